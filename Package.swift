@@ -1,0 +1,62 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "cambium",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "Cambium", targets: ["Cambium"]),
+    .library(name: "RealmSwift", targets: ["RealmSwift"]),
+    .library(name: "CambiumCore", targets: ["CambiumCore"]),
+    .library(name: "CambiumMemory", targets: ["CambiumMemory"]),
+    .library(name: "CambiumFile", targets: ["CambiumFile"]),
+    .executable(name: "cambium", targets: ["CambiumTool"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+  ],
+  targets: [
+    // The engine: pages in, pages out; no files, no Foundation.
+    .target(name: "CPlatform"),
+    .target(name: "CambiumCore", dependencies: ["CPlatform"]),
+
+    // Page stores.
+    .target(
+      name: "CambiumMemory", dependencies: ["CambiumCore"], path: "Plugins/Memory/Sources"),
+    .target(
+      name: "CambiumFile", dependencies: ["CambiumCore", "CPlatform"],
+      path: "Plugins/File/Sources"),
+
+    // The object layer.
+    .target(
+      name: "Cambium", dependencies: ["CambiumCore", "CambiumMemory", "CambiumFile", "CPlatform"]),
+    .target(name: "RealmSwift", dependencies: ["Cambium"]),
+
+    // Tools and examples.
+    .systemLibrary(
+      name: "CZstd", path: "Plugins/CZstd", pkgConfig: "libzstd",
+      providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+    .executableTarget(
+      name: "CambiumTool",
+      dependencies: [
+        "Cambium", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/cambium"),
+    .executableTarget(
+      name: "Flights", dependencies: ["Cambium", "CZstd"], path: "Tools/Examples/Flights",
+      exclude: ["Data"]),
+
+    // Tests.
+    .target(name: "TestSupport", dependencies: ["CambiumCore"], path: "Tests/TestSupport"),
+    .testTarget(
+      name: "CambiumCoreTests", dependencies: ["CambiumCore", "CambiumMemory", "TestSupport"]),
+    .testTarget(
+      name: "CambiumMemoryTests", dependencies: ["CambiumMemory", "TestSupport"]),
+    .testTarget(
+      name: "CambiumFileTests",
+      dependencies: ["CambiumFile", "CambiumMemory", "TestSupport"]),
+    .testTarget(name: "CambiumTests", dependencies: ["Cambium", "TestSupport"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

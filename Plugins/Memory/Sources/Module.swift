@@ -1,0 +1,1 @@
+// The module takes shape here.

@@ -1,0 +1,128 @@
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#endif
+
+// MARK: Threads
+
+uint64_t cambium_thread_token(void) {
+  static _Atomic uint64_t next = 1;
+  static _Thread_local uint64_t token = 0;
+  if (token == 0) token = atomic_fetch_add(&next, 1);
+  return token;
+}
+
+typedef struct {
+  uintptr_t identity;
+  uintptr_t implementation;
+} executor_reference;
+
+__attribute__((swiftcall)) extern bool swift_task_isCurrentExecutorWithFlags(
+    executor_reference executor, uintptr_t flags);
+
+bool cambium_is_current_executor(uintptr_t identity, uintptr_t implementation) {
+  executor_reference executor = {identity, implementation};
+  return swift_task_isCurrentExecutorWithFlags(executor, 0);
+}
+
+// MARK: Memory
+
+const void *cambium_memmem(const void *haystack, size_t haystack_count, const void *needle,
+                           size_t needle_count) {
+  return memmem(haystack, haystack_count, needle, needle_count);
+}
+
+// MARK: Files
+
+int cambium_fallocate(int descriptor, int64_t offset, int64_t length) {
+#if defined(__linux__)
+  int result;
+  do {
+    result = posix_fallocate(descriptor, offset, length);
+  } while (result == EINTR);
+  return result;
+#else
+  return ftruncate(descriptor, offset + length) == 0 ? 0 : errno;
+#endif
+}
+
+int cambium_file_lock(int descriptor, int64_t offset, int64_t length, int kind, bool wait) {
+  struct flock lock = {0};
+  lock.l_type = kind == 0 ? F_UNLCK : kind == 1 ? F_RDLCK : F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = offset;
+  lock.l_len = length;
+  int result;
+  do {
+#if defined(F_OFD_SETLK)
+    result = fcntl(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+#else
+    result = fcntl(descriptor, wait ? F_SETLKW : F_SETLK, &lock);
+#endif
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return 0;
+  return errno == EACCES ? EAGAIN : errno;
+}
+
+int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_nanoseconds) {
+#if defined(__linux__)
+  struct timespec timeout = {timeout_nanoseconds / 1000000000, timeout_nanoseconds % 1000000000};
+  long result = syscall(SYS_futex, word, FUTEX_WAIT, expected,
+                        timeout_nanoseconds < 0 ? NULL : &timeout, NULL, 0);
+  return result == 0 ? 0 : errno;
+#else
+  (void)word;
+  (void)expected;
+  struct timespec pause = {0, 1000000};
+  if (timeout_nanoseconds >= 0 && timeout_nanoseconds < pause.tv_nsec) {
+    pause.tv_nsec = timeout_nanoseconds;
+  }
+  nanosleep(&pause, NULL);
+  return 0;
+#endif
+}
+
+void cambium_futex_wake(const uint32_t *word) {
+#if defined(__linux__)
+  syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+#else
+  (void)word;
+#endif
+}
+
+bool cambium_boot_identity(uint8_t identity[16]) {
+#if defined(__linux__)
+  FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (file == NULL) return false;
+  char text[40] = {0};
+  size_t count = fread(text, 1, 36, file);
+  fclose(file);
+  if (count != 36) return false;
+  size_t out = 0;
+  for (size_t i = 0; i + 1 < 36 && out < 16;) {
+    if (text[i] == '-') {
+      i += 1;
+      continue;
+    }
+    unsigned value;
+    if (sscanf(text + i, "%2x", &value) != 1) return false;
+    identity[out++] = (uint8_t)value;
+    i += 2;
+  }
+  return out == 16;
+#else
+  (void)identity;
+  return false;
+#endif
+}

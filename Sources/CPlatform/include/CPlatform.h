@@ -1,0 +1,81 @@
+// The system calls and processor facts that Swift cannot reach on its own.
+//
+// Everything here is small, static inline where it is hot, and has one Swift caller.
+#ifndef CAMBIUM_CPLATFORM_H
+#define CAMBIUM_CPLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+// MARK: Threads
+
+/// The calling thread's control block. Volatile: a pure function would be folded across `await`,
+/// where the thread can change.
+static inline uintptr_t cambium_thread_pointer(void) {
+  uintptr_t value;
+#if defined(__x86_64__) && defined(__linux__)
+  __asm__ volatile("mov %%fs:0, %0" : "=r"(value));
+#elif defined(__x86_64__)
+  __asm__ volatile("mov %%gs:0, %0" : "=r"(value));
+#elif defined(__aarch64__) && defined(__APPLE__)
+  __asm__ volatile("mrs %0, tpidrro_el0" : "=r"(value));
+#elif defined(__aarch64__)
+  __asm__ volatile("mrs %0, tpidr_el0" : "=r"(value));
+#else
+#error "Cambium supports x86-64 and arm64."
+#endif
+  return value;
+}
+
+/// A number that no other thread of this process ever had or will have; handles are reused, it is
+/// not.
+uint64_t cambium_thread_token(void);
+
+/// Whether the running task is isolated to the executor whose two words are given; false outside of
+/// tasks.
+bool cambium_is_current_executor(uintptr_t identity, uintptr_t implementation);
+
+// MARK: Memory
+
+/// `memmem` of the C library, which needs a feature macro that Swift's importer does not set.
+const void *cambium_memmem(const void *haystack, size_t haystack_count, const void *needle,
+                           size_t needle_count);
+
+/// Hints that the line at `address` will be read soon.
+static inline void cambium_prefetch(const void *address) { __builtin_prefetch(address, 0, 3); }
+
+// MARK: Files
+
+/// Reserves blocks for `[offset, offset + length)` and grows the file; 0 or an `errno`.
+int cambium_fallocate(int descriptor, int64_t offset, int64_t length);
+
+/// An open-file-description lock on one byte range; `kind` is 0 unlock, 1 shared, 2 exclusive.
+/// Never waits unless `wait`. 0 or an `errno` (`EAGAIN`: somebody else holds it).
+int cambium_file_lock(int descriptor, int64_t offset, int64_t length, int kind, bool wait);
+
+/// Sleeps while `*word == expected`, at most `timeout_nanoseconds` (negative: for ever). 0 when
+/// woken, otherwise an `errno`. Works between processes.
+int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_nanoseconds);
+
+/// Wakes every waiter of `word`, in all processes.
+void cambium_futex_wake(const uint32_t *word);
+
+/// The boot this system runs in, 16 bytes; two boots never share one. False where unknown.
+bool cambium_boot_identity(uint8_t identity[16]);
+
+// MARK: Type metadata
+
+/// Calls `visit` with every nominal type descriptor of every loaded image.
+void cambium_for_each_type_descriptor(void (*visit)(const void *descriptor, void *context),
+                                      void *context);
+
+/// The context descriptor of the class whose metadata is given, or null.
+const void *cambium_type_descriptor(const void *metadata);
+
+/// The metadata that a class descriptor's access function returns.
+const void *cambium_call_metadata_accessor(const void *function);
+
+#endif

@@ -1,0 +1,46 @@
+/// The bytes of a page, borrowed.
+///
+/// A mapped store lends its own memory and ``owner`` is nil: the bytes stay as long as the snapshot
+/// that read them. Otherwise the owner keeps them alive for as long as this value lives. In a write
+/// transaction the bytes of a dirty page stay until the transaction's next change.
+@frozen public struct Page {
+  /// The first byte.
+  public let bytes: UnsafeRawPointer
+  /// How many bytes may be read; what the reference says, never what the page says of itself.
+  public let byteCount: Int
+  /// What keeps the bytes alive, unless the snapshot does.
+  public let owner: AnyObject?
+
+  @inlinable public init(bytes: UnsafeRawPointer, byteCount: Int, owner: AnyObject?) {
+    self.bytes = bytes
+    self.byteCount = byteCount
+    self.owner = owner
+  }
+
+  /// All its bytes.
+  @inlinable public var buffer: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: bytes, count: byteCount)
+  }
+}
+
+/// A page's bytes in memory of their own, for stores and codecs that cannot lend theirs.
+///
+/// Unchecked: the bytes are written before the buffer is shared and only read afterwards.
+public final class PageBuffer: @unchecked Sendable {
+  /// The first byte; 64-byte aligned.
+  public let bytes: UnsafeMutableRawPointer
+  /// How many bytes belong to the page; 64 more may be read, all zero.
+  public let byteCount: Int
+
+  /// Reserves zeroed memory.
+  public init(byteCount: Int) {
+    self.byteCount = byteCount
+    bytes = .allocate(byteCount: byteCount + 64, alignment: 64)
+    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount + 64)
+  }
+
+  deinit { bytes.deallocate() }
+
+  /// A page over these bytes that keeps the buffer alive.
+  public var page: Page { Page(bytes: bytes, byteCount: byteCount, owner: self) }
+}

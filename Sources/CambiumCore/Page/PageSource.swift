@@ -1,0 +1,117 @@
+/// Reads pages of one version: checked at first touch, trusted afterwards.
+///
+/// For a mapped store without codec a read of a trusted page is an addition and a compare. All other
+/// pages come through the database's cache. In a write transaction the source also finds the
+/// transaction's own dirty pages, so that every reading algorithm works on uncommitted data as it is.
+///
+/// Unchecked: `dirty` is set only for the source of a write transaction, which has one user at a
+/// time; everything else is constant or synchronized in itself.
+public final class PageSource: @unchecked Sendable {
+  @usableFromInline let base: UnsafeRawPointer?
+  @usableFromInline let readableByteCount: Int
+  @usableFromInline let trust: TrustTable
+  let store: any PageStore
+  let codec: (any PageCodec)?
+  let cache: PageCache
+  /// Keeps the version readable.
+  let pin: Pin
+  /// The running transaction's own pages.
+  @usableFromInline var dirty: DirtyPages?
+
+  /// Reads the version that `pin` holds.
+  public init(
+    pin: Pin, store: any PageStore, codec: (any PageCodec)?, trust: TrustTable, cache: PageCache
+  ) {
+    self.pin = pin
+    self.store = store
+    self.codec = codec
+    self.trust = trust
+    self.cache = cache
+    base = codec == nil ? pin.base : nil
+    readableByteCount = pin.readableByteCount
+  }
+
+  /// The page at `reference`, checked to be a whole page of `kind`.
+  ///
+  /// Throws ``StoreError/damaged(_:)`` when the bytes break the format or their checksum.
+  @inlinable @inline(__always)
+  public func page(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Page {
+    if let base, trust.contains(reference), reference.rawKind == kind.rawValue,
+      reference.byteOffset &+ reference.byteCount <= readableByteCount
+    {
+      return Page(
+        bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: nil)
+    }
+    return try untrustedPage(reference, kind)
+  }
+
+  /// The page at `reference`, wherever it is; the slow half of ``page(_:_:)``.
+  @usableFromInline
+  func untrustedPage(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Page {
+    if reference.isDirty {
+      guard let dirty else {
+        throw .damaged(Damage(.reference, "a stored page refers to a page that was never stored"))
+      }
+      return try dirty[reference.dirtyIndex].page()
+    }
+    guard reference.rawKind == kind.rawValue else {
+      throw .damaged(
+        Damage(.kind, at: reference, "expected \(kind), found kind \(reference.rawKind)"))
+    }
+    guard reference.unitCount > 0, !reference.isNone else {
+      throw .damaged(Damage(.reference, at: reference, "an empty reference"))
+    }
+    if codec == nil, let base, reference.byteOffset <= readableByteCount,
+      reference.byteCount <= readableByteCount - reference.byteOffset
+    {
+      let page = Page(bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: nil)
+      try check(page, reference, kind)
+      trust.insert(reference)
+      return page
+    }
+    if let buffer = cache.page(reference) { return buffer.page }
+    let buffer = try load(reference, kind)
+    cache.insert(buffer, for: reference)
+    return buffer.page
+  }
+
+  private func load(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> PageBuffer {
+    let stored = try store.read(reference)
+    guard stored.byteCount >= reference.byteCount else {
+      throw .damaged(Damage(.reference, at: reference, "the store returned too few bytes"))
+    }
+    guard let codec else {
+      let buffer: PageBuffer
+      if let owned = stored.owner as? PageBuffer, owned.byteCount == reference.byteCount {
+        buffer = owned
+      } else {
+        buffer = PageBuffer(byteCount: reference.byteCount)
+        buffer.bytes.copyMemory(from: stored.bytes, byteCount: reference.byteCount)
+      }
+      try check(buffer.page, reference, kind)
+      return buffer
+    }
+    try checkSum(stored, reference)
+    let identity = store.identity
+    let context = PageContext(
+      storeHigh: identity.uuid.0, storeLow: identity.uuid.1, kind: kind,
+      address: reference.address, born: reference.born)
+    let body = UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
+    let buffer = try codec.open(body, context: context)
+    try PageValidator.validate(buffer.page, reference, kind)
+    return buffer
+  }
+
+  private func check(
+    _ page: Page, _ reference: PageReference, _ kind: PageKind
+  ) throws(StoreError) {
+    try checkSum(page, reference)
+    try PageValidator.validate(page, reference, kind)
+  }
+
+  private func checkSum(_ page: Page, _ reference: PageReference) throws(StoreError) {
+    guard Checksum.hash(page.bytes, reference.byteCount) == reference.checksum else {
+      throw .damaged(Damage(.checksum, at: reference, "the bytes do not match their checksum"))
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Synchronization
+
+/// Remembers which pages have been checked, so that a page is hashed and walked once, not at every
+/// read.
+///
+/// A direct-mapped table of 64-bit tags. A tag mixes the whole reference, checksum included, never
+/// only the address: another process may put another page at the same address. Losing a tag to a
+/// neighbour costs a second check, nothing more.
+///
+/// Unchecked: the tags are atomics in memory that lives as long as the table.
+public final class TrustTable: @unchecked Sendable {
+  @usableFromInline let tags: UnsafeMutablePointer<Atomic<UInt64>>
+  @usableFromInline let shift: UInt64
+
+  /// A table of 2^`bitCount` tags of 8 bytes; memory that is never used is never touched.
+  public init(bitCount: Int = 20) {
+    shift = UInt64(64 - bitCount)
+    let byteCount = 8 << bitCount
+    // A large zeroed allocation comes as untouched pages.
+    let memory = UnsafeMutableRawPointer.allocateZeroed(byteCount: byteCount)
+    tags = memory.bindMemory(to: Atomic<UInt64>.self, capacity: 1 << bitCount)
+  }
+
+  deinit { UnsafeMutableRawPointer(tags).deallocateZeroed() }
+
+  @inlinable @inline(__always)
+  func slot(_ reference: PageReference) -> Int {
+    Int(truncatingIfNeeded: (reference.address &* 0x9E37_79B9_7F4A_7C15) >> shift)
+  }
+
+  @inlinable @inline(__always)
+  func tag(_ reference: PageReference) -> UInt64 {
+    let mixed =
+      reference.checksum ^ (reference.location &* 0xC2B2_AE3D_27D4_EB4F)
+      ^ (reference.origin &* 0x1656_67B1_9E37_79F9)
+    return mixed | 1
+  }
+
+  /// Whether this very page was checked before.
+  @inlinable @inline(__always)
+  public func contains(_ reference: PageReference) -> Bool {
+    tags[slot(reference)].load(ordering: .relaxed) == tag(reference)
+  }
+
+  /// Notes that the page has been checked.
+  public func insert(_ reference: PageReference) {
+    tags[slot(reference)].store(tag(reference), ordering: .relaxed)
+  }
+}

@@ -1,0 +1,217 @@
+/// Where pages live: the whole contract of a backend.
+///
+/// A store keeps immutable pages and one newest ``Head``. It knows nothing of trees. The engine
+/// reads pages through a ``Pin``, which holds one version, and writes through a ``PageWriter``, of
+/// which there is at most one at a time among all threads and processes.
+///
+/// What a store promises:
+/// - **Heads move forward.** A published head is newer than every head before it, and from the
+///   moment ``PageWriter/publish(root:durability:metadata:)`` returns every later ``pin()`` sees it.
+/// - **A pinned version stays.** No page that was reachable from a held version is overwritten.
+///   Held are every pinned version, the newest one, and those a store needs for its own recovery.
+/// - **All or nothing.** After a crash the store opens at a published head with all its pages, at
+///   least the newest one that was durable.
+/// - **Bytes come back as they went.** The engine checks them; a store need not.
+///
+/// Every member may be called from any thread. Errors leave the store as it was, unless they say
+/// otherwise. `Tests/StoreContract` proves a store.
+public protocol PageStore: AnyObject, Sendable {
+  /// What this store is; constant while it is open.
+  var identity: StoreIdentity { get }
+
+  /// The newest head, without pinning it.
+  func newestHead() throws(StoreError) -> Head
+
+  /// Pins the newest version. The pin ends when the last reference to it goes.
+  func pin() throws(StoreError) -> Pin
+
+  /// The stored bytes of the page at `reference`, as they went in; at least
+  /// `reference.byteCount` of them.
+  ///
+  /// Called when the pin's base address does not reach the page. The caller guarantees that the
+  /// page belongs to a pinned version or to the running write transaction. Throws
+  /// ``StoreError/damaged(_:)`` when the reference leads outside of the store.
+  func read(_ reference: PageReference) throws(StoreError) -> Page
+
+  /// Hints that pages will be read soon. May do nothing.
+  func prefetch(_ references: [PageReference])
+
+  /// Waits for the writer lock and begins a write at the newest version.
+  ///
+  /// Waiting writers are served in the order of their calls. Throws at once when the store is read
+  /// only, poisoned or closed.
+  func beginWrite() throws(StoreError) -> any PageWriter
+
+  /// Makes everything published so far durable; returns at once when it is.
+  func sync() throws(StoreError)
+
+  /// Waits until the newest version is above `version`, at most `timeoutNanoseconds`, and returns
+  /// the newest version then. Commits of other processes count.
+  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version
+
+  /// Sizes and pins, for people and tools.
+  func statistics() throws(StoreError) -> StoreStatistics
+
+  /// Compares the store's own bookkeeping with what the newest version reaches.
+  ///
+  /// `reachable` are the extents of all pages of the newest version, sorted by address. Returns a
+  /// finding for each extent that is at once reachable and free or pending, or none of them, and for
+  /// damage to the store's own pages.
+  func check(reachable: [Extent]) throws(StoreError) -> [String]
+
+  /// Ends the store: syncs what is published, releases locks. Pages of pins that are still alive
+  /// stay readable; everything else throws ``StoreError/closed(path:)`` from now on. Closing twice
+  /// is allowed.
+  func close() throws(StoreError)
+}
+
+extension PageStore {
+  /// Does nothing: prefetching is a hint.
+  public func prefetch(_ references: [PageReference]) {}
+}
+
+/// One write to a store: allocate, write, free, then publish or abort.
+///
+/// Belongs to one caller at a time, on any thread. A writer that is released without either ending
+/// aborts.
+public protocol PageWriter: AnyObject {
+  /// The head this write began from; it stays pinned until the write ends.
+  var base: Head { get }
+  /// The version that publishing will make.
+  var version: Version { get }
+
+  /// Says that about `byteCount` bytes will be allocated next, so that they can lie together.
+  func reserve(byteCount: Int) throws(StoreError)
+
+  /// Gives room for a page of `byteCount` bytes. Calls that follow one another get ascending
+  /// addresses where possible; the room belongs to this write until it ends.
+  func allocate(byteCount: Int) throws(StoreError) -> Extent
+
+  /// Fills an allocated extent. `bytes` is as long as the extent. May be called again for the same
+  /// extent before publishing. After it returns, ``PageStore/read(_:)`` finds the page.
+  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError)
+
+  /// Takes back a page that the version being made does not reach. Its birth decides when the room
+  /// is used again: at once if it was born in this write, otherwise when no held version sees it.
+  func free(_ reference: PageReference)
+
+  /// Makes the written pages the newest version: all of them or, after a crash, none.
+  ///
+  /// `metadata` is kept with the commit, for change streams; at most 64 KiB. On return the version
+  /// is visible to everyone, and durable as far as `durability` says. If it throws, the write is
+  /// aborted and the old version is intact; after a failed sync the store is poisoned.
+  func publish(root: TreeRoot, durability: Durability, metadata: [UInt8]) throws(StoreError) -> Head
+
+  /// Drops everything written since the beginning and releases the writer lock.
+  func abort()
+}
+
+/// How long a commit lasts once it has returned.
+public enum Durability: UInt8, Hashable, Sendable, CaseIterable {
+  /// It survives power loss.
+  case full
+  /// It survives the process; power loss may take the last moments, whole commits only. Made
+  /// durable in the background or by `sync()`.
+  case relaxed
+  /// Scratch data: survives the process, but not the boot.
+  case none
+}
+
+/// The newest version's entry: everything else hangs from it.
+public struct Head: Hashable, Sendable {
+  /// The commit's number; 0 for a store that was never written.
+  public var version: Version
+  /// Rises at each recovery, so that the pair (epoch, version) never repeats.
+  public var epoch: UInt64
+  /// The catalog, a tree of keys.
+  public var root: TreeRoot
+
+  public init(version: Version, epoch: UInt64, root: TreeRoot) {
+    self.version = version
+    self.epoch = epoch
+    self.root = root
+  }
+}
+
+/// Keeps one version readable until its last reference goes.
+public final class Pin: Sendable {
+  /// The pinned head.
+  public let head: Head
+  /// Where address 0 of the store lies in memory, if the store can lend its memory for as long as
+  /// this pin lives. Unchecked by `Sendable`: the memory is only read, and outlives the pin.
+  public nonisolated(unsafe) let base: UnsafeRawPointer?
+  /// How many bytes from ``base`` may be read.
+  public let readableByteCount: Int
+  private let release: @Sendable () -> Void
+
+  /// `release` is called once, from any thread, when the pin ends.
+  public init(
+    head: Head, base: UnsafeRawPointer? = nil, readableByteCount: Int = 0,
+    release: @escaping @Sendable () -> Void
+  ) {
+    self.head = head
+    self.base = base
+    self.readableByteCount = readableByteCount
+    self.release = release
+  }
+
+  deinit { release() }
+}
+
+/// What a store is.
+public struct StoreIdentity: Hashable, Sendable {
+  /// The kind's name, as users write it: `file`, `memory`, `rocksdb`.
+  public var kind: String
+  /// Where it is, as users know it: a path or a name.
+  public var path: String
+  /// Never the same for two stores.
+  public var uuid: (UInt64, UInt64) { (uuidHigh, uuidLow) }
+  /// The file format version.
+  public var formatVersion: Int
+  /// The codec chain its pages go through; empty for none.
+  public var codec: String
+  /// Whether writes are refused.
+  public var isReadOnly: Bool
+  private var uuidHigh: UInt64
+  private var uuidLow: UInt64
+
+  public init(
+    kind: String, path: String, uuid: (UInt64, UInt64), formatVersion: Int, codec: String,
+    isReadOnly: Bool
+  ) {
+    self.kind = kind
+    self.path = path
+    self.formatVersion = formatVersion
+    self.codec = codec
+    self.isReadOnly = isReadOnly
+    (uuidHigh, uuidLow) = uuid
+  }
+}
+
+/// Sizes in bytes, and pins.
+public struct StoreStatistics: Hashable, Sendable {
+  /// All the store occupies.
+  public var totalByteCount: Int
+  /// Free for the next write.
+  public var freeByteCount: Int
+  /// Freed, but seen by a held version.
+  public var pendingByteCount: Int
+  /// The newest version.
+  public var newestVersion: Version
+  /// The newest version known to be durable.
+  public var durableVersion: Version
+  /// The versions that something pins, oldest first.
+  public var pinnedVersions: [Version]
+
+  public init(
+    totalByteCount: Int, freeByteCount: Int, pendingByteCount: Int, newestVersion: Version,
+    durableVersion: Version, pinnedVersions: [Version]
+  ) {
+    self.totalByteCount = totalByteCount
+    self.freeByteCount = freeByteCount
+    self.pendingByteCount = pendingByteCount
+    self.newestVersion = newestVersion
+    self.durableVersion = durableVersion
+    self.pinnedVersions = pinnedVersions
+  }
+}

@@ -1,0 +1,64 @@
+extension StoreError: CustomStringConvertible {
+  /// One line that names the thing and the way out.
+  public var description: String {
+    switch self {
+    case .notFound(let path):
+      "No store at '\(path)': No such file or directory. Check the path, or open it for writing to create one."
+    case .parentNotFound(let path):
+      "Cannot create '\(path)': its folder does not exist. Create the folder first."
+    case .notAFile(let path, let found):
+      "Cannot open '\(path)': it is \(found), not a file. Name a file inside an existing folder."
+    case .permissionDenied(let path, let operation):
+      "Cannot \(operation) '\(path)': Permission denied. Use a path where this program has read and write permissions."
+    case .notAStore(let path, let reason):
+      "'\(path)' is not a Cambium store (\(reason)). It was left as it is; choose another path."
+    case .truncated(let path, let byteCount, let expected):
+      "'\(path)' has been cut short: it has \(byteCount) bytes, its head speaks of \(expected). Restore a copy, or salvage what is left."
+    case .unsupportedFormat(let path, let version, let supported):
+      "'\(path)' has format version \(version); this library reads up to version \(supported). Open it with a newer Cambium."
+    case .unsupportedFeature(let path, let bits):
+      "'\(path)' uses features this library does not know (bits 0x\(String(bits, radix: 16))). Open it with a newer Cambium."
+    case .wrongStoreKind(let path, let found, let expected):
+      "'\(path)' is a \(found) store, the configuration says \(expected). Set the configuration's store to \(found)."
+    case .codecMismatch(let path, let found, let expected):
+      "The pages of '\(path)' are stored with codec \(found), the configuration says \(expected). Set the configuration's codec to \(found)."
+    case .codecFailure(let codec, let reason):
+      "Codec \(codec) cannot read the store: \(reason)."
+    case .damaged(let damage):
+      "The store is damaged: \(damage). Restore a copy, or run 'cambium verify' to see how far it goes."
+    case .inUse(let path, let holder):
+      "'\(path)' is in use by \(holder). Close it there first."
+    case .mediumFull(let path):
+      "No space left for '\(path)'. The transaction was rolled back; free some space and try again."
+    case .system(let operation, let path, let code):
+      "Cannot \(operation) '\(path)': system error \(code)."
+    case .poisoned(let path):
+      "An earlier write to '\(path)' failed, so further writes are refused. Close it everywhere and open it again."
+    case .readOnly(let path):
+      "'\(path)' is open for reading only. Open it without the read-only option to write."
+    case .volatileContent(let path):
+      "'\(path)' held scratch data (durability none) of an earlier boot, which did not survive. Delete it and start again."
+    case .versionGone(let version):
+      "Version \(version) is no longer held. Refresh to the newest version."
+    case .ownershipLost(let path):
+      "Another writer has taken over '\(path)'. Open it again."
+    case .tooManyVersions(let count, let limit):
+      "Number of active versions (\(count)) in the Realm exceeded the limit of \(limit)"
+    case .closed(let path):
+      "'\(path)' has been closed. Open it again."
+    case .addressSpaceExhausted(let path, let byteCount):
+      "Cannot map \(byteCount) bytes of '\(path)': not enough address space. Use buffered access."
+    case .tooLarge(let what, let byteCount, let limit):
+      "\(what) of \(byteCount) bytes is too large; the limit is \(limit) bytes."
+    case .indeterminate(let path):
+      "It is unknown whether the last commit to '\(path)' took place. Open it again to see."
+    }
+  }
+}
+
+extension Damage: CustomStringConvertible {
+  public var description: String {
+    guard let reference else { return "\(rule.rawValue): \(detail)" }
+    return "\(rule.rawValue) at byte \(reference.byteOffset) (\(reference.byteCount) bytes): \(detail)"
+  }
+}

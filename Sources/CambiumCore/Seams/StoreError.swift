@@ -1,0 +1,97 @@
+/// A failure that correct code can meet while a store is opened, read or written.
+///
+/// Nothing was changed unless a case says otherwise. Each case carries facts; the wording lives in
+/// `StoreError+Description.swift` and names the thing and the way out.
+public enum StoreError: Error, Hashable, Sendable {
+  /// There is no file at the path, and the caller did not ask to create one.
+  case notFound(path: String)
+  /// The path's parent folder does not exist.
+  case parentNotFound(path: String)
+  /// The path names something that is not a regular file; `found` says what (“a directory”).
+  case notAFile(path: String, found: String)
+  /// The operating system refused access.
+  case permissionDenied(path: String, operation: String)
+  /// The file is not a Cambium store; `reason` says what gave it away.
+  case notAStore(path: String, reason: String)
+  /// The file is shorter than its own head says.
+  case truncated(path: String, byteCount: Int, expected: Int)
+  /// The store was written in a format version this library does not know.
+  case unsupportedFormat(path: String, version: Int, supported: Int)
+  /// The store needs a feature this library lacks; bits as in the file format.
+  case unsupportedFeature(path: String, bits: UInt64)
+  /// The store is of another kind than the configuration names.
+  case wrongStoreKind(path: String, found: String, expected: String)
+  /// The store's pages went through a codec that the configuration does not name.
+  case codecMismatch(path: String, found: String, expected: String)
+  /// The codec cannot undo a page: wrong key or tampering.
+  case codecFailure(codec: String, reason: String)
+  /// Bytes that break the file format or do not match their checksum.
+  case damaged(Damage)
+  /// Another process holds the store.
+  case inUse(path: String, holder: String)
+  /// The medium is full. The running transaction is rolled back; everything committed is intact.
+  case mediumFull(path: String)
+  /// The operating system failed an operation; `code` is its `errno`.
+  case system(operation: String, path: String, code: Int32)
+  /// An earlier write or sync failed; writes are refused until the store is closed by all and
+  /// opened again.
+  case poisoned(path: String)
+  /// The store was opened for reading only.
+  case readOnly(path: String)
+  /// The newest commit was scratch data (`Durability.none`) of a boot that has ended.
+  case volatileContent(path: String)
+  /// The version is no longer held.
+  case versionGone(Version)
+  /// Another writer took the store over (possible on distributed stores).
+  case ownershipLost(path: String)
+  /// More versions are pinned than the configuration allows.
+  case tooManyVersions(count: Int, limit: Int)
+  /// The store has been closed.
+  case closed(path: String)
+  /// The addresses of the machine do not suffice to map the file.
+  case addressSpaceExhausted(path: String, byteCount: Int)
+  /// A value or key is larger than the format can hold.
+  case tooLarge(what: String, byteCount: Int, limit: Int)
+  /// Whether a commit took place is unknown (possible on remote stores); open again to see.
+  case indeterminate(path: String)
+}
+
+/// What is wrong with stored bytes, and where.
+public struct Damage: Hashable, Sendable {
+  /// Which rule the bytes break.
+  public enum Rule: String, Hashable, Sendable {
+    /// The bytes do not hash to the reference's checksum.
+    case checksum
+    /// The page is of another kind than its parent says.
+    case kind
+    /// A count, offset, width or length leads out of its page.
+    case bounds
+    /// Keys, separators or rows are out of order or out of their parent's range.
+    case order
+    /// Row counts of a branch and its children differ.
+    case count
+    /// A reference leads outside of the store.
+    case reference
+    /// The tree is higher or lower than its root says.
+    case height
+    /// An encoding or a field has a value the format does not know.
+    case encoding
+    /// A catalog entry cannot be read.
+    case catalog
+    /// A head or record cannot be read.
+    case head
+  }
+
+  /// Which rule is broken.
+  public var rule: Rule
+  /// The page, where one is known.
+  public var reference: PageReference?
+  /// What exactly was found, for people.
+  public var detail: String
+
+  public init(_ rule: Rule, at reference: PageReference? = nil, _ detail: String) {
+    self.rule = rule
+    self.reference = reference
+    self.detail = detail
+  }
+}

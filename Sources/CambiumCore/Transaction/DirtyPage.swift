@@ -1,0 +1,82 @@
+/// A private page of a running write transaction.
+///
+/// Edited in place while its bytes suffice. A subclass may keep another form that is quicker to edit
+/// and pack it when somebody reads or the transaction commits.
+open class DirtyPage {
+  /// The packed bytes; 64-byte aligned, with 64 readable bytes behind the capacity.
+  public private(set) var bytes: UnsafeMutableRawPointer
+  /// How many bytes of them the page uses.
+  public var byteCount: Int
+  /// How many bytes there is room for.
+  public private(set) var capacity: Int
+  /// What it becomes.
+  public let kind: PageKind
+
+  /// An all-zero page of `kind` with room for `capacity` bytes.
+  public init(kind: PageKind, capacity: Int) {
+    self.kind = kind
+    self.capacity = capacity
+    byteCount = 0
+    bytes = .allocate(byteCount: capacity + 64, alignment: 64)
+    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: capacity + 64)
+  }
+
+  deinit { bytes.deallocate() }
+
+  /// Makes room for `capacity` bytes, keeping those in use.
+  public func grow(to capacity: Int) {
+    guard capacity > self.capacity else { return }
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity + 64, alignment: 64)
+    larger.initializeMemory(as: UInt8.self, repeating: 0, count: capacity + 64)
+    larger.copyMemory(from: bytes, byteCount: byteCount)
+    bytes.deallocate()
+    bytes = larger
+    self.capacity = capacity
+  }
+
+  /// Brings ``bytes`` and ``byteCount`` up to date with any other form. The base class has none.
+  open func pack() throws(StoreError) {}
+
+  /// The packed page; valid until the transaction's next change.
+  func page() throws(StoreError) -> Page {
+    try pack()
+    return Page(bytes: bytes, byteCount: byteCount, owner: nil)
+  }
+}
+
+/// All dirty pages of a write transaction, by number.
+public final class DirtyPages {
+  private var pages: [DirtyPage?] = []
+  private var vacant: [Int] = []
+  /// Room taken by all of them, in bytes, for the transaction's budget.
+  public private(set) var byteCount = 0
+
+  public init() {}
+
+  /// Takes `page` in and returns the reference by which trees name it.
+  public func insert(_ page: DirtyPage) -> PageReference {
+    byteCount += page.capacity
+    if let index = vacant.popLast() {
+      pages[index] = page
+      return PageReference(dirty: index, kind: page.kind)
+    }
+    pages.append(page)
+    return PageReference(dirty: pages.count - 1, kind: page.kind)
+  }
+
+  /// The page with that number; it must exist.
+  public subscript(index: Int) -> DirtyPage {
+    guard index < pages.count, let page = pages[index] else {
+      preconditionFailure("A dirty page was used after it was written or dropped.")
+    }
+    return page
+  }
+
+  /// Forgets the page named by `reference`.
+  public func remove(_ reference: PageReference) {
+    let index = reference.dirtyIndex
+    byteCount -= self[index].capacity
+    pages[index] = nil
+    vacant.append(index)
+  }
+}

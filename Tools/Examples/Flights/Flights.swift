@@ -1,0 +1,1 @@
+@main enum Flights { static func main() {} }

@@ -1,0 +1,5 @@
+import ArgumentParser
+
+@main struct CambiumTool: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "cambium")
+}
