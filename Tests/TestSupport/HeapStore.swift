@@ -87,7 +87,8 @@ public final class HeapStore: PageStore {
       let pending = Set(state.pending.map(\.reference.address))
       let reached = Set(reachable.map(\.address))
       var findings: [String] = []
-      for address in state.pages.keys where !pending.contains(address) && !reached.contains(address) {
+      for address in state.pages.keys where !pending.contains(address) && !reached.contains(address)
+      {
         findings.append("the page at unit \(address) is neither reachable nor pending")
       }
       for address in reached where state.pages[address] == nil {
@@ -178,11 +179,11 @@ private final class HeapWriter: PageWriter {
 
   func publish(
     root: TreeRoot, durability: Durability, metadata: [UInt8]
-  ) throws(StoreError) -> Head {
+  ) throws(StoreError) -> Pin {
     let head = Head(version: version, epoch: base.epoch, root: root)
     store.publish(head, freed: freed)
     hasEnded = true
-    return head
+    return try store.pin()
   }
 
   func abort() {

@@ -64,7 +64,8 @@ public final class PageSource: @unchecked Sendable {
     if codec == nil, let base, reference.byteOffset <= readableByteCount,
       reference.byteCount <= readableByteCount - reference.byteOffset
     {
-      let page = Page(bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: nil)
+      let page = Page(
+        bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: nil)
       try check(page, reference, kind)
       trust.insert(reference)
       return page

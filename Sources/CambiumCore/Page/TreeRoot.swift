@@ -65,7 +65,8 @@
   /// Writes the stored form, ``byteCount`` bytes.
   public func store(to pointer: UnsafeMutableRawPointer) {
     reference.store(to: pointer)
-    pointer.storeBytes(of: UInt64(height) << 48 | UInt64(kind.rawValue) << 56, toByteOffset: 24, as: UInt64.self)
+    pointer.storeBytes(
+      of: UInt64(height) << 48 | UInt64(kind.rawValue) << 56, toByteOffset: 24, as: UInt64.self)
     pointer.storeBytes(of: rowCount.littleEndian, toByteOffset: 32, as: UInt64.self)
   }
 

@@ -98,9 +98,10 @@ public protocol PageWriter: AnyObject {
   /// Makes the written pages the newest version: all of them or, after a crash, none.
   ///
   /// `metadata` is kept with the commit, for change streams; at most 64 KiB. On return the version
-  /// is visible to everyone, and durable as far as `durability` says. If it throws, the write is
-  /// aborted and the old version is intact; after a failed sync the store is poisoned.
-  func publish(root: TreeRoot, durability: Durability, metadata: [UInt8]) throws(StoreError) -> Head
+  /// is visible to everyone, durable as far as `durability` says, and pinned by the result, which
+  /// was taken before another writer could begin. If it throws, the write is aborted and the old
+  /// version is intact; after a failed sync the store is poisoned.
+  func publish(root: TreeRoot, durability: Durability, metadata: [UInt8]) throws(StoreError) -> Pin
 
   /// Drops everything written since the beginning and releases the writer lock.
   func abort()

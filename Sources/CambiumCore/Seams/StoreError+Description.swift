@@ -59,6 +59,7 @@ extension StoreError: CustomStringConvertible {
 extension Damage: CustomStringConvertible {
   public var description: String {
     guard let reference else { return "\(rule.rawValue): \(detail)" }
-    return "\(rule.rawValue) at byte \(reference.byteOffset) (\(reference.byteCount) bytes): \(detail)"
+    return
+      "\(rule.rawValue) at byte \(reference.byteOffset) (\(reference.byteCount) bytes): \(detail)"
   }
 }

@@ -10,6 +10,9 @@ public final class WriteContext {
   private let codec: (any PageCodec)?
   private let store: StoreIdentity
   private var padded: [UInt8] = []
+  /// Whole trees that the new version no longer reaches; the transaction puts them on the catalog's
+  /// list of dead roots, whose pages are freed with bounded work per commit.
+  public private(set) var abandonedRoots: [TreeRoot] = []
 
   init(
     source: PageSource, writer: any PageWriter, codec: (any PageCodec)?, store: StoreIdentity
@@ -28,6 +31,18 @@ public final class WriteContext {
   public func free(_ reference: PageReference) {
     if reference.isNone { return }
     if reference.isDirty { dirty.remove(reference) } else { writer.free(reference) }
+  }
+
+  /// Gives up a whole stored tree; its pages are freed by later commits.
+  public func abandon(root: TreeRoot) {
+    precondition(!root.reference.isDirty, "Only a stored tree can be abandoned; remove its rows.")
+    if !root.isEmpty { abandonedRoots.append(root) }
+  }
+
+  /// Forgets the abandoned roots, which the catalog now lists.
+  func takeAbandonedRoots() -> [TreeRoot] {
+    defer { abandonedRoots = [] }
+    return abandonedRoots
   }
 
   /// Writes a packed page and returns its reference.

@@ -1,3 +1,11 @@
-enum KeyNode { static func validate(_ page: Page, _ reference: PageReference, _ kind: PageKind) throws(StoreError) {} }
-enum ColumnLeaf { static func validate(_ page: Page, _ reference: PageReference) throws(StoreError) {} }
-enum ColumnBranch { static func validate(_ page: Page, _ reference: PageReference) throws(StoreError) {} }
+enum KeyNode {
+  static func validate(_ page: Page, _ reference: PageReference, _ kind: PageKind)
+    throws(StoreError)
+  {}
+}
+enum ColumnLeaf {
+  static func validate(_ page: Page, _ reference: PageReference) throws(StoreError) {}
+}
+enum ColumnBranch {
+  static func validate(_ page: Page, _ reference: PageReference) throws(StoreError) {}
+}
