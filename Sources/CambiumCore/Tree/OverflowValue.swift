@@ -1,0 +1,164 @@
+/// A value too large for its leaf, in pages of its own.
+///
+/// A value of up to one chunk is one page. A longer one is a tree of fixed shape: its pages are full
+/// lists of references, the lowest of which name the chunks in order; only the last page of a level
+/// is shorter. Length alone tells how high the tree is, and checksums guard it all the way down.
+///
+/// Stored form, 32 bytes, little-endian:
+///
+///      0            8
+///     | byte count | page reference 24 |
+@frozen public struct OverflowValue: Hashable, Sendable, BitwiseCopyable {
+  /// How long the value is, in bytes; never 0.
+  public var byteCount: UInt64
+  /// The only chunk, or the top list.
+  public var reference: PageReference
+
+  /// The size of the stored form.
+  public static let storedByteCount = 32
+  /// The longest piece of a value in one page, in bytes.
+  public static let chunkByteCount = 256 << 10
+  /// How many references one list holds.
+  public static let fanOut = chunkByteCount / PageReference.byteCount
+  /// The longest value the format can hold, in bytes.
+  public static let maximumByteCount = 1 << 46
+
+  init(byteCount: UInt64, reference: PageReference) {
+    self.byteCount = byteCount
+    self.reference = reference
+  }
+
+  /// Reads the stored form at `pointer`; any alignment.
+  public init(loadingFrom pointer: UnsafeRawPointer) {
+    byteCount = UInt64(littleEndian: pointer.loadUnaligned(as: UInt64.self))
+    reference = PageReference(loadingFrom: pointer + 8)
+  }
+
+  /// Writes the stored form at `pointer`; any alignment.
+  public func store(to pointer: UnsafeMutableRawPointer) {
+    pointer.storeBytes(of: byteCount.littleEndian, as: UInt64.self)
+    reference.store(to: pointer + 8)
+  }
+
+  /// Whether the fields can belong to a stored value.
+  public var isWellFormed: Bool {
+    byteCount > 0 && byteCount <= UInt64(Self.maximumByteCount) && !reference.isNone
+      && !reference.isDirty && reference.rawKind == PageKind.overflow.rawValue
+  }
+
+  /// How many bytes of the value a page `height` levels above the chunks covers.
+  private static func coverage(_ height: Int) -> Int {
+    (0..<height).reduce(chunkByteCount) { coverage, _ in coverage * fanOut }
+  }
+
+  /// How many levels of lists lie above the chunks of `byteCount` bytes.
+  private static func height(_ byteCount: Int) -> Int {
+    var height = 0
+    while coverage(height) < byteCount { height += 1 }
+    return height
+  }
+}
+
+extension OverflowValue {
+  /// Writes `bytes` into pages of the running transaction. `bytes` must not be empty.
+  ///
+  /// Throws ``StoreError/tooLarge(what:byteCount:limit:)`` past ``maximumByteCount``. If it throws,
+  /// pages already written return with the transaction's rollback.
+  public static func write(
+    _ bytes: UnsafeRawBufferPointer, to context: WriteContext
+  ) throws(StoreError) -> OverflowValue {
+    precondition(!bytes.isEmpty, "An empty value needs no overflow page; store it inline.")
+    guard bytes.count <= maximumByteCount else {
+      throw .tooLarge(what: "A value", byteCount: bytes.count, limit: maximumByteCount)
+    }
+    let reference = try write(bytes, height: height(bytes.count), to: context)
+    return OverflowValue(byteCount: UInt64(bytes.count), reference: reference)
+  }
+
+  private static func write(
+    _ bytes: UnsafeRawBufferPointer, height: Int, to context: WriteContext
+  ) throws(StoreError) -> PageReference {
+    if height == 0 { return try context.write(bytes, kind: .overflow) }
+    let step = coverage(height - 1)
+    let count = (bytes.count + step - 1) / step
+    let list = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: count * PageReference.byteCount, alignment: 8)
+    defer { list.deallocate() }
+    for index in 0..<count {
+      let piece = bytes[index * step..<min(bytes.count, (index + 1) * step)]
+      let child = try write(
+        UnsafeRawBufferPointer(rebasing: piece), height: height - 1, to: context)
+      child.store(to: list.baseAddress.unsafelyUnwrapped + index * PageReference.byteCount)
+    }
+    return try context.write(UnsafeRawBufferPointer(list), kind: .overflow)
+  }
+
+  /// The whole value.
+  public func read(from source: PageSource) throws(StoreError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    // A damaged length must not reserve the machine's memory.
+    bytes.reserveCapacity(min(Int(clamping: byteCount), 16 << 20))
+    try forEachChunk(in: source) { chunk throws(StoreError) in bytes.append(contentsOf: chunk) }
+    return bytes
+  }
+
+  /// Calls `body` with the value's pieces in order; each is valid during the call.
+  public func forEachChunk(
+    in source: PageSource, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try forEachPage(in: source) { reference, chunkByteCount throws(StoreError) in
+      guard let chunkByteCount else { return }
+      let page = try Self.page(reference, atLeast: chunkByteCount, in: source)
+      try body(UnsafeRawBufferPointer(start: page.bytes, count: chunkByteCount))
+    }
+  }
+
+  /// Gives all pages of the value back to the store. Lists are read, chunks are not.
+  public func free(in context: WriteContext) throws(StoreError) {
+    try forEachPage(in: context.source) { reference, _ throws(StoreError) in
+      context.free(reference)
+    }
+  }
+
+  /// Calls `body` with every page of the value, children before parents: the reference, and for a
+  /// chunk its length in bytes. Lists are read, chunks are not.
+  public func forEachPage(
+    in source: PageSource, _ body: (PageReference, Int?) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard isWellFormed else {
+      throw .damaged(Damage(.encoding, at: reference, "the form of an overflow value"))
+    }
+    let byteCount = Int(byteCount)
+    try Self.visit(
+      reference, byteCount: byteCount, height: Self.height(byteCount), in: source, body)
+  }
+
+  private static func visit(
+    _ reference: PageReference, byteCount: Int, height: Int, in source: PageSource,
+    _ body: (PageReference, Int?) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard reference.rawKind == PageKind.overflow.rawValue, !reference.isDirty else {
+      throw .damaged(Damage(.kind, at: reference, "a piece of a value is no overflow page"))
+    }
+    if height == 0 { return try body(reference, byteCount) }
+    let step = coverage(height - 1)
+    let count = (byteCount + step - 1) / step
+    let list = try page(reference, atLeast: count * PageReference.byteCount, in: source)
+    for index in 0..<count {
+      let child = PageReference(loadingFrom: list.bytes + index * PageReference.byteCount)
+      let length = min(step, byteCount - index * step)
+      try visit(child, byteCount: length, height: height - 1, in: source, body)
+    }
+    try body(reference, nil)
+  }
+
+  private static func page(
+    _ reference: PageReference, atLeast byteCount: Int, in source: PageSource
+  ) throws(StoreError) -> Page {
+    let page = try source.page(reference, .overflow)
+    guard page.byteCount >= byteCount else {
+      throw .damaged(Damage(.bounds, at: reference, "an overflow page is shorter than its piece"))
+    }
+    return page
+  }
+}
