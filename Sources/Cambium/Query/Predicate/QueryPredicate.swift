@@ -1,0 +1,86 @@
+/// A condition on objects, as either front end writes it: names are not yet looked up in a schema.
+package indirect enum QueryPredicate: Hashable {
+  /// True or false for every object.
+  case always(Bool)
+  /// All hold; true when there are none.
+  case and([QueryPredicate])
+  /// At least one holds; false when there are none.
+  case or([QueryPredicate])
+  /// Does not hold.
+  case not(QueryPredicate)
+  /// Two operands and what connects them.
+  case comparison(QueryComparison)
+}
+
+/// Two operands and the operator between them.
+package struct QueryComparison: Hashable {
+  package var left: QueryOperand
+  package var operation: QueryOperator
+  package var right: QueryOperand
+  /// Whether the condition asks for at least one element of the collection on the path.
+  package var isAny = false
+  package var options: StringOptions = []
+
+  package init(
+    _ left: QueryOperand, _ operation: QueryOperator, _ right: QueryOperand, isAny: Bool = false,
+    options: StringOptions = []
+  ) {
+    self.left = left
+    self.operation = operation
+    self.right = right
+    self.isAny = isAny
+    self.options = options
+  }
+}
+
+/// What can stand between two operands.
+package enum QueryOperator: String, Hashable, Sendable {
+  case equal = "=="
+  case notEqual = "!="
+  case less = "<"
+  case lessOrEqual = "<="
+  case greater = ">"
+  case greaterOrEqual = ">="
+  case between = "BETWEEN"
+  case `in` = "IN"
+  case beginsWith = "BEGINSWITH"
+  case endsWith = "ENDSWITH"
+  case contains = "CONTAINS"
+  case like = "LIKE"
+
+  /// The operator that gives the same result with the operands exchanged, if there is one.
+  package var exchanged: QueryOperator? {
+    switch self {
+    case .equal, .notEqual: self
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    default: nil
+    }
+  }
+
+  /// Whether it looks for a piece or a pattern in a string.
+  package var isStringOperator: Bool {
+    switch self {
+    case .beginsWith, .endsWith, .contains, .like: true
+    default: false
+    }
+  }
+
+  /// Whether it asks for an order, not just for equality.
+  package var isOrdering: Bool {
+    switch self {
+    case .less, .lessOrEqual, .greater, .greaterOrEqual, .between: true
+    default: false
+    }
+  }
+}
+
+/// One side of a comparison.
+package indirect enum QueryOperand: Hashable {
+  case constant(QueryConstant)
+  case path(QueryPath)
+  /// The number of elements of a collection that satisfy a condition on `variable`.
+  case subqueryCount(collection: QueryPath, variable: String, QueryPredicate)
+}
