@@ -1,0 +1,144 @@
+import CambiumCore
+import Synchronization
+
+/// What all stores of one name share: the pages, the newest head, and the space they lie in.
+final class MemoryContent: Sendable {
+  struct State {
+    var head = Head(version: 0, epoch: 1, root: .empty(.key))
+    var space: Space
+    /// How many bytes of the reserved memory are accessible.
+    var committedByteCount = 0
+  }
+
+  private struct WeakContent {
+    weak var content: MemoryContent?
+  }
+
+  /// Block 0 is never given out, so that no page has address 0.
+  private static let firstBlock = 1
+  private static let registry = Mutex<[String: WeakContent]>([:])
+
+  let uuid: (UInt64, UInt64)
+  let memory = ReservedMemory()
+  private let state: Mutex<State>
+  private let writers = WriterQueue()
+  private let commits = CommitSignal()
+
+  init() {
+    uuid = (.random(in: 1 ... .max), .random(in: 1 ... .max))
+    var space = Space(firstBlock: Self.firstBlock)
+    space.ledger.hold(0, .store)
+    state = Mutex(State(space: space))
+  }
+
+  /// The content of that name, made when nobody has it.
+  static func named(_ name: String) -> MemoryContent {
+    registry.withLock { registry in
+      if let content = registry[name]?.content { return content }
+      registry = registry.filter { $0.value.content != nil }
+      let content = MemoryContent()
+      registry[name] = WeakContent(content: content)
+      return content
+    }
+  }
+
+  // MARK: Reading
+
+  var newestHead: Head { state.withLock { $0.head } }
+
+  func pin() -> Pin {
+    let (head, byteCount) = state.withLock { state in
+      state.space.ledger.hold(state.head.version, .pin)
+      return (state.head, state.committedByteCount)
+    }
+    return makePin(head, byteCount)
+  }
+
+  private func makePin(_ head: Head, _ byteCount: Int) -> Pin {
+    Pin(head: head, base: memory.base, readableByteCount: byteCount) {
+      self.state.withLock { $0.space.release(head.version, .pin) }
+    }
+  }
+
+  func read(_ reference: PageReference) throws(StoreError) -> Page {
+    let byteCount = state.withLock { $0.committedByteCount }
+    guard let base = memory.base, reference.unitCount > 0, !reference.isDirty,
+      reference.byteOffset <= byteCount,
+      reference.byteCount <= byteCount - reference.byteOffset
+    else {
+      throw .damaged(Damage(.reference, at: reference, "the page lies outside of the store"))
+    }
+    return Page(bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: self)
+  }
+
+  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
+    commits.wait(timeoutNanoseconds: timeoutNanoseconds) { newestHead.version > version }
+    return newestHead.version
+  }
+
+  var statistics: StoreStatistics {
+    state.withLock { state in
+      StoreStatistics(
+        totalByteCount: state.space.totalByteCount, freeByteCount: state.space.freeByteCount,
+        pendingByteCount: state.space.pendingByteCount, newestVersion: state.head.version,
+        durableVersion: state.head.version, pinnedVersions: state.space.ledger.pinnedVersions)
+    }
+  }
+
+  func check(reachable: [Extent]) -> [String] {
+    state.withLock { SpaceCheck.findings(space: $0.space, reachable: reachable, owned: []) }
+  }
+
+  // MARK: Writing
+
+  /// Waits for the turn to write; the base is pinned until ``leave(_:)``.
+  func enter() -> Head {
+    writers.enter()
+    return state.withLock { state in
+      state.space.ledger.hold(state.head.version, .pin)
+      return state.head
+    }
+  }
+
+  /// Ends a write that began at `base`.
+  func leave(_ base: Head) {
+    state.withLock { $0.space.release(base.version, .pin) }
+    writers.leave()
+  }
+
+  /// Gives the running write access to the space; `body` may make it grow.
+  func withSpace<Value: Sendable>(
+    path: String, _ body: (inout Space, Space.Grow) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    try state.withLock { state throws(StoreError) in
+      var committed = state.committedByteCount
+      defer { state.committedByteCount = committed }
+      return try body(&state.space) { blockCount throws(StoreError) in
+        let needed = blockCount * BlockMap.blockByteCount
+        guard let byteCount = memory.commit(current: committed, needed: needed) else {
+          throw .mediumFull(path: path)
+        }
+        committed = byteCount
+      }
+    }
+  }
+
+  /// Makes `head` the newest one and pins it; throws, and changes nothing, when an extent cannot be
+  /// freed.
+  func publish(
+    _ head: Head, base: Head, allocations: AllocationLog, freed: [VersionLedger.Dead]
+  ) throws(StoreError) -> Pin {
+    let byteCount = try state.withLock { state throws(StoreError) in
+      if let index = state.space.applyReachable(allocations, freed: freed) {
+        throw .damaged(
+          Damage(.reference, "the page at byte \(freed[index].extent.byteOffset) is not in use"))
+      }
+      state.space.publish(version: head.version, previous: base.version, freed: freed)
+      state.head = head
+      state.space.ledger.hold(head.version, .pin)
+      return state.committedByteCount
+    }
+    commits.raise()
+    return makePin(head, byteCount)
+  }
+}

@@ -1,0 +1,88 @@
+import CambiumCore
+
+/// One write to a memory store.
+final class MemoryWriter: PageWriter {
+  let base: Head
+  let version: Version
+  private let content: MemoryContent
+  private let path: String
+  private var allocations = AllocationLog()
+  private var freed: [VersionLedger.Dead] = []
+  private var hasEnded = false
+
+  init(content: MemoryContent, base: Head, path: String) {
+    self.content = content
+    self.base = base
+    self.path = path
+    version = base.version + 1
+  }
+
+  deinit { abort() }
+
+  private func ensureRunning() {
+    precondition(!hasEnded, "The write has ended; begin another one.")
+  }
+
+  func reserve(byteCount: Int) throws(StoreError) {
+    ensureRunning()
+    try content.withSpace(path: path) { space, grow throws(StoreError) in
+      try space.reserve(byteCount: byteCount, grow: grow)
+    }
+  }
+
+  func allocate(byteCount: Int) throws(StoreError) -> Extent {
+    ensureRunning()
+    try Space.checkPageByteCount(byteCount)
+    let extent = try content.withSpace(path: path) { space, grow throws(StoreError) in
+      try space.allocate(byteCount: byteCount, grow: grow)
+    }
+    allocations.append(extent)
+    return extent
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+    ensureRunning()
+    precondition(bytes.count == extent.byteCount, "A write fills its extent.")
+    let isAllocated = allocations.noteWritten(extent, checksum: 0)
+    precondition(isAllocated, "Only allocated room may be written.")
+    guard let memory = content.memory.base, let source = bytes.baseAddress else { return }
+    (memory + extent.byteOffset).copyMemory(from: source, byteCount: bytes.count)
+  }
+
+  func free(_ reference: PageReference) {
+    ensureRunning()
+    precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
+    if reference.born == version, allocations.remove(reference.extent) {
+      // Taking back cannot make the space grow.
+      try? content.withSpace(path: path) { space, _ in space.takeBack(reference.extent) }
+    } else {
+      freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
+    }
+  }
+
+  func publish(
+    root: TreeRoot, durability: Durability, metadata: [UInt8]
+  ) throws(StoreError) -> Pin {
+    ensureRunning()
+    precondition(!root.reference.isDirty, "The root must be written before it is published.")
+    let head = Head(version: version, epoch: base.epoch, root: root)
+    do throws(StoreError) {
+      try Space.checkMetadata(metadata)
+      let pin = try content.publish(head, base: base, allocations: allocations, freed: freed)
+      hasEnded = true
+      content.leave(base)
+      return pin
+    } catch {
+      abort()
+      throw error
+    }
+  }
+
+  func abort() {
+    if hasEnded { return }
+    hasEnded = true
+    // Rolling back cannot make the space grow.
+    try? content.withSpace(path: path) { space, _ in space.rollBack(allocations) }
+    content.leave(base)
+  }
+}

@@ -1,0 +1,84 @@
+/// What a running write has allocated and not taken back, in the order of allocation.
+///
+/// The store undoes it at rollback and writes it into the commit's record.
+package struct AllocationLog: Sendable {
+  /// One allocated extent and the checksum of what was written to it.
+  package struct Entry: Sendable, BitwiseCopyable {
+    /// Where it lies; no units once it was taken back.
+    package var extent: Extent
+    /// XXH64 of its bytes, set when it is written.
+    package var checksum: UInt64
+    /// Whether it was written.
+    package var isWritten: Bool
+  }
+
+  private var entries: [Entry] = []
+  /// Positions by address, made when a lookup misses the expected place for the first time.
+  private var positions: [UInt64: Int] = [:]
+  private var hasPositions = false
+  /// Writes follow allocations in the same order almost always.
+  private var expected = 0
+  /// How many extents are allocated and not taken back.
+  package private(set) var count = 0
+  /// Their units.
+  package private(set) var unitCount: UInt64 = 0
+
+  package init() {}
+
+  /// The allocated extents, in the order of allocation.
+  package var live: some Sequence<Entry> { entries.lazy.filter { $0.extent.unitCount > 0 } }
+
+  /// Notes a new extent.
+  package mutating func append(_ extent: Extent) {
+    if hasPositions { positions[extent.address] = entries.count }
+    entries.append(Entry(extent: extent, checksum: 0, isWritten: false))
+    count += 1
+    unitCount += extent.unitCount
+  }
+
+  private mutating func position(of extent: Extent) -> Int? {
+    for candidate in [expected, entries.count - 1]
+    where candidate >= 0 && candidate < entries.count && entries[candidate].extent == extent {
+      return candidate
+    }
+    if !hasPositions {
+      hasPositions = true
+      for (index, entry) in entries.enumerated() where entry.extent.unitCount > 0 {
+        positions[entry.extent.address] = index
+      }
+    }
+    guard let position = positions[extent.address], entries[position].extent == extent else {
+      return nil
+    }
+    return position
+  }
+
+  /// Notes what was written; false when `extent` is not allocated.
+  package mutating func noteWritten(_ extent: Extent, checksum: UInt64) -> Bool {
+    guard let position = position(of: extent) else { return false }
+    entries[position].checksum = checksum
+    entries[position].isWritten = true
+    expected = position + 1
+    return true
+  }
+
+  /// Takes `extent` back; false when it is not allocated.
+  package mutating func remove(_ extent: Extent) -> Bool {
+    guard let position = position(of: extent) else { return false }
+    if hasPositions { positions[extent.address] = nil }
+    entries[position].extent.unitCount = 0
+    count -= 1
+    unitCount -= extent.unitCount
+    return true
+  }
+
+  /// Forgets everything, keeping memory for the next write.
+  package mutating func removeAll() {
+    entries.removeAll(keepingCapacity: entries.count < 4096)
+    if hasPositions { positions.removeAll() }
+    hasPositions = false
+    expected = 0
+    count = 0
+    unitCount = 0
+  }
+}

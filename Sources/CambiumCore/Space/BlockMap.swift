@@ -1,0 +1,299 @@
+/// How many units of each block are in use: the free space of a store, in memory.
+///
+/// Space is given out in whole blocks; inside a run of blocks pages pack at one unit. A block that
+/// holds anything a held version reads is never rewritten, so a block is free only when none of its
+/// units is used. Two counts per block say that:
+/// - `held`: units that any held version or the running write uses. Zero means free.
+/// - `reachable`: units that the newest version uses. This is what a store keeps on its medium.
+///
+/// Not synchronized: the store guards it with its own lock.
+package struct BlockMap: Sendable {
+  /// The size of a block in bytes.
+  package static let blockByteCount = 4096
+  /// How many units make a block.
+  package static let unitsPerBlock = blockByteCount / Extent.unitByteCount
+  /// How many blocks make a region: 64 MiB, described by one page of a free map.
+  package static let regionBlockCount = 16384
+
+  /// The first block that is given out; those before it belong to the store.
+  package let firstBlock: Int
+  /// One past the last block ever given out and not yet given back.
+  package private(set) var blockCount: Int
+  /// How many blocks below `blockCount` are free.
+  package private(set) var freeBlockCount = 0
+  private var held: [UInt8]
+  private var reachable: [UInt8]
+  /// Free blocks per region, and an upper bound for the longest free run that starts in it.
+  private var regions: [Region] = []
+  /// Where the next search starts: next-fit keeps the commits of a burst together.
+  private var cursor: Int
+
+  private struct Region: Sendable {
+    var freeCount = 0
+    var longestRun = BlockMap.regionBlockCount
+  }
+
+  /// An empty map: nothing is used behind `firstBlock`.
+  package init(firstBlock: Int) {
+    self.firstBlock = firstBlock
+    blockCount = firstBlock
+    cursor = firstBlock
+    held = [UInt8](repeating: UInt8(Self.unitsPerBlock), count: firstBlock)
+    reachable = held
+    ensureRegions()
+  }
+
+  private mutating func ensureRegions() {
+    let count = (blockCount + Self.regionBlockCount - 1) / Self.regionBlockCount
+    while regions.count < count { regions.append(Region()) }
+  }
+
+  // MARK: Counting
+
+  /// How many units of `block` are in use by any held version or the running write.
+  package func heldUnits(ofBlock block: Int) -> Int { block < blockCount ? Int(held[block]) : 0 }
+
+  /// How many units of `block` the newest version uses.
+  package func reachableUnits(ofBlock block: Int) -> Int {
+    block < blockCount ? Int(reachable[block]) : 0
+  }
+
+  /// The `reachable` counts of a region, one byte per block, up to the last block.
+  package func reachableCounts(ofRegion region: Int) -> ArraySlice<UInt8> {
+    let start = region * Self.regionBlockCount
+    return reachable[start..<min(start + Self.regionBlockCount, blockCount)]
+  }
+
+  /// How many regions there are.
+  package var regionCount: Int { regions.count }
+
+  /// Whether `extent` lies between the store's own blocks and the high-water mark.
+  package func contains(_ extent: Extent) -> Bool {
+    extent.unitCount > 0 && extent.address >= UInt64(firstBlock * Self.unitsPerBlock)
+      && extent.address <= UInt64(blockCount * Self.unitsPerBlock)
+      && extent.unitCount <= UInt64(blockCount * Self.unitsPerBlock) - extent.address
+  }
+
+  /// Calls `body` with each block of `extent` and the number of its units there.
+  @inline(__always)
+  private static func forEachBlock(_ extent: Extent, _ body: (Int, UInt8) -> Bool) -> Bool {
+    var unit = Int(extent.address)
+    let end = Int(extent.end)
+    while unit < end {
+      let block = unit / unitsPerBlock
+      let next = min(end, (block + 1) * unitsPerBlock)
+      if !body(block, UInt8(next - unit)) { return false }
+      unit = next
+    }
+    return true
+  }
+
+  /// Notes that `extent` is in use. The blocks must lie below the high-water mark.
+  package mutating func hold(_ extent: Extent) {
+    precondition(contains(extent), "I2: an extent outside of the store was given out.")
+    _ = Self.forEachBlock(extent) { block, units in
+      if held[block] == 0 {
+        freeBlockCount -= 1
+        regions[block / Self.regionBlockCount].freeCount -= 1
+      }
+      held[block] += units
+      assert(held[block] <= Self.unitsPerBlock, "I2: units of block \(block) were given out twice.")
+      return true
+    }
+  }
+
+  /// Notes that no held version uses `extent` any more.
+  package mutating func letGo(_ extent: Extent) {
+    _ = Self.forEachBlock(extent) { block, units in
+      precondition(held[block] >= units, "I2: units of block \(block) were let go twice.")
+      held[block] -= units
+      if held[block] == 0 {
+        freeBlockCount += 1
+        let region = block / Self.regionBlockCount
+        regions[region].freeCount += 1
+        regions[region].longestRun = Self.regionBlockCount
+        // A run may cross into this region from the one before it.
+        if region > 0 { regions[region - 1].longestRun = Self.regionBlockCount }
+      }
+      return true
+    }
+  }
+
+  /// Adds `extent` to what the newest version uses; false, and unchanged, when the counts say that
+  /// cannot be.
+  package mutating func addReachable(_ extent: Extent) -> Bool {
+    guard contains(extent) else { return false }
+    let fits = Self.forEachBlock(extent) { block, units in
+      Int(reachable[block]) + Int(units) <= Self.unitsPerBlock
+    }
+    guard fits else { return false }
+    return Self.forEachBlock(extent) { block, units in
+      reachable[block] += units
+      return true
+    }
+  }
+
+  /// Takes `extent` from what the newest version uses; false, and unchanged, when the counts say
+  /// that it was not in use.
+  package mutating func removeReachable(_ extent: Extent) -> Bool {
+    guard contains(extent) else { return false }
+    guard Self.forEachBlock(extent, { block, units in reachable[block] >= units }) else {
+      return false
+    }
+    return Self.forEachBlock(extent) { block, units in
+      reachable[block] -= units
+      return true
+    }
+  }
+
+  // MARK: Loading
+
+  /// Grows the map to `blockCount` blocks, all free.
+  package mutating func extend(toBlockCount count: Int) {
+    guard count > blockCount else { return }
+    let first = blockCount
+    let added = count - first
+    held.append(contentsOf: repeatElement(0, count: added))
+    reachable.append(contentsOf: repeatElement(0, count: added))
+    blockCount = count
+    ensureRegions()
+    freeBlockCount += added
+    var block = first
+    while block < count {
+      let region = block / Self.regionBlockCount
+      let next = min(count, (region + 1) * Self.regionBlockCount)
+      regions[region].freeCount += next - block
+      regions[region].longestRun = Self.regionBlockCount
+      if region > 0 { regions[region - 1].longestRun = Self.regionBlockCount }
+      block = next
+    }
+  }
+
+  /// Sets the `reachable` counts of a region as they were stored; false when they break a rule.
+  /// Call ``adoptReachable()`` when all regions and deltas are in.
+  package mutating func load(region: Int, counts: UnsafeRawBufferPointer) -> Bool {
+    let start = region * Self.regionBlockCount
+    guard counts.count <= Self.regionBlockCount, start + counts.count <= blockCount else {
+      return false
+    }
+    for (index, count) in counts.enumerated() {
+      guard count <= Self.unitsPerBlock else { return false }
+      if start + index >= firstBlock { reachable[start + index] = count }
+    }
+    return true
+  }
+
+  /// Takes the `reachable` counts for all that is held, after loading.
+  package mutating func adoptReachable() {
+    held = reachable
+    freeBlockCount = 0
+    for region in regions.indices { regions[region] = Region() }
+    for block in firstBlock..<blockCount where held[block] == 0 {
+      freeBlockCount += 1
+      regions[block / Self.regionBlockCount].freeCount += 1
+    }
+  }
+
+  // MARK: Runs
+
+  /// Finds free blocks for a write: `wanted` of them in a row if there are, otherwise a shorter run
+  /// of at least `minimum`; nil when only the end of the store remains.
+  ///
+  /// Nothing is marked: room is in use from ``hold(_:)`` on.
+  package mutating func findRun(minimum: Int, wanted: Int) -> Range<Int>? {
+    guard freeBlockCount >= minimum else { return nil }
+    if let run = search(wanted) { return run }
+    // Bulk work takes smaller holes too, so that they do not stay for ever; but not crumbs, which
+    // would cost it a write each. Crumbs serve when most of the store has come to consist of them.
+    let isSparse = blockCount > 256 && freeBlockCount > blockCount / 2
+    let least = max(minimum, isSparse ? 1 : 16)
+    var length = wanted / 2
+    while length > least {
+      if let run = search(length) { return run }
+      length /= 2
+    }
+    return least < wanted ? search(least) : nil
+  }
+
+  /// The blocks at the end of the store that `count` blocks in a row would take; they begin with the
+  /// free ones there.
+  package func tailRun(count: Int) -> Range<Int> {
+    var start = blockCount
+    while start > firstBlock, held[start - 1] == 0, blockCount - start < count { start -= 1 }
+    return start..<(start + count)
+  }
+
+  /// The next search starts here.
+  package mutating func moveCursor(to block: Int) { cursor = block }
+
+  private mutating func search(_ count: Int) -> Range<Int>? {
+    if cursor >= blockCount || cursor < firstBlock { cursor = firstBlock }
+    if let run = search(count, from: cursor, to: blockCount) { return run }
+    // A run may begin before the cursor and reach over it.
+    let end = min(blockCount, cursor + count - 1)
+    return search(count, from: firstBlock, to: end)
+  }
+
+  private mutating func search(_ count: Int, from first: Int, to end: Int) -> Range<Int>? {
+    var block = first
+    while block < end {
+      let region = block / Self.regionBlockCount
+      let regionStart = region * Self.regionBlockCount
+      let regionEnd = regionStart + Self.regionBlockCount
+      if regions[region].freeCount == 0 || regions[region].longestRun < count {
+        block = regionEnd
+        continue
+      }
+      let (run, longest) = searchRegion(count, from: block, regionEnd: regionEnd, end: end)
+      if let run { return run }
+      // Only a search of the whole region says what its longest run is.
+      if block <= max(regionStart, firstBlock), end >= min(blockCount, regionEnd + count) {
+        regions[region].longestRun = longest
+      }
+      block = regionEnd
+    }
+    return nil
+  }
+
+  /// The first run of `count` free blocks that starts before `regionEnd` and ends before `end`, or
+  /// the length of the longest one that starts there.
+  private func searchRegion(
+    _ count: Int, from first: Int, regionEnd: Int, end: Int
+  ) -> (run: Range<Int>?, longest: Int) {
+    held.withUnsafeBufferPointer { held in
+      var block = first
+      var longest = 0
+      let startLimit = min(regionEnd, end)
+      while block < startLimit {
+        if held[block] != 0 {
+          block += 1
+          continue
+        }
+        var stop = block + 1
+        let limit = min(end, block + count)
+        while stop < limit, held[stop] == 0 { stop += 1 }
+        if stop - block >= count { return (block..<stop, count) }
+        longest = max(longest, stop - block)
+        block = stop + 1
+      }
+      return (nil, longest)
+    }
+  }
+
+  /// Gives back free blocks at the end, so that the high-water mark falls.
+  package mutating func trimTail() {
+    var count = blockCount
+    while count > firstBlock, held[count - 1] == 0 { count -= 1 }
+    guard count < blockCount else { return }
+    for block in count..<blockCount {
+      assert(reachable[block] == 0, "I2: block \(block) is reachable and free.")
+      regions[block / Self.regionBlockCount].freeCount -= 1
+    }
+    freeBlockCount -= blockCount - count
+    held.removeLast(blockCount - count)
+    reachable.removeLast(blockCount - count)
+    blockCount = count
+    let regionCount = (count + Self.regionBlockCount - 1) / Self.regionBlockCount
+    regions.removeLast(regions.count - regionCount)
+  }
+}

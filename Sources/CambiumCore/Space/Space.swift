@@ -1,0 +1,169 @@
+/// The space of a store: which blocks are free, and what waits for which version.
+///
+/// A store keeps one behind its lock and drives it through the life of a write: ``reserve`` and
+/// ``allocate`` while pages are written, then ``publish`` or ``rollBack``. Between transactions every
+/// unit below the high-water mark is reachable from the newest version, free, or pending: exactly
+/// one (I2).
+package struct Space: Sendable {
+  /// The counts per block.
+  package var blocks: BlockMap
+  /// The held versions and the dead lists.
+  package var ledger: VersionLedger
+  /// Where the running write allocates next, in units; the run's end.
+  private var next: UInt64 = 0
+  private var runEnd: UInt64 = 0
+  /// What the running write still expects to allocate, and how much it has taken so far.
+  private var reservedByteCount = 0
+  private var takenByteCount = 0
+
+  /// An empty store whose first `firstBlock` blocks are its own.
+  package init(firstBlock: Int) {
+    blocks = BlockMap(firstBlock: firstBlock)
+    ledger = VersionLedger()
+  }
+
+  /// How many bytes lie below the high-water mark.
+  package var totalByteCount: Int { blocks.blockCount * BlockMap.blockByteCount }
+  /// How many bytes the next write can use without growing.
+  package var freeByteCount: Int { blocks.freeBlockCount * BlockMap.blockByteCount }
+  /// How many bytes wait for held versions.
+  package var pendingByteCount: Int { Int(ledger.pendingUnitCount) * Extent.unitByteCount }
+
+  // MARK: A running write
+
+  /// How many bytes are left in the current run.
+  package var remainingByteCount: Int { Int(runEnd - next) * Extent.unitByteCount }
+
+  /// One past the last unit given out in the current run.
+  package var allocationEnd: UInt64 { next }
+
+  /// Called before the high-water mark rises to that many blocks; if it throws, nothing has changed.
+  package typealias Grow = (_ blockCount: Int) throws(StoreError) -> Void
+
+  /// No run is longer, so that bulk work fits into holes.
+  private static let largestRunByteCount = 4 << 20
+  /// The shortest run taken without a reservation.
+  private static let smallestRunByteCount = 16 << 10
+
+  /// Says that about `byteCount` bytes are allocated next: they come from one run if they fit one.
+  package mutating func reserve(byteCount: Int, grow: Grow) throws(StoreError) {
+    reservedByteCount = max(0, byteCount)
+    if reservedByteCount > remainingByteCount, reservedByteCount > 0 {
+      try takeRun(minimumByteCount: min(byteCount, Self.smallestRunByteCount), grow: grow)
+    }
+  }
+
+  /// Gives out room for `byteCount` bytes, in the current run if it suffices.
+  package mutating func allocate(byteCount: Int, grow: Grow) throws(StoreError) -> Extent {
+    let unitCount = Extent.unitCount(forByteCount: byteCount)
+    if runEnd - next < unitCount { try takeRun(minimumByteCount: byteCount, grow: grow) }
+    let extent = Extent(address: next, unitCount: unitCount)
+    next += unitCount
+    reservedByteCount -= extent.byteCount
+    blocks.hold(extent)
+    return extent
+  }
+
+  private mutating func takeRun(minimumByteCount: Int, grow: Grow) throws(StoreError) {
+    // Without a word about what comes, a write that has taken much will take more.
+    let expected = reservedByteCount > 0 ? reservedByteCount : takenByteCount
+    let least = reservedByteCount > 0 ? 0 : Self.smallestRunByteCount
+    let wantedByteCount = min(max(expected, least), Self.largestRunByteCount)
+    let minimum = max(1, Self.blockCount(minimumByteCount))
+    let wanted = max(minimum, Self.blockCount(wantedByteCount))
+    endRun()
+    let run: Range<Int>
+    if let found = blocks.findRun(minimum: minimum, wanted: wanted) {
+      run = found
+    } else {
+      run = blocks.tailRun(count: wanted)
+      if run.upperBound > blocks.blockCount {
+        try grow(run.upperBound)
+        blocks.extend(toBlockCount: run.upperBound)
+      }
+    }
+    next = UInt64(run.lowerBound * BlockMap.unitsPerBlock)
+    runEnd = UInt64(run.upperBound * BlockMap.unitsPerBlock)
+    takenByteCount += run.count * BlockMap.blockByteCount
+  }
+
+  private static func blockCount(_ byteCount: Int) -> Int {
+    (byteCount + BlockMap.blockByteCount - 1) / BlockMap.blockByteCount
+  }
+
+  /// Takes back room that this write allocated.
+  package mutating func takeBack(_ extent: Extent) { blocks.letGo(extent) }
+
+  /// Ends the current run. Its unused blocks are free again; the next search starts there.
+  package mutating func endRun() {
+    if runEnd > 0 {
+      let unitsPerBlock = UInt64(BlockMap.unitsPerBlock)
+      blocks.moveCursor(to: Int((next + unitsPerBlock - 1) / unitsPerBlock))
+    }
+    next = 0
+    runEnd = 0
+  }
+
+  /// Ends the running write's claims on what comes next.
+  private mutating func endWrite() {
+    endRun()
+    reservedByteCount = 0
+    takenByteCount = 0
+    blocks.trimTail()
+  }
+
+  /// Drops all that a write allocated.
+  package mutating func rollBack(_ allocations: AllocationLog) {
+    for entry in allocations.live { blocks.letGo(entry.extent) }
+    endWrite()
+  }
+
+  /// Moves the counts of the newest version on by one write; the index of the first extent that
+  /// cannot be freed (it is not in use, or twice in the list) if there is one, and then nothing has
+  /// changed.
+  package mutating func applyReachable(
+    _ allocations: AllocationLog, freed: [VersionLedger.Dead]
+  ) -> Int? {
+    if let twice = Self.firstOverlap(freed) { return twice }
+    for (index, dead) in freed.enumerated() where !blocks.removeReachable(dead.extent) {
+      for undone in freed[..<index] { _ = blocks.addReachable(undone.extent) }
+      return index
+    }
+    for entry in allocations.live {
+      let isAdded = blocks.addReachable(entry.extent)
+      precondition(isAdded, "I2: an extent was given out twice.")
+    }
+    return nil
+  }
+
+  /// The index of an extent that shares units with another one.
+  private static func firstOverlap(_ freed: [VersionLedger.Dead]) -> Int? {
+    let order = freed.indices.sorted { freed[$0].extent.address < freed[$1].extent.address }
+    for (left, right) in zip(order, order.dropFirst())
+    where freed[right].extent.address < freed[left].extent.end { return right }
+    return nil
+  }
+
+  /// Takes ``applyReachable(_:freed:)`` back, when the commit failed after it.
+  package mutating func unapplyReachable(
+    _ allocations: AllocationLog, freed: [VersionLedger.Dead]
+  ) {
+    for entry in allocations.live { _ = blocks.removeReachable(entry.extent) }
+    for dead in freed { _ = blocks.addReachable(dead.extent) }
+  }
+
+  /// Makes `version` the newest, held one in place of `previous`, and files what it freed.
+  package mutating func publish(
+    version: Version, previous: Version, freed: [VersionLedger.Dead]
+  ) {
+    ledger.hold(version, .store)
+    for dead in freed where !ledger.take(dead, freed: version) { blocks.letGo(dead.extent) }
+    release(previous, .store)
+    endWrite()
+  }
+
+  /// Ends one hold of `version` and frees what nobody sees any more.
+  package mutating func release(_ version: Version, _ reason: VersionLedger.Reason) {
+    ledger.release(version, reason) { blocks.letGo($0) }
+  }
+}

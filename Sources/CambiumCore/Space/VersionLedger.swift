@@ -1,0 +1,111 @@
+/// The versions that something still needs, and what was freed while they needed it.
+///
+/// An extent that was alive for the versions in [born, freed) can be used again as soon as no held
+/// version lies in that range. Bookkeeping as in the dead lists of ZFS: a freed extent waits in the
+/// bucket of the newest held version that sees it, or is free at once. When a version is let go,
+/// only its bucket is looked at: each extent moves on to the next older held version that sees it,
+/// or becomes free.
+///
+/// Only the newest version can begin to be held, so an extent in a bucket is never seen by a version
+/// that comes later. Not synchronized: the store guards it with its own lock.
+package struct VersionLedger: Sendable {
+  /// A freed extent that some held version still sees.
+  package struct Dead: Hashable, Sendable, BitwiseCopyable {
+    /// Where it lies.
+    package var extent: Extent
+    /// The version that wrote it.
+    package var born: Version
+
+    package init(extent: Extent, born: Version) {
+      self.extent = extent
+      self.born = born
+    }
+  }
+
+  /// Why a version is held.
+  package enum Reason: Sendable {
+    /// A reader, or the base of the running write.
+    case pin
+    /// The newest, the last durable one, or the one being synced.
+    case store
+  }
+
+  private struct Held: Sendable {
+    var version: Version
+    var pinCount = 0
+    var storeCount = 0
+    var bucket: [Dead] = []
+  }
+
+  /// Ascending by version; few.
+  private var held: [Held] = []
+  /// The units in all buckets.
+  package private(set) var pendingUnitCount: UInt64 = 0
+
+  package init() {}
+
+  /// The versions that readers and the running write pin, oldest first.
+  package var pinnedVersions: [Version] { held.filter { $0.pinCount > 0 }.map(\.version) }
+
+  /// All extents in buckets, in no order.
+  package var pending: [Dead] { held.flatMap(\.bucket) }
+
+  /// Whether something holds `version`.
+  package func isHeld(_ version: Version) -> Bool { held.contains { $0.version == version } }
+
+  /// Holds `version`, which is held already or newer than every held one.
+  package mutating func hold(_ version: Version, _ reason: Reason) {
+    let index: Int
+    if let last = held.last, last.version >= version {
+      guard let found = held.lastIndex(where: { $0.version == version }) else {
+        preconditionFailure("I3: version \(version) is gone; only the newest one can be held.")
+      }
+      index = found
+    } else {
+      held.append(Held(version: version))
+      index = held.count - 1
+    }
+    switch reason {
+    case .pin: held[index].pinCount += 1
+    case .store: held[index].storeCount += 1
+    }
+  }
+
+  /// Ends one hold. Calls `free` with each extent that no held version sees any more.
+  package mutating func release(
+    _ version: Version, _ reason: Reason, free: (Extent) -> Void
+  ) {
+    guard let index = held.lastIndex(where: { $0.version == version }) else {
+      preconditionFailure("I3: version \(version) was let go twice.")
+    }
+    switch reason {
+    case .pin:
+      precondition(held[index].pinCount > 0, "I3: a pin of version \(version) ended twice.")
+      held[index].pinCount -= 1
+    case .store:
+      precondition(held[index].storeCount > 0, "I3: version \(version) was let go twice.")
+      held[index].storeCount -= 1
+    }
+    guard held[index].pinCount == 0, held[index].storeCount == 0 else { return }
+    let bucket = held.remove(at: index).bucket
+    for dead in bucket {
+      if index > 0, held[index - 1].version >= dead.born {
+        held[index - 1].bucket.append(dead)
+      } else {
+        pendingUnitCount -= dead.extent.unitCount
+        free(dead.extent)
+      }
+    }
+  }
+
+  /// Takes in an extent that version `freed` is the first not to see; true when it waits for a held
+  /// version, false when it is free at once.
+  package mutating func take(_ dead: Dead, freed: Version) -> Bool {
+    var index = held.count - 1
+    while index >= 0, held[index].version >= freed { index -= 1 }
+    guard index >= 0, held[index].version >= dead.born else { return false }
+    held[index].bucket.append(dead)
+    pendingUnitCount += dead.extent.unitCount
+    return true
+  }
+}

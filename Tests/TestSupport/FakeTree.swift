@@ -1,0 +1,126 @@
+import CambiumCore
+
+/// A tree of two levels that needs no engine: a root page that lists pages of random bytes.
+///
+/// Each child's length and bytes follow from a seed that the root keeps beside the reference, so
+/// that the whole content of a version is a list of seeds, and reading it proves every byte.
+public struct FakeTree {
+  /// The seeds of a version's children.
+  public typealias Content = [UInt64]
+
+  /// What reading a version found.
+  public struct Reading {
+    /// The seeds.
+    public var content: Content
+    /// The children, in the order of the seeds.
+    public var children: [PageReference]
+    /// The extents of all pages, sorted by address.
+    public var extents: [Extent]
+  }
+
+  private static let entryByteCount = PageReference.byteCount + 8
+
+  /// The bytes of a child, whole units of them.
+  public static func bytes(seed: UInt64, largestUnitCount: Int = 200) -> [UInt8] {
+    var generator = SeededGenerator(seed: seed)
+    let isLarge = Int.random(in: 0..<16, using: &generator) == 0
+    let unitCount = Int.random(in: 1...(isLarge ? largestUnitCount : 40), using: &generator)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(unitCount * 64)
+    for _ in 0..<(unitCount * 8) {
+      withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
+    }
+    return bytes
+  }
+
+  private static func write(
+    _ bytes: [UInt8], _ writer: any PageWriter
+  ) throws(StoreError) -> PageReference {
+    var padded = bytes
+    let extent = try writer.allocate(byteCount: bytes.count)
+    padded += [UInt8](repeating: 0, count: extent.byteCount - bytes.count)
+    let result = padded.withUnsafeBytes { bytes in
+      Result<Void, StoreError> { () throws(StoreError) in try writer.write(bytes, to: extent) }
+    }
+    try result.get()
+    let checksum = padded.withUnsafeBytes { Checksum.hash($0) }
+    return PageReference(checksum: checksum, extent: extent, kind: .overflow, born: writer.version)
+  }
+
+  /// Reads the version whose root is `root`; throws when a byte is not as it was written.
+  public static func read(_ root: TreeRoot, _ store: any PageStore) throws(StoreError) -> Reading {
+    if root.isEmpty { return Reading(content: [], children: [], extents: []) }
+    let page = try checked(root.reference, store)
+    let count = Int(page.bytes.loadUnaligned(as: UInt64.self))
+    var reading = Reading(content: [], children: [], extents: [root.reference.extent])
+    for index in 0..<count {
+      let entry = page.bytes + 8 + index * entryByteCount
+      let reference = PageReference(loadingFrom: entry)
+      let seed = entry.loadUnaligned(fromByteOffset: PageReference.byteCount, as: UInt64.self)
+      let child = try checked(reference, store)
+      guard child.buffer.elementsEqual(bytes(seed: seed)) else {
+        throw .damaged(Damage(.checksum, at: reference, "not the bytes that were written"))
+      }
+      reading.content.append(seed)
+      reading.children.append(reference)
+      reading.extents.append(reference.extent)
+    }
+    reading.extents.sort { $0.address < $1.address }
+    return reading
+  }
+
+  private static func checked(
+    _ reference: PageReference, _ store: any PageStore
+  ) throws(StoreError) -> Page {
+    let page = try store.read(reference)
+    guard Checksum.hash(page.bytes, reference.byteCount) == reference.checksum else {
+      throw .damaged(Damage(.checksum, at: reference, "the bytes do not match their checksum"))
+    }
+    return Page(bytes: page.bytes, byteCount: reference.byteCount, owner: page.owner)
+  }
+
+  /// Changes up to `changeCount` children at random and writes the new root without publishing it.
+  public static func change(
+    _ writer: any PageWriter, _ store: any PageStore, changeCount: Int,
+    generator: inout SeededGenerator
+  ) throws(StoreError) -> (root: TreeRoot, content: Content) {
+    let before = try read(writer.base.root, store)
+    var content = before.content
+    var children = before.children
+    if Bool.random(using: &generator) { try writer.reserve(byteCount: changeCount * 2000) }
+    for _ in 0..<changeCount {
+      switch Int.random(in: 0..<8, using: &generator) {
+      case 0 where !content.isEmpty:
+        let index = Int.random(in: content.indices, using: &generator)
+        writer.free(children[index])
+        content.remove(at: index)
+        children.remove(at: index)
+      case 1, 2:
+        let seed = generator.next()
+        children.append(try write(bytes(seed: seed), writer))
+        content.append(seed)
+      default:
+        guard !content.isEmpty else { continue }
+        let index = Int.random(in: content.indices, using: &generator)
+        let seed = generator.next()
+        writer.free(children[index])
+        children[index] = try write(bytes(seed: seed), writer)
+        content[index] = seed
+      }
+    }
+    if !writer.base.root.isEmpty { writer.free(writer.base.root.reference) }
+    if content.isEmpty { return (.empty(.key), []) }
+    var page: [UInt8] = withUnsafeBytes(of: UInt64(content.count)) { Array($0) }
+    for (seed, child) in zip(content, children) {
+      page += [UInt8](unsafeUninitializedCapacity: PageReference.byteCount) { buffer, count in
+        if let base = buffer.baseAddress { child.store(to: base) }
+        count = PageReference.byteCount
+      }
+      withUnsafeBytes(of: seed) { page.append(contentsOf: $0) }
+    }
+    let reference = try write(page, writer)
+    let root = TreeRoot(
+      reference: reference, height: 1, kind: .key, rowCount: UInt64(content.count))
+    return (root, content)
+  }
+}
