@@ -46,6 +46,9 @@
   /// Whether the tree holds nothing.
   @inlinable public var isEmpty: Bool { reference.isNone }
 
+  /// How many rows it claims to hold; at most what 48 bits can say.
+  @inlinable public var count: Int { Int(truncatingIfNeeded: min(rowCount, 1 << 48)) }
+
   /// Reads the stored form; nil when it breaks the format.
   public init?(loadingFrom bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= Self.byteCount, let base = bytes.baseAddress else { return nil }

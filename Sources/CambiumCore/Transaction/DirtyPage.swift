@@ -4,11 +4,13 @@
 /// and pack it when somebody reads or the transaction commits.
 open class DirtyPage {
   /// The packed bytes; 64-byte aligned, with 64 readable bytes behind the capacity.
-  public private(set) var bytes: UnsafeMutableRawPointer
+  @exclusivity(unchecked) public private(set) final var bytes: UnsafeMutableRawPointer
   /// How many bytes of them the page uses.
-  public var byteCount: Int
+  @exclusivity(unchecked) public final var byteCount: Int
   /// How many bytes there is room for.
-  public private(set) var capacity: Int
+  @exclusivity(unchecked) public private(set) final var capacity: Int
+  /// How many bytes of it its ``DirtyPages`` have counted.
+  fileprivate var countedByteCount = 0
   /// What it becomes.
   public let kind: PageKind
 
@@ -55,6 +57,7 @@ public final class DirtyPages {
 
   /// Takes `page` in and returns the reference by which trees name it.
   public func insert(_ page: DirtyPage) -> PageReference {
+    page.countedByteCount = page.capacity
     byteCount += page.capacity
     if let index = vacant.popLast() {
       pages[index] = page
@@ -72,10 +75,17 @@ public final class DirtyPages {
     return page
   }
 
+  /// Counts the page named by `reference` again, after it has grown.
+  public func recount(_ reference: PageReference) {
+    let page = self[reference.dirtyIndex]
+    byteCount += page.capacity - page.countedByteCount
+    page.countedByteCount = page.capacity
+  }
+
   /// Forgets the page named by `reference`.
   public func remove(_ reference: PageReference) {
     let index = reference.dirtyIndex
-    byteCount -= self[index].capacity
+    byteCount -= self[index].countedByteCount
     pages[index] = nil
     vacant.append(index)
   }

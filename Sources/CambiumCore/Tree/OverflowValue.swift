@@ -152,6 +152,13 @@ extension OverflowValue {
     try body(reference, nil)
   }
 
+  /// Reads a chunk and checks that it is as long as it should be.
+  func check(
+    _ chunk: PageReference, _ byteCount: Int, in source: PageSource
+  ) throws(StoreError) {
+    _ = try Self.page(chunk, atLeast: byteCount, in: source)
+  }
+
   private static func page(
     _ reference: PageReference, atLeast byteCount: Int, in source: PageSource
   ) throws(StoreError) -> Page {

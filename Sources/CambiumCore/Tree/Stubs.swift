@@ -1,8 +1,3 @@
-enum KeyNode {
-  static func validate(_ page: Page, _ reference: PageReference, _ kind: PageKind)
-    throws(StoreError)
-  {}
-}
 enum ColumnLeaf {
   static func validate(_ page: Page, _ reference: PageReference) throws(StoreError) {}
 }

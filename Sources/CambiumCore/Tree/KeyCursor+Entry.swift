@@ -1,0 +1,124 @@
+/// What a cursor is at. Every member but ``isValid`` needs a cursor at a key.
+extension KeyCursor {
+  @inlinable @inline(__always)
+  func checkValid() {
+    precondition(isValid, "The cursor is at no key; seek first and look at the result.")
+  }
+
+  /// How long the key is, in bytes.
+  @inlinable public var keyByteCount: Int {
+    checkValid()
+    return node.keyByteCount(index)
+  }
+
+  /// The key, in an array of its own.
+  @inlinable public var key: [UInt8] {
+    checkValid()
+    return node.key(index, header: KeyNode.leafCellHeader)
+  }
+
+  /// Copies the key to `buffer`, which must have room for ``keyByteCount`` bytes; returns how many
+  /// were written.
+  @inlinable
+  @discardableResult
+  public func copyKey(to buffer: UnsafeMutableRawBufferPointer) -> Int {
+    checkValid()
+    precondition(buffer.count >= node.keyByteCount(index), "The buffer is shorter than the key.")
+    guard let base = buffer.baseAddress else { return 0 }
+    return node.copyKey(index, header: KeyNode.leafCellHeader, to: base)
+  }
+
+  /// Below, at or above zero as the key sorts before, with or after `other`.
+  @inlinable public func compareKey(with other: UnsafeRawBufferPointer) -> Int {
+    checkValid()
+    return node.order(index, header: KeyNode.leafCellHeader, other)
+  }
+
+  /// Below, at or above zero as the key sorts before, with or after `other`.
+  @inlinable public func compareKey(with other: [UInt8]) -> Int {
+    other.withUnsafeBytes { compareKey(with: $0) }
+  }
+
+  /// Whether the key begins with `prefix`.
+  @inlinable public func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
+    checkValid()
+    let count = node.keyByteCount(index)
+    if prefix.count > count { return false }
+    return withUnsafeTemporaryAllocation(byteCount: max(1, count), alignment: 8) { buffer in
+      let length = copyKey(to: buffer)
+      return ByteComparison.order(
+        UnsafeRawBufferPointer(rebasing: buffer[..<min(length, prefix.count)]), prefix) == 0
+    }
+  }
+
+  /// Whether the key begins with `prefix`.
+  @inlinable public func hasPrefix(_ prefix: [UInt8]) -> Bool {
+    prefix.withUnsafeBytes { hasPrefix($0) }
+  }
+
+  /// The last eight bytes of the key as a number, most significant byte first: how indexes store
+  /// the object a key belongs to. The key must have eight bytes or more.
+  @inlinable public var keyTail: UInt64 {
+    checkValid()
+    let count = node.keyByteCount(index)
+    precondition(count >= 8, "The key is shorter than eight bytes.")
+    let slot = node.slot(index)
+    if slot.suffixLength >= 12 {
+      let cell = node.cell(slot, header: KeyNode.leafCellHeader)
+      let rest = node.rest(slot, cell: cell, header: KeyNode.leafCellHeader)
+      if rest.count >= 8 {
+        return UInt64(
+          bigEndian: rest.loadUnaligned(fromByteOffset: rest.count &- 8, as: UInt64.self))
+      }
+    }
+    return withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { buffer in
+      let length = copyKey(to: buffer)
+      return length < 8
+        ? 0 : UInt64(bigEndian: buffer.loadUnaligned(fromByteOffset: length - 8, as: UInt64.self))
+    }
+  }
+
+  /// How long the value is, in bytes.
+  public var valueByteCount: Int {
+    get throws(StoreError) {
+      checkValid()
+      let value = node.storedValue(index)
+      return value.isOverflow ? Int(clamping: try value.overflow().byteCount) : value.bytes.count
+    }
+  }
+
+  /// The value; the bytes are valid until the cursor moves or goes.
+  ///
+  /// A value in overflow pages is read whole into the cursor. Throws when those are damaged; values
+  /// beside their key (up to 1 KiB) never throw.
+  public var value: UnsafeRawBufferPointer {
+    mutating get throws(StoreError) {
+      checkValid()
+      let value = node.storedValue(index)
+      if !value.isOverflow { return value.bytes }
+      let buffer = ValueBuffer(try value.read(from: tree.source))
+      overflow = buffer
+      return buffer.bytes
+    }
+  }
+
+  /// The value, in an array of its own.
+  public func copyValue() throws(StoreError) -> [UInt8] {
+    checkValid()
+    return try node.storedValue(index).read(from: tree.source)
+  }
+}
+
+/// A value in memory of its own, at an address that stays.
+final class ValueBuffer {
+  let bytes: UnsafeRawBufferPointer
+
+  init(_ array: [UInt8]) {
+    let memory = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: max(1, array.count), alignment: 8)
+    memory.copyBytes(from: array)
+    bytes = UnsafeRawBufferPointer(rebasing: memory[..<array.count])
+  }
+
+  deinit { bytes.deallocate() }
+}

@@ -1,0 +1,116 @@
+/// Entries of a node: keys, values, children. Indices must be below ``KeyNode/count``.
+extension KeyNode {
+  /// How long key `index` is, in bytes.
+  @inlinable @inline(__always)
+  func keyByteCount(_ index: Int) -> Int { prefixLength &+ slot(index).suffixLength }
+
+  /// Writes key `index` to `pointer`, which has room for ``keyByteCount(_:)`` bytes. `header` is the
+  /// cell header's size, which differs between leaf and branch.
+  @inlinable
+  func copyKey(_ index: Int, header: Int, to pointer: UnsafeMutableRawPointer) -> Int {
+    let slot = slot(index)
+    pointer.copyMemory(from: bytes + prefixStart, byteCount: prefixLength)
+    let rest = rest(slot, cell: cell(slot, header: header), header: header)
+    return prefixLength + Self.copySuffix(slot, rest, to: pointer + prefixLength)
+  }
+
+  /// Writes head and rest; returns how many bytes these are.
+  @inlinable @inline(__always)
+  static func copySuffix(
+    _ slot: KeySlot, _ rest: UnsafeRawBufferPointer, to pointer: UnsafeMutableRawPointer
+  ) -> Int {
+    let headLength = min(4, slot.suffixLength)
+    var head = slot.head.bigEndian
+    withUnsafeBytes(of: &head) { head in
+      pointer.copyMemory(from: head.baseAddress.unsafelyUnwrapped, byteCount: headLength)
+    }
+    if rest.count > 0, let source = rest.baseAddress {
+      (pointer + headLength).copyMemory(from: source, byteCount: rest.count)
+    }
+    return headLength &+ rest.count
+  }
+
+  /// Key `index`.
+  @inlinable
+  func key(_ index: Int, header: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: keyByteCount(index)) { buffer, count in
+      guard let base = buffer.baseAddress else { return }
+      count = copyKey(index, header: header, to: base)
+    }
+  }
+
+  /// The value of entry `index` of a leaf, as it is stored beside its key.
+  @inlinable @inline(__always)
+  func storedValue(_ index: Int) -> StoredValue {
+    let slot = slot(index)
+    let cell = cell(slot, header: Self.leafCellHeader)
+    let length = Int(
+      UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: cell, as: UInt16.self)))
+    let start = min(end, cell &+ Self.leafCellHeader &+ slot.restLength)
+    let isOverflow = length == Self.overflowMark
+    return StoredValue(
+      bytes: UnsafeRawBufferPointer(
+        start: bytes + start,
+        count: min(isOverflow ? OverflowValue.storedByteCount : length, end &- start)),
+      isOverflow: isOverflow)
+  }
+
+  /// Where the reference and row count of child `index` of a branch lie.
+  @inlinable @inline(__always)
+  func childCell(_ index: Int) -> Int { cell(slot(index), header: Self.branchCellHeader) }
+
+  /// The page of child `index` of a branch.
+  @inlinable @inline(__always)
+  func child(_ index: Int) -> PageReference {
+    PageReference(loadingFrom: bytes + childCell(index))
+  }
+
+  /// How many rows lie below child `index` of a branch.
+  @inlinable @inline(__always)
+  func childRowCount(_ index: Int) -> Int {
+    let count = UInt64(
+      littleEndian: bytes.loadUnaligned(
+        fromByteOffset: childCell(index) &+ PageReference.byteCount, as: UInt64.self))
+    return Int(truncatingIfNeeded: count & 0xffff_ffff_ffff)
+  }
+
+  /// How many rows lie below the children before `index`.
+  @inlinable
+  func rowCount(before index: Int) -> Int {
+    var total = 0
+    var child = 0
+    while child < index {
+      total &+= childRowCount(child)
+      child &+= 1
+    }
+    return total
+  }
+}
+
+/// What a leaf holds of a value: all its bytes, or where they are.
+@usableFromInline
+struct StoredValue {
+  @usableFromInline let bytes: UnsafeRawBufferPointer
+  @usableFromInline let isOverflow: Bool
+
+  @inlinable
+  init(bytes: UnsafeRawBufferPointer, isOverflow: Bool) {
+    self.bytes = bytes
+    self.isOverflow = isOverflow
+  }
+
+  /// Where the value is, if it is not here.
+  @usableFromInline
+  func overflow() throws(StoreError) -> OverflowValue {
+    guard bytes.count == OverflowValue.storedByteCount, let base = bytes.baseAddress else {
+      throw .damaged(Damage(.bounds, "an overflow value is cut off"))
+    }
+    return OverflowValue(loadingFrom: base)
+  }
+
+  /// All bytes of the value.
+  @usableFromInline
+  func read(from source: PageSource) throws(StoreError) -> [UInt8] {
+    isOverflow ? try overflow().read(from: source) : [UInt8](bytes)
+  }
+}

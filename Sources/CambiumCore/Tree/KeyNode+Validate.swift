@@ -1,0 +1,130 @@
+/// The complete check of a stored node, after which no entry leads out of its page.
+extension KeyNode {
+  /// Throws ``StoreError/damaged(_:)`` naming the first broken rule of the node in `page`.
+  static func validate(
+    _ page: Page, _ reference: PageReference, _ kind: PageKind
+  ) throws(StoreError) {
+    let isLeaf = kind == .keyLeaf
+    let least = headerByteCount + (isLeaf ? 1 : 2) * slotByteCount
+    guard page.byteCount >= least, page.byteCount >= branchCellHeader else {
+      throw .damaged(Damage(.bounds, at: reference, "a node of \(page.byteCount) bytes"))
+    }
+    guard page.bytes.load(as: UInt8.self) == kind.rawValue,
+      page.bytes.load(fromByteOffset: 1, as: UInt8.self) == 0
+    else { throw .damaged(Damage(.kind, at: reference, "the page is no \(kind)")) }
+
+    let node = KeyNode(page)
+    let count = node.field(Field.count)
+    let heap = node.field(Field.heap)
+    let end = node.field(Field.end)
+    let prefixOffset = node.field(Field.prefixOffset)
+    guard count >= (isLeaf ? 1 : 2), end <= page.byteCount,
+      end == headerByteCount + count * slotByteCount + heap
+    else { throw .damaged(Damage(.bounds, at: reference, "\(count) entries in \(end) bytes")) }
+    guard node.field(Field.prefixLength) <= prefixOffset, prefixOffset <= heap,
+      node.field(Field.garbage) == 0
+    else { throw .damaged(Damage(.bounds, at: reference, "the prefix leaves the page")) }
+
+    let used = try isLeaf ? node.validateLeaf(reference) : node.validateBranch(reference)
+    guard used + node.prefixLength == heap else {
+      throw .damaged(Damage(.bounds, at: reference, "cells of \(used) bytes in \(heap)"))
+    }
+    try node.validateOrder(reference, from: isLeaf ? 0 : 1)
+  }
+
+  @usableFromInline
+  func field(_ offset: Int) -> Int {
+    Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+  }
+
+  /// Checks that the cell of entry `index` with `header` and at least the rest of its key lies in
+  /// the heap; returns its offset back from the end and the size of both.
+  private func validateCell(
+    _ index: Int, header: Int, _ reference: PageReference
+  ) throws(StoreError) -> (offset: Int, byteCount: Int) {
+    let slot = slot(index)
+    let byteCount = header + slot.restLength
+    guard slot.offset <= field(Field.heap), byteCount <= slot.offset else {
+      throw .damaged(Damage(.bounds, at: reference, "entry \(index) leaves the page"))
+    }
+    guard prefixLength + slot.suffixLength <= Self.maximumKeyByteCount else {
+      throw .damaged(Damage(.bounds, at: reference, "key \(index) is too long"))
+    }
+    if slot.suffixLength < 4, slot.head << UInt32(8 * slot.suffixLength) != 0 {
+      throw .damaged(Damage(.encoding, at: reference, "the head of key \(index)"))
+    }
+    return (slot.offset, byteCount)
+  }
+
+  private func validateLeaf(_ reference: PageReference) throws(StoreError) -> Int {
+    var used = 0
+    var overflowCount = 0
+    for index in 0..<count {
+      let cell = try validateCell(index, header: Self.leafCellHeader, reference)
+      var length = field(end - cell.offset)
+      let isOverflow = length == Self.overflowMark
+      if isOverflow {
+        length = OverflowValue.storedByteCount
+        overflowCount += 1
+      } else if length > Self.maximumInlineByteCount {
+        throw .damaged(Damage(.bounds, at: reference, "value \(index) is too long"))
+      }
+      guard cell.byteCount + length <= cell.offset else {
+        throw .damaged(Damage(.bounds, at: reference, "value \(index) leaves the page"))
+      }
+      if isOverflow {
+        let value = OverflowValue(loadingFrom: bytes + end - cell.offset + cell.byteCount)
+        guard value.isWellFormed else {
+          throw .damaged(Damage(.encoding, at: reference, "overflow value \(index)"))
+        }
+      }
+      used += cell.byteCount + length
+    }
+    guard overflowCount == field(Field.overflow) else {
+      throw .damaged(Damage(.count, at: reference, "the number of overflow values"))
+    }
+    return used
+  }
+
+  private func validateBranch(_ reference: PageReference) throws(StoreError) -> Int {
+    guard slot(0).suffixLength == 0, slot(0).head == 0, field(Field.overflow) == 0 else {
+      throw .damaged(Damage(.encoding, at: reference, "the first separator is not empty"))
+    }
+    var used = 0
+    let childKind = child(0).rawKind
+    for index in 0..<count {
+      let cell = try validateCell(index, header: Self.branchCellHeader, reference)
+      let child = child(index)
+      guard child.rawKind == childKind, !child.isNone, !child.isDirty, child.unitCount > 0,
+        childKind == PageKind.keyLeaf.rawValue || childKind == PageKind.keyBranch.rawValue
+      else { throw .damaged(Damage(.reference, at: reference, "child \(index)")) }
+      let rowCount = (bytes + end - cell.offset + PageReference.byteCount).loadUnaligned(
+        as: UInt64.self)
+      guard UInt64(littleEndian: rowCount) - 1 < 1 << 48 - 1 else {
+        throw .damaged(Damage(.count, at: reference, "the rows below child \(index)"))
+      }
+      used += cell.byteCount
+    }
+    return used
+  }
+
+  private func validateOrder(
+    _ reference: PageReference, from first: Int
+  ) throws(StoreError) {
+    let header = first == 0 ? Self.leafCellHeader : Self.branchCellHeader
+    var index = first + 1
+    while index < count {
+      let left = slot(index - 1)
+      let right = slot(index)
+      if left.head >= right.head {
+        let leftRest = rest(left, cell: cell(left, header: header), header: header)
+        let rightRest = rest(right, cell: cell(right, header: header), header: header)
+        let order = ByteComparison.order(leftRest, rightRest)
+        guard left.head == right.head, order < 0 || left.suffixLength < right.suffixLength,
+          order <= 0
+        else { throw .damaged(Damage(.order, at: reference, "keys \(index - 1) and \(index)")) }
+      }
+      index += 1
+    }
+  }
+}

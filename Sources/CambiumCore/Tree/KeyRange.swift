@@ -1,0 +1,79 @@
+/// A range of keys: from `lower` on, up to, not including, `upper`.
+public struct KeyRange: Hashable, Sendable {
+  /// The least key of the range; the empty key for none.
+  public var lower: [UInt8]
+  /// The least key above the range; nil for none.
+  public var upper: [UInt8]?
+
+  /// The keys from `lower` on, up to, not including, `upper`.
+  public init(from lower: [UInt8] = [], to upper: [UInt8]? = nil) {
+    self.lower = lower
+    self.upper = upper
+  }
+
+  /// All keys that begin with `prefix`.
+  public init(prefix: [UInt8]) {
+    lower = prefix
+    upper = Self.successor(ofPrefix: prefix)
+  }
+
+  /// The least key above all that begin with `prefix`; nil if every byte is 0xFF.
+  public static func successor(ofPrefix prefix: [UInt8]) -> [UInt8]? {
+    guard let last = prefix.lastIndex(where: { $0 != 0xff }) else { return nil }
+    var successor = Array(prefix[...last])
+    successor[last] += 1
+    return successor
+  }
+}
+
+extension KeyTree {
+  /// The ranks of the keys in `range`; in O(log n).
+  public func ranks(in range: KeyRange) throws(StoreError) -> Range<Int> {
+    let lower = range.lower.isEmpty ? 0 : try rank(of: range.lower)
+    guard let bound = range.upper else { return lower..<max(lower, count) }
+    return lower..<max(lower, try rank(of: bound))
+  }
+
+  /// How many keys lie in `range`; in O(log n).
+  public func count(in range: KeyRange) throws(StoreError) -> Int {
+    try ranks(in: range).count
+  }
+
+  /// Calls `body` with a cursor at each key of `range`, ascending, until it returns false.
+  ///
+  /// The body may read the cursor, but must not move it.
+  public func forEach(
+    in range: KeyRange, _ body: (inout KeyCursor) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    // Counting the keys first takes two ways down and saves a comparison per key.
+    let count = try count(in: range)
+    if count == 0 { return }
+    var cursor = cursor()
+    var isAtKey = try cursor.seek(to: range.lower)
+    for _ in 0..<count {
+      guard isAtKey, try body(&cursor) else { return }
+      isAtKey = try cursor.next()
+    }
+  }
+
+  /// Calls `body` with a cursor at each key of `range`, descending, until it returns false.
+  ///
+  /// The body may read the cursor, but must not move it.
+  public func forEachDescending(
+    in range: KeyRange, _ body: (inout KeyCursor) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    let count = try count(in: range)
+    if count == 0 { return }
+    var cursor = cursor()
+    var isAtKey: Bool
+    if let upper = range.upper {
+      isAtKey = try cursor.seek(below: upper)
+    } else {
+      isAtKey = try cursor.seekLast()
+    }
+    for _ in 0..<count {
+      guard isAtKey, try body(&cursor) else { return }
+      isAtKey = try cursor.previous()
+    }
+  }
+}

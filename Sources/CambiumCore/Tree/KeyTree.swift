@@ -1,0 +1,121 @@
+/// A map from byte keys to byte values, in the order of `memcmp`: a copy-on-write B+tree.
+///
+/// A value of this type is one version of the tree. It may be used by several threads if its source
+/// may. Keys have at most 512 bytes; values any length. Changes are made with a ``KeyTreeEditor``.
+public struct KeyTree: Sendable {
+  /// Where the tree hangs.
+  public var root: TreeRoot
+  /// Reads its pages.
+  public let source: PageSource
+
+  /// The tree at `root`, read through `source`.
+  public init(root: TreeRoot, source: PageSource) {
+    self.root = root
+    self.source = source
+  }
+
+  /// How many keys it holds.
+  public var count: Int { root.count }
+
+  /// Whether it holds no key.
+  public var isEmpty: Bool { root.isEmpty }
+
+  /// Calls `body` with the leaf where `key` belongs, if the tree has any.
+  @usableFromInline
+  func leaf(
+    for key: UnsafeRawBufferPointer
+  ) throws(StoreError) -> Page? {
+    if root.isEmpty { return nil }
+    var reference = root.reference
+    var level = Int(root.height)
+    while level > 1 {
+      let page = try source.page(reference, .keyBranch)
+      let node = KeyNode(page)
+      reference = node.child(node.childIndex(key))
+      withExtendedLifetime(page) {}
+      level &-= 1
+    }
+    return try source.page(reference, .keyLeaf)
+  }
+
+  /// Calls `body` with the value stored under `key`; nil without a call if there is none. The bytes
+  /// are valid during the call.
+  public func withValue<Result>(
+    for key: UnsafeRawBufferPointer,
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result? {
+    guard let page = try leaf(for: key) else { return nil }
+    let node = KeyNode(page)
+    let (index, isFound) = node.search(key, from: 0, header: KeyNode.leafCellHeader)
+    guard isFound else { return nil }
+    let value = node.storedValue(index)
+    if value.isOverflow {
+      let bytes = try value.read(from: source)
+      return try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
+        try body(UnsafeRawBufferPointer(bytes))
+      }
+    }
+    let result = try body(value.bytes)
+    withExtendedLifetime(page) {}
+    return result
+  }
+
+  /// The value stored under `key`; nil if there is none.
+  public func value(for key: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
+    try withValue(for: key) { bytes throws(StoreError) in [UInt8](bytes) }
+  }
+
+  /// The value stored under `key`; nil if there is none.
+  public func value(for key: [UInt8]) throws(StoreError) -> [UInt8]? {
+    try key.withUnsafeBufferPointer { key throws(StoreError) in
+      try value(for: UnsafeRawBufferPointer(key))
+    }
+  }
+
+  /// Whether there is a value under `key`.
+  public func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    guard let page = try leaf(for: key) else { return false }
+    let node = KeyNode(page)
+    let isFound = node.search(key, from: 0, header: KeyNode.leafCellHeader).isFound
+    withExtendedLifetime(page) {}
+    return isFound
+  }
+
+  /// Whether there is a value under `key`.
+  public func contains(_ key: [UInt8]) throws(StoreError) -> Bool {
+    try key.withUnsafeBufferPointer { key throws(StoreError) in
+      try contains(UnsafeRawBufferPointer(key))
+    }
+  }
+
+  /// How many keys are below `key`.
+  public func rank(of key: UnsafeRawBufferPointer) throws(StoreError) -> Int {
+    if root.isEmpty { return 0 }
+    var reference = root.reference
+    var level = Int(root.height)
+    var rank = 0
+    while level > 1 {
+      let page = try source.page(reference, .keyBranch)
+      let node = KeyNode(page)
+      let index = node.childIndex(key)
+      rank &+= node.rowCount(before: index)
+      reference = node.child(index)
+      withExtendedLifetime(page) {}
+      level &-= 1
+    }
+    let page = try source.page(reference, .keyLeaf)
+    let index = KeyNode(page).search(key, from: 0, header: KeyNode.leafCellHeader).index
+    withExtendedLifetime(page) {}
+    return rank &+ index
+  }
+
+  /// How many keys are below `key`.
+  public func rank(of key: [UInt8]) throws(StoreError) -> Int {
+    try key.withUnsafeBufferPointer { key throws(StoreError) in
+      try rank(of: UnsafeRawBufferPointer(key))
+    }
+  }
+
+  /// A cursor, at no key yet.
+  public func cursor() -> KeyCursor { KeyCursor(self) }
+}

@@ -1,0 +1,31 @@
+extension KeyTreeEditor {
+  /// Stores every key and value of `other` here: a copy with full pages.
+  ///
+  /// Meant for compaction into an empty or lower tree; keys that come in any other order are stored
+  /// all the same. Written pages are spilled on the way, so that memory stays bounded whatever the
+  /// size. `progress` is called now and then with how many keys were copied so far.
+  public func append(
+    contentsOf other: KeyTree, progress: ((Int) -> Void)? = nil
+  ) throws(StoreError) {
+    let key = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: KeyNode.maximumKeyByteCount, alignment: 8)
+    defer { key.deallocate() }
+    var cursor = other.cursor()
+    var isAtKey = try cursor.seekFirst()
+    var copied = 0
+    while isAtKey {
+      let length = cursor.copyKey(to: key)
+      try set(UnsafeRawBufferPointer(rebasing: key[..<length]), try cursor.value)
+      copied += 1
+      if copied & 0xfff == 0 {
+        progress?(copied)
+        if context.dirty.byteCount > Self.spillByteCount { _ = try flush() }
+      }
+      isAtKey = try cursor.next()
+    }
+    progress?(copied)
+  }
+
+  /// How many dirty bytes a copy holds before it writes them.
+  private static let spillByteCount = 32 << 20
+}

@@ -1,0 +1,49 @@
+extension KeyTreeEditor {
+  /// Writes all dirty pages, children before parents, and returns the clean root.
+  ///
+  /// Used to commit, and to spill when the transaction holds too much; the editor goes on from the
+  /// clean tree. Flushing a clean tree writes nothing.
+  public func flush() throws(StoreError) -> TreeRoot {
+    path.removeAll(keepingCapacity: true)
+    isWarm = false
+    if root.reference.isDirty {
+      root.reference = try write(root.reference, height: Int(root.height))
+    }
+    return root
+  }
+
+  private func write(
+    _ reference: PageReference, height: Int
+  ) throws(StoreError) -> PageReference {
+    let page = page(reference)
+    if height > 1 {
+      for index in 0..<page.count {
+        let child = page.node.child(index)
+        if child.isDirty { page.setChild(index, try write(child, height: height - 1)) }
+      }
+    }
+    lengthenPrefix(page)
+    let byteCount = page.tighten()
+    let stored = try context.write(
+      UnsafeRawBufferPointer(start: page.bytes, count: byteCount), kind: page.kind)
+    context.free(reference)
+    return stored
+  }
+
+  /// Lays a node out anew if its keys share much more than its prefix.
+  private func lengthenPrefix(_ page: KeyPage) {
+    let node = page.node
+    let first = page.kind == .keyLeaf ? 0 : 1
+    guard node.count - first >= 2 else { return }
+    let low = node.key(first, header: page.cellHeader)
+    let high = node.key(node.count - 1, header: page.cellHeader)
+    let shared = low.withUnsafeBytes { low in
+      high.withUnsafeBytes { high in Self.commonPrefix(low, high) }
+    }
+    guard (shared - node.prefixLength) * (node.count - 1) >= 64 else { return }
+    let entries = entries(page.kind)
+    entries.removeAll()
+    entries.append(node, 0..<node.count)
+    entries.fill(page, 0..<node.count)
+  }
+}

@@ -1,0 +1,164 @@
+extension KeyTreeEditor {
+  /// Removes `key` and its value; false if there is none.
+  @discardableResult
+  public func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    if root.isEmpty { return false }
+    let place: (index: Int, isFound: Bool)
+    if let warm = warmPosition(key) { place = warm } else { place = try descend(key) }
+    guard place.isFound else { return false }
+    let level = path.count - 1
+    try freeOverflow(place.index)
+    try makePathDirty()
+    changeRowCount(by: -1)
+    let leaf = path[level].page.unsafelyUnwrapped
+    leaf.remove(at: place.index)
+    if leaf.count == 0 {
+      try removeEmptyLeaf()
+    } else {
+      try mergeIfSmall(level)
+    }
+    return true
+  }
+
+  /// Removes `key` and its value; false if there is none.
+  @discardableResult
+  public func remove(_ key: [UInt8]) throws(StoreError) -> Bool {
+    try key.withUnsafeBufferPointer { key throws(StoreError) in
+      try remove(UnsafeRawBufferPointer(key))
+    }
+  }
+
+  /// Removes all keys and gives all pages back.
+  ///
+  /// Every leaf is read, for the overflow pages it may name. A large stored tree is better given to
+  /// ``WriteContext/abandon(root:)``.
+  public func removeAll() throws(StoreError) {
+    if !root.isEmpty { try free(root.reference, height: Int(root.height)) }
+    root = .empty(root.kind)
+    path.removeAll()
+    isWarm = false
+  }
+
+  private func free(_ reference: PageReference, height: Int) throws(StoreError) {
+    let isLeaf = height == 1
+    let page = try context.source.page(reference, isLeaf ? .keyLeaf : .keyBranch)
+    let node = KeyNode(page)
+    if !isLeaf {
+      for index in 0..<node.count { try free(node.child(index), height: height - 1) }
+    } else if node.field(KeyNode.Field.overflow) > 0 {
+      for index in 0..<node.count {
+        let value = node.storedValue(index)
+        if value.isOverflow { try value.overflow().free(in: context) }
+      }
+    }
+    withExtendedLifetime(page) { context.free(reference) }
+  }
+
+  /// Gives back the overflow pages of entry `index` of the path's leaf, if it has any.
+  func freeOverflow(_ index: Int) throws(StoreError) {
+    let stored = try context.source.page(path[path.count - 1].reference, .keyLeaf)
+    let value = KeyNode(stored).storedValue(index)
+    if value.isOverflow { try value.overflow().free(in: context) }
+    withExtendedLifetime(stored) {}
+  }
+
+  private func removeEmptyLeaf() throws(StoreError) {
+    isWarm = false
+    let level = path.count - 1
+    context.free(path[level].reference)
+    if level == 0 {
+      root = .empty(root.kind)
+      return
+    }
+    path[level - 1].page.unsafelyUnwrapped.remove(at: path[level - 1].index)
+    try mergeIfSmall(level - 1)
+  }
+
+  /// Merges the node on level `level` of the path with a neighbour if it is less than a third full
+  /// and the two fit into one; goes on upwards.
+  private func mergeIfSmall(_ level: Int) throws(StoreError) {
+    let page = path[level].page.unsafelyUnwrapped
+    let isLone = page.kind == .keyBranch && page.count == 1
+    guard level > 0 else {
+      if isLone {
+        isWarm = false
+        let only = page.node.child(0)
+        context.free(root.reference)
+        root.reference = only
+        root.height -= 1
+      }
+      return
+    }
+    guard isLone || page.liveByteCount < limit(page.kind) / 3 else { return }
+    let parent = path[level - 1].page.unsafelyUnwrapped
+    let index = path[level - 1].index
+    if index + 1 < parent.count, try merge(level, leftIndex: index) { return }
+    if index > 0, try merge(level, leftIndex: index - 1) { return }
+    if isLone { try redistribute(level, leftIndex: index > 0 ? index - 1 : index) }
+  }
+
+  /// Collects the entries of two neighbours, of which the path's node on `level` is one.
+  private func collect(_ level: Int, leftIndex: Int) throws(StoreError) {
+    let parent = path[level - 1].page.unsafelyUnwrapped.node
+    let kind = kind(level)
+    let entries = entries(kind)
+    entries.removeAll()
+    let left = try context.source.page(parent.child(leftIndex), kind)
+    entries.append(KeyNode(left), 0..<KeyNode(left).count)
+    let right = try context.source.page(parent.child(leftIndex + 1), kind)
+    let separator = parent.key(leftIndex + 1, header: KeyNode.branchCellHeader)
+    separator.withUnsafeBytes {
+      entries.append(
+        KeyNode(right), 0..<KeyNode(right).count,
+        firstSeparator: kind == .keyBranch ? $0 : nil)
+    }
+    withExtendedLifetime((left, right)) {}
+  }
+
+  /// Makes one node of children `leftIndex` and `leftIndex` + 1 of the parent of the path's node on
+  /// `level`; false, with nothing changed, if they do not fit into one.
+  private func merge(_ level: Int, leftIndex: Int) throws(StoreError) -> Bool {
+    let page = path[level].page.unsafelyUnwrapped
+    let parent = path[level - 1].page.unsafelyUnwrapped
+    let sibling = parent.node.child(
+      path[level - 1].index == leftIndex ? leftIndex + 1 : leftIndex)
+    let isLone = page.kind == .keyBranch && page.count == 1
+    let siblingByteCount =
+      sibling.isDirty
+      ? self.page(sibling).liveByteCount
+      : KeyNode(try context.source.page(sibling, page.kind)).end
+    // Together they save a prefix and a header at most.
+    let saved = KeyNode.maximumKeyByteCount + KeyNode.headerByteCount
+    if !isLone, page.liveByteCount + siblingByteCount - saved > limit(page.kind) { return false }
+    try collect(level, leftIndex: leftIndex)
+    let entries = entries(page.kind)
+    let all = 0..<entries.count
+    guard
+      entries.nodeByteCount(all) <= limit(page.kind)
+        || (page.kind == .keyBranch && entries.count < 4)
+    else { return false }
+    isWarm = false
+    entries.fill(page, all)
+    let rowCount = parent.node.childRowCount(leftIndex) + parent.node.childRowCount(leftIndex + 1)
+    parent.setChild(leftIndex, path[level].reference)
+    parent.setRowCount(leftIndex, rowCount)
+    parent.remove(at: leftIndex + 1)
+    context.free(sibling)
+    try mergeIfSmall(level - 1)
+    return true
+  }
+
+  /// Divides the children of two neighbouring branches evenly, when one has a single child left and
+  /// the other is too full to take it.
+  private func redistribute(_ level: Int, leftIndex: Int) throws(StoreError) {
+    try collect(level, leftIndex: leftIndex)
+    let parent = path[level - 1].page.unsafelyUnwrapped
+    let sibling = parent.node.child(
+      path[level - 1].index == leftIndex ? leftIndex + 1 : leftIndex)
+    context.free(sibling)
+    parent.remove(at: leftIndex + 1)
+    parent.setChild(leftIndex, path[level].reference)
+    path[level - 1].index = leftIndex
+    try refill(level, insertedAt: nil)
+  }
+}

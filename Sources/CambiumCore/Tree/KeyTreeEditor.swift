@@ -1,0 +1,197 @@
+/// Changes a ``KeyTree`` within a write transaction.
+///
+/// Reads see every change at once, through ``tree``. Pages are copied when they are first changed;
+/// older versions keep theirs. Belongs to the transaction's one user. After an error the tree may be
+/// read, but the transaction must be rolled back.
+///
+/// The editor remembers the path to the leaf it changed last, so that changes close to one another,
+/// ascending loads above all, skip the way down.
+public final class KeyTreeEditor {
+  /// How large nodes may become before they are split, in bytes.
+  struct Limits {
+    var leafByteCount = 8192
+    var branchByteCount = 4096
+  }
+
+  /// One node on the way to a leaf.
+  struct Step {
+    /// The node; stored or dirty.
+    var reference: PageReference
+    /// Which child the way goes on to; in a leaf without meaning.
+    var index: Int
+    /// The node's page if it is dirty.
+    var page: KeyPage?
+  }
+
+  let context: WriteContext
+  let limits: Limits
+  @exclusivity(unchecked) var root: TreeRoot
+  /// From the root to the leaf of the last change.
+  @exclusivity(unchecked) var path: [Step] = []
+  /// Whether ``path`` is whole, dirty and current.
+  @exclusivity(unchecked) var isWarm = false
+  /// Whether the leaf of ``path`` is the first or last of the tree.
+  @exclusivity(unchecked) var isFirstLeaf = false
+  @exclusivity(unchecked) var isLastLeaf = false
+  let leafEntries = KeyEntryList(isLeaf: true)
+  let branchEntries = KeyEntryList(isLeaf: false)
+
+  /// Edits the tree at `root` in the transaction of `context`.
+  public convenience init(root: TreeRoot, context: WriteContext) {
+    self.init(root: root, context: context, limits: Limits())
+  }
+
+  init(root: TreeRoot, context: WriteContext, limits: Limits) {
+    self.root = root
+    self.context = context
+    self.limits = limits
+  }
+
+  /// The tree with all changes so far; valid until the next change.
+  public var tree: KeyTree { KeyTree(root: root, source: context.source) }
+
+  /// How many keys the tree holds.
+  public var count: Int { root.count }
+
+  /// About how many bytes ``flush()`` would write.
+  public var dirtyByteCount: Int {
+    root.reference.isDirty ? dirtyByteCount(root.reference, height: Int(root.height)) : 0
+  }
+
+  private func dirtyByteCount(_ reference: PageReference, height: Int) -> Int {
+    let page = page(reference)
+    var total = (page.liveByteCount + 63) & ~63
+    if height > 1 {
+      let node = page.node
+      for index in 0..<node.count {
+        let child = node.child(index)
+        if child.isDirty { total += dirtyByteCount(child, height: height - 1) }
+      }
+    }
+    return total
+  }
+
+  // MARK: Pages
+
+  /// The dirty page named by `reference`.
+  func page(_ reference: PageReference) -> KeyPage {
+    unsafeDowncast(context.dirty[reference.dirtyIndex], to: KeyPage.self)
+  }
+
+  func limit(_ kind: PageKind) -> Int {
+    kind == .keyLeaf ? limits.leafByteCount : limits.branchByteCount
+  }
+
+  func entries(_ kind: PageKind) -> KeyEntryList {
+    kind == .keyLeaf ? leafEntries : branchEntries
+  }
+
+  /// A new dirty page, and its name.
+  func makePage(_ kind: PageKind) -> (KeyPage, PageReference) {
+    let page = KeyPage(kind: kind, capacity: limit(kind))
+    return (page, context.dirty.insert(page))
+  }
+
+  /// The kind of the nodes on level `level` of ``path``.
+  func kind(_ level: Int) -> PageKind {
+    level == Int(root.height) - 1 ? .keyLeaf : .keyBranch
+  }
+
+  // MARK: Path
+
+  /// Goes down to the leaf where `key` belongs and notes the path.
+  func descend(_ key: UnsafeRawBufferPointer) throws(StoreError) -> (index: Int, isFound: Bool) {
+    isWarm = false
+    path.removeAll(keepingCapacity: true)
+    isFirstLeaf = true
+    isLastLeaf = true
+    var reference = root.reference
+    var level = 1
+    while true {
+      let isLeaf = level == Int(root.height)
+      let dirty = reference.isDirty ? page(reference) : nil
+      let node: KeyNode
+      if let dirty {
+        node = dirty.node
+      } else {
+        // The store's pages stay while the transaction pins them; cached ones until the next read.
+        let page = try context.source.page(reference, isLeaf ? .keyLeaf : .keyBranch)
+        let found = withExtendedLifetime(page) { visit(KeyNode(page), key, isLeaf, reference, nil) }
+        if isLeaf { return (found.index, found.isFound) }
+        reference = found.child
+        level += 1
+        continue
+      }
+      let found = visit(node, key, isLeaf, reference, dirty)
+      if isLeaf { return (found.index, found.isFound) }
+      reference = found.child
+      level += 1
+    }
+  }
+
+  private func visit(
+    _ node: KeyNode, _ key: UnsafeRawBufferPointer, _ isLeaf: Bool, _ reference: PageReference,
+    _ page: KeyPage?
+  ) -> (index: Int, isFound: Bool, child: PageReference) {
+    if isLeaf {
+      path.append(Step(reference: reference, index: 0, page: page))
+      let (index, isFound) = node.search(key, from: 0, header: KeyNode.leafCellHeader)
+      return (index, isFound, .none)
+    }
+    let index = node.childIndex(key)
+    path.append(Step(reference: reference, index: index, page: page))
+    if index > 0 { isFirstLeaf = false }
+    if index < node.count - 1 { isLastLeaf = false }
+    return (index, false, node.child(index))
+  }
+
+  /// The place of `key` in the leaf of the last change, if it surely belongs there.
+  @inline(__always)
+  func warmPosition(_ key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool)? {
+    guard isWarm, let leaf = path.last?.page else { return nil }
+    let node = leaf.node
+    let count = node.count
+    guard count > 0 else { return nil }
+    let last = node.order(count - 1, header: KeyNode.leafCellHeader, key)
+    if last < 0 { return isLastLeaf ? (count, false) : nil }
+    if last == 0 { return (count - 1, true) }
+    let place = node.search(key, from: 0, header: KeyNode.leafCellHeader)
+    return place.index > 0 || place.isFound || isFirstLeaf ? place : nil
+  }
+
+  /// Makes every node of ``path`` dirty, from the root down.
+  func makePathDirty() throws(StoreError) {
+    if isWarm { return }
+    for level in path.indices where path[level].page == nil {
+      let kind = kind(level)
+      let stored = path[level].reference
+      let source = try context.source.page(stored, kind)
+      let node = KeyNode(source)
+      let room = node.end * 4 >= limit(kind) ? limit(kind) : node.end * 4
+      let page = KeyPage(copying: node, kind: kind, capacity: room)
+      withExtendedLifetime(source) {}
+      let reference = context.dirty.insert(page)
+      if level == 0 {
+        root.reference = reference
+      } else {
+        path[level - 1].page.unsafelyUnwrapped.setChild(path[level - 1].index, reference)
+      }
+      path[level].reference = reference
+      path[level].page = page
+      context.free(stored)
+    }
+    isWarm = true
+  }
+
+  /// Adds `change` to the row counts on the whole ``path``, which must be dirty.
+  @inline(__always)
+  func changeRowCount(by change: Int) {
+    // Counts of a damaged tree may be anything; they must not trap.
+    root.rowCount &+= UInt64(bitPattern: Int64(change))
+    for level in 0..<path.count - 1 {
+      let page = path[level].page.unsafelyUnwrapped
+      let index = path[level].index
+      page.setRowCount(index, max(0, page.node.childRowCount(index) + change))
+    }
+  }
+}
