@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "ColumnKernels.h"
+
 // MARK: Threads
 
 /// The calling thread's control block. Volatile: a pure function would be folded across `await`,

@@ -1,0 +1,224 @@
+import CPlatform
+
+/// A column of a ``LeafBuilder``: plain arrays in raw memory, one element for each row.
+///
+/// Columns of bytes keep a slot for each row, which tells where in the heap its bytes lie; bytes
+/// that no slot names any more are squeezed out now and then.
+struct BuilderColumn {
+  let id: UInt16
+  let type: ColumnType
+  let isNullable: Bool
+  /// The elements, `stride` bytes each; zero where null.
+  var values: UnsafeMutableRawPointer
+  /// 1 where a row is null; only in nullable columns.
+  var nulls: UnsafeMutablePointer<UInt8>?
+  var heap: UnsafeMutableRawPointer?
+  var heapByteCount = 0
+  var heapCapacity = 0
+  /// The bytes that slots name.
+  var liveByteCount = 0
+  /// Bounds of every integer that was put in since the column was empty.
+  var minimum = Int64.max
+  var maximum = Int64.min
+  /// How many rows are null.
+  var nullCount = 0
+  /// How many cells live outside of the leaf.
+  var outboardCount = 0
+
+  /// Where a row's bytes lie: offset in the low, length in the high half, whose top bit says that
+  /// they are an ``OutboardCell``.
+  typealias Slot = UInt64
+  static let outboardBit: UInt64 = 1 << 63
+
+  @inline(__always) static func slot(_ offset: Int, _ count: Int) -> Slot {
+    UInt64(UInt32(offset)) | UInt64(UInt32(count)) << 32
+  }
+  @inline(__always) static func offset(_ slot: Slot) -> Int { Int(slot & 0xffff_ffff) }
+  @inline(__always) static func count(_ slot: Slot) -> Int { Int(slot >> 32 & 0x7fff_ffff) }
+
+  init(_ spec: ColumnSpec, capacity: Int) {
+    id = spec.id
+    type = spec.type
+    isNullable = spec.isNullable
+    values = .allocate(byteCount: capacity * Self.stride(spec.type), alignment: 16)
+    nulls = spec.isNullable ? .allocate(capacity: capacity) : nil
+  }
+
+  func deallocate() {
+    values.deallocate()
+    nulls?.deallocate()
+    heap?.deallocate()
+  }
+
+  static func stride(_ type: ColumnType) -> Int {
+    switch type {
+    case .int, .double, .bytes: 8
+    case .bool: 1
+    case .float: 4
+    case .wide: 16
+    }
+  }
+
+  var stride: Int { Self.stride(type) }
+
+  @inline(__always) var ints: UnsafeMutablePointer<Int64> {
+    values.assumingMemoryBound(to: Int64.self)
+  }
+  @inline(__always) var bools: UnsafeMutablePointer<UInt8> {
+    values.assumingMemoryBound(to: UInt8.self)
+  }
+  @inline(__always) var slots: UnsafeMutablePointer<Slot> {
+    values.assumingMemoryBound(to: Slot.self)
+  }
+
+  func isNull(_ row: Int) -> Bool { nulls.map { $0[row] != 0 } ?? false }
+
+  func isOutboard(_ row: Int) -> Bool {
+    type == .bytes && outboardCount > 0 && slots[row] & Self.outboardBit != 0
+  }
+
+  /// The bytes, or the outboard cell, of `row`.
+  @inline(__always) func bytes(_ row: Int) -> UnsafeRawBufferPointer {
+    let slot = slots[row]
+    return UnsafeRawBufferPointer(
+      start: heap.map { UnsafeRawPointer($0 + Self.offset(slot)) }, count: Self.count(slot))
+  }
+
+  /// Moves to memory for `capacity` rows.
+  mutating func grow(rowCount: Int, capacity: Int) {
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity * stride, alignment: 16)
+    larger.copyMemory(from: values, byteCount: rowCount * stride)
+    values.deallocate()
+    values = larger
+    if let old = nulls {
+      let flags = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+      flags.update(from: old, count: rowCount)
+      old.deallocate()
+      nulls = flags
+    }
+  }
+
+  /// Opens a gap for one row at `row`; its element is undefined until it is put.
+  mutating func openGap(at row: Int, rowCount: Int) {
+    let start = values + row * stride
+    (start + stride).copyMemory(from: start, byteCount: (rowCount - row) * stride)
+    if let nulls { (nulls + row + 1).update(from: nulls + row, count: rowCount - row) }
+  }
+
+  /// Drops `row`.
+  mutating func remove(_ row: Int, rowCount: Int) {
+    forget(row)
+    let start = values + row * stride
+    start.copyMemory(from: start + stride, byteCount: (rowCount - row - 1) * stride)
+    if let nulls { (nulls + row).update(from: nulls + row + 1, count: rowCount - row - 1) }
+  }
+
+  /// Takes the row's cell out of the totals.
+  @inline(__always) mutating func forget(_ row: Int) {
+    if let nulls, nulls[row] != 0 { nullCount -= 1 }
+    guard type == .bytes else { return }
+    let slot = slots[row]
+    liveByteCount -= Self.count(slot)
+    if slot & Self.outboardBit != 0 { outboardCount -= 1 }
+  }
+
+  /// Sets an element that holds nothing yet to null.
+  @inline(__always) mutating func putNull(_ row: Int) {
+    precondition(isNullable, "Column \(id) is not nullable; give it a value.")
+    nulls.unsafelyUnwrapped[row] = 1
+    nullCount += 1
+    (values + row * stride).initializeMemory(as: UInt8.self, repeating: 0, count: stride)
+  }
+
+  @inline(__always) mutating func putInt(_ row: Int, _ value: Int64) {
+    ints[row] = value
+    if value < minimum { minimum = value }
+    if value > maximum { maximum = value }
+    nulls?[row] = 0
+  }
+
+  /// Sets an element that holds nothing yet to `bytes`.
+  @inline(__always) mutating func putBytes(
+    _ row: Int, _ bytes: UnsafeRawBufferPointer, isOutboard: Bool
+  ) {
+    // The bytes may be borrowed from this very heap, which must then outlive the copy.
+    var outgrown: UnsafeMutableRawPointer?
+    if heap == nil || heapByteCount + bytes.count > heapCapacity {
+      outgrown = growHeap(bytes.count)
+    }
+    if let start = bytes.baseAddress {
+      (heap.unsafelyUnwrapped + heapByteCount).copyMemory(from: start, byteCount: bytes.count)
+    }
+    outgrown?.deallocate()
+    putSlot(row, bytes.count, isOutboard: isOutboard)
+  }
+
+  /// Names the `count` bytes at the end of the heap, just written there.
+  @inline(__always) mutating func putSlot(_ row: Int, _ count: Int, isOutboard: Bool) {
+    slots[row] = Self.slot(heapByteCount, count) | (isOutboard ? Self.outboardBit : 0)
+    heapByteCount += count
+    liveByteCount += count
+    if isOutboard { outboardCount += 1 }
+    nulls?[row] = 0
+  }
+
+  /// Makes room for `count` more bytes.
+  @inline(__always) mutating func reserveHeap(_ count: Int) {
+    if heap == nil || heapByteCount + count > heapCapacity { growHeap(count)?.deallocate() }
+  }
+
+  /// Moves to a larger heap with room for `count` more bytes; returns the old one.
+  @inline(never) private mutating func growHeap(_ count: Int) -> UnsafeMutableRawPointer? {
+    heapCapacity = max(1024, heapCapacity * 2, heapByteCount + count)
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: heapCapacity, alignment: 16)
+    let old = heap
+    if let old { larger.copyMemory(from: old, byteCount: heapByteCount) }
+    heap = larger
+    return old
+  }
+
+  /// Squeezes out bytes that no slot names, when they are most of the heap.
+  mutating func squeeze(rowCount: Int) {
+    guard type == .bytes, let old = heap, heapByteCount > 4096,
+      heapByteCount > liveByteCount * 2
+    else { return }
+    heapCapacity = max(1024, liveByteCount * 2)
+    let fresh = UnsafeMutableRawPointer.allocate(byteCount: heapCapacity, alignment: 16)
+    var end = 0
+    for row in 0..<rowCount {
+      let slot = slots[row]
+      let count = Self.count(slot)
+      (fresh + end).copyMemory(from: old + Self.offset(slot), byteCount: count)
+      slots[row] = Self.slot(end, count) | (slot & Self.outboardBit)
+      end += count
+    }
+    old.deallocate()
+    heap = fresh
+    heapByteCount = end
+  }
+
+  /// Forgets all rows, keeping the memory.
+  mutating func removeAll() {
+    (heapByteCount, liveByteCount, nullCount, outboardCount) = (0, 0, 0, 0)
+    (minimum, maximum) = (.max, .min)
+  }
+
+  /// About how many bytes the column will take when packed, dictionaries and affixes left out.
+  @inline(__always) func estimatedByteCount(rowCount: Int) -> Int {
+    var bits = nullCount > 0 && nullCount < rowCount ? 1 : 0
+    switch type {
+    case .int:
+      if maximum > minimum {
+        bits += Int(PackedIntegers.width(of: UInt64(bitPattern: maximum &- minimum)))
+      }
+    case .bool: bits += 1
+    case .float: bits += 32
+    case .double: bits += 64
+    case .wide: bits += 128
+    case .bytes:
+      return liveByteCount + (rowCount * (bits + 9) + 7) / 8
+        + (outboardCount > 0 ? rowCount / 8 : 0)
+    }
+    return (rowCount * bits + 7) / 8
+  }
+}

@@ -1,0 +1,129 @@
+import CPlatform
+
+/// A cell of a column of bytes, read in place.
+///
+/// An inline value lies in up to three parts, because a leaf factors common prefixes and suffixes
+/// out. Valid for as long as the leaf it came from.
+@frozen public struct BytesCell {
+  /// How the cell is kept.
+  @frozen public enum Form: UInt8, Sendable {
+    /// No value.
+    case null
+    /// In the leaf.
+    case inline
+    /// In pages of its own; ``ColumnTree/bytes(of:)`` fetches it.
+    case overflow
+    /// As a tree that the row owns.
+    case tree
+  }
+
+  /// How the cell is kept.
+  public let form: Form
+  /// The first part of an inline value.
+  public let head: UnsafeRawBufferPointer
+  /// The middle part of an inline value, or the descriptor of an overflow value or tree.
+  public let body: UnsafeRawBufferPointer
+  /// The last part of an inline value.
+  public let tail: UnsafeRawBufferPointer
+
+  @inlinable init(
+    form: Form, head: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
+    tail: UnsafeRawBufferPointer
+  ) {
+    self.form = form
+    self.head = head
+    self.body = body
+    self.tail = tail
+  }
+
+  @inlinable init(form: Form, body: UnsafeRawBufferPointer) {
+    let none = UnsafeRawBufferPointer(start: nil, count: 0)
+    self.init(form: form, head: none, body: body, tail: none)
+  }
+
+  /// Whether there is no value.
+  @inlinable public var isNull: Bool { form == .null }
+
+  /// How many bytes the value has; 0 for null and trees.
+  @inlinable public var count: Int {
+    switch form {
+    case .inline: head.count &+ body.count &+ tail.count
+    case .overflow: overflowByteCount
+    case .null, .tree: 0
+    }
+  }
+
+  @usableFromInline var overflowByteCount: Int { Int(clamping: overflow?.byteCount ?? 0) }
+
+  /// Where an overflow value lies, if the cell is one.
+  public var overflow: OverflowValue? { form == .overflow ? OutboardCell(body)?.overflow : nil }
+
+  /// The root of the tree that the cell is, if it is one.
+  public var tree: TreeRoot? { form == .tree ? OutboardCell(body)?.root : nil }
+
+  /// The bytes of an inline value in one piece, if they lie so.
+  @inlinable public var contiguous: UnsafeRawBufferPointer? {
+    guard form == .inline else { return nil }
+    if head.isEmpty && tail.isEmpty { return body }
+    if body.isEmpty && tail.isEmpty { return head }
+    if body.isEmpty && head.isEmpty { return tail }
+    return nil
+  }
+
+  /// Writes an inline value to `target`, which has room for ``count`` bytes.
+  @inlinable public func copy(to target: UnsafeMutableRawPointer) {
+    guard form == .inline else { return }
+    var target = target
+    for part in [head, body, tail] where part.count > 0 {
+      if let start = part.baseAddress { target.copyMemory(from: start, byteCount: part.count) }
+      target += part.count
+    }
+  }
+
+  /// Calls `body` with the bytes of an inline value in one piece; empty for every other form.
+  @inlinable public func withBytes<Result>(
+    _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    if let contiguous { return body(contiguous) }
+    guard form == .inline else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+    return withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { buffer in
+      if let base = buffer.baseAddress { copy(to: base) }
+      return body(UnsafeRawBufferPointer(buffer))
+    }
+  }
+
+  /// An inline value as an array; empty for every other form.
+  @inlinable public var array: [UInt8] {
+    guard form == .inline else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
+      if let base = buffer.baseAddress { copy(to: UnsafeMutableRawPointer(base)) }
+      written = count
+    }
+  }
+
+  /// An inline value as text, broken UTF-8 repaired; empty for every other form.
+  @inlinable public var string: String { withBytes { String(decoding: $0, as: UTF8.self) } }
+
+  /// Whether an inline value is `bytes`; false for every other form.
+  public func equals(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard form == .inline, bytes.count == count else { return false }
+    var offset = 0
+    for part in [head, body, tail] {
+      if !equalBytes(part.baseAddress, bytes.baseAddress, at: offset, count: part.count) {
+        return false
+      }
+      offset += part.count
+    }
+    return true
+  }
+}
+
+/// Whether `count` bytes at `left` equal those `offset` bytes behind `right`.
+@inline(__always)
+func equalBytes(
+  _ left: UnsafeRawPointer?, _ right: UnsafeRawPointer?, at offset: Int = 0, count: Int
+) -> Bool {
+  if count == 0 { return true }
+  guard let left, let right else { return false }
+  return cambium_equal(left, right + offset, count)
+}

@@ -1,0 +1,147 @@
+/// The parts of a column of bytes, found once for many cells.
+///
+/// Valid for as long as the leaf it came from.
+@frozen public struct BytesColumn {
+  @usableFromInline let column: LeafColumn
+  @usableFromInline let lengths: UnsafeRawPointer
+  @usableFromInline let anchors: UnsafeRawPointer
+  /// The entries, behind the common prefix and suffix.
+  @usableFromInline let heap: UnsafeRawPointer
+  @usableFromInline let heapByteCount: Int
+  /// How many values are stored: the rows, the distinct values of a dictionary, or one.
+  public let entryCount: Int
+  @usableFromInline let fixedLength: Int
+  /// What every inline value begins with.
+  public let prefix: UnsafeRawBufferPointer
+  /// What every inline value ends with.
+  public let suffix: UnsafeRawBufferPointer
+
+  /// Finds the parts of `column`; nil when it is of another type or breaks the format.
+  @inlinable init?(_ column: LeafColumn) {
+    guard column.type == .bytes else { return nil }
+    self.column = column
+    let entries = Int(truncatingIfNeeded: UInt64(bitPattern: column.base) &>> 32)
+    fixedLength = Int(UInt32(truncatingIfNeeded: column.base))
+    entryCount = entries
+    let prefixCount = Int(UInt32(truncatingIfNeeded: column.extra))
+    let suffixCount = Int(truncatingIfNeeded: column.extra &>> 32)
+    var offset = 0
+    switch column.encoding {
+    case .constant: guard entries == 1 else { return nil }
+    case .dictionary:
+      guard entries >= 1 else { return nil }
+      offset = (PackedIntegers.byteCount(column.rowCount, column.width) &+ 7) & ~7
+    default: guard entries == column.rowCount else { return nil }
+    }
+    lengths = column.data + offset
+    if column.lengthWidth != 0 {
+      offset &+= (entries &* Int(column.lengthWidth &>> 3) &+ 7) & ~7
+      anchors = column.data + offset
+      let groups = (entries &+ LeafEntry.anchorSpan &- 1) / LeafEntry.anchorSpan
+      offset &+= (groups &* Int(column.anchorWidth &>> 3) &+ 7) & ~7
+    } else {
+      anchors = lengths
+    }
+    let affixes = prefixCount &+ suffixCount
+    guard offset &+ affixes <= column.dataByteCount else { return nil }
+    prefix = UnsafeRawBufferPointer(start: column.data + offset, count: prefixCount)
+    suffix = UnsafeRawBufferPointer(
+      start: column.data + (offset &+ prefixCount), count: suffixCount)
+    heap = column.data + (offset &+ affixes)
+    heapByteCount = column.dataByteCount &- offset &- affixes
+  }
+
+  /// Where entry `index` lies within the heap; clamped to it.
+  @inlinable @inline(__always) func place(_ index: Int) -> (offset: Int, count: Int) {
+    let offset: Int
+    let count: Int
+    switch column.lengthWidth {
+    case 0:
+      count = fixedLength
+      offset = index &* count
+    case 8:
+      let first = index & ~15
+      var low = UInt64(
+        littleEndian: lengths.loadUnaligned(fromByteOffset: first, as: UInt64.self))
+      var high: UInt64 = 0
+      let within = index &- first
+      if within >= 8 {
+        high = UInt64(
+          littleEndian: lengths.loadUnaligned(fromByteOffset: first &+ 8, as: UInt64.self))
+        high &= (1 &<< UInt64(truncatingIfNeeded: (within &- 8) &* 8)) &- 1
+      } else {
+        low &= (1 &<< UInt64(truncatingIfNeeded: within &* 8)) &- 1
+      }
+      // Sums bytes in pairs of 16 bits; 16 times 255 fits.
+      let even: UInt64 = 0x00ff_00ff_00ff_00ff
+      let pairs = (low & even) &+ (low &>> 8 & even) &+ (high & even) &+ (high &>> 8 & even)
+      offset = anchor(first &>> 4) &+ Int((pairs &* 0x0001_0001_0001_0001) &>> 48)
+      count = Int(lengths.load(fromByteOffset: index, as: UInt8.self))
+    default:
+      let first = index & ~15
+      var sum = anchor(first &>> 4)
+      for earlier in first..<index { sum &+= length(earlier) }
+      offset = sum
+      count = length(index)
+    }
+    return offset &+ count <= heapByteCount ? (offset, count) : (0, 0)
+  }
+
+  @inlinable @inline(__always) func anchor(_ group: Int) -> Int {
+    Int(truncatingIfNeeded: PackedIntegers.load(anchors, column.anchorWidth, group))
+  }
+
+  /// The stored length of entry `index`, without prefix and suffix.
+  @inlinable @inline(__always) func length(_ index: Int) -> Int {
+    column.lengthWidth == 0
+      ? fixedLength
+      : Int(truncatingIfNeeded: PackedIntegers.load(lengths, column.lengthWidth, index))
+  }
+
+  /// The stored bytes of entry `index`, without prefix and suffix.
+  @inlinable @inline(__always) func entry(_ index: Int) -> UnsafeRawBufferPointer {
+    let (offset, count) = place(index)
+    return UnsafeRawBufferPointer(start: heap + offset, count: count)
+  }
+
+  /// The entry that `row` shows.
+  @inlinable @inline(__always) public func entryIndex(ofRow row: Int) -> Int {
+    switch column.encoding {
+    case .constant: return 0
+    case .dictionary:
+      let code = Int(truncatingIfNeeded: PackedIntegers.load(column.data, column.width, row))
+      return code < entryCount ? code : 0
+    default: return row
+    }
+  }
+
+  /// Whether the value of `row` lives outside of the leaf.
+  @inlinable @inline(__always) func isOutboard(_ row: Int) -> Bool {
+    guard let outboard = column.outboard else { return false }
+    return outboard.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1 != 0
+  }
+
+  /// The cell of `row`.
+  @inlinable @inline(__always) public func cell(_ row: Int) -> BytesCell {
+    if column.isNull(row) {
+      return BytesCell(form: .null, body: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+    let body = entry(entryIndex(ofRow: row))
+    if isOutboard(row) {
+      let isTree = body.count > 0 && body[0] == 2
+      return BytesCell(form: isTree ? .tree : .overflow, body: body)
+    }
+    return BytesCell(form: .inline, head: prefix, body: body, tail: suffix)
+  }
+}
+
+extension LeafColumn {
+  /// The column's parts, for reading many cells; nil unless it is a column of bytes.
+  @inlinable public var bytesColumn: BytesColumn? { BytesColumn(self) }
+
+  /// The cell of `row`; null when the column is not one of bytes.
+  @inlinable public func bytes(_ row: Int) -> BytesCell {
+    BytesColumn(self)?.cell(row)
+      ?? BytesCell(form: .null, body: UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+}

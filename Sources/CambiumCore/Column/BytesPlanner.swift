@@ -1,0 +1,261 @@
+/// Chooses how a column of bytes is packed: constant, variable or dictionary, and what its values
+/// share at both ends.
+struct BytesPlanner {
+  let column: BuilderColumn
+  let rows: Int
+  let scratch: PackScratch
+
+  /// Fills `plan`; the column has a row that is not null.
+  func plan(_ plan: inout ColumnPlan) {
+    var model = 0
+    while plan.hasNulls, column.isNull(model) { model += 1 }
+    let common = column.outboardCount > 0 ? unsharedLengths() : shared(model: model, plan: plan)
+    plan.hasOutboard = column.outboardCount > 0
+    if common.isConstant {
+      plan.encoding = .constant
+      plan.entryCount = 1
+      plan.fixedLength = common.longest
+      plan.dataByteCount = common.longest
+      plan.isAbsent = common.longest == 0 && !column.isNullable
+      plan.setBytesFields()
+      return
+    }
+    plan.prefix = common.prefix
+    plan.suffix = common.suffix
+    let affixes = common.prefix + common.suffix
+    let longest = common.longest - affixes
+    let isFixed = common.shortest == common.longest && (!plan.hasNulls || longest == 0)
+    let heap = column.liveByteCount - affixes * (rows - column.nullCount)
+    plan.encoding = .variable
+    plan.entryCount = rows
+    plan.fixedLength = isFixed ? longest : 0
+    setLengths(&plan, longest: longest, heap: heap, isFixed: isFixed)
+    if !plan.hasOutboard, rows >= 4 { tryDictionary(&plan, longest: longest, isFixed: isFixed) }
+    plan.setBytesFields()
+  }
+
+  private struct Common {
+    var prefix = 0
+    var suffix = 0
+    var shortest = 0
+    var longest = 0
+    var isConstant = false
+  }
+
+  /// Lengths of a column some of whose values live elsewhere: nothing is factored out.
+  private func unsharedLengths() -> Common {
+    var common = Common(shortest: .max)
+    for row in 0..<rows {
+      let count = BuilderColumn.count(column.slots[row])
+      common.shortest = min(common.shortest, count)
+      common.longest = max(common.longest, count)
+    }
+    return common
+  }
+
+  /// What all values that are not null share with that of row `model`.
+  private func shared(model: Int, plan: ColumnPlan) -> Common {
+    let first = column.bytes(model)
+    var common = Common(
+      prefix: first.count, suffix: first.count, shortest: first.count, longest: first.count)
+    for row in (model + 1)..<max(rows, model + 1) {
+      if plan.hasNulls, column.isNull(row) { continue }
+      let bytes = column.bytes(row)
+      common.shortest = min(common.shortest, bytes.count)
+      common.longest = max(common.longest, bytes.count)
+      guard let left = first.baseAddress, let right = bytes.baseAddress else {
+        (common.prefix, common.suffix) = (0, 0)
+        continue
+      }
+      if common.prefix > 0 {
+        let limit = min(common.prefix, bytes.count)
+        if limit < common.prefix || !equalBytes(left, right, count: limit) {
+          var same = 0
+          while same < limit, left.byte(same) == right.byte(same) { same += 1 }
+          common.prefix = same
+        }
+      }
+      if common.suffix > 0 {
+        let limit = min(common.suffix, bytes.count)
+        let (leftEnd, rightEnd) = (left + first.count, right + bytes.count)
+        if limit < common.suffix
+          || !equalBytes(leftEnd - limit, rightEnd - limit, count: limit)
+        {
+          var same = 0
+          while same < limit, leftEnd.byte(-same - 1) == rightEnd.byte(-same - 1) { same += 1 }
+          common.suffix = same
+        }
+      }
+    }
+    common.isConstant =
+      common.shortest == common.longest && common.prefix == common.longest
+    common.suffix = min(common.suffix, common.shortest - common.prefix)
+    return common
+  }
+
+  /// Sets widths of lengths and anchors, and the size of everything but codes.
+  private func setLengths(_ plan: inout ColumnPlan, longest: Int, heap: Int, isFixed: Bool) {
+    let affixes = plan.prefix + plan.suffix
+    if isFixed {
+      plan.lengthWidth = 0
+      plan.anchorWidth = 0
+      plan.dataByteCount = affixes + plan.fixedLength * plan.entryCount
+      return
+    }
+    plan.lengthWidth = longest <= 0xff ? 8 : longest <= 0xffff ? 16 : 32
+    plan.anchorWidth = heap <= 0xffff ? 16 : 32
+    let groups = (plan.entryCount + LeafEntry.anchorSpan - 1) / LeafEntry.anchorSpan
+    plan.dataByteCount =
+      aligned8(plan.entryCount * Int(plan.lengthWidth / 8))
+      + aligned8(groups * Int(plan.anchorWidth / 8)) + affixes + heap
+  }
+
+  /// Replaces the plan by a dictionary if that takes fewer bytes.
+  private func tryDictionary(_ plan: inout ColumnPlan, longest: Int, isFixed: Bool) {
+    let codes = scratch.codes(plan.index)
+    let firsts = scratch.firsts(plan.index)
+    let table = scratch.table
+    let mask = scratch.tableCount - 1
+    table.update(repeating: 0, count: scratch.tableCount)
+    let affixes = plan.prefix + plan.suffix
+    let limit = min(rows * 3 / 4, 0xfffe)
+    var distinct = 0
+    var heap = 0
+    for row in 0..<rows {
+      codes[row] = 0
+      if plan.hasNulls, column.isNull(row) { continue }
+      // A column of mostly different values is not worth hashing to its end.
+      if row == 48, distinct > 40 { return }
+      let bytes = column.bytes(row)
+      var place = Int(truncatingIfNeeded: Self.hash(bytes)) & mask
+      while true {
+        let entry = Int(table[place])
+        if entry == 0 {
+          guard distinct < limit else { return }
+          firsts[distinct] = UInt32(row)
+          codes[row] = UInt16(distinct)
+          distinct += 1
+          table[place] = UInt16(distinct)
+          heap += bytes.count - affixes
+          if heap >= plan.dataByteCount { return }
+          break
+        }
+        let other = column.bytes(Int(firsts[entry - 1]))
+        if other.count == bytes.count,
+          equalBytes(other.baseAddress, bytes.baseAddress, count: bytes.count)
+        {
+          codes[row] = UInt16(entry - 1)
+          break
+        }
+        place = (place + 1) & mask
+      }
+    }
+    guard distinct >= 2 else { return }
+    var dictionary = plan
+    dictionary.encoding = .dictionary
+    dictionary.entryCount = distinct
+    dictionary.width = PackedIntegers.width(of: UInt64(distinct - 1))
+    // Without nulls among the entries equal lengths need no list.
+    let isFixed = isFixed || heap == longest * distinct
+    dictionary.fixedLength = isFixed ? longest : 0
+    setLengths(&dictionary, longest: longest, heap: heap, isFixed: isFixed)
+    dictionary.dataByteCount += aligned8(PackedIntegers.byteCount(rows, dictionary.width))
+    if dictionary.dataByteCount < plan.dataByteCount { plan = dictionary }
+  }
+
+  private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    guard let start = bytes.baseAddress else { return 0 }
+    let count = bytes.count
+    var hash = UInt64(count) &* 0x9E37_79B9_7F4A_7C15
+    func mix(_ word: UInt64) {
+      let product = (hash ^ word).multipliedFullWidth(by: 0xA076_1D64_78BD_642F)
+      hash = product.high ^ product.low
+    }
+    if count >= 8 {
+      var offset = 0
+      while offset + 8 < count {
+        mix(start.word(offset))
+        offset += 8
+      }
+      mix(start.word(count - 8))
+    } else if count >= 4 {
+      mix(UInt64(start.single(0)) | UInt64(start.single(count - 4)) << 32)
+    } else if count > 0 {
+      mix(
+        UInt64(start.byte(0)) | UInt64(start.byte(count / 2)) << 8
+          | UInt64(start.byte(count - 1)) << 16)
+    }
+    return hash ^ hash >> 32
+  }
+}
+
+/// Writes the data of a column of bytes as planned.
+struct BytesWriter {
+  let column: BuilderColumn
+  let rows: Int
+  let plan: ColumnPlan
+  let scratch: PackScratch
+
+  /// Fills `data`, which is zero and as long as planned.
+  func write(to data: UnsafeMutableRawPointer) {
+    var offset = 0
+    if plan.encoding == .dictionary {
+      let codes = scratch.codes(plan.index)
+      for row in 0..<rows { PackedIntegers.store(UInt64(codes[row]), data, plan.width, row) }
+      offset = aligned8(PackedIntegers.byteCount(rows, plan.width))
+    }
+    let lengths = data + offset
+    offset += aligned8(plan.entryCount * Int(plan.lengthWidth / 8))
+    let anchors = data + offset
+    let groups = (plan.entryCount + LeafEntry.anchorSpan - 1) / LeafEntry.anchorSpan
+    offset += aligned8(groups * Int(plan.anchorWidth / 8))
+    var model = 0
+    while column.isNull(model) { model += 1 }
+    let shared = column.bytes(model)
+    if plan.prefix > 0, let start = shared.baseAddress {
+      (data + offset).copyMemory(from: start, byteCount: plan.prefix)
+      offset += plan.prefix
+    }
+    if plan.suffix > 0, let start = shared.baseAddress {
+      (data + offset).copyMemory(
+        from: start + shared.count - plan.suffix, byteCount: plan.suffix)
+      offset += plan.suffix
+    }
+    let heap = data + offset
+    if plan.encoding == .constant {
+      if let start = shared.baseAddress {
+        heap.copyMemory(from: start, byteCount: shared.count)
+      }
+      return
+    }
+    writeEntries(lengths: lengths, anchors: anchors, heap: heap)
+  }
+
+  private func writeEntries(
+    lengths: UnsafeMutableRawPointer, anchors: UnsafeMutableRawPointer,
+    heap: UnsafeMutableRawPointer
+  ) {
+    let affixes = plan.prefix + plan.suffix
+    let firsts = plan.encoding == .dictionary ? scratch.firsts(plan.index) : nil
+    let nulls = column.nullCount > 0 ? column.nulls : nil
+    var end = 0
+    for entry in 0..<plan.entryCount {
+      if plan.lengthWidth > 0, entry % LeafEntry.anchorSpan == 0 {
+        PackedIntegers.store(
+          UInt64(end), anchors, plan.anchorWidth, entry / LeafEntry.anchorSpan)
+      }
+      let row = firsts.map { Int($0[entry]) } ?? entry
+      if let nulls, nulls[row] != 0 { continue }
+      let bytes = column.bytes(row)
+      let count = bytes.count - affixes
+      if let start = bytes.baseAddress {
+        (heap + end).copyMemory(from: start + plan.prefix, byteCount: count)
+      }
+      if plan.lengthWidth > 0 {
+        PackedIntegers.store(UInt64(count), lengths, plan.lengthWidth, entry)
+      }
+      end += count
+    }
+    assert(end + affixes <= plan.dataByteCount, "The values fill the planned bytes.")
+  }
+}

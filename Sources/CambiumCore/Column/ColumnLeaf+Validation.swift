@@ -1,0 +1,217 @@
+extension ColumnLeaf {
+  /// Checks a page's whole structure, so that no later read can leave it or find keys out of order.
+  ///
+  /// Throws ``StoreError/damaged(_:)`` naming the first broken rule.
+  static func validate(_ page: Page, _ reference: PageReference) throws(StoreError) {
+    try LeafValidator(page: page, reference: reference).validate()
+  }
+}
+
+/// The checks of one column leaf.
+private struct LeafValidator {
+  let page: Page
+  let reference: PageReference
+  var bytes: UnsafeRawPointer { page.bytes }
+
+  func fail(_ rule: Damage.Rule, _ detail: String) -> StoreError {
+    .damaged(Damage(rule, at: reference, detail))
+  }
+
+  func validate() throws(StoreError) {
+    guard page.byteCount >= LeafHeader.byteCount + LeafHeader.slackByteCount else {
+      throw fail(.bounds, "a leaf without header")
+    }
+    guard bytes.byte(LeafHeader.kind) == PageKind.columnLeaf.rawValue else {
+      throw fail(.kind, "not a column leaf")
+    }
+    let rows = Int(bytes.single(LeafHeader.rowCount))
+    let columns = Int(bytes.half(LeafHeader.columnCount))
+    let used = Int(bytes.single(LeafHeader.usedByteCount))
+    guard rows >= 1, rows <= LeafHeader.rowLimit else { throw fail(.count, "\(rows) rows") }
+    let directoryEnd = LeafHeader.byteCount + columns * LeafEntry.byteCount
+    guard directoryEnd <= used, used + LeafHeader.slackByteCount <= page.byteCount else {
+      throw fail(.bounds, "\(used) bytes in use lead out of the page")
+    }
+    try validateKeys(rows: rows, first: directoryEnd, used: used)
+    var previous = -1
+    for index in 0..<columns {
+      let entry = bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
+      let id = Int(entry.half(LeafEntry.id))
+      guard id > previous else { throw fail(.order, "column \(id) follows column \(previous)") }
+      previous = id
+      try validateColumn(entry, id: id, rows: rows, first: directoryEnd, used: used)
+    }
+  }
+
+  private func validateKeys(rows: Int, first: Int, used: Int) throws(StoreError) {
+    let flags = bytes.byte(LeafHeader.flags)
+    let width = bytes.byte(LeafHeader.keyWidth)
+    guard flags & ~LeafHeader.isPositional == 0, PackedIntegers.isWidth(width) else {
+      throw fail(.encoding, "flags \(flags) or \(width) bits of a key are unknown")
+    }
+    let offset = Int(bytes.single(LeafHeader.keyOffset))
+    if width > 0 {
+      try validateSegment(
+        "keys", offset: offset, count: PackedIntegers.byteCount(rows, width), first: first,
+        used: used)
+    } else if offset != 0 {
+      throw fail(.bounds, "keys without bytes lie at \(offset)")
+    }
+    let leaf = ColumnLeaf(page)
+    if flags & LeafHeader.isPositional != 0 {
+      guard width == 0, leaf.keyBase == 0, leaf.keyStride == 1 else {
+        throw fail(.encoding, "a leaf by position has keys")
+      }
+      return
+    }
+    if width == 0, leaf.keyStride == 1 {
+      guard leaf.keyBase <= Int64.max - Int64(rows - 1) else {
+        throw fail(.order, "keys run past the last one")
+      }
+      return
+    }
+    var last = leaf.key(at: 0)
+    for row in 1..<max(rows, 1) {
+      let key = leaf.key(at: row)
+      guard key > last else { throw fail(.order, "key \(key) follows key \(last)") }
+      last = key
+    }
+  }
+
+  /// Checks that a segment lies between the directory and the end of the bytes in use.
+  private func validateSegment(
+    _ name: String, offset: Int, count: Int, first: Int, used: Int
+  ) throws(StoreError) {
+    guard offset >= first, offset % 8 == 0, offset + count <= used else {
+      throw fail(.bounds, "\(name): \(count) bytes at \(offset) lead out of the page")
+    }
+  }
+
+  private func validateColumn(
+    _ entry: UnsafeRawPointer, id: Int, rows: Int, first: Int, used: Int
+  ) throws(StoreError) {
+    guard let type = ColumnType(rawValue: entry.byte(LeafEntry.type)),
+      let encoding = ColumnEncoding(rawValue: entry.byte(LeafEntry.encoding)),
+      entry.byte(7) == 0
+    else { throw fail(.encoding, "column \(id) has an unknown type or encoding") }
+    let bitmapByteCount = (rows + 7) / 8
+    for field in [LeafEntry.nulls, LeafEntry.outboard] {
+      let offset = Int(entry.single(field))
+      guard offset > 0 else { continue }
+      try validateSegment(
+        "column \(id)", offset: offset, count: bitmapByteCount, first: first, used: used)
+    }
+    guard entry.single(LeafEntry.outboard) == 0 || type == .bytes else {
+      throw fail(.encoding, "column \(id) has values outside of the leaf")
+    }
+    let offset = Int(entry.single(LeafEntry.dataOffset))
+    let count = Int(entry.single(LeafEntry.dataByteCount))
+    if count > 0 {
+      try validateSegment("column \(id)", offset: offset, count: count, first: first, used: used)
+    } else if offset != 0 {
+      throw fail(.bounds, "column \(id) without bytes lies at \(offset)")
+    }
+    if type == .bytes {
+      try validateBytes(entry, id: id, rows: rows, encoding: encoding)
+    } else {
+      try validateFixed(entry, id: id, rows: rows, type: type, encoding: encoding, count: count)
+    }
+  }
+
+  private func validateFixed(
+    _ entry: UnsafeRawPointer, id: Int, rows: Int, type: ColumnType, encoding: ColumnEncoding,
+    count: Int
+  ) throws(StoreError) {
+    let width = entry.byte(LeafEntry.width)
+    let base = Int64(bitPattern: entry.word(LeafEntry.base))
+    let needed: Int
+    switch (type, encoding) {
+    case (.int, .packed):
+      guard width > 0, PackedIntegers.isWidth(width) else {
+        throw fail(.encoding, "column \(id) has integers of \(width) bits")
+      }
+      let isBounded =
+        width == 64
+        ? base == 0 : base <= Int64.max - Int64(bitPattern: PackedIntegers.maximum(width))
+      guard isBounded else { throw fail(.encoding, "column \(id) runs past the last integer") }
+      needed = PackedIntegers.byteCount(rows, width)
+    case (.bool, .bitmap): needed = (rows + 7) / 8
+    case (.float, .raw): needed = rows * 4
+    case (.double, .raw): needed = rows * 8
+    case (.wide, .raw): needed = rows * 16
+    case (_, .constant): needed = 0
+    default: throw fail(.encoding, "column \(id): \(type) cannot be stored as \(encoding)")
+    }
+    guard count == needed, encoding == .packed || width == 0,
+      entry.half(LeafEntry.lengthWidth) == 0
+    else { throw fail(.bounds, "column \(id) has \(count) bytes, not \(needed)") }
+    if encoding == .constant, type == .bool, base != 0 && base != 1 {
+      throw fail(.encoding, "column \(id) is neither true nor false")
+    }
+  }
+
+  private func validateBytes(
+    _ entry: UnsafeRawPointer, id: Int, rows: Int, encoding: ColumnEncoding
+  ) throws(StoreError) {
+    let width = entry.byte(LeafEntry.width)
+    let lengthWidth = entry.byte(LeafEntry.lengthWidth)
+    let anchorWidth = entry.byte(LeafEntry.anchorWidth)
+    switch encoding {
+    case .variable, .constant:
+      guard width == 0 else { throw fail(.encoding, "column \(id) has codes of \(width) bits") }
+    case .dictionary:
+      guard width >= 1, width <= 16, PackedIntegers.isWidth(width),
+        entry.single(LeafEntry.outboard) == 0
+      else { throw fail(.encoding, "column \(id) has codes of \(width) bits") }
+    default: throw fail(.encoding, "column \(id): bytes cannot be stored as \(encoding)")
+    }
+    guard [0, 8, 16, 32].contains(lengthWidth), encoding != .constant || lengthWidth == 0,
+      lengthWidth == 0 ? anchorWidth == 0 : anchorWidth == 16 || anchorWidth == 32
+    else { throw fail(.encoding, "column \(id) has lengths of \(lengthWidth) bits") }
+    guard let column = LeafColumn(entry: entry, leaf: ColumnLeaf(page)),
+      let parts = BytesColumn(column)
+    else { throw fail(.bounds, "the parts of column \(id) lead out of its bytes") }
+    try validateLengths(parts, id: id)
+    if encoding == .dictionary {
+      for row in 0..<rows {
+        let code = PackedIntegers.load(column.data, width, row)
+        guard code < UInt64(parts.entryCount) else {
+          throw fail(.bounds, "code \(code) of column \(id) is not in its dictionary")
+        }
+      }
+    }
+    guard column.outboard != nil else { return }
+    guard parts.prefix.isEmpty, parts.suffix.isEmpty, encoding == .variable else {
+      throw fail(.encoding, "column \(id) factors out what lies outside of the leaf")
+    }
+    for row in 0..<rows where parts.isOutboard(row) {
+      guard let cell = OutboardCell(parts.entry(row)), cell.overflow != nil || cell.root != nil,
+        !column.isNull(row)
+      else { throw fail(.encoding, "row \(row) of column \(id) leads nowhere") }
+    }
+  }
+
+  /// Checks that lengths, anchors and heap fit together to the byte.
+  private func validateLengths(_ parts: BytesColumn, id: Int) throws(StoreError) {
+    if parts.column.lengthWidth == 0 {
+      let (total, isOver) = parts.fixedLength.multipliedReportingOverflow(by: parts.entryCount)
+      guard !isOver, total == parts.heapByteCount else {
+        throw fail(.bounds, "the values of column \(id) do not fill its bytes")
+      }
+      return
+    }
+    guard parts.fixedLength == 0 else { throw fail(.encoding, "column \(id) has two lengths") }
+    var sum = 0
+    for index in 0..<parts.entryCount {
+      if index % LeafEntry.anchorSpan == 0,
+        parts.anchor(index / LeafEntry.anchorSpan) != sum
+      {
+        throw fail(.bounds, "an anchor of column \(id) is not where its values begin")
+      }
+      sum += parts.length(index)
+    }
+    guard sum == parts.heapByteCount else {
+      throw fail(.bounds, "the values of column \(id) do not fill its bytes")
+    }
+  }
+}

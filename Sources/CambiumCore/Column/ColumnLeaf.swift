@@ -1,0 +1,131 @@
+import CPlatform
+
+/// The rows of one leaf of a ``ColumnTree``, read in place.
+///
+/// Valid for as long as the snapshot it was read from; in a write transaction until that
+/// transaction's next change.
+@frozen public struct ColumnLeaf {
+  /// The page that holds the rows.
+  public let page: Page
+  /// How many rows there are.
+  public let rowCount: Int
+  @usableFromInline let columnCount: Int
+  @usableFromInline let keyBase: Int64
+  @usableFromInline let keyStride: Int64
+  @usableFromInline let keyOffsets: UnsafeRawPointer
+  @usableFromInline let keyWidth: UInt8
+
+  /// Reads a page that was validated; whatever leads out of it all the same reads as empty.
+  @inlinable init(_ page: Page) {
+    let bytes = page.bytes
+    self.page = page
+    guard page.byteCount >= 40 else {
+      (rowCount, columnCount, keyBase, keyStride) = (0, 0, 0, 1)
+      (keyOffsets, keyWidth) = (bytes, 0)
+      return
+    }
+    var rows = Int(
+      UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
+    let columns = Int(
+      UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+    keyBase = Int64(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: LeafHeader.keyBase, as: Int64.self))
+    keyStride = Int64(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: LeafHeader.keyStride, as: Int64.self))
+    let width = bytes.load(fromByteOffset: LeafHeader.keyWidth, as: UInt8.self)
+    let offset = Int(
+      UInt32(
+        littleEndian: bytes.loadUnaligned(fromByteOffset: LeafHeader.keyOffset, as: UInt32.self)))
+    if offset &+ PackedIntegers.byteCount(rows, width) > page.byteCount { rows = 0 }
+    rowCount = rows
+    columnCount = 40 &+ columns &* 40 <= page.byteCount ? columns : 0
+    keyWidth = width
+    keyOffsets = bytes + (offset <= page.byteCount ? offset : 0)
+  }
+
+  /// The key of `row`, or in a tree by position the row itself.
+  @inlinable @inline(__always) public func key(at row: Int) -> Int64 {
+    keyBase &+ keyStride &* Int64(row)
+      &+ Int64(bitPattern: PackedIntegers.load(keyOffsets, keyWidth, row))
+  }
+
+  /// The row with `key`.
+  @inlinable public func find(_ key: Int64) -> Int? {
+    if keyWidth == 0 && keyStride == 1 {
+      let row = key &- keyBase
+      return row >= 0 && row < rowCount && key >= keyBase ? Int(row) : nil
+    }
+    let row = lowerBound(key)
+    return row < rowCount && self.key(at: row) == key ? row : nil
+  }
+
+  /// The first row whose key is not below `key`; ``rowCount`` if there is none.
+  @inlinable public func lowerBound(_ key: Int64) -> Int {
+    var low = 0
+    var count = rowCount
+    while count > 0 {
+      let half = count &>> 1
+      let middle = low &+ half
+      if self.key(at: middle) < key {
+        low = middle &+ 1
+        count = count &- half &- 1
+      } else {
+        count = half
+      }
+    }
+    return low
+  }
+
+  /// Writes the keys of all rows to `keys`, which has room for ``rowCount`` of them.
+  public func copyKeys(into keys: UnsafeMutablePointer<Int64>) {
+    PackedIntegers.unpack(
+      keyOffsets, width: keyWidth, base: keyBase, first: 0, count: rowCount, into: keys)
+    if keyStride == 0 { return }
+    for row in 0..<rowCount { keys[row] = keys[row] &+ keyStride &* Int64(row) }
+  }
+
+  /// Whether the leaf belongs to a tree by position.
+  public var isPositional: Bool { page.bytes.byte(LeafHeader.flags) & LeafHeader.isPositional != 0 }
+
+  /// The directory entry of column `id`.
+  @inlinable @inline(__always) func entry(of id: UInt16) -> UnsafeRawPointer? {
+    var entry = page.bytes + 40
+    var remaining = columnCount
+    while remaining > 8 {
+      let half = remaining &>> 1
+      let middle = entry + half &* 40
+      if UInt16(littleEndian: middle.loadUnaligned(as: UInt16.self)) <= id {
+        entry = middle
+        remaining = remaining &- half
+      } else {
+        remaining = half
+      }
+    }
+    while remaining > 0 {
+      if UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self)) == id { return entry }
+      entry += 40
+      remaining = remaining &- 1
+    }
+    return nil
+  }
+
+  /// The column with `id`; nil when every row holds the default.
+  @inlinable public func column(_ id: UInt16) -> LeafColumn? {
+    guard let entry = entry(of: id) else { return nil }
+    return LeafColumn(entry: entry, leaf: self)
+  }
+
+  /// The ids of the columns that the leaf stores.
+  public var columnIDs: [UInt16] {
+    (0..<columnCount).map { (page.bytes + LeafHeader.byteCount + $0 * LeafEntry.byteCount).half(0) }
+  }
+
+  /// Hints that column `id` will be read soon.
+  @inlinable public func prefetch(_ id: UInt16) {
+    guard let entry = entry(of: id) else { return }
+    let offset = Int(
+      UInt32(
+        littleEndian: entry.loadUnaligned(fromByteOffset: LeafEntry.dataOffset, as: UInt32.self)))
+    if offset < page.byteCount { cambium_prefetch(page.bytes + offset) }
+  }
+}

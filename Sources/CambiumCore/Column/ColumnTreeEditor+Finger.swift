@@ -1,0 +1,186 @@
+extension ColumnTreeEditor {
+  /// Points the finger at the leaf whose range holds `key`. Nothing when the tree is empty.
+  @inline(__always) func reach(_ key: Int64) throws(StoreError) {
+    if finger.isSet, key >= finger.low, key <= finger.high { return }
+    try descend(key)
+  }
+
+  private func descend(_ key: Int64) throws(StoreError) {
+    dropFinger()
+    var reference = root.reference
+    if reference.isNone { return }
+    var low = Int64.min
+    var high = Int64.max
+    for level in stride(from: Int(root.height) - 1, to: 0, by: -1) {
+      let branch = try branch(reference, level)
+      let child = branch.child(for: key)
+      if child > 0 { low = branch.separator(child) }
+      if child + 1 < branch.count { high = branch.separator(child + 1) &- 1 }
+      steps.append(Step(reference: reference, child: child))
+      reference = branch.reference(child)
+    }
+    try stand(on: reference)
+    finger.low = low
+    finger.high = high
+  }
+
+  /// Points the finger at the leaf that holds the row at `position`, or at the last one for the
+  /// position past the end. The tree is not empty.
+  func reach(position: Int) throws(StoreError) {
+    if finger.isSet, position >= finger.first {
+      let end = finger.first + leafRowCount
+      if position < end || position == end && end == count { return }
+    }
+    dropFinger()
+    var reference = root.reference
+    var rest = UInt64(position)
+    for level in stride(from: Int(root.height) - 1, to: 0, by: -1) {
+      let branch = try branch(reference, level)
+      let (child, before) = branch.child(at: rest)
+      rest &-= before
+      steps.append(Step(reference: reference, child: child))
+      reference = branch.reference(child)
+    }
+    try stand(on: reference)
+    finger.first = position - Int(truncatingIfNeeded: rest)
+    guard position <= finger.first + leafRowCount else {
+      throw ColumnTree.wrongCount(reference)
+    }
+  }
+
+  private func branch(_ reference: PageReference, _ level: Int) throws(StoreError) -> ColumnBranch {
+    let branch = ColumnBranch(try context.source.page(reference, .columnBranch))
+    guard branch.level == level, branch.count > 0 else { throw ColumnTree.wrongHeight(reference) }
+    return branch
+  }
+
+  private func stand(on reference: PageReference) throws(StoreError) {
+    if reference.isDirty {
+      leaf = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
+    } else {
+      let page = ColumnLeaf(try context.source.page(reference, .columnLeaf))
+      guard page.rowCount > 0, page.isPositional == isPositional else {
+        throw ColumnTree.wrongCount(reference)
+      }
+      cleanLeaf = page
+    }
+    finger.isSet = true
+  }
+
+  var leafRowCount: Int { leaf?.rowCount ?? cleanLeaf?.rowCount ?? 0 }
+
+  /// Lets go of the leaf, after counting what was added to it.
+  func dropFinger() {
+    settleFinger()
+    finger = Finger()
+    leaf = nil
+    cleanLeaf = nil
+    steps.removeAll(keepingCapacity: true)
+  }
+
+  /// Brings the row counts of the branches above the finger up to date.
+  func settleFinger() {
+    let rows = finger.pendingRows
+    if rows == 0 { return }
+    finger.pendingRows = 0
+    for step in steps { branch(step).addRows(rows, at: step.child) }
+  }
+
+  /// The dirty branch of a step.
+  func branch(_ step: Step) -> DirtyBranch {
+    unsafeDowncast(context.dirty[step.reference.dirtyIndex], to: DirtyBranch.self)
+  }
+
+  /// Makes the leaf under the finger, and every branch above it, private pages.
+  @inline(__always) func ownLeaf() throws(StoreError) -> DirtyLeaf {
+    if let leaf { return leaf }
+    return try makeDirty()
+  }
+
+  private func makeDirty() throws(StoreError) -> DirtyLeaf {
+    guard let cleanLeaf else { preconditionFailure("The finger points at a leaf.") }
+    for depth in steps.indices where !steps[depth].reference.isDirty {
+      let old = steps[depth].reference
+      let page = try context.source.page(old, .columnBranch)
+      let copy = DirtyBranch(
+        copying: ColumnBranch(page), isPositional: isPositional, room: options.branchRoom)
+      steps[depth].reference = context.dirty.insert(copy)
+      replaceChild(depth, by: steps[depth].reference)
+      context.free(old)
+    }
+    let old = childReference(steps.count)
+    let copy = DirtyLeaf(copying: cleanLeaf, scratch: scratch)
+    replaceChild(steps.count, by: context.dirty.insert(copy))
+    self.cleanLeaf = nil
+    leaf = copy
+    context.free(old)
+    return copy
+  }
+
+  /// The reference by which the page at `depth` is named, from its parent or the root.
+  func childReference(_ depth: Int) -> PageReference {
+    depth == 0 ? root.reference : branch(steps[depth - 1])[steps[depth - 1].child].reference
+  }
+
+  func replaceChild(_ depth: Int, by reference: PageReference) {
+    if depth == 0 {
+      root.reference = reference
+    } else {
+      branch(steps[depth - 1]).setReference(reference, at: steps[depth - 1].child)
+    }
+  }
+
+  /// Where `key` is, or would be, in the leaf under the finger.
+  func position(of key: Int64) throws(StoreError) -> (row: Int, isFound: Bool) {
+    if let leaf {
+      let row = leaf.lowerBound(key)
+      return (row, row < leaf.rowCount && leaf.key(at: row) == key)
+    }
+    guard let cleanLeaf else { return (0, false) }
+    let row = cleanLeaf.lowerBound(key)
+    return (row, row < cleanLeaf.rowCount && cleanLeaf.key(at: row) == key)
+  }
+
+  /// The builder of a leaf, made of its packed bytes when there is none.
+  @inline(__always) func builder(of leaf: DirtyLeaf) throws(StoreError) -> LeafBuilder {
+    if let builder = leaf.builder { return builder }
+    return try loadBuilder(of: leaf)
+  }
+
+  private func loadBuilder(of leaf: DirtyLeaf) throws(StoreError) -> LeafBuilder {
+    let packed = leaf.packed
+    let builder = makeBuilder(capacity: packed.rowCount + 32)
+    builder.load(packed)
+    try releaseDroppedColumns(packed)
+    leaf.builder = builder
+    leaf.isPacked = false
+    return builder
+  }
+
+  /// Gives back what the columns that the layout lacks keep outside of the leaf: they end here.
+  private func releaseDroppedColumns(_ leaf: ColumnLeaf) throws(StoreError) {
+    for id in leaf.columnIDs {
+      guard let column = leaf.column(id), column.outboard != nil else { continue }
+      if let index = layout.index(of: id), layout.columns[index].type == column.type { continue }
+      for row in 0..<leaf.rowCount {
+        if let cell = Self.outboardCell(leaf, row: row, column: id) { try release(cell) }
+      }
+    }
+  }
+
+  /// An empty builder for the layout.
+  func makeBuilder(capacity: Int = 256) -> LeafBuilder {
+    if let spare = spareBuilder {
+      spareBuilder = nil
+      return spare
+    }
+    return LeafBuilder(layout: layout, isPositional: isPositional, capacity: capacity)
+  }
+
+  /// Keeps `builder` for the next leaf.
+  func recycle(_ builder: LeafBuilder) {
+    guard builder.layout == layout else { return }
+    builder.removeAll()
+    spareBuilder = builder
+  }
+}

@@ -1,0 +1,364 @@
+extension ColumnTreeEditor {
+  /// Writes all dirty pages, children before their branches, and returns the root of the stored
+  /// tree. The editor goes on from there.
+  ///
+  /// Leaves that became too large are split, those below a third of their size are merged with a
+  /// neighbour, and a root with a single child gives way to it.
+  public func flush() throws(StoreError) -> TreeRoot {
+    dropFinger()
+    guard root.reference.isDirty else { return root }
+    try rebalance()
+    root.reference = try write(root.reference, level: Int(root.height) - 1)
+    return root
+  }
+
+  private func write(
+    _ reference: PageReference, level: Int
+  ) throws(StoreError) -> PageReference {
+    let page = context.dirty[reference.dirtyIndex]
+    let bytes: UnsafeRawBufferPointer
+    if level == 0 {
+      let leaf = unsafeDowncast(page, to: DirtyLeaf.self)
+      packNow(leaf)
+      bytes = UnsafeRawBufferPointer(start: leaf.bytes, count: leaf.byteCount)
+    } else {
+      let branch = unsafeDowncast(page, to: DirtyBranch.self)
+      for index in 0..<branch.count {
+        let child = branch[index].reference
+        if child.isDirty { branch.setReference(try write(child, level: level - 1), at: index) }
+      }
+      bytes = branch.shrink()
+    }
+    let stored = try context.write(bytes, kind: page.kind)
+    context.dirty.remove(reference)
+    return stored
+  }
+
+  // MARK: Rebalancing
+
+  /// Brings every dirty node to a proper size, from the leaves up.
+  private func rebalance() throws(StoreError) {
+    var nodes: [Child]?
+    if root.height == 1 {
+      var children = [Child(separator: .min, reference: root.reference, rowCount: root.rowCount)]
+      try rebalanceLeaves(&children)
+      nodes = children
+    } else {
+      nodes = try rebalance(branch: root.reference, separator: .min)
+    }
+    while let list = nodes, list.count > 1 {
+      root.height += 1
+      nodes = branches(of: list, level: Int(root.height) - 1, reusing: nil)
+    }
+    if let only = nodes?.first { root.reference = only.reference }
+    while root.height > 1 {
+      let branch = ColumnBranch(try context.source.page(root.reference, .columnBranch))
+      guard branch.count == 1 else { break }
+      let old = root.reference
+      root.reference = branch.reference(0)
+      root.height -= 1
+      context.free(old)
+    }
+  }
+
+  /// Rebalances what is below a dirty branch. Returns the nodes that take its place when there is
+  /// more than one, otherwise nil.
+  private func rebalance(
+    branch reference: PageReference, separator: Int64
+  ) throws(StoreError) -> [Child]? {
+    let branch = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
+    var children: [Child]
+    if branch.level == 1 {
+      guard areLeavesUneven(branch) else { return nil }
+      children = branch.children
+      try rebalanceLeaves(&children)
+    } else {
+      children = []
+      var isUneven = false
+      for index in 0..<branch.count {
+        let child = branch[index]
+        guard child.reference.isDirty else {
+          children.append(child)
+          continue
+        }
+        if let nodes = try rebalance(branch: child.reference, separator: child.separator) {
+          children += nodes
+          isUneven = true
+        } else {
+          children.append(child)
+          if dirtyBranch(child).count < options.branchRoom / 3 { isUneven = true }
+        }
+      }
+      guard isUneven else { return nil }
+      try mergeBranches(&children)
+    }
+    let nodes = branches(
+      of: children, level: branch.level,
+      reusing: (branch, Child(separator: separator, reference: reference, rowCount: 0)))
+    return nodes.count > 1 ? nodes : nil
+  }
+
+  private func dirtyBranch(_ child: Child) -> DirtyBranch {
+    unsafeDowncast(context.dirty[child.reference.dirtyIndex], to: DirtyBranch.self)
+  }
+
+  private func dirtyLeaf(_ child: Child) -> DirtyLeaf {
+    unsafeDowncast(context.dirty[child.reference.dirtyIndex], to: DirtyLeaf.self)
+  }
+
+  /// Spreads children over as few branches at `level` as hold them, evenly.
+  private func branches(
+    of children: [Child], level: Int, reusing old: (branch: DirtyBranch, child: Child)?
+  ) -> [Child] {
+    let nodeCount = (children.count + options.branchRoom - 1) / options.branchRoom
+    var nodes: [Child] = []
+    for index in 0..<nodeCount {
+      let range =
+        (children.count * index / nodeCount)..<(children.count * (index + 1) / nodeCount)
+      var node = Child(
+        separator: children[range.lowerBound].separator, reference: .none, rowCount: 0)
+      let branch: DirtyBranch
+      if index == 0, let old {
+        branch = old.branch
+        node.reference = old.child.reference
+        node.separator = old.child.separator
+      } else {
+        branch = DirtyBranch(level: level, isPositional: isPositional, room: options.branchRoom)
+        node.reference = context.dirty.insert(branch)
+      }
+      branch.setChildren(children[range])
+      node.rowCount = branch.rowCount
+      nodes.append(node)
+    }
+    return nodes
+  }
+
+  /// Joins branches below a third of their size with a neighbour.
+  private func mergeBranches(_ children: inout [Child]) throws(StoreError) {
+    var index = 0
+    while index < children.count, children.count > 1 {
+      guard children[index].reference.isDirty,
+        dirtyBranch(children[index]).count < options.branchRoom / 3
+      else {
+        index += 1
+        continue
+      }
+      let left = index + 1 < children.count ? index : index - 1
+      try own(branch: &children[left])
+      try own(branch: &children[left + 1])
+      let (first, second) = (dirtyBranch(children[left]), dirtyBranch(children[left + 1]))
+      var all = first.children
+      var moved = second.children
+      // The first child's own separator says nothing; its branch's does.
+      moved[0].separator = children[left + 1].separator
+      all += moved
+      if all.count <= options.branchRoom {
+        first.setChildren(all)
+        context.free(children[left + 1].reference)
+        children.remove(at: left + 1)
+      } else {
+        let middle = all.count / 2
+        first.setChildren(all[..<middle])
+        second.setChildren(all[middle...])
+        children[left + 1].separator = all[middle].separator
+        children[left + 1].rowCount = second.rowCount
+        index += 1
+      }
+      children[left].rowCount = first.rowCount
+    }
+  }
+
+  private func own(branch child: inout Child) throws(StoreError) {
+    if child.reference.isDirty { return }
+    let old = child.reference
+    let page = try context.source.page(old, .columnBranch)
+    child.reference = context.dirty.insert(
+      DirtyBranch(
+        copying: ColumnBranch(page), isPositional: isPositional, room: options.branchRoom))
+    context.free(old)
+  }
+
+  // MARK: Leaves
+
+  private func isOver(_ leaf: DirtyLeaf) -> Bool {
+    let rows = leaf.rowCount
+    return rows > options.maximumRowCount || leaf.byteCount > options.leafByteLimit && rows > 1
+      || leaf.byteCount > options.leafByteCount * 5 / 4 && rows > options.minimumRowCount
+  }
+
+  private func isUnder(_ byteCount: Int, _ rows: Int) -> Bool {
+    byteCount < options.leafByteCount / 3 && rows < max(1, options.maximumRowCount / 3)
+  }
+
+  private func fitTogether(_ left: DirtyLeaf, _ byteCount: Int, _ rows: Int) -> Bool {
+    left.byteCount + byteCount <= options.leafByteCount
+      && left.rowCount + rows <= options.maximumRowCount
+  }
+
+  /// Packs the dirty leaves of a branch and tells whether any of them is too large or too small.
+  private func areLeavesUneven(_ branch: DirtyBranch) -> Bool {
+    var previous: DirtyLeaf?
+    var isUneven = false
+    for index in 0..<branch.count {
+      let child = branch[index]
+      guard child.reference.isDirty else {
+        previous = nil
+        continue
+      }
+      let leaf = dirtyLeaf(child)
+      packNow(leaf)
+      if isOver(leaf) || branch.count > 1 && isUnder(leaf.byteCount, leaf.rowCount)
+        || previous.map({ fitTogether($0, leaf.byteCount, leaf.rowCount) }) ?? false
+      {
+        isUneven = true
+      }
+      previous = leaf
+    }
+    return isUneven
+  }
+
+  /// Splits leaves that are too large and merges those that fit together.
+  private func rebalanceLeaves(_ children: inout [Child]) throws(StoreError) {
+    var pieces: [Child] = []
+    for child in children {
+      guard child.reference.isDirty else {
+        pieces.append(child)
+        continue
+      }
+      packNow(dirtyLeaf(child))
+      try appendPieces(of: child, to: &pieces)
+    }
+    children = pieces
+    var index = 0
+    while index < children.count {
+      guard children[index].reference.isDirty else {
+        index += 1
+        continue
+      }
+      if index + 1 < children.count, try merge(index, &children) { continue }
+      let leaf = dirtyLeaf(children[index])
+      if isUnder(leaf.byteCount, leaf.rowCount), children.count > 1 {
+        try join(index + 1 < children.count ? index : index - 1, &children)
+      }
+      index += 1
+    }
+  }
+
+  /// Appends `child` or, when it is too large, the leaves it is cut into.
+  private func appendPieces(of child: Child, to pieces: inout [Child]) throws(StoreError) {
+    let leaf = dirtyLeaf(child)
+    guard isOver(leaf) else { return pieces.append(child) }
+    let builder = try builder(of: leaf)
+    let rows = builder.rowCount
+    if rows <= options.minimumRowCount, try shed(builder) {
+      leaf.isPacked = false
+      packNow(leaf)
+      return try appendPieces(of: child, to: &pieces)
+    }
+    let wanted = max(
+      2, (leaf.byteCount + options.leafByteCount - 1) / options.leafByteCount,
+      (rows + options.maximumRowCount - 1) / options.maximumRowCount)
+    let count = min(rows, min(wanted, max(2, rows / max(1, options.minimumRowCount))))
+    var cuts: [LeafBuilder] = []
+    for index in 1..<count {
+      let piece = LeafBuilder(layout: layout, isPositional: isPositional, capacity: rows)
+      piece.append(builder, (rows * index / count)..<(rows * (index + 1) / count))
+      cuts.append(piece)
+    }
+    builder.truncate(to: rows / count)
+    leaf.isPacked = false
+    packNow(leaf)
+    var first = child
+    first.rowCount = UInt64(builder.rowCount)
+    try appendPieces(of: first, to: &pieces)
+    for piece in cuts {
+      let fresh = DirtyLeaf(
+        builder: piece, capacity: options.leafByteCount, scratch: scratch)
+      packNow(fresh)
+      let child = Child(
+        separator: piece.keys.map { $0[0] } ?? 0, reference: context.dirty.insert(fresh),
+        rowCount: UInt64(piece.rowCount))
+      try appendPieces(of: child, to: &pieces)
+    }
+  }
+
+  /// Moves the largest values of a leaf to overflow pages until it keeps its limit; false when no
+  /// value is worth it.
+  private func shed(_ builder: LeafBuilder) throws(StoreError) -> Bool {
+    let floor = OutboardCell.maximumByteCount * 2
+    var cells: [(byteCount: Int, row: Int, column: Int)] = []
+    for column in 0..<builder.columnCount where builder.columns[column].type == .bytes {
+      for row in 0..<builder.rowCount where !builder.columns[column].isOutboard(row) {
+        let count = builder.columns[column].bytes(row).count
+        if count > floor { cells.append((count, row, column)) }
+      }
+    }
+    cells.sort { $0.byteCount > $1.byteCount }
+    var excess = builder.estimatedByteCount - options.leafByteLimit
+    var isShed = false
+    for cell in cells where excess > 0 || !isShed {
+      let value = try OverflowValue.write(
+        builder.columns[cell.column].bytes(cell.row), to: context)
+      builder.update(
+        row: cell.row, column: cell.column, value: .null,
+        outboard: OutboardCell.bytes(for: value))
+      excess -= cell.byteCount - OutboardCell.maximumByteCount
+      isShed = true
+    }
+    return isShed
+  }
+
+  /// The packed size of a leaf, dirty or not.
+  private func byteCount(_ child: Child) throws(StoreError) -> Int {
+    if child.reference.isDirty { return dirtyLeaf(child).byteCount }
+    let page = try context.source.page(child.reference, .columnLeaf)
+    return Int(page.bytes.single(LeafHeader.usedByteCount))
+  }
+
+  /// Merges a dirty leaf with the next one if both fit into one and the next one is dirty too, or
+  /// either is too small to stay alone.
+  private func merge(_ index: Int, _ children: inout [Child]) throws(StoreError) -> Bool {
+    let leaf = dirtyLeaf(children[index])
+    let next = children[index + 1]
+    guard next.reference.isDirty || isUnder(leaf.byteCount, leaf.rowCount) else { return false }
+    guard fitTogether(leaf, try byteCount(next), Int(next.rowCount)) else { return false }
+    try join(index, &children)
+    return true
+  }
+
+  /// Makes one leaf of those at `index` and behind it, or two even ones if it would be too large.
+  private func join(_ index: Int, _ children: inout [Child]) throws(StoreError) {
+    try own(leaf: &children[index])
+    try own(leaf: &children[index + 1])
+    let (leaf, next) = (dirtyLeaf(children[index]), dirtyLeaf(children[index + 1]))
+    let (left, right) = (try builder(of: leaf), try builder(of: next))
+    let isOne = fitTogether(leaf, next.byteCount, right.rowCount)
+    left.append(right, 0..<right.rowCount)
+    let rows = left.rowCount
+    if isOne {
+      next.builder = nil
+      recycle(right)
+      context.free(children[index + 1].reference)
+      children.remove(at: index + 1)
+    } else {
+      right.removeAll()
+      right.append(left, (rows / 2)..<rows)
+      left.truncate(to: rows / 2)
+      next.isPacked = false
+      packNow(next)
+      children[index + 1].separator = right.keys.map { $0[0] } ?? 0
+      children[index + 1].rowCount = UInt64(right.rowCount)
+    }
+    leaf.isPacked = false
+    packNow(leaf)
+    children[index].rowCount = UInt64(left.rowCount)
+  }
+
+  private func own(leaf child: inout Child) throws(StoreError) {
+    if child.reference.isDirty { return }
+    let old = child.reference
+    let leaf = ColumnLeaf(try context.source.page(old, .columnLeaf))
+    child.reference = context.dirty.insert(DirtyLeaf(copying: leaf, scratch: scratch))
+    context.free(old)
+  }
+}

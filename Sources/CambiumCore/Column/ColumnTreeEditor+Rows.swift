@@ -1,0 +1,227 @@
+extension ColumnTreeEditor {
+  /// Inserts a row into the leaf under the finger, which has room.
+  @inline(__always) func insert(
+    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int, into leaf: DirtyLeaf,
+    _ builder: LeafBuilder
+  ) throws(StoreError) {
+    let outboard = try outboardCells(values)
+    builder.insert(at: row, key: key, values: values, outboard: outboard)
+    leaf.isPacked = false
+    finger.pendingRows &+= 1
+    root.rowCount &+= 1
+    if builder.rowCount >= leaf.checkAt { checkSize(leaf, builder) }
+  }
+
+  /// Inserts a row into the leaf under the finger, splitting it when it is full.
+  func insert(
+    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int
+  ) throws(StoreError) {
+    let leaf = try ownLeaf()
+    let builder = try builder(of: leaf)
+    if leaf.isFull, isReallyFull(leaf, builder) {
+      return try insertSplitting(values, key: key, row: row, leaf: leaf, builder)
+    }
+    try insert(values, key: key, row: row, into: leaf, builder)
+  }
+
+  /// Puts the first row into an empty tree.
+  func insertFirst(
+    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64
+  ) throws(StoreError) {
+    let first = DirtyLeaf(
+      builder: makeBuilder(), capacity: min(1024, options.leafByteCount), scratch: scratch)
+    root = TreeRoot(
+      reference: context.dirty.insert(first), height: 1, kind: root.kind, rowCount: 0)
+    dropFinger()
+    leaf = first
+    finger.isSet = true
+    try insert(values, key: key, row: 0, into: first, try builder(of: first))
+  }
+
+  /// Replaces a cell of the leaf under the finger.
+  func update(row: Int, column id: UInt16, value: ColumnValue) throws(StoreError) {
+    guard let index = layout.index(of: id) else {
+      preconditionFailure("Column \(id) is not in the layout; add it first.")
+    }
+    let spec = layout.columns[index]
+    check(value, spec)
+    let leaf = try ownLeaf()
+    var outboard: [UInt8]?
+    if spec.type == .bytes {
+      outboard = try self.outboard(value)
+      try releaseOutboard(row: row, column: id, index: index, of: leaf)
+    }
+    if leaf.builder == nil,
+      LeafPatch(leaf).set(row: row, spec: spec, value: value, outboard: outboard)
+    {
+      return
+    }
+    let builder = try builder(of: leaf)
+    builder.update(row: row, column: index, value: value, outboard: outboard)
+    leaf.isPacked = false
+    if spec.type == .bytes { checkSize(leaf, builder) }
+  }
+
+  private func check(_ value: ColumnValue, _ spec: ColumnSpec) {
+    let isRight: Bool
+    switch value {
+    case .null: isRight = spec.isNullable
+    case .int: isRight = spec.type == .int
+    case .bool: isRight = spec.type == .bool
+    case .float: isRight = spec.type == .float
+    case .double: isRight = spec.type == .double
+    case .wide: isRight = spec.type == .wide
+    case .bytes, .tree: isRight = spec.type == .bytes
+    }
+    precondition(
+      isRight,
+      "Column \(spec.id) holds \(spec.type); give it values of that type, or make it nullable."
+    )
+  }
+
+  /// Reads a cell of the leaf under the finger.
+  func value(row: Int, column id: UInt16) throws(StoreError) -> ColumnValue {
+    if let builder = leaf?.builder {
+      guard let index = builder.layout.index(of: id) else { return .null }
+      if let cell = builder.outboardCell(row: row, column: index) { return try value(of: cell) }
+      return builder.value(row: row, column: index)
+    }
+    let spec = layout.index(of: id).map { layout.columns[$0] }
+    guard let packed = leaf?.packed ?? cleanLeaf else { return .null }
+    guard let column = packed.column(id), spec == nil || column.type == spec?.type else {
+      return spec.map(Self.defaultValue) ?? .null
+    }
+    if column.isNull(row) { return .null }
+    switch column.type {
+    case .int: return .int(column.int(row))
+    case .bool: return .bool(column.bool(row))
+    case .float: return .float(column.float(row))
+    case .double: return .double(column.double(row))
+    case .wide:
+      let (low, high) = column.wide(row)
+      return .wide(low: low, high: high)
+    case .bytes:
+      let cell = column.bytes(row)
+      if cell.form == .inline, let bytes = cell.contiguous { return .bytes(bytes) }
+      if cell.form == .inline { return borrowed(cell.array) }
+      guard let outboard = OutboardCell(cell.body) else { return .null }
+      return try value(of: outboard)
+    }
+  }
+
+  /// What a column holds where a leaf lacks it.
+  static func defaultValue(_ spec: ColumnSpec) -> ColumnValue {
+    if spec.isNullable { return .null }
+    switch spec.type {
+    case .int: return .int(0)
+    case .bool: return .bool(false)
+    case .float: return .float(0)
+    case .double: return .double(0)
+    case .wide: return .wide(low: 0, high: 0)
+    case .bytes: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+  }
+
+  private func value(of cell: OutboardCell) throws(StoreError) -> ColumnValue {
+    if let root = cell.root { return .tree(root) }
+    guard let value = cell.overflow else {
+      throw .damaged(Damage(.encoding, "a value outside of its leaf cannot be found"))
+    }
+    return borrowed(try value.read(from: context.source))
+  }
+
+  /// Removes a row of the leaf under the finger, and with it the leaf if it was the last one.
+  func remove(row: Int) throws(StoreError) {
+    let leaf = try ownLeaf()
+    try releaseOutboard(row: row, of: leaf)
+    root.rowCount &-= 1
+    finger.pendingRows &-= 1
+    let builder = try builder(of: leaf)
+    builder.remove(row: row)
+    if builder.rowCount == 0 { return dropLeaf() }
+    leaf.isPacked = false
+    leaf.isFull = false
+    leaf.checkAt = 0
+  }
+
+  // MARK: Values outside of the leaf
+
+  /// Whether any value is too long for a leaf, or a tree.
+  @inline(__always) func needsOutboard(_ values: UnsafeBufferPointer<ColumnValue>) -> Bool {
+    for value in values {
+      switch value {
+      case .bytes(let bytes): if bytes.count > options.inlineByteCount { return true }
+      case .tree: return true
+      default: continue
+      }
+    }
+    return false
+  }
+
+  /// For each value what stands in the leaf in its place, if anything does; nil when none does.
+  @inline(__always) func outboardCells(
+    _ values: UnsafeBufferPointer<ColumnValue>
+  ) throws(StoreError) -> [[UInt8]?]? {
+    needsOutboard(values) ? try makeOutboardCells(values) : nil
+  }
+
+  private func makeOutboardCells(
+    _ values: UnsafeBufferPointer<ColumnValue>
+  ) throws(StoreError) -> [[UInt8]?] {
+    var cells: [[UInt8]?] = []
+    for (index, value) in values.enumerated() {
+      check(value, layout.columns[index])
+      cells.append(try outboard(value))
+    }
+    return cells
+  }
+
+  /// What stands in the leaf in place of `value`; nil when the value itself does.
+  private func outboard(_ value: ColumnValue) throws(StoreError) -> [UInt8]? {
+    switch value {
+    case .bytes(let bytes):
+      guard bytes.count > options.inlineByteCount else { return nil }
+      return OutboardCell.bytes(for: try OverflowValue.write(bytes, to: context))
+    case .tree(let root): return OutboardCell.bytes(for: root)
+    default: return nil
+    }
+  }
+
+  /// Gives back what the cells of `row` keep outside of the leaf.
+  private func releaseOutboard(row: Int, of leaf: DirtyLeaf) throws(StoreError) {
+    if let builder = leaf.builder {
+      for index in 0..<builder.columnCount {
+        if let cell = builder.outboardCell(row: row, column: index) { try release(cell) }
+      }
+      return
+    }
+    let packed = leaf.packed
+    for spec in layout.columns where spec.type == .bytes {
+      if let cell = Self.outboardCell(packed, row: row, column: spec.id) { try release(cell) }
+    }
+  }
+
+  private func releaseOutboard(
+    row: Int, column id: UInt16, index: Int, of leaf: DirtyLeaf
+  ) throws(StoreError) {
+    let cell =
+      leaf.builder.map { $0.outboardCell(row: row, column: index) }
+      ?? Self.outboardCell(leaf.packed, row: row, column: id)
+    if let cell { try release(cell) }
+  }
+
+  static func outboardCell(_ leaf: ColumnLeaf, row: Int, column id: UInt16) -> OutboardCell? {
+    guard let column = leaf.column(id), column.outboard != nil, let parts = column.bytesColumn,
+      parts.isOutboard(row)
+    else { return nil }
+    return OutboardCell(parts.entry(row))
+  }
+
+  func release(_ cell: OutboardCell) throws(StoreError) {
+    if let value = cell.overflow {
+      try value.free(in: context)
+    } else if let root = cell.root {
+      context.abandon(root: root)
+    }
+  }
+}

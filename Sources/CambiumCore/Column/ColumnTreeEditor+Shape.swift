@@ -1,0 +1,225 @@
+extension ColumnTreeEditor {
+  // MARK: Size of a leaf
+
+  /// Decides from a leaf's estimated size whether it is full, and when to look again.
+  func checkSize(_ leaf: DirtyLeaf, _ builder: LeafBuilder) {
+    let rows = builder.rowCount
+    let raw = builder.estimatedByteCount
+    let estimate = Int(Double(raw) * packedRatio)
+    let target = options.leafByteCount
+    leaf.isFull = false
+    if rows >= options.maximumRowCount
+      || estimate >= target && (rows >= options.minimumRowCount || raw >= options.leafByteLimit)
+    {
+      leaf.isFull = true
+      leaf.checkAt = .max
+      return
+    }
+    let remaining = (target - estimate) / max(1, estimate / max(1, rows))
+    // Values may grow from row to row, so never look too far ahead.
+    let step = max(1, min(remaining * 3 / 4, rows))
+    leaf.checkAt = min(options.maximumRowCount, rows + step)
+  }
+
+  /// Packs a leaf that seems full to see its true size; false when rows still fit.
+  func isReallyFull(_ leaf: DirtyLeaf, _ builder: LeafBuilder) -> Bool {
+    packNow(leaf)
+    guard builder.rowCount < options.maximumRowCount,
+      leaf.byteCount < options.leafByteCount * 7 / 8
+    else { return true }
+    checkSize(leaf, builder)
+    return leaf.isFull
+  }
+
+  /// Packs a leaf and learns how much smaller than estimated it came out.
+  func packNow(_ leaf: DirtyLeaf) {
+    guard !leaf.isPacked, let builder = leaf.builder else { return }
+    LeafPacker(builder, scratch: scratch).pack(into: leaf)
+    leaf.isPacked = true
+    guard builder.rowCount >= 8 else { return }
+    let ratio = Double(leaf.byteCount) / Double(builder.estimatedByteCount)
+    packedRatio = min(1.25, max(1.0 / 16, ratio))
+  }
+
+  // MARK: Splitting
+
+  /// Inserts a row into a full leaf by making two of it.
+  ///
+  /// A row at either end opens a leaf of its own, so that rows that come in order fill their leaves;
+  /// otherwise the leaf is cut in half.
+  func insertSplitting(
+    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int, leaf: DirtyLeaf,
+    _ builder: LeafBuilder
+  ) throws(StoreError) {
+    settleFinger()
+    let position = finger.first + row
+    let slot = steps.last?.child ?? 0
+    let separator = steps.last.map { branch($0)[slot].separator } ?? (isPositional ? 0 : .min)
+    let rows = builder.rowCount
+    if row > 0 && row < rows {
+      let right = LeafBuilder(layout: layout, isPositional: isPositional, capacity: rows)
+      let middle = rows / 2
+      right.append(builder, middle..<rows)
+      builder.truncate(to: middle)
+      leaf.isPacked = false
+      leaf.isFull = false
+      leaf.checkAt = 0
+      if let step = steps.last { branch(step).addRows(middle - rows, at: slot) }
+      let child = Child(
+        separator: right.keys.map { $0[0] } ?? 0, reference: adopt(right),
+        rowCount: UInt64(rows - middle))
+      insertChild(child, at: slot + 1, depth: steps.count - 1, siblingSeparator: separator)
+      dropFinger()
+      if isPositional { try reach(position: position) } else { try reach(key) }
+      let row = isPositional ? position - finger.first : try self.position(of: key).row
+      let leaf = try ownLeaf()
+      return try insert(values, key: key, row: row, into: leaf, try self.builder(of: leaf))
+    }
+    let outboard = try outboardCells(values)
+    leaf.builder = nil
+    let firstKey = builder.keys.map { $0[0] } ?? 0
+    recycle(builder)
+    let fresh = makeBuilder()
+    fresh.insert(at: 0, key: key, values: values, outboard: outboard)
+    root.rowCount &+= 1
+    if row == 0 {
+      let child = Child(separator: separator, reference: adopt(fresh), rowCount: 1)
+      if let step = steps.last { branch(step).setSeparator(firstKey, at: slot) }
+      insertChild(child, at: slot, depth: steps.count - 1, siblingSeparator: firstKey)
+    } else {
+      let child = Child(
+        separator: isPositional ? 0 : key, reference: adopt(fresh), rowCount: 1)
+      insertChild(child, at: slot + 1, depth: steps.count - 1, siblingSeparator: separator)
+    }
+    dropFinger()
+    if isPositional { try reach(position: position) } else { try reach(key) }
+  }
+
+  /// A new dirty leaf with the rows of `builder`.
+  private func adopt(_ builder: LeafBuilder) -> PageReference {
+    context.dirty.insert(
+      DirtyLeaf(
+        builder: builder, capacity: min(1024, options.leafByteCount), scratch: scratch))
+  }
+
+  /// Inserts a child into the branch at `depth` of the finger's path, splitting full branches on
+  /// the way up. Depth -1 puts a new root over the old one, whose separator becomes
+  /// `siblingSeparator`.
+  private func insertChild(
+    _ child: Child, at index: Int, depth: Int, siblingSeparator: Int64
+  ) {
+    if depth < 0 {
+      let top = DirtyBranch(
+        level: Int(root.height), isPositional: isPositional, room: options.branchRoom)
+      let old = Child(
+        separator: siblingSeparator, reference: root.reference,
+        rowCount: root.rowCount &- child.rowCount)
+      top.insert(old, at: 0)
+      top.insert(child, at: index)
+      root.reference = context.dirty.insert(top)
+      root.height += 1
+      return
+    }
+    let branch = branch(steps[depth])
+    if branch.count < branch.room { return branch.insert(child, at: index) }
+    let right = DirtyBranch(
+      level: branch.level, isPositional: isPositional, room: options.branchRoom)
+    if index == branch.count {
+      right.insert(child, at: 0)
+    } else {
+      var children = branch.children
+      children.insert(child, at: index)
+      let middle = children.count / 2
+      branch.setChildren(children[..<middle])
+      right.setChildren(children[middle...])
+    }
+    let parentSlot = depth > 0 ? steps[depth - 1].child : 0
+    var separator: Int64 = isPositional ? 0 : .min
+    if depth > 0 {
+      let parent = self.branch(steps[depth - 1])
+      var left = parent[parentSlot]
+      left.rowCount = branch.rowCount
+      parent[parentSlot] = left
+      separator = left.separator
+    }
+    let sibling = Child(
+      separator: right[0].separator, reference: context.dirty.insert(right),
+      rowCount: right.rowCount)
+    insertChild(sibling, at: parentSlot + 1, depth: depth - 1, siblingSeparator: separator)
+  }
+
+  // MARK: Removing
+
+  /// Removes the leaf under the finger, which has lost its last row, and branches that it empties.
+  func dropLeaf() {
+    settleFinger()
+    context.free(childReference(steps.count))
+    leaf = nil
+    var depth = steps.count - 1
+    while depth >= 0 {
+      let branch = branch(steps[depth])
+      branch.remove(at: steps[depth].child)
+      if branch.count > 0 { break }
+      context.free(steps[depth].reference)
+      depth -= 1
+    }
+    steps.removeAll(keepingCapacity: true)
+    if depth < 0 { root = .empty(root.kind) }
+    dropFinger()
+  }
+
+  /// Removes all rows. What is stored is abandoned whole, for the transaction to free later.
+  public func removeAll() throws(StoreError) {
+    dropFinger()
+    try discard(root.reference, level: Int(root.height) - 1, rowCount: root.rowCount)
+    root = .empty(root.kind)
+  }
+
+  private func discard(
+    _ reference: PageReference, level: Int, rowCount: UInt64
+  ) throws(StoreError) {
+    if reference.isNone { return }
+    guard reference.isDirty else {
+      context.abandon(
+        root: TreeRoot(
+          reference: reference, height: UInt8(level + 1), kind: root.kind, rowCount: rowCount))
+      return
+    }
+    if level > 0 {
+      let branch = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
+      for child in branch.children {
+        try discard(child.reference, level: level - 1, rowCount: child.rowCount)
+      }
+    } else {
+      let leaf = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
+      packNow(leaf)
+      let packed = leaf.packed
+      for id in packed.columnIDs {
+        for row in 0..<packed.rowCount {
+          guard let cell = Self.outboardCell(packed, row: row, column: id) else { continue }
+          try release(cell)
+        }
+      }
+    }
+    context.free(reference)
+  }
+
+  /// Packs every builder, which has the columns of an older layout.
+  func layoutChanged() {
+    dropFinger()
+    spareBuilder = nil
+    packBuilders(root.reference, level: Int(root.height) - 1)
+  }
+
+  private func packBuilders(_ reference: PageReference, level: Int) {
+    guard reference.isDirty else { return }
+    if level == 0 {
+      let leaf = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
+      packNow(leaf)
+      leaf.builder = nil
+      return
+    }
+    let branch = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
+    for child in branch.children { packBuilders(child.reference, level: level - 1) }
+  }
+}

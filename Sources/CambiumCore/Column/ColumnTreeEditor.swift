@@ -1,0 +1,244 @@
+/// Sizes by which an editor shapes its tree. Every choice gives a valid tree.
+public struct ColumnTreeOptions: Sendable {
+  /// How many bytes a packed leaf should take.
+  public var leafByteCount = 8 << 10
+  /// A leaf with fewer rows is not split for its size alone until ``leafByteLimit``.
+  public var minimumRowCount = 32
+  /// More rows never share a leaf.
+  public var maximumRowCount = 4096
+  /// A leaf larger than this sheds its largest values to overflow pages.
+  public var leafByteLimit = 64 << 10
+  /// Longer values never lie in a leaf.
+  public var inlineByteCount = 1 << 10
+  /// How many children a branch holds.
+  public var branchRoom = ColumnBranch.maximumRoom
+
+  /// The sizes that measurements favour.
+  public init() {}
+}
+
+/// Changes a ``ColumnTree`` within a write transaction.
+///
+/// Belongs to the transaction and its user. Only one editor may change a tree at a time. When a call
+/// throws, the transaction must be rolled back.
+public final class ColumnTreeEditor {
+  /// The tree's columns. Columns that leave the layout vanish as leaves are rewritten; columns that
+  /// join it hold their default everywhere. The type of an id never changes.
+  public var layout: ColumnLayout {
+    didSet { if layout != oldValue { layoutChanged() } }
+  }
+  let context: WriteContext
+  let options: ColumnTreeOptions
+  @exclusivity(unchecked) final var root: TreeRoot
+  let isPositional: Bool
+  let scratch = PackScratch()
+  /// Packed bytes over estimated ones in the leaf packed last.
+  @exclusivity(unchecked) final var packedRatio = 1.0
+  /// Where the last call ended: the next one is likely near.
+  @exclusivity(unchecked) final var finger = Finger()
+  /// The leaf under the finger, if it is dirty.
+  @exclusivity(unchecked) final var leaf: DirtyLeaf?
+  /// The leaf under the finger, if it is not.
+  @exclusivity(unchecked) final var cleanLeaf: ColumnLeaf?
+  /// Branches from the root to the leaf under the finger.
+  @exclusivity(unchecked) final var steps: [Step] = []
+  /// A builder to use again.
+  @exclusivity(unchecked) final var spareBuilder: LeafBuilder?
+  /// Where the bytes of the value read last lie, unless they lie in a page or builder.
+  private var valueBuffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+  /// What the finger points at.
+  struct Finger {
+    var isSet = false
+    /// The keys that belong to the leaf.
+    var low = Int64.min
+    var high = Int64.max
+    /// In a tree by position, the position of the leaf's first row.
+    var first = 0
+    /// Rows added to the leaf that its branches do not count yet.
+    var pendingRows = 0
+  }
+
+  /// A branch on the way to the finger.
+  struct Step {
+    var reference: PageReference
+    var child: Int
+  }
+
+  /// Edits the tree at `root`, whose rows have the columns of `layout`.
+  public init(
+    root: TreeRoot, layout: ColumnLayout, context: WriteContext,
+    options: ColumnTreeOptions = ColumnTreeOptions()
+  ) {
+    precondition(root.kind != .key, "A key tree is edited by a KeyTreeEditor.")
+    self.root = root
+    self.layout = layout
+    self.context = context
+    self.options = options
+    isPositional = root.kind == .position
+  }
+
+  deinit { valueBuffer.deallocate() }
+
+  /// Lends `bytes` until the editor's next call.
+  func borrowed(_ bytes: [UInt8]) -> ColumnValue {
+    valueBuffer.deallocate()
+    valueBuffer = .allocate(byteCount: bytes.count, alignment: 16)
+    valueBuffer.copyBytes(from: bytes)
+    return .bytes(UnsafeRawBufferPointer(valueBuffer))
+  }
+
+  /// The tree as edited so far; valid until the next change.
+  public var tree: ColumnTree {
+    settleFinger()
+    return ColumnTree(root: root, source: context.source)
+  }
+
+  /// How many rows there are.
+  public var count: Int { Int(truncatingIfNeeded: root.rowCount) }
+
+  // MARK: Rows by key
+
+  /// Inserts a row; false, and nothing changed, when `key` exists.
+  ///
+  /// `values` has one value for each column of the layout, in its order.
+  @discardableResult
+  public func insert(
+    key: Int64, values: UnsafeBufferPointer<ColumnValue>
+  ) throws(StoreError) -> Bool {
+    precondition(!isPositional, "This tree has positions, not keys; insert at one.")
+    precondition(
+      values.count == layout.columns.count,
+      "A row needs a value for each of the \(layout.columns.count) columns.")
+    // The hot path: the next row of a leaf that is being filled.
+    if finger.isSet, key <= finger.high, let leaf, !leaf.isFull, let builder = leaf.builder,
+      let keys = builder.keys, keys[builder.rowCount - 1] < key
+    {
+      try insert(values, key: key, row: builder.rowCount, into: leaf, builder)
+      return true
+    }
+    try reach(key)
+    if root.isEmpty {
+      try insertFirst(values, key: key)
+      return true
+    }
+    let row = try position(of: key)
+    guard !row.isFound else { return false }
+    try insert(values, key: key, row: row.row)
+    return true
+  }
+
+  /// Inserts a row given as an array; see ``insert(key:values:)-(Int64,_)``.
+  @discardableResult
+  public func insert(key: Int64, values: [ColumnValue]) throws(StoreError) -> Bool {
+    try values.withTypedBuffer { buffer throws(StoreError) in
+      try insert(key: key, values: buffer)
+    }
+  }
+
+  /// Replaces a cell; false when `key` does not exist. What an overflow value or a tree in it
+  /// occupied is given back.
+  @discardableResult
+  public func update(
+    key: Int64, column: UInt16, value: ColumnValue
+  ) throws(StoreError) -> Bool {
+    precondition(!isPositional, "This tree has positions, not keys; update at one.")
+    try reach(key)
+    let row = try position(of: key)
+    guard row.isFound else { return false }
+    try update(row: row.row, column: column, value: value)
+    return true
+  }
+
+  /// The cell of `key` in `column`; nil when the key does not exist. A missing column reads as null.
+  ///
+  /// Bytes in it are borrowed until the editor's next call.
+  public func value(key: Int64, column: UInt16) throws(StoreError) -> ColumnValue? {
+    precondition(!isPositional, "This tree has positions, not keys; read at one.")
+    try reach(key)
+    let row = try position(of: key)
+    return row.isFound ? try value(row: row.row, column: column) : nil
+  }
+
+  /// Whether a row has `key`.
+  public func contains(key: Int64) throws(StoreError) -> Bool {
+    try reach(key)
+    return try position(of: key).isFound
+  }
+
+  /// Removes a row; false when `key` does not exist.
+  @discardableResult
+  public func remove(key: Int64) throws(StoreError) -> Bool {
+    precondition(!isPositional, "This tree has positions, not keys; remove at one.")
+    try reach(key)
+    let row = try position(of: key)
+    guard row.isFound else { return false }
+    try remove(row: row.row)
+    return true
+  }
+
+  // MARK: Rows by position
+
+  /// Inserts a row before the one at `position`, or at the end when that is the count.
+  public func insert(
+    at position: Int, values: UnsafeBufferPointer<ColumnValue>
+  ) throws(StoreError) {
+    precondition(isPositional, "This tree has keys, not positions; insert under one.")
+    precondition(position >= 0 && position <= count, "A position is between 0 and the count.")
+    precondition(
+      values.count == layout.columns.count,
+      "A row needs a value for each of the \(layout.columns.count) columns.")
+    if root.isEmpty { return try insertFirst(values, key: 0) }
+    try reach(position: position)
+    try insert(values, key: 0, row: position - finger.first)
+  }
+
+  /// Inserts a row given as an array; see ``insert(at:values:)-(Int,_)``.
+  public func insert(at position: Int, values: [ColumnValue]) throws(StoreError) {
+    try values.withTypedBuffer { buffer throws(StoreError) in
+      try insert(at: position, values: buffer)
+    }
+  }
+
+  /// Replaces a cell of the row at `position`.
+  public func update(at position: Int, column: UInt16, value: ColumnValue) throws(StoreError) {
+    try reachRow(position)
+    try update(row: position - finger.first, column: column, value: value)
+  }
+
+  /// The cell of the row at `position`; bytes in it are borrowed until the editor's next call.
+  public func value(at position: Int, column: UInt16) throws(StoreError) -> ColumnValue {
+    try reachRow(position)
+    return try value(row: position - finger.first, column: column)
+  }
+
+  /// Removes the row at `position`.
+  public func remove(at position: Int) throws(StoreError) {
+    try reachRow(position)
+    try remove(row: position - finger.first)
+  }
+
+  private func reachRow(_ position: Int) throws(StoreError) {
+    precondition(isPositional, "This tree has keys, not positions; use them.")
+    precondition(position >= 0 && position < count, "A position is below the count.")
+    try reach(position: position)
+  }
+}
+
+extension Array where Element == ColumnValue {
+  /// `withUnsafeBufferPointer` that keeps the type of the error.
+  func withTypedBuffer<Result>(
+    _ body: (UnsafeBufferPointer<ColumnValue>) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    var error: StoreError?
+    let result = withUnsafeBufferPointer { buffer -> Result? in
+      do throws(StoreError) { return try body(buffer) } catch let failure {
+        error = failure
+        return nil
+      }
+    }
+    if let error { throw error }
+    guard let result else { preconditionFailure("A call gives a result or an error.") }
+    return result
+  }
+}

@@ -1,0 +1,141 @@
+/// A branch of a running write transaction: a copy of a page, patched in place.
+final class DirtyBranch: DirtyPage {
+  /// How many children fit.
+  let room: Int
+  let isPositional: Bool
+
+  /// A branch at `level` without children.
+  init(level: Int, isPositional: Bool, room: Int) {
+    self.room = room
+    self.isPositional = isPositional
+    super.init(kind: .columnBranch, capacity: ColumnBranch.byteCount(room: room))
+    byteCount = capacity
+    bytes.put(byte: PageKind.columnBranch.rawValue, 0)
+    bytes.put(byte: UInt8(level), ColumnBranch.levelOffset)
+    bytes.put(half: UInt16(room), ColumnBranch.roomOffset)
+    bytes.put(byte: isPositional ? ColumnBranch.isPositional : 0, ColumnBranch.flagsOffset)
+  }
+
+  /// A copy of `branch`.
+  convenience init(copying branch: ColumnBranch, isPositional: Bool, room: Int) {
+    self.init(level: branch.level, isPositional: isPositional, room: max(room, branch.count))
+    (bytes + separators).copyMemory(from: branch.separators, byteCount: branch.count * 8)
+    (bytes + references).copyMemory(
+      from: branch.references, byteCount: branch.count * PageReference.byteCount)
+    (bytes + counts).copyMemory(from: branch.counts, byteCount: branch.count * 8)
+    count = branch.count
+  }
+
+  private var separators: Int { ColumnBranch.headerByteCount }
+  private var references: Int { separators + room * 8 }
+  private var counts: Int { references + room * PageReference.byteCount }
+
+  /// How many children there are.
+  var count: Int {
+    get { Int(UnsafeRawPointer(bytes).half(ColumnBranch.countOffset)) }
+    set { bytes.put(half: UInt16(newValue), ColumnBranch.countOffset) }
+  }
+
+  var level: Int { Int(UnsafeRawPointer(bytes).byte(ColumnBranch.levelOffset)) }
+
+  var branch: ColumnBranch {
+    ColumnBranch(Page(bytes: bytes, byteCount: byteCount, owner: nil))
+  }
+
+  /// The child at `index`.
+  subscript(index: Int) -> Child {
+    get {
+      let bytes = UnsafeRawPointer(bytes)
+      return Child(
+        separator: Int64(bitPattern: bytes.word(separators + index * 8)),
+        reference: PageReference(
+          loadingFrom: bytes + references + index * PageReference.byteCount),
+        rowCount: bytes.word(counts + index * 8))
+    }
+    set {
+      bytes.put(word: UInt64(bitPattern: newValue.separator), separators + index * 8)
+      newValue.reference.store(to: bytes + references + index * PageReference.byteCount)
+      bytes.put(word: newValue.rowCount, counts + index * 8)
+    }
+  }
+
+  func setReference(_ reference: PageReference, at index: Int) {
+    reference.store(to: bytes + references + index * PageReference.byteCount)
+  }
+
+  func setSeparator(_ separator: Int64, at index: Int) {
+    bytes.put(word: UInt64(bitPattern: separator), separators + index * 8)
+  }
+
+  /// Adds `difference` to the row count of the child at `index`.
+  func addRows(_ difference: Int, at index: Int) {
+    let rows = UnsafeRawPointer(bytes).word(counts + index * 8)
+    bytes.put(word: rows &+ UInt64(bitPattern: Int64(difference)), counts + index * 8)
+  }
+
+  /// Inserts a child; there must be room.
+  func insert(_ child: Child, at index: Int) {
+    let count = count
+    precondition(count < room, "A branch has room for \(room) children.")
+    shift(from: index, to: index + 1, count: count - index)
+    self.count = count + 1
+    self[index] = child
+  }
+
+  func remove(at index: Int) {
+    let last = count - 1
+    shift(from: index + 1, to: index, count: last - index)
+    self[last] = Child(separator: 0, reference: .none, rowCount: 0)
+    count = last
+  }
+
+  private func shift(from: Int, to: Int, count: Int) {
+    for (start, size) in [(separators, 8), (references, PageReference.byteCount), (counts, 8)] {
+      (bytes + start + to * size).copyMemory(
+        from: bytes + start + from * size, byteCount: count * size)
+    }
+  }
+
+  /// Replaces all children.
+  func setChildren(_ children: some Collection<Child>) {
+    precondition(children.count <= room, "A branch has room for \(room) children.")
+    let old = count
+    for (index, child) in children.enumerated() { self[index] = child }
+    for index in children.count..<max(old, children.count) {
+      self[index] = Child(separator: 0, reference: .none, rowCount: 0)
+    }
+    count = children.count
+  }
+
+  var children: [Child] { (0..<count).map { self[$0] } }
+
+  /// The rows below all children.
+  var rowCount: UInt64 {
+    (0..<count).reduce(0) { $0 &+ UnsafeRawPointer(bytes).word(counts + $1 * 8) }
+  }
+
+  /// Moves the children together, so that the page takes no more bytes than they need; the branch
+  /// is of no further use than to be written.
+  func shrink() -> UnsafeRawBufferPointer {
+    let count = count
+    let start = ColumnBranch.headerByteCount
+    if count < room {
+      (bytes + start + count * 8).copyMemory(
+        from: bytes + references, byteCount: count * PageReference.byteCount)
+      (bytes + start + count * (8 + PageReference.byteCount)).copyMemory(
+        from: bytes + counts, byteCount: count * 8)
+      bytes.put(half: UInt16(count), ColumnBranch.roomOffset)
+      byteCount = ColumnBranch.byteCount(room: count)
+    }
+    return UnsafeRawBufferPointer(start: bytes, count: byteCount)
+  }
+}
+
+/// A child as its branch sees it.
+struct Child {
+  /// No key below it is under this.
+  var separator: Int64
+  var reference: PageReference
+  /// The rows below it.
+  var rowCount: UInt64
+}

@@ -1,0 +1,63 @@
+/// A leaf of a running write transaction.
+///
+/// Starts as a private copy of a packed page, patched in place while new cells fit. The first row
+/// that comes or goes, or cell that does not fit, turns it into a ``LeafBuilder``; the bytes are
+/// packed again when somebody reads them or the transaction writes them.
+final class DirtyLeaf: DirtyPage {
+  /// The rows as arrays, unless the bytes are all there is.
+  @exclusivity(unchecked) final var builder: LeafBuilder?
+  /// Whether the bytes are up to date.
+  @exclusivity(unchecked) final var isPacked: Bool
+  /// The number of rows from which the leaf's size is looked at again.
+  @exclusivity(unchecked) final var checkAt = 0
+  /// The size in bytes of values from which the leaf's size is looked at again.
+  @exclusivity(unchecked) final var isFull = false
+  private let scratch: PackScratch
+
+  /// A copy of a packed leaf.
+  init(copying leaf: ColumnLeaf, scratch: PackScratch) {
+    isPacked = true
+    self.scratch = scratch
+    let used =
+      Int(leaf.page.bytes.single(LeafHeader.usedByteCount)) + LeafHeader.slackByteCount
+    let count = min(used, leaf.page.byteCount)
+    super.init(kind: .columnLeaf, capacity: count)
+    bytes.copyMemory(from: leaf.page.bytes, byteCount: count)
+    byteCount = count
+  }
+
+  /// A leaf without rows.
+  init(builder: LeafBuilder, capacity: Int, scratch: PackScratch) {
+    self.builder = builder
+    self.scratch = scratch
+    isPacked = false
+    super.init(kind: .columnLeaf, capacity: capacity)
+  }
+
+  /// The packed bytes as a leaf; they must be up to date.
+  var packed: ColumnLeaf {
+    assert(isPacked)
+    return ColumnLeaf(Page(bytes: bytes, byteCount: byteCount, owner: nil))
+  }
+
+  @inline(__always) var rowCount: Int { builder?.rowCount ?? packed.rowCount }
+
+  override func pack() throws(StoreError) {
+    if isPacked { return }
+    guard let builder else { return }
+    LeafPacker(builder, scratch: scratch).pack(into: self)
+    isPacked = true
+  }
+
+  /// The key of `row`.
+  func key(at row: Int) -> Int64 {
+    guard let builder else { return packed.key(at: row) }
+    return builder.keys.map { $0[row] } ?? Int64(row)
+  }
+
+  /// The first row whose key is not below `key`.
+  @inline(__always) func lowerBound(_ key: Int64) -> Int {
+    if let builder { return builder.lowerBound(key) }
+    return packed.lowerBound(key)
+  }
+}

@@ -1,0 +1,89 @@
+extension LeafBuilder {
+  /// Appends all rows of a packed leaf. Columns it lacks get their defaults, columns that the layout
+  /// lacks are left out.
+  func load(_ leaf: ColumnLeaf) {
+    reserve(leaf.rowCount)
+    if let keys { leaf.copyKeys(into: keys + rowCount) }
+    for index in 0..<columnCount {
+      let source = leaf.column(columns[index].id)
+      if let source, source.type == columns[index].type {
+        columns[index].load(source, at: rowCount)
+      } else {
+        columns[index].loadDefaults(count: leaf.rowCount, at: rowCount)
+      }
+    }
+    rowCount += leaf.rowCount
+  }
+}
+
+extension BuilderColumn {
+  /// Appends `count` default cells behind `first` rows.
+  mutating func loadDefaults(count: Int, at first: Int) {
+    (values + first * stride).initializeMemory(
+      as: UInt8.self, repeating: 0, count: count * stride)
+    if let nulls {
+      (nulls + first).update(repeating: 1, count: count)
+      nullCount += count
+    } else if type == .int {
+      minimum = min(minimum, 0)
+      maximum = max(maximum, 0)
+    }
+  }
+
+  /// Appends all cells of `source`, a column of the same type, behind `first` rows.
+  mutating func load(_ source: LeafColumn, at first: Int) {
+    let count = source.rowCount
+    switch type {
+    case .int:
+      source.copyInts(into: ints + first)
+      for row in first..<(first + count) {
+        if ints[row] < minimum { minimum = ints[row] }
+        if ints[row] > maximum { maximum = ints[row] }
+      }
+    case .bool:
+      for row in 0..<count { bools[first + row] = source.bool(row) ? 1 : 0 }
+    case .float:
+      for row in 0..<count { values.put(single: source.float(row).bitPattern, (first + row) * 4) }
+    case .double:
+      for row in 0..<count { values.put(word: source.double(row).bitPattern, (first + row) * 8) }
+    case .wide:
+      for row in 0..<count {
+        let (low, high) = source.wide(row)
+        values.put(word: low, (first + row) * 16)
+        values.put(word: high, (first + row) * 16 + 8)
+      }
+    case .bytes: loadBytes(source, at: first)
+    }
+    loadNulls(source, at: first)
+  }
+
+  private mutating func loadNulls(_ source: LeafColumn, at first: Int) {
+    guard let nulls else { return }
+    (nulls + first).update(repeating: 0, count: source.rowCount)
+    guard source.hasNulls else { return }
+    for row in 0..<source.rowCount where source.isNull(row) {
+      nulls[first + row] = 1
+      nullCount += 1
+      (values + (first + row) * stride).initializeMemory(
+        as: UInt8.self, repeating: 0, count: stride)
+    }
+  }
+
+  private mutating func loadBytes(_ source: LeafColumn, at first: Int) {
+    guard let parts = source.bytesColumn else {
+      return loadDefaults(count: source.rowCount, at: first)
+    }
+    for row in 0..<source.rowCount {
+      let cell = parts.cell(row)
+      switch cell.form {
+      case .null: slots[first + row] = 0
+      case .inline:
+        let count = cell.count
+        reserveHeap(count)
+        cell.copy(to: heap.unsafelyUnwrapped + heapByteCount)
+        putSlot(first + row, count, isOutboard: false)
+      case .overflow, .tree: putBytes(first + row, cell.body, isOutboard: true)
+      }
+    }
+  }
+}

@@ -1,0 +1,228 @@
+/// The rows of a leaf in the form that is quick to insert into: keys and columns as plain arrays.
+///
+/// Columns are those of the layout it was made for, in their order.
+final class LeafBuilder {
+  @exclusivity(unchecked) final var rowCount = 0
+  @exclusivity(unchecked) final var capacity: Int
+  /// The keys, ascending; nil in trees by position.
+  @exclusivity(unchecked) final var keys: UnsafeMutablePointer<Int64>?
+  @exclusivity(unchecked) final var columns: UnsafeMutablePointer<BuilderColumn>
+  let columnCount: Int
+  let layout: ColumnLayout
+
+  init(layout: ColumnLayout, isPositional: Bool, capacity: Int = 256) {
+    self.layout = layout
+    self.capacity = capacity
+    columnCount = layout.columns.count
+    keys = isPositional ? nil : .allocate(capacity: capacity)
+    columns = .allocate(capacity: max(1, columnCount))
+    for (index, spec) in layout.columns.enumerated() {
+      (columns + index).initialize(to: BuilderColumn(spec, capacity: capacity))
+    }
+  }
+
+  deinit {
+    keys?.deallocate()
+    for index in 0..<columnCount { columns[index].deallocate() }
+    columns.deinitialize(count: columnCount)
+    columns.deallocate()
+  }
+
+  /// Forgets all rows, keeping the memory.
+  func removeAll() {
+    rowCount = 0
+    for index in 0..<columnCount { columns[index].removeAll() }
+  }
+
+  /// The first row whose key is not below `key`.
+  @inline(__always) func lowerBound(_ key: Int64) -> Int {
+    guard let keys, rowCount > 0 else { return 0 }
+    if keys[rowCount - 1] < key { return rowCount }
+    var low = 0
+    var high = rowCount - 1
+    while low < high {
+      let middle = (low &+ high) &>> 1
+      if keys[middle] < key { low = middle &+ 1 } else { high = middle }
+    }
+    return low
+  }
+
+  @inline(__always) func reserve(_ count: Int) {
+    if rowCount + count > capacity { grow(to: max(rowCount + count, capacity * 2)) }
+  }
+
+  @inline(never) private func grow(to capacity: Int) {
+    if let old = keys {
+      let larger = UnsafeMutablePointer<Int64>.allocate(capacity: capacity)
+      larger.update(from: old, count: rowCount)
+      old.deallocate()
+      keys = larger
+    }
+    for index in 0..<columnCount { columns[index].grow(rowCount: rowCount, capacity: capacity) }
+    self.capacity = capacity
+  }
+
+  /// Inserts a row; `outboard` holds, for each column, what stands in place of its value, if
+  /// anything does.
+  @inline(__always) func insert(
+    at row: Int, key: Int64, values: UnsafeBufferPointer<ColumnValue>, outboard: [[UInt8]?]?
+  ) {
+    reserve(1)
+    if let keys {
+      if row < rowCount { (keys + row + 1).update(from: keys + row, count: rowCount - row) }
+      keys[row] = key
+    }
+    for index in 0..<columnCount {
+      if row < rowCount { columns[index].openGap(at: row, rowCount: rowCount) }
+      put(values[index], outboard?[index], row: row, column: index)
+    }
+    rowCount += 1
+  }
+
+  /// Replaces a cell; `outboard` is what stands in place of the value, if anything does.
+  func update(row: Int, column index: Int, value: ColumnValue, outboard: [UInt8]?) {
+    columns[index].forget(row)
+    put(value, outboard, row: row, column: index)
+    columns[index].squeeze(rowCount: rowCount)
+  }
+
+  @inline(__always) private func put(
+    _ value: ColumnValue, _ outboard: [UInt8]?, row: Int, column index: Int
+  ) {
+    if let outboard {
+      outboard.withUnsafeBytes { columns[index].putBytes(row, $0, isOutboard: true) }
+      return
+    }
+    let type = columns[index].type
+    switch value {
+    case .null:
+      columns[index].putNull(row)
+    case .int(let value):
+      if type != .int { mismatch(index, value) }
+      columns[index].putInt(row, value)
+    case .bool(let value):
+      if type != .bool { mismatch(index, value) }
+      columns[index].bools[row] = value ? 1 : 0
+      columns[index].nulls?[row] = 0
+    case .float(let value):
+      if type != .float { mismatch(index, value) }
+      columns[index].values.put(single: value.bitPattern, row &* 4)
+      columns[index].nulls?[row] = 0
+    case .double(let value):
+      if type != .double { mismatch(index, value) }
+      columns[index].values.put(word: value.bitPattern, row &* 8)
+      columns[index].nulls?[row] = 0
+    case .wide(let low, let high):
+      if type != .wide { mismatch(index, value) }
+      columns[index].values.put(word: low, row &* 16)
+      columns[index].values.put(word: high, row &* 16 &+ 8)
+      columns[index].nulls?[row] = 0
+    case .bytes(let bytes):
+      if type != .bytes { mismatch(index, value) }
+      columns[index].putBytes(row, bytes, isOutboard: false)
+    case .tree: mismatch(index, value)
+    }
+  }
+
+  @inline(never) private func mismatch<Value>(_ index: Int, _ value: Value) -> Never {
+    preconditionFailure(
+      "Column \(columns[index].id) holds \(columns[index].type); give it values of that type.")
+  }
+
+  /// Drops a row.
+  func remove(row: Int) {
+    if let keys { (keys + row).update(from: keys + row + 1, count: rowCount - row - 1) }
+    for index in 0..<columnCount { columns[index].remove(row, rowCount: rowCount) }
+    rowCount -= 1
+    if rowCount == 0 { removeAll() }
+  }
+
+  /// The cell of `row`; bytes are borrowed until the builder's next change.
+  func value(row: Int, column index: Int) -> ColumnValue {
+    let column = columns[index]
+    if column.isNull(row) { return .null }
+    switch column.type {
+    case .int: return .int(column.ints[row])
+    case .bool: return .bool(column.bools[row] != 0)
+    case .float: return .float(Float(bitPattern: UnsafeRawPointer(column.values).single(row * 4)))
+    case .double:
+      return .double(Double(bitPattern: UnsafeRawPointer(column.values).word(row * 8)))
+    case .wide:
+      let start = UnsafeRawPointer(column.values + row * 16)
+      return .wide(low: start.word(0), high: start.word(8))
+    case .bytes: return .bytes(column.bytes(row))
+    }
+  }
+
+  /// The outboard cell of `row`, if its value lives outside of the leaf.
+  func outboardCell(row: Int, column index: Int) -> OutboardCell? {
+    columns[index].isOutboard(row) ? OutboardCell(columns[index].bytes(row)) : nil
+  }
+
+  /// Appends rows `range` of `other`, which has the same layout.
+  func append(_ other: LeafBuilder, _ range: Range<Int>) {
+    reserve(range.count)
+    if let keys, let others = other.keys {
+      (keys + rowCount).update(from: others + range.lowerBound, count: range.count)
+    }
+    for index in 0..<columnCount {
+      columns[index].append(other.columns[index], range, rowCount: rowCount)
+    }
+    rowCount += range.count
+  }
+
+  /// Drops all rows from `row` on.
+  func truncate(to row: Int) {
+    for index in 0..<columnCount {
+      for dropped in row..<rowCount { columns[index].forget(dropped) }
+      columns[index].squeeze(rowCount: row)
+    }
+    rowCount = row
+  }
+
+  /// About how many bytes the leaf will take when packed, dictionaries and affixes left out.
+  @inline(__always) var estimatedByteCount: Int {
+    var count =
+      LeafHeader.byteCount + LeafHeader.slackByteCount + columnCount * LeafEntry.byteCount
+    if let keys, rowCount > 1 {
+      let span = UInt64(bitPattern: keys[rowCount - 1] &- keys[0])
+      if span != UInt64(rowCount - 1) {
+        count += PackedIntegers.byteCount(rowCount, PackedIntegers.width(of: span))
+      }
+    }
+    for index in 0..<columnCount {
+      count += columns[index].estimatedByteCount(rowCount: rowCount)
+    }
+    return count
+  }
+}
+
+extension BuilderColumn {
+  /// Appends rows `range` of `other`, a column of the same type, behind `rowCount` own ones.
+  mutating func append(_ other: BuilderColumn, _ range: Range<Int>, rowCount: Int) {
+    (values + rowCount * stride).copyMemory(
+      from: other.values + range.lowerBound * stride, byteCount: range.count * stride)
+    if let nulls, let others = other.nulls {
+      (nulls + rowCount).update(from: others + range.lowerBound, count: range.count)
+      if other.nullCount > 0 {
+        for row in range where others[row] != 0 { nullCount += 1 }
+      }
+    }
+    if type == .int {
+      minimum = min(minimum, other.minimum)
+      maximum = max(maximum, other.maximum)
+    }
+    guard type == .bytes else { return }
+    for (offset, row) in range.enumerated() {
+      let bytes = other.bytes(row)
+      let isOutboard = other.isOutboard(row)
+      reserveHeap(bytes.count)
+      if let start = bytes.baseAddress {
+        (heap.unsafelyUnwrapped + heapByteCount).copyMemory(from: start, byteCount: bytes.count)
+      }
+      let flag = nulls?[rowCount + offset]
+      putSlot(rowCount + offset, bytes.count, isOutboard: isOutboard)
+      if let flag { nulls?[rowCount + offset] = flag }
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/// One column of a ``ColumnLeaf``, read in place.
+///
+/// Valid for as long as the leaf. Rows count from 0 and must be below ``rowCount``. Whoever reads a
+/// cell asks ``isNull(_:)`` first: what the typed accessors give for a null cell is unspecified.
+@frozen public struct LeafColumn {
+  /// The column's number.
+  public let id: UInt16
+  /// What its cells are.
+  public let type: ColumnType
+  /// How it is stored.
+  public let encoding: ColumnEncoding
+  /// The bits of an integer's offset or of a dictionary's code.
+  public let width: UInt8
+  @usableFromInline let lengthWidth: UInt8
+  @usableFromInline let anchorWidth: UInt8
+  /// How many rows there are.
+  public let rowCount: Int
+  @usableFromInline let nulls: UnsafeRawPointer?
+  @usableFromInline let outboard: UnsafeRawPointer?
+  @usableFromInline let data: UnsafeRawPointer
+  @usableFromInline let dataByteCount: Int
+  @usableFromInline let base: Int64
+  @usableFromInline let extra: UInt64
+  @usableFromInline let owner: AnyObject?
+
+  /// Reads a directory entry; nil when it breaks the format, which validation rules out.
+  @inlinable init?(entry: UnsafeRawPointer, leaf: ColumnLeaf) {
+    let bytes = leaf.page.bytes
+    let limit = leaf.page.byteCount &- 16
+    guard let type = ColumnType(rawValue: entry.load(fromByteOffset: 2, as: UInt8.self)),
+      let encoding = ColumnEncoding(rawValue: entry.load(fromByteOffset: 3, as: UInt8.self))
+    else { return nil }
+    let nullOffset = Int(
+      UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 8, as: UInt32.self)))
+    let outboardOffset = Int(
+      UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 12, as: UInt32.self)))
+    let dataOffset = Int(
+      UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 16, as: UInt32.self)))
+    let dataByteCount = Int(
+      UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 20, as: UInt32.self)))
+    let bitmapByteCount = (leaf.rowCount &+ 7) >> 3
+    guard nullOffset &+ bitmapByteCount <= limit, outboardOffset &+ bitmapByteCount <= limit,
+      dataOffset &+ dataByteCount <= limit
+    else { return nil }
+    id = UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self))
+    self.type = type
+    self.encoding = encoding
+    width = entry.load(fromByteOffset: 4, as: UInt8.self)
+    lengthWidth = entry.load(fromByteOffset: 5, as: UInt8.self)
+    anchorWidth = entry.load(fromByteOffset: 6, as: UInt8.self)
+    rowCount = leaf.rowCount
+    nulls = nullOffset == 0 ? nil : bytes + nullOffset
+    outboard = outboardOffset == 0 ? nil : bytes + outboardOffset
+    data = bytes + dataOffset
+    self.dataByteCount = dataByteCount
+    base = Int64(littleEndian: entry.loadUnaligned(fromByteOffset: 24, as: Int64.self))
+    extra = UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+    owner = leaf.page.owner
+    let needed: Int
+    switch (type, encoding) {
+    case (.int, .packed): needed = PackedIntegers.byteCount(rowCount, width)
+    case (.bool, .bitmap): needed = bitmapByteCount
+    case (.float, .raw): needed = rowCount &* 4
+    case (.double, .raw): needed = rowCount &* 8
+    case (.wide, .raw): needed = rowCount &* 16
+    case (.bytes, .variable), (.bytes, .dictionary), (.bytes, .constant): needed = 0
+    case (_, .constant): needed = 0
+    default: return nil
+    }
+    guard needed <= dataByteCount else { return nil }
+  }
+
+  /// Whether any row can be null.
+  @inlinable public var hasNulls: Bool { nulls != nil }
+
+  /// Whether the cell of `row` is null.
+  @inlinable @inline(__always) public func isNull(_ row: Int) -> Bool {
+    guard let nulls else { return false }
+    return nulls.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1 != 0
+  }
+
+  /// The integer of `row`.
+  @inlinable @inline(__always) public func int(_ row: Int) -> Int64 {
+    encoding == .packed
+      ? base &+ Int64(bitPattern: PackedIntegers.load(data, width, row)) : base
+  }
+
+  /// The truth value of `row`.
+  @inlinable @inline(__always) public func bool(_ row: Int) -> Bool {
+    encoding == .bitmap
+      ? data.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1 != 0
+      : base != 0
+  }
+
+  /// The float of `row`.
+  @inlinable @inline(__always) public func float(_ row: Int) -> Float {
+    Float(
+      bitPattern: encoding == .raw
+        ? UInt32(littleEndian: data.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self))
+        : UInt32(truncatingIfNeeded: base))
+  }
+
+  /// The double of `row`.
+  @inlinable @inline(__always) public func double(_ row: Int) -> Double {
+    Double(
+      bitPattern: encoding == .raw
+        ? UInt64(littleEndian: data.loadUnaligned(fromByteOffset: row &* 8, as: UInt64.self))
+        : UInt64(bitPattern: base))
+  }
+
+  /// The two words of the 128-bit value of `row`.
+  @inlinable @inline(__always) public func wide(_ row: Int) -> (low: UInt64, high: UInt64) {
+    if encoding != .raw { return (UInt64(bitPattern: base), extra) }
+    return (
+      UInt64(littleEndian: data.loadUnaligned(fromByteOffset: row &* 16, as: UInt64.self)),
+      UInt64(littleEndian: data.loadUnaligned(fromByteOffset: row &* 16 &+ 8, as: UInt64.self))
+    )
+  }
+
+  /// Bounds of the integers that are not null, as narrow as the directory tells; no row is outside.
+  @inlinable public var integerBounds: ClosedRange<Int64> {
+    if encoding != .packed { return base...base }
+    if width >= 64 { return Int64.min...Int64.max }
+    let (upper, isOver) = base.addingReportingOverflow(
+      Int64(bitPattern: PackedIntegers.maximum(width)))
+    return base...(isOver || upper < base ? .max : upper)
+  }
+
+  /// Writes all integers to `values`, which has room for ``rowCount`` of them; unspecified where
+  /// null.
+  @inlinable public func copyInts(into values: UnsafeMutablePointer<Int64>) {
+    PackedIntegers.unpack(
+      data, width: encoding == .packed ? width : 0, base: base, first: 0, count: rowCount,
+      into: values)
+  }
+
+  /// Writes `count` integers from row `first` on to `values`; unspecified where null.
+  @inlinable public func copyInts(
+    from first: Int, count: Int, into values: UnsafeMutablePointer<Int64>
+  ) {
+    precondition(first >= 0 && count >= 0 && first + count <= rowCount, "Rows are below rowCount.")
+    if encoding == .packed, width < 8, width > 0 {
+      for index in 0..<count { values[index] = int(first &+ index) }
+      return
+    }
+    PackedIntegers.unpack(
+      data, width: encoding == .packed ? width : 0, base: base, first: first, count: count,
+      into: values)
+  }
+
+  /// Writes all doubles to `values`, which has room for ``rowCount`` of them; unspecified where
+  /// null.
+  @inlinable public func copyDoubles(into values: UnsafeMutablePointer<Double>) {
+    for row in 0..<rowCount { values[row] = double(row) }
+  }
+
+  /// The words of a bitmap over the rows.
+  @inlinable public var bitmapWordCount: Int { (rowCount &+ 63) >> 6 }
+
+  /// Writes a bitmap of the rows that are not null, ``bitmapWordCount`` words, lowest row first;
+  /// bits past the last row are 0.
+  public func copyPresence(into bitmap: UnsafeMutablePointer<UInt64>) {
+    for word in 0..<bitmapWordCount { bitmap[word] = presence(word) }
+  }
+
+  /// How many rows are null.
+  public var nullCount: Int {
+    var count = 0
+    for word in 0..<bitmapWordCount { count += presence(word).nonzeroBitCount }
+    return rowCount - count
+  }
+
+  /// The rows of word `word` that are not null.
+  @inlinable @inline(__always) func presence(_ word: Int) -> UInt64 {
+    let rest = rowCount &- word &* 64
+    let all: UInt64 = rest >= 64 ? .max : (1 &<< UInt64(truncatingIfNeeded: rest)) &- 1
+    guard let nulls else { return all }
+    return ~Self.bitmapWord(nulls, word, rest) & all
+  }
+
+  /// Word `word` of a bitmap on a page; does not read past the bytes that `rest` rows take.
+  @inlinable @inline(__always)
+  static func bitmapWord(_ bitmap: UnsafeRawPointer, _ word: Int, _ rest: Int) -> UInt64 {
+    if rest >= 57 {
+      return UInt64(
+        littleEndian: bitmap.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self))
+    }
+    var result: UInt64 = 0
+    var shift: UInt64 = 0
+    var offset = word &* 8
+    while Int(shift) < rest {
+      result |= UInt64(bitmap.load(fromByteOffset: offset, as: UInt8.self)) &<< shift
+      shift &+= 8
+      offset &+= 1
+    }
+    return result
+  }
+}

@@ -1,0 +1,280 @@
+import CPlatform
+
+/// How a column will be packed.
+struct ColumnPlan {
+  var isAbsent = false
+  var encoding = ColumnEncoding.constant
+  var width: UInt8 = 0
+  var lengthWidth: UInt8 = 0
+  var anchorWidth: UInt8 = 0
+  var hasNulls = false
+  var hasOutboard = false
+  var dataByteCount = 0
+  var base: Int64 = 0
+  var extra: UInt64 = 0
+  /// The column's place among those of the leaf.
+  var index = 0
+
+  // Columns of bytes.
+  var prefix = 0
+  var suffix = 0
+  var entryCount = 0
+  var fixedLength = 0
+
+  mutating func setBytesFields() {
+    base = Int64(fixedLength) | Int64(entryCount) << 32
+    extra = UInt64(prefix) | UInt64(suffix) << 32
+  }
+}
+
+/// Packs a builder into a page: first a plan for each column, then the bytes.
+struct LeafPacker {
+  private let builder: LeafBuilder
+  private let scratch: PackScratch
+  private var rows: Int { builder.rowCount }
+  private var bitmapByteCount: Int { (rows + 7) / 8 }
+
+  init(_ builder: LeafBuilder, scratch: PackScratch) {
+    self.builder = builder
+    self.scratch = scratch
+  }
+
+  /// Writes the packed leaf to `page`, growing it as needed.
+  func pack(into page: DirtyPage) {
+    scratch.prepare(columnCount: builder.columnCount, rowCount: rows)
+    let plans = scratch.plans
+    let keys = planKeys()
+    var stored = 0
+    var size = 0
+    for index in 0..<builder.columnCount {
+      plans[index] = plan(builder.columns + index, index: index)
+      let plan = plans[index]
+      if plan.isAbsent { continue }
+      stored += 1
+      size += aligned8(plan.dataByteCount)
+      if plan.hasNulls { size += aligned8(bitmapByteCount) }
+      if plan.hasOutboard { size += aligned8(bitmapByteCount) }
+    }
+    let directoryEnd = LeafHeader.byteCount + stored * LeafEntry.byteCount
+    let keyByteCount = PackedIntegers.byteCount(rows, keys.width)
+    size += directoryEnd + aligned8(keyByteCount)
+    let total = size + LeafHeader.slackByteCount
+    if page.capacity < total { page.grow(to: (total + 1023) / 1024 * 1024) }
+    let bytes = page.bytes
+    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: max(total, page.byteCount))
+    page.byteCount = total
+
+    var cursor = directoryEnd
+    bytes.put(byte: PageKind.columnLeaf.rawValue, LeafHeader.kind)
+    if builder.keys == nil { bytes.put(byte: LeafHeader.isPositional, LeafHeader.flags) }
+    bytes.put(half: UInt16(stored), LeafHeader.columnCount)
+    bytes.put(single: UInt32(rows), LeafHeader.rowCount)
+    bytes.put(single: UInt32(size), LeafHeader.usedByteCount)
+    bytes.put(byte: keys.width, LeafHeader.keyWidth)
+    bytes.put(word: UInt64(bitPattern: keys.base), LeafHeader.keyBase)
+    bytes.put(word: UInt64(bitPattern: keys.stride), LeafHeader.keyStride)
+    if keys.width > 0 {
+      bytes.put(single: UInt32(cursor), LeafHeader.keyOffset)
+      writeKeys(keys, to: bytes + cursor)
+      cursor += aligned8(keyByteCount)
+    }
+    var entry = bytes + LeafHeader.byteCount
+    for index in 0..<builder.columnCount where !plans[index].isAbsent {
+      write(plans[index], builder.columns + index, entry: entry, page: bytes, cursor: &cursor)
+      entry += LeafEntry.byteCount
+    }
+    assert(cursor == size, "A leaf is as large as planned.")
+  }
+
+  // MARK: Keys
+
+  private struct KeyPlan {
+    var base: Int64 = 0
+    var stride: Int64 = 1
+    var width: UInt8 = 0
+  }
+
+  private func planKeys() -> KeyPlan {
+    guard let keys = builder.keys, rows > 0 else { return KeyPlan() }
+    let first = keys[0]
+    let span = UInt64(bitPattern: keys[rows - 1] &- first)
+    if span == UInt64(rows - 1) { return KeyPlan(base: first) }
+    let plain = KeyPlan(base: first, stride: 0, width: PackedIntegers.width(of: span))
+    // Residuals around an even stride are only worth a look when the span is no extreme.
+    guard rows > 2, span < 1 << 62 else { return plain }
+    let stride = Int64(span / UInt64(rows - 1))
+    var low: Int64 = 0
+    var high: Int64 = 0
+    for row in 0..<rows {
+      let residual = keys[row] &- first &- stride &* Int64(row)
+      low = min(low, residual)
+      high = max(high, residual)
+    }
+    let width = PackedIntegers.width(of: UInt64(bitPattern: high &- low))
+    return width < plain.width ? KeyPlan(base: first &+ low, stride: stride, width: width) : plain
+  }
+
+  private func writeKeys(_ plan: KeyPlan, to data: UnsafeMutableRawPointer) {
+    guard let keys = builder.keys else { return }
+    if plan.stride == 0 {
+      PackedIntegers.pack(keys, count: rows, base: plan.base, width: plan.width, into: data)
+      return
+    }
+    for row in 0..<rows {
+      let residual = keys[row] &- plan.base &- plan.stride &* Int64(row)
+      PackedIntegers.store(UInt64(bitPattern: residual), data, plan.width, row)
+    }
+  }
+
+  // MARK: Plans
+
+  private func plan(_ column: UnsafeMutablePointer<BuilderColumn>, index: Int) -> ColumnPlan {
+    var plan = ColumnPlan()
+    plan.index = index
+    let source = column.pointee
+    if source.nullCount == rows {
+      plan.isAbsent = true
+      return plan
+    }
+    plan.hasNulls = source.nullCount > 0
+    switch source.type {
+    case .int: planInts(column, &plan)
+    case .bool: planBools(source, &plan)
+    case .float: planRaw(source, &plan, stride: 4)
+    case .double: planRaw(source, &plan, stride: 8)
+    case .wide: planRaw(source, &plan, stride: 16)
+    case .bytes: BytesPlanner(column: source, rows: rows, scratch: scratch).plan(&plan)
+    }
+    if !source.isNullable, source.type != .bytes, plan.encoding == .constant, plan.base == 0,
+      plan.extra == 0
+    {
+      plan.isAbsent = true
+    }
+    return plan
+  }
+
+  private func planInts(_ column: UnsafeMutablePointer<BuilderColumn>, _ plan: inout ColumnPlan) {
+    let ints = column.pointee.ints
+    var low = Int64.max
+    var high = Int64.min
+    if plan.hasNulls, let nulls = column.pointee.nulls {
+      for row in 0..<rows where nulls[row] == 0 {
+        if ints[row] < low { low = ints[row] }
+        if ints[row] > high { high = ints[row] }
+      }
+    } else {
+      for row in 0..<rows {
+        low = min(low, ints[row])
+        high = max(high, ints[row])
+      }
+    }
+    // Narrow the running bounds too: they only ever widen otherwise.
+    column.pointee.minimum = low
+    column.pointee.maximum = high
+    plan.base = low
+    if low == high { return }
+    plan.encoding = .packed
+    plan.width = PackedIntegers.width(of: UInt64(bitPattern: high &- low))
+    plan.base = Self.base(low: low, high: high, width: plan.width)
+    plan.dataByteCount = PackedIntegers.byteCount(rows, plan.width)
+  }
+
+  /// The base for integers from `low` to `high`: 0 where that covers them, so that later values
+  /// likely fit, and never so high that an offset runs past the last integer.
+  static func base(low: Int64, high: Int64, width: UInt8) -> Int64 {
+    if width == 64 { return 0 }
+    let reach = Int64(bitPattern: PackedIntegers.maximum(width))
+    if low >= 0 && high <= reach { return 0 }
+    return min(low, Int64.max - reach)
+  }
+
+  private func planBools(_ column: BuilderColumn, _ plan: inout ColumnPlan) {
+    var trues = 0
+    for row in 0..<rows { trues += Int(column.bools[row]) }
+    if trues == 0 { return }
+    if trues == rows - column.nullCount {
+      plan.base = 1
+      return
+    }
+    plan.encoding = .bitmap
+    plan.dataByteCount = bitmapByteCount
+  }
+
+  private func planRaw(_ column: BuilderColumn, _ plan: inout ColumnPlan, stride: Int) {
+    var first = 0
+    while plan.hasNulls, column.isNull(first) { first += 1 }
+    let model = UnsafeRawPointer(column.values + first * stride)
+    for row in first..<rows where !equalBytes(model, column.values, at: row * stride, count: stride)
+    {
+      if plan.hasNulls, column.isNull(row) { continue }
+      plan.encoding = .raw
+      plan.dataByteCount = rows * stride
+      return
+    }
+    switch stride {
+    case 4: plan.base = Int64(model.single(0))
+    case 8: plan.base = Int64(bitPattern: model.word(0))
+    default:
+      plan.base = Int64(bitPattern: model.word(0))
+      plan.extra = model.word(8)
+    }
+  }
+
+  // MARK: Bytes
+
+  private func write(
+    _ plan: ColumnPlan, _ column: UnsafeMutablePointer<BuilderColumn>,
+    entry: UnsafeMutableRawPointer, page: UnsafeMutableRawPointer, cursor: inout Int
+  ) {
+    entry.put(half: column.pointee.id, LeafEntry.id)
+    entry.put(byte: column.pointee.type.rawValue, LeafEntry.type)
+    entry.put(byte: plan.encoding.rawValue, LeafEntry.encoding)
+    entry.put(byte: plan.width, LeafEntry.width)
+    entry.put(byte: plan.lengthWidth, LeafEntry.lengthWidth)
+    entry.put(byte: plan.anchorWidth, LeafEntry.anchorWidth)
+    entry.put(word: UInt64(bitPattern: plan.base), LeafEntry.base)
+    entry.put(word: plan.extra, LeafEntry.extra)
+    if plan.hasNulls, let nulls = column.pointee.nulls {
+      entry.put(single: UInt32(cursor), LeafEntry.nulls)
+      writeBitmap(nulls, to: page + cursor)
+      cursor += aligned8(bitmapByteCount)
+    }
+    if plan.hasOutboard {
+      entry.put(single: UInt32(cursor), LeafEntry.outboard)
+      for row in 0..<rows where column.pointee.isOutboard(row) {
+        PackedIntegers.store(1, page + cursor, 1, row)
+      }
+      cursor += aligned8(bitmapByteCount)
+    }
+    if plan.dataByteCount == 0 { return }
+    entry.put(single: UInt32(cursor), LeafEntry.dataOffset)
+    entry.put(single: UInt32(plan.dataByteCount), LeafEntry.dataByteCount)
+    writeData(plan, column, to: page + cursor)
+    cursor += aligned8(plan.dataByteCount)
+  }
+
+  private func writeBitmap(_ flags: UnsafePointer<UInt8>, to data: UnsafeMutableRawPointer) {
+    let out = data.assumingMemoryBound(to: UInt8.self)
+    for row in 0..<rows { out[row >> 3] |= flags[row] << UInt8(row & 7) }
+  }
+
+  private func writeData(
+    _ plan: ColumnPlan, _ column: UnsafeMutablePointer<BuilderColumn>,
+    to data: UnsafeMutableRawPointer
+  ) {
+    switch column.pointee.type {
+    case .int:
+      if plan.hasNulls, let nulls = column.pointee.nulls {
+        // A null row has offset 0, which every width holds.
+        for row in 0..<rows where nulls[row] != 0 { column.pointee.ints[row] = plan.base }
+      }
+      PackedIntegers.pack(
+        column.pointee.ints, count: rows, base: plan.base, width: plan.width, into: data)
+    case .bool: writeBitmap(column.pointee.bools, to: data)
+    case .float, .double, .wide:
+      data.copyMemory(from: column.pointee.values, byteCount: plan.dataByteCount)
+    case .bytes:
+      BytesWriter(column: column.pointee, rows: rows, plan: plan, scratch: scratch).write(to: data)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+/// Overwrites cells of a packed leaf in place, as far as the encodings allow.
+struct LeafPatch {
+  private let leaf: ColumnLeaf
+  private let bytes: UnsafeMutableRawPointer
+
+  /// Patches the bytes of `page`, which must be up to date.
+  init(_ page: DirtyLeaf) {
+    leaf = page.packed
+    bytes = page.bytes
+  }
+
+  /// Sets a cell; false, and nothing changed, when the value does not fit.
+  ///
+  /// `outboard` is what stands in place of a value that lives elsewhere.
+  func set(row: Int, spec: ColumnSpec, value: ColumnValue, outboard: [UInt8]?) -> Bool {
+    guard let entry = leaf.entry(of: spec.id), let column = LeafColumn(entry: entry, leaf: leaf),
+      column.type == spec.type
+    else { return leaf.entry(of: spec.id) == nil && outboard == nil && isDefault(value, spec) }
+    if let outboard {
+      return outboard.withUnsafeBytes { setOutboard(column, row: row, $0) }
+    }
+    if case .null = value { return setNull(column, row: row) }
+    let isSet: Bool
+    switch value {
+    case .int(let value): isSet = setInt(column, row: row, value)
+    case .bool(let value): isSet = setBool(column, row: row, value)
+    case .float(let value):
+      isSet = setRaw(column, row: row, low: UInt64(value.bitPattern), high: 0, stride: 4)
+    case .double(let value):
+      isSet = setRaw(column, row: row, low: value.bitPattern, high: 0, stride: 8)
+    case .wide(let low, let high):
+      isSet = setRaw(column, row: row, low: low, high: high, stride: 16)
+    case .bytes(let value): isSet = setBytes(column, row: row, value)
+    case .null, .tree: isSet = false
+    }
+    if isSet { setNullBit(column, row: row, false) }
+    return isSet
+  }
+
+  private func isDefault(_ value: ColumnValue, _ spec: ColumnSpec) -> Bool {
+    switch value {
+    case .null: return true
+    case _ where spec.isNullable: return false
+    case .int(let value): return value == 0
+    case .bool(let value): return !value
+    case .float(let value): return value.bitPattern == 0
+    case .double(let value): return value.bitPattern == 0
+    case .wide(let low, let high): return low == 0 && high == 0
+    case .bytes(let value): return value.isEmpty
+    case .tree: return false
+    }
+  }
+
+  /// A part of the page, for writing.
+  private func mutable(_ pointer: UnsafeRawPointer) -> UnsafeMutableRawPointer {
+    bytes + (pointer - UnsafeRawPointer(bytes))
+  }
+
+  private func setNullBit(_ column: LeafColumn, row: Int, _ isNull: Bool) {
+    guard let nulls = column.nulls else { return }
+    PackedIntegers.store(isNull ? 1 : 0, mutable(nulls), 1, row)
+  }
+
+  private func setNull(_ column: LeafColumn, row: Int) -> Bool {
+    guard column.hasNulls else { return false }
+    if column.isNull(row) { return true }
+    // Null cells read as zero within their encoding; sums rely on it.
+    switch (column.type, column.encoding) {
+    case (.int, .packed): PackedIntegers.store(0, mutable(column.data), column.width, row)
+    case (.bool, .bitmap): PackedIntegers.store(0, mutable(column.data), 1, row)
+    case (.float, .raw): mutable(column.data).put(single: 0, row * 4)
+    case (.double, .raw): mutable(column.data).put(word: 0, row * 8)
+    case (.wide, .raw):
+      mutable(column.data).put(word: 0, row * 16)
+      mutable(column.data).put(word: 0, row * 16 + 8)
+    case (.bytes, _):
+      guard let parts = column.bytesColumn, !parts.isOutboard(row) else { return false }
+      if column.encoding == .variable, let body = parts.entry(row).baseAddress {
+        mutable(body).initializeMemory(
+          as: UInt8.self, repeating: 0, count: parts.entry(row).count)
+      }
+    default: break
+    }
+    setNullBit(column, row: row, true)
+    return true
+  }
+
+  private func setInt(_ column: LeafColumn, row: Int, _ value: Int64) -> Bool {
+    guard column.encoding == .packed else { return value == column.base }
+    let offset = UInt64(bitPattern: value &- column.base)
+    let isWithin = column.width == 64 || value >= column.base
+    guard isWithin, offset <= PackedIntegers.maximum(column.width) else { return false }
+    PackedIntegers.store(offset, mutable(column.data), column.width, row)
+    return true
+  }
+
+  private func setBool(_ column: LeafColumn, row: Int, _ value: Bool) -> Bool {
+    guard column.encoding == .bitmap else { return value == (column.base != 0) }
+    PackedIntegers.store(value ? 1 : 0, mutable(column.data), 1, row)
+    return true
+  }
+
+  private func setRaw(
+    _ column: LeafColumn, row: Int, low: UInt64, high: UInt64, stride: Int
+  ) -> Bool {
+    guard column.encoding == .raw else {
+      return UInt64(bitPattern: column.base) == low && column.extra == high
+    }
+    let data = mutable(column.data)
+    switch stride {
+    case 4: data.put(single: UInt32(low), row * 4)
+    case 8: data.put(word: low, row * 8)
+    default:
+      data.put(word: low, row * 16)
+      data.put(word: high, row * 16 + 8)
+    }
+    return true
+  }
+
+  private func setBytes(
+    _ column: LeafColumn, row: Int, _ value: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard let parts = column.bytesColumn, !parts.isOutboard(row) else { return false }
+    let (prefix, suffix) = (parts.prefix.count, parts.suffix.count)
+    let count = value.count - prefix - suffix
+    guard count >= 0,
+      equalBytes(parts.prefix.baseAddress, value.baseAddress, count: prefix),
+      equalBytes(
+        parts.suffix.baseAddress, value.baseAddress, at: value.count - suffix, count: suffix)
+    else { return false }
+    switch column.encoding {
+    case .variable:
+      let body = parts.entry(row)
+      guard body.count == count else { return false }
+      if count > 0, let target = body.baseAddress, let source = value.baseAddress {
+        mutable(target).copyMemory(from: source + prefix, byteCount: count)
+      }
+      return true
+    case .dictionary:
+      for code in 0..<parts.entryCount {
+        let body = parts.entry(code)
+        if body.count == count,
+          equalBytes(body.baseAddress, value.baseAddress, at: prefix, count: count)
+        {
+          PackedIntegers.store(UInt64(code), mutable(column.data), column.width, row)
+          return true
+        }
+      }
+      return false
+    default:
+      let body = parts.entry(0)
+      return body.count == count
+        && equalBytes(body.baseAddress, value.baseAddress, at: prefix, count: count)
+    }
+  }
+
+  /// Replaces one outboard cell by another of the same size.
+  private func setOutboard(
+    _ column: LeafColumn, row: Int, _ cell: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard let parts = column.bytesColumn, column.encoding == .variable, parts.isOutboard(row),
+      parts.entry(row).count == cell.count, let target = parts.entry(row).baseAddress,
+      let source = cell.baseAddress
+    else { return false }
+    mutable(target).copyMemory(from: source, byteCount: cell.count)
+    return true
+  }
+}
