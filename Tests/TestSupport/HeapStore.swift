@@ -18,10 +18,13 @@ public final class HeapStore: PageStore {
 
   private let state = Mutex(State())
 
-  public let identity = StoreIdentity(
-    kind: "heap", path: "heap", uuid: (1, 2), formatVersion: 1, codec: "", isReadOnly: false)
+  public let identity: StoreIdentity
 
-  public init() {}
+  /// An empty store whose pages will go through the codec of that name.
+  public init(codec: String = "") {
+    identity = StoreIdentity(
+      kind: "heap", path: "heap", uuid: (1, 2), formatVersion: 1, codec: codec, isReadOnly: false)
+  }
 
   public func newestHead() throws(StoreError) -> Head { state.withLock { $0.head } }
 

@@ -1,0 +1,83 @@
+/// The directory of a version: what hangs under which name.
+///
+/// A tree of keys. A table's description lies right behind its roots, under the same name with a
+/// zero byte behind it. Names that begin with a zero byte belong to the engine.
+struct Catalog: Sendable {
+  let tree: KeyTree
+
+  /// Where dead roots are listed: this prefix, then a number of 8 bytes, big-endian.
+  static let deadRootPrefix: [UInt8] = [0, 1]
+  /// Where the next table's number is kept.
+  static let nextTableKey: [UInt8] = [0, 2]
+
+  static func key(_ name: String) -> [UInt8] { Array(name.utf8) }
+  static func descriptionKey(_ name: String) -> [UInt8] { Array(name.utf8) + [0] }
+
+  static func deadRootKey(_ number: UInt64) -> [UInt8] {
+    deadRootPrefix + withUnsafeBytes(of: number.bigEndian) { Array($0) }
+  }
+
+  /// The entry under `key`; nil when there is none.
+  func entry(_ key: [UInt8]) throws(StoreError) -> CatalogEntry? {
+    guard let bytes = try tree.value(for: key) else { return nil }
+    guard let entry = CatalogEntry(bytes) else { throw Self.damaged(key) }
+    return entry
+  }
+
+  /// The table under `name`; nil when there is none.
+  func table(_ name: String) throws(StoreError) -> Table? {
+    guard case .table(let roots)? = try entry(Self.key(name)) else { return nil }
+    guard case .tableDescription(let description)? = try entry(Self.descriptionKey(name)),
+      description.groups.count == roots.roots.count
+    else { throw Self.damaged(Self.descriptionKey(name)) }
+    let record = TableRecord(
+      id: roots.id, nextKey: roots.nextKey, nextColumn: roots.nextColumn,
+      groups: description.groups, attributes: description.attributes)
+    return Table(
+      record: record, groups: roots.roots.map { ColumnTree(root: $0, source: tree.source) })
+  }
+
+  /// The key tree under `name`; nil when there is none.
+  func keyTree(_ name: String) throws(StoreError) -> KeyTree? {
+    guard case .keyTree(let root)? = try entry(Self.key(name)) else { return nil }
+    return KeyTree(root: root, source: tree.source)
+  }
+
+  /// The bytes kept under `name`; nil when there are none.
+  func value(_ name: String) throws(StoreError) -> [UInt8]? {
+    guard case .value(let bytes)? = try entry(Self.key(name)) else { return nil }
+    return bytes
+  }
+
+  /// All names that begin with `prefix`, in byte order.
+  func names(withPrefix prefix: String) throws(StoreError) -> [String] {
+    var names: [String] = []
+    try forEachEntry(withPrefix: Self.key(prefix)) { key, entry throws(StoreError) in
+      if key.first == 0 { return }
+      if case .tableDescription = entry { return }
+      names.append(String(decoding: key, as: UTF8.self))
+    }
+    return names
+  }
+
+  /// Calls `body` with every entry whose key begins with `prefix`, in byte order.
+  func forEachEntry(
+    withPrefix prefix: [UInt8],
+    _ body: ([UInt8], CatalogEntry) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var cursor = tree.cursor()
+    var isValid = try cursor.seek(to: prefix)
+    while isValid {
+      let key = cursor.key
+      guard key.starts(with: prefix) else { return }
+      guard let entry = try entry(key) else { throw Self.damaged(key) }
+      try body(key, entry)
+      isValid = try cursor.next()
+    }
+  }
+
+  private static func damaged(_ key: [UInt8]) -> StoreError {
+    .damaged(
+      Damage(.catalog, "the entry '\(String(decoding: key, as: UTF8.self))' cannot be read"))
+  }
+}

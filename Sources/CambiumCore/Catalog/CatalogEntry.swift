@@ -1,0 +1,156 @@
+/// What the catalog says about one name.
+///
+/// The first byte of a stored entry is its kind.
+enum CatalogEntry {
+  case keyTree(TreeRoot)
+  case table(TableRoots)
+  case value([UInt8])
+  case deadRoot(TreeRoot)
+  case tableDescription(TableDescription)
+
+  /// The part of a table that changes with every commit.
+  struct TableRoots: Hashable {
+    var id: UInt32
+    var nextKey: Int64
+    var nextColumn: UInt16
+    var roots: [TreeRoot]
+  }
+
+  /// The part of a table that changes with the schema.
+  struct TableDescription: Hashable {
+    var groups: [[ColumnDescriptor]]
+    var attributes: [UInt8]
+  }
+
+  private enum Kind: UInt8 {
+    case keyTree = 1
+    case table = 2
+    case value = 3
+    case deadRoot = 4
+    case tableDescription = 5
+  }
+
+  private static let rootOffset = 8
+
+  /// The stored form.
+  var bytes: [UInt8] {
+    var writer = ByteWriter()
+    switch self {
+    case .keyTree(let root):
+      writer.put(Kind.keyTree.rawValue)
+      writer.putZeros(7)
+      writer.put(root.storedBytes)
+    case .deadRoot(let root):
+      writer.put(Kind.deadRoot.rawValue)
+      writer.putZeros(7)
+      writer.put(root.storedBytes)
+    case .value(let bytes):
+      writer.put(Kind.value.rawValue)
+      writer.put(bytes)
+    case .table(let table):
+      writer.put(Kind.table.rawValue)
+      writer.putZeros(3)
+      writer.put(table.id)
+      writer.put(table.nextKey)
+      writer.put(table.nextColumn)
+      writer.put(UInt16(table.roots.count))
+      writer.putZeros(4)
+      for root in table.roots { writer.put(root.storedBytes) }
+    case .tableDescription(let description):
+      writer.put(Kind.tableDescription.rawValue)
+      writer.putZeros(1)
+      writer.put(UInt16(description.groups.reduce(0) { $0 + $1.count }))
+      writer.put(UInt32(description.attributes.count))
+      for (group, columns) in description.groups.enumerated() {
+        for column in columns { Self.put(column, group: group, into: &writer) }
+      }
+      writer.put(description.attributes)
+    }
+    return writer.bytes
+  }
+
+  private static func put(
+    _ column: ColumnDescriptor, group: Int, into writer: inout ByteWriter
+  ) {
+    let name = Array(column.name.utf8)
+    writer.put(column.id)
+    writer.put(UInt8(group))
+    writer.put(column.type.rawValue)
+    writer.put(UInt8(column.isNullable ? 1 : 0))
+    writer.putZeros(1)
+    writer.put(UInt16(name.count))
+    writer.put(UInt16(column.attributes.count))
+    writer.put(name)
+    writer.put(column.attributes)
+  }
+
+  /// Reads the stored form; nil when it breaks the format.
+  init?(_ bytes: [UInt8]) {
+    var reader = ByteReader(bytes)
+    guard let raw = reader.get(UInt8.self), let kind = Kind(rawValue: raw) else { return nil }
+    switch kind {
+    case .value:
+      self = .value(reader.rest())
+    case .keyTree, .deadRoot:
+      guard reader.skipZeros(7), let root = reader.getRoot(), reader.isAtEnd else { return nil }
+      self = kind == .keyTree ? .keyTree(root) : .deadRoot(root)
+    case .table:
+      guard let table = Self.readTable(&reader) else { return nil }
+      self = .table(table)
+    case .tableDescription:
+      guard let description = Self.readDescription(&reader) else { return nil }
+      self = .tableDescription(description)
+    }
+  }
+
+  private static func readTable(_ reader: inout ByteReader) -> TableRoots? {
+    guard reader.skipZeros(3), let id = reader.get(UInt32.self),
+      let nextKey = reader.get(Int64.self), let nextColumn = reader.get(UInt16.self),
+      let count = reader.get(UInt16.self), reader.skipZeros(4)
+    else { return nil }
+    var roots: [TreeRoot] = []
+    for _ in 0..<count {
+      guard let root = reader.getRoot(), root.kind == .column else { return nil }
+      roots.append(root)
+    }
+    guard reader.isAtEnd, !roots.isEmpty else { return nil }
+    return TableRoots(id: id, nextKey: nextKey, nextColumn: nextColumn, roots: roots)
+  }
+
+  private static func readDescription(_ reader: inout ByteReader) -> TableDescription? {
+    guard reader.skipZeros(1), let count = reader.get(UInt16.self),
+      let attributeCount = reader.get(UInt32.self)
+    else { return nil }
+    var groups: [[ColumnDescriptor]] = [[]]
+    var previous: UInt16?
+    for _ in 0..<count {
+      guard let id = reader.get(UInt16.self), let group = reader.get(UInt8.self),
+        let rawType = reader.get(UInt8.self), let type = ColumnType(rawValue: rawType),
+        let flags = reader.get(UInt8.self), flags <= 1, reader.skipZeros(1),
+        let nameCount = reader.get(UInt16.self), let attributes = reader.get(UInt16.self),
+        let name = reader.get(count: Int(nameCount)),
+        let attributeBytes = reader.get(count: Int(attributes))
+      else { return nil }
+      if let previous, previous >= id { return nil }
+      previous = id
+      guard Int(group) + 1 >= groups.count else { return nil }
+      while groups.count <= Int(group) { groups.append([]) }
+      groups[Int(group)].append(
+        ColumnDescriptor(
+          id: id, type: type, isNullable: flags == 1, name: String(decoding: name, as: UTF8.self),
+          attributes: attributeBytes))
+    }
+    guard let attributes = reader.get(count: Int(attributeCount)), reader.isAtEnd else {
+      return nil
+    }
+    return TableDescription(groups: groups, attributes: attributes)
+  }
+}
+
+extension ByteReader {
+  /// The next tree root; nil when it breaks the format.
+  mutating func getRoot() -> TreeRoot? {
+    guard let bytes = get(count: TreeRoot.byteCount) else { return nil }
+    return bytes.withUnsafeBytes { TreeRoot(loadingFrom: $0) }
+  }
+}

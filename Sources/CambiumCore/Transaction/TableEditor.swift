@@ -1,0 +1,220 @@
+/// A table within a write transaction: rows and columns can be changed.
+///
+/// Made by ``WriteTransaction``; ends with it.
+public final class TableEditor {
+  /// Columns and numbers, as changed so far.
+  public private(set) var record: TableRecord
+  private var editors: [ColumnTreeEditor]
+  private let context: WriteContext
+  private(set) var isChanged: Bool
+  private(set) var isDescriptionChanged: Bool
+
+  init(record: TableRecord, roots: [TreeRoot], context: WriteContext) {
+    self.record = record
+    self.context = context
+    editors = zip(record.groups.indices, roots).map { group, root in
+      ColumnTreeEditor(root: root, layout: record.layout(of: group), context: context)
+    }
+    let isNew = roots.allSatisfy(\.isEmpty)
+    isChanged = isNew
+    isDescriptionChanged = isNew
+  }
+
+  /// The table with all changes; valid until the next change.
+  public var table: Table { Table(record: record, groups: editors.map(\.tree)) }
+
+  /// The number of rows.
+  public var count: Int { editors[0].count }
+
+  // MARK: Rows
+
+  /// A key that no row has or ever had, unless the caller chose it; ascending from 0.
+  public func generateKey() -> Int64 {
+    isChanged = true
+    defer { record.nextKey += 1 }
+    return record.nextKey
+  }
+
+  /// Adds a row; `values` has one value per column, in the order of ``TableRecord/columns``.
+  ///
+  /// Returns false, changing nothing, when a row with that key exists. A key at or above
+  /// ``TableRecord/nextKey`` moves that on.
+  @discardableResult
+  public func insert(
+    key: Int64, values: UnsafeBufferPointer<ColumnValue>
+  ) throws(StoreError) -> Bool {
+    isChanged = true
+    if editors.count == 1 {
+      guard try editors[0].insert(key: key, values: values) else { return false }
+    } else {
+      var start = 0
+      for (group, editor) in editors.enumerated() {
+        let width = record.groups[group].count
+        let part = UnsafeBufferPointer(rebasing: values[start..<start + width])
+        guard try editor.insert(key: key, values: part) else { return false }
+        start += width
+      }
+    }
+    if key >= record.nextKey, key < .max { record.nextKey = key + 1 }
+    return true
+  }
+
+  /// Adds a row from `values`; columns that are not named get their defaults.
+  ///
+  /// Returns false, changing nothing, when a row with that key exists.
+  @discardableResult
+  public func insert(
+    key: Int64, values: [(column: UInt16, value: ColumnValue)]
+  ) throws(StoreError) -> Bool {
+    var row = record.columns.map(\.spec.defaultValue)
+    let ids = record.columns.map(\.id)
+    for (column, value) in values {
+      guard let index = ids.firstIndex(of: column) else {
+        preconditionFailure("The table has no column \(column).")
+      }
+      row[index] = value
+    }
+    let result = row.withUnsafeBufferPointer { buffer -> Result<Bool, StoreError> in
+      do throws(StoreError) {
+        return .success(try insert(key: key, values: buffer))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  /// Changes one value; false when there is no row with that key.
+  @discardableResult
+  public func update(
+    key: Int64, column: UInt16, value: ColumnValue
+  ) throws(StoreError) -> Bool {
+    isChanged = true
+    return try editor(of: column).update(key: key, column: column, value: value)
+  }
+
+  /// Removes a row; false when there is none with that key.
+  @discardableResult
+  public func remove(key: Int64) throws(StoreError) -> Bool {
+    isChanged = true
+    var isFound = false
+    for editor in editors { isFound = try editor.remove(key: key) }
+    return isFound
+  }
+
+  /// Removes all rows; keys and column numbers are not used again.
+  public func removeAll() throws(StoreError) {
+    isChanged = true
+    for editor in editors { try editor.removeAll() }
+  }
+
+  /// The tree editor that holds the column with number `id`, for point reads and bulk work.
+  public func editor(of id: UInt16) -> ColumnTreeEditor {
+    if editors.count == 1 { return editors[0] }
+    guard let group = record.group(of: id) else {
+      preconditionFailure("The table has no column \(id).")
+    }
+    isChanged = true
+    return editors[group]
+  }
+
+  // MARK: Columns
+
+  /// Adds a column and returns its number; rows that exist read as its default, nothing is
+  /// rewritten.
+  @discardableResult
+  public func addColumn(
+    name: String, type: ColumnType, isNullable: Bool, attributes: [UInt8] = []
+  ) throws(StoreError) -> UInt16 {
+    markDescriptionChanged()
+    let groupCount = record.groups.count
+    let id = record.append(
+      ColumnDescriptor(type: type, isNullable: isNullable, name: name, attributes: attributes))
+    if record.groups.count > groupCount {
+      editors.append(try makeGroup(groupCount))
+    } else {
+      editors[groupCount - 1].layout = record.layout(of: groupCount - 1)
+    }
+    return id
+  }
+
+  /// A new group's tree, with a row for every key.
+  private func makeGroup(_ group: Int) throws(StoreError) -> ColumnTreeEditor {
+    let layout = record.layout(of: group)
+    let editor = ColumnTreeEditor(root: .empty(.column), layout: layout, context: context)
+    let defaults = layout.columns.map(\.defaultValue)
+    var cursor = editors[0].tree.leafCursor()
+    var isValid = try cursor.first()
+    while isValid {
+      for row in 0..<cursor.leaf.rowCount {
+        let key = cursor.leaf.key(at: row)
+        let result = defaults.withUnsafeBufferPointer { values -> Result<Bool, StoreError> in
+          do throws(StoreError) {
+            return .success(try editor.insert(key: key, values: values))
+          } catch {
+            return .failure(error)
+          }
+        }
+        _ = try result.get()
+      }
+      isValid = try cursor.next()
+    }
+    return editor
+  }
+
+  /// Removes a column with its values; its number is not used again.
+  public func removeColumn(_ id: UInt16) throws(StoreError) {
+    markDescriptionChanged()
+    guard let group = record.group(of: id) else {
+      preconditionFailure("The table has no column \(id).")
+    }
+    try editors[group].clearColumn(id)
+    if let emptied = record.remove(id) {
+      try editors[emptied].removeAll()
+      editors.remove(at: emptied)
+    } else {
+      editors[group].layout = record.layout(of: group)
+    }
+  }
+
+  /// Gives a column another name; its values stay.
+  public func renameColumn(_ id: UInt16, to name: String) {
+    markDescriptionChanged()
+    record.withColumn(id) { $0.name = name }
+  }
+
+  /// Changes what a layer above remembers of a column.
+  public func setAttributes(_ attributes: [UInt8], ofColumn id: UInt16) {
+    markDescriptionChanged()
+    record.withColumn(id) { $0.attributes = attributes }
+  }
+
+  /// What a layer above remembers of the table.
+  public var attributes: [UInt8] {
+    get { record.attributes }
+    set {
+      markDescriptionChanged()
+      record.attributes = newValue
+    }
+  }
+
+  private func markDescriptionChanged() {
+    isChanged = true
+    isDescriptionChanged = true
+  }
+
+  // MARK: Writing
+
+  /// Writes all dirty pages; returns one root per group.
+  func flush() throws(StoreError) -> [TreeRoot] {
+    var roots: [TreeRoot] = []
+    for editor in editors { roots.append(try editor.flush()) }
+    return roots
+  }
+
+  /// Notes that the catalog says what this editor says.
+  func markWritten() {
+    isChanged = false
+    isDescriptionChanged = false
+  }
+}

@@ -1,0 +1,257 @@
+/// A change of the database: reads its own writes, ends with a commit or leaves no trace.
+///
+/// Belongs to one caller at a time, on any thread. One that is released without having ended rolls
+/// back. After an error from a changing call the transaction can only be rolled back.
+public final class WriteTransaction: DatabaseView {
+  private let database: Database
+  private let writer: any PageWriter
+  private let context: WriteContext
+  private let catalog: KeyTreeEditor
+  private var tables: [String: TableEditor] = [:]
+  private var keyTrees: [String: KeyTreeEditor] = [:]
+  /// What the catalog says of the key trees that are being edited.
+  private var writtenRoots: [String: TreeRoot] = [:]
+  /// Whether neither commit nor rollback has ended it.
+  public private(set) var isActive = true
+
+  init(database: Database, writer: any PageWriter, source: PageSource) {
+    self.database = database
+    self.writer = writer
+    context = WriteContext(
+      source: source, writer: writer, codec: database.codec, store: database.identity)
+    catalog = KeyTreeEditor(root: writer.base.root, context: context)
+  }
+
+  deinit { if isActive { writer.abort() } }
+
+  /// The version that committing makes.
+  public var version: Version { writer.version }
+
+  /// The version it began from.
+  public var baseVersion: Version { writer.base.version }
+
+  /// Reads committed pages and this transaction's own.
+  public var source: PageSource { context.source }
+
+  // MARK: Reading
+
+  private var currentCatalog: Catalog { Catalog(tree: catalog.tree) }
+
+  /// The table under `name` with this transaction's changes; nil when there is none.
+  public func table(_ name: String) throws(StoreError) -> Table? {
+    if let editor = tables[name] { return editor.table }
+    return try currentCatalog.table(name)
+  }
+
+  /// The key tree under `name` with this transaction's changes; nil when there is none.
+  public func keyTree(_ name: String) throws(StoreError) -> KeyTree? {
+    if let editor = keyTrees[name] { return editor.tree }
+    return try currentCatalog.keyTree(name)
+  }
+
+  /// The bytes kept under `name`; nil when there are none.
+  public func value(_ name: String) throws(StoreError) -> [UInt8]? {
+    try currentCatalog.value(name)
+  }
+
+  /// All names that begin with `prefix`, in byte order.
+  public func names(withPrefix prefix: String) throws(StoreError) -> [String] {
+    try currentCatalog.names(withPrefix: prefix)
+  }
+
+  // MARK: Changing
+
+  /// Makes an empty table under a name that is not in use; columns get their numbers in order.
+  public func createTable(
+    _ name: String, columns: [ColumnDescriptor], attributes: [UInt8] = []
+  ) throws(StoreError) -> TableEditor {
+    try checkNew(name)
+    var record = TableRecord(
+      id: try takeTableNumber(), nextKey: 0, nextColumn: 1, groups: [[]], attributes: attributes)
+    for column in columns { record.append(column) }
+    let groups = record.groups.map { _ in TreeRoot.empty(.column) }
+    let editor = TableEditor(record: record, roots: groups, context: context)
+    tables[name] = editor
+    try write(editor, name)
+    return editor
+  }
+
+  /// The table under `name`, to change it; nil when there is none. Always the same editor.
+  public func editTable(_ name: String) throws(StoreError) -> TableEditor? {
+    precondition(isActive, "The transaction has ended; begin another one.")
+    if let editor = tables[name] { return editor }
+    guard let table = try currentCatalog.table(name) else { return nil }
+    let editor = TableEditor(
+      record: table.record, roots: table.groups.map(\.root), context: context)
+    tables[name] = editor
+    return editor
+  }
+
+  /// The key tree under `name`, to change it; made empty when there is none. Always the same editor.
+  public func editKeyTree(_ name: String) throws(StoreError) -> KeyTreeEditor {
+    precondition(isActive, "The transaction has ended; begin another one.")
+    if let editor = keyTrees[name] { return editor }
+    let root: TreeRoot
+    if let tree = try currentCatalog.keyTree(name) {
+      root = tree.root
+    } else {
+      try checkNew(name)
+      root = .empty(.key)
+      try put(.keyTree(root), Catalog.key(name))
+    }
+    let editor = KeyTreeEditor(root: root, context: context)
+    keyTrees[name] = editor
+    writtenRoots[name] = root
+    return editor
+  }
+
+  /// Keeps `bytes` under `name`, or forgets what was kept there.
+  public func setValue(_ name: String, _ bytes: [UInt8]?) throws(StoreError) {
+    precondition(isActive, "The transaction has ended; begin another one.")
+    checkName(name)
+    if let bytes {
+      try put(.value(bytes), Catalog.key(name))
+    } else if try value(name) != nil {
+      try remove(Catalog.key(name))
+    }
+  }
+
+  /// Drops the table, key tree or value under `name`; false when there is none.
+  ///
+  /// The pages of a dropped tree are freed by this and later commits, a bounded number each.
+  @discardableResult
+  public func drop(_ name: String) throws(StoreError) -> Bool {
+    precondition(isActive, "The transaction has ended; begin another one.")
+    guard let entry = try currentCatalog.entry(Catalog.key(name)) else { return false }
+    switch entry {
+    case .table:
+      guard let editor = try editTable(name) else { return false }
+      for root in try editor.flush() { context.abandon(root: root) }
+      tables[name] = nil
+      try remove(Catalog.descriptionKey(name))
+    case .keyTree:
+      context.abandon(root: try editKeyTree(name).flush())
+      keyTrees[name] = nil
+      writtenRoots[name] = nil
+    case .value, .deadRoot, .tableDescription:
+      break
+    }
+    try remove(Catalog.key(name))
+    return true
+  }
+
+  /// Writes changed pages ahead of the commit when they outgrow the transaction's budget.
+  ///
+  /// Callers that change much call it now and then; pages obtained before are no longer valid.
+  public func spillIfNeeded() throws(StoreError) {
+    guard context.dirty.byteCount > database.options.transactionBudgetByteCount else { return }
+    try flushTrees()
+  }
+
+  // MARK: Ending
+
+  /// Makes the changes the newest version and returns it.
+  ///
+  /// When it throws the transaction is rolled back and the old version is intact.
+  public func commit(
+    durability: Durability = .full, metadata: [UInt8] = []
+  ) throws(StoreError) -> Snapshot {
+    precondition(isActive, "The transaction has ended; begin another one.")
+    do throws(StoreError) {
+      try context.reserve(byteCount: context.dirty.byteCount)
+      try flushTrees()
+      try recordDeadRoots()
+      try DeadRoots(catalog: catalog, context: context)
+        .reclaim(pageLimit: database.options.deadPagesPerCommit)
+      let root = try catalog.flush()
+      let pin = try writer.publish(root: root, durability: durability, metadata: metadata)
+      end()
+      return database.adopt(pin)
+    } catch {
+      rollback()
+      throw error
+    }
+  }
+
+  /// Drops all changes.
+  public func rollback() {
+    guard isActive else { return }
+    writer.abort()
+    end()
+  }
+
+  private func end() {
+    isActive = false
+    tables = [:]
+    keyTrees = [:]
+    context.source.dirty = nil
+  }
+
+  // MARK: Catalog
+
+  private func flushTrees() throws(StoreError) {
+    for (name, editor) in tables.sorted(by: { $0.key < $1.key }) { try write(editor, name) }
+    for (name, editor) in keyTrees.sorted(by: { $0.key < $1.key }) {
+      let root = try editor.flush()
+      if root != writtenRoots[name] {
+        try put(.keyTree(root), Catalog.key(name))
+        writtenRoots[name] = root
+      }
+    }
+  }
+
+  private func write(_ editor: TableEditor, _ name: String) throws(StoreError) {
+    guard editor.isChanged else { return }
+    let roots = try editor.flush()
+    let record = editor.record
+    try put(
+      .table(
+        CatalogEntry.TableRoots(
+          id: record.id, nextKey: record.nextKey, nextColumn: record.nextColumn, roots: roots)),
+      Catalog.key(name))
+    if editor.isDescriptionChanged {
+      try put(
+        .tableDescription(
+          CatalogEntry.TableDescription(groups: record.groups, attributes: record.attributes)),
+        Catalog.descriptionKey(name))
+    }
+    editor.markWritten()
+  }
+
+  private func recordDeadRoots() throws(StoreError) {
+    for root in context.takeAbandonedRoots() {
+      try DeadRoots(catalog: catalog, context: context).add(root)
+    }
+  }
+
+  private func put(_ entry: CatalogEntry, _ key: [UInt8]) throws(StoreError) {
+    _ = try catalog.set(key, entry.bytes)
+  }
+
+  private func remove(_ key: [UInt8]) throws(StoreError) { _ = try catalog.remove(key) }
+
+  private func checkName(_ name: String) {
+    precondition(
+      !name.isEmpty && !name.utf8.contains(0),
+      "A name has at least one character, none of them zero.")
+  }
+
+  private func checkNew(_ name: String) throws(StoreError) {
+    precondition(isActive, "The transaction has ended; begin another one.")
+    checkName(name)
+    let entry = try currentCatalog.entry(Catalog.key(name))
+    precondition(entry == nil, "The name '\(name)' is in use; drop what it names first.")
+  }
+
+  private func takeTableNumber() throws(StoreError) -> UInt32 {
+    var next: UInt32 = 1
+    if case .value(let bytes)? = try currentCatalog.entry(Catalog.nextTableKey) {
+      var reader = ByteReader(bytes)
+      next = reader.get(UInt32.self) ?? 1
+    }
+    var writer = ByteWriter()
+    writer.put(next + 1)
+    try put(.value(writer.bytes), Catalog.nextTableKey)
+    return next
+  }
+}

@@ -1,0 +1,46 @@
+import CambiumCore
+
+/// A codec for tests: masks every byte with its place and prefixes a check byte, so that its pages
+/// are longer than plain ones and useless without it.
+public struct MaskCodec: PageCodec {
+  public let name = "mask"
+
+  public init() {}
+
+  public func encode(
+    _ page: UnsafeRawBufferPointer, kind: PageKind
+  ) throws(StoreError) -> [UInt8] {
+    var body: [UInt8] = [kind.rawValue]
+    body.append(contentsOf: withUnsafeBytes(of: UInt32(page.count).littleEndian) { Array($0) })
+    body.append(contentsOf: page)
+    return body
+  }
+
+  public func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {
+    for index in body.indices { body[index] ^= Self.mask(index, context) }
+  }
+
+  public func open(
+    _ body: UnsafeRawBufferPointer, context: PageContext
+  ) throws(StoreError) -> PageBuffer {
+    var plain = Array(body)
+    for index in plain.indices { plain[index] ^= Self.mask(index, context) }
+    guard plain.count >= 5, plain[0] == context.kind.rawValue else {
+      throw .codecFailure(codec: name, reason: "the check byte is wrong")
+    }
+    let count = (0..<4).reduce(0) { $0 | Int(plain[1 + $1]) << (8 * $1) }
+    guard count > 0, count <= plain.count - 5 else {
+      throw .codecFailure(codec: name, reason: "the length is wrong")
+    }
+    // A page is readable in whole units, as it would be without a codec.
+    let buffer = PageBuffer(byteCount: (count + 63) / 64 * 64)
+    for index in 0..<count {
+      buffer.bytes.storeBytes(of: plain[5 + index], toByteOffset: index, as: UInt8.self)
+    }
+    return buffer
+  }
+
+  private static func mask(_ index: Int, _ context: PageContext) -> UInt8 {
+    UInt8(truncatingIfNeeded: UInt64(index) &* 31 &+ context.address &* 7 &+ context.born &+ 1)
+  }
+}
