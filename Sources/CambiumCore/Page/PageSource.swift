@@ -61,7 +61,9 @@ public final class PageSource: @unchecked Sendable {
     guard reference.unitCount > 0, !reference.isNone else {
       throw .damaged(Damage(.reference, at: reference, "an empty reference"))
     }
-    if codec == nil, let base, reference.byteOffset <= readableByteCount,
+    // Pages of a running write may not have reached the memory that the pin lends.
+    if codec == nil, let base, reference.born <= pin.head.version,
+      reference.byteOffset <= readableByteCount,
       reference.byteCount <= readableByteCount - reference.byteOffset
     {
       let page = Page(

@@ -169,18 +169,31 @@ package struct BlockMap: Sendable {
     }
   }
 
-  /// Sets the `reachable` counts of a region as they were stored; false when they break a rule.
-  /// Call ``adoptReachable()`` when all regions and deltas are in.
+  /// Sets the `reachable` counts of a region as they were stored, up to the high-water mark; false
+  /// when they break a rule. Call ``adoptReachable()`` when all regions and changes are in.
   package mutating func load(region: Int, counts: UnsafeRawBufferPointer) -> Bool {
     let start = region * Self.regionBlockCount
-    guard counts.count <= Self.regionBlockCount, start + counts.count <= blockCount else {
-      return false
-    }
-    for (index, count) in counts.enumerated() {
+    guard counts.count <= Self.regionBlockCount else { return false }
+    for (index, count) in counts.enumerated() where start + index < blockCount {
       guard count <= Self.unitsPerBlock else { return false }
       if start + index >= firstBlock { reachable[start + index] = count }
     }
     return true
+  }
+
+  /// The parts of `extent` that lie below the high-water mark, one per region.
+  package func partsByRegion(_ extent: Extent) -> [(region: Int, extent: Extent)] {
+    let unitsPerRegion = UInt64(Self.regionBlockCount * Self.unitsPerBlock)
+    let end = min(extent.end, UInt64(blockCount * Self.unitsPerBlock))
+    var parts: [(region: Int, extent: Extent)] = []
+    var address = extent.address
+    while address < end {
+      let region = address / unitsPerRegion
+      let next = min(end, (region + 1) * unitsPerRegion)
+      parts.append((Int(region), Extent(address: address, unitCount: next - address)))
+      address = next
+    }
+    return parts
   }
 
   /// Takes the `reachable` counts for all that is held, after loading.
@@ -280,10 +293,16 @@ package struct BlockMap: Sendable {
     }
   }
 
-  /// Gives back free blocks at the end, so that the high-water mark falls.
-  package mutating func trimTail() {
+  /// One past the last block that is in use.
+  package var usedBlockCount: Int {
     var count = blockCount
     while count > firstBlock, held[count - 1] == 0 { count -= 1 }
+    return count
+  }
+
+  /// Gives back free blocks at the end, so that the high-water mark falls.
+  package mutating func trimTail() {
+    let count = usedBlockCount
     guard count < blockCount else { return }
     for block in count..<blockCount {
       assert(reachable[block] == 0, "I2: block \(block) is reachable and free.")

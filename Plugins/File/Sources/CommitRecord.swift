@@ -1,0 +1,170 @@
+import CambiumCore
+
+/// What one commit allocated and freed: manifest, change of the free space, and link of a chain.
+///
+/// A record takes one page, or a list of pages when it is long; each page names the next.
+struct CommitRecord: Sendable {
+  /// A page that the commit wrote.
+  struct Allocated: Hashable, Sendable, BitwiseCopyable {
+    var extent: Extent
+    var checksum: UInt64
+  }
+
+  var version: Version
+  var epoch: UInt64
+  /// The record of the commit before; none for the first one.
+  var previous: PageReference
+  /// Everything allocated, except the record's own pages.
+  var allocated: [Allocated] = []
+  var freed: [VersionLedger.Dead] = []
+  var metadata: [UInt8] = []
+  /// The record's own pages, first one first; known once it is stored.
+  var parts: [PageReference] = []
+
+  /// No page of a record is longer; metadata fits beside the fields of the first.
+  static let largestPartByteCount = 1 << 20
+
+  // MARK: Writing
+
+  /// The record's pages without their links, last one first. To be stored in this order, each with
+  /// the reference to the one before in ``FileLayout/Record/next``.
+  func packedParts(uuidHigh: UInt64, uuidLow: UInt64) -> [StoredBytes] {
+    typealias Field = FileLayout.Record
+    let largestEntryCount = (Self.largestPartByteCount - Field.byteCount) / Field.entryByteCount
+    let firstRoom = largestEntryCount - (metadata.count + 15) / Field.entryByteCount
+    let entryCount = allocated.count + freed.count
+    var bounds = [0, min(entryCount, firstRoom)]
+    while let last = bounds.last, last < entryCount {
+      bounds.append(min(entryCount, last + largestEntryCount))
+    }
+    var parts: [StoredBytes] = []
+    for (index, (start, end)) in zip(bounds, bounds.dropFirst()).enumerated() {
+      let metadata = index == 0 ? self.metadata : []
+      parts.append(
+        pack(entries: start..<end, metadata: metadata, uuidHigh: uuidHigh, uuidLow: uuidLow))
+    }
+    return parts.reversed()
+  }
+
+  /// How many bytes the record's pages take together.
+  static func byteCount(allocatedCount: Int, freedCount: Int, metadataByteCount: Int) -> Int {
+    let entries = (allocatedCount + freedCount) * FileLayout.Record.entryByteCount
+    let partCount = 1 + (entries + metadataByteCount) / (largestPartByteCount / 2)
+    return entries + metadataByteCount + partCount * (FileLayout.Record.byteCount + 64)
+  }
+
+  private func pack(
+    entries: Range<Int>, metadata: [UInt8], uuidHigh: UInt64, uuidLow: UInt64
+  ) -> StoredBytes {
+    typealias Field = FileLayout.Record
+    let used = Field.byteCount + entries.count * Field.entryByteCount + metadata.count
+    let unitCount = Extent.unitCount(forByteCount: used)
+    var bytes = StoredBytes(byteCount: Int(unitCount) * Extent.unitByteCount)
+    bytes.store(FileLayout.Kind.record, at: Field.kind)
+    bytes.store(version, at: Field.version)
+    bytes.store(epoch, at: Field.epoch)
+    bytes.store(uuidHigh, at: Field.uuid)
+    bytes.store(uuidLow, at: Field.uuid + 8)
+    bytes.store(previous, at: Field.previous)
+    var position = Field.byteCount
+    let split = min(max(entries.lowerBound, allocated.count), entries.upperBound)
+    for index in entries.lowerBound..<split {
+      let entry = allocated[index]
+      bytes.store(entry.extent.location, at: position)
+      bytes.store(entry.checksum, at: position + 8)
+      position += Field.entryByteCount
+    }
+    for index in split..<entries.upperBound {
+      let dead = freed[index - allocated.count]
+      bytes.store(dead.extent.location, at: position)
+      bytes.store(dead.born, at: position + 8)
+      position += Field.entryByteCount
+    }
+    bytes.store(UInt32(split - entries.lowerBound), at: Field.allocatedCount)
+    bytes.store(UInt32(entries.upperBound - split), at: Field.freedCount)
+    bytes.store(UInt32(metadata.count), at: Field.metadataByteCount)
+    bytes.store(metadata, at: position)
+    return bytes
+  }
+
+  // MARK: Reading
+
+  /// Reads the record at `reference`. Its pages are checked against their checksums; throws
+  /// ``StoreError/damaged(_:)`` when anything is not as it must be.
+  init(
+    at reference: PageReference, identity: IdentitySector, device: any Device, path: String
+  ) throws(StoreError) {
+    version = reference.born
+    epoch = 0
+    previous = .none
+    var next = reference
+    while !next.isNone {
+      let bytes = try Self.readPart(next, identity: identity, device: device, path: path)
+      typealias Field = FileLayout.Record
+      if parts.isEmpty {
+        epoch = bytes.load(Field.epoch, as: UInt64.self)
+        previous = bytes.reference(Field.previous)
+      }
+      parts.append(next)
+      try append(bytes, next)
+      next = bytes.reference(Field.next)
+      // Parts were written last one first; without this a hostile file could lead in circles.
+      guard parts.count <= 1 << 16 else {
+        throw Self.damaged(reference, "the list of pages never ends")
+      }
+    }
+  }
+
+  init(version: Version, epoch: UInt64, previous: PageReference) {
+    self.version = version
+    self.epoch = epoch
+    self.previous = previous
+  }
+
+  private static func damaged(_ reference: PageReference, _ detail: String) -> StoreError {
+    .damaged(Damage(.head, at: reference, "a commit record: \(detail)"))
+  }
+
+  private static func readPart(
+    _ reference: PageReference, identity: IdentitySector, device: any Device, path: String
+  ) throws(StoreError) -> StoredBytes {
+    typealias Field = FileLayout.Record
+    guard reference.rawKind == FileLayout.Kind.record, reference.byteCount >= Field.byteCount
+    else { throw damaged(reference, "the reference to it names something else") }
+    let buffer = try device.readPage(
+      at: reference.byteOffset, byteCount: reference.byteCount, path: path)
+    guard Checksum.hash(buffer.bytes, buffer.byteCount) == reference.checksum else {
+      throw .damaged(Damage(.checksum, at: reference, "a commit record"))
+    }
+    let bytes = StoredBytes(buffer)
+    guard bytes.load(Field.kind, as: UInt8.self) == FileLayout.Kind.record,
+      bytes.load(Field.version, as: UInt64.self) == reference.born,
+      bytes.load(Field.uuid, as: UInt64.self) == identity.uuidHigh,
+      bytes.load(Field.uuid + 8, as: UInt64.self) == identity.uuidLow
+    else { throw damaged(reference, "it belongs to something else") }
+    return bytes
+  }
+
+  private mutating func append(
+    _ bytes: StoredBytes, _ reference: PageReference
+  ) throws(StoreError) {
+    typealias Field = FileLayout.Record
+    let allocatedCount = Int(bytes.load(Field.allocatedCount, as: UInt32.self))
+    let freedCount = Int(bytes.load(Field.freedCount, as: UInt32.self))
+    let metadataCount = Int(bytes.load(Field.metadataByteCount, as: UInt32.self))
+    let entryCount = allocatedCount + freedCount
+    let used = Field.byteCount + entryCount * Field.entryByteCount + metadataCount
+    guard used <= bytes.bytes.count else { throw Self.damaged(reference, "it is too long") }
+    for index in 0..<entryCount {
+      let offset = Field.byteCount + index * Field.entryByteCount
+      let extent = Extent(location: bytes.load(offset, as: UInt64.self))
+      let word = bytes.load(offset + 8, as: UInt64.self)
+      if index < allocatedCount {
+        allocated.append(Allocated(extent: extent, checksum: word))
+      } else {
+        freed.append(VersionLedger.Dead(extent: extent, born: word))
+      }
+    }
+    metadata += bytes.bytes[(used - metadataCount)..<used]
+  }
+}

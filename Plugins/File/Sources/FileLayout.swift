@@ -1,0 +1,127 @@
+import CambiumCore
+
+/// Where things lie in a file of format version 1.
+///
+///      block 0    1         2         3          4 …
+///     | identity | head A  | head B  | reserved | pages, in any order |
+///
+/// Each of the first three has a block of its own and uses one sector of it, so that a torn write
+/// tears nothing else. `FileFormat.md` says what the fields mean. Pinned by `FileLayoutTests`.
+enum FileLayout {
+  static let formatVersion = 1
+  static let blockByteCount = BlockMap.blockByteCount
+  /// What is written at once: identity and heads are no longer.
+  static let sectorByteCount = 512
+  static let identityOffset = 0
+  static let headOffsets = [blockByteCount, 2 * blockByteCount]
+  /// The first block that holds pages.
+  static let firstBlock = 4
+  /// The size of a new file.
+  static let initialByteCount = firstBlock * blockByteCount
+  /// Features without which a file of this version cannot be read or written; none so far.
+  static let knownReadFeatures: UInt64 = 0
+  static let knownWriteFeatures: UInt64 = 0
+
+  /// What the store's own pages are, in the first byte of each (but not of region pages) and in
+  /// references to them.
+  enum Kind {
+    static let record: UInt8 = 16
+    static let directory: UInt8 = 17
+    static let region: UInt8 = 18
+  }
+
+  /// The fields of the identity sector, by offset.
+  enum Identity {
+    /// A byte that text and 7-bit channels spoil, a name, and both line ends.
+    static let magicBytes: [UInt8] = [
+      0x8b, 0x43, 0x61, 0x6d, 0x62, 0x69, 0x75, 0x6d, 0x20, 0x73, 0x74, 0x6f, 0x72, 0x0d, 0x0a,
+      0x1a,
+    ]
+    static let magic = 0
+    static let formatVersion = magic + 16
+    static let unitByteCount = formatVersion + 4
+    static let blockByteCount = unitByteCount + 4
+    static let regionBlockCount = blockByteCount + 4
+    static let readFeatures = regionBlockCount + 4
+    static let writeFeatures = readFeatures + 8
+    static let uuid = writeFeatures + 8
+    static let checksumAlgorithm = uuid + 16
+    static let kind = checksumAlgorithm + 8
+    static let kindByteCount = 24
+    static let codec = kind + kindByteCount
+    static let codecByteCount = 64
+    static let checksum = sectorByteCount - 8
+  }
+
+  /// The fields of a head sector, by offset.
+  enum Head {
+    static let magicBytes: [UInt8] = [0x43, 0x6d, 0x62, 0x48, 0x65, 0x61, 0x64, 0x0a]
+    static let magic = 0
+    static let sequence = magic + 8
+    static let version = sequence + 8
+    static let epoch = version + 8
+    static let durable = epoch + 8
+    static let flags = durable + 8
+    static let root = flags + 8
+    static let record = root + TreeRoot.byteCount
+    static let freeMap = record + PageReference.byteCount
+    static let blockCount = freeMap + PageReference.byteCount
+    static let uuid = blockCount + 8
+    static let boot = uuid + 16
+    /// Room for named checkpoints and for trees given up by the store itself; zero in this version.
+    static let checkpoints = boot + 16
+    static let deadRoots = checkpoints + PageReference.byteCount
+    static let checksum = sectorByteCount - 8
+
+    /// The version is known to be synced, and so is everything it reaches.
+    static let settled: UInt64 = 1
+    /// Scratch data was committed since: what the head reaches survives only this boot.
+    static let volatile: UInt64 = 2
+  }
+
+  /// The fields of a record's page, by offset; entries follow.
+  enum Record {
+    static let kind = 0
+    static let flags = kind + 4
+    static let version = kind + 8
+    static let epoch = version + 8
+    static let uuid = epoch + 8
+    static let previous = uuid + 16
+    static let next = previous + PageReference.byteCount
+    static let allocatedCount = next + PageReference.byteCount
+    static let freedCount = allocatedCount + 4
+    static let metadataByteCount = freedCount + 4
+    /// Room for what the commit touched, for change streams; zero in this version.
+    static let touched = metadataByteCount + 8
+    static let byteCount = touched + PageReference.byteCount
+    /// An allocated extent and its checksum, or a freed one and its birth.
+    static let entryByteCount = 16
+  }
+
+  /// The fields of the free map's directory, by offset; entries follow.
+  enum Directory {
+    static let kind = 0
+    static let regionCount = kind + 8
+    static let retired = regionCount + 8
+    static let byteCount = retired + 8
+    /// A reference to the region's page and the version its counts speak of.
+    static let entryByteCount = PageReference.byteCount + 8
+  }
+}
+
+extension PageReference {
+  /// Names a page of the store's own.
+  init(checksum: UInt64, extent: Extent, rawKind: UInt8, born version: Version) {
+    self.init(
+      checksum: checksum, location: extent.address << 16 | extent.unitCount,
+      origin: version << 16 | UInt64(rawKind))
+  }
+}
+
+extension Extent {
+  /// Address and length in one word, as in a reference.
+  init(location: UInt64) { self.init(address: location >> 16, unitCount: location & 0xffff) }
+
+  /// Address and length in one word, as in a reference.
+  var location: UInt64 { address << 16 | unitCount }
+}

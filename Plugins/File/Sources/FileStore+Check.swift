@@ -1,0 +1,36 @@
+import CambiumCore
+
+extension FileStore {
+  public func check(reachable: [Extent]) throws(StoreError) -> [String] {
+    try state.withLock { state throws(StoreError) in
+      try ensureOpen(state)
+      do throws(StoreError) {
+        try loadSpace(&state)
+      } catch {
+        guard case .damaged(let damage) = error else { throw error }
+        return ["The free map cannot be read. \(damage)"]
+      }
+      var findings: [String] = []
+      var owned: [Extent] = []
+      for page in ownPages(state) {
+        owned.append(page.extent)
+        do throws(StoreError) {
+          _ = try FreeMapDirectory.checkedPage(
+            page, rawKind: page.rawKind, device: device, path: path)
+        } catch {
+          guard case .damaged(let damage) = error else { throw error }
+          findings.append("\(damage)")
+        }
+      }
+      return findings
+        + SpaceCheck.findings(space: state.space, reachable: reachable, owned: owned)
+    }
+  }
+
+  /// The pages of the newest version that belong to no tree: records, and the free map.
+  private func ownPages(_ state: FileState) -> [PageReference] {
+    let pages =
+      state.records.flatMap(\.parts) + state.directory.regions.map(\.page) + [state.directory.page]
+    return pages.filter { !$0.isNone }
+  }
+}

@@ -1,0 +1,85 @@
+import CambiumCore
+
+/// What a file says of itself, read without opening it as a store.
+public struct FileInspection: Hashable, Sendable {
+  /// What one of the two slots holds.
+  public struct Slot: Hashable, Sendable {
+    /// The newer slot has the higher number.
+    public var sequence: UInt64
+    /// The version it names.
+    public var head: Head
+    /// The newest version that was known to be durable when it was written.
+    public var durableVersion: Version
+    /// Whether the version itself was known to be durable.
+    public var isSettled: Bool
+    /// Whether what follows is scratch data.
+    public var isVolatile: Bool
+  }
+
+  /// What the store is.
+  public var identity: StoreIdentity
+  /// How long the file is.
+  public var fileByteCount: Int
+  /// Both slots; nil for one that holds no whole head.
+  public var slots: [Slot?]
+  /// Who has the file open, for people; nil when nobody has it open for writing.
+  public var holder: String?
+}
+
+extension FileStore {
+  /// Reads identity and heads of the file at `path`, even while somebody uses it. Changes nothing.
+  ///
+  /// Throws as ``init(path:options:)`` does for files that are not stores of this format.
+  public static func inspect(path: String) throws(StoreError) -> FileInspection {
+    let (device, _) = try FilePaths.open(path: path, isReadOnly: true)
+    let sector = try FileOpening.readIdentity(device, path: path)
+    let slots = try FileOpening.readSlots(device, identity: sector, path: path)
+    let fileByteCount = try device.perform(path: path) { device throws(DeviceError) in
+      try device.byteCount()
+    }
+    let lock = device.lock(byte: LockFile.LockByte.life, .shared)
+    let identity = StoreIdentity(
+      kind: sector.kind, path: path, uuid: (sector.uuidHigh, sector.uuidLow),
+      formatVersion: sector.formatVersion, codec: sector.codec, isReadOnly: true)
+    return FileInspection(
+      identity: identity, fileByteCount: fileByteCount,
+      slots: slots.map { slot in
+        slot.map {
+          FileInspection.Slot(
+            sequence: $0.sequence, head: $0.head, durableVersion: $0.durable,
+            isSettled: $0.isSettled, isVolatile: $0.isVolatile)
+        }
+      },
+      holder: lock == PosixFiles.wouldBlock ? LockFile.holder(path: path) : nil)
+  }
+
+  /// Puts the store at `newPath` in the place of the one at `path`, in one rename that survives power
+  /// loss. Both must be closed; they may differ in everything but being stores.
+  ///
+  /// Throws ``StoreError/inUse(path:holder:)`` when somebody uses one of them; then, and on any other
+  /// error, both files are as they were.
+  public static func replace(path: String, with newPath: String) throws(StoreError) {
+    let target = PosixFiles.resolved(path)
+    let (old, oldNumber) = try lockedForReplacing(target)
+    let (new, newNumber) = try lockedForReplacing(newPath)
+    precondition(oldNumber != newNumber, "A store cannot replace itself; name another file.")
+    try new.perform(path: newPath) { device throws(DeviceError) in
+      try device.sync()
+      try PosixFiles.rename(newPath, to: target)
+      try PosixFiles.syncFolder(of: target)
+    }
+    PosixFiles.remove(LockFile.path(for: newPath))
+    PosixFiles.remove(LockFile.path(for: target))
+    withExtendedLifetime(old) {}
+  }
+
+  private static func lockedForReplacing(
+    _ path: String
+  ) throws(StoreError) -> (PosixDevice, FileNumber) {
+    guard case .file = PosixFiles.kind(of: path) else { throw .notFound(path: path) }
+    let options = FileStoreOptions()
+    let (device, number) = try FilePaths.openLocked(path: path, options: options)
+    _ = try FileOpening.readIdentity(device, path: path)
+    return (device, number)
+  }
+}

@@ -1,0 +1,49 @@
+import CambiumCore
+
+/// How a file store is opened.
+public struct FileStoreOptions: Sendable {
+  /// How pages are read.
+  public enum Access: Sendable {
+    /// Through a mapping of the file, without copies. The default. Should another program cut the
+    /// file short meanwhile, reading stops the process: only this library may write to it.
+    case mapped
+    /// Copied into memory one by one, for media and limits where mapping is unwise.
+    case buffered
+  }
+
+  /// How pages are read.
+  public var access = Access.mapped
+  /// Whether writes are refused. A store that is only read can be opened by several at a time, and
+  /// is never created.
+  public var isReadOnly = false
+  /// The name of the codec that pages go through, recorded in a new file and compared with that of
+  /// an existing one; empty for none.
+  public var codec = ""
+  /// How far the file grows ahead of need at most, in bytes; a file of less than four times that
+  /// grows by a quarter of itself.
+  public var growthByteCount = 4 << 20
+  /// Makes the device for a path in place of the operating system's file, for tests. No locks are
+  /// taken and no lock file is made.
+  public var device: (@Sendable (_ path: String) throws(StoreError) -> any Device)?
+
+  /// How many records pile up before the free map is brought up to date.
+  package var foldAfterRecordCount = 64
+  /// A commit of more bytes is synced in two steps.
+  package var largestSingleSyncByteCount = 4 << 20
+  /// Relaxed commits are made durable after this time at the latest.
+  package var relaxedDelayNanoseconds: Int64 = 100_000_000
+  /// Relaxed commits are made durable at once after so many bytes.
+  package var relaxedByteCount = 16 << 20
+  /// Relaxed commits wait for the medium after so many bytes.
+  package var relaxedLimitByteCount = 64 << 20
+
+  /// The defaults: mapped, for reading and writing, without codec.
+  public init() {}
+
+  /// Differs from the defaults in what is given.
+  public init(access: Access = .mapped, isReadOnly: Bool = false, codec: String = "") {
+    self.access = access
+    self.isReadOnly = isReadOnly
+    self.codec = codec
+  }
+}

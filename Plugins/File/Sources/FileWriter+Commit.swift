@@ -1,0 +1,244 @@
+import CambiumCore
+
+/// How a write becomes a version: free map, record, pages out, head.
+extension FileWriter {
+  /// What a commit changes in the store's state when it succeeds.
+  struct Outcome {
+    var head: HeadSector
+    var directory: FreeMapDirectory
+    var record: CommitRecord
+    /// Records up to this version are no longer needed.
+    var retired: Version
+  }
+
+  /// Commits; when this throws, the caller aborts.
+  func commit(
+    root: TreeRoot, durability: Durability, metadata: [UInt8]
+  ) throws(StoreError) -> Pin {
+    try store.ensureWritable()
+    var directory = store.state.withLock { $0.directory }
+    try foldFreeMap(&directory)
+    let record = try writeRecord(metadata: metadata)
+    var head = store.state.withLock { $0.newest }
+    head.head = Head(version: version, epoch: base.epoch, root: root)
+    head.isSettled = false
+    head.record = record.parts[0]
+    head.freeMap = directory.page
+    head.blockCount = try applyCounts()
+    do throws(StoreError) {
+      try flush()
+      try coverHighWaterMark(head)
+      let outcome = Outcome(
+        head: head, directory: directory, record: record, retired: directory.retired)
+      return try store.publish(outcome, self, durability)
+    } catch {
+      store.state.withLock { $0.space.unapplyReachable(allocations, freed: freed) }
+      throw error
+    }
+  }
+
+  /// Checks what is freed and moves the counts on; the high-water mark in blocks.
+  private func applyCounts() throws(StoreError) -> Int {
+    try store.state.withLock { state throws(StoreError) in
+      if let index = state.space.applyReachable(allocations, freed: freed) {
+        throw .damaged(
+          Damage(.reference, "the page at byte \(freed[index].extent.byteOffset) is not in use"))
+      }
+      return state.space.blocks.usedBlockCount
+    }
+  }
+
+  /// Makes the file as long as its head says, should the last room given out be unwritten.
+  private func coverHighWaterMark(_ head: HeadSector) throws(StoreError) {
+    let fileByteCount = store.state.withLock { $0.fileByteCount }
+    guard fileByteCount < head.byteCount else { return }
+    try store.writeZeros(from: fileByteCount, to: head.byteCount)
+    store.state.withLock { $0.fileByteCount = head.byteCount }
+  }
+
+  // MARK: The store's own pages
+
+  private func writePage(_ bytes: [UInt8], rawKind: UInt8) throws(StoreError) -> PageReference {
+    let extent = try allocate(byteCount: bytes.count)
+    let result = bytes.withUnsafeBytes { bytes in
+      Result<UInt64, StoreError> { () throws(StoreError) in
+        try write(bytes, to: extent)
+        return Checksum.hash(bytes)
+      }
+    }
+    return PageReference(
+      checksum: try result.get(), extent: extent, rawKind: rawKind, born: version)
+  }
+
+  /// Brings a few regions of the free map up to date when many records have piled up, and frees the
+  /// records that are no longer needed.
+  ///
+  /// A region's page shows the version before this one: this commit's own record comes on top, so
+  /// that the page need not know its own place.
+  private func foldFreeMap(_ directory: inout FreeMapDirectory) throws(StoreError) {
+    let threshold = store.options.foldAfterRecordCount
+    let recordCount = store.state.withLock { $0.records.count }
+    guard recordCount > threshold else { return }
+    let regionCount = recordCount > 16 * threshold ? 64 : recordCount > 4 * threshold ? 8 : 2
+    for region in directory.oldest(regionCount) {
+      let old = directory.regions[region].page
+      var counts = store.state.withLock {
+        Array($0.space.blocks.reachableCounts(ofRegion: region))
+      }
+      counts += [UInt8](repeating: 0, count: (64 - counts.count % 64) % 64)
+      let page =
+        counts.isEmpty
+        ? PageReference.none : try writePage(counts, rawKind: FileLayout.Kind.region)
+      directory.regions[region] = FreeMapDirectory.Region(page: page, version: base.version)
+      if !old.isNone { free(old) }
+    }
+    let complete = directory.completeVersion(newest: base.version)
+    let (records, durable) = store.state.withLock { state in
+      // Recovery may need every record since the last durable version; of scratch data there is none.
+      (state.records, state.holdsDurable ? state.durableVersion : base.version)
+    }
+    directory.retired = min(complete, durable)
+    for record in records where record.version <= directory.retired {
+      for part in record.parts { free(part) }
+    }
+    if !directory.page.isNone { free(directory.page) }
+    directory.page = try writePage(directory.packed, rawKind: FileLayout.Kind.directory)
+  }
+
+  private func writeRecord(metadata: [UInt8]) throws(StoreError) -> CommitRecord {
+    let previous = store.state.withLock { $0.newest.record }
+    var record = CommitRecord(version: version, epoch: base.epoch, previous: previous)
+    record.allocated = allocations.live.map {
+      CommitRecord.Allocated(extent: $0.extent, checksum: $0.checksum)
+    }
+    record.freed = freed
+    record.metadata = metadata
+    let sector = store.sector
+    var next = PageReference.none
+    for var part in record.packedParts(uuidHigh: sector.uuidHigh, uuidLow: sector.uuidLow) {
+      part.store(next, at: FileLayout.Record.next)
+      next = try writePage(part.bytes, rawKind: FileLayout.Kind.record)
+      record.parts.insert(next, at: 0)
+    }
+    return record
+  }
+}
+
+extension FileStore {
+  /// Makes a written commit the newest version, as durable as asked, and pins it.
+  ///
+  /// When this throws, the old version is the newest one still; after a failed write of a slot or a
+  /// failed sync the store is poisoned.
+  fileprivate func publish(
+    _ outcome: FileWriter.Outcome, _ writer: FileWriter, _ durability: Durability
+  ) throws(StoreError) -> Pin {
+    let byteCount = Int(writer.allocations.unitCount) * Extent.unitByteCount
+    switch durability {
+    case .full:
+      return try io.withLock { _ throws(StoreError) in
+        try publishDurably(outcome, writer, byteCount: byteCount)
+      }
+    case .relaxed:
+      let pin = install(outcome, writer, byteCount: byteCount)
+      scheduleSync()
+      if state.withLock({ $0.unsyncedByteCount }) >= options.relaxedLimitByteCount {
+        // The commit has taken place; an error here poisons the store, and the next write says so.
+        try? io.withLock { _ throws(StoreError) in try syncNewest() }
+      }
+      return pin
+    case .none:
+      try io.withLock { _ throws(StoreError) in try becomeVolatile() }
+      return install(outcome, writer, byteCount: byteCount)
+    }
+  }
+
+  private func publishDurably(
+    _ outcome: FileWriter.Outcome, _ writer: FileWriter, byteCount: Int
+  ) throws(StoreError) -> Pin {
+    try ensureWritable()
+    var outcome = outcome
+    let (slot, sequence, durable, unsynced, isVolatile) = state.withLock {
+      (
+        1 - $0.durableSlot, $0.sequence + 1, $0.durableVersion, $0.unsyncedByteCount,
+        $0.isVolatile
+      )
+    }
+    let isSmall = unsynced + byteCount <= options.largestSingleSyncByteCount && !isVolatile
+    if !isSmall { try syncDevice() }
+    outcome.head.sequence = sequence
+    outcome.head.durable = isSmall ? durable : outcome.head.head.version
+    outcome.head.isSettled = !isSmall
+    outcome.head.isVolatile = false
+    try writeSlot(slot, outcome.head)
+    try syncDevice()
+    return install(outcome, writer, byteCount: 0, durableSlot: slot)
+  }
+
+  /// Says on the medium that what follows is scratch data, before any of it can overwrite the durable
+  /// version, which is no longer held from then on.
+  private func becomeVolatile() throws(StoreError) {
+    try ensureWritable()
+    let (isVolatile, slot, newest, sequence) = state.withLock {
+      ($0.isVolatile, 1 - $0.durableSlot, $0.newest, $0.sequence + 1)
+    }
+    if isVolatile { return }
+    var head = newest
+    head.sequence = sequence
+    head.isSettled = false
+    head.isVolatile = true
+    head.boot = LockFile.bootIdentity
+    try writeSlot(slot, head)
+    try syncDevice()
+    state.withLock { state in
+      state.isVolatile = true
+      state.durableSlot = slot
+      if state.holdsDurable { state.space.release(state.durableVersion, .store) }
+      state.holdsDurable = false
+      state.newest = head
+    }
+    lockFile?.publish(head)
+  }
+
+  /// Changes the state: the one moment at which a commit takes place for readers. `durableSlot` is
+  /// the slot that holds its synced head, if one does.
+  private func install(
+    _ outcome: FileWriter.Outcome, _ writer: FileWriter, byteCount: Int, durableSlot: Int? = nil
+  ) -> Pin {
+    let version = outcome.head.head.version
+    let (pin, head) = state.withLock { state in
+      state.space.publish(version: version, previous: writer.base.version, freed: writer.freed)
+      state.newest = outcome.head
+      if let durableSlot {
+        state.space.ledger.hold(version, .store)
+        state.becomeDurable(version)
+        state.durableSlot = durableSlot
+        state.unsyncedByteCount = 0
+      }
+      state.newest.sequence = state.sequence
+      state.newest.durable = state.durableVersion
+      state.newest.isVolatile = state.isVolatile
+      state.unsyncedByteCount += byteCount
+      state.hasWritten = true
+      state.noteRecord(outcome, writer)
+      // Without a mapping that reaches everything, pages are read one by one; the commit stands.
+      try? ensureMapping(&state)
+      return (pinNewest(&state), state.newest)
+    }
+    lockFile?.publish(head)
+    commits.raise()
+    return pin
+  }
+}
+
+extension FileState {
+  /// Moves the bookkeeping of records and regions on by one commit.
+  fileprivate mutating func noteRecord(_ outcome: FileWriter.Outcome, _ writer: FileWriter) {
+    directory = outcome.directory
+    for entry in writer.allocations.live { directory.touch(entry.extent, version: writer.version) }
+    for dead in writer.freed { directory.touch(dead.extent, version: writer.version) }
+    if records.first?.version ?? .max <= outcome.retired {
+      records.removeAll { $0.version <= outcome.retired }
+    }
+    records.append(LiveRecord(version: writer.version, parts: outcome.record.parts))
+  }
+}

@@ -1,0 +1,117 @@
+import CambiumCore
+
+/// One write to a file store: gathers pages, writes them out in runs, and commits.
+final class FileWriter: PageWriter {
+  let base: Head
+  let version: Version
+  let store: FileStore
+  var allocations = AllocationLog()
+  var freed: [VersionLedger.Dead] = []
+  private var hasEnded = false
+  /// Set when nothing more can come of this write.
+  private var failure: StoreError?
+
+  init(store: FileStore, base: Head) {
+    self.store = store
+    self.base = base
+    version = base.version + 1
+  }
+
+  deinit { abort() }
+
+  private func ensureRunning() throws(StoreError) {
+    precondition(!hasEnded, "The write has ended; begin another one.")
+    if let failure { throw failure }
+  }
+
+  func reserve(byteCount: Int) throws(StoreError) {
+    try ensureRunning()
+    // The record follows the pages in the same run.
+    let record = 1024 + byteCount / 128 + freed.count * FileLayout.Record.entryByteCount
+    try store.state.withLock { state throws(StoreError) in
+      // The file grows when pages are written, not when room is given out.
+      try state.space.reserve(byteCount: byteCount + record) { _ in }
+    }
+  }
+
+  func allocate(byteCount: Int) throws(StoreError) -> Extent {
+    try ensureRunning()
+    try Space.checkPageByteCount(byteCount)
+    let extent = try store.state.withLock { state throws(StoreError) in
+      try state.space.allocate(byteCount: byteCount) { _ in }
+    }
+    allocations.append(extent)
+    return extent
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+    try ensureRunning()
+    precondition(bytes.count == extent.byteCount, "A write fills its extent.")
+    let isAllocated = allocations.noteWritten(extent, checksum: Checksum.hash(bytes))
+    precondition(isAllocated, "Only allocated room may be written.")
+    if store.buffer.append(bytes, at: extent.byteOffset) { return }
+    do throws(StoreError) {
+      try flush()
+      if !store.buffer.append(bytes, at: extent.byteOffset) {
+        try store.writeOut(bytes, at: extent.byteOffset, isBulk: true)
+      }
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  /// Writes out what is gathered.
+  func flush() throws(StoreError) {
+    let end = store.state.withLock { Int($0.space.allocationEnd) * Extent.unitByteCount }
+    let isBulk = allocations.unitCount > UInt64(WriteBuffer.capacity / Extent.unitByteCount)
+    let endsRun = store.buffer.endOffset == end
+    try store.buffer.flush(endsRun: endsRun) { bytes, offset throws(StoreError) in
+      try store.writeOut(bytes, at: offset, isBulk: isBulk)
+    }
+  }
+
+  func free(_ reference: PageReference) {
+    precondition(!hasEnded, "The write has ended; begin another one.")
+    precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
+    if reference.born == version, allocations.remove(reference.extent) {
+      store.state.withLock { $0.space.takeBack(reference.extent) }
+    } else {
+      freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
+    }
+  }
+
+  func publish(
+    root: TreeRoot, durability: Durability, metadata: [UInt8]
+  ) throws(StoreError) -> Pin {
+    precondition(!hasEnded, "The write has ended; begin another one.")
+    precondition(!root.reference.isDirty, "The root must be written before it is published.")
+    do throws(StoreError) {
+      try ensureRunning()
+      try Space.checkMetadata(metadata)
+      let pin = try commit(root: root, durability: durability, metadata: metadata)
+      hasEnded = true
+      store.endWrite(base)
+      return pin
+    } catch {
+      abort()
+      throw error
+    }
+  }
+
+  func abort() {
+    if hasEnded { return }
+    hasEnded = true
+    store.buffer.drop()
+    store.state.withLock { $0.space.rollBack(allocations) }
+    store.endWrite(base)
+  }
+}
+
+extension FileStore {
+  /// Ends a write that began at `base`.
+  func endWrite(_ base: Head) {
+    state.withLock { $0.space.release(base.version, .pin) }
+    writers.leave()
+  }
+}

@@ -1,0 +1,109 @@
+import CambiumCore
+
+/// Where the free map of each region is stored, and up to which version its page speaks.
+///
+/// A region's page holds one count per block: how many of its units the version reaches. The records
+/// of later commits bring it up to date.
+struct FreeMapDirectory: Sendable {
+  struct Region: Hashable, Sendable {
+    /// The page of counts; none while the region was empty.
+    var page = PageReference.none
+    /// The version whose counts they are.
+    var version: Version = 0
+    /// The first commit since then that touched the region; nil when there was none.
+    var touchedSince: Version?
+  }
+
+  var regions: [Region] = []
+  /// The directory's own page.
+  var page = PageReference.none
+  /// Records up to this version were freed; those after it are all there.
+  var retired: Version = 0
+
+  /// Every region's counts include this version: records up to it are no longer needed.
+  func completeVersion(newest: Version) -> Version {
+    regions.compactMap(\.touchedSince).min().map { $0 - 1 } ?? newest
+  }
+
+  /// Notes that commit `version` changed the counts of `extent`.
+  mutating func touch(_ extent: Extent, version: Version) {
+    let unitsPerRegion = UInt64(BlockMap.regionBlockCount * BlockMap.unitsPerBlock)
+    let first = Int(extent.address / unitsPerRegion)
+    let last = Int((extent.end - 1) / unitsPerRegion)
+    while regions.count <= last { regions.append(Region()) }
+    for region in first...last where regions[region].touchedSince == nil {
+      regions[region].touchedSince = version
+    }
+  }
+
+  /// Up to `count` regions whose pages are the oldest, for rewriting.
+  func oldest(_ count: Int) -> [Int] {
+    let touched = regions.indices.filter { regions[$0].touchedSince != nil }
+    return Array(
+      touched.sorted {
+        (regions[$0].touchedSince ?? 0, $0) < (regions[$1].touchedSince ?? 0, $1)
+      }.prefix(count))
+  }
+
+  /// The directory's page.
+  var packed: [UInt8] {
+    typealias Field = FileLayout.Directory
+    let used = Field.byteCount + regions.count * Field.entryByteCount
+    let unitCount = Int(Extent.unitCount(forByteCount: used))
+    var bytes = StoredBytes(byteCount: unitCount * Extent.unitByteCount)
+    bytes.store(FileLayout.Kind.directory, at: Field.kind)
+    bytes.store(UInt64(regions.count), at: Field.regionCount)
+    bytes.store(retired, at: Field.retired)
+    for (index, region) in regions.enumerated() {
+      let offset = Field.byteCount + index * Field.entryByteCount
+      bytes.store(region.page, at: offset)
+      bytes.store(region.version, at: offset + PageReference.byteCount)
+    }
+    return bytes.bytes
+  }
+
+  init() {}
+
+  /// Reads the directory at `reference`; an empty one if there is none.
+  static func read(
+    _ reference: PageReference, device: any Device, path: String
+  ) throws(StoreError) -> FreeMapDirectory {
+    typealias Field = FileLayout.Directory
+    var directory = FreeMapDirectory()
+    directory.page = reference
+    if reference.isNone { return directory }
+    let buffer = try checkedPage(
+      reference, rawKind: FileLayout.Kind.directory, device: device, path: path)
+    let bytes = StoredBytes(buffer)
+    let count =
+      bytes.bytes.count < Field.byteCount ? 0 : bytes.load(Field.regionCount, as: UInt64.self)
+    guard bytes.bytes.count >= Field.byteCount,
+      bytes.load(Field.kind, as: UInt8.self) == FileLayout.Kind.directory,
+      count <= UInt64((bytes.bytes.count - Field.byteCount) / Field.entryByteCount)
+    else { throw .damaged(Damage(.bounds, at: reference, "the free map's directory")) }
+    for index in 0..<Int(count) {
+      let offset = Field.byteCount + index * Field.entryByteCount
+      directory.regions.append(
+        Region(
+          page: bytes.reference(offset),
+          version: bytes.load(offset + PageReference.byteCount, as: UInt64.self)))
+    }
+    directory.retired = bytes.load(Field.retired, as: UInt64.self)
+    return directory
+  }
+
+  /// The page at `reference`, whose bytes match its checksum.
+  static func checkedPage(
+    _ reference: PageReference, rawKind: UInt8, device: any Device, path: String
+  ) throws(StoreError) -> PageBuffer {
+    guard reference.rawKind == rawKind, reference.unitCount > 0, !reference.isDirty else {
+      throw .damaged(Damage(.kind, at: reference, "a reference to a page of the free map"))
+    }
+    let buffer = try device.readPage(
+      at: reference.byteOffset, byteCount: reference.byteCount, path: path)
+    guard Checksum.hash(buffer.bytes, buffer.byteCount) == reference.checksum else {
+      throw .damaged(Damage(.checksum, at: reference, "a page of the free map"))
+    }
+    return buffer
+  }
+}

@@ -1,0 +1,94 @@
+import CambiumCore
+
+/// One head as it is stored: in a slot of the file, or live in the lock file.
+struct HeadSector: Hashable, Sendable {
+  /// Rises with each write of a slot: the newer slot has the higher one. A live head repeats the
+  /// sequence of the slot it follows.
+  var sequence: UInt64
+  var head: CambiumCore.Head
+  /// The newest version known to be synced when this was written.
+  var durable: Version
+  var isSettled: Bool
+  var isVolatile: Bool
+  /// The record of the commit; none for version 0.
+  var record: PageReference
+  /// The directory of the free map; none while the records tell everything.
+  var freeMap: PageReference
+  /// The high-water mark, in blocks: the file is at least that long.
+  var blockCount: Int
+
+  /// The high-water mark, in bytes.
+  var byteCount: Int { blockCount * FileLayout.blockByteCount }
+  var uuidHigh: UInt64
+  var uuidLow: UInt64
+  /// The boot in which a volatile head was written.
+  var boot: [UInt8]
+
+  /// The head of a new file.
+  init(sequence: UInt64, identity: IdentitySector) {
+    self.sequence = sequence
+    head = CambiumCore.Head(version: 0, epoch: 1, root: .empty(.key))
+    durable = 0
+    isSettled = true
+    isVolatile = false
+    record = .none
+    freeMap = .none
+    blockCount = FileLayout.firstBlock
+    uuidHigh = identity.uuidHigh
+    uuidLow = identity.uuidLow
+    boot = [UInt8](repeating: 0, count: 16)
+  }
+
+  var stored: [UInt8] {
+    typealias Field = FileLayout.Head
+    var bytes = StoredBytes(byteCount: FileLayout.sectorByteCount)
+    bytes.store(Field.magicBytes, at: Field.magic)
+    bytes.store(sequence, at: Field.sequence)
+    bytes.store(head.version, at: Field.version)
+    bytes.store(head.epoch, at: Field.epoch)
+    bytes.store(durable, at: Field.durable)
+    let flags = (isSettled ? Field.settled : 0) | (isVolatile ? Field.volatile : 0)
+    bytes.store(flags, at: Field.flags)
+    bytes.store(head.root.storedBytes, at: Field.root)
+    bytes.store(record, at: Field.record)
+    bytes.store(freeMap, at: Field.freeMap)
+    bytes.store(UInt64(blockCount), at: Field.blockCount)
+    bytes.store(uuidHigh, at: Field.uuid)
+    bytes.store(uuidLow, at: Field.uuid + 8)
+    bytes.store(boot, at: Field.boot)
+    bytes.store(bytes.checksum(before: Field.checksum), at: Field.checksum)
+    return bytes.bytes
+  }
+
+  /// Reads a sector; nil when it is not a whole head of this file.
+  init?(stored: [UInt8], identity: IdentitySector) {
+    typealias Field = FileLayout.Head
+    let bytes = StoredBytes(stored)
+    guard stored.count == FileLayout.sectorByteCount,
+      stored.prefix(Field.magicBytes.count).elementsEqual(Field.magicBytes),
+      bytes.load(Field.checksum, as: UInt64.self) == bytes.checksum(before: Field.checksum)
+    else { return nil }
+    let rootBytes = Array(stored[Field.root..<(Field.root + TreeRoot.byteCount)])
+    guard let root = rootBytes.withUnsafeBytes({ TreeRoot(loadingFrom: $0) }) else { return nil }
+    sequence = bytes.load(Field.sequence, as: UInt64.self)
+    head = CambiumCore.Head(
+      version: bytes.load(Field.version, as: UInt64.self),
+      epoch: bytes.load(Field.epoch, as: UInt64.self), root: root)
+    durable = bytes.load(Field.durable, as: UInt64.self)
+    let flags = bytes.load(Field.flags, as: UInt64.self)
+    isSettled = flags & Field.settled != 0
+    isVolatile = flags & Field.volatile != 0
+    record = bytes.reference(Field.record)
+    freeMap = bytes.reference(Field.freeMap)
+    let blocks = bytes.load(Field.blockCount, as: UInt64.self)
+    uuidHigh = bytes.load(Field.uuid, as: UInt64.self)
+    uuidLow = bytes.load(Field.uuid + 8, as: UInt64.self)
+    boot = Array(stored[Field.boot..<(Field.boot + 16)])
+    guard flags & ~(Field.settled | Field.volatile) == 0,
+      uuidHigh == identity.uuidHigh, uuidLow == identity.uuidLow,
+      blocks >= UInt64(FileLayout.firstBlock), blocks < 1 << 42,
+      head.version < 1 << 48, durable <= head.version
+    else { return nil }
+    blockCount = Int(blocks)
+  }
+}

@@ -1,0 +1,101 @@
+import CambiumCore
+
+/// What a file says of itself once and for ever, in its first sector.
+struct IdentitySector: Hashable, Sendable {
+  static let kind = "file"
+
+  var formatVersion = FileLayout.formatVersion
+  var readFeatures: UInt64 = 0
+  var writeFeatures: UInt64 = 0
+  var uuidHigh: UInt64
+  var uuidLow: UInt64
+  var kind = IdentitySector.kind
+  var codec: String
+
+  /// The identity of a new file.
+  init(codec: String) {
+    uuidHigh = .random(in: 1 ... .max)
+    uuidLow = .random(in: 1 ... .max)
+    self.codec = codec
+  }
+
+  var stored: [UInt8] {
+    typealias Field = FileLayout.Identity
+    var bytes = StoredBytes(byteCount: FileLayout.sectorByteCount)
+    bytes.store(Field.magicBytes, at: Field.magic)
+    bytes.store(UInt32(formatVersion), at: Field.formatVersion)
+    bytes.store(UInt32(Extent.unitByteCount), at: Field.unitByteCount)
+    bytes.store(UInt32(FileLayout.blockByteCount), at: Field.blockByteCount)
+    bytes.store(UInt32(BlockMap.regionBlockCount), at: Field.regionBlockCount)
+    bytes.store(readFeatures, at: Field.readFeatures)
+    bytes.store(writeFeatures, at: Field.writeFeatures)
+    bytes.store(uuidHigh, at: Field.uuid)
+    bytes.store(uuidLow, at: Field.uuid + 8)
+    bytes.store(UInt64(Checksum.algorithm), at: Field.checksumAlgorithm)
+    bytes.store(Array(kind.utf8.prefix(Field.kindByteCount)), at: Field.kind)
+    bytes.store(Array(codec.utf8.prefix(Field.codecByteCount)), at: Field.codec)
+    bytes.store(bytes.checksum(before: Field.checksum), at: Field.checksum)
+    return bytes.bytes
+  }
+
+  /// Reads the first sector of the file at `path`; throws what is wrong with it. Says nothing of
+  /// features, which matter less to some.
+  init(stored: [UInt8], path: String) throws(StoreError) {
+    typealias Field = FileLayout.Identity
+    let bytes = StoredBytes(stored)
+    guard stored.count >= Field.magicBytes.count,
+      stored.prefix(Field.magicBytes.count).elementsEqual(Field.magicBytes)
+    else {
+      throw .notAStore(
+        path: path, reason: stored.isEmpty ? "it is empty" : "it does not begin like one")
+    }
+    guard stored.count == FileLayout.sectorByteCount else {
+      throw .truncated(
+        path: path, byteCount: stored.count, expected: FileLayout.initialByteCount)
+    }
+    // The version decides where everything else is, the checksum included.
+    formatVersion = Int(bytes.load(Field.formatVersion, as: UInt32.self))
+    guard formatVersion == FileLayout.formatVersion else {
+      throw .unsupportedFormat(
+        path: path, version: formatVersion, supported: FileLayout.formatVersion)
+    }
+    guard
+      bytes.load(Field.checksum, as: UInt64.self) == bytes.checksum(before: Field.checksum)
+    else {
+      throw .damaged(Damage(.checksum, "the identity at byte 0 does not match its checksum"))
+    }
+    readFeatures = bytes.load(Field.readFeatures, as: UInt64.self)
+    writeFeatures = bytes.load(Field.writeFeatures, as: UInt64.self)
+    uuidHigh = bytes.load(Field.uuid, as: UInt64.self)
+    uuidLow = bytes.load(Field.uuid + 8, as: UInt64.self)
+    kind = bytes.text(Field.kind, byteCount: Field.kindByteCount)
+    codec = bytes.text(Field.codec, byteCount: Field.codecByteCount)
+    let sizes = [
+      bytes.load(Field.unitByteCount, as: UInt32.self),
+      bytes.load(Field.blockByteCount, as: UInt32.self),
+      bytes.load(Field.regionBlockCount, as: UInt32.self),
+    ]
+    let known = [Extent.unitByteCount, FileLayout.blockByteCount, BlockMap.regionBlockCount]
+    guard sizes == known.map({ UInt32($0) }),
+      bytes.load(Field.checksumAlgorithm, as: UInt64.self) == UInt64(Checksum.algorithm)
+    else {
+      throw .damaged(Damage(.encoding, "the identity has sizes that format version 1 lacks"))
+    }
+  }
+
+  /// Throws unless this library can use the file, for `codec`, in this way.
+  func check(path: String, codec expected: String, isReadOnly: Bool) throws(StoreError) {
+    let unknown =
+      readFeatures & ~FileLayout.knownReadFeatures
+      | (isReadOnly ? 0 : writeFeatures & ~FileLayout.knownWriteFeatures)
+    guard unknown == 0 else { throw .unsupportedFeature(path: path, bits: unknown) }
+    guard kind == Self.kind else {
+      throw .wrongStoreKind(path: path, found: kind, expected: Self.kind)
+    }
+    guard codec == expected else {
+      throw .codecMismatch(
+        path: path, found: codec.isEmpty ? "none" : codec,
+        expected: expected.isEmpty ? "none" : expected)
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import CPlatform
+import CambiumCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A file of the operating system.
+final class PosixDevice: Device {
+  /// The open file; closed with this object. Not inherited by programs that are started.
+  let descriptor: Int32
+
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  func byteCount() throws(DeviceError) -> Int {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw DeviceError(operation: "read", code: errno) }
+    return Int(status.st_size)
+  }
+
+  func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) -> Int {
+    guard let base = buffer.baseAddress else { return 0 }
+    var done = 0
+    while done < buffer.count {
+      let count = pread(descriptor, base + done, buffer.count - done, off_t(offset + done))
+      if count == 0 { break }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw DeviceError(operation: "read", code: errno)
+      }
+      done += count
+    }
+    return done
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
+    guard let base = bytes.baseAddress else { return }
+    var done = 0
+    while done < bytes.count {
+      let count = pwrite(descriptor, base + done, bytes.count - done, off_t(offset + done))
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw DeviceError(operation: "write", code: errno)
+      }
+      // A write of nothing would be tried for ever.
+      if count == 0 { throw DeviceError(operation: "write", code: EIO) }
+      done += count
+    }
+  }
+
+  func sync() throws(DeviceError) {
+    #if canImport(Darwin)
+      let result = fcntl(descriptor, F_FULLFSYNC)
+    #else
+      let result = fdatasync(descriptor)
+    #endif
+    // Not tried again, not even after EINTR: a second sync proves nothing.
+    guard result == 0 else { throw DeviceError(operation: "sync", code: errno) }
+  }
+
+  func truncate(to byteCount: Int) throws(DeviceError) {
+    guard ftruncate(descriptor, off_t(byteCount)) == 0 else {
+      throw DeviceError(operation: "truncate", code: errno)
+    }
+  }
+
+  func map(byteCount: Int) throws(DeviceError) -> Mapping? {
+    guard let memory = mmap(nil, byteCount, PROT_READ, MAP_SHARED, descriptor, 0),
+      memory != MAP_FAILED
+    else { throw DeviceError(operation: "map", code: errno) }
+    let address = UInt(bitPattern: memory)
+    return Mapping(base: UnsafeRawPointer(memory), byteCount: byteCount) {
+      munmap(UnsafeMutableRawPointer(bitPattern: address), byteCount)
+    }
+  }
+
+  /// Tries to lock one byte of the file for its open description; 0 or an error number.
+  func lock(byte offset: Int64, _ mode: LockMode) -> Int32 {
+    cambium_file_lock(descriptor, offset, 1, mode.rawValue, false)
+  }
+
+  /// How a byte is locked; the numbers are those of the platform layer.
+  enum LockMode: Int32 {
+    case unlocked = 0
+    case shared = 1
+    case exclusive = 2
+  }
+
+  /// Which file it is: the device and the number of its inode.
+  func fileNumber() -> FileNumber? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    return FileNumber(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+}
+
+/// Which file a descriptor or a path leads to.
+struct FileNumber: Hashable, Sendable {
+  var device: UInt64
+  var inode: UInt64
+}
+
+/// What the file store asks of the operating system about paths. The second half of the module's C
+/// calls; the first is ``PosixDevice``.
+enum PosixFiles {
+  enum Kind: Hashable {
+    case missing
+    case file(FileNumber, byteCount: Int)
+    case other(String)
+    case failed(Int32)
+  }
+
+  static let missing = ENOENT
+  static let notADirectory = ENOTDIR
+  static let exists = EEXIST
+  static let wouldBlock = EAGAIN
+  static let full: Set<Int32> = [ENOSPC, EDQUOT]
+  static let refused: Set<Int32> = [EACCES, EPERM, EROFS]
+
+  static func kind(of path: String) -> Kind {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return errno == ENOENT ? .missing : .failed(errno) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG:
+      return .file(
+        FileNumber(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)),
+        byteCount: Int(status.st_size))
+    case S_IFDIR: return .other("a directory")
+    case S_IFIFO: return .other("a pipe")
+    case S_IFSOCK: return .other("a socket")
+    case S_IFBLK, S_IFCHR: return .other("a device")
+    default: return .other("a special file")
+    }
+  }
+
+  /// How a file is opened.
+  enum Mode {
+    case read
+    case readWrite
+    /// Makes the file; fails when it exists.
+    case create
+    /// Makes the file or empties it.
+    case replace
+    /// Makes the file or opens it as it is.
+    case openOrCreate
+  }
+
+  /// A descriptor, or an error number.
+  static func open(_ path: String, _ mode: Mode) -> Result<Int32, DeviceError> {
+    let flags =
+      switch mode {
+      case .read: O_RDONLY
+      case .readWrite: O_RDWR
+      case .create: O_RDWR | O_CREAT | O_EXCL
+      case .replace: O_RDWR | O_CREAT | O_TRUNC
+      case .openOrCreate: O_RDWR | O_CREAT
+      }
+    while true {
+      #if canImport(Glibc)
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o666)
+      #elseif canImport(Musl)
+        let descriptor = Musl.open(path, flags | O_CLOEXEC, 0o666)
+      #else
+        let descriptor = Darwin.open(path, flags | O_CLOEXEC, 0o666)
+      #endif
+      if descriptor >= 0 { return .success(descriptor) }
+      if errno != EINTR { return .failure(DeviceError(operation: "open", code: errno)) }
+    }
+  }
+
+  /// The path behind all symbolic links, or the path itself.
+  static func resolved(_ path: String) -> String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  static func rename(_ path: String, to target: String) throws(DeviceError) {
+    #if canImport(Glibc)
+      let result = Glibc.rename(path, target)
+    #elseif canImport(Musl)
+      let result = Musl.rename(path, target)
+    #else
+      let result = Darwin.rename(path, target)
+    #endif
+    guard result == 0 else { throw DeviceError(operation: "rename", code: errno) }
+  }
+
+  static func remove(_ path: String) { unlink(path) }
+
+  /// Makes a rename in the folder of `path` survive power loss.
+  static func syncFolder(of path: String) throws(DeviceError) {
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
+    let descriptor = try open(folder ?? ".", .read).get()
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw DeviceError(operation: "sync", code: errno) }
+  }
+
+  static var processNumber: UInt32 { UInt32(getpid()) }
+
+  /// Maps a small file that processes share; nil with an error number when that fails.
+  static func mapShared(
+    _ descriptor: Int32, byteCount: Int, isWritable: Bool
+  ) -> UnsafeMutableRawPointer? {
+    let protection = isWritable ? PROT_READ | PROT_WRITE : PROT_READ
+    guard let memory = mmap(nil, byteCount, protection, MAP_SHARED, descriptor, 0),
+      memory != MAP_FAILED
+    else { return nil }
+    return memory
+  }
+
+  static func unmap(_ memory: UnsafeMutableRawPointer, byteCount: Int) { munmap(memory, byteCount) }
+
+  /// Starts a detached thread that runs `body`; false when the system has no more threads.
+  static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    final class Box {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    let context = Unmanaged.passRetained(Box(body))
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    #if canImport(Darwin)
+      var thread: pthread_t?
+      let result = pthread_create(
+        &thread, &attributes,
+        { raw in
+          Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
+          return nil
+        }, context.toOpaque())
+    #else
+      var thread = pthread_t()
+      let result = pthread_create(
+        &thread, &attributes,
+        { raw in
+          if let raw { Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body() }
+          return nil
+        }, context.toOpaque())
+    #endif
+    if result != 0 { context.release() }
+    return result == 0
+  }
+}

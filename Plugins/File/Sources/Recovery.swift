@@ -1,0 +1,142 @@
+import CambiumCore
+
+/// Decides at which version a file opens. Reads only what it must, and never through a mapping.
+///
+/// The newest slot wins. If its head is not settled, the commits between the last version that was
+/// known to be durable and itself must be whole: every page that they wrote and that is still
+/// reachable, and every record. Otherwise the other slot wins. A settled head never falls back:
+/// losing an acknowledged commit in silence would be worse than an error. A live head in the lock
+/// file, of this boot, goes before both.
+struct Recovery {
+  private(set) var state: FileState
+  /// What was passed over and why, for people.
+  private(set) var notes: [String] = []
+
+  init(
+    slots: [HeadSector?], live: HeadSector?, wasPoisoned: Bool, identity: IdentitySector,
+    device: any Device, path: String, fileByteCount: Int
+  ) throws(StoreError) {
+    let order = slots.indices.filter { slots[$0] != nil }
+      .sorted { slots[$0]?.sequence ?? 0 > slots[$1]?.sequence ?? 0 }
+    guard let first = order.first, let newest = slots[first] else {
+      throw .damaged(Damage(.head, "neither of the two heads can be read"))
+    }
+    var notes: [String] = []
+    for slot in slots.indices where slots[slot] == nil {
+      notes.append("The head in slot \(slot) cannot be read; the other one was used.")
+    }
+    let context = ChainContext(
+      identity: identity, device: device, path: path, fileByteCount: fileByteCount)
+    var accepted: (head: HeadSector, slot: Int, extents: [Extent])?
+    if let live, order.contains(where: { slots[$0]?.sequence == live.sequence }),
+      live.sequence == newest.sequence || live.sequence + 1 == newest.sequence,
+      live.head.epoch == newest.head.epoch,
+      live.head.version > newest.head.version || live.isVolatile
+    {
+      var live = live
+      live.sequence = newest.sequence
+      if live.isVolatile {
+        // The pages of scratch data are in the system's memory, or nowhere.
+        if !wasPoisoned { accepted = (live, first, []) }
+      } else {
+        switch context.verify(live) {
+        case .success(let extents): accepted = (live, first, extents)
+        case .failure(let error):
+          notes.append("The live head of version \(live.head.version) was not used: \(error)")
+        }
+      }
+    }
+    if accepted == nil {
+      accepted = try Self.choose(
+        order.compactMap { slot in slots[slot].map { ($0, slot) } }, context, &notes)
+    }
+    guard let (head, slot, extents) = accepted else {
+      throw .damaged(Damage(.head, "neither of the two heads leads to a whole version"))
+    }
+    var state = FileState(
+      newest: head, slots: slots, durableSlot: slot,
+      fileByteCount: fileByteCount / FileLayout.blockByteCount * FileLayout.blockByteCount)
+    if state.isClean, !wasPoisoned {
+      // The slot that was written last might not be on the medium; the other one is.
+      state.durableSlot = order.last ?? slot
+    } else {
+      state.recovered = FileState.Recovered(slot: slot, extents: extents, durable: head.durable)
+    }
+    self.state = state
+    self.notes = notes
+  }
+
+  private static func choose(
+    _ candidates: [(HeadSector, Int)], _ context: ChainContext, _ notes: inout [String]
+  ) throws(StoreError) -> (head: HeadSector, slot: Int, extents: [Extent])? {
+    for (head, slot) in candidates {
+      if head.isVolatile { throw .volatileContent(path: context.path) }
+      if head.isSettled {
+        guard head.byteCount <= context.fileByteCount else {
+          throw .truncated(
+            path: context.path, byteCount: context.fileByteCount, expected: head.byteCount)
+        }
+        return (head, slot, [])
+      }
+      switch context.verify(head) {
+      case .success(let extents): return (head, slot, extents)
+      case .failure(let error):
+        notes.append("Version \(head.head.version) was cut off by a crash and dropped: \(error)")
+      }
+    }
+    return nil
+  }
+}
+
+/// Verifies chains of records against the file.
+struct ChainContext {
+  let identity: IdentitySector
+  let device: any Device
+  let path: String
+  let fileByteCount: Int
+
+  /// What the commits from `head` down to the first one after its durable version wrote and is still
+  /// reachable, records included; or what is wrong with it.
+  func verify(_ head: HeadSector) -> Result<[Extent], StoreError> {
+    do throws(StoreError) {
+      return .success(try verifiedExtents(head))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func verifiedExtents(_ head: HeadSector) throws(StoreError) -> [Extent] {
+    guard head.byteCount <= fileByteCount else {
+      throw .truncated(path: path, byteCount: fileByteCount, expected: head.byteCount)
+    }
+    var extents: [Extent] = []
+    // What later commits freed may have been used again since.
+    var freed: Set<UInt64> = []
+    var reference = head.record
+    var version = head.head.version
+    while version > head.durable {
+      guard reference.born == version, !reference.isNone else {
+        throw .damaged(Damage(.head, at: reference, "the record of version \(version) is missing"))
+      }
+      let record = try CommitRecord(at: reference, identity: identity, device: device, path: path)
+      for entry in record.allocated where !freed.contains(entry.extent.address) {
+        try check(entry)
+        extents.append(entry.extent)
+      }
+      extents += record.parts.map(\.extent)
+      for dead in record.freed { freed.insert(dead.extent.address) }
+      reference = record.previous
+      version -= 1
+    }
+    return extents
+  }
+
+  private func check(_ entry: CommitRecord.Allocated) throws(StoreError) {
+    let page = try device.readPage(
+      at: entry.extent.byteOffset, byteCount: entry.extent.byteCount, path: path)
+    guard Checksum.hash(page.bytes, page.byteCount) == entry.checksum else {
+      throw .damaged(
+        Damage(.checksum, "the page at byte \(entry.extent.byteOffset) was not written whole"))
+    }
+  }
+}
