@@ -47,6 +47,8 @@
     counts = references + room &* 24
   }
 
+  var isPositional: Bool { page.bytes.byte(Self.flagsOffset) & Self.isPositional != 0 }
+
   @inlinable @inline(__always) func separator(_ index: Int) -> Int64 {
     Int64(littleEndian: separators.loadUnaligned(fromByteOffset: index &* 8, as: Int64.self))
   }

@@ -92,7 +92,7 @@ private struct LeafValidator {
   ) throws(StoreError) {
     guard let type = ColumnType(rawValue: entry.byte(LeafEntry.type)),
       let encoding = ColumnEncoding(rawValue: entry.byte(LeafEntry.encoding)),
-      entry.byte(7) == 0
+      entry.byte(LeafEntry.flags) & ~LeafEntry.isNullable == 0
     else { throw fail(.encoding, "column \(id) has an unknown type or encoding") }
     let bitmapByteCount = (rows + 7) / 8
     for field in [LeafEntry.nulls, LeafEntry.outboard] {

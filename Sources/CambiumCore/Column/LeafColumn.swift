@@ -11,6 +11,8 @@
   public let encoding: ColumnEncoding
   /// The bits of an integer's offset or of a dictionary's code.
   public let width: UInt8
+  /// Whether null is the column's default.
+  public let isNullable: Bool
   @usableFromInline let lengthWidth: UInt8
   @usableFromInline let anchorWidth: UInt8
   /// How many rows there are.
@@ -48,6 +50,7 @@
     width = entry.load(fromByteOffset: 4, as: UInt8.self)
     lengthWidth = entry.load(fromByteOffset: 5, as: UInt8.self)
     anchorWidth = entry.load(fromByteOffset: 6, as: UInt8.self)
+    isNullable = entry.load(fromByteOffset: 7, as: UInt8.self) & 1 != 0
     rowCount = leaf.rowCount
     nulls = nullOffset == 0 ? nil : bytes + nullOffset
     outboard = outboardOffset == 0 ? nil : bytes + outboardOffset

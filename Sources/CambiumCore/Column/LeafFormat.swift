@@ -31,10 +31,11 @@
 
 /// An entry of a column leaf's directory, sorted by column id.
 ///
-///      0    2      3          4       5        6        7   8       12         16     20       24     32
-///     | id | type | encoding | width | length | anchor | 0 | nulls | outboard | data | length | base | extra |
-///     | 16 |      |          | bits  | bits   | bits   |   | at 32 | at 32    | at 32| 32     | 64   | 64    |
+///      0    2      3          4       5        6        7       8       12         16     20       24     32
+///     | id | type | encoding | width | length | anchor | flags | nulls | outboard | data | length | base | extra |
+///     | 16 |      |          | bits  | bits   | bits   |       | at 32 | at 32    | at 32| 32     | 64   | 64    |
 ///
+/// Flag bit 0 says that the column is nullable, so that null is its default.
 /// `nulls` and `outboard` lead to bitmaps (a bit for each row, lowest first) and are 0 when there is
 /// none. `base` is an integer column's base (0 with 64-bit offsets; base + 2^width − 1 never
 /// overflows) or, with `extra`, the low and high word of a constant. In columns of bytes `base` is
@@ -55,6 +56,7 @@
   static let width = 4
   static let lengthWidth = 5
   static let anchorWidth = 6
+  static let flags = 7
   static let nulls = 8
   static let outboard = 12
   @usableFromInline static let dataOffset = 16
@@ -62,6 +64,9 @@
   static let base = 24
   static let extra = 32
   static let byteCount = 40
+
+  /// The flag of a column whose default is null.
+  static let isNullable: UInt8 = 1
 
   static let fixedLength = base
   static let entryCount = base + 4

@@ -230,6 +230,7 @@ struct LeafPacker {
     entry.put(byte: column.pointee.type.rawValue, LeafEntry.type)
     entry.put(byte: plan.encoding.rawValue, LeafEntry.encoding)
     entry.put(byte: plan.width, LeafEntry.width)
+    entry.put(byte: column.pointee.isNullable ? LeafEntry.isNullable : 0, LeafEntry.flags)
     entry.put(byte: plan.lengthWidth, LeafEntry.lengthWidth)
     entry.put(byte: plan.anchorWidth, LeafEntry.anchorWidth)
     entry.put(word: UInt64(bitPattern: plan.base), LeafEntry.base)

@@ -1,0 +1,82 @@
+/// What a column takes and how its leaves store it.
+public struct ColumnStatistics: Sendable {
+  /// The column's number.
+  public var id: UInt16
+  /// What its cells are.
+  public var type: ColumnType
+  /// How many leaves use each encoding; leaves where all cells are the default are not among them.
+  public var leafCounts: [ColumnEncoding: Int] = [:]
+  /// The bytes it takes in leaves, without its share of headers.
+  public var byteCount = 0
+  /// The bytes of its values in overflow pages.
+  public var overflowByteCount = 0
+  /// How many cells are trees of their own.
+  public var treeCount = 0
+}
+
+/// What a tree takes, by page kind and by column.
+public struct ColumnTreeStatistics: Sendable {
+  /// How many leaves there are.
+  public var leafCount = 0
+  /// How many branches there are.
+  public var branchCount = 0
+  /// The stored bytes of all leaves.
+  public var leafByteCount = 0
+  /// The stored bytes of all branches.
+  public var branchByteCount = 0
+  /// The bytes of all keys.
+  public var keyByteCount = 0
+  /// The columns that any leaf stores, by id.
+  public var columns: [UInt16: ColumnStatistics] = [:]
+
+  public init() {}
+}
+
+extension ColumnTree {
+  /// Reads all leaves and sums up what they take.
+  public func statistics() throws(StoreError) -> ColumnTreeStatistics {
+    var result = ColumnTreeStatistics()
+    if root.isEmpty { return result }
+    try add(root.reference, height: Int(root.height), to: &result)
+    return result
+  }
+
+  private func add(
+    _ reference: PageReference, height: Int, to result: inout ColumnTreeStatistics
+  ) throws(StoreError) {
+    guard height > 1 else {
+      let page = try source.page(reference, .columnLeaf)
+      result.leafCount += 1
+      result.leafByteCount += reference.isDirty ? page.byteCount : reference.byteCount
+      return add(ColumnLeaf(page), to: &result)
+    }
+    let page = try source.page(reference, .columnBranch)
+    let branch = ColumnBranch(page)
+    guard branch.level == height - 1 else { throw Self.wrongHeight(reference) }
+    result.branchCount += 1
+    result.branchByteCount += reference.isDirty ? page.byteCount : reference.byteCount
+    for index in 0..<branch.count {
+      try add(branch.reference(index), height: height - 1, to: &result)
+    }
+  }
+
+  private func add(_ leaf: ColumnLeaf, to result: inout ColumnTreeStatistics) {
+    result.keyByteCount += PackedIntegers.byteCount(leaf.rowCount, leaf.keyWidth)
+    let bitmapByteCount = (leaf.rowCount + 7) / 8
+    for id in leaf.columnIDs {
+      guard let column = leaf.column(id) else { continue }
+      var entry = result.columns[id] ?? ColumnStatistics(id: id, type: column.type)
+      entry.leafCounts[column.encoding, default: 0] += 1
+      entry.byteCount += column.dataByteCount + (column.hasNulls ? bitmapByteCount : 0)
+      if column.outboard != nil, let parts = column.bytesColumn {
+        entry.byteCount += bitmapByteCount
+        for row in 0..<leaf.rowCount where parts.isOutboard(row) {
+          let cell = parts.cell(row)
+          entry.overflowByteCount += cell.count
+          if cell.form == .tree { entry.treeCount += 1 }
+        }
+      }
+      result.columns[id] = entry
+    }
+  }
+}

@@ -1,0 +1,118 @@
+extension ColumnTreeEditor {
+  /// Appends all rows of `other`, streaming, so that leaves come out full: what compaction does.
+  ///
+  /// In trees with keys the keys of `other` must be above all present ones. Columns are taken by
+  /// id; those the layout lacks are left out. Values in overflow pages are written anew. `mapping`
+  /// gives for each tree that a row owns the root of its copy. `progress` is called with the rows
+  /// done so far, after each leaf.
+  public func append(
+    contentsOf other: ColumnTree,
+    mapping: (TreeRoot) throws(StoreError) -> TreeRoot,
+    progress: (Int) -> Void = { _ in }
+  ) throws(StoreError) {
+    precondition(other.isPositional == isPositional, "Both trees have keys, or neither.")
+    var cursor = other.leafCursor()
+    guard try cursor.first() else { return }
+    var row = RowBuffer(columnCount: layout.columns.count)
+    repeat {
+      let leaf = cursor.leaf
+      let columns = layout.columns.map { spec -> LeafColumn? in
+        leaf.column(spec.id).flatMap { $0.type == spec.type ? $0 : nil }
+      }
+      let parts = columns.map { $0?.bytesColumn }
+      for index in 0..<leaf.rowCount {
+        row.reset()
+        for (place, spec) in layout.columns.enumerated() {
+          guard let column = columns[place] else {
+            row.set(place, Self.defaultValue(spec))
+            continue
+          }
+          if let parts = parts[place] {
+            try row.set(place, parts.cell(index), other, mapping)
+          } else {
+            row.set(place, column.value(index))
+          }
+        }
+        let values = UnsafeBufferPointer(row.values)
+        if isPositional {
+          try insert(at: count, values: values)
+        } else if try !insert(key: leaf.key(at: index), values: values) {
+          throw .damaged(Damage(.order, "key \(leaf.key(at: index)) occurs twice"))
+        }
+      }
+      progress(cursor.firstIndex + leaf.rowCount)
+    } while try cursor.next()
+  }
+}
+
+extension LeafColumn {
+  /// A cell of any type but bytes.
+  @inline(__always) func value(_ row: Int) -> ColumnValue {
+    if isNull(row) { return .null }
+    switch type {
+    case .int: return .int(int(row))
+    case .bool: return .bool(bool(row))
+    case .float: return .float(float(row))
+    case .double: return .double(double(row))
+    case .wide:
+      let (low, high) = wide(row)
+      return .wide(low: low, high: high)
+    case .bytes: return .null
+    }
+  }
+}
+
+/// A row on its way from one tree to another.
+private struct RowBuffer: ~Copyable {
+  let values: UnsafeMutableBufferPointer<ColumnValue>
+  /// Values that do not lie in one piece in their page.
+  private var pieces: [UnsafeMutableRawBufferPointer] = []
+
+  init(columnCount: Int) {
+    values = .allocate(capacity: columnCount)
+    values.initialize(repeating: .null)
+  }
+
+  deinit {
+    for piece in pieces { piece.deallocate() }
+    values.deallocate()
+  }
+
+  /// Forgets the row.
+  mutating func reset() {
+    if pieces.isEmpty { return }
+    for piece in pieces { piece.deallocate() }
+    pieces.removeAll(keepingCapacity: true)
+  }
+
+  @inline(__always) func set(_ place: Int, _ value: ColumnValue) { values[place] = value }
+
+  mutating func set(
+    _ place: Int, _ cell: BytesCell, _ tree: ColumnTree,
+    _ mapping: (TreeRoot) throws(StoreError) -> TreeRoot
+  ) throws(StoreError) {
+    switch cell.form {
+    case .null: values[place] = .null
+    case .inline:
+      if let bytes = cell.contiguous {
+        values[place] = .bytes(bytes)
+      } else {
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: cell.count, alignment: 1)
+        if let start = piece.baseAddress { cell.copy(to: start) }
+        pieces.append(piece)
+        values[place] = .bytes(UnsafeRawBufferPointer(piece))
+      }
+    case .overflow:
+      let bytes = try tree.bytes(of: cell) ?? []
+      let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+      piece.copyBytes(from: bytes)
+      pieces.append(piece)
+      values[place] = .bytes(UnsafeRawBufferPointer(piece))
+    case .tree:
+      guard let root = cell.tree else {
+        throw .damaged(Damage(.encoding, "a row's own tree cannot be found"))
+      }
+      values[place] = .tree(try mapping(root))
+    }
+  }
+}

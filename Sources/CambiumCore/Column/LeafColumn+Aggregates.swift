@@ -1,0 +1,190 @@
+import CPlatform
+
+extension LeafColumn {
+  /// Calls `visit` with each row that is not null and, if there is a selection, selected.
+  @inline(__always) func forEachRow(
+    _ selection: UnsafePointer<UInt64>?, _ visit: (Int) -> Void
+  ) {
+    for word in 0..<bitmapWordCount {
+      var rows = presence(word)
+      if let selection { rows &= selection[word] }
+      while rows != 0 {
+        visit(word &* 64 &+ rows.trailingZeroBitCount)
+        rows &= rows &- 1
+      }
+    }
+  }
+
+  /// How many rows are not null and, if there is a selection, selected.
+  public func countRows(selection: UnsafePointer<UInt64>? = nil) -> Int {
+    guard let selection else { return rowCount - (hasNulls ? nullCount : 0) }
+    var count = 0
+    for word in 0..<bitmapWordCount { count += (presence(word) & selection[word]).nonzeroBitCount }
+    return count
+  }
+
+  /// The exact sum of the integers that are not null and, if there is a selection, selected.
+  public func sumInts(selection: UnsafePointer<UInt64>? = nil) -> Int128 {
+    if encoding != .packed || selection != nil || width < 8 || width == 64 {
+      if encoding != .packed { return Int128(base) * Int128(countRows(selection: selection)) }
+      var sum: Int128 = 0
+      forEachRow(selection) { sum += Int128(int($0)) }
+      return sum
+    }
+    // Null rows hold offset 0.
+    let offsets: UInt64
+    switch width {
+    case 8: offsets = cambium_sum8(data.assumingMemoryBound(to: UInt8.self), rowCount)
+    case 16: offsets = cambium_sum16(data.assumingMemoryBound(to: UInt16.self), rowCount)
+    default: offsets = cambium_sum32(data.assumingMemoryBound(to: UInt32.self), rowCount)
+    }
+    return Int128(offsets) + Int128(base) * Int128(countRows())
+  }
+
+  /// The least and the greatest integer that is not null and, if there is a selection, selected;
+  /// nil when there is none.
+  public func extremeInts(selection: UnsafePointer<UInt64>? = nil) -> ClosedRange<Int64>? {
+    if encoding != .packed { return countRows(selection: selection) > 0 ? base...base : nil }
+    var least = UInt64.max
+    var greatest: UInt64 = 0
+    if width == 64 {
+      var (low, high) = (Int64.max, Int64.min)
+      forEachRow(selection) {
+        let value = int($0)
+        low = min(low, value)
+        high = max(high, value)
+      }
+      return low <= high ? low...high : nil
+    }
+    if hasNulls || selection != nil || width < 8 {
+      forEachRow(selection) {
+        let offset = PackedIntegers.load(data, width, $0)
+        least = min(least, offset)
+        greatest = max(greatest, offset)
+      }
+    } else {
+      switch width {
+      case 8: extremes(of: UInt8.self, &least, &greatest)
+      case 16: extremes(of: UInt16.self, &least, &greatest)
+      default: extremes(of: UInt32.self, &least, &greatest)
+      }
+    }
+    guard least <= greatest else { return nil }
+    return (base &+ Int64(bitPattern: least))...(base &+ Int64(bitPattern: greatest))
+  }
+
+  @inline(__always) private func extremes<Offset: FixedWidthInteger & UnsignedInteger>(
+    of type: Offset.Type, _ least: inout UInt64, _ greatest: inout UInt64
+  ) {
+    let offsets = data.assumingMemoryBound(to: Offset.self)
+    var low = Offset.max
+    var high = Offset.min
+    for row in 0..<rowCount {
+      low = min(low, Offset(littleEndian: offsets[row]))
+      high = max(high, Offset(littleEndian: offsets[row]))
+    }
+    if rowCount > 0 { (least, greatest) = (UInt64(low), UInt64(high)) }
+  }
+
+  // MARK: Floating point
+
+  /// The sum of the floats or doubles that are not null and, if there is a selection, selected.
+  ///
+  /// The order in which they are added is unspecified, and with it the last bits of the result.
+  public func sumDoubles(selection: UnsafePointer<UInt64>? = nil) -> Double {
+    if encoding != .raw || selection != nil {
+      let isDouble = type == .double
+      if encoding != .raw {
+        let value = isDouble ? double(0) : Double(float(0))
+        let count = countRows(selection: selection)
+        return count == 0 ? 0 : value * Double(count)
+      }
+      var sum = 0.0
+      forEachRow(selection) { sum += isDouble ? double($0) : Double(float($0)) }
+      return sum
+    }
+    // Null rows hold zero.
+    return type == .double
+      ? cambium_sum_double(data.assumingMemoryBound(to: Double.self), rowCount)
+      : cambium_sum_float(data.assumingMemoryBound(to: Float.self), rowCount)
+  }
+
+  /// The least and the greatest of the floats or doubles that are not null, not NaN and, if there is
+  /// a selection, selected; nil when there is none.
+  public func extremeDoubles(selection: UnsafePointer<UInt64>? = nil) -> ClosedRange<Double>? {
+    var low = Double.infinity
+    var high = -Double.infinity
+    var isAny = false
+    let isDouble = type == .double
+    forEachRow(selection) { row in
+      let value = isDouble ? double(row) : Double(float(row))
+      if value <= low { low = value }
+      if value >= high { high = value }
+      if !value.isNaN { isAny = true }
+    }
+    return isAny ? low...high : nil
+  }
+
+  /// Marks the rows whose float or double lies between `lower` and `upper`, both included; nulls and
+  /// NaN do not.
+  ///
+  /// Overwrites ``bitmapWordCount`` words, lowest row first.
+  public func selectDoubles(
+    from lower: Double, through upper: Double, into bitmap: UnsafeMutablePointer<UInt64>
+  ) {
+    if encoding != .raw {
+      let value = type == .double ? double(0) : Double(float(0))
+      if value >= lower && value <= upper { return copyPresence(into: bitmap) }
+      return bitmap.update(repeating: 0, count: bitmapWordCount)
+    }
+    withUnsafeTemporaryAllocation(of: Double.self, capacity: 64) { buffer in
+      let copy = buffer.baseAddress.unsafelyUnwrapped
+      for word in 0..<bitmapWordCount {
+        let first = word * 64
+        let rest = min(64, rowCount - first)
+        let values: UnsafePointer<Double>
+        if rest == 64, type == .double {
+          values = (data + first * 8).assumingMemoryBound(to: Double.self)
+        } else {
+          copy.update(repeating: .nan, count: 64)
+          for row in 0..<rest {
+            copy[row] = type == .double ? double(first + row) : Double(float(first + row))
+          }
+          values = UnsafePointer(copy)
+        }
+        bitmap[word] = cambium_mask_double(values, lower, upper) & presence(word)
+      }
+    }
+  }
+
+  // MARK: Other types
+
+  /// Marks the rows whose truth value is `value`; nulls are not.
+  ///
+  /// Overwrites ``bitmapWordCount`` words, lowest row first.
+  public func selectBools(equalTo value: Bool, into bitmap: UnsafeMutablePointer<UInt64>) {
+    for word in 0..<bitmapWordCount {
+      var rows: UInt64
+      if encoding == .bitmap {
+        rows = Self.bitmapWord(data, word, rowCount &- word &* 64)
+      } else {
+        rows = base != 0 ? .max : 0
+      }
+      if !value { rows = ~rows }
+      bitmap[word] = rows & presence(word)
+    }
+  }
+
+  /// Marks the rows whose 128-bit value is (`low`, `high`); nulls are not.
+  ///
+  /// Overwrites ``bitmapWordCount`` words, lowest row first.
+  public func selectWides(
+    equalTo value: (low: UInt64, high: UInt64), into bitmap: UnsafeMutablePointer<UInt64>
+  ) {
+    bitmap.update(repeating: 0, count: bitmapWordCount)
+    for row in 0..<rowCount where wide(row) == (value.low, value.high) {
+      bitmap[row >> 6] |= 1 << UInt64(row & 63)
+    }
+    for word in 0..<bitmapWordCount { bitmap[word] &= presence(word) }
+  }
+}

@@ -1,0 +1,269 @@
+import CPlatform
+
+extension LeafColumn {
+  /// Marks the rows whose bytes equal `needle`; nulls and trees do not.
+  ///
+  /// Overwrites ``bitmapWordCount`` words, lowest row first. Values in overflow pages are read
+  /// through `source`.
+  public func selectBytes(
+    equalTo needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>,
+    source: PageSource
+  ) throws(StoreError) {
+    bitmap.update(repeating: 0, count: bitmapWordCount)
+    guard let parts = bytesColumn else { return }
+    if let body = parts.body(of: needle) {
+      if encoding == .variable {
+        parts.selectRows(equalTo: body, into: bitmap)
+      } else {
+        selectEntries(parts, into: bitmap) { entry in
+          entry.count == body.count
+            && equalBytes(entry.baseAddress, body.baseAddress, count: body.count)
+        }
+      }
+    }
+    try selectOverflow(parts, into: bitmap, source: source) { byteCount in
+      byteCount == needle.count
+    } matches: { bytes in
+      equalBytes(bytes.baseAddress, needle.baseAddress, count: needle.count)
+    }
+  }
+
+  /// Marks the rows whose bytes begin with `needle`; see ``selectBytes(equalTo:into:source:)``.
+  public func selectBytes(
+    withPrefix needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>,
+    source: PageSource
+  ) throws(StoreError) {
+    try selectBytes(into: bitmap, source: source) { bytes in
+      bytes.count >= needle.count
+        && equalBytes(bytes.baseAddress, needle.baseAddress, count: needle.count)
+    }
+  }
+
+  /// Marks the rows whose bytes end with `needle`; see ``selectBytes(equalTo:into:source:)``.
+  public func selectBytes(
+    withSuffix needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>,
+    source: PageSource
+  ) throws(StoreError) {
+    try selectBytes(into: bitmap, source: source) { bytes in
+      bytes.count >= needle.count
+        && equalBytes(
+          needle.baseAddress, bytes.baseAddress, at: bytes.count - needle.count,
+          count: needle.count)
+    }
+  }
+
+  /// Marks the rows whose bytes contain `needle`; see ``selectBytes(equalTo:into:source:)``. An empty
+  /// needle is contained everywhere.
+  public func selectBytes(
+    containing needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>,
+    source: PageSource
+  ) throws(StoreError) {
+    guard let pattern = needle.baseAddress?.assumingMemoryBound(to: UInt8.self), !needle.isEmpty,
+      let parts = bytesColumn, encoding == .variable, parts.prefix.isEmpty, parts.suffix.isEmpty
+    else {
+      return try selectBytes(into: bitmap, source: source) { Self.contains($0, needle) }
+    }
+    bitmap.update(repeating: 0, count: bitmapWordCount)
+    parts.selectRows(containing: pattern, count: needle.count, into: bitmap)
+    try selectOverflow(parts, into: bitmap, source: source) { byteCount in
+      byteCount >= needle.count
+    } matches: { bytes in
+      Self.contains(bytes, needle)
+    }
+  }
+
+  /// Marks the rows whose bytes meet `condition`, which is asked once for each distinct value of a
+  /// dictionary; nulls and trees do not.
+  ///
+  /// Overwrites ``bitmapWordCount`` words, lowest row first. Values in overflow pages are read
+  /// through `source`.
+  public func selectBytes(
+    into bitmap: UnsafeMutablePointer<UInt64>, source: PageSource,
+    where condition: (UnsafeRawBufferPointer) -> Bool
+  ) throws(StoreError) {
+    bitmap.update(repeating: 0, count: bitmapWordCount)
+    guard let parts = bytesColumn else { return }
+    if parts.prefix.isEmpty && parts.suffix.isEmpty {
+      selectEntries(parts, into: bitmap, where: condition)
+    } else {
+      let (prefix, suffix) = (parts.prefix, parts.suffix)
+      let longest = (0..<parts.entryCount).reduce(0) { max($0, parts.length($1)) }
+      withUnsafeTemporaryAllocation(
+        byteCount: prefix.count + longest + suffix.count, alignment: 16
+      ) { buffer in
+        let start = buffer.baseAddress.unsafelyUnwrapped
+        if let bytes = prefix.baseAddress {
+          start.copyMemory(from: bytes, byteCount: prefix.count)
+        }
+        selectEntries(parts, into: bitmap) { entry in
+          if let bytes = entry.baseAddress {
+            (start + prefix.count).copyMemory(from: bytes, byteCount: entry.count)
+          }
+          if let bytes = suffix.baseAddress {
+            (start + prefix.count + entry.count).copyMemory(
+              from: bytes, byteCount: suffix.count)
+          }
+          return condition(
+            UnsafeRawBufferPointer(
+              start: start, count: prefix.count + entry.count + suffix.count))
+        }
+      }
+    }
+    try selectOverflow(
+      parts, into: bitmap, source: source, canMatch: { _ in true }, matches: condition)
+  }
+
+  /// Marks the rows whose entry meets `condition`, outboard ones left out.
+  @inline(__always) private func selectEntries(
+    _ parts: BytesColumn, into bitmap: UnsafeMutablePointer<UInt64>,
+    where condition: (UnsafeRawBufferPointer) -> Bool
+  ) {
+    switch encoding {
+    case .constant:
+      if condition(parts.entry(0)) { copyPresence(into: bitmap) }
+    case .dictionary:
+      withUnsafeTemporaryAllocation(of: Bool.self, capacity: parts.entryCount) { isMatch in
+        isMatch.initialize(repeating: false)
+        var matches: [Int] = []
+        for code in 0..<parts.entryCount where condition(parts.entry(code)) {
+          isMatch[code] = true
+          matches.append(code)
+        }
+        if matches.count <= 4 {
+          for code in matches {
+            let range = PackedRange(low: UInt64(code), span: 0)
+            for word in 0..<bitmapWordCount { bitmap[word] |= offsetMask(word, range) }
+          }
+        } else {
+          for row in 0..<rowCount where isMatch[parts.entryIndex(ofRow: row)] {
+            bitmap[row >> 6] |= 1 << UInt64(row & 63)
+          }
+        }
+      }
+      for word in 0..<bitmapWordCount { bitmap[word] &= presence(word) }
+    default:
+      var offset = 0
+      for row in 0..<rowCount {
+        let count = parts.length(row)
+        let bytes = parts.heapBytes(offset, count)
+        offset &+= count
+        if isNull(row) || parts.isOutboard(row) { continue }
+        if condition(bytes) { bitmap[row >> 6] |= 1 << UInt64(row & 63) }
+      }
+    }
+  }
+
+  /// Marks the rows whose value lies in overflow pages and meets `matches`.
+  private func selectOverflow(
+    _ parts: BytesColumn, into bitmap: UnsafeMutablePointer<UInt64>, source: PageSource,
+    canMatch: (Int) -> Bool, matches: (UnsafeRawBufferPointer) -> Bool
+  ) throws(StoreError) {
+    guard outboard != nil else { return }
+    for row in 0..<rowCount where parts.isOutboard(row) && !isNull(row) {
+      bitmap[row >> 6] &= ~(1 << UInt64(row & 63))
+      guard let value = parts.cell(row).overflow, canMatch(Int(clamping: value.byteCount)) else {
+        continue
+      }
+      let bytes = try value.read(from: source)
+      if bytes.withUnsafeBytes(matches) { bitmap[row >> 6] |= 1 << UInt64(row & 63) }
+    }
+  }
+
+  static func contains(_ bytes: UnsafeRawBufferPointer, _ needle: UnsafeRawBufferPointer) -> Bool {
+    if needle.isEmpty { return true }
+    guard bytes.count >= needle.count, let start = bytes.baseAddress,
+      let pattern = needle.baseAddress
+    else { return false }
+    return cambium_find(
+      start.assumingMemoryBound(to: UInt8.self), bytes.count, 0,
+      pattern.assumingMemoryBound(to: UInt8.self), needle.count) < bytes.count
+  }
+}
+
+extension BytesColumn {
+  /// What a stored entry must be for its value to be `value`; nil when the value lacks the common
+  /// prefix or suffix.
+  func body(of value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    let count = value.count - prefix.count - suffix.count
+    guard count >= 0, equalBytes(prefix.baseAddress, value.baseAddress, count: prefix.count),
+      equalBytes(
+        suffix.baseAddress, value.baseAddress, at: value.count - suffix.count,
+        count: suffix.count)
+    else { return nil }
+    return UnsafeRawBufferPointer(rebasing: value[prefix.count..<(prefix.count + count)])
+  }
+
+  /// The bytes at `offset` of the heap; clamped to it.
+  @inline(__always) func heapBytes(_ offset: Int, _ count: Int) -> UnsafeRawBufferPointer {
+    offset &+ count <= heapByteCount
+      ? UnsafeRawBufferPointer(start: heap + offset, count: count)
+      : UnsafeRawBufferPointer(start: heap, count: 0)
+  }
+
+  /// Marks the rows whose stored bytes equal `body`: lengths are compared first, many at a time.
+  func selectRows(
+    equalTo body: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>
+  ) {
+    let wanted = LeafColumn.PackedRange(low: UInt64(body.count), span: 0)
+    let width = column.lengthWidth
+    if width == 0 && fixedLength != body.count { return }
+    if UInt64(body.count) > PackedIntegers.maximum(width) && width > 0 { return }
+    for word in 0..<column.bitmapWordCount {
+      var rows = column.presence(word)
+      if width > 0 {
+        rows &= LeafColumn.mask(lengths, width, word: word, rowCount: entryCount, wanted)
+      }
+      var equal: UInt64 = 0
+      while rows != 0 {
+        let bit = rows.trailingZeroBitCount
+        rows &= rows &- 1
+        let entry = entry(word &* 64 &+ bit)
+        if entry.count == body.count,
+          equalBytes(entry.baseAddress, body.baseAddress, count: body.count)
+        {
+          equal |= 1 &<< UInt64(bit)
+        }
+      }
+      bitmap[word] = equal
+    }
+  }
+
+  /// Marks the rows whose stored bytes contain the needle: the heap is searched as a whole, and each
+  /// hit looked up by its place.
+  func selectRows(
+    containing needle: UnsafePointer<UInt8>, count: Int,
+    into bitmap: UnsafeMutablePointer<UInt64>
+  ) {
+    let bytes = heap.assumingMemoryBound(to: UInt8.self)
+    var row = 0
+    var rowStart = 0
+    var place = cambium_find(bytes, heapByteCount, 0, needle, count)
+    while place < heapByteCount {
+      // Forward to the row that the hit begins in, by whole groups first.
+      if column.lengthWidth == 0 {
+        guard fixedLength > 0 else { return }
+        row = place / fixedLength
+        rowStart = row &* fixedLength
+      } else {
+        var group = row / LeafEntry.anchorSpan &+ 1
+        while group &* LeafEntry.anchorSpan < entryCount, anchor(group) <= place {
+          row = group &* LeafEntry.anchorSpan
+          rowStart = anchor(group)
+          group &+= 1
+        }
+        while row < entryCount, rowStart &+ length(row) <= place {
+          rowStart &+= length(row)
+          row &+= 1
+        }
+      }
+      guard row < entryCount else { return }
+      let rowEnd = rowStart &+ length(row)
+      var next = place &+ 1
+      if place &+ count <= rowEnd {
+        if !column.isNull(row) { bitmap[row >> 6] |= 1 &<< UInt64(row & 63) }
+        next = max(next, rowEnd)
+      }
+      place = cambium_find(bytes, heapByteCount, next, needle, count)
+    }
+  }
+}
