@@ -1,0 +1,177 @@
+import CambiumCore
+import CambiumFile
+
+/// Cambium over its file store: a table with a column per field, one row per person.
+final class CambiumEngine: Engine {
+  static let name = "cambium"
+
+  private static let table = "Person"
+  private enum Column {
+    static let name: UInt16 = 1
+    static let age: UInt16 = 2
+    static let email: UInt16 = 3
+    static let score: UInt16 = 4
+    static let active: UInt16 = 5
+  }
+
+  private let path: String
+  private var database: Database?
+
+  init(folder: String) {
+    path = folder + "/people.cambium"
+  }
+
+  func open() throws {
+    let database = try Database(store: FileStore(path: path))
+    self.database = database
+    let transaction = try database.beginWrite()
+    _ = try transaction.createTable(
+      Self.table,
+      columns: [
+        ColumnDescriptor(type: .bytes, isNullable: false, name: "name"),
+        ColumnDescriptor(type: .int, isNullable: false, name: "age"),
+        ColumnDescriptor(type: .bytes, isNullable: false, name: "email"),
+        ColumnDescriptor(type: .double, isNullable: false, name: "score"),
+        ColumnDescriptor(type: .bool, isNullable: false, name: "active"),
+      ])
+    _ = try transaction.commit()
+  }
+
+  func close() {
+    try? database?.close()
+    database = nil
+  }
+
+  private func opened() throws -> Database {
+    guard let database else { throw NotOpen() }
+    return database
+  }
+
+  /// Changes the table in one durable transaction.
+  private func write(_ change: (TableEditor) throws -> Void) throws {
+    let transaction = try opened().beginWrite()
+    guard let editor = try transaction.editTable(Self.table) else { throw NotOpen() }
+    try change(editor)
+    _ = try transaction.commit(durability: .full)
+  }
+
+  private func read<Result>(_ body: (ColumnTree) throws -> Result) throws -> Result {
+    let snapshot = try opened().snapshot()
+    guard let table = try snapshot.table(Self.table) else { throw NotOpen() }
+    return try withExtendedLifetime(snapshot) { try body(table.groups[0]) }
+  }
+
+  /// Writes the fields of `person` to `row`, in the order of the columns.
+  @inline(__always)
+  private static func fill(_ row: UnsafeMutableBufferPointer<ColumnValue>, _ person: Person) {
+    row[0] = .bytes(person.name)
+    row[1] = .int(person.age)
+    row[2] = .bytes(person.email)
+    row[3] = .double(person.score)
+    row[4] = .bool(person.active)
+  }
+
+  private static func withRow<Result>(
+    _ body: (UnsafeMutableBufferPointer<ColumnValue>) throws -> Result
+  ) rethrows -> Result {
+    try withUnsafeTemporaryAllocation(of: ColumnValue.self, capacity: 5) { row in
+      row.initialize(repeating: .null)
+      return try body(row)
+    }
+  }
+}
+
+/// The engine was used before `open` or after `close`.
+private struct NotOpen: Error, CustomStringConvertible {
+  var description: String { "the database is not open" }
+}
+
+extension CambiumEngine: BulkAppending {
+  func append(_ people: People) throws {
+    try write { editor in
+      try Self.withRow { row in
+        for index in 0..<people.count {
+          let person = people[index]
+          Self.fill(row, person)
+          try editor.insert(key: person.id, values: UnsafeBufferPointer(row))
+        }
+      }
+    }
+  }
+}
+
+extension CambiumEngine: PointReading {
+  func readNames(of keys: [Int64]) throws -> NameDigest {
+    try read { tree in
+      var digest = NameDigest()
+      for key in keys {
+        guard let position = try tree.seek(key),
+          let column = position.leaf.column(Column.name)
+        else { continue }
+        digest.add(column.bytes(position.row))
+      }
+      return digest
+    }
+  }
+}
+
+extension NameDigest {
+  /// Adds one name that a leaf may hold in parts.
+  @inline(__always)
+  fileprivate mutating func add(_ cell: BytesCell) {
+    if let name = cell.contiguous {
+      add(name)
+    } else {
+      cell.array.withUnsafeBytes { add($0) }
+    }
+  }
+}
+
+extension CambiumEngine: ColumnScanning {
+  func count(ofAgesIn range: Range<Int64>) throws -> Int {
+    try read { tree in
+      var count = 0
+      var cursor = tree.leafCursor()
+      var isValid = try cursor.first()
+      while isValid {
+        if let ages = cursor.leaf.column(Column.age) {
+          count += ages.countInts(in: range.lowerBound...range.upperBound - 1)
+        } else if range.contains(0) {
+          count += cursor.leaf.rowCount
+        }
+        isValid = try cursor.next()
+      }
+      return count
+    }
+  }
+
+  func sumOfScores() throws -> Double {
+    try read { tree in
+      var sum = 0.0
+      var cursor = tree.leafCursor()
+      var isValid = try cursor.first()
+      while isValid {
+        if let scores = cursor.leaf.column(Column.score) { sum += scores.sumDoubles() }
+        isValid = try cursor.next()
+      }
+      return sum
+    }
+  }
+}
+
+extension CambiumEngine: SmallCommitting {
+  func commitAppend(_ person: Person) throws {
+    try write { editor in
+      try Self.withRow { row in
+        Self.fill(row, person)
+        try editor.insert(key: person.id, values: UnsafeBufferPointer(row))
+      }
+    }
+  }
+
+  func commitUpdate(key: Int64, age: Int64) throws {
+    try write { editor in
+      try editor.update(key: key, column: Column.age, value: .int(age))
+    }
+  }
+}
