@@ -2,15 +2,20 @@ import TestSupport
 
 @testable import CambiumCore
 
-/// A key tree in a heap store, as the only tree of its database.
+/// A key tree as the only tree of a store.
 final class KeyTreeBench {
-  let store: HeapStore
-  let trust = TrustTable(bitCount: 12)
+  let store: any PageStore
+  let codec: (any PageCodec)?
+  let trust = TrustTable(bitCount: 8)
   let limits: KeyTreeEditor.Limits
 
   /// Small limits make high trees of few keys.
-  init(store: HeapStore = HeapStore(), leaf: Int = 8192, branch: Int = 4096) {
+  init(
+    store: any PageStore = HeapStore(), codec: (any PageCodec)? = nil, leaf: Int = 8192,
+    branch: Int = 4096
+  ) {
     self.store = store
+    self.codec = codec
     limits = KeyTreeEditor.Limits(leafByteCount: leaf, branchByteCount: branch)
   }
 
@@ -22,7 +27,7 @@ final class KeyTreeBench {
 
   private func source(_ pin: Pin) -> PageSource {
     // The cache keeps nothing: every read meets the store.
-    PageSource(pin: pin, store: store, codec: nil, trust: trust, cache: PageCache(byteCount: 0))
+    PageSource(pin: pin, store: store, codec: codec, trust: trust, cache: PageCache(byteCount: 0))
   }
 
   /// Runs one transaction; an error rolls it back.
@@ -31,7 +36,7 @@ final class KeyTreeBench {
     let pin = try store.pin()
     let writer = try store.beginWrite()
     let context = WriteContext(
-      source: source(pin), writer: writer, codec: nil, store: store.identity)
+      source: source(pin), writer: writer, codec: codec, store: store.identity)
     let editor = KeyTreeEditor(root: pin.head.root, context: context, limits: limits)
     do {
       try body(editor)

@@ -76,7 +76,7 @@ struct KeyTreeModelTests {
     for round in 0..<14 {
       // Rounds grow, churn, shrink, and empty the tree.
       let removal = [10, 10, 50, 90, 20, 70, 100][round % 7]
-      let tree = try bench.write { editor in
+      let tree = try bench.write { editor throws in
         for _ in 0..<Int.random(in: 1...160, using: &random) {
           if Int.random(in: 0..<100, using: &random) < removal {
             let isPresent = !model.entries.isEmpty && Bool.random(using: &random)

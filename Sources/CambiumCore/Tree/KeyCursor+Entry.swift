@@ -42,13 +42,7 @@ extension KeyCursor {
   /// Whether the key begins with `prefix`.
   @inlinable public func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
     checkValid()
-    let count = node.keyByteCount(index)
-    if prefix.count > count { return false }
-    return withUnsafeTemporaryAllocation(byteCount: max(1, count), alignment: 8) { buffer in
-      let length = copyKey(to: buffer)
-      return ByteComparison.order(
-        UnsafeRawBufferPointer(rebasing: buffer[..<min(length, prefix.count)]), prefix) == 0
-    }
+    return node.hasPrefix(index, header: KeyNode.leafCellHeader, prefix)
   }
 
   /// Whether the key begins with `prefix`.
@@ -60,22 +54,8 @@ extension KeyCursor {
   /// the object a key belongs to. The key must have eight bytes or more.
   @inlinable public var keyTail: UInt64 {
     checkValid()
-    let count = node.keyByteCount(index)
-    precondition(count >= 8, "The key is shorter than eight bytes.")
-    let slot = node.slot(index)
-    if slot.suffixLength >= 12 {
-      let cell = node.cell(slot, header: KeyNode.leafCellHeader)
-      let rest = node.rest(slot, cell: cell, header: KeyNode.leafCellHeader)
-      if rest.count >= 8 {
-        return UInt64(
-          bigEndian: rest.loadUnaligned(fromByteOffset: rest.count &- 8, as: UInt64.self))
-      }
-    }
-    return withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { buffer in
-      let length = copyKey(to: buffer)
-      return length < 8
-        ? 0 : UInt64(bigEndian: buffer.loadUnaligned(fromByteOffset: length - 8, as: UInt64.self))
-    }
+    precondition(node.keyByteCount(index) >= 8, "The key is shorter than eight bytes.")
+    return node.keyTail(index, header: KeyNode.leafCellHeader)
   }
 
   /// How long the value is, in bytes.

@@ -39,6 +39,50 @@ extension KeyNode {
     }
   }
 
+  /// Whether key `index` begins with `sought`.
+  @inlinable
+  func hasPrefix(_ index: Int, header: Int, _ sought: UnsafeRawBufferPointer) -> Bool {
+    guard let base = sought.baseAddress, sought.count > 0 else { return true }
+    let shared = min(sought.count, prefixLength)
+    if ByteComparison.commonPrefix(bytes + prefixStart, base, shared) < shared { return false }
+    let left = sought.count &- shared
+    if left == 0 { return true }
+    let slot = slot(index)
+    if left > slot.suffixLength { return false }
+    let inHead = min(4, left)
+    let shift = UInt32(32 &- 8 &* inHead)
+    if slot.head >> shift != KeySlot.head(base + shared, inHead) >> shift { return false }
+    let rest = rest(slot, cell: cell(slot, header: header), header: header)
+    let inRest = left &- inHead
+    guard inRest <= rest.count, let start = rest.baseAddress else { return false }
+    return ByteComparison.commonPrefix(start, base + shared + inHead, inRest) == inRest
+  }
+
+  /// The last eight bytes of key `index`, which has as many, as a number.
+  ///
+  /// Put together from the rest, the head and the prefix; what is loaded before each of them lies in
+  /// the page and is shifted or masked out.
+  @inlinable
+  func keyTail(_ index: Int, header: Int) -> UInt64 {
+    let slot = slot(index)
+    let rest = rest(slot, cell: cell(slot, header: header), header: header)
+    guard let start = rest.baseAddress else { return 0 }
+    // Two bytes of cell header at least, and the node's header, come before the rest.
+    let last = UInt64(
+      bigEndian: (start + rest.count - 8).loadUnaligned(as: UInt64.self))
+    if rest.count >= 8 { return last }
+    let restBits = UInt64(rest.count &* 8)
+    let headLength = UInt64(min(4, slot.suffixLength))
+    let head = UInt64(slot.head) >> (32 &- 8 &* headLength)
+    var tail = last & (1 &<< restBits &- 1) | head &<< restBits
+    let suffixBits = restBits &+ 8 &* headLength
+    if suffixBits < 64 {
+      let prefixEnd = bytes + prefixStart + prefixLength
+      tail |= UInt64(bigEndian: (prefixEnd - 8).loadUnaligned(as: UInt64.self)) << suffixBits
+    }
+    return tail
+  }
+
   /// The value of entry `index` of a leaf, as it is stored beside its key.
   @inlinable @inline(__always)
   func storedValue(_ index: Int) -> StoredValue {

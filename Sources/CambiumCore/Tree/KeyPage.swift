@@ -75,9 +75,8 @@ final class KeyPage: DirtyPage {
     bytes.storeBytes(of: UInt16(value).littleEndian, toByteOffset: offset, as: UInt16.self)
   }
 
-  /// How many bytes the cell of entry `index` takes.
-  func cellByteCount(_ index: Int) -> Int {
-    let node = node
+  /// How many bytes the cell of entry `index` of `node`, which is this one or a copy, takes.
+  private func cellByteCount(_ index: Int, in node: KeyNode) -> Int {
     let tail = kind == .keyLeaf ? node.storedValue(index).bytes.count : 0
     return cellHeader + node.slot(index).restLength + tail
   }
@@ -121,29 +120,22 @@ extension KeyPage {
 
   /// Closes the gaps that removed and replaced cells left.
   func compact() {
-    let heap = heap
-    let scratch = UnsafeMutableRawPointer.allocate(byteCount: max(heap, 1), alignment: 8)
+    let (end, count) = (end, count)
+    let scratch = UnsafeMutableRawPointer.allocate(byteCount: end, alignment: 8)
     defer { scratch.deallocate() }
-    let end = end
-    scratch.copyMemory(from: bytes + end - heap, byteCount: heap)
-    // Offsets count back from the end, in the page and in the copy alike.
-    let old = scratch + heap
-    var used = 0
-    func move(_ offset: Int, _ byteCount: Int) -> Int {
-      used += byteCount
-      (bytes + end - used).copyMemory(from: old - offset, byteCount: byteCount)
-      return used
-    }
-    let prefixLength = field(KeyNode.Field.prefixLength)
-    let sizes = (0..<count).map { cellByteCount($0) }
-    setField(
-      KeyNode.Field.prefixOffset, move(field(KeyNode.Field.prefixOffset), prefixLength))
+    scratch.copyMemory(from: bytes, byteCount: end)
+    let old = KeyNode(scratch, byteCount: end)
+    var used = old.prefixLength
+    (bytes + end - used).copyMemory(from: scratch + old.prefixStart, byteCount: used)
+    setField(KeyNode.Field.prefixOffset, used)
     for index in 0..<count {
-      let slot = node.slot(index)
-      let offset = move(slot.offset, sizes[index])
-      setSlot(index, KeySlot(head: slot.head, offset: offset, suffixLength: slot.suffixLength))
+      let slot = old.slot(index)
+      let byteCount = cellByteCount(index, in: old)
+      used += byteCount
+      (bytes + end - used).copyMemory(from: scratch + end - slot.offset, byteCount: byteCount)
+      setSlot(index, KeySlot(head: slot.head, offset: used, suffixLength: slot.suffixLength))
     }
-    self.heap = used
+    heap = used
     garbage = 0
   }
 
@@ -267,7 +259,7 @@ extension KeyPage {
     let node = node
     let count = count
     if kind == .keyLeaf, node.storedValue(index).isOverflow { overflowCount -= 1 }
-    garbage += cellByteCount(index)
+    garbage += cellByteCount(index, in: node)
     let slots = bytes + KeyNode.headerByteCount
     (slots + index * 8).copyMemory(
       from: slots + (index + 1) * 8, byteCount: (count - index - 1) * 8)
