@@ -25,8 +25,13 @@ final class KeyTreeBench {
     return KeyTree(root: pin.head.root, source: source(pin))
   }
 
+  /// The same version through an empty cache.
+  func reopened(_ tree: KeyTree) -> KeyTree {
+    KeyTree(root: tree.root, source: source(tree.source.pin))
+  }
+
   private func source(_ pin: Pin) -> PageSource {
-    // The cache keeps nothing: every read meets the store.
+    // The smallest cache there is: most reads meet the store.
     PageSource(pin: pin, store: store, codec: codec, trust: trust, cache: PageCache(byteCount: 0))
   }
 

@@ -88,13 +88,13 @@ struct KeyTreeDiffTests {
       try editor.remove(key(19_000))
     }
     store.readCount = 0
-    let found = try Self.differences(old, new)
+    let found = try Self.differences(bench.reopened(old), bench.reopened(new))
     #expect(found.map(\.key) == [key(500) + [0], key(12_345), key(19_000)])
     #expect(found.map(\.kind) == [.inserted, .changed, .removed])
     // Both sides of three paths, and what a split or merge moved beside them.
     #expect(store.readCount <= 2 * 3 * (height + 3))
     store.readCount = 0
-    #expect(try Self.differences(new, new) == [])
+    #expect(try Self.differences(new, bench.reopened(new)) == [])
     #expect(store.readCount == 0)
   }
 }

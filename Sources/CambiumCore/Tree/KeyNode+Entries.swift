@@ -60,14 +60,16 @@ extension KeyNode {
 
   /// The last eight bytes of key `index`, which has as many, as a number.
   ///
-  /// Put together from the rest, the head and the prefix; what is loaded before each of them lies in
-  /// the page and is shifted or masked out.
+  /// Put together from the rest, the head and the prefix; what is loaded before each of them is
+  /// shifted or masked out. Cells and prefix lie behind the node's header, so that it is in the page;
+  /// in a page gone bad it might not be, and the tail is 0.
   @inlinable
   func keyTail(_ index: Int, header: Int) -> UInt64 {
     let slot = slot(index)
     let rest = rest(slot, cell: cell(slot, header: header), header: header)
-    guard let start = rest.baseAddress else { return 0 }
-    // Two bytes of cell header at least, and the node's header, come before the rest.
+    guard let start = rest.baseAddress, start + rest.count - bytes >= 8,
+      prefixStart &+ prefixLength >= 8
+    else { return 0 }
     let last = UInt64(
       bigEndian: (start + rest.count - 8).loadUnaligned(as: UInt64.self))
     if rest.count >= 8 { return last }

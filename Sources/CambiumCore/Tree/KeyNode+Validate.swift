@@ -13,26 +13,38 @@ extension KeyNode {
       page.bytes.load(fromByteOffset: 1, as: UInt8.self) == 0
     else { throw .damaged(Damage(.kind, at: reference, "the page is no \(kind)")) }
 
+    // What the node made of its header counts from here on: the bytes may change under a mapping.
     let node = KeyNode(page)
-    let count = node.field(Field.count)
-    let heap = node.field(Field.heap)
-    let end = node.field(Field.end)
-    let prefixOffset = node.field(Field.prefixOffset)
-    guard count >= (isLeaf ? 1 : 2), end <= page.byteCount,
-      end == headerByteCount + count * slotByteCount + heap
-    else { throw .damaged(Damage(.bounds, at: reference, "\(count) entries in \(end) bytes")) }
-    guard node.field(Field.prefixLength) <= prefixOffset, prefixOffset <= heap,
+    let heap = node.heapByteCount
+    guard node.count >= (isLeaf ? 1 : 2), node.field(Field.count) == node.count,
+      node.field(Field.end) == node.end, node.field(Field.heap) == heap
+    else {
+      throw .damaged(
+        Damage(.bounds, at: reference, "\(node.count) entries in \(node.end) bytes"))
+    }
+    let prefixOffset = node.end - node.prefixStart
+    guard node.field(Field.prefixLength) == node.prefixLength,
+      node.field(Field.prefixOffset) == prefixOffset, prefixOffset <= heap,
       node.field(Field.garbage) == 0
-    else { throw .damaged(Damage(.bounds, at: reference, "the prefix leaves the page")) }
+    else { throw .damaged(Damage(.bounds, at: reference, "the prefix leaves the heap")) }
 
-    let used = try isLeaf ? node.validateLeaf(reference) : node.validateBranch(reference)
-    guard used + node.prefixLength == heap else {
-      throw .damaged(Damage(.bounds, at: reference, "cells of \(used) bytes in \(heap)"))
+    var tiling = HeapTiling(byteCount: heap)
+    defer { tiling.deallocate() }
+    tiling.add(offset: prefixOffset, byteCount: node.prefixLength)
+    if isLeaf {
+      try node.validateLeaf(reference, &tiling)
+    } else {
+      try node.validateBranch(reference, &tiling)
+    }
+    guard tiling.isExact else {
+      throw .damaged(Damage(.bounds, at: reference, "cells overlap or leave gaps"))
     }
     try node.validateOrder(reference, from: isLeaf ? 0 : 1)
   }
 
-  @usableFromInline
+  /// How many bytes lie behind the slots of a stored node.
+  private var heapByteCount: Int { end - Self.headerByteCount - count * Self.slotByteCount }
+
   func field(_ offset: Int) -> Int {
     Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
   }
@@ -44,7 +56,7 @@ extension KeyNode {
   ) throws(StoreError) -> (offset: Int, byteCount: Int) {
     let slot = slot(index)
     let byteCount = header + slot.restLength
-    guard slot.offset <= field(Field.heap), byteCount <= slot.offset else {
+    guard slot.offset <= heapByteCount, byteCount <= slot.offset else {
       throw .damaged(Damage(.bounds, at: reference, "entry \(index) leaves the page"))
     }
     guard prefixLength + slot.suffixLength <= Self.maximumKeyByteCount else {
@@ -56,8 +68,9 @@ extension KeyNode {
     return (slot.offset, byteCount)
   }
 
-  private func validateLeaf(_ reference: PageReference) throws(StoreError) -> Int {
-    var used = 0
+  private func validateLeaf(
+    _ reference: PageReference, _ tiling: inout HeapTiling
+  ) throws(StoreError) {
     var overflowCount = 0
     for index in 0..<count {
       let cell = try validateCell(index, header: Self.leafCellHeader, reference)
@@ -78,19 +91,19 @@ extension KeyNode {
           throw .damaged(Damage(.encoding, at: reference, "overflow value \(index)"))
         }
       }
-      used += cell.byteCount + length
+      tiling.add(offset: cell.offset, byteCount: cell.byteCount + length)
     }
     guard overflowCount == field(Field.overflow) else {
       throw .damaged(Damage(.count, at: reference, "the number of overflow values"))
     }
-    return used
   }
 
-  private func validateBranch(_ reference: PageReference) throws(StoreError) -> Int {
+  private func validateBranch(
+    _ reference: PageReference, _ tiling: inout HeapTiling
+  ) throws(StoreError) {
     guard slot(0).suffixLength == 0, slot(0).head == 0, field(Field.overflow) == 0 else {
       throw .damaged(Damage(.encoding, at: reference, "the first separator is not empty"))
     }
-    var used = 0
     let childKind = child(0).rawKind
     for index in 0..<count {
       let cell = try validateCell(index, header: Self.branchCellHeader, reference)
@@ -100,12 +113,11 @@ extension KeyNode {
       else { throw .damaged(Damage(.reference, at: reference, "child \(index)")) }
       let rowCount = (bytes + end - cell.offset + PageReference.byteCount).loadUnaligned(
         as: UInt64.self)
-      guard UInt64(littleEndian: rowCount) - 1 < 1 << 48 - 1 else {
+      guard UInt64(littleEndian: rowCount) &- 1 < (1 << 48) - 1 else {
         throw .damaged(Damage(.count, at: reference, "the rows below child \(index)"))
       }
-      used += cell.byteCount
+      tiling.add(offset: cell.offset, byteCount: cell.byteCount)
     }
-    return used
   }
 
   private func validateOrder(
@@ -126,5 +138,42 @@ extension KeyNode {
       }
       index += 1
     }
+  }
+}
+
+/// Proves that pieces cover a heap without gap or overlap.
+///
+/// Each piece flips a bit where it begins and one where it ends. If in the end only those at both
+/// ends of the heap are set, every byte is covered an odd number of times; if the lengths add up to
+/// the heap's as well, every byte is covered once.
+private struct HeapTiling {
+  private let flips: UnsafeMutablePointer<UInt64>
+  private let wordCount: Int
+  private let byteCount: Int
+  private var covered = 0
+
+  init(byteCount: Int) {
+    self.byteCount = byteCount
+    wordCount = byteCount / 64 + 1
+    flips = .allocate(capacity: wordCount)
+    flips.initialize(repeating: 0, count: wordCount)
+    flip(0)
+    flip(byteCount)
+  }
+
+  func deallocate() { flips.deallocate() }
+
+  private func flip(_ position: Int) { flips[position >> 6] ^= 1 << UInt64(position & 63) }
+
+  /// Adds a piece that begins `offset` bytes, at most the heap's length, before the heap's end and
+  /// does not reach beyond it.
+  mutating func add(offset: Int, byteCount: Int) {
+    covered += byteCount
+    flip(offset)
+    flip(offset - byteCount)
+  }
+
+  var isExact: Bool {
+    covered == byteCount && (0..<wordCount).allSatisfy { flips[$0] == 0 }
   }
 }

@@ -113,11 +113,18 @@ extension OverflowValue {
     }
   }
 
-  /// Gives all pages of the value back to the store. Lists are read, chunks are not.
+  /// Gives all pages of the value back to the store. Lists are read, chunks are not. If it throws,
+  /// nothing was given back.
   public func free(in context: WriteContext) throws(StoreError) {
+    var references: [PageReference] = []
     try forEachPage(in: context.source) { reference, _ throws(StoreError) in
-      context.free(reference)
+      references.append(reference)
     }
+    // A damaged length turns a chunk into a list of anything; no page may be freed twice.
+    guard Set(references.map(\.address)).count == references.count else {
+      throw .damaged(Damage(.reference, at: reference, "an overflow value names a page twice"))
+    }
+    for reference in references { context.free(reference) }
   }
 
   /// Calls `body` with every page of the value, children before parents: the reference, and for a
