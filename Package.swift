@@ -40,11 +40,17 @@ let package = Package(
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
-        "Cambium", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Cambium", "CambiumCore", "CambiumFile",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/cambium"),
     .executableTarget(
-      name: "Flights", dependencies: ["Cambium", "CZstd"], path: "Tools/Examples/Flights",
+      name: "Flights",
+      dependencies: [
+        "Cambium", "CambiumFile", "CZstd",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/Examples/Flights",
       exclude: ["Data"]),
 
     // Tests.
@@ -56,6 +62,8 @@ let package = Package(
     .testTarget(
       name: "CambiumFileTests",
       dependencies: ["CambiumFile", "CambiumMemory", "TestSupport"]),
+    .testTarget(
+      name: "CambiumToolTests", dependencies: ["CambiumTool", "CambiumCore", "CambiumFile"]),
     .testTarget(name: "CambiumTests", dependencies: ["Cambium", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,5 +1,14 @@
 import ArgumentParser
 
-@main struct CambiumTool: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "cambium")
+/// The command line: looks into stores, proves and shrinks them, offline.
+@main
+struct CambiumTool: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cambium",
+    abstract: "Inspects, verifies and compacts Cambium stores.",
+    discussion: """
+      Every command takes the path of a store, prints for people by default and JSON with --json,
+      and exits with a status other than 0 and one clear line when something is wrong.
+      """,
+    subcommands: [InspectCommand.self, VerifyCommand.self, CompactCommand.self])
 }

@@ -56,11 +56,22 @@ extension FileStore {
   /// Puts the store at `newPath` in the place of the one at `path`, in one rename that survives power
   /// loss. Both must be closed; they may differ in everything but being stores.
   ///
-  /// Throws ``StoreError/inUse(path:holder:)`` when somebody uses one of them; then, and on any other
-  /// error, both files are as they were.
-  public static func replace(path: String, with newPath: String) throws(StoreError) {
+  /// Throws ``StoreError/inUse(path:holder:)`` when somebody uses one of them, or when the newest head
+  /// of the replaced store is no longer `head`, if one is given; then, and on any other error, both
+  /// files are as they were.
+  public static func replace(
+    path: String, with newPath: String, expecting head: Head? = nil
+  ) throws(StoreError) {
     let target = PosixFiles.resolved(path)
     let (old, oldNumber) = try lockedForReplacing(target)
+    if let head {
+      let sector = try FileOpening.readIdentity(old, path: target)
+      let slots = try FileOpening.readSlots(old, identity: sector, path: target)
+      let newest = slots.compactMap { $0 }.max { $0.sequence < $1.sequence }
+      guard newest?.head == head else {
+        throw .inUse(path: path, holder: "another program, which has just changed it")
+      }
+    }
     let (new, newNumber) = try lockedForReplacing(newPath)
     precondition(oldNumber != newNumber, "A store cannot replace itself; name another file.")
     try new.perform(path: newPath) { device throws(DeviceError) in

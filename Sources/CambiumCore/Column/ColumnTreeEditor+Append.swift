@@ -1,3 +1,6 @@
+/// Written pages are spilled when so many bytes of them have piled up during a copy.
+private let spillByteCount = 32 << 20
+
 extension ColumnTreeEditor {
   /// Appends all rows of `other`, streaming, so that leaves come out full: what compaction does.
   ///
@@ -41,6 +44,7 @@ extension ColumnTreeEditor {
         }
       }
       progress(cursor.firstIndex + leaf.rowCount)
+      if context.dirty.byteCount > spillByteCount { _ = try flush() }
     } while try cursor.next()
   }
 }

@@ -4,19 +4,19 @@
 /// pages come through the database's cache. In a write transaction the source also finds the
 /// transaction's own dirty pages, so that every reading algorithm works on uncommitted data as it is.
 ///
-/// Unchecked: `dirty` is set only for the source of a write transaction, which has one user at a
-/// time; everything else is constant or synchronized in itself.
+/// Unchecked: `base`, `pin` and `dirty` change only in the source of a write transaction, which has
+/// one user at a time; everything else is constant or synchronized in itself.
 public final class PageSource: @unchecked Sendable {
-  @usableFromInline let base: UnsafeRawPointer?
+  @exclusivity(unchecked) @usableFromInline private(set) final var base: UnsafeRawPointer?
   @usableFromInline let readableByteCount: Int
   @usableFromInline let trust: TrustTable
   let store: any PageStore
   let codec: (any PageCodec)?
   let cache: PageCache
   /// Keeps the version readable.
-  let pin: Pin
+  private var pin: Pin?
   /// The running transaction's own pages.
-  @usableFromInline var dirty: DirtyPages?
+  var dirty: DirtyPages?
 
   /// Reads the version that `pin` holds.
   public init(
@@ -29,6 +29,13 @@ public final class PageSource: @unchecked Sendable {
     self.cache = cache
     base = codec == nil ? pin.base : nil
     readableByteCount = pin.readableByteCount
+  }
+
+  /// Ends the source of a transaction: lets its version go. Reading through it is misuse from now on.
+  func end() {
+    base = nil
+    pin = nil
+    dirty = nil
   }
 
   /// The page at `reference`, checked to be a whole page of `kind`.
@@ -48,6 +55,9 @@ public final class PageSource: @unchecked Sendable {
   /// The page at `reference`, wherever it is; the slow half of ``page(_:_:)``.
   @usableFromInline
   func untrustedPage(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Page {
+    guard let pin else {
+      preconditionFailure("The transaction has ended; read through the snapshot it returned.")
+    }
     if reference.isDirty {
       guard let dirty else {
         throw .damaged(Damage(.reference, "a stored page refers to a page that was never stored"))

@@ -118,6 +118,18 @@ public final class TableEditor {
     return editors[group]
   }
 
+  /// Adds all rows of `table`, which has the same columns, behind the rows there are. `copy` gives
+  /// for each tree that a row owns the root of its copy.
+  func append(
+    contentsOf table: Table, copy: (TreeRoot) throws(StoreError) -> TreeRoot,
+    progress: (Int) -> Void
+  ) throws(StoreError) {
+    isChanged = true
+    for (editor, group) in zip(editors, table.groups) {
+      try editor.append(contentsOf: group, mapping: copy, progress: progress)
+    }
+  }
+
   // MARK: Columns
 
   /// Adds a column and returns its number; rows that exist read as its default, nothing is

@@ -22,7 +22,7 @@ public final class WriteTransaction: DatabaseView {
     catalog = KeyTreeEditor(root: writer.base.root, context: context)
   }
 
-  deinit { if isActive { writer.abort() } }
+  deinit { rollback() }
 
   /// The version that committing makes.
   public var version: Version { writer.version }
@@ -184,7 +184,7 @@ public final class WriteTransaction: DatabaseView {
     isActive = false
     tables = [:]
     keyTrees = [:]
-    context.source.dirty = nil
+    context.source.end()
   }
 
   // MARK: Catalog
@@ -241,6 +241,31 @@ public final class WriteTransaction: DatabaseView {
     checkName(name)
     let entry = try currentCatalog.entry(Catalog.key(name))
     precondition(entry == nil, "The name '\(name)' is in use; drop what it names first.")
+  }
+
+  // MARK: Copying
+
+  /// Makes a table like `table`, of another database, with all its rows.
+  func adoptTable(
+    _ name: String, _ table: Table, progress: (Int) -> Void
+  ) throws(StoreError) {
+    try checkNew(name)
+    let editor = TableEditor(
+      record: table.record, roots: table.groups.map { _ in .empty(.column) }, context: context)
+    tables[name] = editor
+    try editor.append(
+      contentsOf: table,
+      copy: { root throws(StoreError) in
+        try OwnedTreeCopy(source: table.groups[0].source, context: context).copy(root)
+      }, progress: progress)
+    try write(editor, name)
+  }
+
+  /// Goes on numbering tables where the database of `snapshot` stopped.
+  func adoptTableNumber(of snapshot: Snapshot) throws(StoreError) {
+    if let entry = try snapshot.catalog.entry(Catalog.nextTableKey) {
+      try put(entry, Catalog.nextTableKey)
+    }
   }
 
   private func takeTableNumber() throws(StoreError) -> UInt32 {

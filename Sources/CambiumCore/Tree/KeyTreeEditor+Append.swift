@@ -5,7 +5,7 @@ extension KeyTreeEditor {
   /// all the same. Written pages are spilled on the way, so that memory stays bounded whatever the
   /// size. `progress` is called now and then with how many keys were copied so far.
   public func append(
-    contentsOf other: KeyTree, progress: ((Int) -> Void)? = nil
+    contentsOf other: KeyTree, progress: (Int) -> Void = { _ in }
   ) throws(StoreError) {
     let key = UnsafeMutableRawBufferPointer.allocate(
       byteCount: KeyNode.maximumKeyByteCount, alignment: 8)
@@ -18,12 +18,12 @@ extension KeyTreeEditor {
       try set(UnsafeRawBufferPointer(rebasing: key[..<length]), try cursor.value)
       copied += 1
       if copied & 0xfff == 0 {
-        progress?(copied)
+        progress(copied)
         if context.dirty.byteCount > Self.spillByteCount { _ = try flush() }
       }
       isAtKey = try cursor.next()
     }
-    progress?(copied)
+    progress(copied)
   }
 
   /// How many dirty bytes a copy holds before it writes them.

@@ -1,0 +1,82 @@
+extension Database {
+  /// Writes the newest version of this database into `destination`, which must be empty.
+  ///
+  /// Trees are rebuilt row by row with full pages, so that the copy is as small as it can be; all
+  /// names, keys, column numbers and values are the same. Dead roots and old versions stay behind.
+  /// `progress` is called now and then with the number of rows copied so far.
+  public func copy(
+    to destination: Database, progress: (Int) -> Void = { _ in }
+  ) throws(StoreError) {
+    let snapshot = try snapshot()
+    let transaction = try destination.beginWrite()
+    do throws(StoreError) {
+      try transaction.copyContents(of: snapshot, progress: progress)
+    } catch {
+      transaction.rollback()
+      throw error
+    }
+    _ = try transaction.commit(durability: .full)
+  }
+}
+
+extension WriteTransaction {
+  fileprivate func copyContents(
+    of snapshot: Snapshot, progress: (Int) -> Void
+  ) throws(StoreError) {
+    var rowCount = 0
+    for name in try snapshot.names(withPrefix: "") {
+      if let table = try snapshot.table(name) {
+        try adoptTable(name, table) { progress(rowCount + $0) }
+        rowCount += table.count
+      } else if let tree = try snapshot.keyTree(name) {
+        try editKeyTree(name).append(contentsOf: tree) { progress(rowCount + $0) }
+        rowCount += tree.count
+      } else if let bytes = try snapshot.value(name) {
+        try setValue(name, bytes)
+      }
+      progress(rowCount)
+      try spillIfNeeded()
+    }
+    try adoptTableNumber(of: snapshot)
+  }
+}
+
+/// Copies trees that rows own, of which the catalog knows nothing.
+struct OwnedTreeCopy {
+  /// Where the trees are read.
+  let source: PageSource
+  /// Where they are written.
+  let context: WriteContext
+
+  /// Writes the tree at `root` anew and returns the copy's root.
+  func copy(_ root: TreeRoot) throws(StoreError) -> TreeRoot {
+    if root.isEmpty { return root }
+    if root.kind == .key {
+      let editor = KeyTreeEditor(root: .empty(.key), context: context)
+      try editor.append(contentsOf: KeyTree(root: root, source: source))
+      return try editor.flush()
+    }
+    let tree = ColumnTree(root: root, source: source)
+    let editor = ColumnTreeEditor(
+      root: .empty(root.kind), layout: try tree.storedLayout(), context: context)
+    try editor.append(contentsOf: tree, mapping: { root throws(StoreError) in try copy(root) })
+    return try editor.flush()
+  }
+}
+
+extension ColumnTree {
+  /// The columns that any leaf stores. A column whose every cell is its default is not among them.
+  func storedLayout() throws(StoreError) -> ColumnLayout {
+    var specs: [UInt16: ColumnSpec] = [:]
+    var cursor = leafCursor()
+    var isValid = try cursor.first()
+    while isValid {
+      for id in cursor.leaf.columnIDs where specs[id] == nil {
+        guard let column = cursor.leaf.column(id) else { continue }
+        specs[id] = ColumnSpec(id: id, type: column.type, isNullable: column.isNullable)
+      }
+      isValid = try cursor.next()
+    }
+    return ColumnLayout(Array(specs.values))
+  }
+}

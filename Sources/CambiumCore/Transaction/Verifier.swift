@@ -1,0 +1,137 @@
+extension Database {
+  /// Walks every page of the newest version and proves checksums, order, counts and heights, and
+  /// that reachable, free and pending extents partition the store.
+  ///
+  /// Damage is reported, not thrown: the walk goes on where it can. `progress` is called now and then
+  /// with the number of bytes walked so far. Throws only when the store cannot be read at all.
+  public func verify(
+    progress: ((Int) -> Void)? = nil
+  ) throws(StoreError) -> VerificationReport {
+    let snapshot = try snapshot()
+    var verifier = Verifier(snapshot: snapshot, progress: progress)
+    verifier.run()
+    if verifier.report.findings.isEmpty {
+      // Extents of damaged trees are unknown, so the partition is only proved for sound ones.
+      verifier.report.findings += try store.check(reachable: verifier.sortedExtents())
+    }
+    return verifier.report
+  }
+}
+
+/// One walk over a version; collects findings and extents.
+struct Verifier {
+  private let snapshot: Snapshot
+  private let progress: ((Int) -> Void)?
+  private(set) var extents: [Extent] = []
+  private var walkedByteCount = 0
+  private var lastReported = 0
+  var report: VerificationReport
+
+  init(snapshot: Snapshot, progress: ((Int) -> Void)?) {
+    self.snapshot = snapshot
+    self.progress = progress
+    report = VerificationReport(version: snapshot.version)
+  }
+
+  mutating func run() {
+    let catalog = snapshot.catalog
+    walk("catalog", .catalog, [catalog.tree.root])
+    if !report.findings.isEmpty { return }
+    do throws(StoreError) {
+      try catalog.forEachEntry(withPrefix: []) { key, entry throws(StoreError) in
+        let name = String(decoding: key, as: UTF8.self)
+        switch entry {
+        case .keyTree(let root): walk(name, .keyTree, [root])
+        case .deadRoot(let root):
+          walk("dead root \(report.trees.count)", .deadRoot, [root])
+        case .table: try walkTable(name)
+        case .value, .tableDescription: break
+        }
+      }
+    } catch {
+      report.findings.append("catalog: \(error)")
+    }
+  }
+
+  /// All extents that were reached, by address; reports those that overlap.
+  mutating func sortedExtents() -> [Extent] {
+    extents.sort { $0.address < $1.address }
+    for (left, right) in zip(extents, extents.dropFirst()) where left.end > right.address {
+      report.findings.append(
+        "the pages at byte \(left.byteOffset) and byte \(right.byteOffset) overlap")
+    }
+    return extents
+  }
+
+  private mutating func walkTable(_ name: String) throws(StoreError) {
+    guard let table = try snapshot.table(name) else { return }
+    let before = report.findings.count
+    let index = walk(name, .table, table.groups.map(\.root))
+    // The columns of a damaged table cannot be summed up.
+    guard report.findings.count == before else { return }
+    let counts = Set(table.groups.map(\.count))
+    if counts.count > 1 {
+      report.findings.append("\(name): column groups have different numbers of rows: \(counts)")
+    }
+    for group in table.groups.indices {
+      let statistics = try table.groups[group].statistics()
+      for column in table.record.groups[group] {
+        var columnReport = ColumnReport(descriptor: column)
+        if let known = statistics.columns[column.id] {
+          for (encoding, leaves) in known.leafCounts {
+            columnReport.leavesByEncoding["\(encoding)"] = leaves
+          }
+          columnReport.byteCount = known.byteCount + known.overflowByteCount
+        }
+        report.trees[index].columns.append(columnReport)
+      }
+    }
+  }
+
+  @discardableResult
+  private mutating func walk(
+    _ name: String, _ role: TreeReport.Role, _ roots: [TreeRoot]
+  ) -> Int {
+    var tree = TreeReport(
+      name: name, role: role, rowCount: Int(roots.first?.rowCount ?? 0),
+      height: Int(roots.map(\.height).max() ?? 0))
+    var waiting = roots
+    while let root = waiting.popLast() { waiting += walk(root, into: &tree) }
+    report.trees.append(tree)
+    return report.trees.count - 1
+  }
+
+  /// Walks one tree; returns the trees that its rows own.
+  private mutating func walk(_ root: TreeRoot, into tree: inout TreeReport) -> [TreeRoot] {
+    var pages: [PageReference] = []
+    var owned: [TreeRoot] = []
+    var damages: [Damage] = []
+    do throws(StoreError) {
+      switch root.kind {
+      case .key:
+        try KeyTree(root: root, source: snapshot.source)
+          .walk({ page, _ in pages.append(page) }, damage: { damages.append($0) })
+      case .column, .position:
+        try ColumnTree(root: root, source: snapshot.source)
+          .walk(
+            { page, _ in pages.append(page) }, tree: { owned.append($0) },
+            damage: { damages.append($0) })
+      }
+    } catch {
+      report.findings.append("\(tree.name): \(error)")
+    }
+    for page in pages {
+      tree.pageCount += 1
+      tree.byteCount += page.byteCount
+      walkedByteCount += page.byteCount
+      extents.append(page.extent)
+    }
+    let name = tree.name
+    report.findings += damages.map { "\(name): \($0)" }
+    if walkedByteCount - lastReported > 4 << 20 {
+      lastReported = walkedByteCount
+      progress?(walkedByteCount)
+    }
+    return owned
+  }
+}

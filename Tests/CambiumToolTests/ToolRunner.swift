@@ -1,0 +1,57 @@
+import Foundation
+
+/// Runs the built command-line tool as a user would.
+struct ToolRunner {
+  struct Outcome {
+    var status: Int32
+    var output: String
+    var errors: String
+
+    /// The output as a JSON object.
+    var json: [String: Any] {
+      (try? JSONSerialization.jsonObject(with: Data(output.utf8))) as? [String: Any] ?? [:]
+    }
+  }
+
+  private static var executable: URL {
+    // The tests run from the folder into which the tool was built.
+    var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
+      folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+    }
+    return folder.appendingPathComponent("cambium")
+  }
+
+  /// Runs the tool with `arguments` and waits for it.
+  static func run(_ arguments: String...) throws -> Outcome {
+    let process = Process()
+    process.executableURL = executable
+    process.arguments = arguments
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let outputData = output.fileHandleForReading.readDataToEndOfFile()
+    let errorData = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Outcome(
+      status: process.terminationStatus, output: String(decoding: outputData, as: UTF8.self),
+      errors: String(decoding: errorData, as: UTF8.self))
+  }
+}
+
+/// A folder that goes away with its last reference.
+final class TemporaryFolder {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cambium-tool-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+}

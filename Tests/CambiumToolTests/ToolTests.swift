@@ -1,0 +1,142 @@
+import CambiumCore
+import CambiumFile
+import Foundation
+import Testing
+
+@Suite struct ToolTests {
+  private let folder: TemporaryFolder
+  private let path: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path("people.cambium")
+  }
+
+  /// A table of people, half of it deleted again, so that there is something to compact.
+  private func makeStore() throws {
+    let database = try Database(store: FileStore(path: path))
+    let filling = try database.beginWrite()
+    let people = try filling.createTable(
+      "class/Person",
+      columns: [
+        ColumnDescriptor(type: .int, isNullable: false, name: "age"),
+        ColumnDescriptor(type: .bytes, isNullable: true, name: "name"),
+      ])
+    for key in 0..<20_000 as Range<Int64> {
+      var name = Array("person \(key)".utf8)
+      for step in 1...10 as ClosedRange<Int64> {
+        name += Array(String(key &* 7_919 &* step % 1_000_003, radix: 36).utf8)
+      }
+      try name.withUnsafeBytes { bytes in
+        _ = try people.insert(key: key, values: [(1, .int(key % 100)), (2, .bytes(bytes))])
+      }
+    }
+    _ = try filling.commit()
+    let deleting = try database.beginWrite()
+    let table = try #require(try deleting.editTable("class/Person"))
+    for key in 0..<10_000 as Range<Int64> { try table.remove(key: key) }
+    _ = try deleting.commit()
+    try database.close()
+  }
+
+  @Test func `inspect shows sizes, trees and columns as JSON`() throws {
+    try makeStore()
+    let outcome = try ToolRunner.run("inspect", path, "--json")
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "")
+    #expect(outcome.json["store"] as? String == "file")
+    #expect(outcome.json["formatVersion"] as? Int == 1)
+    let sizes = try #require(outcome.json["sizes"] as? [String: Int])
+    #expect(try #require(sizes["reachable"]) > 10_000)
+    let classes = try #require(outcome.json["classes"] as? [[String: Any]])
+    #expect(classes.first?["name"] as? String == "Person")
+    #expect(classes.first?["objects"] as? Int == 10_000)
+    let columns = try #require(classes.first?["columns"] as? [[String: Any]])
+    #expect(columns.map { $0["name"] as? String } == ["age", "name"])
+    #expect(columns.map { $0["type"] as? String } == ["int", "bytes"])
+  }
+
+  @Test func `inspect prints for people`() throws {
+    try makeStore()
+    let outcome = try ToolRunner.run("inspect", path)
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("Person: 10000 objects"))
+    #expect(outcome.output.contains("format version 1"))
+  }
+
+  @Test func `verify calls a sound store sound`() throws {
+    try makeStore()
+    let outcome = try ToolRunner.run("verify", path)
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("is sound"))
+    #expect(try ToolRunner.run("verify", path, "--json").json["isSound"] as? Bool == true)
+  }
+
+  @Test func `verify lists what is damaged and ends with status 1`() throws {
+    try makeStore()
+    let url = URL(fileURLWithPath: path)
+    var bytes = try Data(contentsOf: url)
+    // The largest part of the file is pages of the table.
+    for place in stride(from: 64 << 10, to: bytes.count - 64, by: 4 << 10) { bytes[place] ^= 0x5A }
+    try bytes.write(to: url)
+    let outcome = try ToolRunner.run("verify", path, "--json")
+    #expect(outcome.status == 1)
+    #expect(outcome.json["isSound"] as? Bool == false)
+    #expect(!(try #require(outcome.json["findings"] as? [String]).isEmpty))
+  }
+
+  @Test func `compact makes the file smaller and keeps its content`() throws {
+    try makeStore()
+    let before = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+    let outcome = try ToolRunner.run("compact", path, "--json")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let after = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+    #expect(outcome.json["bytesBefore"] as? Int == before)
+    #expect(outcome.json["bytesAfter"] as? Int == after)
+    #expect(try #require(after) < (try #require(before)))
+    #expect(try ToolRunner.run("verify", path).status == 0)
+    let database = try Database(store: FileStore(path: path))
+    #expect(try database.snapshot().table("class/Person")?.count == 10_000)
+    try database.close()
+  }
+
+  @Test func `compact with an output leaves the original alone`() throws {
+    try makeStore()
+    let original = try Data(contentsOf: URL(fileURLWithPath: path))
+    let output = folder.path("small.cambium")
+    #expect(try ToolRunner.run("compact", path, "--output", output).status == 0)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == original)
+    #expect(try ToolRunner.run("verify", output).status == 0)
+  }
+
+  @Test func `a store in use is refused in one line`() throws {
+    try makeStore()
+    let database = try Database(store: FileStore(path: path))
+    let outcome = try ToolRunner.run("compact", path)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("in use"))
+    #expect(outcome.errors.split(separator: "\n").count == 1)
+    try database.close()
+  }
+
+  @Test(arguments: ["inspect", "verify", "compact"])
+  func `what is no store is refused in one line and left alone`(command: String) throws {
+    let foreign = folder.path("notes.txt")
+    let text = Data(String(repeating: "These are notes, not a store.\n", count: 400).utf8)
+    try text.write(to: URL(fileURLWithPath: foreign))
+    for bad in [foreign, folder.path("missing.cambium"), folder.url.path] {
+      let outcome = try ToolRunner.run(command, bad)
+      #expect(outcome.status == 1, "\(command) \(bad)")
+      #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+      #expect(outcome.errors.contains(bad), "\(outcome.errors)")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: foreign)) == text)
+    #expect(!FileManager.default.fileExists(atPath: folder.path("missing.cambium")))
+  }
+
+  @Test func `help names every command`() throws {
+    let outcome = try ToolRunner.run("--help")
+    #expect(outcome.status == 0)
+    for command in ["inspect", "verify", "compact"] { #expect(outcome.output.contains(command)) }
+  }
+}

@@ -1,0 +1,104 @@
+import CambiumCore
+import Foundation
+
+/// What `inspect` shows.
+struct Inspection: Encodable {
+  struct Sizes: Encodable {
+    var total, reachable, free, pending: Int
+  }
+
+  struct Tree: Encodable {
+    var name, role: String
+    var rows, height, pages, bytes: Int
+  }
+
+  struct Column: Encodable {
+    var name, type: String
+    var isNullable: Bool
+    var encodings: [String: Int]
+    var bytes: Int
+  }
+
+  struct Class: Encodable {
+    var name: String
+    var objects, bytes: Int
+    var columns: [Column]
+  }
+
+  var path, store, uuid, codec: String
+  var formatVersion: Int
+  var version, durableVersion, epoch: UInt64
+  var sizes: Sizes
+  var trees: [Tree]
+  var classes: [Class]
+  var findings: [String]
+
+  init(database: Database, path: String, progress: ProgressLine) throws {
+    let identity = database.identity
+    let statistics = try database.statistics()
+    let report = try database.verify { walked in
+      progress.show("reading", Output.bytes(walked))
+    }
+    progress.finish()
+    self.path = path
+    store = identity.kind
+    uuid = String(format: "%016lx%016lx", identity.uuid.0, identity.uuid.1)
+    codec = identity.codec.isEmpty ? "none" : identity.codec
+    formatVersion = identity.formatVersion
+    version = report.version
+    durableVersion = statistics.durableVersion
+    epoch = try database.snapshot().epoch
+    sizes = Sizes(
+      total: statistics.totalByteCount, reachable: report.reachableByteCount,
+      free: statistics.freeByteCount, pending: statistics.pendingByteCount)
+    findings = report.findings
+    trees = report.trees.map { tree in
+      Tree(
+        name: tree.name, role: tree.role.rawValue, rows: tree.rowCount, height: tree.height,
+        pages: tree.pageCount, bytes: tree.byteCount)
+    }
+    classes = report.trees.filter { $0.role == .table && $0.name.hasPrefix("class/") }
+      .map { tree in
+        Class(
+          name: String(tree.name.dropFirst("class/".count)), objects: tree.rowCount,
+          bytes: tree.byteCount,
+          columns: tree.columns.map { column in
+            Column(
+              name: column.descriptor.name, type: "\(column.descriptor.type)",
+              isNullable: column.descriptor.isNullable, encodings: column.leavesByEncoding,
+              bytes: column.byteCount)
+          })
+      }
+  }
+
+  func printForPeople() {
+    print("\(path)")
+    print("  store            \(store), format version \(formatVersion), codec \(codec)")
+    print("  identity         \(uuid)")
+    print("  version          \(version) (durable \(durableVersion), epoch \(epoch))")
+    print("  size             \(Output.bytes(sizes.total))")
+    print("    reachable      \(Output.bytes(sizes.reachable))")
+    print("    free           \(Output.bytes(sizes.free))")
+    print("    pending        \(Output.bytes(sizes.pending))")
+    print("\nTrees")
+    Output.table(
+      [["name", "role", "rows", "height", "pages", "bytes"]]
+        + trees.map {
+          [$0.name, $0.role, "\($0.rows)", "\($0.height)", "\($0.pages)", "\($0.bytes)"]
+        })
+    for entry in classes {
+      print("\n\(entry.name): \(entry.objects) objects, \(Output.bytes(entry.bytes))")
+      Output.table(
+        [["column", "type", "bytes", "encodings (leaves)"]]
+          + entry.columns.map { column in
+            let mix = column.encodings.sorted { $0.value > $1.value }
+              .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+            let type = column.type + (column.isNullable ? "?" : "")
+            return [column.name, type, "\(column.bytes)", mix.isEmpty ? "absent" : mix]
+          })
+    }
+    if !findings.isEmpty {
+      print("\nThe store is damaged; 'cambium verify \(path)' says more.")
+    }
+  }
+}

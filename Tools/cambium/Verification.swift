@@ -1,0 +1,44 @@
+import CambiumCore
+import Foundation
+
+/// What `verify` found.
+struct Verification: Encodable {
+  var path: String
+  var version: UInt64
+  var pages: Int
+  var bytes: Int
+  var isSound: Bool
+  var findings: [String]
+
+  init(path: String, progress: ProgressLine) throws {
+    self.path = path
+    do {
+      let report = try OfflineStore.withDatabase(path: path) { database in
+        try database.verify { walked in progress.show("verifying", Output.bytes(walked)) }
+      }
+      progress.finish()
+      version = report.version
+      pages = report.trees.reduce(0) { $0 + $1.pageCount }
+      bytes = report.reachableByteCount
+      findings = report.findings
+    } catch let error as StoreError {
+      progress.finish()
+      guard case .damaged = error else { throw error }
+      version = 0
+      pages = 0
+      bytes = 0
+      findings = ["\(error)"]
+    }
+    isSound = findings.isEmpty
+  }
+
+  func printForPeople() {
+    if isSound {
+      print(
+        "\(path) is sound: version \(version), \(pages) pages, \(Output.bytes(bytes)) reachable")
+      return
+    }
+    print("\(path) is damaged:")
+    for finding in findings { print("  \(finding)") }
+  }
+}
