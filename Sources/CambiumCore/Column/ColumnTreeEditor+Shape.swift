@@ -82,6 +82,7 @@ extension ColumnTreeEditor {
     let fresh = makeBuilder()
     fresh.insert(at: 0, key: key, values: values, outboard: outboard)
     root.rowCount &+= 1
+    for step in steps.dropLast() { branch(step).addRows(1, at: step.child) }
     if row == 0 {
       let child = Child(separator: separator, reference: adopt(fresh), rowCount: 1)
       if let step = steps.last { branch(step).setSeparator(firstKey, at: slot) }
