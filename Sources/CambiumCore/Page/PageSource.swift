@@ -14,7 +14,7 @@ public final class PageSource: @unchecked Sendable {
   let codec: (any PageCodec)?
   let cache: PageCache
   /// Keeps the version readable.
-  private var pin: Pin?
+  private(set) var pin: Pin?
   /// The running transaction's own pages.
   var dirty: DirtyPages?
 
