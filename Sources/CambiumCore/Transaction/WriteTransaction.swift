@@ -5,7 +5,8 @@
 public final class WriteTransaction: DatabaseView {
   private let database: Database
   private let writer: any PageWriter
-  private let context: WriteContext
+  /// Where trees that rows own are edited, besides the tables and key trees named in the catalog.
+  package let context: WriteContext
   private let catalog: KeyTreeEditor
   private var tables: [String: TableEditor] = [:]
   private var keyTrees: [String: KeyTreeEditor] = [:]
