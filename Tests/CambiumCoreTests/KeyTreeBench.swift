@@ -16,7 +16,8 @@ final class KeyTreeBench {
   ) {
     self.store = store
     self.codec = codec
-    limits = KeyTreeEditor.Limits(leafByteCount: leaf, branchByteCount: branch)
+    limits = KeyTreeEditor.Limits(
+      leafByteCount: leaf, branchByteCount: branch, spillByteCount: 16 * leaf)
   }
 
   /// The newest version.

@@ -202,7 +202,7 @@ struct KeyTreeEditTests {
     let source = KeyTreeBench(leaf: 512, branch: 512)
     var random = SeededGenerator(seed: 8)
     let tree = try source.write { editor throws in
-      for _ in 0..<6000 {
+      for _ in 0..<9000 {
         let key = withUnsafeBytes(of: random.next() % 100_000) { [UInt8]($0.prefix(4)) }
         try editor.set(key, [UInt8](repeating: key[0], count: key[1] == 0 ? 3000 : 5))
       }

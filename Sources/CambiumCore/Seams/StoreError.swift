@@ -95,3 +95,16 @@ public struct Damage: Hashable, Sendable {
     self.detail = detail
   }
 }
+
+extension StoreError {
+  /// What this error, met while the page at `reference` was read, says about the stored bytes; nil
+  /// if it says nothing about them.
+  func damage(at reference: PageReference) -> Damage? {
+    switch self {
+    case .damaged(let damage): damage
+    case .codecFailure(let codec, let reason):
+      Damage(.encoding, at: reference, "codec \(codec): \(reason)")
+    default: nil
+    }
+  }
+}

@@ -9,8 +9,8 @@ open class DirtyPage {
   @exclusivity(unchecked) public final var byteCount: Int
   /// How many bytes there is room for.
   @exclusivity(unchecked) public private(set) final var capacity: Int
-  /// How many bytes of it its ``DirtyPages`` have counted.
-  fileprivate var countedByteCount = 0
+  /// What counts its room.
+  fileprivate weak var owner: DirtyPages?
   /// What it becomes.
   public let kind: PageKind
 
@@ -28,6 +28,7 @@ open class DirtyPage {
   /// Makes room for `capacity` bytes, keeping those in use.
   public func grow(to capacity: Int) {
     guard capacity > self.capacity else { return }
+    owner?.byteCount += capacity - self.capacity
     let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity + 64, alignment: 64)
     larger.initializeMemory(as: UInt8.self, repeating: 0, count: capacity + 64)
     larger.copyMemory(from: bytes, byteCount: byteCount)
@@ -51,13 +52,13 @@ public final class DirtyPages {
   private var pages: [DirtyPage?] = []
   private var vacant: [Int] = []
   /// Room taken by all of them, in bytes, for the transaction's budget.
-  public private(set) var byteCount = 0
+  public fileprivate(set) var byteCount = 0
 
   public init() {}
 
   /// Takes `page` in and returns the reference by which trees name it.
   public func insert(_ page: DirtyPage) -> PageReference {
-    page.countedByteCount = page.capacity
+    page.owner = self
     byteCount += page.capacity
     if let index = vacant.popLast() {
       pages[index] = page
@@ -75,17 +76,12 @@ public final class DirtyPages {
     return page
   }
 
-  /// Counts the page named by `reference` again, after it has grown.
-  public func recount(_ reference: PageReference) {
-    let page = self[reference.dirtyIndex]
-    byteCount += page.capacity - page.countedByteCount
-    page.countedByteCount = page.capacity
-  }
-
   /// Forgets the page named by `reference`.
   public func remove(_ reference: PageReference) {
     let index = reference.dirtyIndex
-    byteCount -= self[index].countedByteCount
+    let page = self[index]
+    page.owner = nil
+    byteCount -= page.capacity
     pages[index] = nil
     vacant.append(index)
   }

@@ -34,7 +34,8 @@ extension KeyTree {
     let page: Page
     do throws(StoreError) {
       page = try source.page(reference, kind)
-    } catch .damaged(let found) {
+    } catch {
+      guard let found = error.damage(at: reference) else { throw error }
       damage(found)
       return nil
     }
@@ -51,7 +52,8 @@ extension KeyTree {
           // Lists were read to get here.
           if let byteCount { try value.check(chunk, byteCount, in: source) }
         }
-      } catch .damaged(let found) {
+      } catch {
+        guard let found = error.damage(at: reference) else { throw error }
         damage(found)
       }
     }

@@ -19,13 +19,10 @@ extension KeyTreeEditor {
       copied += 1
       if copied & 0xfff == 0 {
         progress(copied)
-        if context.dirty.byteCount > Self.spillByteCount { _ = try flush() }
+        if context.dirty.byteCount > limits.spillByteCount { _ = try flush() }
       }
       isAtKey = try cursor.next()
     }
     progress(copied)
   }
-
-  /// How many dirty bytes a copy holds before it writes them.
-  private static let spillByteCount = 32 << 20
 }

@@ -7,10 +7,15 @@
 /// The editor remembers the path to the leaf it changed last, so that changes close to one another,
 /// ascending loads above all, skip the way down.
 public final class KeyTreeEditor {
-  /// How large nodes may become before they are split, in bytes.
+  /// Sizes that tests make small.
   struct Limits {
+    /// How large a leaf may become before it is split, in bytes. Half or twice as much reads no
+    /// faster; smaller leaves make higher trees, larger ones dearer small commits.
     var leafByteCount = 8192
+    /// How large a branch may become before it is split, in bytes: about 80 children.
     var branchByteCount = 4096
+    /// How many dirty bytes a copy of a whole tree holds before it writes them.
+    var spillByteCount = 32 << 20
   }
 
   /// One node on the way to a leaf.

@@ -47,12 +47,12 @@
   }
 
   /// How many bytes of the value a page `height` levels above the chunks covers.
-  private static func coverage(_ height: Int) -> Int {
+  static func coverage(_ height: Int) -> Int {
     (0..<height).reduce(chunkByteCount) { coverage, _ in coverage * fanOut }
   }
 
   /// How many levels of lists lie above the chunks of `byteCount` bytes.
-  private static func height(_ byteCount: Int) -> Int {
+  static func height(_ byteCount: Int) -> Int {
     var height = 0
     while coverage(height) < byteCount { height += 1 }
     return height
