@@ -23,9 +23,10 @@ extension KeyCursor {
   @discardableResult
   public func copyKey(to buffer: UnsafeMutableRawBufferPointer) -> Int {
     checkValid()
-    precondition(buffer.count >= node.keyByteCount(index), "The buffer is shorter than the key.")
+    let slot = node.slot(index)
+    precondition(buffer.count >= node.keyByteCount(slot), "The buffer is shorter than the key.")
     guard let base = buffer.baseAddress else { return 0 }
-    return node.copyKey(index, header: KeyNode.leafCellHeader, to: base)
+    return node.copyKey(slot, header: KeyNode.leafCellHeader, to: base)
   }
 
   /// Below, at or above zero as the key sorts before, with or after `other`.

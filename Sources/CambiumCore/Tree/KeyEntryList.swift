@@ -55,8 +55,9 @@ final class KeyEntryList {
         continue
       }
       let start = used
+      let slot = node.slot(index)
       let length = node.copyKey(
-        index, header: cellHeader, to: extend(by: node.keyByteCount(index)))
+        slot, header: cellHeader, to: extend(by: node.keyByteCount(slot)))
       used = start + length
       if isLeaf {
         appendTail(node.storedValue(index), start: start, keyByteCount: length)

@@ -2,13 +2,18 @@
 extension KeyNode {
   /// How long key `index` is, in bytes.
   @inlinable @inline(__always)
-  func keyByteCount(_ index: Int) -> Int { prefixLength &+ slot(index).suffixLength }
+  func keyByteCount(_ index: Int) -> Int { keyByteCount(slot(index)) }
 
-  /// Writes key `index` to `pointer`, which has room for ``keyByteCount(_:)`` bytes. `header` is the
-  /// cell header's size, which differs between leaf and branch.
+  /// How long the key of `slot` is, in bytes.
+  @inlinable @inline(__always)
+  func keyByteCount(_ slot: KeySlot) -> Int { prefixLength &+ slot.suffixLength }
+
+  /// Writes the key of `slot` to `pointer`, which has room for ``keyByteCount(_:)`` bytes; returns
+  /// how many were written. The slot is read once and handed down, so that bytes that change under
+  /// a mapping cannot make a key longer than its room. `header` is the cell header's size, which
+  /// differs between leaf and branch.
   @inlinable
-  func copyKey(_ index: Int, header: Int, to pointer: UnsafeMutableRawPointer) -> Int {
-    let slot = slot(index)
+  func copyKey(_ slot: KeySlot, header: Int, to pointer: UnsafeMutableRawPointer) -> Int {
     pointer.copyMemory(from: bytes + prefixStart, byteCount: prefixLength)
     let rest = rest(slot, cell: cell(slot, header: header), header: header)
     return prefixLength + Self.copySuffix(slot, rest, to: pointer + prefixLength)
@@ -33,9 +38,10 @@ extension KeyNode {
   /// Key `index`.
   @inlinable
   func key(_ index: Int, header: Int) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: keyByteCount(index)) { buffer, count in
+    let slot = slot(index)
+    return [UInt8](unsafeUninitializedCapacity: keyByteCount(slot)) { buffer, count in
       guard let base = buffer.baseAddress else { return }
-      count = copyKey(index, header: header, to: base)
+      count = copyKey(slot, header: header, to: base)
     }
   }
 

@@ -164,11 +164,12 @@ private struct DiffCursor {
     guard let top = frames.last, let base = key.baseAddress else { return }
     let node = KeyNode(top.page)
     let header = top.height == 1 ? KeyNode.leafCellHeader : KeyNode.branchCellHeader
-    guard top.index < node.count, node.keyByteCount(top.index) <= key.count else {
+    let slot = node.slot(top.index)
+    guard node.keyByteCount(slot) <= key.count else {
       keyByteCount = 0
       return
     }
-    keyByteCount = node.copyKey(top.index, header: header, to: base)
+    keyByteCount = node.copyKey(slot, header: header, to: base)
   }
 
   /// Whether the values under both keys are stored alike: the same bytes, or the same pages.
