@@ -16,7 +16,7 @@ import CPlatform
   @usableFromInline let keyWidth: UInt8
 
   /// Reads a page that was validated; whatever leads out of it all the same reads as empty.
-  @inlinable init(_ page: Page) {
+  @inlinable @inline(__always) init(_ page: Page) {
     let bytes = page.bytes
     self.page = page
     guard page.byteCount >= 40 else {
@@ -41,6 +41,13 @@ import CPlatform
     columnCount = 40 &+ columns &* 40 <= page.byteCount ? columns : 0
     keyWidth = width
     keyOffsets = bytes + (offset <= page.byteCount ? offset : 0)
+  }
+
+  /// A leaf without rows, for where there is none.
+  static var none: ColumnLeaf {
+    // The address is never read: the page has no bytes.
+    let nowhere = UnsafeRawPointer(bitPattern: 64).unsafelyUnwrapped
+    return ColumnLeaf(Page(bytes: nowhere, byteCount: 0, owner: nil))
   }
 
   /// The key of `row`, or in a tree by position the row itself.
@@ -120,12 +127,21 @@ import CPlatform
     (0..<columnCount).map { (page.bytes + LeafHeader.byteCount + $0 * LeafEntry.byteCount).half(0) }
   }
 
-  /// Hints that column `id` will be read soon.
+  /// Hints that column `id` will be read soon, up to 2 KiB of it.
   @inlinable public func prefetch(_ id: UInt16) {
     guard let entry = entry(of: id) else { return }
     let offset = Int(
       UInt32(
         littleEndian: entry.loadUnaligned(fromByteOffset: LeafEntry.dataOffset, as: UInt32.self)))
-    if offset < page.byteCount { cambium_prefetch(page.bytes + offset) }
+    let count = Int(
+      UInt32(
+        littleEndian: entry.loadUnaligned(
+          fromByteOffset: LeafEntry.dataByteCount, as: UInt32.self)))
+    let end = min(offset &+ min(count, 2048), page.byteCount)
+    var line = offset & ~63
+    while line < end {
+      cambium_prefetch(page.bytes + line)
+      line &+= 64
+    }
   }
 }

@@ -12,24 +12,33 @@ public struct ColumnLeafCursor {
   }
 
   private let tree: ColumnTree
+  /// The columns that the caller will read of each leaf.
+  private let columns: [UInt16]
+  /// Branches from the root down; the child of the last one is `child`.
   private var steps: [Step] = []
-  private var current: ColumnLeaf?
+  /// References of the lowest branch, which `steps` keeps; plain memory, so that a step to the next
+  /// leaf counts no references.
+  private var references: UnsafeRawPointer
+  /// How many of them there are; 0 when the root is a leaf or the cursor stands nowhere.
+  private var childCount = 0
+  private var child = 0
+  private var current: ColumnLeaf
+  /// Whether the cursor stands on a leaf.
+  public private(set) var isValid = false
   /// The index of the leaf's first row within the tree.
   public private(set) var firstIndex = 0
 
-  init(tree: ColumnTree) {
+  init(tree: ColumnTree, columns: [UInt16]) {
     self.tree = tree
+    self.columns = columns
+    current = .none
+    references = current.page.bytes
     steps.reserveCapacity(Int(tree.root.height))
   }
 
-  /// Whether the cursor stands on a leaf.
-  public var isValid: Bool { current != nil }
-
   /// The leaf; the cursor must stand on one.
   public var leaf: ColumnLeaf {
-    guard let current else {
-      preconditionFailure("The cursor stands on no leaf; move it and check what that returns.")
-    }
+    precondition(isValid, "The cursor stands on no leaf; move it and check what that returns.")
     return current
   }
 
@@ -43,41 +52,54 @@ public struct ColumnLeafCursor {
   /// is empty.
   public mutating func seek(toKey key: Int64) throws(StoreError) -> Bool {
     if tree.isPositional { return try seek(toIndex: Int(truncatingIfNeeded: key)) }
-    return try descend { branch, _ in (branch.child(for: key), 0) }
+    return try descend { branch, _ in branch.child(for: key) }
   }
 
   /// Moves to the leaf that holds the row at `index`; false out of bounds.
   public mutating func seek(toIndex index: Int) throws(StoreError) -> Bool {
     guard index >= 0, index < tree.count else {
-      steps.removeAll(keepingCapacity: true)
-      current = nil
+      leave()
       return false
     }
-    return try descend { branch, before in
-      let (child, _) = branch.child(at: UInt64(index) &- before)
-      return (child, 0)
-    }
+    return try descend { branch, before in branch.child(at: UInt64(index) &- before).index }
+  }
+
+  /// Stands nowhere.
+  private mutating func leave() {
+    steps.removeAll(keepingCapacity: true)
+    (childCount, child, isValid) = (0, 0, false)
+    current = .none
   }
 
   /// Walks down from the root, asking `choose` for the child, given the rows before the branch.
   private mutating func descend(
-    _ choose: (ColumnBranch, UInt64) -> (Int, Int)
+    _ choose: (ColumnBranch, UInt64) -> Int
   ) throws(StoreError) -> Bool {
-    steps.removeAll(keepingCapacity: true)
-    current = nil
+    leave()
     var reference = tree.root.reference
     if reference.isNone { return false }
     var before: UInt64 = 0
     for level in stride(from: Int(tree.root.height) - 1, to: 0, by: -1) {
       let branch = try branch(reference, level)
-      let (child, _) = choose(branch, before)
+      let child = choose(branch, before)
       before &+= branch.rowsBefore(child)
       steps.append(Step(branch: branch, child: child))
       reference = branch.reference(child)
     }
+    enterBranch()
     try stand(on: reference)
     firstIndex = Int(truncatingIfNeeded: before)
     return true
+  }
+
+  /// Takes over the lowest branch.
+  private mutating func enterBranch() {
+    guard let last = steps.last else { return }
+    (references, childCount, child) = (last.branch.references, last.branch.count, last.child)
+    for ahead in 1..<Self.leavesAhead {
+      prefetchLeaf(child &+ ahead)
+      prefetchLeaf(child &- ahead)
+    }
   }
 
   private func branch(
@@ -88,14 +110,15 @@ public struct ColumnLeafCursor {
     return branch
   }
 
-  private mutating func stand(on reference: PageReference) throws(StoreError) {
+  @inline(__always) private mutating func stand(on reference: PageReference) throws(StoreError) {
     current = ColumnLeaf(try tree.source.page(reference, .columnLeaf))
+    isValid = true
   }
 
   /// Moves to the next leaf; false, and nowhere, past the last one.
   public mutating func next() throws(StoreError) -> Bool {
-    guard let leaf = current else { return false }
-    let index = firstIndex &+ leaf.rowCount
+    guard isValid else { return false }
+    let index = firstIndex &+ current.rowCount
     guard try step(by: 1) else { return false }
     firstIndex = index
     return true
@@ -103,48 +126,77 @@ public struct ColumnLeafCursor {
 
   /// Moves to the previous leaf; false, and nowhere, before the first one.
   public mutating func previous() throws(StoreError) -> Bool {
-    guard current != nil, try step(by: -1), let leaf = current else { return false }
-    firstIndex &-= leaf.rowCount
+    guard isValid, try step(by: -1) else { return false }
+    firstIndex &-= current.rowCount
     return true
   }
 
-  /// Moves to the neighbour of the leaf, climbing as far as needed.
-  private mutating func step(by direction: Int) throws(StoreError) -> Bool {
-    var depth = steps.count - 1
+  /// Moves to the neighbour of the leaf.
+  @inline(__always) private mutating func step(by direction: Int) throws(StoreError) -> Bool {
+    let next = child &+ direction
+    guard next >= 0, next < childCount else { return try climb(direction) }
+    child = next
+    prefetchLeaf(next &+ direction &* Self.leavesAhead)
+    if !columns.isEmpty { prefetchColumns(next &+ direction &* Self.columnsAhead) }
+    try stand(on: PageReference(loadingFrom: references + next &* 24))
+    return true
+  }
+
+  /// Moves to a neighbour under another branch, climbing as far as needed.
+  private mutating func climb(_ direction: Int) throws(StoreError) -> Bool {
+    var depth = steps.count - 2
     while depth >= 0 {
       let child = steps[depth].child &+ direction
       if child >= 0 && child < steps[depth].branch.count {
         steps[depth].child = child
         var reference = steps[depth].branch.reference(child)
-        if depth + 1 < steps.count {
-          for lower in (depth + 1)..<steps.count {
-            let branch = try branch(reference, steps.count - lower)
-            let child = direction > 0 ? 0 : branch.count - 1
-            steps[lower] = Step(branch: branch, child: child)
-            reference = branch.reference(child)
-          }
+        for lower in (depth + 1)..<steps.count {
+          let branch = try branch(reference, steps.count - lower)
+          let child = direction > 0 ? 0 : branch.count - 1
+          steps[lower] = Step(branch: branch, child: child)
+          reference = branch.reference(child)
         }
-        prefetch(direction)
+        enterBranch()
         try stand(on: reference)
         return true
       }
       depth -= 1
     }
-    steps.removeAll(keepingCapacity: true)
-    current = nil
+    leave()
     return false
   }
 
-  /// Hints at the header of a leaf a few steps ahead.
-  @inline(__always) private func prefetch(_ direction: Int) {
-    guard let base = tree.source.base, let last = steps.last else { return }
-    let ahead = last.child &+ direction &* 4
-    guard ahead >= 0, ahead < last.branch.count else { return }
-    let offset = last.branch.reference(ahead).byteOffset
-    if offset < tree.source.readableByteCount {
-      cambium_prefetch(base + offset)
-      cambium_prefetch(base + offset + 64)
-      cambium_prefetch(base + offset + 128)
+  /// How many leaves ahead the first bytes of a leaf are hinted at.
+  private static let leavesAhead = 12
+  /// How many leaves ahead the columns are, when those first bytes have arrived.
+  private static let columnsAhead = 6
+
+  /// Hints at what is read first of a leaf: whether it is trusted, and its directory.
+  @inline(__always) private func prefetchLeaf(_ child: Int) {
+    guard let bytes = mappedBytes(child) else { return }
+    tree.source.trust.prefetch(bytes.reference)
+    for line in 0..<4 { cambium_prefetch(bytes.pointer + line &* 64) }
+  }
+
+  /// Hints at the columns that the caller named; the leaf's directory has arrived.
+  @inline(__always) private func prefetchColumns(_ child: Int) {
+    guard let bytes = mappedBytes(child) else { return }
+    // Not checked yet: what it says is only believed as far as the page reaches.
+    let page = Page(bytes: bytes.pointer, byteCount: bytes.reference.byteCount, owner: nil)
+    let leaf = ColumnLeaf(page)
+    for column in columns { leaf.prefetch(column) }
+  }
+
+  /// Where a leaf of the lowest branch lies in memory; nil when there is no such leaf, or it is not
+  /// mapped.
+  @inline(__always) private func mappedBytes(
+    _ child: Int
+  ) -> (reference: PageReference, pointer: UnsafeRawPointer)? {
+    guard let base = tree.source.base, child >= 0, child < childCount else { return nil }
+    let reference = PageReference(loadingFrom: references + child &* 24)
+    guard reference.byteOffset &+ reference.byteCount <= tree.source.readableByteCount else {
+      return nil
     }
+    return (reference, base + reference.byteOffset)
   }
 }

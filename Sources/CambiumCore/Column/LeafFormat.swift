@@ -60,7 +60,7 @@
   static let nulls = 8
   static let outboard = 12
   @usableFromInline static let dataOffset = 16
-  static let dataByteCount = 20
+  @usableFromInline static let dataByteCount = 20
   static let base = 24
   static let extra = 32
   static let byteCount = 40

@@ -131,7 +131,7 @@ extension CambiumEngine: ColumnScanning {
   func count(ofAgesIn range: Range<Int64>) throws -> Int {
     try read { tree in
       var count = 0
-      var cursor = tree.leafCursor()
+      var cursor = tree.leafCursor(reading: [Column.age])
       var isValid = try cursor.first()
       while isValid {
         if let ages = cursor.leaf.column(Column.age) {
@@ -148,7 +148,7 @@ extension CambiumEngine: ColumnScanning {
   func sumOfScores() throws -> Double {
     try read { tree in
       var sum = 0.0
-      var cursor = tree.leafCursor()
+      var cursor = tree.leafCursor(reading: [Column.score])
       var isValid = try cursor.first()
       while isValid {
         if let scores = cursor.leaf.column(Column.score) { sum += scores.sumDoubles() }

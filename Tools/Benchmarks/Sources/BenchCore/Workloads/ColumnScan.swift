@@ -28,17 +28,31 @@ struct ColumnScan: Workload {
 
   func measure(_ engine: any Engine, round: Int) throws -> [Figure] {
     guard let engine = engine as? any ColumnScanning else { return [] }
-    var stopwatch = Stopwatch()
-    let count = try engine.count(ofAgesIn: ages)
-    let counting = stopwatch.seconds * 1e3
-    stopwatch = Stopwatch()
-    let sum = try engine.sumOfScores()
-    let adding = stopwatch.seconds * 1e3
-    try WrongAnswer.unless(count == expectedCount, engine, self)
-    try WrongAnswer.unless(abs(sum - expectedSum) <= expectedSum * 1e-9, engine, self)
+    let counts = try repeated { try engine.count(ofAgesIn: ages) }
+    let sums = try repeated { try engine.sumOfScores() }
+    for count in counts.results {
+      try WrongAnswer.unless(count == expectedCount, engine, self)
+    }
+    for sum in sums.results {
+      try WrongAnswer.unless(abs(sum - expectedSum) <= expectedSum * 1e-9, engine, self)
+    }
     return [
-      Figure(name: "scan-count-age", value: counting, unit: "ms"),
-      Figure(name: "scan-sum-score", value: adding, unit: "ms"),
+      Figure(name: "scan-count-age", value: counts.milliseconds, unit: "ms"),
+      Figure(name: "scan-sum-score", value: sums.milliseconds, unit: "ms"),
     ]
+  }
+
+  /// Scans several times and takes the median: one scan is too short for a single look at the clock,
+  /// and a column that is asked for again is what a scan mostly meets.
+  private func repeated<Result>(
+    _ scan: () throws -> Result
+  ) rethrows -> (results: [Result], milliseconds: Double) {
+    var results: [Result] = []
+    let times = try (0..<5).map { _ in
+      let stopwatch = Stopwatch()
+      results.append(try scan())
+      return stopwatch.seconds * 1e3
+    }
+    return (results, times.quantile(0.5))
   }
 }
