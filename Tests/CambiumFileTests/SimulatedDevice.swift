@@ -56,8 +56,13 @@ final class SimulatedDevice: Device {
   /// Fails operation number `index`, once.
   func fail(_ index: Int, _ fault: Fault) { state.withLock { $0.fault = (index, fault) } }
 
-  /// Whether the fault has happened.
-  var hasFailed: Bool { state.withLock { $0.fault == nil } }
+  /// Whether the fault has happened; it will not any more.
+  func endFault() -> Bool {
+    state.withLock { state in
+      defer { state.fault = nil }
+      return state.fault == nil
+    }
+  }
 
   /// Refuses all growth while set.
   func setFull(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }

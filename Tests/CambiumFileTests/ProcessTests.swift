@@ -1,0 +1,83 @@
+import CambiumCore
+import CambiumFile
+import Foundation
+import TestSupport
+import Testing
+
+/// Kills processes, with real files.
+struct ProcessTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("a.cambium") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Commits in a process that then dies without closing anything.
+  private static func commitAndDie(_ path: String, _ durabilities: [Durability]) throws {
+    var options = FileStoreOptions()
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.foldAfterRecordCount = 3
+    let store = try FileStore(path: path, options: options)
+    let model = try StoreModel(store, seed: 21, durabilities: durabilities)
+    for _ in 0..<12 { try model.commit() }
+    kill(getpid(), SIGKILL)
+  }
+
+  private func expected(_ durabilities: [Durability]) throws -> FakeTree.Content {
+    let store = try FileStore(path: folder.file("twin"))
+    let model = try StoreModel(store, seed: 21, durabilities: durabilities)
+    for _ in 0..<12 { try model.commit() }
+    return model.content
+  }
+
+  private func examine(_ durabilities: [Durability]) throws {
+    for isReadOnly in [true, false, false] {
+      let store = try FileStore(path: path, options: FileStoreOptions(isReadOnly: isReadOnly))
+      let reading = try FakeTree.read(store.newestHead().root, store)
+      #expect(try store.newestHead().version == 12)
+      #expect(reading.content == (try expected(durabilities)))
+      #expect(try store.check(reachable: reading.extents) == [])
+      if !isReadOnly { try store.beginWrite().abort() }
+    }
+  }
+
+  @Test func `a killed process loses no full commit`() async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      try Self.commitAndDie(path, [.full])
+    }
+    try examine([.full])
+  }
+
+  @Test func `a killed process loses no relaxed commit`() async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      try Self.commitAndDie(path, [.relaxed])
+    }
+    try examine([.relaxed])
+  }
+
+  @Test func `a killed process loses no scratch data`() async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      try Self.commitAndDie(path, [.relaxed, .none])
+    }
+    try examine([.relaxed, .none])
+  }
+
+  @Test func `scratch data of another boot is refused`() async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      try Self.commitAndDie(path, [.none])
+    }
+    // The lock file does not survive a boot; here it goes by hand.
+    try FileManager.default.removeItem(atPath: path + ".lock")
+    #expect(throws: StoreError.volatileContent(path: path)) { try FileStore(path: path) }
+  }
+
+  @Test func `another process is refused by number`() async throws {
+    let store = try FileStore(path: path)
+    await #expect(processExitsWith: .success) {
+      [path = path as String, number = getpid() as Int32] in
+      #expect(throws: StoreError.inUse(path: path, holder: "process \(number)")) {
+        try FileStore(path: path)
+      }
+    }
+    withExtendedLifetime(store) {}
+  }
+}
