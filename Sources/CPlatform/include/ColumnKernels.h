@@ -20,6 +20,22 @@ static inline bool cambium_equal(const void *left, const void *right, size_t cou
   return memcmp(left, right, count) == 0;
 }
 
+/// How many of `count` ascending values are at or below `key`. Takes no branch that depends on the
+/// values: a wrong guess costs more than all steps.
+static inline size_t cambium_upper_bound(const void *values, size_t count, int64_t key) {
+  const char *base = (const char *)values;
+  int64_t value;
+  if (count == 0) return 0;
+  while (count > 1) {
+    size_t half = count / 2;
+    memcpy(&value, base + (half - 1) * 8, 8);
+    base += value <= key ? half * 8 : 0;
+    count -= half;
+  }
+  memcpy(&value, base, 8);
+  return (size_t)(base - (const char *)values) / 8 + (value <= key);
+}
+
 // MARK: Masks: bit i tells whether values[i] - low <= span, without sign, for 64 values
 
 static inline uint64_t cambium_portable_mask8(const uint8_t *values, uint8_t low, uint8_t span) {

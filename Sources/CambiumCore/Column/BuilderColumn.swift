@@ -20,6 +20,8 @@ struct BuilderColumn {
   /// Bounds of every integer that was put in since the column was empty.
   var minimum = Int64.max
   var maximum = Int64.min
+  /// Whether the heap holds the rows' bytes in the order of rows.
+  var isOrdered = true
   /// How many rows are null.
   var nullCount = 0
   /// How many cells live outside of the leaf.
@@ -195,12 +197,14 @@ struct BuilderColumn {
     old.deallocate()
     heap = fresh
     heapByteCount = end
+    isOrdered = true
   }
 
   /// Forgets all rows, keeping the memory.
   mutating func removeAll() {
     (heapByteCount, liveByteCount, nullCount, outboardCount) = (0, 0, 0, 0)
     (minimum, maximum) = (.max, .min)
+    isOrdered = true
   }
 
   /// About how many bytes the column will take when packed, dictionaries and affixes left out.

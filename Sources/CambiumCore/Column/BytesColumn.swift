@@ -17,7 +17,7 @@
   public let suffix: UnsafeRawBufferPointer
 
   /// Finds the parts of `column`; nil when it is of another type or breaks the format.
-  @inlinable init?(_ column: LeafColumn) {
+  @inlinable @inline(__always) init?(_ column: LeafColumn) {
     guard column.type == .bytes else { return nil }
     self.column = column
     let entries = Int(truncatingIfNeeded: UInt64(bitPattern: column.base) &>> 32)
@@ -140,7 +140,7 @@ extension LeafColumn {
   @inlinable public var bytesColumn: BytesColumn? { BytesColumn(self) }
 
   /// The cell of `row`; null when the column is not one of bytes.
-  @inlinable public func bytes(_ row: Int) -> BytesCell {
+  @inlinable @inline(__always) public func bytes(_ row: Int) -> BytesCell {
     BytesColumn(self)?.cell(row)
       ?? BytesCell(form: .null, body: UnsafeRawBufferPointer(start: nil, count: 0))
   }

@@ -239,6 +239,15 @@ struct BytesWriter {
     let firsts = plan.encoding == .dictionary ? scratch.firsts(plan.index) : nil
     let nulls = column.nullCount > 0 ? column.nulls : nil
     var end = 0
+    if plan.encoding == .variable, affixes == 0, column.isOrdered,
+      column.heapByteCount == column.liveByteCount
+    {
+      // Rows that came in order lie as they must.
+      if let start = column.heap {
+        heap.copyMemory(from: start, byteCount: column.heapByteCount)
+      }
+      return writeLengths(lengths: lengths, anchors: anchors)
+    }
     for entry in 0..<plan.entryCount {
       if plan.lengthWidth > 0, entry % LeafEntry.anchorSpan == 0 {
         PackedIntegers.store(
@@ -257,5 +266,20 @@ struct BytesWriter {
       end += count
     }
     assert(end + affixes <= plan.dataByteCount, "The values fill the planned bytes.")
+  }
+
+  private func writeLengths(
+    lengths: UnsafeMutableRawPointer, anchors: UnsafeMutableRawPointer
+  ) {
+    if plan.lengthWidth == 0 { return }
+    var end = 0
+    for row in 0..<rows {
+      if row % LeafEntry.anchorSpan == 0 {
+        PackedIntegers.store(UInt64(end), anchors, plan.anchorWidth, row / LeafEntry.anchorSpan)
+      }
+      let count = BuilderColumn.count(column.slots[row])
+      PackedIntegers.store(UInt64(count), lengths, plan.lengthWidth, row)
+      end += count
+    }
   }
 }

@@ -1,3 +1,5 @@
+import CPlatform
+
 /// A branch of a ``ColumnTree``, read in place; all integers are little-endian.
 ///
 ///      0      1       2       4       6       7   16
@@ -63,19 +65,8 @@
 
   /// The child whose range holds `key`.
   @inlinable @inline(__always) func child(for key: Int64) -> Int {
-    var low = 1
-    var remaining = count &- 1
-    while remaining > 0 {
-      let half = remaining &>> 1
-      let middle = low &+ half
-      if separator(middle) <= key {
-        low = middle &+ 1
-        remaining = remaining &- half &- 1
-      } else {
-        remaining = half
-      }
-    }
-    return low &- 1
+    // Every machine this runs on is little-endian.
+    Int(cambium_upper_bound(separators + 8, count &- 1, key))
   }
 
   /// The rows below the children before `index`.

@@ -57,7 +57,7 @@ import CPlatform
   }
 
   /// The row with `key`.
-  @inlinable public func find(_ key: Int64) -> Int? {
+  @inlinable @inline(__always) public func find(_ key: Int64) -> Int? {
     if keyWidth == 0 && keyStride == 1 {
       let row = key &- keyBase
       return row >= 0 && row < rowCount && key >= keyBase ? Int(row) : nil
@@ -117,7 +117,7 @@ import CPlatform
   }
 
   /// The column with `id`; nil when every row holds the default.
-  @inlinable public func column(_ id: UInt16) -> LeafColumn? {
+  @inlinable @inline(__always) public func column(_ id: UInt16) -> LeafColumn? {
     guard let entry = entry(of: id) else { return nil }
     return LeafColumn(entry: entry, leaf: self)
   }

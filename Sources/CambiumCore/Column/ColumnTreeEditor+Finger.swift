@@ -49,6 +49,9 @@ extension ColumnTreeEditor {
   }
 
   private func branch(_ reference: PageReference, _ level: Int) throws(StoreError) -> ColumnBranch {
+    if reference.isDirty {
+      return unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self).branch
+    }
     let branch = ColumnBranch(try context.source.page(reference, .columnBranch))
     guard branch.level == level, branch.count > 0 else { throw ColumnTree.wrongHeight(reference) }
     return branch
@@ -73,6 +76,7 @@ extension ColumnTreeEditor {
   func dropFinger() {
     settleFinger()
     finger = Finger()
+    hot = nil
     leaf = nil
     cleanLeaf = nil
     steps.removeAll(keepingCapacity: true)
@@ -152,8 +156,9 @@ extension ColumnTreeEditor {
     let builder = makeBuilder(capacity: packed.rowCount + 32)
     builder.load(packed)
     try releaseDroppedColumns(packed)
+    learn(leaf, builder)
+    checkSize(builder)
     leaf.builder = builder
-    leaf.isPacked = false
     return builder
   }
 

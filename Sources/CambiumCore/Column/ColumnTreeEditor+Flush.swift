@@ -251,7 +251,6 @@ extension ColumnTreeEditor {
     let builder = try builder(of: leaf)
     let rows = builder.rowCount
     if rows <= options.minimumRowCount, try shed(builder) {
-      leaf.isPacked = false
       packNow(leaf)
       return try appendPieces(of: child, to: &pieces)
     }
@@ -266,14 +265,12 @@ extension ColumnTreeEditor {
       cuts.append(piece)
     }
     builder.truncate(to: rows / count)
-    leaf.isPacked = false
     packNow(leaf)
     var first = child
     first.rowCount = UInt64(builder.rowCount)
     try appendPieces(of: first, to: &pieces)
     for piece in cuts {
-      let fresh = DirtyLeaf(
-        builder: piece, capacity: options.leafByteCount, scratch: scratch)
+      let fresh = DirtyLeaf(builder: piece, scratch: scratch)
       packNow(fresh)
       let child = Child(
         separator: piece.keys.map { $0[0] } ?? 0, reference: context.dirty.insert(fresh),
@@ -344,12 +341,10 @@ extension ColumnTreeEditor {
       right.removeAll()
       right.append(left, (rows / 2)..<rows)
       left.truncate(to: rows / 2)
-      next.isPacked = false
       packNow(next)
       children[index + 1].separator = right.keys.map { $0[0] } ?? 0
       children[index + 1].rowCount = UInt64(right.rowCount)
     }
-    leaf.isPacked = false
     packNow(leaf)
     children[index].rowCount = UInt64(left.rowCount)
   }

@@ -1,15 +1,21 @@
 extension ColumnTreeEditor {
   /// Inserts a row into the leaf under the finger, which has room.
-  @inline(__always) func insert(
-    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int, into leaf: DirtyLeaf,
-    _ builder: LeafBuilder
+  func insert(
+    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int, into builder: LeafBuilder
   ) throws(StoreError) {
     let outboard = try outboardCells(values)
+    add(values, key: key, row: row, outboard: outboard, to: builder)
+  }
+
+  /// Adds a row to the builder under the finger and counts it.
+  @inline(__always) func add(
+    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int, outboard: [[UInt8]?]?,
+    to builder: LeafBuilder
+  ) {
     builder.insert(at: row, key: key, values: values, outboard: outboard)
-    leaf.isPacked = false
     finger.pendingRows &+= 1
     root.rowCount &+= 1
-    if builder.rowCount >= leaf.checkAt { checkSize(leaf, builder) }
+    if builder.rowCount >= builder.checkAt { checkSize(builder) }
   }
 
   /// Inserts a row into the leaf under the finger, splitting it when it is full.
@@ -18,24 +24,23 @@ extension ColumnTreeEditor {
   ) throws(StoreError) {
     let leaf = try ownLeaf()
     let builder = try builder(of: leaf)
-    if leaf.isFull, isReallyFull(leaf, builder) {
+    if builder.isFull, isReallyFull(leaf, builder) {
       return try insertSplitting(values, key: key, row: row, leaf: leaf, builder)
     }
-    try insert(values, key: key, row: row, into: leaf, builder)
+    try insert(values, key: key, row: row, into: builder)
   }
 
   /// Puts the first row into an empty tree.
   func insertFirst(
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64
   ) throws(StoreError) {
-    let first = DirtyLeaf(
-      builder: makeBuilder(), capacity: min(1024, options.leafByteCount), scratch: scratch)
+    let first = DirtyLeaf(builder: makeBuilder(), scratch: scratch)
     root = TreeRoot(
       reference: context.dirty.insert(first), height: 1, kind: root.kind, rowCount: 0)
     dropFinger()
     leaf = first
     finger.isSet = true
-    try insert(values, key: key, row: 0, into: first, try builder(of: first))
+    try insert(values, key: key, row: 0, into: try builder(of: first))
   }
 
   /// Replaces a cell of the leaf under the finger.
@@ -58,8 +63,7 @@ extension ColumnTreeEditor {
     }
     let builder = try builder(of: leaf)
     builder.update(row: row, column: index, value: value, outboard: outboard)
-    leaf.isPacked = false
-    if spec.type == .bytes { checkSize(leaf, builder) }
+    if spec.type == .bytes { checkSize(builder) }
   }
 
   private func check(_ value: ColumnValue, _ spec: ColumnSpec) {
@@ -139,9 +143,6 @@ extension ColumnTreeEditor {
     let builder = try builder(of: leaf)
     builder.remove(row: row)
     if builder.rowCount == 0 { return dropLeaf() }
-    leaf.isPacked = false
-    leaf.isFull = false
-    leaf.checkAt = 0
   }
 
   // MARK: Values outside of the leaf

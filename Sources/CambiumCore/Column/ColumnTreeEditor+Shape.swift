@@ -2,23 +2,23 @@ extension ColumnTreeEditor {
   // MARK: Size of a leaf
 
   /// Decides from a leaf's estimated size whether it is full, and when to look again.
-  func checkSize(_ leaf: DirtyLeaf, _ builder: LeafBuilder) {
+  func checkSize(_ builder: LeafBuilder) {
     let rows = builder.rowCount
     let raw = builder.estimatedByteCount
     let estimate = Int(Double(raw) * packedRatio)
     let target = options.leafByteCount
-    leaf.isFull = false
+    builder.isFull = false
     if rows >= options.maximumRowCount
       || estimate >= target && (rows >= options.minimumRowCount || raw >= options.leafByteLimit)
     {
-      leaf.isFull = true
-      leaf.checkAt = .max
+      builder.isFull = true
+      builder.checkAt = .max
       return
     }
     let remaining = (target - estimate) / max(1, estimate / max(1, rows))
     // Values may grow from row to row, so never look too far ahead.
     let step = max(1, min(remaining * 3 / 4, rows))
-    leaf.checkAt = min(options.maximumRowCount, rows + step)
+    builder.checkAt = min(options.maximumRowCount, rows + step)
   }
 
   /// Packs a leaf that seems full to see its true size; false when rows still fit.
@@ -27,15 +27,20 @@ extension ColumnTreeEditor {
     guard builder.rowCount < options.maximumRowCount,
       leaf.byteCount < options.leafByteCount * 7 / 8
     else { return true }
-    checkSize(leaf, builder)
-    return leaf.isFull
+    checkSize(builder)
+    return builder.isFull
   }
 
   /// Packs a leaf and learns how much smaller than estimated it came out.
   func packNow(_ leaf: DirtyLeaf) {
-    guard !leaf.isPacked, let builder = leaf.builder else { return }
+    guard let builder = leaf.builder, !builder.isPacked else { return }
     LeafPacker(builder, scratch: scratch).pack(into: leaf)
-    leaf.isPacked = true
+    builder.isPacked = true
+    learn(leaf, builder)
+  }
+
+  /// Notes how much smaller than estimated a leaf was packed.
+  func learn(_ leaf: DirtyLeaf, _ builder: LeafBuilder) {
     guard builder.rowCount >= 8 else { return }
     let ratio = Double(leaf.byteCount) / Double(builder.estimatedByteCount)
     packedRatio = min(1.25, max(1.0 / 16, ratio))
@@ -61,9 +66,6 @@ extension ColumnTreeEditor {
       let middle = rows / 2
       right.append(builder, middle..<rows)
       builder.truncate(to: middle)
-      leaf.isPacked = false
-      leaf.isFull = false
-      leaf.checkAt = 0
       if let step = steps.last { branch(step).addRows(middle - rows, at: slot) }
       let child = Child(
         separator: right.keys.map { $0[0] } ?? 0, reference: adopt(right),
@@ -73,7 +75,7 @@ extension ColumnTreeEditor {
       if isPositional { try reach(position: position) } else { try reach(key) }
       let row = isPositional ? position - finger.first : try self.position(of: key).row
       let leaf = try ownLeaf()
-      return try insert(values, key: key, row: row, into: leaf, try self.builder(of: leaf))
+      return try insert(values, key: key, row: row, into: try self.builder(of: leaf))
     }
     let outboard = try outboardCells(values)
     leaf.builder = nil
@@ -98,9 +100,7 @@ extension ColumnTreeEditor {
 
   /// A new dirty leaf with the rows of `builder`.
   private func adopt(_ builder: LeafBuilder) -> PageReference {
-    context.dirty.insert(
-      DirtyLeaf(
-        builder: builder, capacity: min(1024, options.leafByteCount), scratch: scratch))
+    context.dirty.insert(DirtyLeaf(builder: builder, scratch: scratch))
   }
 
   /// Inserts a child into the branch at `depth` of the finger's path, splitting full branches on

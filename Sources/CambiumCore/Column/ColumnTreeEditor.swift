@@ -25,8 +25,12 @@ public final class ColumnTreeEditor {
   /// The tree's columns. Columns that leave the layout vanish as leaves are rewritten; columns that
   /// join it hold their default everywhere. The type of an id never changes.
   public var layout: ColumnLayout {
-    didSet { if layout != oldValue { layoutChanged() } }
+    didSet {
+      if layout != oldValue { layoutChanged() }
+      columnCount = layout.columns.count
+    }
   }
+  @exclusivity(unchecked) final var columnCount: Int
   let context: WriteContext
   let options: ColumnTreeOptions
   @exclusivity(unchecked) final var root: TreeRoot
@@ -38,6 +42,8 @@ public final class ColumnTreeEditor {
   @exclusivity(unchecked) final var finger = Finger()
   /// The leaf under the finger, if it is dirty.
   @exclusivity(unchecked) final var leaf: DirtyLeaf?
+  /// The builder of that leaf, if the last call added a row to it; the leaf keeps it alive.
+  @exclusivity(unchecked) final var hot: Unmanaged<LeafBuilder>?
   /// The leaf under the finger, if it is not.
   @exclusivity(unchecked) final var cleanLeaf: ColumnLeaf?
   /// Branches from the root to the leaf under the finger.
@@ -73,6 +79,7 @@ public final class ColumnTreeEditor {
     precondition(root.kind != .key, "A key tree is edited by a KeyTreeEditor.")
     self.root = root
     self.layout = layout
+    columnCount = layout.columns.count
     self.context = context
     self.options = options
     isPositional = root.kind == .position
@@ -108,14 +115,18 @@ public final class ColumnTreeEditor {
   ) throws(StoreError) -> Bool {
     precondition(!isPositional, "This tree has positions, not keys; insert at one.")
     precondition(
-      values.count == layout.columns.count,
-      "A row needs a value for each of the \(layout.columns.count) columns.")
+      values.count == columnCount,
+      "A row needs a value for each of the \(columnCount) columns.")
     // The hot path: the next row of a leaf that is being filled.
-    if finger.isSet, key <= finger.high, let leaf, !leaf.isFull, let builder = leaf.builder,
-      let keys = builder.keys, keys[builder.rowCount - 1] < key
-    {
-      try insert(values, key: key, row: builder.rowCount, into: leaf, builder)
-      return true
+    if let hot, key <= finger.high, !needsOutboard(values) {
+      let isDone = hot._withUnsafeGuaranteedRef { builder in
+        guard !builder.isFull, let keys = builder.keys, keys[builder.rowCount &- 1] < key else {
+          return false
+        }
+        add(values, key: key, row: builder.rowCount, outboard: nil, to: builder)
+        return true
+      }
+      if isDone { return true }
     }
     try reach(key)
     if root.isEmpty {
@@ -125,6 +136,7 @@ public final class ColumnTreeEditor {
     let row = try position(of: key)
     guard !row.isFound else { return false }
     try insert(values, key: key, row: row.row)
+    hot = leaf?.builder.map { Unmanaged.passUnretained($0) }
     return true
   }
 
@@ -186,8 +198,8 @@ public final class ColumnTreeEditor {
     precondition(isPositional, "This tree has keys, not positions; insert under one.")
     precondition(position >= 0 && position <= count, "A position is between 0 and the count.")
     precondition(
-      values.count == layout.columns.count,
-      "A row needs a value for each of the \(layout.columns.count) columns.")
+      values.count == columnCount,
+      "A row needs a value for each of the \(columnCount) columns.")
     if root.isEmpty { return try insertFirst(values, key: 0) }
     try reach(position: position)
     try insert(values, key: 0, row: position - finger.first)

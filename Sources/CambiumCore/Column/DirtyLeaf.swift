@@ -7,16 +7,11 @@ final class DirtyLeaf: DirtyPage {
   /// The rows as arrays, unless the bytes are all there is.
   @exclusivity(unchecked) final var builder: LeafBuilder?
   /// Whether the bytes are up to date.
-  @exclusivity(unchecked) final var isPacked: Bool
-  /// The number of rows from which the leaf's size is looked at again.
-  @exclusivity(unchecked) final var checkAt = 0
-  /// The size in bytes of values from which the leaf's size is looked at again.
-  @exclusivity(unchecked) final var isFull = false
+  @inline(__always) var isPacked: Bool { builder?.isPacked ?? true }
   private let scratch: PackScratch
 
   /// A copy of a packed leaf.
   init(copying leaf: ColumnLeaf, scratch: PackScratch) {
-    isPacked = true
     self.scratch = scratch
     let used =
       Int(leaf.page.bytes.single(LeafHeader.usedByteCount)) + LeafHeader.slackByteCount
@@ -27,11 +22,10 @@ final class DirtyLeaf: DirtyPage {
   }
 
   /// A leaf without rows.
-  init(builder: LeafBuilder, capacity: Int, scratch: PackScratch) {
+  init(builder: LeafBuilder, scratch: PackScratch) {
     self.builder = builder
     self.scratch = scratch
-    isPacked = false
-    super.init(kind: .columnLeaf, capacity: capacity)
+    super.init(kind: .columnLeaf, capacity: 64)
   }
 
   /// The packed bytes as a leaf; they must be up to date.
@@ -43,10 +37,9 @@ final class DirtyLeaf: DirtyPage {
   @inline(__always) var rowCount: Int { builder?.rowCount ?? packed.rowCount }
 
   override func pack() throws(StoreError) {
-    if isPacked { return }
-    guard let builder else { return }
+    guard let builder, !builder.isPacked else { return }
     LeafPacker(builder, scratch: scratch).pack(into: self)
-    isPacked = true
+    builder.isPacked = true
   }
 
   /// The key of `row`.

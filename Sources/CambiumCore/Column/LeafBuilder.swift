@@ -9,6 +9,12 @@ final class LeafBuilder {
   @exclusivity(unchecked) final var columns: UnsafeMutablePointer<BuilderColumn>
   let columnCount: Int
   let layout: ColumnLayout
+  /// Whether the bytes of the leaf it belongs to are up to date.
+  @exclusivity(unchecked) final var isPacked = false
+  /// Whether the leaf has no room for another row.
+  @exclusivity(unchecked) final var isFull = false
+  /// The number of rows from which the leaf's size is looked at again.
+  @exclusivity(unchecked) final var checkAt = 0
 
   init(layout: ColumnLayout, isPositional: Bool, capacity: Int = 256) {
     self.layout = layout
@@ -31,6 +37,7 @@ final class LeafBuilder {
   /// Forgets all rows, keeping the memory.
   func removeAll() {
     rowCount = 0
+    (isPacked, isFull, checkAt) = (false, false, 0)
     for index in 0..<columnCount { columns[index].removeAll() }
   }
 
@@ -73,17 +80,23 @@ final class LeafBuilder {
       keys[row] = key
     }
     for index in 0..<columnCount {
-      if row < rowCount { columns[index].openGap(at: row, rowCount: rowCount) }
+      if row < rowCount {
+        columns[index].openGap(at: row, rowCount: rowCount)
+        columns[index].isOrdered = false
+      }
       put(values[index], outboard?[index], row: row, column: index)
     }
     rowCount += 1
+    isPacked = false
   }
 
   /// Replaces a cell; `outboard` is what stands in place of the value, if anything does.
   func update(row: Int, column index: Int, value: ColumnValue, outboard: [UInt8]?) {
     columns[index].forget(row)
+    columns[index].isOrdered = false
     put(value, outboard, row: row, column: index)
     columns[index].squeeze(rowCount: rowCount)
+    isPacked = false
   }
 
   @inline(__always) private func put(
@@ -134,6 +147,7 @@ final class LeafBuilder {
     if let keys { (keys + row).update(from: keys + row + 1, count: rowCount - row - 1) }
     for index in 0..<columnCount { columns[index].remove(row, rowCount: rowCount) }
     rowCount -= 1
+    (isPacked, isFull, checkAt) = (false, false, 0)
     if rowCount == 0 { removeAll() }
   }
 
@@ -169,6 +183,7 @@ final class LeafBuilder {
       columns[index].append(other.columns[index], range, rowCount: rowCount)
     }
     rowCount += range.count
+    (isPacked, isFull, checkAt) = (false, false, 0)
   }
 
   /// Drops all rows from `row` on.
@@ -178,6 +193,7 @@ final class LeafBuilder {
       columns[index].squeeze(rowCount: row)
     }
     rowCount = row
+    (isPacked, isFull, checkAt) = (false, false, 0)
   }
 
   /// About how many bytes the leaf will take when packed, dictionaries and affixes left out.

@@ -26,7 +26,7 @@
   @usableFromInline let owner: AnyObject?
 
   /// Reads a directory entry; nil when it breaks the format, which validation rules out.
-  @inlinable init?(entry: UnsafeRawPointer, leaf: ColumnLeaf) {
+  @inlinable @inline(__always) init?(entry: UnsafeRawPointer, leaf: ColumnLeaf) {
     let bytes = leaf.page.bytes
     let limit = leaf.page.byteCount &- 16
     guard let type = ColumnType(rawValue: entry.load(fromByteOffset: 2, as: UInt8.self)),

@@ -59,9 +59,15 @@ struct LeafPacker {
     let keyByteCount = PackedIntegers.byteCount(rows, keys.width)
     size += directoryEnd + aligned8(keyByteCount)
     let total = size + LeafHeader.slackByteCount
-    if page.capacity < total { page.grow(to: (total + 1023) / 1024 * 1024) }
+    let old = page.byteCount
+    page.byteCount = 0
+    // Grown room comes zeroed.
+    if page.capacity < total {
+      page.grow(to: (total + 511) / 512 * 512)
+    } else {
+      page.bytes.initializeMemory(as: UInt8.self, repeating: 0, count: old)
+    }
     let bytes = page.bytes
-    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: max(total, page.byteCount))
     page.byteCount = total
 
     var cursor = directoryEnd
