@@ -128,7 +128,7 @@ struct CrashTests {
     durabilities: [Durability], seed: UInt64
   ) throws {
     let run = Run([], seed: seed)
-    try run.run(commitCount: 14, durabilities: durabilities, closes: true)
+    try run.run(commitCount: 9, durabilities: durabilities, closes: true)
     var generator = SeededGenerator(seed: seed &* 77)
     // Creation is atomic by other means: the device begins where it has been synced.
     for count in 2...run.device.operationCount {

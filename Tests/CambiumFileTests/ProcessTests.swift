@@ -30,11 +30,12 @@ struct ProcessTests {
   }
 
   private func examine(_ durabilities: [Durability]) throws {
+    let content = try expected(durabilities)
     for isReadOnly in [true, false, false] {
       let store = try FileStore(path: path, options: FileStoreOptions(isReadOnly: isReadOnly))
       let reading = try FakeTree.read(store.newestHead().root, store)
       #expect(try store.newestHead().version == 12)
-      #expect(reading.content == (try expected(durabilities)))
+      #expect(reading.content == content)
       #expect(try store.check(reachable: reading.extents) == [])
       if !isReadOnly { try store.beginWrite().abort() }
     }

@@ -56,7 +56,7 @@ public struct FakeTree {
       let entry = page.bytes + 8 + index * entryByteCount
       let reference = PageReference(loadingFrom: entry)
       let seed = entry.loadUnaligned(fromByteOffset: PageReference.byteCount, as: UInt64.self)
-      let child = try checked(reference, store)
+      _ = try checked(reference, store)
       let expected = bytes(seed: seed)
       let hash = expected.withUnsafeBytes { Checksum.hash($0) }
       guard expected.count == reference.byteCount, hash == reference.checksum else {
