@@ -1,0 +1,84 @@
+import CambiumCore
+
+/// A path whose names are looked up: steps from object to object, and what is at the end.
+struct BoundPath {
+  enum Hop {
+    case link(BoundLink)
+    case collection(BoundCollection)
+  }
+
+  enum End {
+    /// A scalar property of the class.
+    case value(BoundColumn, owner: StoredClass)
+    /// A list of scalars.
+    case elements(BoundColumn)
+    /// A to-one link itself.
+    case link(BoundLink)
+    /// The object or the collection's element itself.
+    case object(StoredClass)
+    /// Something computed from a collection.
+    case number(BoundNumber)
+  }
+
+  var hops: [Hop] = []
+  var end: End
+
+  /// Whether the path has several values.
+  var hasCollection: Bool {
+    if case .elements = end { return true }
+    return hops.contains { if case .collection = $0 { true } else { false } }
+  }
+
+  /// The condition on objects where the path starts, given one on what is at its end.
+  func wrapped(_ leaf: BoundPredicate) -> BoundPredicate {
+    hops.reversed().reduce(leaf) { inner, hop in
+      switch hop {
+      case .link(let link): .link(link, inner)
+      case .collection(let collection): .any(collection, inner)
+      }
+    }
+  }
+
+  /// The values at the path's end.
+  var source: BoundSource {
+    let last: BoundSource =
+      switch end {
+      case .value(let column, _): .column(column)
+      case .elements(let column): .anyElement(column)
+      case .link(let link): .column(link.column)
+      case .object: .key
+      case .number(let number): .number(number)
+      }
+    return hops.reversed().reduce(last) { inner, hop in
+      switch hop {
+      case .link(let link): .link(link, inner)
+      case .collection(let collection): .any(collection, inner)
+      }
+    }
+  }
+
+  /// The type of the values.
+  var valueType: PropertyType {
+    switch end {
+    case .value(let column, _), .elements(let column): return column.property
+    case .link, .object: return .object
+    case .number(let number):
+      let type = number.column?.property ?? .int
+      switch number.aggregate {
+      case .count: return .int
+      case .average: return type == .decimal128 ? .decimal128 : .double
+      case .sum: return type == .float ? .double : type
+      case .minimum, .maximum: return type
+      }
+    }
+  }
+
+  /// The class of linked objects, if that is what the values are.
+  var targetName: String? {
+    switch end {
+    case .link(let link): link.target.name
+    case .object(let target): target.name
+    default: nil
+    }
+  }
+}

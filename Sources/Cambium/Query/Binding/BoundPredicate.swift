@@ -1,0 +1,179 @@
+import CambiumCore
+
+/// A condition whose names are looked up and whose constants are converted: all that is needed to
+/// find objects in any version of a Realm with the same schema.
+package indirect enum BoundPredicate: Sendable {
+  /// True or false for every object.
+  case always(Bool)
+  case and([BoundPredicate])
+  case or([BoundPredicate])
+  case not(BoundPredicate)
+  /// A condition on the value of a column.
+  case value(BoundColumn, ValueTest)
+  /// The object is one of these.
+  case keys(IntegerSet)
+  /// A condition on the object that a to-one link leads to.
+  case link(BoundLink, BoundPredicate)
+  /// At least one object of a collection satisfies a condition.
+  case any(BoundCollection, BoundPredicate)
+  /// At least one value of a list satisfies a condition.
+  case anyElement(BoundColumn, ValueTest)
+  /// A condition on what is computed from a collection.
+  case number(BoundNumber, ValueTest)
+  /// Two values of the same object are compared.
+  case pair(BoundPair)
+
+  /// Whether the condition holds where a link on the way to the object is null: then all values are
+  /// null and all collections empty.
+  var matchesMissing: Bool {
+    switch self {
+    case .always(let result): result
+    case .and(let parts): parts.allSatisfy(\.matchesMissing)
+    case .or(let parts): parts.contains(where: \.matchesMissing)
+    case .not(let part): !part.matchesMissing
+    case .value(_, let test): test.matchesNull
+    case .keys, .any, .anyElement: false
+    case .link(_, let inner): inner.matchesMissing
+    case .number(let number, let test): test.matches(number.valueOfEmpty)
+    case .pair(let pair): pair.matchesMissing
+    }
+  }
+}
+
+/// A column with a scalar value, a to-one link or a list of scalars.
+package struct BoundColumn: Sendable, Hashable {
+  /// The column's number.
+  package var id: UInt16
+  /// What it holds; for a list, what its elements are.
+  package var type: ColumnType
+  /// What the property is.
+  package var property: PropertyType
+  package var isNullable: Bool
+  /// The name of the tree that finds objects by this value, if there is one.
+  package var index: String?
+  /// Whether the column is the object's key.
+  package var isKey = false
+  /// For links, where the objects that link to another are found.
+  package var backlinks: BoundBacklinks?
+
+  /// What a row has that stores nothing.
+  var defaultValue: ColumnValue {
+    if isNullable { return .null }
+    switch type {
+    case .int: return .int(0)
+    case .bool: return .bool(false)
+    case .float: return .float(0)
+    case .double: return .double(0)
+    case .wide: return .wide(low: 0, high: 0)
+    case .bytes: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+  }
+}
+
+/// The tree of the links that lead to a class's objects, and the part of it that one property has.
+package struct BoundBacklinks: Sendable, Hashable {
+  package var tree: String
+  package var table: UInt32
+}
+
+/// A to-one link.
+package struct BoundLink: Sendable {
+  package var column: BoundColumn
+  package var source: StoredClass
+  package var target: StoredClass
+}
+
+/// A collection of objects.
+package enum BoundCollection: Sendable {
+  /// A list of links in a column.
+  case list(BoundColumn, source: StoredClass, target: StoredClass)
+  /// The objects of another class whose to-one link or list leads here.
+  case backlinks(origin: StoredClass, column: BoundColumn, isList: Bool, target: StoredClass)
+
+  /// The class of the elements.
+  var elementClass: StoredClass {
+    switch self {
+    case .list(_, _, let target): target
+    case .backlinks(let origin, _, _, _): origin
+    }
+  }
+}
+
+/// Something computed from a collection.
+package struct BoundNumber: Sendable {
+  package enum Source: Sendable {
+    /// Objects, of which `column` is taken (nil only when they are counted), and of which only those
+    /// count that satisfy the filter.
+    case objects(BoundCollection, BoundColumn?, filter: BoundPredicate?)
+    /// The values of a list of scalars.
+    case elements(BoundColumn)
+  }
+
+  package var aggregate: QueryPath.Aggregate
+  package var source: Source
+
+  /// The property whose values are computed with; nil when elements are counted.
+  var column: BoundColumn? {
+    switch source {
+    case .objects(_, let column, _): column
+    case .elements(let column): column
+    }
+  }
+
+  /// What an empty collection gives.
+  var valueOfEmpty: ColumnValue {
+    switch aggregate {
+    case .count: return .int(0)
+    case .minimum, .maximum, .average: return .null
+    case .sum:
+      switch column?.property {
+      case .float, .double: return .double(0)
+      case .decimal128:
+        let zero = DecimalBits.zero
+        return .wide(low: zero.low, high: zero.high)
+      default: return .int(0)
+      }
+    }
+  }
+}
+
+/// A value to be compared with another of the same object.
+package indirect enum BoundSource: Sendable {
+  case column(BoundColumn)
+  case number(BoundNumber)
+  case key
+  case link(BoundLink, BoundSource)
+  /// One value for each element; at least one must satisfy the comparison.
+  case any(BoundCollection, BoundSource)
+  case anyElement(BoundColumn)
+
+  /// Whether it has any number of values rather than one.
+  var isMultiple: Bool {
+    switch self {
+    case .any, .anyElement: true
+    case .link(_, let inner): inner.isMultiple
+    case .column, .number, .key: false
+    }
+  }
+}
+
+/// Two values and the operator between them.
+package struct BoundPair: Sendable {
+  package var left: BoundSource
+  package var right: BoundSource
+  package var comparison: ValueComparison
+
+  /// Whether the pair holds when both sides are null or empty.
+  var matchesMissing: Bool {
+    guard !left.isMultiple, !right.isMultiple else { return false }
+    return comparison.holds(Self.missing(left), Self.missing(right))
+  }
+
+  private static func missing(_ source: BoundSource) -> ColumnValue {
+    switch source {
+    case .number(let number): number.valueOfEmpty
+    case .link(_, let inner): missing(inner)
+    default: .null
+    }
+  }
+}

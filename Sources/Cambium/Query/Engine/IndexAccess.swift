@@ -1,0 +1,234 @@
+import CambiumCore
+
+/// A way to find the objects of a condition without looking at every row: ranges of a key tree whose
+/// keys end in object keys, or the keys themselves.
+struct IndexAccess {
+  private enum Source {
+    case keys([Int64])
+    case ranges(KeyTree, [KeyRange], isBacklinks: Bool)
+  }
+
+  private var sources: [Source]
+  /// How many objects it finds at most.
+  let estimate: Int
+
+  /// The objects' keys, ascending and each once.
+  func keys() throws(StoreError) -> [Int64] {
+    var keys: [Int64] = []
+    keys.reserveCapacity(estimate)
+    for source in sources {
+      switch source {
+      case .keys(let found): keys += found
+      case .ranges(let tree, let ranges, let isBacklinks):
+        for range in ranges {
+          try Self.collect(range, of: tree, isBacklinks: isBacklinks, into: &keys)
+        }
+      }
+    }
+    return IntegerSet(keys).sorted
+  }
+
+  private static func collect(
+    _ range: KeyRange, of tree: KeyTree, isBacklinks: Bool, into keys: inout [Int64]
+  ) throws(StoreError) {
+    try tree.forEach(in: range) { cursor throws(StoreError) in
+      if isBacklinks, cursor.keyByteCount != BacklinkKey.byteCount {
+        if let link = BacklinkKey(cursor.key) { keys.append(link.source) }
+      } else if cursor.keyByteCount >= 8 {
+        keys.append(Int64(bitPattern: cursor.keyTail ^ 1 << 63))
+      }
+      return true
+    }
+  }
+
+  // MARK: Planning
+
+  /// The cheapest way to find a superset of the condition's objects; nil when there is none.
+  static func plan(
+    _ predicate: BoundPredicate, _ context: QueryContext
+  ) throws(StoreError) -> IndexAccess? {
+    switch predicate {
+    case .and(let parts):
+      var best: IndexAccess?
+      for part in parts {
+        if let access = try plan(part, context), access.estimate < best?.estimate ?? .max {
+          best = access
+        }
+      }
+      return best
+    case .or(let parts):
+      var union = IndexAccess(sources: [], estimate: 0)
+      for part in parts {
+        guard let access = try plan(part, context) else { return nil }
+        union = IndexAccess(
+          sources: union.sources + access.sources, estimate: union.estimate + access.estimate)
+      }
+      return union
+    case .keys(let keys):
+      return IndexAccess(sources: [.keys(keys.sorted)], estimate: keys.count)
+    case .value(let column, let test): return try plan(column, test, context)
+    case .link(let link, let inner):
+      guard !inner.matchesMissing else { return nil }
+      return try backlinks(link.column, to: inner, context)
+    case .any(.list(let column, _, _), let inner): return try backlinks(column, to: inner, context)
+    case .always(false): return IndexAccess(sources: [], estimate: 0)
+    case .always, .not, .any, .anyElement, .number, .pair: return nil
+    }
+  }
+
+  /// More linked objects than this are not looked up one by one.
+  private static let linkedObjectLimit = 64
+
+  private static func backlinks(
+    _ column: BoundColumn, to inner: BoundPredicate, _ context: QueryContext
+  ) throws(StoreError) -> IndexAccess? {
+    guard let targets = try plan(inner, context), targets.estimate <= linkedObjectLimit else {
+      return nil
+    }
+    return try backlinks(column, to: try targets.keys(), context)
+  }
+
+  private static func backlinks(
+    _ column: BoundColumn, to targets: [Int64], _ context: QueryContext
+  ) throws(StoreError) -> IndexAccess? {
+    guard let place = column.backlinks else { return nil }
+    guard let tree = try context.keyTree(place.tree) else {
+      return IndexAccess(sources: [], estimate: 0)
+    }
+    let ranges = targets.map {
+      KeyRange(prefix: BacklinkKey.prefix(target: $0, table: place.table, column: column.id))
+    }
+    return try access(tree, ranges, isBacklinks: true)
+  }
+
+  private static func access(
+    _ tree: KeyTree, _ ranges: [KeyRange], isBacklinks: Bool
+  ) throws(StoreError) -> IndexAccess {
+    var estimate = 0
+    for range in ranges { estimate += try tree.count(in: range) }
+    return IndexAccess(
+      sources: [.ranges(tree, ranges, isBacklinks: isBacklinks)], estimate: estimate)
+  }
+
+  private static func plan(
+    _ column: BoundColumn, _ test: ValueTest, _ context: QueryContext
+  ) throws(StoreError) -> IndexAccess? {
+    if case .none = test.kind, !test.matchesNull { return IndexAccess(sources: [], estimate: 0) }
+    if column.isKey || column.property == .object {
+      guard !test.matchesNull, let keys = Self.keys(of: test) else { return nil }
+      if column.isKey { return IndexAccess(sources: [.keys(keys)], estimate: keys.count) }
+      return try backlinks(column, to: keys, context)
+    }
+    guard let index = column.index, var ranges = IndexRanges.ranges(of: test) else { return nil }
+    if test.matchesNull { ranges.append(KeyRange(prefix: [0])) }
+    guard let tree = try context.keyTree(index) else {
+      return IndexAccess(sources: [], estimate: 0)
+    }
+    return try access(tree, ranges, isBacklinks: false)
+  }
+
+  /// The few integers that a test accepts.
+  private static func keys(of test: ValueTest) -> [Int64]? {
+    guard case .integer(let integers) = test.kind else { return nil }
+    switch integers {
+    case .range(let range) where range.lowerBound == range.upperBound: return [range.lowerBound]
+    case .set(let set) where set.count <= linkedObjectLimit: return set.sorted
+    default: return nil
+    }
+  }
+}
+
+/// The ranges of an index in which the values lie that a test accepts.
+enum IndexRanges {
+  /// More single values than this are left to a scan.
+  private static let valueLimit = 1024
+
+  /// Ranges for the values other than null; nil when an index does not help.
+  static func ranges(of test: ValueTest) -> [KeyRange]? {
+    switch test.kind {
+    case .none: return []
+    case .all: return nil
+    case .integer(.range(let range)): return between(.int(range.lowerBound), .int(range.upperBound))
+    case .integer(.set(let set)):
+      return set.count <= valueLimit ? set.sorted.compactMap { exactly(.int($0)) } : nil
+    case .bool(let whenTrue, let whenFalse):
+      return [(true, whenTrue), (false, whenFalse)].compactMap { value, isWanted in
+        isWanted ? exactly(.bool(value)) : nil
+      }
+    case .wide(let test): return ranges(of: test)
+    case .bytes(let test): return test.folding == nil ? ranges(of: test.kind) : nil
+    case .integer(.outside), .floating, .decimal: return nil
+    }
+  }
+
+  private static func exactly(_ value: ColumnValue, isSigned: Bool = false) -> KeyRange? {
+    IndexKey.form(of: value, isSigned: isSigned).map(KeyRange.init(prefix:))
+  }
+
+  private static func between(
+    _ low: ColumnValue, _ high: ColumnValue, isSigned: Bool = false
+  ) -> [KeyRange]? {
+    guard let lower = IndexKey.form(of: low, isSigned: isSigned),
+      let upper = IndexKey.form(of: high, isSigned: isSigned)
+    else { return nil }
+    return [KeyRange(from: lower, to: KeyRange.successor(ofPrefix: upper))]
+  }
+
+  private static func ranges(of test: WideTest) -> [KeyRange]? {
+    let isSigned = test.mask != 0
+    func value(_ key: UInt128) -> ColumnValue {
+      .wide(
+        low: UInt64(truncatingIfNeeded: key),
+        high: UInt64(truncatingIfNeeded: key >> 64) ^ test.mask)
+    }
+    switch test.kind {
+    case .range(let range):
+      return between(value(range.lowerBound), value(range.upperBound), isSigned: isSigned)
+    case .set(let keys):
+      return keys.count <= valueLimit
+        ? keys.compactMap { exactly(value($0), isSigned: isSigned) } : nil
+    case .outside: return nil
+    }
+  }
+
+  private static func ranges(of kind: BytesTest.Kind) -> [KeyRange]? {
+    switch kind {
+    case .equal(let bytes): return range(of: bytes).map { [$0] }
+    case .set(let members):
+      guard members.count <= valueLimit else { return nil }
+      var ranges: [KeyRange] = []
+      for member in members {
+        guard let range = range(of: member) else { return nil }
+        ranges.append(range)
+      }
+      return ranges
+    case .beginsWith(let bytes):
+      guard var form = form(of: bytes) else { return nil }
+      // The form without its end mark is what all longer values begin with.
+      form.removeLast(2)
+      return [KeyRange(prefix: form)]
+    case .range(let lower, let includesLower, let upper, let includesUpper):
+      var range = KeyRange(from: [1], to: [2])
+      if let lower {
+        guard let form = form(of: lower) else { return nil }
+        range.lower = includesLower ? form : KeyRange.successor(ofPrefix: form) ?? form
+      }
+      if let upper {
+        guard let form = form(of: upper) else { return nil }
+        range.upper = includesUpper ? KeyRange.successor(ofPrefix: form) : form
+      }
+      return [range]
+    case .notEqual, .endsWith, .contains, .like: return nil
+    }
+  }
+
+  private static func range(of bytes: [UInt8]) -> KeyRange? {
+    form(of: bytes).map(KeyRange.init(prefix:))
+  }
+
+  /// The form of a value short enough that forms of long values compare with it as the values do.
+  private static func form(of bytes: [UInt8]) -> [UInt8]? {
+    guard bytes.count < IndexKey.prefixByteCount else { return nil }
+    return bytes.withUnsafeBytes { IndexKey.form(of: .bytes($0)) }
+  }
+}

@@ -1,0 +1,120 @@
+import CambiumCore
+
+/// One run of a query on one version: the tables it reads and what it has found out about them.
+///
+/// Not safe to use from two threads at once.
+final class QueryContext {
+  let view: any DatabaseView
+  private var readers: [String: TableReader] = [:]
+  private var keyTrees: [String: KeyTree?] = [:]
+
+  init(_ view: any DatabaseView) { self.view = view }
+
+  /// The table of a class.
+  func reader(_ storedClass: StoredClass) throws(StoreError) -> TableReader {
+    if let reader = readers[storedClass.name] { return reader }
+    let reader = TableReader(storedClass, try view.table(storedClass.tableName))
+    readers[storedClass.name] = reader
+    return reader
+  }
+
+  /// An index or the links that lead to a class; nil while there is none.
+  func keyTree(_ name: String) throws(StoreError) -> KeyTree? {
+    if let tree = keyTrees[name] { return tree }
+    let tree = try view.keyTree(name)
+    keyTrees[name] = tree
+    return tree
+  }
+
+  /// Calls `body` with each element of a list in a row, in order, until it returns false.
+  func forEachElement(
+    of list: BoundColumn, _ key: Int64, in reader: TableReader,
+    _ body: (ColumnValue) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    try reader.withValue(list, key) { value throws(StoreError) in
+      switch value {
+      case .bytes(let bytes):
+        guard let elements = StoredList(bytes, list.type) else { throw Self.damagedList }
+        for index in 0..<elements.count {
+          guard try body(elements[index]) else { return }
+        }
+      case .tree(let root):
+        try forEachElement(of: ColumnTree(root: root, source: view.source), list, body)
+      default: break
+      }
+    }
+  }
+
+  private func forEachElement(
+    of tree: ColumnTree, _ list: BoundColumn,
+    _ body: (ColumnValue) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    var cursor = tree.leafCursor()
+    var isValid = try cursor.first()
+    while isValid {
+      let leaf = cursor.leaf
+      let cells = leaf.column(StoredList.elementColumn)
+      for row in 0..<leaf.rowCount {
+        let isWanted = try Self.withElement(cells, row, list, tree, body)
+        guard isWanted else { return }
+      }
+      isValid = try cursor.next()
+    }
+  }
+
+  private static func withElement(
+    _ cells: LeafColumn?, _ row: Int, _ list: BoundColumn, _ tree: ColumnTree,
+    _ body: (ColumnValue) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    guard let cells else { return try body(list.defaultValue) }
+    if cells.isNull(row) { return try body(.null) }
+    switch cells.type {
+    case .int: return try body(.int(cells.int(row)))
+    case .bool: return try body(.bool(cells.bool(row)))
+    case .float: return try body(.float(cells.float(row)))
+    case .double: return try body(.double(cells.double(row)))
+    case .wide:
+      let words = cells.wide(row)
+      return try body(.wide(low: words.low, high: words.high))
+    case .bytes: return try TableReader.withBytes(cells.bytes(row), tree, body)
+    }
+  }
+
+  /// How many elements a list has.
+  func elementCount(
+    of list: BoundColumn, _ key: Int64, in reader: TableReader
+  ) throws(StoreError) -> Int {
+    try reader.withValue(list, key) { value throws(StoreError) in
+      switch value {
+      case .bytes(let bytes):
+        guard let elements = StoredList(bytes, list.type) else { throw Self.damagedList }
+        return elements.count
+      case .tree(let root): return Int(truncatingIfNeeded: root.rowCount)
+      default: return 0
+      }
+    }
+  }
+
+  private static var damagedList: StoreError {
+    .damaged(Damage(.encoding, "a list's cell breaks the format"))
+  }
+
+  /// Calls `body` with the key of each object whose property leads to `target`, until it returns
+  /// false. An object that links several times comes several times.
+  func forEachBacklink(
+    to target: Int64, of targetClass: StoredClass, from origin: StoredClass, _ column: UInt16,
+    _ body: (Int64) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    guard let tree = try keyTree(StoredName.backlinks(targetClass.name)) else { return }
+    let prefix = BacklinkKey.prefix(target: target, table: origin.tableID, column: column)
+    var cursor = tree.cursor()
+    var isValid = try cursor.seek(to: prefix)
+    while isValid, cursor.hasPrefix(prefix) {
+      guard let link = BacklinkKey(cursor.key) else {
+        throw .damaged(Damage(.encoding, "a backlink's key breaks the format"))
+      }
+      guard try body(link.source) else { return }
+      isValid = try cursor.next()
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import CambiumCore
+
+/// One run of a plan on one version.
+final class QueryRun {
+  private let plan: QueryPlan
+  private let context: QueryContext
+  private let reader: TableReader
+  private let node: QueryNode
+
+  init(_ plan: QueryPlan, _ view: any DatabaseView) throws(StoreError) {
+    self.plan = plan
+    context = QueryContext(view)
+    reader = try context.reader(plan.start)
+    node = try QueryCompiler(context).compile(plan.predicate, reader)
+  }
+
+  // MARK: Finding
+
+  /// The keys that satisfy the condition, ascending; no more than `limit`.
+  func select(limit: Int?) throws(StoreError) -> [Int64] {
+    if let keys = try selectByIndex() {
+      return limit.map { Array(keys.prefix($0)) } ?? keys
+    }
+    guard let limit, limit < reader.count else { return try node.selectKeys() }
+    return try selectFirst(limit)
+  }
+
+  /// The number of objects that satisfy the condition.
+  func count() throws(StoreError) -> Int {
+    if plan.hasNoCondition { return reader.count }
+    if let keys = try selectByIndex() { return keys.count }
+    return try node.select(reader.everything, nil).count
+  }
+
+  /// Following an index costs as much per object as testing this many rows in passing.
+  private static let indexCost = 16
+
+  private func selectByIndex() throws(StoreError) -> [Int64]? {
+    guard !plan.hasNoCondition, let access = try IndexAccess.plan(plan.predicate, context),
+      access.estimate <= 4 || access.estimate < reader.count / Self.indexCost
+    else { return nil }
+    return try filter(try access.keys())
+  }
+
+  /// Reads windows of growing size until enough is found.
+  private func selectFirst(_ limit: Int) throws(StoreError) -> [Int64] {
+    var keys: [Int64] = []
+    var start = 0
+    var width = 4096
+    while start < reader.count, keys.count < limit {
+      let window = start..<min(start + width, reader.count)
+      keys += try node.keys(of: try node.select(window, nil))
+      start = window.upperBound
+      width *= 4
+    }
+    return Array(keys.prefix(limit))
+  }
+
+  /// The keys of objects that exist and satisfy the condition.
+  func filter(_ keys: [Int64]) throws(StoreError) -> [Int64] {
+    var result: [Int64] = []
+    result.reserveCapacity(keys.count)
+    for key in keys {
+      guard try reader.contains(key), try node.matches(key) else { continue }
+      result.append(key)
+    }
+    return result
+  }
+
+  /// Which keys are those of objects that satisfy the condition.
+  func matches(_ keys: [Int64]) throws(StoreError) -> [Bool] {
+    var result: [Bool] = []
+    result.reserveCapacity(keys.count)
+    for key in keys {
+      let exists = try reader.contains(key)
+      result.append(exists ? try node.matches(key) : false)
+    }
+    return result
+  }
+
+  // MARK: Arranging
+
+  /// Applies the plan's steps; the last one may stop at `limit`.
+  func arrange(_ keys: [Int64], limit: Int?) throws(StoreError) -> [Int64] {
+    var keys = keys
+    for (index, step) in plan.steps.enumerated() {
+      let isLast = index == plan.steps.count - 1
+      switch step {
+      case .sort(let sortKeys):
+        // An earlier sort only breaks the ties of a later one, which sorts stably.
+        let sorter = try SortColumns(sortKeys, keys, context, reader)
+        keys = sorter.sorted(limit: isLast ? limit : nil).map { keys[$0] }
+      case .distinct(let sortKeys):
+        let columns = try SortColumns(sortKeys, keys, context, reader)
+        keys = columns.distinct().map { keys[$0] }
+      }
+    }
+    if let limit, keys.count > limit { keys.removeSubrange(limit...) }
+    return keys
+  }
+
+  // MARK: Computing
+
+  /// Computes from a column of all objects that satisfy the condition.
+  func aggregate(
+    _ aggregate: QueryPath.Aggregate, of column: BoundColumn
+  ) throws(StoreError) -> ColumnValue {
+    if aggregate == .count { return .int(Int64(try count())) }
+    if !column.isKey, let tree = reader.tree(of: column.id) {
+      if let keys = try selectByIndex() { return try self.aggregate(aggregate, of: column, keys) }
+      let rows = plan.hasNoCondition ? nil : try node.select(reader.everything, nil)
+      return try ColumnAggregate(aggregate, column).run(tree, rows)
+    }
+    return try self.aggregate(aggregate, of: column, try select(limit: nil))
+  }
+
+  /// Computes from a column of the objects with these keys.
+  func aggregate(
+    _ aggregate: QueryPath.Aggregate, of column: BoundColumn, _ keys: [Int64]
+  ) throws(StoreError) -> ColumnValue {
+    var fold = NumberFold(aggregate, column.property)
+    for key in keys {
+      try reader.withValue(column, key) { value in fold.add(value) }
+    }
+    return fold.result
+  }
+}

@@ -1,0 +1,75 @@
+import CambiumCore
+
+/// A value by which objects are sorted or told apart: to-one links, then a column.
+package struct SortKey: Sendable {
+  var links: [BoundLink]
+  var column: BoundColumn
+  var isAscending: Bool
+}
+
+extension QueryBinder {
+  /// Looks up the key paths of a sort.
+  ///
+  /// - Throws: `QueryError` with the documented message.
+  package func bindSort(
+    _ keys: [(path: String, isAscending: Bool)], to start: StoredClass
+  ) throws(QueryError) -> QueryPlan.Step {
+    var bound: [SortKey] = []
+    for (path, isAscending) in keys {
+      bound.append(try bindKey(path, isAscending, start, "sort on key path"))
+    }
+    return .sort(bound)
+  }
+
+  /// Looks up the key paths of a distinct.
+  ///
+  /// - Throws: `QueryError` with the documented message.
+  package func bindDistinct(
+    _ paths: [String], to start: StoredClass
+  ) throws(QueryError) -> QueryPlan.Step {
+    var bound: [SortKey] = []
+    for path in paths { bound.append(try bindKey(path, true, start, "distinct on keypath")) }
+    return .distinct(bound)
+  }
+
+  private func bindKey(
+    _ path: String, _ isAscending: Bool, _ start: StoredClass, _ action: String
+  ) throws(QueryError) -> SortKey {
+    func failure(_ reason: String) -> QueryError {
+      QueryError("Cannot \(action) '\(path)': \(reason)")
+    }
+    if path.contains("@") { throw failure("KVC collection operators are not supported.") }
+    var links: [BoundLink] = []
+    var place = start
+    let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    for (depth, name) in names.enumerated() {
+      let isLast = depth == names.count - 1
+      if name.isEmpty { throw failure("missing property name.") }
+      guard let index = place.propertyIndex(name) else {
+        throw failure("property '\(place.name).\(name)' does not exist.")
+      }
+      let property = place.objectSchema.properties[index]
+      let label = "property '\(place.name).\(property.name)'"
+      if property.isCollection || property.isComputed || property.type == .any {
+        throw failure("\(label) is of unsupported type '\(property.typeText)'.")
+      }
+      if isLast {
+        guard !property.isLink else {
+          throw failure(
+            "\(label) of type 'object' cannot be the final property in the key path.")
+        }
+        return SortKey(
+          links: links, column: place.boundColumn(index), isAscending: isAscending)
+      }
+      guard property.isLink else {
+        throw failure(
+          "\(label) of type '\(property.type)' may only be the final property in the key path.")
+      }
+      let target = try linkedClass(property)
+      links.append(
+        BoundLink(column: place.boundColumn(index), source: place, target: target))
+      place = target
+    }
+    throw failure("missing property name.")
+  }
+}

@@ -1,0 +1,123 @@
+import CambiumCore
+
+/// One class's table in one version, with what point reads found last.
+///
+/// Belongs to one run of a query.
+final class TableReader {
+  let storedClass: StoredClass
+  /// The table; nil while the class has none.
+  let table: Table?
+  private var places: [Place]
+
+  /// Where the last row of a column group was found.
+  private struct Place {
+    var key: Int64 = 0
+    var leaf: ColumnLeaf?
+    var row = 0
+  }
+
+  init(_ storedClass: StoredClass, _ table: Table?) {
+    self.storedClass = storedClass
+    self.table = table
+    places = Array(repeating: Place(), count: table?.groups.count ?? 0)
+  }
+
+  /// The number of rows.
+  var count: Int { table?.count ?? 0 }
+
+  /// All positions.
+  var everything: Range<Int> { 0..<count }
+
+  /// The tree with a column; nil when the table or the column does not exist.
+  func tree(of column: UInt16) -> ColumnTree? { table?.tree(of: column) }
+
+  /// Whether there is an object with that key.
+  func contains(_ key: Int64) throws(StoreError) -> Bool { try find(key, group: 0) != nil }
+
+  /// The leaf and the row of an object; looks into the leaf it read last first.
+  private func find(
+    _ key: Int64, group: Int
+  ) throws(StoreError) -> (leaf: ColumnLeaf, row: Int)? {
+    guard let table, group < places.count else { return nil }
+    if let leaf = places[group].leaf {
+      if places[group].key == key { return (leaf, places[group].row) }
+      if let row = leaf.find(key) {
+        places[group].key = key
+        places[group].row = row
+        return (leaf, row)
+      }
+    }
+    guard let position = try table.groups[group].seek(key) else { return nil }
+    places[group] = Place(key: key, leaf: position.leaf, row: position.row)
+    return (position.leaf, position.row)
+  }
+
+  /// Calls `body` with the value of an object's column; null when there is no such object.
+  func withValue<Result>(
+    _ column: BoundColumn, _ key: Int64,
+    _ body: (ColumnValue) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    if column.isKey { return try body(.int(key)) }
+    guard let table, let group = table.record.group(of: column.id),
+      let (leaf, row) = try find(key, group: group)
+    else { return try body(.null) }
+    guard let cells = leaf.column(column.id) else { return try body(column.defaultValue) }
+    if cells.isNull(row) { return try body(.null) }
+    switch cells.type {
+    case .int: return try body(.int(cells.int(row)))
+    case .bool: return try body(.bool(cells.bool(row)))
+    case .float: return try body(.float(cells.float(row)))
+    case .double: return try body(.double(cells.double(row)))
+    case .wide:
+      let words = cells.wide(row)
+      return try body(.wide(low: words.low, high: words.high))
+    case .bytes:
+      return try Self.withBytes(cells.bytes(row), table.groups[group], body)
+    }
+  }
+
+  /// Calls `body` with the bytes of a cell in one piece, or with the tree that it is.
+  static func withBytes<Result>(
+    _ cell: BytesCell, _ tree: ColumnTree, _ body: (ColumnValue) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    if let bytes = cell.contiguous { return try body(.bytes(bytes)) }
+    switch cell.form {
+    case .null: return try body(.null)
+    case .tree:
+      guard let root = cell.tree else {
+        throw .damaged(Damage(.encoding, "a list's own tree cannot be found"))
+      }
+      return try body(.tree(root))
+    case .inline:
+      return try withCopy(of: cell, body)
+    case .overflow:
+      guard let bytes = try tree.bytes(of: cell) else { return try body(.null) }
+      let result = bytes.withUnsafeBytes { bytes -> Swift.Result<Result, StoreError> in
+        do throws(StoreError) {
+          return .success(try body(.bytes(bytes)))
+        } catch {
+          return .failure(error)
+        }
+      }
+      return try result.get()
+    }
+  }
+
+  /// Puts the pieces of an inline value together on the stack.
+  private static func withCopy<Result>(
+    of cell: BytesCell, _ body: (ColumnValue) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let result = withUnsafeTemporaryAllocation(byteCount: max(cell.count, 1), alignment: 8) {
+      buffer -> Swift.Result<Result, StoreError> in
+      guard let base = buffer.baseAddress else { preconditionFailure("an allocation has a start") }
+      cell.copy(to: base)
+      do throws(StoreError) {
+        return .success(
+          try body(.bytes(UnsafeRawBufferPointer(start: base, count: cell.count))))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,38 @@
+/// A condition on a `Float` or `Double`, by the rules of IEEE 754: NaN equals nothing and has no
+/// order.
+package enum FloatingTest: Sendable {
+  /// Within the bounds; none when they are crossed.
+  case range(Double, Double)
+  /// Not within the bounds, NaN included.
+  case outside(Double, Double)
+  /// One of these.
+  case set(Set<Double>)
+
+  @inline(__always) package func matches(_ value: Double) -> Bool {
+    switch self {
+    case .range(let low, let high): value >= low && value <= high
+    case .outside(let low, let high): !(value >= low && value <= high)
+    case .set(let set): set.contains(value)
+    }
+  }
+
+  /// The test for an operator that asks for equality or order; nil for others.
+  init?(_ operation: QueryOperator, _ constant: Double) {
+    let crossed = FloatingTest.range(1, 0)
+    guard !constant.isNaN else {
+      self = operation == .notEqual ? .outside(1, 0) : crossed
+      return
+    }
+    switch operation {
+    case .equal: self = .range(constant, constant)
+    case .notEqual: self = .outside(constant, constant)
+    case .less:
+      self = constant == -.infinity ? crossed : .range(-.infinity, constant.nextDown)
+    case .lessOrEqual: self = .range(-.infinity, constant)
+    case .greater:
+      self = constant == .infinity ? crossed : .range(constant.nextUp, .infinity)
+    case .greaterOrEqual: self = .range(constant, .infinity)
+    default: return nil
+    }
+  }
+}

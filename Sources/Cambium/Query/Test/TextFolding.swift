@@ -1,0 +1,64 @@
+import Foundation
+
+/// Makes strings comparable that differ in case or in diacritical marks only.
+///
+/// Case is folded as Unicode's full case folding does (ß and SS are the same), independent of any
+/// language. Diacritical marks are taken off after canonical decomposition.
+package struct TextFolding: Hashable, Sendable {
+  package let options: StringOptions
+
+  package init(_ options: StringOptions) { self.options = options }
+
+  /// Replaces the contents of `output` with the folded form of UTF-8 text.
+  package func fold(_ text: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+    output.removeAll(keepingCapacity: true)
+    output.reserveCapacity(text.count)
+    let foldsCase = options.contains(.caseInsensitive)
+    for byte in text {
+      guard byte < 0x80 else {
+        foldUnicode(text, into: &output)
+        return
+      }
+      let isCapital = byte &- UInt8(ascii: "A") < 26
+      output.append(foldsCase && isCapital ? byte | 0x20 : byte)
+    }
+  }
+
+  /// The folded form of a string.
+  package func fold(_ text: String) -> [UInt8] {
+    var text = text
+    var output: [UInt8] = []
+    text.withUTF8 { fold(UnsafeRawBufferPointer($0), into: &output) }
+    return output
+  }
+
+  private func foldUnicode(_ text: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+    output.removeAll(keepingCapacity: true)
+    var string = String(decoding: text, as: UTF8.self)
+    if options.contains(.diacriticInsensitive) {
+      string = string.decomposedStringWithCanonicalMapping
+    }
+    for scalar in string.unicodeScalars {
+      if options.contains(.diacriticInsensitive),
+        scalar.properties.generalCategory == .nonspacingMark
+      {
+        continue
+      }
+      if options.contains(.caseInsensitive) {
+        output.append(contentsOf: Self.folded(scalar).utf8)
+      } else {
+        output.append(contentsOf: UTF8.encode(scalar) ?? Unicode.UTF8.encodedReplacementCharacter)
+      }
+    }
+  }
+
+  private static func folded(_ scalar: Unicode.Scalar) -> String {
+    // The dotless i is a letter of its own: through its capital it would become an i.
+    if scalar == "\u{131}" { return "\u{131}" }
+    var result = ""
+    for upper in scalar.properties.uppercaseMapping.unicodeScalars {
+      result += upper.properties.lowercaseMapping
+    }
+    return result
+  }
+}

@@ -1,0 +1,88 @@
+import CambiumCore
+
+/// Compares two stored values of the same kind.
+package struct ValueComparison: Sendable {
+  package var operation: QueryOperator
+  package var property: PropertyType
+  package var options: StringOptions = []
+
+  /// Whether `left operation right`.
+  package func holds(_ left: ColumnValue, _ right: ColumnValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null):
+      return [.equal, .lessOrEqual, .greaterOrEqual, .like].contains(operation)
+    case (.null, _), (_, .null):
+      return operation == .notEqual
+    case (.bytes(let left), .bytes(let right)): return holds(left, right)
+    case (.wide(let low, let high), .wide(let otherLow, let otherHigh)):
+      if property == .decimal128 {
+        return holds(
+          order: DecimalBits.compare(
+            DecimalBits(low: low, high: high), DecimalBits(low: otherLow, high: otherHigh)))
+      }
+      let isSigned = property == .date
+      let first = WideTest.key(low: low, high: high, isSigned: isSigned)
+      let second = WideTest.key(low: otherLow, high: otherHigh, isSigned: isSigned)
+      return holds(order: first < second ? -1 : first == second ? 0 : 1)
+    case (.bool(let left), .bool(let right)):
+      return holds(order: (left ? 1 : 0) - (right ? 1 : 0))
+    case (.int(let left), .int(let right)):
+      return holds(order: left < right ? -1 : left == right ? 0 : 1)
+    default:
+      guard let left = Self.number(left), let right = Self.number(right) else { return false }
+      if left.isNaN || right.isNaN { return operation == .notEqual }
+      return holds(order: left < right ? -1 : left == right ? 0 : 1)
+    }
+  }
+
+  private static func number(_ value: ColumnValue) -> Double? {
+    switch value {
+    case .int(let value): Double(value)
+    case .float(let value): Double(value)
+    case .double(let value): value
+    case .wide(let low, let high): DecimalBits(low: low, high: high).doubleValue
+    default: nil
+    }
+  }
+
+  private func holds(order: Int) -> Bool {
+    switch operation {
+    case .equal: order == 0
+    case .notEqual: order != 0
+    case .less: order < 0
+    case .lessOrEqual: order <= 0
+    case .greater: order > 0
+    case .greaterOrEqual: order >= 0
+    default: false
+    }
+  }
+
+  private func holds(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard options.isEmpty || property != .string else {
+      let folding = TextFolding(options)
+      var (first, second): ([UInt8], [UInt8]) = ([], [])
+      folding.fold(left, into: &first)
+      folding.fold(right, into: &second)
+      return first.withUnsafeBytes { first in
+        second.withUnsafeBytes { holdsFolded(first, $0) }
+      }
+    }
+    return holdsFolded(left, right)
+  }
+
+  private func holdsFolded(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+  ) -> Bool {
+    switch operation {
+    case .beginsWith, .endsWith, .contains:
+      guard !right.isEmpty else { return false }
+      let piece = Array(right)
+      let kind: BytesTest.Kind =
+        operation == .beginsWith
+        ? .beginsWith(piece) : operation == .endsWith ? .endsWith(piece) : .contains(piece)
+      return BytesTest(kind).matches(left)
+    case .like: return LikePattern(bytes: Array(right), isText: property == .string).matches(left)
+    default: return holds(order: BytesTest.compare(left, right))
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import CambiumCore
+
+/// A condition on one stored value, compiled from an operator and its constants.
+///
+/// Which kind it is follows from the column it tests, so that a scan chooses its loop once for a
+/// whole leaf.
+package struct ValueTest: Sendable {
+  /// The condition on values that are not null.
+  package enum Kind: Sendable {
+    case none
+    case all
+    case integer(IntegerTest)
+    case bool(whenTrue: Bool, whenFalse: Bool)
+    case floating(FloatingTest)
+    case wide(WideTest)
+    case decimal(DecimalTest)
+    case bytes(BytesTest)
+  }
+
+  package var kind: Kind
+  /// Whether null satisfies the condition.
+  package var matchesNull: Bool
+
+  package init(_ kind: Kind, matchesNull: Bool = false) {
+    self.kind = kind
+    self.matchesNull = matchesNull
+  }
+
+  /// Whether a value satisfies the condition.
+  package func matches(_ value: ColumnValue) -> Bool {
+    if case .null = value { return matchesNull }
+    switch kind {
+    case .none: return false
+    case .all: return true
+    case .integer(let test):
+      guard case .int(let integer) = value else { return false }
+      return test.matches(integer)
+    case .bool(let whenTrue, let whenFalse):
+      guard case .bool(let flag) = value else { return false }
+      return flag ? whenTrue : whenFalse
+    case .floating(let test):
+      switch value {
+      case .double(let number): return test.matches(number)
+      case .float(let number): return test.matches(Double(number))
+      case .int(let number): return test.matches(Double(number))
+      default: return false
+      }
+    case .wide(let test):
+      guard case .wide(let low, let high) = value else { return false }
+      return test.matches(low: low, high: high)
+    case .decimal(let test):
+      guard case .wide(let low, let high) = value else { return false }
+      return test.matches(DecimalBits(low: low, high: high))
+    case .bytes(let test):
+      guard case .bytes(let bytes) = value else { return false }
+      return test.matches(bytes)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+extension Query where T: ObjectBase {
+  /// A property of the object.
+  public subscript<V>(dynamicMember member: KeyPath<T, V>) -> Query<V> {
+    appending(_name(for: member))
+  }
+
+  /// A collection of the object; what follows is about any of its elements.
+  public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T, V>) -> Query<V> {
+    appending(_name(for: member), isCollection: true)
+  }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
+  /// A property of the linked object; null when the link is.
+  public subscript<V>(dynamicMember member: KeyPath<T.Wrapped, V>) -> Query<V> {
+    appending(_name(for: member))
+  }
+
+  /// A collection of the linked object; what follows is about any of its elements.
+  public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T.Wrapped, V>) -> Query<V> {
+    appending(_name(for: member), isCollection: true)
+  }
+}
+
+extension Query where T: RealmCollection, T.Element: ObjectBase {
+  /// A property of any element.
+  public subscript<V>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V> {
+    appending(_name(for: member))
+  }
+
+  /// A collection of any element.
+  public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V> {
+    appending(_name(for: member), isCollection: true)
+  }
+}
+
+extension Query where T: PersistableEnum {
+  /// The stored form of the case.
+  public var rawValue: Query<T.RawValue> { Query<T.RawValue>(node) }
+}
+
+extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
+  /// The stored form of the case.
+  public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
+}
+
+extension Query where T: RealmCollection, T.Element: PersistableEnum {
+  /// The stored form of any element.
+  public var rawValue: Query<T.Element.RawValue> { Query<T.Element.RawValue>(node) }
+}
+
+extension Query where T: _HasPersistedType {
+  /// The stored form of the value.
+  public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
+}

@@ -1,0 +1,25 @@
+import Foundation
+
+/// A stored type whose values queries can order and compute with.
+public protocol _QueryNumeric {}
+
+/// A stored type whose values queries can search for pieces.
+public protocol _QueryBinary {}
+
+/// A stored type whose values queries can match with patterns.
+public protocol _QueryString: _QueryBinary {}
+
+extension Int: _QueryNumeric {}
+extension Int8: _QueryNumeric {}
+extension Int16: _QueryNumeric {}
+extension Int32: _QueryNumeric {}
+extension Int64: _QueryNumeric {}
+extension Float: _QueryNumeric {}
+extension Double: _QueryNumeric {}
+extension Decimal128: _QueryNumeric {}
+extension Date: _QueryNumeric {}
+extension String: _QueryString {}
+extension Data: _QueryBinary {}
+extension Optional: _QueryNumeric where Wrapped: _QueryNumeric {}
+extension Optional: _QueryBinary where Wrapped: _QueryBinary {}
+extension Optional: _QueryString where Wrapped: _QueryString {}
