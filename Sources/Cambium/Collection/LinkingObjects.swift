@@ -1,0 +1,255 @@
+import CambiumCore
+
+/// What a property of linking objects has: plumbing for `@Persisted(originProperty:)`.
+public protocol LinkingObjectsProtocol {
+  /// The class whose objects link here.
+  associatedtype Element: ObjectBase
+  /// Names the property whose links are followed backwards.
+  init(fromType: Element.Type, property: String)
+  /// The property whose links are followed backwards.
+  var originPropertyName: String { get }
+}
+
+/// The objects that link to one through a property: live, read-only, in no particular order.
+///
+/// There is one entry for each link: an object whose list holds this one twice appears twice.
+@frozen public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue> {
+  /// The property whose links are followed backwards.
+  public let originPropertyName: String
+  let core: ResultsCore?
+
+  /// Declares a property that follows `property` of `fromType` backwards.
+  public init(fromType: Element.Type, property: String) {
+    originPropertyName = property
+    core = nil
+  }
+
+  init(_ core: ResultsCore, property: String) {
+    originPropertyName = property
+    self.core = core
+  }
+}
+
+extension LinkingObjects: LinkingObjectsProtocol {}
+
+extension LinkingObjects: RealmCollection {
+  /// The Realm; nil for an unmanaged owner.
+  public var realm: Realm? { core.map { Realm($0.realm) } }
+
+  /// Whether the owner was deleted or the Realm invalidated.
+  public var isInvalidated: Bool {
+    guard let core else { return false }
+    guard case .linking(let linking) = core.source else { return core.isInvalidated }
+    return core.isInvalidated || linking.isInvalidated
+  }
+
+  /// Whether it is fixed to one version.
+  public var isFrozen: Bool { core?.realm.isFrozen ?? false }
+
+  /// How many links there are.
+  public var count: Int { core?.currentKeys().count ?? 0 }
+
+  /// The object at `position`; stops out of bounds.
+  public subscript(position: Int) -> Element {
+    guard let core, let access = core.access else {
+      checkIndex(position, below: 0)
+      fatalError("An unmanaged object has no linking objects.")
+    }
+    return access.typed(core.object(at: position))
+  }
+
+  /// The objects in `bounds`, live.
+  public subscript(bounds: Range<Int>) -> Slice<LinkingObjects<Element>> {
+    Slice(base: self, bounds: bounds)
+  }
+
+  /// The first object; nil when there is none.
+  public var first: Element? { count == 0 ? nil : self[0] }
+
+  /// The last object; nil when there is none.
+  public var last: Element? {
+    let count = count
+    return count == 0 ? nil : self[count - 1]
+  }
+
+  /// Walks the objects.
+  public func makeIterator() -> RLMIterator<Element> {
+    RLMIterator(core?.elementSource() ?? ArraySource<Element>([]))
+  }
+
+  /// The place of `object`; nil when it does not link here.
+  public func index(of object: Element) -> Int? { core?.index(of: object) }
+
+  /// The same, fixed to the version that is seen.
+  public func freeze() -> LinkingObjects<Element> {
+    let core = queryCore()
+    if core.realm.isFrozen { return self }
+    core.verify()
+    guard let moved = core.moved(to: core.realm.freeze()) else {
+      fatalError("Cannot freeze an object in the same write transaction as it was created in.")
+    }
+    return LinkingObjects(moved, property: originPropertyName)
+  }
+
+  /// The live ones in the calling context; nil when their owner was deleted.
+  public func thaw() -> LinkingObjects<Element>? {
+    let core = queryCore()
+    if !core.realm.isFrozen { return self }
+    return core.moved(to: core.realm.thaw()).map {
+      LinkingObjects($0, property: originPropertyName)
+    }
+  }
+
+  /// What a query starts from. Plumbing.
+  public func queryCore() -> ResultsCore {
+    guard let core else {
+      fatalError(
+        "This method may only be called on RLMArray instances retrieved from an RLMRealm")
+    }
+    return core
+  }
+
+  /// Whether both are the links through the same property to the same object.
+  public static func == (lhs: LinkingObjects<Element>, rhs: LinkingObjects<Element>) -> Bool {
+    guard let left = lhs.core, let right = rhs.core else {
+      return lhs.core == nil && rhs.core == nil && lhs.originPropertyName == rhs.originPropertyName
+    }
+    if left === right { return true }
+    guard case .linking(let leftLink) = left.source, case .linking(let rightLink) = right.source
+    else { return false }
+    return left.realm === right.realm && leftLink == rightLink
+  }
+
+  /// The objects, one per line, at most a hundred.
+  public var description: String { CollectionDescription.text(of: self, named: "LinkingObjects") }
+}
+
+extension LinkingObjects: DescribedCollection, DynamicCollection {
+  func text(depth: Int) -> String {
+    CollectionDescription.text(of: self, named: "LinkingObjects", depth: depth)
+  }
+}
+
+extension LinkingObjects: Encodable where Element: Encodable {
+  /// Writes an array.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.unkeyedContainer()
+    for element in self { try container.encode(element) }
+  }
+}
+
+extension LinkingObjects: _RealmSchemaDiscoverable {
+  /// Links backwards from the class.
+  public static func describeProperty(_ property: inout Property) {
+    property.type = .linkingObjects
+    property.isArray = true
+    property.objectClassName = Element._realmObjectName() ?? Element.className()
+  }
+}
+
+extension LinkingObjects: _HasPersistedType {
+  /// Linking objects stand for themselves.
+  public typealias PersistedType = LinkingObjects<Element>
+}
+
+extension LinkingObjects: _Persistable {
+  /// Without an origin, which the declaration has to name.
+  public static func defaultPersistedValue() -> LinkingObjects<Element> {
+    LinkingObjects(fromType: Element.self, property: "")
+  }
+
+  /// The links to `object`.
+  public static func persistedValue(
+    of object: ObjectBase, _ head: PersistedHead
+  ) -> LinkingObjects<Element> {
+    let access = object.classAccess
+    access.realm.verify()
+    object.requireRow(access)
+    let property = access.description.properties[Int(head.index)].property
+    let name = property.originPropertyName ?? ""
+    guard let place = access.targets[Int(head.index)],
+      let origin = access.realm.classes[place].stored.propertyIndex(name)
+    else {
+      return LinkingObjects(fromType: Element.self, property: name)
+    }
+    let source = LinkingSource(
+      access: access, key: object.key, created: object.created, epoch: object.epoch,
+      originClass: place, originProperty: origin)
+    let originAccess = access.realm.classes[place]
+    return LinkingObjects(
+      ResultsCore(
+        realm: access.realm, source: .linking(source), access: originAccess,
+        plan: QueryPlan(originAccess.stored)), property: name)
+  }
+
+  /// Stops: linking objects follow from links.
+  public static func setPersistedValue(
+    _ value: LinkingObjects<Element>, of object: ObjectBase, _ head: PersistedHead
+  ) {
+    fatalError("LinkingObjects properties are read-only")
+  }
+
+  /// Nothing is stored.
+  public static func writePersistedValue(_ value: LinkingObjects<Element>, to row: RowWriter) {}
+
+  /// The collection itself.
+  public static func dynamicValue(_ value: LinkingObjects<Element>) -> Any? { value }
+
+  /// Nothing can be assigned.
+  public static func convertedValue(
+    _ value: Any?, _ conversion: ValueConversion
+  ) -> LinkingObjects<Element>? { nil }
+}
+
+extension LinkingObjects: Portable {
+  func port() -> Porter {
+    let transfer = queryCore().transfer()
+    let name = originPropertyName
+    return Porter { instance in
+      transfer(instance).map { LinkingObjects<Element>($0, property: name) }
+    }
+  }
+}
+
+/// Which links of which object linking objects follow.
+struct LinkingSource: Equatable {
+  let access: ClassAccess
+  let key: Int64
+  let created: Int64
+  let epoch: UInt64
+  /// The class whose objects link, and their property.
+  let originClass: Int
+  let originProperty: Int
+
+  static func == (lhs: LinkingSource, rhs: LinkingSource) -> Bool {
+    lhs.access === rhs.access && lhs.key == rhs.key && lhs.created == rhs.created
+      && lhs.originClass == rhs.originClass && lhs.originProperty == rhs.originProperty
+  }
+
+  /// Whether the owner is gone.
+  var isInvalidated: Bool {
+    let realm = access.realm
+    if realm.isFrozen { return realm.isInvalidated }
+    guard realm.confinement.isCurrent else { return access.newestCreation(of: key) != created }
+    return realm.isInvalidated || epoch != realm.invalidations
+      || access.creation(of: key) != created
+  }
+
+  /// The keys of the objects that link.
+  func keys() throws(StoreError) -> [Int64] {
+    let realm = access.realm
+    let origin = realm.classes[originClass].stored
+    guard let tree = realm.readKeyTree(StoredName.backlinks(access.stored.name)) else { return [] }
+    return try Backlinks.sources(
+      in: tree, target: key, table: origin.tableID, column: origin.columns[originProperty])
+  }
+
+  /// The same links in another instance; nil when the owner is not there.
+  func moved(to other: RealmInstance) -> LinkingSource? {
+    let owner = other.classes[access.index]
+    guard owner.creation(of: key) == created else { return nil }
+    return LinkingSource(
+      access: owner, key: key, created: created, epoch: other.invalidations,
+      originClass: originClass, originProperty: originProperty)
+  }
+}

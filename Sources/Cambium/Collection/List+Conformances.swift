@@ -1,0 +1,219 @@
+import CambiumCore
+
+extension List: RealmCollection, MutableCollection {
+  /// The Realm of a managed list.
+  public var realm: Realm? { state.map { Realm($0.realm) } }
+
+  /// Whether the owner was deleted or the Realm invalidated.
+  public var isInvalidated: Bool { state?.isInvalidated ?? false }
+
+  /// Whether the list is fixed to one version.
+  public var isFrozen: Bool { state?.realm.isFrozen ?? false }
+
+  /// The list as it is now, readable from any thread.
+  public func freeze() -> List<Element> {
+    let state = managed()
+    if state.realm.isFrozen { return self }
+    state.realm.verify()
+    let access = state.realm.freeze().classes[state.list.access.index]
+    guard let position = access.locate(state.list.key, state.created) else {
+      fatalError("Cannot freeze an object in the same write transaction as it was created in.")
+    }
+    return List(ListState(access.object(at: position), state.list.index))
+  }
+
+  /// The live list in the calling context; nil when its owner was deleted.
+  public func thaw() -> List<Element>? {
+    let state = managed()
+    if !state.realm.isFrozen { return self }
+    let access = state.realm.thaw().classes[state.list.access.index]
+    guard access.creation(of: state.list.key) == state.created,
+      let owner = access.object(forKey: state.list.key)
+    else { return nil }
+    return List(ListState(owner, state.list.index))
+  }
+
+  private func managed() -> ListState {
+    guard let state else {
+      fatalError(
+        "This method may only be called on RLMArray instances retrieved from an RLMRealm")
+    }
+    return state
+  }
+
+  /// The elements as a query goes on from them. Plumbing.
+  public func queryCore() -> ResultsCore { ResultsCore(list: managed()) }
+
+  /// Managed lists are equal when they are the same property of the same object in the same Realm;
+  /// unmanaged ones when their elements are.
+  public static func == (lhs: List<Element>, rhs: List<Element>) -> Bool {
+    if lhs === rhs { return true }
+    switch (lhs.storage, rhs.storage) {
+    case (.plain(let left), .plain(let right)): return left == right
+    case (.managed(let left), .managed(let right)):
+      guard left.list.key == right.list.key, left.created == right.created,
+        left.list.index == right.list.index,
+        left.list.access.stored.name == right.list.access.stored.name
+      else { return false }
+      if left.realm === right.realm { return true }
+      return left.realm.isFrozen && right.realm.isFrozen
+        && left.realm.coordinator === right.realm.coordinator
+        && left.realm.version == right.realm.version
+    default: return false
+    }
+  }
+
+  /// The elements, one per line, at most a hundred.
+  public var description: String { CollectionDescription.text(of: self, named: "List") }
+}
+
+extension List: Decodable where Element: Decodable {
+  /// Makes an unmanaged list from an array.
+  public convenience init(from decoder: any Decoder) throws {
+    self.init()
+    var container = try decoder.unkeyedContainer()
+    while !container.isAtEnd { append(try container.decode(Element.self)) }
+  }
+}
+
+extension List: Encodable where Element: Encodable {
+  /// Writes an array.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.unkeyedContainer()
+    for element in self { try container.encode(element) }
+  }
+}
+
+extension List: _RealmSchemaDiscoverable {
+  /// What the element type describes, as a list.
+  public static func describeProperty(_ property: inout Property) {
+    Element.describeElement(&property)
+    property.isArray = true
+  }
+}
+
+extension List: _HasPersistedType {
+  /// A list stands for itself.
+  public typealias PersistedType = List<Element>
+}
+
+extension List: _Persistable {
+  /// An accessor keeps its list.
+  @inlinable public static var isPersistedValueKept: Bool { true }
+
+  /// An empty list.
+  public static func defaultPersistedValue() -> Self { Self() }
+
+  /// A view of the property.
+  public static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
+    object.classAccess.realm.verify()
+    object.requireRow(object.classAccess)
+    let list = Self()
+    list.storage = .managed(ListState(object, Int(head.index)))
+    return list
+  }
+
+  /// Replaces the contents; assigning a list to itself changes nothing.
+  public static func setPersistedValue(
+    _ value: List<Element>, of object: ObjectBase, _ head: PersistedHead
+  ) {
+    let (_, session) = object.prepareToWrite()
+    let target = List(ListState(object, Int(head.index)))
+    if target == value { return }
+    let elements = value.allElements()
+    if session.skipsEqualValues, target.allElements() == elements { return }
+    target.removeAll()
+    target.append(objectsIn: elements)
+  }
+
+  /// Stores the elements in a new row.
+  public static func writePersistedValue(_ value: List<Element>, to row: RowWriter) {
+    row.appendList(value.allElements())
+  }
+
+  /// The list itself.
+  public static func dynamicValue(_ value: List<Element>) -> Any? { value }
+
+  /// Accepts lists and other sequences of what the element type accepts.
+  public static func convertedValue(_ value: Any?, _ conversion: ValueConversion) -> Self? {
+    let list = Self()
+    guard let value else { return list }
+    guard let values = value as? any Sequence, !(value is String) else { return nil }
+    for element in values {
+      guard let converted = Element.convertedElement(flattened(element), conversion) else {
+        return nil
+      }
+      list.append(converted)
+    }
+    return list
+  }
+
+  /// Makes the list of an object that was just added a view of the property, in place.
+  public static func attachPersistedValue(
+    _ value: List<Element>, to object: ObjectBase, _ head: PersistedHead
+  ) {
+    value.storage = .managed(ListState(object, Int(head.index)))
+  }
+
+  /// Copies the elements into the list that the object has.
+  public static func assignedUnmanagedValue(
+    _ value: List<Element>, over current: List<Element>?
+  ) -> Self {
+    let target = (current as? Self) ?? Self()
+    if target !== value { target.storage = .plain(value.allElements()) }
+    return target
+  }
+}
+
+extension List: DynamicCollection {}
+
+extension List: Portable {
+  func port() -> Porter {
+    guard let state else { return Porter { _ in nil } }
+    let name = state.list.access.stored.name
+    let (key, created, index) = (state.list.key, state.created, state.list.index)
+    return Porter { instance in
+      guard let place = instance.classSet.index(named: name) else { return nil }
+      let access = instance.classes[place]
+      guard access.creation(of: key) == created, let owner = access.object(forKey: key) else {
+        return nil
+      }
+      return List(ListState(owner, index))
+    }
+  }
+}
+
+extension RowWriter {
+  /// Sets the cell at the current position to a list of `elements`.
+  func appendList<Element: RealmCollectionValue>(_ elements: [Element]) {
+    if elements.isEmpty {
+      append([])
+      return
+    }
+    var cells: [ColumnValue] = []
+    var links: [Int64] = []
+    var description = Property(name: "", type: .int)
+    Element.describeElement(&description)
+    let isLink = description.type == .object
+    cells.reserveCapacity(elements.count)
+    for element in elements {
+      element.withElementCell(in: realm) { cell in
+        cells.append(lasting(cell))
+        if isLink, let link = cell.link { links.append(link) }
+      }
+    }
+    if isLink { noteTargets(links) }
+    if let form = StoredList.form(cells, Element.elementColumnType) {
+      append(form)
+      return
+    }
+    guard let session = realm.session else { return }
+    session.attempt { () throws(StoreError) in
+      let tree = ListTreeEditor(
+        root: .empty(.position), type: Element.elementColumnType,
+        context: session.transaction.context)
+      for (index, cell) in cells.enumerated() { try tree.insert(cell, at: index) }
+      append(.tree(try tree.flush()))
+    }
+  }
+}

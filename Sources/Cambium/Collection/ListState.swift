@@ -1,0 +1,99 @@
+import CambiumCore
+
+/// A managed list: which property of which object it is, and its elements as last found.
+///
+/// Belongs to its Realm's context. Of a frozen object, the elements are found when it is made.
+final class ListState {
+  let list: StoredListAccess
+  let created: Int64
+  let epoch: UInt64
+  let realm: RealmInstance
+  private var content: StoredListAccess.Content
+  private var generation: UInt64 = 0
+
+  init(_ object: ObjectBase, _ index: Int) {
+    let access = object.classAccess
+    list = StoredListAccess(access: access, key: object.key, index: index)
+    created = object.created
+    epoch = object.epoch
+    realm = access.realm
+    content = .small([])
+    if realm.isFrozen { content = list.content(in: realm) }
+  }
+
+  var elementType: ColumnType { list.elementType }
+
+  /// Whether the owner was deleted or its Realm invalidated.
+  var isInvalidated: Bool {
+    if realm.isFrozen { return realm.isInvalidated }
+    guard realm.confinement.isCurrent else {
+      return list.access.newestCreation(of: list.key) != created
+    }
+    return realm.isInvalidated || epoch != realm.invalidations
+      || list.access.creation(of: list.key) != created
+  }
+
+  /// The elements as they are now; stops when the list is gone.
+  func current() -> StoredListAccess.Content {
+    realm.verify()
+    if realm.isFrozen { return content }
+    let now = list.access.header.pointee.generation
+    if generation == now { return content }
+    requireOwner()
+    content = list.content(in: realm)
+    generation = list.access.header.pointee.generation
+    return content
+  }
+
+  private func requireOwner() {
+    if epoch != realm.invalidations || list.access.creation(of: list.key) != created {
+      fatalError(
+        "List is no longer valid. Either the parent object was deleted or the containing Realm has "
+          + "been invalidated or closed.")
+    }
+  }
+
+  /// The running transaction; stops outside of one.
+  func writing() -> WriteSession {
+    realm.verify()
+    guard !realm.isFrozen else {
+      fatalError("Attempting to modify a frozen object - call thaw on the Object instance first.")
+    }
+    guard let session = realm.session else {
+      fatalError("Cannot modify List outside of a write transaction.")
+    }
+    requireOwner()
+    return session
+  }
+
+  var count: Int { current().count(elementType) }
+
+  func element<Element: RealmCollectionValue>(_ index: Int) -> Element {
+    let content = current()
+    checkIndex(index, below: content.count(elementType))
+    return content.withElement(index, elementType, realm) { Element.element(in: $0, realm) }
+  }
+
+  func elements<Element: RealmCollectionValue>() -> [Element] {
+    let content = current()
+    var elements: [Element] = []
+    elements.reserveCapacity(content.count(elementType))
+    content.forEach(elementType, realm) { elements.append(Element.element(in: $0, realm)) }
+    return elements
+  }
+
+  /// The place of the first element whose cell is `cell`.
+  func firstIndex(of cell: ColumnValue) -> Int? {
+    var found: Int?
+    current().forEach(elementType, realm) { element, position in
+      if found == nil, element.isEqual(to: cell) { found = position }
+    }
+    return found
+  }
+}
+
+/// Stops unless `index` is from 0 to below `count`.
+func checkIndex(_ index: Int, below count: Int, _ name: String = "index") {
+  if index < 0 { fatalError("Cannot pass a negative value for '\(name)'.") }
+  if index >= count { fatalError("Index \(index) is out of bounds (must be less than \(count)).") }
+}

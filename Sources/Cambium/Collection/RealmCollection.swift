@@ -1,0 +1,99 @@
+import Foundation
+
+/// What all collections of a Realm have in common.
+public protocol RealmCollectionBase: RandomAccessCollection, LazyCollectionProtocol,
+  CustomStringConvertible, ThreadConfined
+where Element: RealmCollectionValue, Index == Int {
+  /// The element's type under its old name.
+  typealias ElementType = Element
+}
+
+/// A collection of objects or values in a Realm: results, lists, linking objects.
+///
+/// Live: what it holds follows its Realm's version.
+public protocol RealmCollection: RealmCollectionBase, Equatable
+where Iterator == RLMIterator<Element> {
+  /// How many elements there are.
+  var count: Int { get }
+  /// The first element; nil when there is none.
+  var first: Element? { get }
+  /// The last element; nil when there is none.
+  var last: Element? { get }
+  /// The place of `object`; nil when it is not there.
+  func index(of object: Element) -> Int?
+  /// The elements as a query goes on from them. Plumbing.
+  func queryCore() -> ResultsCore
+}
+
+extension RealmCollection {
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// The number of elements.
+  public var endIndex: Int { count }
+  /// The next place.
+  public func index(after index: Int) -> Int { index + 1 }
+  /// The place before.
+  public func index(before index: Int) -> Int { index - 1 }
+
+  /// The elements at `indexes`, in ascending order; stops when one is out of bounds.
+  public func objects(at indexes: IndexSet) -> [Element] {
+    let count = count
+    if let last = indexes.last, last >= count {
+      fatalError("Indexes for collection are out of bounds.")
+    }
+    return indexes.map { self[$0] }
+  }
+
+  /// The named property of every element; for values, `self`.
+  public func value(forKey key: String) -> Any? { value(forKeyPath: key) }
+
+  /// The end of a dotted path from every element.
+  public func value(forKeyPath keyPath: String) -> Any? {
+    map { element -> Any? in
+      if let object = element as? ObjectBase { return object.value(forKeyPath: keyPath) }
+      return keyPath == "self" ? Element.dynamicElement(element) : nil
+    } as [Any?]
+  }
+
+  /// Assigns the named property of every element; needs a write transaction.
+  public func setValue(_ value: Any?, forKey key: String) {
+    for element in Array(self) { (element as? ObjectBase)?.setValue(value, forKey: key) }
+  }
+}
+
+/// Walks a collection of a Realm.
+///
+/// In a write transaction it walks the elements that were there when it began; one that was deleted
+/// since comes as an invalidated object.
+public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
+  private var source: any ElementSource<Element>
+
+  init(_ source: any ElementSource<Element>) { self.source = source }
+
+  /// The next element; nil at the end.
+  public mutating func next() -> Element? { source.next() }
+}
+
+/// Gives a collection's elements one after another.
+protocol ElementSource<Element> {
+  associatedtype Element
+  mutating func next() -> Element?
+}
+
+/// Elements that are there already.
+struct ArraySource<Element>: ElementSource {
+  var iterator: IndexingIterator<[Element]>
+
+  init(_ elements: [Element]) { iterator = elements.makeIterator() }
+
+  mutating func next() -> Element? { iterator.next() }
+}
+
+/// A collection whose elements' properties are read by name.
+protocol DynamicCollection {
+  func dynamicValues(forKeyPath keyPath: String) -> Any?
+}
+
+extension RealmCollection {
+  func dynamicValues(forKeyPath keyPath: String) -> Any? { value(forKeyPath: keyPath) }
+}

@@ -1,0 +1,109 @@
+import CambiumCore
+
+/// A live query: the objects of a class, or of a collection, that satisfy conditions, in an order.
+///
+/// Nothing is copied. What the results hold follows the version of their Realm, including the
+/// running transaction; each access makes a new accessor. Only ``sorted(by:)`` gives an order.
+@frozen public struct Results<Element: RealmCollectionValue>: RealmCollection {
+  let core: ResultsCore
+
+  init(_ core: ResultsCore) { self.core = core }
+
+  /// The Realm.
+  public var realm: Realm? { Realm(core.realm) }
+
+  /// Whether the Realm was invalidated.
+  public var isInvalidated: Bool { core.isInvalidated }
+
+  /// Whether the results are fixed to one version.
+  public var isFrozen: Bool { core.realm.isFrozen }
+
+  /// How many elements there are.
+  public var count: Int { core.count }
+
+  /// The element at `position`; stops out of bounds.
+  public subscript(position: Int) -> Element {
+    guard let access = core.access else {
+      let values = core.currentValues()
+      checkIndex(position, below: values.count)
+      return Element.element(in: values[position], core.realm)
+    }
+    core.verify()
+    return access.typed(core.object(at: position))
+  }
+
+  /// The elements in `bounds`, live.
+  public subscript(bounds: Range<Int>) -> Slice<Results<Element>> {
+    Slice(base: self, bounds: bounds)
+  }
+
+  /// The first element; nil when there is none.
+  public var first: Element? { count == 0 ? nil : self[0] }
+
+  /// The last element; nil when there is none.
+  public var last: Element? {
+    let count = count
+    return count == 0 ? nil : self[count - 1]
+  }
+
+  /// Walks the elements; in a write transaction those that are there now.
+  public func makeIterator() -> RLMIterator<Element> { RLMIterator(core.elementSource()) }
+
+  /// The place of `object`; nil when it is not among the elements.
+  public func index(of object: Element) -> Int? {
+    if let object = object as? ObjectBase { return core.index(of: object) }
+    let values = core.currentValues()
+    return object.withElementCell(in: core.realm) { cell in
+      (0..<values.count).first { values[$0].isEqual(to: cell) }
+    }
+  }
+
+  /// The same rows in the same order, fixed to the version that is seen and readable anywhere.
+  public func freeze() -> Results<Element> {
+    if isFrozen { return self }
+    core.verify()
+    guard let moved = core.moved(to: core.realm.freeze()) else {
+      fatalError("Cannot freeze Results of an object that was created in the same transaction.")
+    }
+    return Results(moved)
+  }
+
+  /// The live results in the calling context; nil when what they came from was deleted.
+  public func thaw() -> Results<Element>? {
+    isFrozen ? core.moved(to: core.realm.thaw()).map { Results($0) } : self
+  }
+
+  /// What a further query starts from. Plumbing.
+  public func queryCore() -> ResultsCore { core }
+
+  /// Whether both are copies of one value; separately made results are never equal.
+  public static func == (lhs: Results<Element>, rhs: Results<Element>) -> Bool {
+    lhs.core === rhs.core
+  }
+
+  /// The elements, one per line, at most a hundred.
+  public var description: String { CollectionDescription.text(of: self, named: "Results") }
+}
+
+extension Results: Encodable where Element: Encodable {
+  /// Writes an array.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.unkeyedContainer()
+    for element in self { try container.encode(element) }
+  }
+}
+
+extension Results: DescribedCollection, DynamicCollection {
+  func text(depth: Int) -> String {
+    CollectionDescription.text(of: self, named: "Results", depth: depth)
+  }
+}
+
+extension Results: Portable {
+  func port() -> Porter {
+    // Only what is in the closure crosses over: keys, names and the plan, which belongs to no
+    // version.
+    let transfer = core.transfer()
+    return Porter { instance in transfer(instance).map { Results<Element>($0) } }
+  }
+}

@@ -1,0 +1,343 @@
+import CambiumCore
+import Foundation
+
+/// What a live collection consists of, and what it last evaluated to.
+///
+/// Plumbing; public because ``RealmCollection`` meets it. Belongs to its Realm's context. Of a frozen
+/// Realm, the evaluation happens once, under a lock.
+public final class ResultsCore {
+  /// Where the elements come from.
+  enum Source {
+    /// All objects of the class.
+    case all
+    /// The elements of a list.
+    case list(ListState)
+    /// The objects that link to one.
+    case linking(LinkingSource)
+    /// These objects and no others: what was frozen.
+    case fixed([Int64])
+  }
+
+  /// How values that are no objects are arranged.
+  enum ValueStep {
+    case sort(isAscending: Bool)
+    case distinct
+  }
+
+  let realm: RealmInstance
+  let source: Source
+  /// The class of the elements; nil when they are values.
+  let access: ClassAccess?
+  /// What is asked of the objects.
+  let plan: QueryPlan?
+  let valueSteps: [ValueStep]
+  let epoch: UInt64
+  private var keys: [Int64] = []
+  private var values = CellList()
+  private var evaluated: UInt64?
+  private let lock = NSLock()
+
+  init(
+    realm: RealmInstance, source: Source, access: ClassAccess?, plan: QueryPlan?,
+    valueSteps: [ValueStep] = []
+  ) {
+    self.realm = realm
+    self.source = source
+    self.access = access
+    self.plan = plan
+    self.valueSteps = valueSteps
+    epoch = realm.invalidations
+  }
+
+  /// All objects of a class.
+  convenience init(all access: ClassAccess) {
+    self.init(
+      realm: access.realm, source: .all, access: access, plan: QueryPlan(access.stored))
+  }
+
+  /// The elements of a list.
+  convenience init(list: ListState) {
+    let target = list.list.access.targets[list.list.index].map { list.realm.classes[$0] }
+    self.init(
+      realm: list.realm, source: .list(list), access: target,
+      plan: target.map { QueryPlan($0.stored) })
+  }
+
+  /// The same with another plan.
+  func with(plan: QueryPlan) -> ResultsCore {
+    ResultsCore(realm: realm, source: source, access: access, plan: plan, valueSteps: valueSteps)
+  }
+
+  /// The same with one more arrangement of values.
+  func arranged(_ step: ValueStep) -> ResultsCore {
+    ResultsCore(
+      realm: realm, source: source, access: access, plan: plan, valueSteps: valueSteps + [step])
+  }
+
+  /// Whether the Realm was invalidated. Results of a list whose owner was deleted are empty, not
+  /// invalid.
+  var isInvalidated: Bool {
+    realm.isFrozen ? realm.isInvalidated : realm.isInvalidated || epoch != realm.invalidations
+  }
+
+  func verify() {
+    realm.verify()
+    guard epoch == realm.invalidations else {
+      fatalError("Accessing Results which have been invalidated")
+    }
+  }
+
+  /// The table's own tree, when the elements are all objects in the order of their keys.
+  var wholeTable: ColumnTree?? {
+    guard case .all = source, let access, let plan, plan.isWholeTable else { return nil }
+    return .some(access.currentTable()?.groups.first)
+  }
+
+  // MARK: Elements
+
+  /// How many elements there are.
+  var count: Int {
+    verify()
+    if let table = wholeTable { return table?.count ?? 0 }
+    if access == nil { return currentValues().count }
+    if evaluated != realm.changeCount, case .all = source, let plan, !realm.isFrozen {
+      realm.session?.settle()
+      return realm.reading { () throws(StoreError) in try plan.count(in: realm.view) }
+    }
+    return currentKeys().count
+  }
+
+  /// The keys of the objects, in order.
+  func currentKeys() -> [Int64] {
+    verify()
+    guard realm.isFrozen else {
+      if evaluated != realm.changeCount {
+        keys = evaluateKeys()
+        evaluated = realm.changeCount
+      }
+      return keys
+    }
+    return lock.withLock {
+      if evaluated == nil {
+        keys = evaluateKeys()
+        evaluated = 0
+      }
+      return keys
+    }
+  }
+
+  private func evaluateKeys() -> [Int64] {
+    guard let access, let plan else { return [] }
+    realm.session?.settle()
+    if plan.isWholeTable, case .all = source { return realm.keys(of: access) }
+    return realm.reading { () throws(StoreError) in
+      switch source {
+      case .all: return try plan.keys(in: realm.view)
+      case .list(let list):
+        if list.isInvalidated { return [] }
+        return try narrowed(list.list.links(in: realm), plan)
+      case .linking(let linking):
+        if linking.isInvalidated { return [] }
+        return try narrowed(linking.keys(), plan)
+      case .fixed(let keys): return try narrowed(keys, plan)
+      }
+    }
+  }
+
+  private func narrowed(_ keys: [Int64], _ plan: QueryPlan) throws(StoreError) -> [Int64] {
+    plan.isWholeTable ? keys : try plan.keys(among: keys, in: realm.view)
+  }
+
+  /// The values, in order.
+  func currentValues() -> CellList {
+    verify()
+    guard realm.isFrozen else {
+      if evaluated != realm.changeCount {
+        values = evaluateValues()
+        evaluated = realm.changeCount
+      }
+      return values
+    }
+    return lock.withLock {
+      if evaluated == nil {
+        values = evaluateValues()
+        evaluated = 0
+      }
+      return values
+    }
+  }
+
+  private func evaluateValues() -> CellList {
+    guard case .list(let list) = source, !list.isInvalidated else { return CellList() }
+    let cells = CellList(realm)
+    list.current().forEach(list.elementType, realm) { cells.append($0) }
+    let property = list.list.access.description.properties[list.list.index].property
+    for step in valueSteps {
+      switch step {
+      case .sort(let isAscending): cells.sort(property.type, isAscending: isAscending)
+      case .distinct: cells.removeDuplicates()
+      }
+    }
+    return cells
+  }
+
+  /// The keys of the objects, for those who delete them.
+  func objectKeys() -> (owner: RealmInstance?, access: ClassAccess?, keys: [Int64]) {
+    (realm, access, currentKeys())
+  }
+
+  /// The object at `index`.
+  func object(at index: Int) -> ObjectBase {
+    guard let access else { preconditionFailure("The elements are no objects.") }
+    if let table = wholeTable, !access.isTouched {
+      checkIndex(index, below: table?.count ?? 0)
+      let position = realm.reading { () throws(StoreError) in try table?.select(index) }
+      if let position { return access.object(at: position) }
+    }
+    let keys = currentKeys()
+    checkIndex(index, below: keys.count)
+    return access.object(forKey: keys[index]) ?? access.goneObject(keys[index])
+  }
+
+  /// The place of an object; nil when it is not there.
+  func index(of object: ObjectBase) -> Int? {
+    verify()
+    guard let access, object.isManaged else { return nil }
+    let objectAccess = object.classAccess
+    object.requireRow(objectAccess)
+    guard object.instance === realm else {
+      fatalError("Object must be from the Realm being queried")
+    }
+    guard objectAccess === access else {
+      fatalError(
+        "Object of type '\(objectAccess.stored.name)' does not match Results type "
+          + "'\(access.stored.name)'.")
+    }
+    if let table = wholeTable, let table {
+      return realm.reading { () throws(StoreError) in try table.rank(of: object.key) }
+    }
+    return currentKeys().firstIndex(of: object.key)
+  }
+
+  // MARK: Freezing
+
+  /// The same in a frozen Realm, or in a live one: rows and order stay as they are when it freezes.
+  func moved(to other: RealmInstance) -> ResultsCore? {
+    let target = access.map { other.classes[$0.index] }
+    switch source {
+    case .all:
+      return ResultsCore(
+        realm: other, source: .all, access: target, plan: plan, valueSteps: valueSteps)
+    case .list(let list):
+      let owner = other.classes[list.list.access.index]
+      guard owner.creation(of: list.list.key) == list.created,
+        let object = owner.object(forKey: list.list.key)
+      else { return nil }
+      return ResultsCore(
+        realm: other, source: .list(ListState(object, list.list.index)), access: target,
+        plan: plan, valueSteps: valueSteps)
+    case .linking(let linking):
+      guard let moved = linking.moved(to: other) else { return nil }
+      return ResultsCore(
+        realm: other, source: .linking(moved), access: target, plan: plan, valueSteps: valueSteps)
+    case .fixed(let keys):
+      return ResultsCore(realm: other, source: .fixed(keys), access: target, plan: plan)
+    }
+  }
+}
+
+/// Copies of cells, sorted or freed of duplicates.
+final class CellList {
+  private var store: CellStore?
+  private var order: [Int] = []
+
+  init() {}
+
+  init(_ realm: RealmInstance) { store = CellStore(realm) }
+
+  var count: Int { order.count }
+
+  subscript(index: Int) -> ColumnValue { store?.cells[order[index]] ?? .null }
+
+  func append(_ cell: ColumnValue) {
+    order.append(order.count)
+    store?.append(cell)
+  }
+
+  /// Sorts by value, null first when ascending; what is equal keeps its order.
+  func sort(_ type: PropertyType, isAscending: Bool) {
+    guard let cells = store?.cells else { return }
+    let sorted = order.enumerated().sorted { left, right in
+      let comparison = CellOrder.compare(cells[left.element], cells[right.element], type)
+      if comparison == 0 { return left.offset < right.offset }
+      return isAscending ? comparison < 0 : comparison > 0
+    }
+    order = sorted.map(\.element)
+  }
+
+  /// Keeps the first of each value.
+  func removeDuplicates() {
+    guard let cells = store?.cells else { return }
+    var seen: Set<[UInt8]> = []
+    order = order.filter { seen.insert(CellOrder.identity(cells[$0])).inserted }
+  }
+}
+
+/// Orders cells of values.
+enum CellOrder {
+  /// Below 0, 0 or above 0 as `left` comes before, with or behind `right`.
+  static func compare(_ left: ColumnValue, _ right: ColumnValue, _ type: PropertyType) -> Int {
+    switch (left, right) {
+    case (.null, .null): 0
+    case (.null, _): -1
+    case (_, .null): 1
+    case (.int(let left), .int(let right)): order(left, right)
+    case (.bool(let left), .bool(let right)): order(left ? 1 : 0, right ? 1 : 0)
+    case (.float(let left), .float(let right)): order(Double(left), Double(right))
+    case (.double(let left), .double(let right)): order(left, right)
+    case (.wide(let low, let high), .wide(let otherLow, let otherHigh)):
+      wide(low, high, otherLow, otherHigh, type)
+    case (.bytes(let left), .bytes(let right)): bytes(left, right)
+    default: 0
+    }
+  }
+
+  private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+    left < right ? -1 : left == right ? 0 : 1
+  }
+
+  // NaN comes before every number.
+  private static func order(_ left: Double, _ right: Double) -> Int {
+    if left.isNaN || right.isNaN { return (left.isNaN ? 0 : 1) - (right.isNaN ? 0 : 1) }
+    return left < right ? -1 : left == right ? 0 : 1
+  }
+
+  private static func wide(
+    _ low: UInt64, _ high: UInt64, _ otherLow: UInt64, _ otherHigh: UInt64, _ type: PropertyType
+  ) -> Int {
+    switch type {
+    case .decimal128:
+      return order(
+        DecimalBits(low: low, high: high), DecimalBits(low: otherLow, high: otherHigh))
+    case .date where high != otherHigh:
+      return order(Int64(bitPattern: high), Int64(bitPattern: otherHigh))
+    default: return high == otherHigh ? order(low, otherLow) : order(high, otherHigh)
+    }
+  }
+
+  private static func bytes(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+  ) -> Int {
+    for (left, right) in zip(left, right) where left != right { return order(left, right) }
+    return order(left.count, right.count)
+  }
+
+  /// Bytes that are the same for the same value.
+  static func identity(_ cell: ColumnValue) -> [UInt8] {
+    switch cell {
+    case .float(let value): withUnsafeBytes(of: value == 0 ? 0 : value.bitPattern) { [1] + $0 }
+    case .double(let value): withUnsafeBytes(of: value == 0 ? 0 : value.bitPattern) { [1] + $0 }
+    default: IndexKey.form(of: cell) ?? []
+    }
+  }
+}

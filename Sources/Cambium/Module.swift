@@ -1,1 +1,0 @@
-// The module takes shape here.

@@ -1,0 +1,50 @@
+/// Finds the name behind a Swift key path by following it through an object that notes what is read.
+final class KeyPathTrace {
+  private var names: [String] = []
+
+  private init() {}
+
+  /// The dotted name of the property that `keyPath` leads to; nil when it reads no property.
+  static func name(_ keyPath: AnyKeyPath, from type: ObjectBase.Type) -> String? {
+    let trace = KeyPathTrace()
+    let object = type.init()
+    trace.prepare(object)
+    _ = object[keyPath: keyPath]
+    return trace.names.isEmpty ? nil : trace.names.joined(separator: ".")
+  }
+
+  /// Lets the trace go on in `next`.
+  static func `continue`(from object: ObjectBase, to next: ObjectBase) {
+    object.trace?.prepare(next)
+  }
+
+  private func prepare(_ object: ObjectBase) {
+    let description = ClassRegistry.description(of: type(of: object))
+    object.trace = self
+    for (index, property) in description.properties.enumerated() {
+      let head = PersistedHead(column: 0, index: UInt16(index), state: PersistedHead.traced)
+      object.storage.storeBytes(
+        of: head, toByteOffset: property.offset, as: PersistedHead.self)
+    }
+  }
+
+  func note(_ name: String) { names.append(name) }
+}
+
+extension ObjectBase {
+  /// Notes that a key path's trace has read a property.
+  @usableFromInline final func recordTrace(_ head: PersistedHead) {
+    let description = ClassRegistry.description(of: type(of: self))
+    trace?.note(description.properties[Int(head.index)].property.name)
+  }
+}
+
+/// The dotted name of the property that a Swift key path leads to.
+///
+/// Parts that are computed in Swift are not seen. Stops when the path reads no stored property.
+public func _name<T: ObjectBase>(for keyPath: PartialKeyPath<T>) -> String {
+  guard let name = KeyPathTrace.name(keyPath, from: T.self) else {
+    fatalError("The key path '\(keyPath)' of '\(T.className())' reads no @Persisted property.")
+  }
+  return name
+}

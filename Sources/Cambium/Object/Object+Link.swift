@@ -1,0 +1,145 @@
+import CambiumCore
+
+extension Object: RealmFetchable, KeypathSortable {}
+
+extension Object: _RealmSchemaDiscoverable {
+  /// A link to the class.
+  public static func describeProperty(_ property: inout Property) {
+    property.type = .object
+    property.objectClassName = _realmObjectName() ?? className()
+  }
+}
+
+extension Object: _HasPersistedType {
+  /// A link stands for itself.
+  public typealias PersistedType = Object
+}
+
+// Links are optional; what does not speak of optionals here is never reached, because a class with a
+// link that is not optional is refused.
+extension Object: _PersistableInsideOptional {
+  /// A new unmanaged object.
+  public static func defaultPersistedValue() -> Self { Self() }
+
+  /// Not reached.
+  public static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
+    stopAtRequiredLink()
+  }
+
+  /// Not reached.
+  public static func setPersistedValue(
+    _ value: Object, of object: ObjectBase, _ head: PersistedHead
+  ) {
+    stopAtRequiredLink()
+  }
+
+  private static func stopAtRequiredLink() -> Never {
+    fatalError("Object property of type '\(className())' must be marked as optional.")
+  }
+
+  /// An accessor of the object that the property links to.
+  public static func optionalPersistedValue(
+    of object: ObjectBase, _ head: PersistedHead
+  ) -> Self? {
+    guard let key = object.linkKey(head) else { return nil }
+    let access = object.classAccess
+    guard let target = access.targets[Int(head.index)] else { return nil }
+    return access.realm.classes[target].object(forKey: key) as? Self
+  }
+
+  /// Links to `value`, adding it to the Realm if it is unmanaged; nil takes the link away.
+  public static func setOptionalPersistedValue(
+    _ value: Object?, of object: ObjectBase, _ head: PersistedHead
+  ) {
+    guard let value else {
+      object.writeCell(head, .null)
+      return
+    }
+    let (_, session) = object.prepareToWrite()
+    let key = session.isDraining ? session.adopt(value) : session.adoptPlainly(value)
+    object.writeCell(head, .int(key))
+    session.drain()
+  }
+
+  /// Links to `value` in a new row.
+  public static func writePersistedValue(_ value: Object, to row: RowWriter) {
+    guard let session = row.realm.session else { return }
+    row.append(.int(session.adopt(value)))
+  }
+
+  /// The object itself.
+  public static func dynamicValue(_ value: Object) -> Any? { value }
+
+  /// Accepts objects, and values that make one.
+  public static func convertedValue(_ value: Any?, _ conversion: ValueConversion) -> Self? {
+    guard let value else { return nil }
+    return conversion.linkedObject(value)
+  }
+
+  /// A trace goes on in an object of its own.
+  public static func optionalTracedValue(
+    of object: ObjectBase, _ head: PersistedHead
+  ) -> Self? {
+    let next = Self()
+    KeyPathTrace.continue(from: object, to: next)
+    return next
+  }
+}
+
+extension Object: _RealmCollectionValueInsideOptional {
+  /// A new unmanaged object.
+  public static func defaultElement() -> Self { Self() }
+
+  /// A link to the class.
+  public static func describeElement(_ property: inout Property) { describeProperty(&property) }
+
+  /// An object's key.
+  public static var elementColumnType: ColumnType { .int }
+
+  /// An accessor of the object whose key the cell holds.
+  public static func element(in cell: ColumnValue, _ realm: RealmInstance?) -> Self {
+    guard let realm, let key = cell.link,
+      let object = realm.requiredAccess(of: self).object(forKey: key) as? Self
+    else {
+      fatalError("Accessing object of type \(className()) which has been invalidated or deleted")
+    }
+    return object
+  }
+
+  /// Calls `body` with the object's key; adds an unmanaged object to `realm`.
+  public func withElementCell<Result>(
+    in realm: RealmInstance, _ body: (ColumnValue) throws -> Result
+  ) rethrows -> Result {
+    guard let session = realm.session else { return try body(.null) }
+    return try body(.int(session.adopt(self)))
+  }
+
+  /// Accepts objects, and values that make one.
+  public static func convertedElement(_ value: Any?, _ conversion: ValueConversion) -> Self? {
+    convertedValue(value, conversion)
+  }
+
+  /// The object itself.
+  public static func dynamicElement(_ element: Object) -> Any? { element }
+}
+
+extension ObjectBase {
+  /// The key that a link's cell holds; nil for none.
+  final func linkKey(_ head: PersistedHead) -> Int64? {
+    if isRowCurrent, head.flags & PersistedHead.laterGroup == 0 {
+      guard let column = leafColumn(head.column), !column.isNull(row) else { return nil }
+      return column.int(row)
+    }
+    var key: Int64?
+    readCell(head) { key = $0.link }
+    return key
+  }
+}
+
+extension WriteSession {
+  /// The key of `object`, which is added without an update policy if it is unmanaged.
+  func adoptPlainly(_ object: ObjectBase) -> Int64 {
+    policy = .error
+    return adopt(object)
+  }
+}

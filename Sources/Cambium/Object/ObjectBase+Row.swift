@@ -1,0 +1,107 @@
+import CambiumCore
+
+extension ObjectBase {
+  /// Calls `body` with the cell of a property, finding the object's row first when it may have
+  /// moved.
+  ///
+  /// Stops outside of the Realm's context, and when the object is gone.
+  @usableFromInline @inline(never)
+  final func readCell(_ head: PersistedHead, _ body: (ColumnValue) -> Void) {
+    let access = classAccess
+    let realm = access.realm
+    realm.verify()
+    if access.isTouched {
+      requireRow(access)
+      realm.withCell(access, key, Int(head.index), body)
+      return
+    }
+    if head.flags & PersistedHead.laterGroup != 0 {
+      requireRow(access)
+      realm.withCell(access, key, Int(head.index), body)
+      return
+    }
+    findRow(access)
+    guard let leaf, let tree = access.currentTable()?.groups.first else {
+      stopAsGone()
+    }
+    let property = access.description.properties[Int(head.index)].property
+    realm.reading { () throws(StoreError) in
+      try leaf.withCell(
+        head.column, property.columnType, row, tree, isNullable: property.isColumnNullable, body)
+    }
+  }
+
+  /// Stores the cell of a property; needs a write transaction.
+  final func writeCell(_ head: PersistedHead, _ cell: ColumnValue) {
+    let (access, session) = prepareToWrite()
+    let index = Int(head.index)
+    if index == access.stored.primaryKeyIndex {
+      fatalError("Primary key can't be changed after an object is inserted.")
+    }
+    session.update(key, access, index, cell, skippingEqual: session.skipsEqualValues)
+  }
+
+  /// The class and the running transaction; stops when the object may not be changed.
+  final func prepareToWrite() -> (ClassAccess, WriteSession) {
+    let access = classAccess
+    let realm = access.realm
+    realm.verify()
+    guard !realm.isFrozen else {
+      fatalError(
+        "Attempting to modify a frozen object - call thaw on the Object instance first.")
+    }
+    guard let session = realm.session else {
+      fatalError(
+        "Attempting to modify object outside of a write transaction - call beginWriteTransaction "
+          + "on an RLMRealm instance first.")
+    }
+    requireRow(access)
+    return (access, session)
+  }
+
+  /// Makes ``leaf`` and ``row`` current; stops when the object is gone.
+  private final func findRow(_ access: ClassAccess) {
+    if access.header.pointee.generation == generation { return }
+    guard epoch == access.realm.invalidations, let position = access.locate(key, created) else {
+      stopAsGone()
+    }
+    // Frozen accessors find their row when they are made.
+    leaf = position.leaf
+    row = position.row
+    generation = access.header.pointee.generation
+  }
+
+  /// Stops when the object is gone.
+  final func requireRow(_ access: ClassAccess) {
+    if access.header.pointee.generation == generation { return }
+    if epoch != access.realm.invalidations || access.creation(of: key) != created { stopAsGone() }
+  }
+
+  final func stopAsGone() -> Never {
+    fatalError("Object has been deleted or invalidated.")
+  }
+
+  /// Whether the object was deleted, or its Realm invalidated. Checks no context: from elsewhere it
+  /// answers for the newest version.
+  final var isGone: Bool {
+    if created == ObjectBase.unmanagedCreation { return false }
+    guard let access, let instance else { return true }
+    let classAccess = access._withUnsafeGuaranteedRef { $0 }
+    if instance.isFrozen { return instance.isInvalidated }
+    guard instance.confinement.isCurrent else {
+      return classAccess.newestCreation(of: key) != created
+    }
+    if instance.isInvalidated || epoch != instance.invalidations { return true }
+    return classAccess.creation(of: key) != created
+  }
+
+  /// Stops at a stored raw value that no case of an enumeration has.
+  @usableFromInline
+  final func stopAtUnknownCase(_ head: PersistedHead, _ raw: String, _ type: String) -> Never {
+    let access = classAccess
+    fatalError(
+      "Failed to convert persisted value '\(raw)' to type '\(type)' in a non-optional context "
+        + "(property '\(access.stored.name).\(access.description.properties[Int(head.index)].property.name)')."
+    )
+  }
+}

@@ -1,0 +1,118 @@
+import CPlatform
+import CambiumCore
+
+/// The root of all model classes.
+///
+/// An unmanaged object is an ordinary Swift object whose `@Persisted` properties hold plain values.
+/// A managed one is an accessor: it names a row of its Realm's version, by key and creation, and
+/// remembers where it last found it. Derive from ``Object``.
+open class ObjectBase {
+  // The fields that every property access reads. Unchecked exclusivity: an accessor is confined to
+  // its Realm's context, or frozen and never changed again.
+
+  /// Shared by all accessors of a class in a Realm: the context's thread and the rows' generation.
+  @exclusivity(unchecked) @usableFromInline final var header: UnsafeMutablePointer<AccessHeader>
+  /// The generation in which ``leaf`` and ``row`` were found; 0 for never.
+  @exclusivity(unchecked) @usableFromInline final var generation: UInt64 = 0
+  /// Where the object's row is, while ``generation`` is current.
+  @exclusivity(unchecked) @usableFromInline final var leaf: ColumnLeaf?
+  /// The row in ``leaf``.
+  @exclusivity(unchecked) @usableFromInline final var row = 0
+
+  /// The Realm; nil for unmanaged objects and after deletion through this accessor.
+  @exclusivity(unchecked) final var instance: RealmInstance?
+  /// The class in that Realm, which keeps it alive.
+  @exclusivity(unchecked) final var access: Unmanaged<ClassAccess>?
+  /// The object's key in its class.
+  @exclusivity(unchecked) final var key: Int64 = 0
+  /// When the object was created, see ``Incarnation``.
+  @exclusivity(unchecked) final var created: Int64 = ObjectBase.unmanagedCreation
+
+  /// Notes what a key path reads, in objects made for that.
+  @exclusivity(unchecked) final var trace: KeyPathTrace?
+  /// How often the Realm had been invalidated when the accessor was made.
+  @exclusivity(unchecked) final var epoch: UInt64 = 0
+
+  /// In ``generation``: the object has a key, but waits for its row.
+  static let queuedGeneration = UInt64.max - 1
+  /// In ``created``: the object is not managed.
+  static let unmanagedCreation: Int64 = -1
+  /// In ``created``: the object was deleted through this accessor.
+  static let deletedCreation: Int64 = -2
+
+  /// Makes an unmanaged object with the default values of its class.
+  public required init() {
+    header = AccessHeader.unmanaged
+  }
+
+  /// The type's name without its module, which names the class in the database.
+  public class func className() -> String { String(describing: self) }
+
+  /// Whether the class belongs to Realms that list no classes; true unless overridden.
+  open class func shouldIncludeInDefaultSchema() -> Bool { true }
+
+  /// Another name for the class in the database; nil unless overridden.
+  open class func _realmObjectName() -> String? { nil }
+
+  /// Column names of properties that differ from their Swift names; none unless overridden.
+  open class func propertiesMapping() -> [String: String] { [:] }
+
+  /// The object's properties, one per line.
+  open var description: String { ObjectDescription.text(of: self) }
+}
+
+/// What every accessor of a class looks at before it uses the row it remembers.
+///
+/// Lives in memory of its own that the class's ``ClassAccess`` frees.
+@frozen @usableFromInline struct AccessHeader {
+  /// The control block of the thread on which the context was last seen; ``anyThread`` for frozen
+  /// Realms.
+  @usableFromInline var thread: UInt
+  /// Rises whenever rows may have moved: a new version, a change in this class.
+  @usableFromInline var generation: UInt64
+
+  @usableFromInline static let anyThread: UInt = 0
+  /// No thread's control block lies here.
+  static let noThread: UInt = 1
+
+  /// The header of all unmanaged objects. Never changed, never freed.
+  nonisolated(unsafe) static let unmanaged: UnsafeMutablePointer<AccessHeader> = {
+    let header = UnsafeMutablePointer<AccessHeader>.allocate(capacity: 1)
+    header.initialize(to: AccessHeader(thread: noThread, generation: .max))
+    return header
+  }()
+}
+
+extension ObjectBase {
+  /// Whether the row that the accessor remembers may be read here and now.
+  @inlinable @inline(__always) final var isRowCurrent: Bool {
+    header.pointee.generation == generation
+      && (header.pointee.thread == cambium_thread_pointer()
+        || header.pointee.thread == AccessHeader.anyThread)
+  }
+
+  /// A column of the leaf that the accessor remembers; nil when all its rows hold the default.
+  @inlinable @inline(__always) final func leafColumn(_ column: UInt16) -> LeafColumn? {
+    leaf?.column(column)
+  }
+
+  /// Whether collections once read are kept in the object: not by frozen ones, which several threads
+  /// may read at once.
+  @usableFromInline final var keepsPersistedValues: Bool {
+    header.pointee.thread != AccessHeader.anyThread
+  }
+
+  /// Whether the object belongs to a Realm, or did before it was deleted.
+  final var isManaged: Bool { created != ObjectBase.unmanagedCreation }
+
+  /// The object's address, at which its properties' offsets begin.
+  final var storage: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  /// The class in the object's Realm; stops when the object was deleted.
+  final var classAccess: ClassAccess {
+    guard let access else {
+      fatalError("Object has been deleted or invalidated.")
+    }
+    return access._withUnsafeGuaranteedRef { $0 }
+  }
+}

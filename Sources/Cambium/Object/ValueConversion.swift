@@ -1,0 +1,175 @@
+import Foundation
+
+/// Turns dictionaries, arrays and objects into unmanaged objects, for `create`, `init(value:)` and
+/// dynamic assignment.
+public final class ValueConversion {
+  /// The Realm for which values are converted; its own objects are linked as they are.
+  private let realm: RealmInstance?
+  /// Whether unmanaged objects are copied, as `create` does, or used as they are.
+  private let isCopying: Bool
+  /// Copies made so far: the same object becomes the same copy, also around a cycle.
+  private var copies: [ObjectIdentifier: ObjectBase] = [:]
+  /// Which properties were given for objects made from dictionaries.
+  private(set) var partials: [ObjectIdentifier: Set<Int>] = [:]
+
+  init(realm: RealmInstance?, isCopying: Bool) {
+    self.realm = realm
+    self.isCopying = isCopying
+  }
+
+  /// The object that a link is to hold; nil when `value` makes none.
+  func linkedObject<T: ObjectBase>(_ value: Any) -> T? {
+    if let object = value as? T, type(of: object) == T.self || !isConvertible(object) {
+      return keptOrCopied(object)
+    }
+    switch value {
+    case is [String: Any], is [Any], is ObjectBase: return newObject(value)
+    default: return nil
+    }
+  }
+
+  private func isConvertible(_ object: ObjectBase) -> Bool { type(of: object) != ObjectBase.self }
+
+  private func keptOrCopied<T: ObjectBase>(_ object: T) -> T {
+    if object.isGone {
+      fatalError("Adding a deleted or invalidated object to a Realm is not permitted")
+    }
+    if object.isManaged {
+      if let realm, object.instance === realm { return object }
+      return realm == nil ? object : newObject(object)
+    }
+    return isCopying ? newObject(object) : object
+  }
+
+  /// A new unmanaged object with the properties that `value` gives.
+  func newObject<T: ObjectBase>(_ value: Any) -> T {
+    if let source = value as? ObjectBase {
+      if let copy = copies[ObjectIdentifier(source)] as? T { return copy }
+      let object = T()
+      copies[ObjectIdentifier(source)] = object
+      assign(source, to: object)
+      return object
+    }
+    let object = T()
+    assign(value, to: object)
+    return object
+  }
+
+  /// Assigns the properties that `value` gives to an unmanaged object.
+  func assign(_ value: Any, to object: ObjectBase) {
+    let description = ClassRegistry.description(of: type(of: object))
+    switch flattened(value) {
+    case nil, is NSNull: fatalError("Must provide a non-nil value.")
+    case let values as [String: Any]: assign(values, to: object, description)
+    case let source as ObjectBase: assign(source, to: object, description)
+    case let values as [Any]: assign(values, to: object, description)
+    case let other?:
+      fatalError(
+        "Invalid value '\(other)' to initialize object of type '\(description.name)': it is neither "
+          + "a dictionary, an array nor an object")
+    }
+  }
+
+  private func assign(
+    _ values: [String: Any], to object: ObjectBase, _ description: ClassDescription
+  ) {
+    var given: Set<Int> = []
+    for (index, property) in description.properties.enumerated() {
+      guard !property.property.isComputed, let value = values[property.property.name] else {
+        continue
+      }
+      given.insert(index)
+      set(value, of: object, property, description)
+    }
+    partials[ObjectIdentifier(object)] = given
+  }
+
+  private func assign(
+    _ values: [Any], to object: ObjectBase, _ description: ClassDescription
+  ) {
+    let properties = description.properties.filter { !$0.property.isComputed }
+    guard values.count <= properties.count else {
+      fatalError(
+        "Invalid array input: more values (\(values.count)) than properties (\(properties.count)).")
+    }
+    for (value, property) in zip(values, properties) {
+      set(value, of: object, property, description)
+    }
+  }
+
+  private func assign(
+    _ source: ObjectBase, to object: ObjectBase, _ description: ClassDescription
+  ) {
+    let sourceDescription = ClassRegistry.description(of: type(of: source))
+    for property in description.properties where !property.property.isComputed {
+      guard let index = sourceDescription.propertyIndex(property.property.name) else {
+        fatalError(
+          "Invalid value '\(source)' to initialize object of type '\(description.name)': missing "
+            + "key '\(property.property.name)'")
+      }
+      let value = sourceDescription.properties[index].dynamicValue(of: source)
+      set(value as Any, of: object, property, description)
+    }
+  }
+
+  private func set(
+    _ value: Any, of object: ObjectBase, _ property: ClassDescription.PropertyDescription,
+    _ description: ClassDescription
+  ) {
+    let value = flattened(value) is NSNull ? nil : flattened(value)
+    if !property.setDynamicValue(value, of: object, self) {
+      let text = value.map { "\($0)" } ?? "<null>"
+      let type = value.map { "\(Swift.type(of: $0))" } ?? "(null)"
+      fatalError(
+        "Invalid value '\(text)' of type '\(type)' for '\(property.property.typeText)' property "
+          + "'\(description.name).\(property.property.name)'.")
+    }
+  }
+}
+
+extension ObjectBase {
+  /// Assigns the properties that `value` gives to a new object.
+  final func assignInitialValue(_ value: Any) {
+    ValueConversion(realm: nil, isCopying: false).assign(value, to: self)
+  }
+
+  /// The property with that name, nil for null; stops when there is none.
+  final func dynamicValue(_ key: String) -> Any? { dynamicProperty(key).dynamicValue(of: self) }
+
+  /// Assigns the property with that name; stops when there is none or the value is of a wrong type.
+  final func setDynamicValue(_ value: Any?, _ key: String) {
+    let property = dynamicProperty(key)
+    let name = ClassRegistry.description(of: type(of: self)).name
+    let value = flattened(value) is NSNull ? nil : flattened(value)
+    if property.property.isPrimaryKey, isManaged {
+      fatalError(
+        "Primary key can't be changed to '\(value.map { "\($0)" } ?? "<null>")' after an object is "
+          + "inserted.")
+    }
+    let conversion = ValueConversion(realm: instance, isCopying: false)
+    if property.property.isComputed || !property.setDynamicValue(value, of: self, conversion) {
+      let type = value.map { "\(Swift.type(of: $0))" } ?? "(null)"
+      fatalError(
+        "Invalid value '\(value.map { "\($0)" } ?? "<null>")' of type '\(type)' for "
+          + "'\(property.property.typeText)' property '\(name).\(property.property.name)'.")
+    }
+  }
+
+  private final func dynamicProperty(_ key: String) -> ClassDescription.PropertyDescription {
+    let description = ClassRegistry.description(of: type(of: self))
+    guard let index = description.propertyIndex(key) else {
+      fatalError("Invalid property name '\(key)' for class '\(description.name)'.")
+    }
+    return description.properties[index]
+  }
+
+  /// Forgets the Realm, after the object was deleted through this accessor.
+  final func detach() {
+    instance = nil
+    access = nil
+    header = AccessHeader.unmanaged
+    generation = 0
+    leaf = nil
+    created = ObjectBase.deletedCreation
+  }
+}

@@ -1,0 +1,77 @@
+import CambiumCore
+
+/// An enumeration whose cases are stored as their raw values.
+///
+/// ```swift
+/// enum Breed: String, PersistableEnum { case poodle, terrier }
+/// ```
+///
+/// A property declared without a value starts with the first case. A stored raw value that matches
+/// no case reads as nil from an optional property and stops the program otherwise.
+public protocol PersistableEnum: StoredScalar, RawRepresentable, CaseIterable, RealmEnum,
+  MinMaxType, Comparable
+where RawValue: StoredScalar & Comparable, PersistedType == RawValue.PersistedType {}
+
+extension PersistableEnum {
+  /// The first case.
+  @inlinable public init() {
+    guard let first = Self.allCases.first else {
+      fatalError("Enumeration '\(Self.self)' has no cases and cannot be stored; give it one.")
+    }
+    self = first
+  }
+
+  /// What the raw value is.
+  @inlinable public static var scalarType: PropertyType { RawValue.scalarType }
+  /// What the raw value's cells are.
+  @inlinable public static var scalarColumnType: ColumnType { RawValue.scalarColumnType }
+
+  /// Reads a raw value.
+  @inlinable public init?(scalarIn column: LeafColumn, row: Int) {
+    guard let raw = RawValue(scalarIn: column, row: row) else { return nil }
+    // An unknown raw value is left to the slow path, which knows the property's name.
+    self.init(rawValue: raw)
+  }
+
+  /// Reads a raw value.
+  public init(scalarIn cell: ColumnValue) {
+    let raw = RawValue(scalarIn: cell)
+    guard let value = Self(rawValue: raw) else {
+      fatalError(
+        "Failed to convert persisted value '\(raw)' to type '\(Self.self)' in a non-optional "
+          + "context.")
+    }
+    self = value
+  }
+
+  /// The value stored for a managed object; nil for null and for unknown raw values.
+  public static func optionalPersistedValue(
+    of object: ObjectBase, _ head: PersistedHead
+  ) -> Self? {
+    RawValue.optionalPersistedValue(of: object, head).flatMap { Self(rawValue: $0) }
+  }
+
+  /// The value stored for a managed object; stops at an unknown raw value, naming the property.
+  @inlinable
+  public static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
+    let raw = RawValue.persistedValue(of: object, head)
+    if let value = Self(rawValue: raw) { return value }
+    object.stopAtUnknownCase(head, "\(raw)", "\(Self.self)")
+  }
+
+  /// Calls `body` with the raw value's cell.
+  @inlinable public func withScalarCell<Result>(
+    _ body: (ColumnValue) throws -> Result
+  ) rethrows -> Result {
+    try rawValue.withScalarCell(body)
+  }
+
+  /// Accepts raw values.
+  public init?(converting value: Any) {
+    guard let raw = value as? RawValue ?? RawValue(converting: value) else { return nil }
+    self.init(rawValue: raw)
+  }
+
+  /// Orders cases by their raw values.
+  @inlinable public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
+}

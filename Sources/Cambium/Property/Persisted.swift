@@ -1,0 +1,177 @@
+/// Marks a property of a model class as stored.
+///
+/// ```swift
+/// class Dog: Object {
+///   @Persisted(primaryKey: true) var id: ObjectId
+///   @Persisted(indexed: true) var name = ""
+///   @Persisted var owner: Person?
+///   @Persisted(originProperty: "dogs") var kennels: LinkingObjects<Kennel>
+/// }
+/// ```
+///
+/// While its object is unmanaged the property holds a plain value. Once the object belongs to a
+/// Realm, reading goes to the Realm's version and writing needs a write transaction.
+@propertyWrapper public struct Persisted<Value: _Persistable> {
+  // Two fields, the head first: objects find it at the property's offset.
+  @usableFromInline var head: PersistedHead
+  @usableFromInline var value: Value?
+
+  /// A property with its type's default value.
+  @inlinable public init() {
+    head = PersistedHead()
+    value = nil
+  }
+
+  /// A property with a default value.
+  @inlinable public init(wrappedValue: Value) {
+    head = PersistedHead()
+    value = wrappedValue
+  }
+
+  /// A property that an index serves.
+  @inlinable public init(indexed: Bool) where Value.PersistedType: _Indexable {
+    head = PersistedHead(flags: indexed ? PersistedHead.indexed : 0)
+    value = nil
+  }
+
+  /// A property with a default value that an index serves.
+  @inlinable public init(wrappedValue: Value, indexed: Bool)
+  where Value.PersistedType: _Indexable {
+    head = PersistedHead(flags: indexed ? PersistedHead.indexed : 0)
+    value = wrappedValue
+  }
+
+  /// The class's primary key.
+  @inlinable public init(primaryKey: Bool) where Value.PersistedType: _PrimaryKey {
+    head = PersistedHead(flags: primaryKey ? PersistedHead.primaryKey : 0)
+    value = nil
+  }
+
+  /// The class's primary key, with a default value.
+  @inlinable public init(wrappedValue: Value, primaryKey: Bool)
+  where Value.PersistedType: _PrimaryKey {
+    head = PersistedHead(flags: primaryKey ? PersistedHead.primaryKey : 0)
+    value = wrappedValue
+  }
+
+  /// The objects that link here through their property `originProperty`.
+  @inlinable public init(originProperty: String) where Value: LinkingObjectsProtocol {
+    head = PersistedHead()
+    value = Value(fromType: Value.Element.self, property: originProperty)
+  }
+
+  /// Not available: the value lives with its object.
+  @available(
+    *, unavailable, message: "@Persisted can only be used as a property on a Realm object"
+  )
+  public var wrappedValue: Value {
+    get { fatalError("@Persisted can only be used as a property on a Realm object") }
+    // swift-format-ignore: an unavailable setter has no use for its value
+    set { fatalError("@Persisted can only be used as a property on a Realm object") }
+  }
+
+  /// The property's value, read from and written to the object or its Realm.
+  @inlinable
+  public static subscript<EnclosingSelf: ObjectBase>(
+    _enclosingInstance object: EnclosingSelf,
+    wrapped wrappedKeyPath: ReferenceWritableKeyPath<EnclosingSelf, Value>,
+    storage storageKeyPath: ReferenceWritableKeyPath<EnclosingSelf, Self>
+  ) -> Value {
+    get {
+      let head = object[keyPath: storageKeyPath].head
+      if head.state == PersistedHead.managed {
+        if !Value.isPersistedValueKept { return Value.persistedValue(of: object, head) }
+        let value = Value.persistedValue(of: object, head)
+        if object.keepsPersistedValues {
+          object[keyPath: storageKeyPath].keep(value)
+        }
+        return value
+      }
+      if let value = object[keyPath: storageKeyPath].value,
+        head.state != PersistedHead.traced
+      {
+        return value
+      }
+      return object[keyPath: storageKeyPath].firstValue(of: object)
+    }
+    set {
+      let head = object[keyPath: storageKeyPath].head
+      switch head.state {
+      case PersistedHead.unmanaged:
+        object[keyPath: storageKeyPath].setUnmanaged(newValue)
+      default:
+        Value.setPersistedValue(newValue, of: object, head)
+      }
+    }
+  }
+
+  @usableFromInline mutating func keep(_ value: Value) {
+    head.state = PersistedHead.managedAndKept
+    self.value = value
+  }
+
+  @inlinable mutating func setUnmanaged(_ newValue: Value) {
+    if Value.isPersistedValueKept {
+      value = Value.assignedUnmanagedValue(newValue, over: value)
+    } else {
+      value = newValue
+    }
+  }
+
+  /// The default of an unmanaged property, fixed at its first reading, or a trace's next step.
+  @usableFromInline mutating func firstValue(of object: ObjectBase) -> Value {
+    if head.state == PersistedHead.traced {
+      object.recordTrace(head)
+      return Value.tracedValue(of: object, head)
+    }
+    let value = Value.defaultPersistedValue()
+    self.value = value
+    return value
+  }
+}
+
+// The value of an unmanaged property moves with its object; a managed one has none.
+extension Persisted: Sendable where Value: Sendable {}
+
+/// A wrapper that can be decoded when its key is absent.
+public protocol OptionalCodingWrapper {
+  /// What it wraps.
+  associatedtype WrappedType: ExpressibleByNilLiteral
+  /// Wraps a value.
+  init(wrappedValue: WrappedType)
+}
+
+extension Persisted: OptionalCodingWrapper where Value: ExpressibleByNilLiteral {}
+
+extension Persisted: Decodable where Value: Decodable {
+  /// Decodes the property of an unmanaged object.
+  public init(from decoder: any Decoder) throws {
+    self.init(wrappedValue: try Value(from: decoder))
+  }
+}
+
+extension Persisted: Encodable where Value: Encodable {
+  /// Encodes the property of an unmanaged object. A managed one throws
+  /// `EncodingError.invalidValue`: write `encode(to:)` by hand.
+  public func encode(to encoder: any Encoder) throws {
+    guard head.state == PersistedHead.unmanaged else {
+      throw EncodingError.invalidValue(
+        self,
+        EncodingError.Context(
+          codingPath: encoder.codingPath,
+          debugDescription: "Only unmanaged Realm objects can be encoded using automatic Codable "
+            + "synthesis. You must explicitly define encode(to:) on your model class to support "
+            + "managed Realm objects."))
+    }
+    try (value ?? Value.defaultPersistedValue()).encode(to: encoder)
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Decodes a wrapper whose key may be absent; then it holds nil.
+  public func decode<T: Decodable & OptionalCodingWrapper>(
+    _ type: T.Type, forKey key: Key
+  ) throws -> T {
+    try decodeIfPresent(type, forKey: key) ?? T(wrappedValue: nil)
+  }
+}

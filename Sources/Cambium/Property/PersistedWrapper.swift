@@ -1,0 +1,123 @@
+/// A `@Persisted` property whose type is not known where it is used.
+///
+/// `storage` is where the property lies inside of its object.
+protocol PersistedWrapper {
+  /// Fills in what the declaration says of the property.
+  static func describe(_ storage: UnsafeMutableRawPointer, _ property: inout Property)
+  /// Moves the value that an unmanaged object holds into a new row.
+  static func take(_ storage: UnsafeMutableRawPointer, to row: RowWriter)
+  /// Copies the value that an unmanaged object holds into a row.
+  static func peek(_ storage: UnsafeMutableRawPointer, to row: RowWriter)
+  /// Drops the value that an unmanaged object held.
+  static func discard(_ storage: UnsafeMutableRawPointer)
+  /// Moves the value that an unmanaged object holds into an existing row.
+  static func takeAssigning(
+    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: PersistedHead)
+  /// Turns the collection of an object that was just added into a managed one, in place.
+  static func attach(
+    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: PersistedHead)
+  /// Writes the form of a value of another type to a row; false when it has none.
+  static func writeConverted(_ value: Any?, to row: RowWriter) -> Bool
+  /// The value, nil for null.
+  static func dynamicValue(_ storage: UnsafeMutableRawPointer, of object: ObjectBase) -> Any?
+  /// Assigns a value; false when it is of a wrong type.
+  static func setDynamicValue(
+    _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
+    _ conversion: ValueConversion
+  ) -> Bool
+}
+
+extension Persisted: PersistedWrapper {
+  private static func bound(_ storage: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Self> {
+    storage.assumingMemoryBound(to: Self.self)
+  }
+
+  static func describe(_ storage: UnsafeMutableRawPointer, _ property: inout Property) {
+    Value.describeProperty(&property)
+    let wrapper = bound(storage)
+    property.isIndexed = wrapper.pointee.head.flags & PersistedHead.indexed != 0
+    property.isPrimaryKey = wrapper.pointee.head.flags & PersistedHead.primaryKey != 0
+    if let linking = wrapper.pointee.value as? any LinkingObjectsProtocol {
+      property.originPropertyName = linking.originPropertyName
+    }
+  }
+
+  static func take(_ storage: UnsafeMutableRawPointer, to row: RowWriter) {
+    let wrapper = bound(storage)
+    guard let value = wrapper.pointee.value else {
+      let value = Value.defaultPersistedValue()
+      Value.writePersistedValue(value, to: row)
+      if Value.isPersistedValueKept { wrapper.pointee.value = value }
+      return
+    }
+    Value.writePersistedValue(value, to: row)
+    if !Value.isPersistedValueKept { wrapper.pointee.value = nil }
+  }
+
+  static func peek(_ storage: UnsafeMutableRawPointer, to row: RowWriter) {
+    let wrapper = bound(storage)
+    let value = wrapper.pointee.value ?? Value.defaultPersistedValue()
+    // A default such as a new identifier must not change between here and the row.
+    wrapper.pointee.value = value
+    Value.writePersistedValue(value, to: row)
+  }
+
+  static func discard(_ storage: UnsafeMutableRawPointer) { bound(storage).pointee.value = nil }
+
+  static func takeAssigning(
+    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: PersistedHead
+  ) {
+    let wrapper = bound(storage)
+    let value = wrapper.pointee.value ?? Value.defaultPersistedValue()
+    Value.setPersistedValue(value, of: object, head)
+    wrapper.pointee.value = nil
+  }
+
+  static func attach(
+    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: PersistedHead
+  ) {
+    let wrapper = bound(storage)
+    guard Value.isPersistedValueKept, let value = wrapper.pointee.value else { return }
+    Value.attachPersistedValue(value, to: object, head)
+    wrapper.pointee.head.state = PersistedHead.managedAndKept
+  }
+
+  static func dynamicValue(
+    _ storage: UnsafeMutableRawPointer, of object: ObjectBase
+  ) -> Any? {
+    Value.dynamicValue(value(storage, of: object))
+  }
+
+  static func writeConverted(_ value: Any?, to row: RowWriter) -> Bool {
+    let conversion = ValueConversion(realm: row.realm, isCopying: false)
+    guard let value = Value.convertedValue(value, conversion) else { return false }
+    Value.writePersistedValue(value, to: row)
+    return true
+  }
+
+  static func setDynamicValue(
+    _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
+    _ conversion: ValueConversion
+  ) -> Bool {
+    guard let value = Value.convertedValue(value, conversion) else { return false }
+    let wrapper = bound(storage)
+    if wrapper.pointee.head.state == PersistedHead.unmanaged {
+      wrapper.pointee.setUnmanaged(value)
+    } else {
+      Value.setPersistedValue(value, of: object, wrapper.pointee.head)
+    }
+    return true
+  }
+
+  private static func value(_ storage: UnsafeMutableRawPointer, of object: ObjectBase) -> Value {
+    let wrapper = bound(storage)
+    let head = wrapper.pointee.head
+    guard head.state == PersistedHead.managed else {
+      if let value = wrapper.pointee.value { return value }
+      return wrapper.pointee.firstValue(of: object)
+    }
+    let value = Value.persistedValue(of: object, head)
+    if Value.isPersistedValueKept, object.keepsPersistedValues { wrapper.pointee.keep(value) }
+    return value
+  }
+}

@@ -1,0 +1,149 @@
+import CambiumCore
+
+/// A type that knows what kind of property it makes.
+public protocol _RealmSchemaDiscoverable {
+  /// Fills in the type, the collection kind, the optionality and the class that a property of this
+  /// type has. Plumbing: called while a schema is built.
+  static func describeProperty(_ property: inout Property)
+}
+
+/// A type that is stored in the form of another, or of itself.
+public protocol _HasPersistedType {
+  /// The type whose form is stored.
+  associatedtype PersistedType
+}
+
+/// A type that an `@Persisted` property can have.
+///
+/// Client code meets it in constraints only; the members are plumbing between ``Persisted`` and the
+/// objects, and every conforming type comes with this library or through ``PersistableEnum``.
+public protocol _Persistable: _RealmSchemaDiscoverable, _HasPersistedType {
+  /// The value of a property that was declared without one.
+  static func defaultPersistedValue() -> Self
+  /// Whether a managed object keeps the value it once returned, as it does for collections.
+  static var isPersistedValueKept: Bool { get }
+  /// The value stored for a managed object.
+  static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self
+  /// Stores the value of a managed object.
+  static func setPersistedValue(_ value: Self, of object: ObjectBase, _ head: PersistedHead)
+  /// Stores `value` in the current cell of `row`, adding linked objects to its Realm.
+  static func writePersistedValue(_ value: Self, to row: RowWriter)
+  /// The value as dynamic access returns it, nil for null.
+  static func dynamicValue(_ value: Self) -> Any?
+  /// The value that stands for `value` when it comes from a dictionary, an array or dynamic access;
+  /// nil when there is none.
+  static func convertedValue(_ value: Any?, _ conversion: ValueConversion) -> Self?
+  /// Turns the value that an object had while it was unmanaged into its managed view, in place.
+  static func attachPersistedValue(_ value: Self, to object: ObjectBase, _ head: PersistedHead)
+  /// What a kept property of an unmanaged object holds after `value` was assigned: the same instance
+  /// with other contents.
+  static func assignedUnmanagedValue(_ value: Self, over current: Self?) -> Self
+  /// The value that a key path's trace continues with.
+  static func tracedValue(of object: ObjectBase, _ head: PersistedHead) -> Self
+}
+
+extension _Persistable {
+  /// Only collections are kept.
+  @inlinable public static var isPersistedValueKept: Bool { false }
+
+  /// Only collections have a managed view.
+  public static func attachPersistedValue(
+    _ value: Self, to object: ObjectBase, _ head: PersistedHead
+  ) {}
+
+  /// Only collections keep their instance.
+  public static func assignedUnmanagedValue(_ value: Self, over current: Self?) -> Self { value }
+
+  /// Only links lead on.
+  public static func tracedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
+    defaultPersistedValue()
+  }
+}
+
+/// A property type that may also be optional.
+public protocol _PersistableInsideOptional: _Persistable {
+  /// The value stored for a managed object, nil for null.
+  static func optionalPersistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self?
+  /// Stores the value of a managed object, nil for null.
+  static func setOptionalPersistedValue(
+    _ value: Self?, of object: ObjectBase, _ head: PersistedHead)
+  /// The optional value that a key path's trace continues with.
+  static func optionalTracedValue(of object: ObjectBase, _ head: PersistedHead) -> Self?
+}
+
+extension _PersistableInsideOptional {
+  /// Only links lead on.
+  public static func optionalTracedValue(
+    of object: ObjectBase, _ head: PersistedHead
+  ) -> Self? { nil }
+}
+
+/// A type with a value of its own for a property that was declared without one.
+public protocol _DefaultConstructible {
+  /// Makes that value.
+  init()
+}
+
+/// A type that a primary key can have.
+public protocol _PrimaryKey {}
+
+/// A type that can be indexed.
+public protocol _Indexable {}
+
+/// A type whose values have a smallest and a greatest.
+public protocol MinMaxType {}
+
+/// A type whose values can be added up.
+public protocol AddableType {}
+
+/// A type by whose values objects can be sorted.
+public protocol SortableType {}
+
+/// A type whose properties can be named in a sort descriptor.
+public protocol KeypathSortable {}
+
+/// A type that the keys of a map can have.
+public protocol _MapKey: Hashable {}
+
+/// An enumeration stored as its raw value.
+public protocol RealmEnum: RealmCollectionValue, _RealmSchemaDiscoverable {}
+
+/// An optional type, for constraints.
+public protocol OptionalProtocol {
+  /// The type inside of the optional.
+  associatedtype Wrapped
+}
+
+extension Optional: OptionalProtocol {}
+
+/// An element type of collections.
+///
+/// Client code meets it in constraints only; the members are plumbing.
+public protocol RealmCollectionValue: Hashable, _HasPersistedType {
+  /// The value that stands for a missing element.
+  static func defaultElement() -> Self
+  /// Fills in what a collection of this type is a collection of.
+  static func describeElement(_ property: inout Property)
+  /// The column type in which elements are stored outside of their row.
+  static var elementColumnType: ColumnType { get }
+  /// The element that a cell stands for.
+  static func element(in cell: ColumnValue, _ realm: RealmInstance?) -> Self
+  /// Calls `body` with the element's cell. An unmanaged object is added to `realm`.
+  func withElementCell<Result>(
+    in realm: RealmInstance, _ body: (ColumnValue) throws -> Result
+  ) rethrows -> Result
+  /// The element that stands for `value` when it comes from a dictionary, an array or dynamic
+  /// access; nil when there is none.
+  static func convertedElement(_ value: Any?, _ conversion: ValueConversion) -> Self?
+  /// The element as dynamic access returns it, nil for null.
+  static func dynamicElement(_ element: Self) -> Any?
+}
+
+/// An element type of collections that may also be optional.
+public protocol _RealmCollectionValueInsideOptional: RealmCollectionValue {}
+
+/// A type that a Realm can be asked for all objects of.
+public protocol RealmFetchable: RealmCollectionValue {
+  /// The class's name without its module.
+  static func className() -> String
+}

@@ -1,0 +1,202 @@
+import CambiumCore
+import Foundation
+
+extension Realm {
+  /// Says which Realm to open, and how.
+  ///
+  /// ```swift
+  /// var configuration = Realm.Configuration(fileURL: url)
+  /// configuration.objectTypes = [Dog.self, Person.self]
+  /// let realm = try Realm(configuration: configuration)
+  /// ```
+  @frozen public struct Configuration: Sendable {
+    /// The file; nil for a Realm in memory. Setting it clears ``inMemoryIdentifier``. The default is
+    /// `default.realm` in the working directory (in the documents directory on Apple platforms).
+    public var fileURL: URL? {
+      didSet { if fileURL != nil { inMemoryIdentifier = nil } }
+    }
+    /// Names a Realm that lives in memory and ends with its last instance. Setting it clears
+    /// ``fileURL``.
+    public var inMemoryIdentifier: String? {
+      didSet { if inMemoryIdentifier != nil { fileURL = nil } }
+    }
+    /// 64 bytes; needs the crypto plug-in, without which opening throws.
+    public var encryptionKey: Data?
+    /// Whether the file is only read; it must exist then.
+    public var readOnly: Bool
+    /// The number of the classes' current form; raise it when properties change.
+    public var schemaVersion: UInt64
+    /// Whether the content is thrown away when the classes or their version differ from it.
+    public var deleteRealmIfMigrationNeeded: Bool
+    /// The classes; nil for all of the program's.
+    public var objectTypes: [ObjectBase.Type]?
+    /// How many versions may be in use at once when a write begins; nil for any number.
+    public var maximumNumberOfActiveVersions: UInt?
+    /// Where the pages live; a mapped file unless another is chosen.
+    public var store: Realm.Store = .file
+    /// What pages go through on their way to the store; nothing unless chosen.
+    public var codec: Realm.Codec?
+    /// How long commits last once they have returned.
+    public var durability: Durability = .full
+
+    /// A configuration with the given choices and defaults for the rest.
+    public init(
+      fileURL: URL? = Realm.Configuration.defaultFileURL, inMemoryIdentifier: String? = nil,
+      encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
+      deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil
+    ) {
+      self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
+      self.inMemoryIdentifier = inMemoryIdentifier
+      self.encryptionKey = encryptionKey
+      self.readOnly = readOnly
+      self.schemaVersion = schemaVersion
+      self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+      self.objectTypes = objectTypes
+    }
+
+    /// Where the default Realm lies.
+    public static var defaultFileURL: URL {
+      #if canImport(Darwin)
+        let folder = FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first
+      #else
+        let folder: URL? = nil
+      #endif
+      let parent =
+        folder ?? URL(fileURLWithPath: FileManager.default.currentDirectoryPath, isDirectory: true)
+      return parent.appendingPathComponent("default.realm")
+    }
+
+    /// What `Realm()` opens; shared by the whole process, may be set from any thread.
+    public static var defaultConfiguration: Configuration {
+      get { DefaultConfiguration.value }
+      set { DefaultConfiguration.value = newValue }
+    }
+  }
+
+  /// A kind of store that a configuration can choose.
+  ///
+  /// A plug-in adds its own as a static member of an extension.
+  public struct Store: Sendable {
+    /// The kind's name, as the store itself knows it.
+    public let kind: String
+    /// Whether its content ends with its last user.
+    public let isVolatile: Bool
+    /// Opens the store, creating it unless it is only read.
+    public let open: @Sendable (StoreRequest) throws(StoreError) -> any PageStore
+
+    /// Describes a kind of store.
+    public init(
+      kind: String, isVolatile: Bool = false,
+      open: @escaping @Sendable (StoreRequest) throws(StoreError) -> any PageStore
+    ) {
+      self.kind = kind
+      self.isVolatile = isVolatile
+      self.open = open
+    }
+  }
+
+  /// What a store has to be opened for.
+  public struct StoreRequest: Sendable {
+    /// The file's path, or the name of a Realm in memory.
+    public var path: String
+    /// Whether writes will be refused; then the store must exist.
+    public var isReadOnly: Bool
+    /// The name of the codec that pages go through; empty for none.
+    public var codecName: String
+  }
+
+  /// A codec that a configuration can choose. A plug-in adds its own as a static member.
+  public struct Codec: Sendable {
+    /// The codec's name, as the store records it.
+    public let name: String
+    /// Makes the codec.
+    public let make: @Sendable () throws(StoreError) -> any PageCodec
+
+    /// Describes a codec.
+    public init(name: String, make: @escaping @Sendable () throws(StoreError) -> any PageCodec) {
+      self.name = name
+      self.make = make
+    }
+  }
+}
+
+extension Realm.Configuration: Equatable {
+  /// Whether file, identifier, key, read-only flag and schema version are the same.
+  public static func == (lhs: Realm.Configuration, rhs: Realm.Configuration) -> Bool {
+    lhs.encryptionKey == rhs.encryptionKey && lhs.fileURL == rhs.fileURL
+      && lhs.inMemoryIdentifier == rhs.inMemoryIdentifier && lhs.readOnly == rhs.readOnly
+      && lhs.schemaVersion == rhs.schemaVersion
+  }
+}
+
+extension Realm.Configuration: CustomStringConvertible {
+  /// The choices, one per line.
+  public var description: String {
+    var lines = ["Realm.Configuration {"]
+    if let fileURL { lines.append("\tfileURL = \(fileURL.path);") }
+    if let inMemoryIdentifier { lines.append("\tinMemoryIdentifier = \(inMemoryIdentifier);") }
+    lines.append("\tencryptionKey = \(encryptionKey == nil ? "nil" : "64 bytes");")
+    lines.append("\treadOnly = \(readOnly);")
+    lines.append("\tschemaVersion = \(schemaVersion);")
+    lines.append("\tdeleteRealmIfMigrationNeeded = \(deleteRealmIfMigrationNeeded);")
+    if let objectTypes {
+      lines.append(
+        "\tobjectTypes = [\(objectTypes.map { $0.className() }.joined(separator: ", "))];")
+    }
+    lines.append("\tstore = \(store.kind);")
+    if let codec { lines.append("\tcodec = \(codec.name);") }
+    lines.append("\tdurability = \(durability);")
+    lines.append("}")
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension Realm.Configuration {
+  /// Whether the content ends with its last user.
+  var isInMemory: Bool { inMemoryIdentifier != nil || store.isVolatile }
+
+  /// The path or name that messages give.
+  var path: String { fileURL?.path ?? inMemoryIdentifier ?? "" }
+
+  /// What tells databases apart in this process.
+  var identity: String {
+    if isInMemory { return "memory:\(path)" }
+    let url = fileURL ?? Self.defaultFileURL
+    let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
+    let resolved = folder.appendingPathComponent(url.lastPathComponent).resolvingSymlinksInPath()
+    return "\(store.kind):\(resolved.path)"
+  }
+
+  /// The store to open: an identifier means memory whatever kind is chosen.
+  var chosenStore: Realm.Store { inMemoryIdentifier != nil && !store.isVolatile ? .memory : store }
+
+  /// Stops at choices that contradict one another.
+  func check() {
+    if let key = encryptionKey {
+      guard key.count == 64 else { fatalError("Encryption key must be exactly 64 bytes long") }
+      guard !isInMemory else { fatalError("Encryption is not supported for in-memory realms") }
+    }
+    if readOnly, deleteRealmIfMigrationNeeded {
+      fatalError("Cannot set `deleteRealmIfMigrationNeeded` when `readOnly` is set.")
+    }
+    switch (fileURL, inMemoryIdentifier) {
+    case (nil, nil):
+      fatalError("A Realm Configuration must specify a path or an in-memory identifier.")
+    case (let url?, _) where url.path.isEmpty: fatalError("Realm path must not be empty")
+    case (_, let name?) where name.isEmpty: fatalError("In-memory identifier must not be empty")
+    default: break
+    }
+  }
+}
+
+/// Holds the process's default configuration.
+private enum DefaultConfiguration {
+  private static let lock = NSLock()
+  // Guarded by the lock.
+  nonisolated(unsafe) private static var current = Realm.Configuration()
+
+  static var value: Realm.Configuration {
+    get { lock.withLock { current } }
+    set { lock.withLock { current = newValue } }
+  }
+}

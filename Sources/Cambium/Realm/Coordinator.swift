@@ -1,0 +1,150 @@
+import CambiumCore
+import Foundation
+import Synchronization
+
+/// Everything that the Realm instances of one database share in this process.
+///
+/// May be used from any thread. There is one per database; the last instance that goes closes it.
+final class Coordinator: Sendable {
+  /// The versions and the writer's queue.
+  let database: Database
+  /// How it was first opened; later openings must agree.
+  let configuration: Realm.Configuration
+  private let slot: Slot
+  private let state = Mutex(State())
+
+  private struct State {
+    var userCount = 0
+    var instances: [InstanceKey: WeakReference] = [:]
+    var schemas: [ObjectIdentifier: (classes: ClassSet, stored: StoredSchema)] = [:]
+  }
+
+  private struct InstanceKey: Hashable {
+    var context: Confinement.Key
+    var classes: ObjectIdentifier
+  }
+
+  // An instance is taken out only by its own context, which alone may use it.
+  private struct WeakReference: @unchecked Sendable {
+    var instance: WeakInstance
+  }
+
+  private init(configuration: Realm.Configuration, slot: Slot) throws(StoreError) {
+    self.configuration = configuration
+    self.slot = slot
+    let request = Realm.StoreRequest(
+      path: configuration.path, isReadOnly: configuration.readOnly,
+      codecName: configuration.codec?.name ?? "")
+    let store = try configuration.chosenStore.open(request)
+    do throws(StoreError) {
+      database = try Database(store: store, codec: try configuration.codec?.make())
+    } catch {
+      try? store.close()
+      throw error
+    }
+  }
+
+  // MARK: One per database
+
+  /// The place of a database in this process; outlives its coordinators.
+  private final class Slot: Sendable {
+    let coordinator = Mutex<Coordinator?>(nil)
+  }
+
+  private static let slots = Mutex<[String: Slot]>([:])
+
+  private static func slot(_ identity: String) -> Slot {
+    slots.withLock { slots in
+      if let slot = slots[identity] { return slot }
+      let slot = Slot()
+      slots[identity] = slot
+      return slot
+    }
+  }
+
+  /// The coordinator of the configuration's database, opened if need be, with one user more.
+  static func shared(_ configuration: Realm.Configuration) throws(RLMError) -> Coordinator {
+    let slot = slot(configuration.identity)
+    // Opening and closing take the slot's lock, so that a database is never open twice.
+    let result = slot.coordinator.withLock { current -> Result<Coordinator, StoreError> in
+      if let coordinator = current {
+        coordinator.retain()
+        return .success(coordinator)
+      }
+      do throws(StoreError) {
+        let coordinator = try Coordinator(configuration: configuration, slot: slot)
+        coordinator.retain()
+        current = coordinator
+        return .success(coordinator)
+      } catch {
+        return .failure(error)
+      }
+    }
+    do { return try result.get() } catch { throw RLMError(error, path: configuration.path) }
+  }
+
+  /// Whether the configuration's database is open in this process.
+  static func isOpen(_ configuration: Realm.Configuration) -> Bool {
+    slot(configuration.identity).coordinator.withLock { $0 != nil }
+  }
+
+  /// Counts one user more.
+  func retain() { state.withLock { $0.userCount += 1 } }
+
+  /// Counts one user less; the last one closes the database.
+  func release() {
+    slot.coordinator.withLock { current in
+      let isUnused = state.withLock { state in
+        state.userCount -= 1
+        return state.userCount == 0
+      }
+      guard isUnused else { return }
+      if current === self { current = nil }
+      // Whoever goes last has nobody to tell of a failure; what was committed `.full` is durable.
+      try? database.close()
+    }
+  }
+
+  // MARK: Instances
+
+  /// The instance of a context, if one is alive.
+  func instance(_ context: Confinement.Key, _ classes: ClassSet) -> RealmInstance? {
+    let key = InstanceKey(context: context, classes: ObjectIdentifier(classes))
+    return state.withLock { $0.instances[key] }?.instance.value
+  }
+
+  /// Whether any live instance belongs to that context.
+  func hasInstance(in context: Confinement.Key) -> Bool {
+    // Looked at outside of the lock: the last reference to an instance may end here, and releases
+    // the coordinator.
+    let instances = state.withLock { $0.instances }
+    return instances.contains { $0.key.context == context && $0.value.instance.value != nil }
+  }
+
+  /// Remembers the instance of a context.
+  func remember(_ instance: RealmInstance) {
+    let key = InstanceKey(
+      context: instance.confinement.key, classes: ObjectIdentifier(instance.classSet))
+    let reference = WeakReference(instance: WeakInstance(instance))
+    let known = state.withLock { $0.instances }
+    let gone = known.count < 16 ? [] : known.filter { $0.value.instance.value == nil }.map(\.key)
+    state.withLock { state in
+      for key in gone where state.instances[key]?.instance.value == nil {
+        state.instances[key] = nil
+      }
+      state.instances[key] = reference
+    }
+  }
+
+  // MARK: Schemas
+
+  /// How a set of classes is stored, if an instance opened it before.
+  func storedSchema(_ classes: ClassSet) -> StoredSchema? {
+    state.withLock { $0.schemas[ObjectIdentifier(classes)]?.stored }
+  }
+
+  /// Remembers how a set of classes is stored.
+  func remember(_ stored: StoredSchema, for classes: ClassSet) {
+    state.withLock { $0.schemas[ObjectIdentifier(classes)] = (classes, stored) }
+  }
+}

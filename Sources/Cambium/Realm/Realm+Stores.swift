@@ -1,0 +1,19 @@
+import CambiumCore
+import CambiumFile
+import CambiumMemory
+
+extension Realm.Store {
+  /// A file, read through a mapping.
+  public static let file = Realm.Store(kind: "file") { request throws(StoreError) in
+    var options = FileStoreOptions()
+    options.isReadOnly = request.isReadOnly
+    options.codec = request.codecName
+    return try FileStore(path: request.path, options: options)
+  }
+
+  /// Memory: shared by all in the process that name it, gone with its last user.
+  public static let memory = Realm.Store(kind: "memory", isVolatile: true) {
+    request throws(StoreError) in
+    MemoryStore(name: request.path)
+  }
+}

@@ -1,0 +1,261 @@
+import CambiumCore
+
+extension Realm {
+  /// Runs `block` in a write transaction and commits.
+  ///
+  /// Waits for writers elsewhere and moves to the newest version first. When `block` throws, the
+  /// transaction is cancelled and the error thrown on. When it has committed or cancelled by itself,
+  /// nothing more is done.
+  @discardableResult
+  public func write<Result>(_ block: (() throws -> Result)) throws -> Result {
+    try begin()
+    let result: Result
+    do {
+      result = try block()
+    } catch {
+      if isInWriteTransaction { cancelWrite() }
+      throw error
+    }
+    if isInWriteTransaction { try commitWrite() }
+    return result
+  }
+
+  /// Begins a write transaction at the newest version; waits for writers elsewhere.
+  ///
+  /// Stops when the store fails; use ``write(_:)`` to have that thrown.
+  public func beginWrite() {
+    do { try begin() } catch { fatalError("\(error.message)") }
+  }
+
+  private func begin() throws(RLMError) {
+    instance.verify()
+    guard !instance.isFrozen else { fatalError("Can't perform transactions on a frozen Realm") }
+    guard !instance.configuration.readOnly else {
+      fatalError("Can't perform transactions on read-only Realms.")
+    }
+    guard instance.session == nil else {
+      fatalError("The Realm is already in a write transaction")
+    }
+    do throws(StoreError) {
+      try instance.beginWrite()
+    } catch {
+      throw RLMError(error, path: configuration.path)
+    }
+  }
+
+  /// Makes the transaction's changes the newest version, durable as far as the configuration says.
+  ///
+  /// - Throws: `Realm.Error` when the store fails; the changes are undone then.
+  public func commitWrite() throws {
+    instance.verify()
+    guard instance.session != nil else {
+      fatalError("Can't commit a non-existing write transaction")
+    }
+    do throws(StoreError) {
+      try instance.commitWrite()
+    } catch {
+      throw RLMError(error, path: configuration.path)
+    }
+  }
+
+  /// Undoes the transaction's changes. Objects added in it become invalid.
+  public func cancelWrite() {
+    instance.verify()
+    guard instance.session != nil else {
+      fatalError("Can't cancel a non-existing write transaction")
+    }
+    instance.cancelWrite()
+  }
+
+  /// What happens to an object whose primary key is taken.
+  @frozen public enum UpdatePolicy: Int, Sendable {
+    /// The program stops.
+    case error = 1
+    /// Properties that differ are assigned.
+    case modified = 3
+    /// All properties are assigned.
+    case all = 2
+  }
+
+  // MARK: Adding
+
+  /// Adds an unmanaged object and all unmanaged objects it links to. The instance becomes managed.
+  public func add(_ object: Object, update: UpdatePolicy = .error) {
+    let session = writing()
+    if object.isManaged {
+      _ = session.adopt(object)
+      return
+    }
+    checkPolicy(update, type(of: object))
+    session.add(object, update)
+  }
+
+  /// Adds several objects.
+  public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error)
+  where S.Iterator.Element: Object {
+    for object in objects { add(object, update: update) }
+  }
+
+  /// Makes an object from a dictionary by property names, an array in order of declaration, or
+  /// another object, and adds it.
+  @discardableResult
+  public func create<T: Object>(
+    _ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
+  ) -> T {
+    let session = writing()
+    guard instance.access(of: type) != nil else { session.stopAtForeignClass(type.className()) }
+    checkPolicy(update, type)
+    let conversion = ValueConversion(realm: instance, isCopying: true)
+    let object: T = conversion.newObject(value)
+    session.partials = conversion.partials
+    session.add(object, update)
+    session.partials = [:]
+    return object
+  }
+
+  private func checkPolicy(_ update: UpdatePolicy, _ type: ObjectBase.Type) {
+    guard update != .error, let access = instance.access(of: type),
+      access.stored.primaryKeyIndex == nil
+    else { return }
+    fatalError("'\(access.stored.name)' does not have a primary key and can not be updated")
+  }
+
+  /// The running transaction; stops outside of one.
+  private func writing() -> WriteSession {
+    instance.verify()
+    guard let session = instance.session else {
+      fatalError(
+        "Can only add, remove, or create objects in a Realm in a write transaction - call "
+          + "beginWriteTransaction on an RLMRealm instance first.")
+    }
+    return session
+  }
+
+  // MARK: Deleting
+
+  /// Deletes an object; links to it become nil, lists lose it.
+  public func delete(_ object: ObjectBase) {
+    let session = writing()
+    guard object.isManaged else {
+      fatalError("Can only delete an object from the Realm it belongs to.")
+    }
+    guard let owner = object.instance else { object.stopAsGone() }
+    guard owner === instance else {
+      fatalError("Can only delete an object from the Realm it belongs to.")
+    }
+    let access = object.classAccess
+    object.requireRow(access)
+    session.delete(object.key, access)
+    object.detach()
+  }
+
+  /// Deletes several objects.
+  public func delete<S: Sequence>(_ objects: S) where S.Iterator.Element: ObjectBase {
+    for object in Array(objects) { delete(object) }
+  }
+
+  /// Deletes all objects of a list, and so empties it.
+  public func delete<Element: ObjectBase>(_ objects: List<Element>) {
+    delete(keys: objects.objectKeys())
+  }
+
+  /// Deletes just the objects that the results hold now.
+  public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
+    delete(keys: objects.core.objectKeys())
+  }
+
+  private func delete(keys: (owner: RealmInstance?, access: ClassAccess?, keys: [Int64])) {
+    let session = writing()
+    guard let access = keys.access else { return }
+    guard keys.owner === instance else {
+      fatalError("Can only delete objects from the Realm they belong to.")
+    }
+    for key in keys.keys { session.delete(key, access) }
+  }
+
+  /// Deletes all objects of all classes of this Realm's schema.
+  public func deleteAll() { writing().deleteAll() }
+
+  // MARK: Reading
+
+  /// All objects of a class, live and in no particular order.
+  public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
+    instance.verify()
+    guard let objectType = type as? ObjectBase.Type else {
+      fatalError("'\(type)' is not a class of objects.")
+    }
+    return Results(ResultsCore(all: instance.requiredAccess(of: objectType)))
+  }
+
+  /// The object with that primary key; nil when there is none.
+  public func object<Element: Object, KeyType>(
+    ofType type: Element.Type, forPrimaryKey key: KeyType
+  ) -> Element? {
+    instance.verify()
+    let access = instance.requiredAccess(of: type)
+    guard let index = access.stored.primaryKeyIndex else {
+      fatalError("'\(access.stored.name)' does not have a primary key defined")
+    }
+    guard let found = access.key(forPrimaryKey: key, index) else { return nil }
+    return access.object(forKey: found) as? Element
+  }
+}
+
+extension WriteSession {
+  /// Adds an object and all it links to, handling primary keys that are taken as `policy` says.
+  func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
+    self.policy = policy
+    skipsEqualValues = policy == .modified
+    _ = adopt(object)
+    drain()
+    self.policy = .error
+    skipsEqualValues = false
+  }
+}
+
+extension ClassAccess {
+  /// The key of the object with that primary key; nil when there is none.
+  func key(forPrimaryKey value: Any?, _ index: Int) -> Int64? {
+    let property = description.properties[index]
+    let writer = RowWriter(realm: realm)
+    writer.begin([.null])
+    let unwrapped = flattened(value)
+    guard property.wrapper.writeConverted(unwrapped, to: writer) else {
+      fatalError(invalidValueText(unwrapped, property.property))
+    }
+    let cell = writer.cells[0]
+    if stored.isKeyPrimaryKey {
+      guard case .int(let key) = cell, creation(of: key) != nil else { return nil }
+      return key
+    }
+    guard let form = IndexKey.form(of: cell), let tree = realm.readKeyTree(stored.indexName(index))
+    else { return nil }
+    return realm.reading { () throws(StoreError) in
+      try PrimaryKeyIndex.find(form, in: tree) { realm.cellEquals(self, $0, index, cell) }
+    }
+  }
+
+  /// What a value of a wrong type is told.
+  func invalidValueText(_ value: Any?, _ property: Property) -> String {
+    let text = value.map { "\($0)" } ?? "<null>"
+    let type = value.map { "\(Swift.type(of: $0))" } ?? "(null)"
+    return "Invalid value '\(text)' of type '\(type)' for '\(property.typeText)' property "
+      + "'\(description.name).\(property.name)'."
+  }
+}
+
+/// The value inside of any number of optionals; nil for nil.
+func flattened(_ value: Any?) -> Any? {
+  guard let value else { return nil }
+  if let optional = value as? any AnyOptional { return flattened(optional.wrappedAny) }
+  return value
+}
+
+/// An optional behind `Any`.
+protocol AnyOptional {
+  var wrappedAny: Any? { get }
+}
+
+extension Optional: AnyOptional {
+  var wrappedAny: Any? { self }
+}

@@ -1,0 +1,52 @@
+import CambiumCore
+
+extension RLMError {
+  /// What a failure of the engine means to someone who opens or writes the Realm at `path`.
+  init(_ error: StoreError, path: String) {
+    let opening = "Failed to open Realm file at path '\(path)': "
+    switch error {
+    case .notFound:
+      self.init(
+        .fileNotFound,
+        opening
+          + "No such file or directory. Check the path, or open it for writing to create one.",
+        path: path, underlying: error)
+    case .parentNotFound:
+      self.init(
+        .fileNotFound,
+        "Failed to open file at path '\(path).lock': parent path is not a directory. "
+          + "No such file or directory: create the folder first.",
+        path: path, underlying: error)
+    case .permissionDenied:
+      self.init(
+        .filePermissionDenied,
+        opening + "Permission denied. Please use a path where your app has read-write permissions.",
+        path: path, underlying: error)
+    default:
+      let text = error.description
+      self.init(
+        Self.code(of: error), text.contains(path) ? text : "\(text) (Realm at path '\(path)')",
+        path: path, underlying: error)
+    }
+  }
+
+  private static func code(of error: StoreError) -> Code {
+    switch error {
+    case .notFound, .parentNotFound: .fileNotFound
+    case .permissionDenied: .filePermissionDenied
+    case .notAFile, .system, .poisoned, .readOnly: .fileAccess
+    case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .volatileContent:
+      .invalidDatabase
+    case .unsupportedFormat, .unsupportedFeature: .unsupportedFileFormatVersion
+    case .inUse, .ownershipLost: .incompatibleLockFile
+    case .mediumFull: .outOfDiskSpace
+    case .addressSpaceExhausted: .addressSpaceExhausted
+    case .wrongStoreKind, .versionGone, .tooManyVersions, .closed, .tooLarge, .indeterminate: .fail
+    }
+  }
+}
+
+/// Stops because the store failed where the interface cannot throw.
+func stop(_ error: StoreError, path: String) -> Never {
+  fatalError(RLMError(error, path: path).message)
+}

@@ -1,0 +1,75 @@
+import CambiumCore
+
+extension RealmInstance {
+  /// The instance of a context: the one that is alive, or a new one.
+  static func open(
+    _ configuration: Realm.Configuration, in confinement: Confinement
+  ) throws(RLMError) -> RealmInstance {
+    configuration.check()
+    if configuration.encryptionKey != nil {
+      throw RLMError(
+        .fail,
+        "Cannot open Realm at path '\(configuration.path)' with an encryption key: encryption needs "
+          + "the crypto plug-in. Set the configuration's codec instead.",
+        path: configuration.path)
+    }
+    let classes = ClassRegistry.classes(configuration.objectTypes)
+    let coordinator = try Coordinator.shared(configuration)
+    do throws(RLMError) {
+      try check(configuration, against: coordinator, in: confinement)
+      if let known = coordinator.instance(confinement.key, classes) {
+        coordinator.release()
+        return known
+      }
+      let instance = try make(configuration, confinement, classes, coordinator)
+      coordinator.remember(instance)
+      return instance
+    } catch {
+      coordinator.release()
+      throw error
+    }
+  }
+
+  private static func make(
+    _ configuration: Realm.Configuration, _ confinement: Confinement, _ classes: ClassSet,
+    _ coordinator: Coordinator
+  ) throws(RLMError) -> RealmInstance {
+    let stored: StoredSchema
+    if let known = coordinator.storedSchema(classes) {
+      stored = known
+    } else {
+      stored = try SchemaApplication.apply(classes, configuration, coordinator.database)
+      coordinator.remember(stored, for: classes)
+    }
+    do throws(StoreError) {
+      return RealmInstance(
+        coordinator: coordinator, configuration: configuration, confinement: confinement,
+        classSet: classes, stored: stored, snapshot: try coordinator.database.snapshot())
+    } catch {
+      throw RLMError(error, path: configuration.path)
+    }
+  }
+
+  /// Options that all instances of a database must share.
+  private static func check(
+    _ configuration: Realm.Configuration, against coordinator: Coordinator,
+    in confinement: Confinement
+  ) throws(RLMError) {
+    let first = coordinator.configuration
+    let difference: String
+    if configuration.readOnly != first.readOnly {
+      difference = "read permissions"
+    } else if configuration.isInMemory != first.isInMemory {
+      difference = "inMemory settings"
+    } else if configuration.encryptionKey != first.encryptionKey {
+      difference = "encryption key"
+    } else if configuration.schemaVersion != first.schemaVersion {
+      difference = "schema version"
+    } else {
+      return
+    }
+    let text = "Realm at path '\(configuration.path)' already opened with different \(difference)"
+    if coordinator.hasInstance(in: confinement.key) { fatalError(text) }
+    throw RLMError(.fail, text, path: configuration.path)
+  }
+}

@@ -1,0 +1,249 @@
+import CPlatform
+import CambiumCore
+
+/// The state behind all `Realm` values of one context: the version they see, the running
+/// transaction, and the classes.
+///
+/// Plumbing; it is public because property types meet it. Belongs to its context. A frozen instance
+/// has none: nothing in it changes once it is made.
+public final class RealmInstance {
+  let coordinator: Coordinator
+  let configuration: Realm.Configuration
+  let confinement: Confinement
+  /// The classes of this Realm and their stored forms.
+  let classSet: ClassSet
+  let stored: StoredSchema
+  private(set) var classes: [ClassAccess] = []
+  /// The version that is seen; nil after `invalidate()` until the next access.
+  private(set) var snapshot: Snapshot?
+  /// The running write transaction.
+  private(set) var session: WriteSession?
+  /// Whether commits elsewhere move this Realm on by themselves, once its context can be woken.
+  var autorefresh = true
+  /// The control block of the thread on which the context was last seen.
+  private var thread = AccessHeader.noThread
+  /// The frozen instance of the version that is seen.
+  private var frozen = WeakInstance(nil)
+  /// Rises with everything that may change what a query gives.
+  private(set) var changeCount: UInt64 = 0
+
+  init(
+    coordinator: Coordinator, configuration: Realm.Configuration, confinement: Confinement,
+    classSet: ClassSet, stored: StoredSchema, snapshot: Snapshot
+  ) {
+    self.coordinator = coordinator
+    self.configuration = configuration
+    self.confinement = confinement
+    self.classSet = classSet
+    self.stored = stored
+    self.snapshot = snapshot
+    classes = classSet.descriptions.enumerated().map { index, description in
+      guard let storedClass = stored[description.name] else {
+        preconditionFailure("Class '\(description.name)' has no stored form.")
+      }
+      let record = readTable(storedClass.tableName)?.record
+      return ClassAccess(
+        realm: self, index: index, description: description, stored: storedClass,
+        groupOf: { record?.group(of: $0) ?? 0 })
+    }
+    for access in classes { access.resolveTargets { classSet.index(named: $0) } }
+    if isFrozen {
+      setThread(AccessHeader.anyThread)
+      for access in classes { _ = access.currentTable() }
+    } else {
+      setThread(cambium_thread_pointer())
+      if case .thread = confinement { ThreadContext.current.insert(self) }
+    }
+  }
+
+  deinit {
+    session?.transaction.rollback()
+    coordinator.release()
+  }
+
+  // MARK: Confinement
+
+  /// Whether this is a frozen version, which belongs to no context.
+  var isFrozen: Bool { if case .none = confinement { true } else { false } }
+
+  /// Stops unless the caller is in the Realm's context.
+  @inline(__always) func verify() {
+    if thread == cambium_thread_pointer() || thread == AccessHeader.anyThread { return }
+    verifySlowly()
+  }
+
+  private func verifySlowly() {
+    guard confinement.isCurrent else { fatalError("Realm accessed from incorrect thread.") }
+    setThread(cambium_thread_pointer())
+  }
+
+  private func setThread(_ thread: UInt) {
+    self.thread = thread
+    for access in classes { access.header.pointee.thread = thread }
+  }
+
+  /// The context's thread is no more: nobody may pass for it.
+  func threadHasEnded() { setThread(AccessHeader.noThread) }
+
+  // MARK: Versions
+
+  /// The version that is seen; 0 when none is.
+  var version: Version { session?.transaction.version ?? snapshot?.version ?? 0 }
+
+  /// What is read now: the transaction with its changes, or the version; begins a new read after
+  /// `invalidate()`.
+  var view: any DatabaseView {
+    if let session { return session.transaction }
+    return currentSnapshot
+  }
+
+  /// The version that is seen, or the newest one if there was none.
+  var currentSnapshot: Snapshot {
+    if let snapshot { return snapshot }
+    guard !isFrozen else {
+      fatalError("Cannot read from a frozen Realm which has been invalidated.")
+    }
+    let newest = reading { () throws(StoreError) in try coordinator.database.snapshot() }
+    snapshot = newest
+    moved()
+    return newest
+  }
+
+  /// Reads the pages of what is read now.
+  var source: PageSource { view.source }
+
+  /// Whether no version is seen, because the Realm was invalidated.
+  var isInvalidated: Bool { snapshot == nil && session == nil }
+
+  /// Moves to `newest`.
+  func advance(to newest: Snapshot) {
+    snapshot = newest
+    moved()
+  }
+
+  /// Moves to the newest version; false when it was seen already.
+  func refresh() throws(StoreError) -> Bool {
+    if isFrozen || session != nil { return false }
+    let newest = try coordinator.database.snapshot()
+    if let snapshot, snapshot.version == newest.version { return false }
+    advance(to: newest)
+    return true
+  }
+
+  /// Drops the version and every accessor's row; rolls a running transaction back.
+  func invalidate() {
+    if session != nil { cancelWrite() }
+    snapshot = nil
+    invalidations &+= 1
+    moved()
+  }
+
+  /// How often the Realm was invalidated: what was read before is gone for good.
+  private(set) var invalidations: UInt64 = 0
+
+  /// All rows may be elsewhere.
+  private func moved() {
+    changeCount &+= 1
+    for access in classes { access.invalidateRows() }
+  }
+
+  /// Objects changed within the transaction.
+  func noteChange() { changeCount &+= 1 }
+
+  // MARK: Writing
+
+  func beginWrite() throws(StoreError) {
+    let transaction = try coordinator.database.beginWrite()
+    session = WriteSession(realm: self, transaction: transaction)
+    moved()
+  }
+
+  func commitWrite() throws(StoreError) {
+    guard let session else { return }
+    defer { self.session = nil }
+    do throws(StoreError) {
+      let newest = try session.commit(configuration.durability)
+      self.session = nil
+      advance(to: newest)
+    } catch {
+      self.session = nil
+      try returnToBase()
+      throw error
+    }
+  }
+
+  func cancelWrite() {
+    guard let session else { return }
+    session.transaction.rollback()
+    self.session = nil
+    reading { () throws(StoreError) in try returnToBase() }
+  }
+
+  // What was there when the transaction began is still the newest version, or newer.
+  private func returnToBase() throws(StoreError) {
+    advance(to: try coordinator.database.snapshot())
+  }
+
+  // MARK: Reading
+
+  /// Runs `body`; stops when the store fails where the interface cannot throw.
+  @inline(__always)
+  func reading<Value>(_ body: () throws(StoreError) -> Value) -> Value {
+    do throws(StoreError) { return try body() } catch { stop(error, path: configuration.path) }
+  }
+
+  /// The table under `name` as it is read now; nil when there is none.
+  func readTable(_ name: String) -> Table? {
+    reading { () throws(StoreError) in try view.table(name) }
+  }
+
+  /// The key tree under `name` as it is read now; nil when there is none.
+  func readKeyTree(_ name: String) -> KeyTree? {
+    session?.settle()
+    return reading { () throws(StoreError) in try view.keyTree(name) }
+  }
+
+  // MARK: Classes
+
+  /// The class of `type`; nil when it does not belong to this Realm.
+  func access(of type: ObjectBase.Type) -> ClassAccess? {
+    classSet.index(of: type).map { classes[$0] }
+  }
+
+  /// The class of `type`; stops when it does not belong to this Realm.
+  func requiredAccess(of type: ObjectBase.Type) -> ClassAccess {
+    guard let access = access(of: type) else {
+      let name = type.className()
+      fatalError(
+        "Object type '\(name)' is not managed by the Realm. If using a custom `objectClasses` / "
+          + "`objectTypes` array in your configuration, add `\(name)` to the list of "
+          + "`objectClasses` / `objectTypes`.")
+    }
+    return access
+  }
+
+  // MARK: Freezing
+
+  /// The frozen instance of the version that is seen; in a transaction of the one before it.
+  func freeze() -> RealmInstance {
+    if isFrozen { return self }
+    let snapshot = session == nil ? currentSnapshot : baseSnapshot
+    if let known = frozen.value, known.snapshot === snapshot { return known }
+    coordinator.retain()
+    let instance = RealmInstance(
+      coordinator: coordinator, configuration: configuration, confinement: .none,
+      classSet: classSet, stored: stored, snapshot: snapshot)
+    frozen = WeakInstance(instance)
+    return instance
+  }
+
+  // The writer's lock keeps anyone else from committing since.
+  private var baseSnapshot: Snapshot {
+    reading { () throws(StoreError) in try coordinator.database.snapshot() }
+  }
+}
+
+extension RealmInstance: Equatable {
+  /// Whether both are the same instance.
+  public static func == (lhs: RealmInstance, rhs: RealmInstance) -> Bool { lhs === rhs }
+}

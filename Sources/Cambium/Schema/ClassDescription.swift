@@ -1,0 +1,56 @@
+/// A model class as the program declares it, read from its metadata and one sample instance.
+final class ClassDescription: Sendable {
+  /// One `@Persisted` property.
+  ///
+  /// Sendable: the wrapper type is a pointer to constant metadata.
+  struct PropertyDescription: @unchecked Sendable {
+    /// What it holds.
+    let property: Property
+    /// Where it lies inside of its object, in bytes.
+    let offset: Int
+    /// Its `Persisted<…>`.
+    let wrapper: any PersistedWrapper.Type
+
+    /// The property's value in `object`, nil for null.
+    func dynamicValue(of object: ObjectBase) -> Any? {
+      wrapper.dynamicValue(object.storage + offset, of: object)
+    }
+
+    /// Assigns the property; false when the value is of a wrong type.
+    func setDynamicValue(
+      _ value: Any?, of object: ObjectBase, _ conversion: ValueConversion
+    ) -> Bool {
+      wrapper.setDynamicValue(value, object.storage + offset, of: object, conversion)
+    }
+  }
+
+  /// The Swift class.
+  let type: ObjectBase.Type
+  /// The stored properties in order of declaration, those of superclasses first.
+  let properties: [PropertyDescription]
+  /// The class as users see it.
+  let objectSchema: ObjectSchema
+  /// Which property is the primary key, if one is.
+  let primaryKeyIndex: Int?
+  private let indexByName: [String: Int]
+
+  /// Reads `type`; stops at declarations that break a rule.
+  init(_ type: ObjectBase.Type) {
+    self.type = type
+    let name = type._realmObjectName() ?? type.className()
+    properties = DeclarationReader.properties(of: type, named: name)
+    let schema = ObjectSchema(
+      className: name, objectClass: type, properties: properties.map(\.property))
+    objectSchema = schema
+    primaryKeyIndex = properties.firstIndex { $0.property.isPrimaryKey }
+    indexByName = Dictionary(
+      properties.enumerated().map { ($1.property.name, $0) },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The class's name in the database.
+  var name: String { objectSchema.className }
+
+  /// The place of the property with that Swift name; nil if there is none.
+  func propertyIndex(_ name: String) -> Int? { indexByName[name] }
+}

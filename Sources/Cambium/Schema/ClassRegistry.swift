@@ -1,0 +1,111 @@
+import Synchronization
+
+/// The model classes that this program has, each read once.
+enum ClassRegistry {
+  private static let descriptions = Mutex<[ObjectIdentifier: ClassDescription]>([:])
+  private static let sets = Mutex<[[ObjectIdentifier]: ClassSet]>([:])
+
+  /// The description of `type`; stops at declarations that break a rule.
+  static func description(of type: ObjectBase.Type) -> ClassDescription {
+    let identifier = ObjectIdentifier(type)
+    if let known = descriptions.withLock({ $0[identifier] }) { return known }
+    // Read outside of the lock: the class's initialiser runs.
+    let description = ClassDescription(type)
+    return descriptions.withLock { descriptions in
+      if let known = descriptions[identifier] { return known }
+      descriptions[identifier] = description
+      return description
+    }
+  }
+
+  /// The classes of a configuration that names them, or all of the program's.
+  static func classes(_ types: [ObjectBase.Type]?) -> ClassSet {
+    let types = types ?? discovered()
+    let key = types.map { ObjectIdentifier($0) }
+    if let known = sets.withLock({ $0[key] }) { return known }
+    let set = ClassSet(types.map { description(of: $0) })
+    sets.withLock { $0[key] = set }
+    return set
+  }
+
+  // Scanned at each opening: a library loaded since may have brought classes.
+  private static func discovered() -> [ObjectBase.Type] {
+    ClassDiscovery.subclasses(of: ObjectBase.self)
+      .compactMap { $0 as? ObjectBase.Type }
+      .filter { $0 != Object.self && $0.shouldIncludeInDefaultSchema() }
+      .sorted {
+        ($0.className(), "\(ObjectIdentifier($0))") < ($1.className(), "\(ObjectIdentifier($1))")
+      }
+  }
+}
+
+/// A set of classes that fit together.
+final class ClassSet: Sendable {
+  /// The classes, sorted by name.
+  let descriptions: [ClassDescription]
+  /// The same as users see them.
+  let schema: Schema
+  private let indexByType: [ObjectIdentifier: Int]
+  private let indexByName: [String: Int]
+
+  /// Stops when the classes do not fit together.
+  init(_ descriptions: [ClassDescription]) {
+    self.descriptions = descriptions.sorted { $0.name < $1.name }
+    var types: [ObjectIdentifier: Int] = [:]
+    var names: [String: Int] = [:]
+    for (index, description) in self.descriptions.enumerated() {
+      types[ObjectIdentifier(description.type)] = index
+      if let other = names.updateValue(index, forKey: description.name),
+        self.descriptions[other].type != description.type
+      {
+        fatalError(
+          "Two classes are named '\(description.name)' (\(String(reflecting: self.descriptions[other].type)) "
+            + "and \(String(reflecting: description.type))). Rename one, override "
+            + "_realmObjectName(), or list the classes in objectTypes.")
+      }
+    }
+    indexByType = types
+    indexByName = names
+    schema = Schema(self.descriptions.map(\.objectSchema))
+    SchemaValidation.check(schema)
+  }
+
+  /// The place of a class; nil when it does not belong to the set.
+  func index(of type: ObjectBase.Type) -> Int? { indexByType[ObjectIdentifier(type)] }
+
+  /// The place of the class with that name.
+  func index(named name: String) -> Int? { indexByName[name] }
+}
+
+/// The rules that hold between classes.
+enum SchemaValidation {
+  static func check(_ schema: Schema) {
+    for objectSchema in schema.objectSchema {
+      for property in objectSchema.properties where property.objectClassName != nil {
+        check(property, of: objectSchema, in: schema)
+      }
+    }
+  }
+
+  private static func check(
+    _ property: Property, of objectSchema: ObjectSchema, in schema: Schema
+  ) {
+    let name = "\(objectSchema.className).\(property.name)"
+    guard let targetName = property.objectClassName, let target = schema[targetName] else {
+      fatalError(
+        "Invalid class subset list: '\(name)' links to class '\(property.objectClassName ?? "")', "
+          + "which is missing from the list of classes managed by the Realm")
+    }
+    guard property.type == .linkingObjects, let originName = property.originPropertyName else {
+      return
+    }
+    let origin =
+      "Property '\(targetName).\(originName)' declared as origin of linking objects "
+      + "property '\(name)'"
+    guard let originProperty = target[originName] else { fatalError("\(origin) does not exist") }
+    guard originProperty.type == .object else { fatalError("\(origin) is not a link") }
+    guard originProperty.objectClassName == objectSchema.className else {
+      fatalError("\(origin) links to type '\(originProperty.objectClassName ?? "")'")
+    }
+  }
+}

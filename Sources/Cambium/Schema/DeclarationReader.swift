@@ -1,0 +1,129 @@
+@preconcurrency @_spi(Reflection) import Swift
+
+/// Reads the `@Persisted` properties of a class: names, offsets and wrapper types from the type's
+/// metadata, everything else from a sample instance.
+enum DeclarationReader {
+  static func properties(
+    of type: ObjectBase.Type, named className: String
+  ) -> [ClassDescription.PropertyDescription] {
+    check(name: className, of: "class", limit: 57)
+    let fields = fields(of: type)
+    guard !fields.isEmpty else { fatalError("No properties are defined for '\(className)'.") }
+    let columnNames = type.propertiesMapping()
+    let sample = Sampling.instance(of: type)
+    var properties: [ClassDescription.PropertyDescription] = []
+    for field in fields {
+      var property = Property(name: field.name, type: .int)
+      if let columnName = columnNames[field.name] { property.columnName = columnName }
+      check(name: property.columnName, of: "property", limit: 63)
+      field.wrapper.describe(sample.storage + field.offset, &property)
+      if properties.contains(where: { $0.property.name == property.name }) {
+        fatalError(
+          "Property '\(property.name)' is declared multiple times in the class hierarchy of "
+            + "'\(className)'")
+      }
+      check(property, of: className)
+      properties.append(
+        ClassDescription.PropertyDescription(
+          property: property, offset: field.offset, wrapper: field.wrapper))
+    }
+    check(properties.map(\.property), of: className)
+    return properties
+  }
+
+  private struct Field {
+    var name: String
+    var offset: Int
+    var wrapper: any PersistedWrapper.Type
+  }
+
+  private static func fields(of type: ObjectBase.Type) -> [Field] {
+    var fields: [Field] = []
+    // `_EachFieldOptions.classType`, which is a static variable and so out of reach in Swift 6 mode.
+    let options = unsafeBitCast(UInt32(1), to: _EachFieldOptions.self)
+    _forEachField(of: type, options: options) { name, offset, fieldType, _ in
+      if let wrapper = fieldType as? any PersistedWrapper.Type {
+        let label = String(cString: name)
+        fields.append(
+          Field(
+            name: label.hasPrefix("_") ? String(label.dropFirst()) : label, offset: offset,
+            wrapper: wrapper))
+      }
+      return true
+    }
+    return fields
+  }
+
+  private static func check(name: String, of kind: String, limit: Int) {
+    if name.utf8.count > limit {
+      fatalError(
+        "Name too long: the \(kind) name '\(name)' has \(name.utf8.count) bytes, the limit is "
+          + "\(limit).")
+    }
+  }
+
+  private static func check(_ property: Property, of className: String) {
+    let name = property.name
+    let target = property.objectClassName ?? ""
+    if property.type == .object {
+      if property.isArray || property.isSet {
+        if property.isOptional {
+          fatalError(
+            "\(property.isSet ? "MutableSet" : "List")<\(target)> property '\(name)' must not be "
+              + "marked as optional.")
+        }
+      } else if property.isMap {
+        if !property.isOptional {
+          fatalError("Map<String, \(target)> property '\(name)' must be marked as optional.")
+        }
+      } else if !property.isOptional {
+        fatalError("Object property '\(name)' must be marked as optional.")
+      }
+    }
+    if property.type == .linkingObjects, property.originPropertyName == nil {
+      fatalError(
+        "LinkingObjects<\(target)> property '\(name)' must set the origin property name with "
+          + "@Persisted(originProperty: \"name\").")
+    }
+    if property.isPrimaryKey, !primaryKeyTypes.contains(property.type) || property.isArray {
+      fatalError(
+        "Property '\(name)' cannot be made the primary key of '\(className)' because it is not a "
+          + "'string', 'int', 'objectId', or 'uuid' property.")
+    }
+  }
+
+  private static let primaryKeyTypes: Set<PropertyType> = [.string, .int, .objectId, .UUID]
+
+  private static func check(_ properties: [Property], of className: String) {
+    let keys = properties.filter(\.isPrimaryKey)
+    if keys.count > 1 {
+      fatalError(
+        "Properties '\(keys[0].name)' and '\(keys[1].name)' are both marked as the primary key of "
+          + "'\(className)'")
+    }
+    var columns: [String: String] = [:]
+    for property in properties {
+      if let other = columns.updateValue(property.name, forKey: property.columnName) {
+        fatalError(
+          "Properties '\(other)' and '\(property.name)' of '\(className)' have the same column name "
+            + "'\(property.columnName)'.")
+      }
+    }
+  }
+}
+
+/// Makes sample instances, and knows that it does: a class whose initialiser reads its own schema
+/// would never end.
+enum Sampling {
+  @TaskLocal private static var types: [ObjectIdentifier] = []
+
+  static func instance(of type: ObjectBase.Type) -> ObjectBase {
+    let identifier = ObjectIdentifier(type)
+    guard !types.contains(identifier) else {
+      fatalError(
+        "Illegal recursive call of schema discovery: the initialiser of '\(type)' uses a Realm. "
+          + "Default values and initialisers of model classes must not.")
+    }
+    return $types.withValue(types + [identifier]) { type.init() }
+  }
+}

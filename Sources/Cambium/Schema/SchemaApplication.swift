@@ -1,0 +1,140 @@
+import CambiumCore
+
+/// Makes a file hold a program's classes, or says why it cannot.
+struct SchemaApplication {
+  private let classes: ClassSet
+  private let configuration: Realm.Configuration
+  private let database: Database
+
+  /// How `classes` are stored in `database` once they are there.
+  ///
+  /// Writes only when something has to change. Throws `.schemaMismatch` when the difference needs a
+  /// migration, `.fail` when the file has a higher schema version.
+  static func apply(
+    _ classes: ClassSet, _ configuration: Realm.Configuration, _ database: Database
+  ) throws(RLMError) -> StoredSchema {
+    let application = SchemaApplication(
+      classes: classes, configuration: configuration, database: database)
+    let result = catching { () throws(StoreError) in try application.run() }
+    switch result {
+    case .success(.success(let schema)): return schema
+    case .success(.failure(let error)): throw error
+    case .failure(let error): throw RLMError(error, path: configuration.path)
+    }
+  }
+
+  private func run() throws(StoreError) -> Result<StoredSchema, RLMError> {
+    let snapshot = try database.snapshot()
+    let comparison = try SchemaComparison(classes, snapshot)
+    if configuration.readOnly {
+      if let error = refusalForReading(comparison) { return .failure(error) }
+      return .success(try storedSchema(snapshot))
+    }
+    if isSettled(comparison) { return .success(try storedSchema(snapshot)) }
+    let transaction = try database.beginWrite()
+    return try run(transaction)
+  }
+
+  // Compared again: somebody may have been faster.
+  private func run(
+    _ transaction: WriteTransaction
+  ) throws(StoreError) -> Result<StoredSchema, RLMError> {
+    var comparison = try SchemaComparison(classes, transaction)
+    if isSettled(comparison) {
+      transaction.rollback()
+      return .success(try storedSchema(try database.snapshot()))
+    }
+    if configuration.deleteRealmIfMigrationNeeded, needsReset(comparison) {
+      for name in try transaction.names(withPrefix: "") { _ = try transaction.drop(name) }
+      comparison = try SchemaComparison(classes, transaction)
+    } else if let error = refusal(comparison) {
+      transaction.rollback()
+      return .failure(error)
+    }
+    try SchemaChanger(transaction: transaction).apply(comparison)
+    try transaction.setValue(
+      StoredName.schemaVersion, SchemaComparison.bytes(ofVersion: configuration.schemaVersion))
+    return .success(try storedSchema(try transaction.commit(durability: configuration.durability)))
+  }
+
+  private func isSettled(_ comparison: SchemaComparison) -> Bool {
+    comparison.isEqual && !comparison.hasIndexChanges
+      && comparison.version == configuration.schemaVersion
+  }
+
+  private func needsReset(_ comparison: SchemaComparison) -> Bool {
+    guard let version = comparison.version else { return false }
+    return version != configuration.schemaVersion || !comparison.lines.isEmpty
+  }
+
+  // MARK: Refusals
+
+  private func refusal(_ comparison: SchemaComparison) -> RLMError? {
+    guard let version = comparison.version else { return nil }
+    let wanted = configuration.schemaVersion
+    if wanted < version {
+      return error(
+        .fail, "Provided schema version \(wanted) is less than last set version \(version).")
+    }
+    var lines = comparison.lines
+    if wanted > version {
+      // What a raised version brings along is done without asking, but for the keys of rows.
+      lines = comparison.knownClasses.flatMap { change in
+        change.table.count == 0
+          ? []
+          : change.changes.compactMap { if case .primaryKey(let line) = $0 { line } else { nil } }
+      }
+    }
+    if lines.isEmpty { return nil }
+    return error(
+      .schemaMismatch,
+      "Migration is required due to the following errors:\n" + lines.joined(separator: "\n"))
+  }
+
+  private func refusalForReading(_ comparison: SchemaComparison) -> RLMError? {
+    guard let version = comparison.version else {
+      return error(
+        .invalidDatabase, "Realm at path '\(configuration.path)' has not been initialized.")
+    }
+    if version != configuration.schemaVersion {
+      return error(
+        .fail,
+        "Provided schema version \(configuration.schemaVersion) does not equal last set version "
+          + "\(version).")
+    }
+    let lines = comparison.linesForReading
+    if lines.isEmpty { return nil }
+    return error(
+      .schemaMismatch,
+      "Migration is required due to the following errors:\n" + lines.joined(separator: "\n"))
+  }
+
+  private func error(_ code: RLMError.Code, _ text: String) -> RLMError {
+    RLMError(
+      code, text.contains(configuration.path) ? text : "\(text) (Realm at '\(configuration.path)')",
+      path: configuration.path)
+  }
+
+  // MARK: Stored forms
+
+  private func storedSchema(_ view: any DatabaseView) throws(StoreError) -> StoredSchema {
+    var stored: [StoredClass] = []
+    for description in classes.descriptions {
+      stored.append(try storedClass(description, view))
+    }
+    return StoredSchema(stored)
+  }
+
+  private func storedClass(
+    _ description: ClassDescription, _ view: any DatabaseView
+  ) throws(StoreError) -> StoredClass {
+    // A file that is only read may lack the class; then it has no objects.
+    let record = try view.table(StoredName.table(description.name))?.record
+    let columns = description.properties.map { property in
+      record?.column(named: property.property.columnName)?.id ?? StoredClass.noColumn
+    }
+    return StoredClass(
+      objectSchema: description.objectSchema, tableID: record?.id ?? 0, columns: columns,
+      createdColumn: record?.column(named: StoredProperty.createdName)?.id ?? StoredClass.noColumn)
+  }
+}

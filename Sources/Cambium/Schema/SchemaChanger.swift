@@ -1,0 +1,173 @@
+import CambiumCore
+
+/// Adds classes, properties and indexes to a file, and takes them away.
+struct SchemaChanger {
+  let transaction: WriteTransaction
+
+  func apply(_ comparison: SchemaComparison) throws(StoreError) {
+    for description in comparison.newClasses { try create(description) }
+    for change in comparison.knownClasses { try apply(change) }
+  }
+
+  private func create(_ description: ClassDescription) throws(StoreError) {
+    var columns = [
+      ColumnDescriptor(
+        type: .int, isNullable: false, name: StoredProperty.createdName,
+        attributes: StoredProperty.created)
+    ]
+    for property in description.properties.map(\.property) where !property.isComputed {
+      columns.append(
+        ColumnDescriptor(
+          type: property.columnType, isNullable: property.isColumnNullable,
+          name: property.columnName, attributes: StoredProperty(property).attributes))
+    }
+    _ = try transaction.createTable(StoredName.table(description.name), columns: columns)
+  }
+
+  private func apply(_ change: SchemaComparison.ClassChange) throws(StoreError) {
+    if change.changes.isEmpty, change.indexes.isEmpty { return }
+    let name = StoredName.table(change.description.name)
+    let isRekeyed = change.changes.contains { if case .primaryKey = $0 { true } else { false } }
+    if isRekeyed {
+      // Refused unless the class has no objects.
+      for column in change.table.record.columns { try dropIndex(change.description, column.id) }
+      _ = try transaction.drop(name)
+      try create(change.description)
+      return
+    }
+    guard let table = try transaction.editTable(name) else { return }
+    for item in change.changes { try apply(item, change.description, table) }
+    for (index, column) in change.indexes {
+      let property = change.description.properties[index].property
+      table.setAttributes(StoredProperty(property).attributes, ofColumn: column.id)
+      if property.isIndexed {
+        try buildIndex(change.description, index, column.id, table)
+      } else {
+        try dropIndex(change.description, column.id)
+      }
+    }
+  }
+
+  private func apply(
+    _ change: SchemaComparison.Change, _ description: ClassDescription, _ table: TableEditor
+  ) throws(StoreError) {
+    switch change {
+    case .added(let index): try add(description, index, table)
+    case .removed(let column): try remove(description, column, table)
+    case .retyped(let index, let column), .madeRequired(let index, let column):
+      try remove(description, column, table)
+      try add(description, index, table)
+    case .madeOptional(let index, let column):
+      try widen(description, index, column, table)
+    case .primaryKey: break
+    }
+  }
+
+  // MARK: Columns
+
+  @discardableResult
+  private func add(
+    _ description: ClassDescription, _ index: Int, _ table: TableEditor
+  ) throws(StoreError) -> UInt16 {
+    let property = description.properties[index].property
+    let id = try table.addColumn(
+      name: property.columnName, type: property.columnType, isNullable: property.isColumnNullable,
+      attributes: StoredProperty(property).attributes)
+    if property.isIndexed { try buildIndex(description, index, id, table) }
+    return id
+  }
+
+  private func remove(
+    _ description: ClassDescription, _ column: ColumnDescriptor, _ table: TableEditor
+  ) throws(StoreError) {
+    try dropIndex(description, column.id)
+    if let stored = StoredProperty(attributes: column.attributes) {
+      let property = stored.property(named: column.name)
+      if property.isCollection { try abandonLists(column.id, table) }
+      if property.type == .object, let target = property.objectClassName {
+        try dropBacklinks(from: column.id, table, to: target)
+      }
+    }
+    try table.removeColumn(column.id)
+  }
+
+  /// Makes a property optional with its values kept.
+  private func widen(
+    _ description: ClassDescription, _ index: Int, _ column: ColumnDescriptor, _ table: TableEditor
+  ) throws(StoreError) {
+    let property = description.properties[index].property
+    if property.isCollection {
+      // The form of a list is the same with and without null elements.
+      table.setAttributes(StoredProperty(property).attributes, ofColumn: column.id)
+      return
+    }
+    table.renameColumn(column.id, to: "$old")
+    let id = try table.addColumn(
+      name: property.columnName, type: property.columnType, isNullable: true,
+      attributes: StoredProperty(property).attributes)
+    for key in try keys(table) {
+      if let value = try table.editor(of: column.id).value(key: key, column: column.id) {
+        try table.update(key: key, column: id, value: value)
+      }
+    }
+    try dropIndex(description, column.id)
+    try table.removeColumn(column.id)
+    if property.isIndexed { try buildIndex(description, index, id, table) }
+  }
+
+  private func keys(_ table: TableEditor) throws(StoreError) -> [Int64] {
+    var keys: [Int64] = []
+    var cursor = table.table.groups[0].leafCursor()
+    var isValid = try cursor.first()
+    while isValid {
+      for row in 0..<cursor.leaf.rowCount { keys.append(cursor.leaf.key(at: row)) }
+      isValid = try cursor.next()
+    }
+    return keys
+  }
+
+  private func abandonLists(_ column: UInt16, _ table: TableEditor) throws(StoreError) {
+    for key in try keys(table) {
+      if case .tree(let root)? = try table.editor(of: column).value(key: key, column: column) {
+        transaction.context.abandon(root: root)
+      }
+    }
+  }
+
+  private func dropBacklinks(
+    from column: UInt16, _ table: TableEditor, to className: String
+  ) throws(StoreError) {
+    let name = StoredName.backlinks(className)
+    guard try transaction.keyTree(name) != nil else { return }
+    let tree = try transaction.editKeyTree(name)
+    for link in try Backlinks.links(in: tree.tree, [])
+    where link.table == table.record.id && link.column == column {
+      _ = try tree.remove(link.bytes)
+    }
+  }
+
+  // MARK: Indexes
+
+  private func buildIndex(
+    _ description: ClassDescription, _ index: Int, _ column: UInt16, _ table: TableEditor
+  ) throws(StoreError) {
+    let tree = try transaction.editKeyTree(StoredName.index(description.name, column))
+    let isSigned = description.properties[index].property.type == .date
+    var entries: [[UInt8]] = []
+    for key in try keys(table) {
+      if let value = try table.editor(of: column).value(key: key, column: column),
+        let form = IndexKey.form(of: value, isSigned: isSigned)
+      {
+        entries.append(IndexKey.key(form, key))
+      }
+    }
+    entries.sort { $0.lexicographicallyPrecedes($1) }
+    for entry in entries { _ = try tree.set(entry, []) }
+  }
+
+  private func dropIndex(
+    _ description: ClassDescription, _ column: UInt16
+  ) throws(StoreError) {
+    _ = try transaction.drop(StoredName.index(description.name, column))
+  }
+}

@@ -1,0 +1,181 @@
+import CambiumCore
+
+/// A class in one Realm instance: where its rows are now, and how accessors of it are made.
+///
+/// Belongs to its Realm's context, except in a frozen Realm, where nothing here changes after the
+/// Realm was made.
+final class ClassAccess {
+  // The Realm owns its classes, and every accessor that leads here keeps the Realm.
+  unowned(unsafe) let realm: RealmInstance
+  /// The class's place among the Realm's classes.
+  let index: Int
+  /// The class as the program declares it.
+  let description: ClassDescription
+  /// How it is stored.
+  let stored: StoredClass
+  /// What all accessors look at before they trust the row they remember.
+  let header: UnsafeMutablePointer<AccessHeader>
+  /// The class that each property links to, if it does.
+  private(set) var targets: [Int?] = []
+  /// The list properties.
+  let collections: [Int]
+  private let slots: UnsafeMutableBufferPointer<Slot>
+  private var table: Table?
+  private var tableGeneration: UInt64 = 0
+
+  /// What is written into an accessor for one property.
+  private struct Slot {
+    var offset: Int
+    var head: PersistedHead
+  }
+
+  init(
+    realm: RealmInstance, index: Int, description: ClassDescription, stored: StoredClass,
+    groupOf: (UInt16) -> Int
+  ) {
+    self.realm = realm
+    self.index = index
+    self.description = description
+    self.stored = stored
+    collections = description.properties.indices.filter {
+      description.properties[$0].property.isCollection
+    }
+    header = .allocate(capacity: 1)
+    header.initialize(to: AccessHeader(thread: AccessHeader.noThread, generation: 1))
+    slots = .allocate(capacity: description.properties.count)
+    for (index, property) in description.properties.enumerated() {
+      let column = stored.columns[index]
+      var head = PersistedHead(
+        column: column, index: UInt16(index), state: PersistedHead.managed)
+      if column != StoredClass.noColumn, groupOf(column) > 0 {
+        head.flags = PersistedHead.laterGroup
+      }
+      slots.initializeElement(at: index, to: Slot(offset: property.offset, head: head))
+    }
+  }
+
+  deinit {
+    header.deallocate()
+    slots.deallocate()
+  }
+
+  /// Says to which classes the properties link, once all classes are there.
+  func resolveTargets(_ find: (String) -> Int?) {
+    targets = description.properties.map { $0.property.objectClassName.flatMap(find) }
+  }
+
+  /// The head that accessors hold for a property.
+  func head(_ propertyIndex: Int) -> PersistedHead { slots[propertyIndex].head }
+
+  // MARK: Rows
+
+  /// The class's table at the Realm's version or in its transaction; nil when the file has no such
+  /// class (possible when it is only read).
+  func currentTable() -> Table? {
+    if tableGeneration == header.pointee.generation { return table }
+    table = realm.readTable(stored.tableName)
+    tableGeneration = header.pointee.generation
+    return table
+  }
+
+  /// Forgets where rows were: the version moved, or the class changed.
+  @inline(__always) func invalidateRows() {
+    header.pointee.generation &+= 1
+    realm.noteChange()
+  }
+
+  /// Whether the running transaction has changed the class, so that single cells are read through
+  /// its editor instead of packed leaves.
+  var isTouched: Bool { realm.session?.editor(ifOpen: self) != nil }
+
+  /// How many objects there are.
+  var count: Int { currentTable()?.count ?? 0 }
+
+  /// Where the object with that key and creation is; nil when it is gone. Not for touched classes.
+  func locate(_ key: Int64, _ created: Int64) -> RowPosition? {
+    guard let position = seek(key), creation(at: position) == created else { return nil }
+    return position
+  }
+
+  /// Where the row with that key is; nil when there is none.
+  func seek(_ key: Int64) -> RowPosition? {
+    guard let table = currentTable(), let tree = table.groups.first else { return nil }
+    return realm.reading { () throws(StoreError) in try tree.seek(key) }
+  }
+
+  /// When the object at `position` was created.
+  func creation(at position: RowPosition) -> Int64 {
+    position.leaf.column(stored.createdColumn)?.int(position.row) ?? 0
+  }
+
+  /// When the object with that key was created; nil when there is none. Works in touched classes.
+  func creation(of key: Int64) -> Int64? {
+    if let editor = realm.session?.editor(ifOpen: self) { return editor.creation(of: key) }
+    return seek(key).map { creation(at: $0) }
+  }
+
+  /// When the object with that key was created, in the newest version; nil when it is gone. May be
+  /// asked from any thread.
+  func newestCreation(of key: Int64) -> Int64? {
+    realm.reading { () throws(StoreError) in
+      let snapshot = try realm.coordinator.database.snapshot()
+      guard let position = try snapshot.table(stored.tableName)?.seek(key) else { return nil }
+      return creation(at: position)
+    }
+  }
+
+  // MARK: Accessors
+
+  /// A new accessor of the row at `position`.
+  func object(at position: RowPosition) -> ObjectBase {
+    let object = description.type.init()
+    bind(
+      object, key: position.leaf.key(at: position.row), created: creation(at: position),
+      position: position)
+    return object
+  }
+
+  /// A new accessor of the object with that key; nil when there is none.
+  func object(forKey key: Int64) -> ObjectBase? {
+    if isTouched {
+      guard let created = creation(of: key) else { return nil }
+      let object = description.type.init()
+      bind(object, key: key, created: created)
+      return object
+    }
+    return seek(key).map { object(at: $0) }
+  }
+
+  /// Turns `object` into an accessor.
+  func bind(_ object: ObjectBase, key: Int64, created: Int64, position: RowPosition? = nil) {
+    object.instance = realm
+    object.access = Unmanaged.passUnretained(self)
+    object.header = header
+    object.key = key
+    object.created = created
+    object.epoch = realm.invalidations
+    let storage = object.storage
+    for slot in slots {
+      storage.storeBytes(of: slot.head, toByteOffset: slot.offset, as: PersistedHead.self)
+    }
+    if let position {
+      object.leaf = position.leaf
+      object.row = position.row
+      object.generation = header.pointee.generation
+    }
+  }
+}
+
+/// When an object was created: the version, and how often its key had been used before in the same
+/// transaction. With the key it is the object's identity.
+enum Incarnation {
+  static let countBits: Int64 = 8
+
+  static func value(version: Version, count: Int) -> Int64 {
+    precondition(
+      count < 1 << countBits,
+      "An object with the same primary key was created and deleted \(count) times in one "
+        + "transaction; commit in between.")
+    return Int64(truncatingIfNeeded: version) << countBits | Int64(count)
+  }
+}

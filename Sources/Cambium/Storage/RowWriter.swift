@@ -1,0 +1,72 @@
+import CambiumCore
+
+/// Gathers the cells of one new row.
+///
+/// Bytes are copied into memory that lasts until the next row begins.
+public final class RowWriter {
+  unowned(unsafe) let realm: RealmInstance
+  /// Where the next cell goes.
+  var position = 0
+  /// The cells gathered so far, in the order of the table's columns.
+  private(set) var cells: [ColumnValue] = []
+  /// The targets of lists of links, with the position of the list's cell.
+  private(set) var listTargets: [(position: Int, keys: [Int64])] = []
+  private var chunk: UnsafeMutableRawBufferPointer
+  private var used = 0
+  private var fullChunks: [UnsafeMutableRawBufferPointer] = []
+
+  init(realm: RealmInstance) {
+    self.realm = realm
+    chunk = .allocate(byteCount: 1 << 14, alignment: 16)
+  }
+
+  deinit {
+    for chunk in fullChunks { chunk.deallocate() }
+    chunk.deallocate()
+  }
+
+  /// Begins a row with the given cells.
+  func begin(_ defaults: [ColumnValue]) {
+    cells.removeAll(keepingCapacity: true)
+    cells.append(contentsOf: defaults)
+    if !listTargets.isEmpty { listTargets = [] }
+    used = 0
+    for chunk in fullChunks { chunk.deallocate() }
+    if !fullChunks.isEmpty { fullChunks = [] }
+  }
+
+  /// Sets the cell at the current position.
+  public func append(_ cell: ColumnValue) {
+    if case .bytes(let bytes) = cell {
+      cells[position] = .bytes(copy(bytes))
+    } else {
+      cells[position] = cell
+    }
+  }
+
+  /// Sets the cell at the current position to bytes.
+  func append(_ bytes: [UInt8]) {
+    cells[position] = .bytes(bytes.withUnsafeBytes { copy($0) })
+  }
+
+  /// Notes that the cell at the current position is a list of links to `keys`.
+  func noteTargets(_ keys: [Int64]) { listTargets.append((position, keys)) }
+
+  /// A copy of `cell` that lasts as long as the row.
+  func lasting(_ cell: ColumnValue) -> ColumnValue {
+    if case .bytes(let bytes) = cell { .bytes(copy(bytes)) } else { cell }
+  }
+
+  private func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    if bytes.isEmpty { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    if chunk.count - used < bytes.count {
+      fullChunks.append(chunk)
+      chunk = .allocate(byteCount: max(1 << 14, bytes.count), alignment: 16)
+      used = 0
+    }
+    let target = UnsafeMutableRawBufferPointer(rebasing: chunk[used..<used + bytes.count])
+    target.copyMemory(from: bytes)
+    used += bytes.count
+    return UnsafeRawBufferPointer(target)
+  }
+}

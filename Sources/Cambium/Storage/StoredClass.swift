@@ -1,0 +1,97 @@
+import CambiumCore
+
+/// How a class of a schema is stored in one database.
+///
+/// Every class is a table of its own, `class/NAME`. A property's column never changes its number; a
+/// hidden column ``createdColumn`` holds the version that created an object, because an object's
+/// identity is its key and its creation.
+package final class StoredClass: Sendable {
+  /// The class as the program declares it.
+  package let objectSchema: ObjectSchema
+  /// The number by which indexes and backlinks name the class.
+  package let tableID: UInt32
+  /// The column of each property, in order of declaration; ``noColumn`` for linking objects.
+  package let columns: [UInt16]
+  /// The column with the objects' creation.
+  package let createdColumn: UInt16
+  /// Which property is the primary key, if one is.
+  package let primaryKeyIndex: Int?
+  private let indexByName: [String: Int]
+
+  /// Stands for a column that does not exist; real ones count from 1.
+  package static let noColumn: UInt16 = 0
+
+  package init(
+    objectSchema: ObjectSchema, tableID: UInt32, columns: [UInt16], createdColumn: UInt16
+  ) {
+    self.objectSchema = objectSchema
+    self.tableID = tableID
+    self.columns = columns
+    self.createdColumn = createdColumn
+    primaryKeyIndex = objectSchema.properties.firstIndex(where: \.isPrimaryKey)
+    var names: [String: Int] = [:]
+    for (index, property) in objectSchema.properties.enumerated() {
+      names[property.columnName] = index
+    }
+    for (index, property) in objectSchema.properties.enumerated() { names[property.name] = index }
+    indexByName = names
+  }
+
+  /// The class's name.
+  package var name: String { objectSchema.className }
+
+  /// The name of the class's table.
+  package var tableName: String { StoredName.table(name) }
+
+  /// Whether an object's key is its primary key: so it is for non-optional integers.
+  package var isKeyPrimaryKey: Bool {
+    guard let primaryKeyIndex else { return false }
+    let property = objectSchema.properties[primaryKeyIndex]
+    return property.type == .int && !property.isOptional
+  }
+
+  /// The place of the property with that Swift name, or else that column name; nil if there is none.
+  package func propertyIndex(_ name: String) -> Int? { indexByName[name] }
+
+  /// Whether an index serves the property: those marked, and primary keys that are not object keys.
+  package func hasIndex(_ propertyIndex: Int) -> Bool {
+    let property = objectSchema.properties[propertyIndex]
+    return property.isIndexed || (property.isPrimaryKey && !isKeyPrimaryKey)
+  }
+
+  /// The name of the property's index.
+  package func indexName(_ propertyIndex: Int) -> String {
+    StoredName.index(name, columns[propertyIndex])
+  }
+}
+
+/// The classes of an open Realm and how they are stored.
+package final class StoredSchema: Sendable {
+  /// The classes, sorted by name.
+  package let classes: [StoredClass]
+  private let classByName: [String: StoredClass]
+
+  package init(_ classes: [StoredClass]) {
+    self.classes = classes
+    classByName = Dictionary(classes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The class with that name, or nil.
+  package subscript(name: String) -> StoredClass? { classByName[name] }
+}
+
+/// The names under which a Realm's trees and values hang in the catalog.
+package enum StoredName {
+  /// The objects of a class.
+  package static func table(_ className: String) -> String { "class/\(className)" }
+  /// The index of a column.
+  package static func index(_ className: String, _ column: UInt16) -> String {
+    "index/\(className)/\(column)"
+  }
+  /// The links that lead to objects of a class.
+  package static func backlinks(_ className: String) -> String { "backlinks/\(className)" }
+  /// The user's schema version, 8 bytes, little-endian.
+  package static let schemaVersion = "schema/version"
+  /// What the names of all classes begin with.
+  package static let tablePrefix = "class/"
+}

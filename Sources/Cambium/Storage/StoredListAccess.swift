@@ -1,0 +1,153 @@
+import CambiumCore
+
+/// A list property of one object, wherever its elements are: in the row, in a tree of its own, or in
+/// a tree that the running transaction has changed.
+struct StoredListAccess {
+  let access: ClassAccess
+  let key: Int64
+  let index: Int
+
+  /// What a list's elements were found as; valid until the class's rows move.
+  enum Content {
+    case small([UInt8])
+    case tree(ColumnTree)
+  }
+
+  private var property: Property { access.description.properties[index].property }
+  var elementType: ColumnType { property.elementColumnType }
+  var column: UInt16 { access.stored.columns[index] }
+  var listKey: WriteSession.ListKey {
+    WriteSession.ListKey(table: access.stored.tableID, column: column, key: key)
+  }
+
+  /// The elements as they are now.
+  func content(in realm: RealmInstance) -> Content {
+    if let list = realm.session?.list(ifOpen: listKey) { return .tree(list.tree) }
+    return realm.withCell(access, key, index) { cell in
+      switch cell {
+      case .bytes(let bytes): .small(Array(bytes))
+      case .tree(let root): .tree(ColumnTree(root: root, source: realm.source))
+      default: .small([])
+      }
+    }
+  }
+
+  /// The targets of a list of links.
+  func links(in realm: RealmInstance) -> [Int64] {
+    var links: [Int64] = []
+    content(in: realm).forEach(elementType, realm) { if let link = $0.link { links.append(link) } }
+    return links
+  }
+
+  /// Gives the list's own tree back, if it has one.
+  func abandonTree(in session: WriteSession) throws(StoreError) {
+    let context = session.transaction.context
+    if let list = session.list(ifOpen: listKey) {
+      context.abandon(root: try list.flush())
+      session.closeList(listKey)
+      return
+    }
+    let root = session.realm.withCell(access, key, index) { cell -> TreeRoot? in
+      if case .tree(let root) = cell { root } else { nil }
+    }
+    if let root { context.abandon(root: root) }
+  }
+
+  /// Takes every occurrence of a link out of a list of any class in the file.
+  static func removeAll(
+    _ target: Int64, key: Int64, column: UInt16, table: TableEditor, in session: WriteSession
+  ) throws(StoreError) {
+    let listKey = WriteSession.ListKey(table: table.record.id, column: column, key: key)
+    var list = session.list(ifOpen: listKey)
+    if list == nil {
+      switch try table.editor(of: column).value(key: key, column: column) {
+      case .tree(let root)?: list = session.openList(listKey, root: root, type: .int)
+      case .bytes(let bytes)?:
+        let kept = StoredList.elements(of: bytes, .int).filter { $0.link != target }
+        let form = StoredList.form(kept, .int) ?? []
+        let result = form.withUnsafeBytes { bytes in
+          catching { () throws(StoreError) in
+            try table.update(key: key, column: column, value: .bytes(bytes))
+          }
+        }
+        _ = try result.get()
+        return
+      default: return
+      }
+    }
+    guard let list else { return }
+    var positions: [Int] = []
+    Content.tree(list.tree).forEach(.int, session.realm) { element, position in
+      if element.link == target { positions.append(position) }
+    }
+    for position in positions.reversed() { try list.remove(at: position) }
+  }
+}
+
+extension StoredListAccess.Content {
+  /// How many elements there are.
+  func count(_ type: ColumnType) -> Int {
+    switch self {
+    case .small(let bytes): bytes.withUnsafeBytes { StoredList($0, type)?.count ?? 0 }
+    case .tree(let tree): tree.count
+    }
+  }
+
+  /// Calls `body` with every element in order.
+  func forEach(_ type: ColumnType, _ realm: RealmInstance, _ body: (ColumnValue) -> Void) {
+    forEach(type, realm) { element, _ in body(element) }
+  }
+
+  /// Calls `body` with every element and its position in order.
+  func forEach(
+    _ type: ColumnType, _ realm: RealmInstance, _ body: (ColumnValue, Int) -> Void
+  ) {
+    switch self {
+    case .small(let bytes):
+      bytes.withUnsafeBytes { bytes in
+        guard let list = StoredList(bytes, type) else { return }
+        for index in 0..<list.count { body(list[index], index) }
+      }
+    case .tree(let tree):
+      realm.reading { () throws(StoreError) in
+        var cursor = tree.leafCursor()
+        var isValid = try cursor.first()
+        while isValid {
+          for row in 0..<cursor.leaf.rowCount {
+            try cursor.leaf.withCell(StoredList.elementColumn, type, row, tree) { cell in
+              body(cell, cursor.firstIndex + row)
+            }
+          }
+          isValid = try cursor.next()
+        }
+      }
+    }
+  }
+
+  /// Calls `body` with the element at `index`, which exists.
+  func withElement<Result>(
+    _ index: Int, _ type: ColumnType, _ realm: RealmInstance, _ body: (ColumnValue) -> Result
+  ) -> Result {
+    switch self {
+    case .small(let bytes):
+      return bytes.withUnsafeBytes { bytes in
+        guard let list = StoredList(bytes, type), index < list.count else { return body(.null) }
+        return body(list[index])
+      }
+    case .tree(let tree):
+      return realm.reading { () throws(StoreError) in
+        guard let position = try tree.select(index) else { return body(.null) }
+        return try position.leaf.withCell(
+          StoredList.elementColumn, type, position.row, tree, isNullable: true, body)
+      }
+    }
+  }
+}
+
+extension StoredList {
+  /// The elements of a small form. Bytes stay valid as long as the form.
+  static func elements(of bytes: UnsafeRawBufferPointer, _ type: ColumnType) -> [ColumnValue] {
+    guard let list = StoredList(bytes, type) else { return [] }
+    return (0..<list.count).map { list[$0] }
+  }
+}

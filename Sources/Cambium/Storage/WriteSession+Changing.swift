@@ -1,0 +1,165 @@
+import CambiumCore
+
+extension WriteSession {
+  /// Stores a property's cell, keeping index and backlinks true.
+  ///
+  /// With `skippingEqual` nothing is written when the stored cell is the same.
+  func update(
+    _ key: Int64, _ access: ClassAccess, _ index: Int, _ cell: ColumnValue,
+    skippingEqual: Bool = false
+  ) {
+    attempt { () throws(StoreError) in
+      let editor = try editor(access)
+      let column = access.stored.columns[index]
+      if skippingEqual, realm.cellEquals(access, key, index, cell) { return }
+      if access.stored.hasIndex(index) { try updateIndex(key, access, editor, index, cell) }
+      if access.description.properties[index].property.isLink {
+        try updateBacklink(key, access, editor, index, cell)
+      }
+      try editor.table.update(key: key, column: column, value: cell)
+      access.invalidateRows()
+    }
+  }
+
+  private func updateIndex(
+    _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor, _ index: Int, _ cell: ColumnValue
+  ) throws(StoreError) {
+    let tree = try editor.index(index)
+    let old = realm.withCell(access, key, index) { editor.indexForm(index, $0) }
+    let new = editor.indexForm(index, cell)
+    if old == new { return }
+    if let old { _ = try tree.remove(IndexKey.key(old, key)) }
+    if let new { _ = try tree.set(IndexKey.key(new, key), []) }
+  }
+
+  private func updateBacklink(
+    _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor, _ index: Int, _ cell: ColumnValue
+  ) throws(StoreError) {
+    guard let targetClass = access.targets[index] else { return }
+    let old = realm.withCell(access, key, index) { $0.link }
+    let new = cell.link
+    if old == new { return }
+    let backlinks = try backlinks(to: targetClass)
+    let column = access.stored.columns[index]
+    if let old {
+      try backlinks.remove(
+        BacklinkKey(target: old, table: access.stored.tableID, column: column, source: key))
+    }
+    if let new {
+      try backlinks.add(
+        BacklinkKey(target: new, table: access.stored.tableID, column: column, source: key))
+    }
+  }
+
+  // MARK: Deleting
+
+  /// Deletes an object: its row, its index entries, its links, and the links that lead to it.
+  func delete(_ key: Int64, _ access: ClassAccess) {
+    attempt { () throws(StoreError) in
+      let editor = try editor(access)
+      guard let created = editor.creation(of: key) else { return }
+      for index in editor.indexed {
+        if let form = realm.withCell(access, key, index, { editor.indexForm(index, $0) }) {
+          _ = try editor.index(index).remove(IndexKey.key(form, key))
+        }
+      }
+      for (index, property) in access.description.properties.enumerated() {
+        if property.property.isLink {
+          try updateBacklink(key, access, editor, index, .null)
+        } else if property.property.isCollection {
+          try dropList(key, access, index)
+        }
+      }
+      try dropIncomingLinks(key, access)
+      try editor.table.remove(key: key)
+      editor.noteDeletion(of: key, created: created)
+      access.invalidateRows()
+    }
+  }
+
+  private func dropList(
+    _ key: Int64, _ access: ClassAccess, _ index: Int
+  ) throws(StoreError) {
+    let list = StoredListAccess(access: access, key: key, index: index)
+    if let targetClass = access.targets[index] {
+      let backlinks = try backlinks(to: targetClass)
+      for target in list.links(in: realm) {
+        try backlinks.remove(
+          BacklinkKey(
+            target: target, table: access.stored.tableID, column: access.stored.columns[index],
+            source: key))
+      }
+    }
+    try list.abandonTree(in: self)
+  }
+
+  /// Takes the object out of every property that links to it.
+  private func dropIncomingLinks(
+    _ key: Int64, _ access: ClassAccess
+  ) throws(StoreError) {
+    guard try hasBacklinks(to: access.index) else { return }
+    let backlinks = try backlinks(to: access.index)
+    let links = try backlinks.links(to: key)
+    if links.isEmpty { return }
+    var seen: Set<BacklinkKey> = []
+    for link in links {
+      var source = link
+      source.ordinal = 0
+      guard seen.insert(source).inserted else { continue }
+      try dropLink(source)
+    }
+    try backlinks.removeAll(to: key)
+  }
+
+  private func dropLink(_ link: BacklinkKey) throws(StoreError) {
+    guard let name = try tableName(link.table), let table = try transaction.editTable(name),
+      let column = table.record.columns.first(where: { $0.id == link.column })
+    else { return }
+    if column.type == .int {
+      try table.update(key: link.source, column: link.column, value: .null)
+    } else {
+      try StoredListAccess.removeAll(
+        link.target, key: link.source, column: link.column, table: table, in: self)
+    }
+    for access in realm.classes where access.stored.tableID == link.table {
+      // Opening the editor makes reads go through it.
+      _ = try editor(access)
+      access.invalidateRows()
+    }
+  }
+
+  /// Deletes all objects of all classes of the Realm's schema.
+  func deleteAll() {
+    attempt { () throws(StoreError) in
+      let known = Set(realm.classes.map(\.stored.tableName))
+      let isWhole = try transaction.names(withPrefix: StoredName.tablePrefix)
+        .allSatisfy { known.contains($0) }
+      for access in realm.classes {
+        // A class that this Realm does not know may link to its objects.
+        if isWhole { try clear(access) } else { deleteEach(access) }
+      }
+    }
+  }
+
+  private func deleteEach(_ access: ClassAccess) {
+    for key in realm.keys(of: access) { delete(key, access) }
+  }
+
+  private func clear(_ access: ClassAccess) throws(StoreError) {
+    for index in access.collections {
+      for key in realm.keys(of: access) {
+        try StoredListAccess(access: access, key: key, index: index).abandonTree(in: self)
+      }
+    }
+    let editor = try editor(access)
+    try editor.table.removeAll()
+    for index in editor.indexed { try editor.index(index).removeAll() }
+    if try hasBacklinks(to: access.index) { try backlinks(to: access.index).removeAll() }
+    access.invalidateRows()
+  }
+}
+
+extension ColumnValue {
+  /// The key that a link's cell holds.
+  var link: Int64? { if case .int(let key) = self { key } else { nil } }
+}

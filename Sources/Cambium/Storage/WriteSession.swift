@@ -1,0 +1,171 @@
+import CambiumCore
+
+/// A write transaction of a Realm: what has to change together when an object does.
+///
+/// Most of the interface that leads here cannot throw. The first failure of the store is kept, what
+/// follows changes nothing more, and committing throws it.
+final class WriteSession {
+  unowned(unsafe) let realm: RealmInstance
+  let transaction: WriteTransaction
+  /// What happens to objects whose primary key is taken, while objects are being added.
+  var policy = Realm.UpdatePolicy.error
+  /// Whether assignments leave values that are equal alone.
+  var skipsEqualValues = false
+  /// Which properties count for objects that were made from values without all of them.
+  var partials: [ObjectIdentifier: Set<Int>] = [:]
+  /// Objects that have a key and wait for their row.
+  var queue: [Adoption] = []
+  /// Where ``queue`` goes on.
+  var queueStart = 0
+  /// The integer primary keys among ``queue``.
+  var queuedKeys: Set<QueuedKey> = []
+  /// Whether ``queue`` is being worked off further up the stack.
+  var isDraining = false
+  private(set) var failure: StoreError?
+  private var editors: [ClassEditor?]
+  private var backlinks: [BacklinkEditor?]
+  private var lists: [ListKey: ListTreeEditor] = [:]
+  private var tableNames: [UInt32: String]?
+  let row: RowWriter
+  let keyRow: RowWriter
+
+  /// An object on its way into the Realm.
+  struct Adoption {
+    var object: ObjectBase
+    var access: ClassAccess
+    var isNew: Bool
+  }
+
+  /// An integer primary key of an object that has no row yet.
+  struct QueuedKey: Hashable {
+    var classIndex: Int
+    var key: Int64
+  }
+
+  /// Names a list of one object.
+  struct ListKey: Hashable {
+    var table: UInt32
+    var column: UInt16
+    var key: Int64
+  }
+
+  init(realm: RealmInstance, transaction: WriteTransaction) {
+    self.realm = realm
+    self.transaction = transaction
+    editors = Array(repeating: nil, count: realm.classes.count)
+    backlinks = Array(repeating: nil, count: realm.classes.count)
+    row = RowWriter(realm: realm)
+    keyRow = RowWriter(realm: realm)
+  }
+
+  // MARK: Failures
+
+  /// Runs `body`; after a failure, now or before, returns `fallback`.
+  func attempt<Value>(_ fallback: Value, _ body: () throws(StoreError) -> Value) -> Value {
+    if failure != nil { return fallback }
+    do throws(StoreError) {
+      return try body()
+    } catch {
+      failure = error
+      return fallback
+    }
+  }
+
+  /// Runs `body`; does nothing after a failure.
+  func attempt(_ body: () throws(StoreError) -> Void) { attempt((), body) }
+
+  // MARK: Editors
+
+  /// The class's editor if the transaction has opened it.
+  @inline(__always) func editor(ifOpen access: ClassAccess) -> ClassEditor? {
+    editors[access.index]
+  }
+
+  /// The class's editor.
+  func editor(_ access: ClassAccess) throws(StoreError) -> ClassEditor {
+    if let editor = editors[access.index] { return editor }
+    guard let table = try transaction.editTable(access.stored.tableName) else {
+      throw .damaged(Damage(.catalog, "the table of class '\(access.stored.name)' is gone"))
+    }
+    let editor = ClassEditor(access: access, table: table, transaction: transaction)
+    editors[access.index] = editor
+    access.invalidateRows()
+    return editor
+  }
+
+  /// The links that lead to a class.
+  func backlinks(to classIndex: Int) throws(StoreError) -> BacklinkEditor {
+    if let editor = backlinks[classIndex] { return editor }
+    let name = StoredName.backlinks(realm.classes[classIndex].stored.name)
+    let editor = BacklinkEditor(tree: try transaction.editKeyTree(name))
+    backlinks[classIndex] = editor
+    return editor
+  }
+
+  /// Whether anything ever linked to objects of a class, which otherwise has no such tree.
+  func hasBacklinks(to classIndex: Int) throws(StoreError) -> Bool {
+    if backlinks[classIndex] != nil { return true }
+    let name = StoredName.backlinks(realm.classes[classIndex].stored.name)
+    return try transaction.keyTree(name) != nil
+  }
+
+  /// The list's own tree, when the transaction has opened it.
+  func list(ifOpen key: ListKey) -> ListTreeEditor? {
+    lists.isEmpty ? nil : lists[key]
+  }
+
+  /// Opens a list's own tree.
+  func openList(_ key: ListKey, root: TreeRoot, type: ColumnType) -> ListTreeEditor {
+    if let list = lists[key] { return list }
+    let list = ListTreeEditor(root: root, type: type, context: transaction.context)
+    lists[key] = list
+    return list
+  }
+
+  /// Forgets a list's own tree, after its content was dropped.
+  func closeList(_ key: ListKey) { lists[key] = nil }
+
+  /// The name of the table with that number, of any class in the file.
+  func tableName(_ id: UInt32) throws(StoreError) -> String? {
+    if tableNames == nil {
+      var names: [UInt32: String] = [:]
+      for name in try transaction.names(withPrefix: StoredName.tablePrefix) {
+        if let table = try transaction.table(name) { names[table.record.id] = name }
+      }
+      tableNames = names
+    }
+    return tableNames?[id]
+  }
+
+  // MARK: Ending
+
+  /// Brings the transaction's trees up to date with everything gathered here, so that they can be
+  /// read as a whole.
+  func settle() {
+    attempt { () throws(StoreError) in
+      for editor in backlinks { try editor?.settle() }
+      for (key, list) in lists where list.isChanged { try write(list, key) }
+    }
+  }
+
+  private func write(_ list: ListTreeEditor, _ key: ListKey) throws(StoreError) {
+    guard let name = try tableName(key.table), let table = try transaction.editTable(name) else {
+      return
+    }
+    let root = try list.flush()
+    try table.update(key: key.key, column: key.column, value: .tree(root))
+    for access in realm.classes where access.stored.tableID == key.table {
+      access.invalidateRows()
+    }
+  }
+
+  /// Makes the changes the newest version.
+  func commit(_ durability: Durability) throws(StoreError) -> Snapshot {
+    settle()
+    if let failure {
+      transaction.rollback()
+      throw failure
+    }
+    return try transaction.commit(durability: durability)
+  }
+}

@@ -1,1 +1,0 @@
-// Tests of the module take shape here.
