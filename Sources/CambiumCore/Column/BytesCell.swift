@@ -73,10 +73,12 @@ import CPlatform
   /// Writes an inline value to `target`, which has room for ``count`` bytes.
   @inlinable public func copy(to target: UnsafeMutableRawPointer) {
     guard form == .inline else { return }
-    var target = target
-    for part in [head, body, tail] where part.count > 0 {
-      if let start = part.baseAddress { target.copyMemory(from: start, byteCount: part.count) }
-      target += part.count
+    if let start = head.baseAddress { target.copyMemory(from: start, byteCount: head.count) }
+    if let start = body.baseAddress {
+      (target + head.count).copyMemory(from: start, byteCount: body.count)
+    }
+    if let start = tail.baseAddress {
+      (target + head.count + body.count).copyMemory(from: start, byteCount: tail.count)
     }
   }
 
@@ -107,14 +109,10 @@ import CPlatform
   /// Whether an inline value is `bytes`; false for every other form.
   public func equals(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard form == .inline, bytes.count == count else { return false }
-    var offset = 0
-    for part in [head, body, tail] {
-      if !equalBytes(part.baseAddress, bytes.baseAddress, at: offset, count: part.count) {
-        return false
-      }
-      offset += part.count
-    }
-    return true
+    return equalBytes(head.baseAddress, bytes.baseAddress, count: head.count)
+      && equalBytes(body.baseAddress, bytes.baseAddress, at: head.count, count: body.count)
+      && equalBytes(
+        tail.baseAddress, bytes.baseAddress, at: head.count + body.count, count: tail.count)
   }
 }
 

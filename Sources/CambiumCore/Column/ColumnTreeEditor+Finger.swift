@@ -75,6 +75,12 @@ extension ColumnTreeEditor {
   /// Lets go of the leaf, after counting what was added to it.
   func dropFinger() {
     settleFinger()
+    // A leaf that took many changes is likely done: packed now, its memory serves the next one.
+    if finger.changeCount >= 16, let leaf, let builder = leaf.builder {
+      packNow(leaf)
+      leaf.builder = nil
+      recycle(builder)
+    }
     finger = Finger()
     hot = nil
     leaf = nil

@@ -344,9 +344,12 @@ extension ColumnTreeEditor {
       packNow(next)
       children[index + 1].separator = right.keys.map { $0[0] } ?? 0
       children[index + 1].rowCount = UInt64(right.rowCount)
+      next.builder = nil
     }
     packNow(leaf)
     children[index].rowCount = UInt64(left.rowCount)
+    leaf.builder = nil
+    recycle(left)
   }
 
   private func own(leaf child: inout Child) throws(StoreError) {

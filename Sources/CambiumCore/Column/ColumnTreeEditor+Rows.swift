@@ -14,6 +14,7 @@ extension ColumnTreeEditor {
   ) {
     builder.insert(at: row, key: key, values: values, outboard: outboard)
     finger.pendingRows &+= 1
+    finger.changeCount &+= 1
     root.rowCount &+= 1
     if builder.rowCount >= builder.checkAt { checkSize(builder) }
   }
@@ -63,6 +64,7 @@ extension ColumnTreeEditor {
     }
     let builder = try builder(of: leaf)
     builder.update(row: row, column: index, value: value, outboard: outboard)
+    finger.changeCount &+= 1
     if spec.type == .bytes { checkSize(builder) }
   }
 
@@ -140,6 +142,7 @@ extension ColumnTreeEditor {
     try releaseOutboard(row: row, of: leaf)
     root.rowCount &-= 1
     finger.pendingRows &-= 1
+    finger.changeCount &+= 1
     let builder = try builder(of: leaf)
     builder.remove(row: row)
     if builder.rowCount == 0 { return dropLeaf() }

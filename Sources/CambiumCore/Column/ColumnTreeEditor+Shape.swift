@@ -155,6 +155,7 @@ extension ColumnTreeEditor {
   func dropLeaf() {
     settleFinger()
     context.free(childReference(steps.count))
+    finger.changeCount = 0
     leaf = nil
     var depth = steps.count - 1
     while depth >= 0 {

@@ -63,6 +63,8 @@ public final class ColumnTreeEditor {
     var first = 0
     /// Rows added to the leaf that its branches do not count yet.
     var pendingRows = 0
+    /// Changes to the leaf's rows since the finger came.
+    var changeCount = 0
   }
 
   /// A branch on the way to the finger.

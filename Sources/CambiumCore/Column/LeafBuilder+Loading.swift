@@ -73,6 +73,9 @@ extension BuilderColumn {
     guard let parts = source.bytesColumn else {
       return loadDefaults(count: source.rowCount, at: first)
     }
+    if source.encoding == .variable {
+      return loadVariable(parts, count: source.rowCount, at: first)
+    }
     for row in 0..<source.rowCount {
       let cell = parts.cell(row)
       switch cell.form {
@@ -84,6 +87,37 @@ extension BuilderColumn {
         putSlot(first + row, count, isOutboard: false)
       case .overflow, .tree: putBytes(first + row, cell.body, isOutboard: true)
       }
+    }
+  }
+
+  /// Appends values that lie one after another, as they lie when nothing was factored out.
+  private mutating func loadVariable(_ parts: BytesColumn, count: Int, at first: Int) {
+    let (prefix, suffix) = (parts.prefix, parts.suffix)
+    let affixes = prefix.count + suffix.count
+    reserveHeap(parts.heapByteCount + affixes * count)
+    guard let heap else { return }
+    if affixes == 0 {
+      (heap + heapByteCount).copyMemory(from: parts.heap, byteCount: parts.heapByteCount)
+    }
+    var offset = 0
+    for row in 0..<count {
+      let length = parts.length(row)
+      guard offset + length <= parts.heapByteCount else { return }
+      if affixes > 0, !parts.column.isNull(row) {
+        var target = heap + heapByteCount
+        if let start = prefix.baseAddress {
+          target.copyMemory(from: start, byteCount: prefix.count)
+          target += prefix.count
+        }
+        target.copyMemory(from: parts.heap + offset, byteCount: length)
+        if let start = suffix.baseAddress {
+          (target + length).copyMemory(from: start, byteCount: suffix.count)
+        }
+        putSlot(first + row, length + affixes, isOutboard: false)
+      } else {
+        putSlot(first + row, length, isOutboard: parts.isOutboard(row))
+      }
+      offset += length
     }
   }
 }
