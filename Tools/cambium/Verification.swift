@@ -1,3 +1,4 @@
+import Cambium
 import CambiumCore
 import Foundation
 
@@ -14,7 +15,16 @@ struct Verification: Encodable {
     self.path = path
     do {
       let report = try OfflineStore.withDatabase(path: path) { database in
-        try database.verify { walked in progress.show("verifying", Output.bytes(walked)) }
+        var report = try database.verify { walked in
+          progress.show("verifying", Output.bytes(walked))
+        }
+        if report.findings.isEmpty {
+          // Indexes and backlinks can only be followed through sound trees.
+          progress.show("verifying", "indexes and backlinks")
+          var verifier = ObjectVerifier(snapshot: try database.snapshot())
+          report.findings += try verifier.run()
+        }
+        return report
       }
       progress.finish()
       version = report.version

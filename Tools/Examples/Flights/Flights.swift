@@ -1,1 +1,40 @@
-@main enum Flights { static func main() {} }
+import ArgumentParser
+import Cambium
+import Foundation
+
+/// Imports a year of flights, asks questions, deletes beside a frozen view, compacts and reopens.
+@main
+struct Flights: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Stores all flights that left New York City in 2013 and asks about them.")
+
+  @Option(help: "Where pages live: file or memory.")
+  var store = "file"
+
+  @Option(help: "Keep the store at this path; otherwise it goes to a folder that is removed.")
+  var at: String?
+
+  @Option(help: "The folder with the data files.")
+  var data: String?
+
+  func validate() throws {
+    guard ["file", "memory"].contains(store) else {
+      throw ValidationError("--store is 'file' or 'memory', not '\(store)'.")
+    }
+    if store == "memory", at != nil {
+      throw ValidationError("A memory store has no path; leave --at out.")
+    }
+  }
+
+  func run() throws {
+    let place = try Place(store: store, path: at)
+    defer { place.remove() }
+    let stopwatch = Stopwatch()
+    let finished = try FlightsRun(
+      configuration: place.configuration, path: place.path, folder: DataFolder(path: data),
+      stopwatch: stopwatch
+    ).run()
+    stopwatch.report()
+    withExtendedLifetime(finished) {}
+  }
+}

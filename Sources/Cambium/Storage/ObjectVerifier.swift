@@ -1,0 +1,177 @@
+import CambiumCore
+
+/// Proves that what the object layer keeps twice agrees: indexes with the rows they serve, backlinks
+/// with the links they mirror, links with the objects they lead to.
+///
+/// Works on what the catalog says, without the program's classes. The trees themselves must be sound;
+/// ``Database/verify(progress:)`` proves that.
+package struct ObjectVerifier {
+  private let snapshot: Snapshot
+  private var findings: [String] = []
+  private var linkCounts: [String: Int] = [:]
+  private var tables: [String: Table] = [:]
+  private static let findingLimit = 1000
+
+  package init(snapshot: Snapshot) { self.snapshot = snapshot }
+
+  /// What is wrong, a line each, at most about a thousand. Throws when a page cannot be read.
+  package mutating func run() throws(StoreError) -> [String] {
+    for name in try snapshot.names(withPrefix: StoredName.tablePrefix) {
+      let className = String(name.dropFirst(StoredName.tablePrefix.count))
+      tables[className] = try snapshot.table(name)
+    }
+    for (className, table) in tables.sorted(by: { $0.key < $1.key }) {
+      for column in table.record.columns {
+        guard let property = StoredProperty(attributes: column.attributes) else { continue }
+        try checkIndex(className, table, column, property)
+        try checkLinks(className, table, column, property)
+      }
+    }
+    try checkBacklinkCounts()
+    return findings
+  }
+
+  private mutating func report(_ finding: @autoclosure () -> String) {
+    if findings.count < Self.findingLimit { findings.append(finding()) }
+  }
+
+  // MARK: Indexes
+
+  private mutating func checkIndex(
+    _ className: String, _ table: Table, _ column: ColumnDescriptor, _ property: StoredProperty
+  ) throws(StoreError) {
+    guard let index = try snapshot.keyTree(StoredName.index(className, column.id)) else { return }
+    let name = "\(className).\(column.name)"
+    var missing: [Int64] = []
+    try forEachCell(table, column) { key, _, cell throws(StoreError) in
+      guard let form = IndexKey.form(of: cell, isSigned: property.type == .date) else { return }
+      if try !index.contains(IndexKey.key(form, key)) { missing.append(key) }
+    }
+    for key in missing { report("\(name): the index lacks object \(key)") }
+    if index.count != table.count {
+      report("\(name): the index has \(index.count) entries for \(table.count) objects")
+    }
+    if property.isPrimaryKey { try checkUniqueness(index, name) }
+  }
+
+  private mutating func checkUniqueness(_ index: KeyTree, _ name: String) throws(StoreError) {
+    var previous: ArraySlice<UInt8> = []
+    var cursor = index.cursor()
+    var isValid = try cursor.seekFirst()
+    while isValid {
+      let form = cursor.key.dropLast(8)
+      // Of long values the index keeps a hash, which tells them apart too.
+      if form == previous { report("\(name): two objects have the same primary key") }
+      previous = form
+      isValid = try cursor.next()
+    }
+  }
+
+  // MARK: Links
+
+  private mutating func checkLinks(
+    _ className: String, _ table: Table, _ column: ColumnDescriptor, _ property: StoredProperty
+  ) throws(StoreError) {
+    guard property.type == .object, let targetName = property.objectClassName else { return }
+    let name = "\(className).\(column.name)"
+    guard let target = tables[targetName],
+      let backlinks = try snapshot.keyTree(StoredName.backlinks(targetName))
+    else {
+      try checkNoLinks(table, column, name, targetName)
+      return
+    }
+    let tableID = table.record.id
+    var found: [String] = []
+    var count = 0
+    try forEachCell(table, column) { source, tree, cell throws(StoreError) in
+      var ordinals: [Int64: UInt32] = [:]
+      for link in try Self.links(in: cell, tree) {
+        var backlink = BacklinkKey(
+          target: link, table: tableID, column: column.id, source: source)
+        if property.isArray {
+          backlink.ordinal = ordinals[link, default: 0]
+          ordinals[link, default: 0] += 1
+        }
+        count += 1
+        if try !backlinks.contains(backlink.bytes) {
+          found.append("\(name): the link from \(source) to \(link) has no backlink")
+        }
+        if try target.seek(link) == nil {
+          found.append("\(name): the link from \(source) leads to \(link), which does not exist")
+        }
+      }
+    }
+    for finding in found { report(finding) }
+    linkCounts[targetName, default: 0] += count
+  }
+
+  private mutating func checkNoLinks(
+    _ table: Table, _ column: ColumnDescriptor, _ name: String, _ targetName: String
+  ) throws(StoreError) {
+    var count = 0
+    try forEachCell(table, column) { _, tree, cell throws(StoreError) in
+      count += try Self.links(in: cell, tree).count
+    }
+    if count > 0 { report("\(name): \(count) links to \(targetName), which has no backlinks") }
+  }
+
+  private mutating func checkBacklinkCounts() throws(StoreError) {
+    for className in tables.keys.sorted() {
+      guard let backlinks = try snapshot.keyTree(StoredName.backlinks(className)) else { continue }
+      let expected = linkCounts[className, default: 0]
+      if backlinks.count != expected {
+        report("\(className): \(backlinks.count) backlinks for \(expected) links")
+      }
+    }
+  }
+
+  /// The objects to which a cell links: the one, or those of a list.
+  private static func links(
+    in cell: ColumnValue, _ tree: ColumnTree
+  ) throws(StoreError) -> [Int64] {
+    switch cell {
+    case .int(let link): return [link]
+    case .bytes(let bytes):
+      return StoredList.elements(of: bytes, .int).compactMap { element in
+        if case .int(let link) = element { link } else { nil }
+      }
+    case .tree(let root):
+      var links: [Int64] = []
+      let list = ColumnTree(root: root, source: tree.source)
+      var cursor = list.leafCursor()
+      var isValid = try cursor.first()
+      while isValid {
+        if let column = cursor.leaf.column(StoredList.elementColumn) {
+          for row in 0..<cursor.leaf.rowCount where !column.isNull(row) {
+            links.append(column.int(row))
+          }
+        }
+        isValid = try cursor.next()
+      }
+      return links
+    default: return []
+    }
+  }
+
+  /// Calls `body` with each row's key and its cell in `column`.
+  private func forEachCell(
+    _ table: Table, _ column: ColumnDescriptor,
+    _ body: (Int64, ColumnTree, ColumnValue) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard let tree = table.tree(of: column.id) else { return }
+    var cursor = tree.leafCursor()
+    var isValid = try cursor.first()
+    while isValid {
+      let leaf = cursor.leaf
+      for row in 0..<leaf.rowCount {
+        let result = try leaf.withCell(
+          column.id, column.type, row, tree, isNullable: column.isNullable
+        ) { cell in
+          catching { () throws(StoreError) in try body(leaf.key(at: row), tree, cell) }
+        }
+        try result.get()
+      }
+      isValid = try cursor.next()
+    }
+  }
+}
