@@ -103,7 +103,11 @@ extension BuilderColumn {
     for row in 0..<count {
       let length = parts.length(row)
       guard offset + length <= parts.heapByteCount else { return }
-      if affixes > 0, !parts.column.isNull(row) {
+      if parts.column.isNull(row) {
+        // A cell set to null in place may have left its length behind.
+        slots[first + row] = 0
+        if affixes == 0 { heapByteCount += length }
+      } else if affixes > 0 {
         var target = heap + heapByteCount
         if let start = prefix.baseAddress {
           target.copyMemory(from: start, byteCount: prefix.count)
