@@ -33,7 +33,10 @@ struct Verification: Encodable {
       findings = report.findings
     } catch let error as StoreError {
       progress.finish()
-      guard case .damaged = error else { throw error }
+      switch error {
+      case .damaged, .truncated: break
+      default: throw error
+      }
       version = 0
       pages = 0
       bytes = 0
