@@ -169,7 +169,7 @@ final class ClassAccess {
 /// When an object was created: the version, and how often its key had been used before in the same
 /// transaction. With the key it is the object's identity.
 enum Incarnation {
-  static let countBits: Int64 = 8
+  static let countBits: Int64 = 16
 
   static func value(version: Version, count: Int) -> Int64 {
     precondition(
