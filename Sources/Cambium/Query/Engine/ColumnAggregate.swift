@@ -36,36 +36,45 @@ struct ColumnAggregate {
       forEach(leaf.rowCount, first, rows) { _ in fold.add(missing) }
       return
     }
-    if cells.type == .double, aggregate == .sum || aggregate == .average {
-      addDoubles(cells, first, rows, to: &fold)
-      return
-    }
-    forEach(leaf.rowCount, first, rows) { row in
-      if cells.isNull(row) { return }
-      switch cells.type {
-      case .int: fold.add(.int(cells.int(row)))
-      case .float: fold.add(.float(cells.float(row)))
-      case .double: fold.add(.double(cells.double(row)))
-      case .wide:
+    switch cells.type {
+    case .int, .float, .double:
+      guard let rows else { return add(cells, selection: nil, to: &fold) }
+      withUnsafeTemporaryAllocation(of: UInt64.self, capacity: cells.bitmapWordCount) { bits in
+        guard let base = bits.baseAddress else { return }
+        rows.copy(first..<first + cells.rowCount, into: base)
+        add(cells, selection: base, to: &fold)
+      }
+    case .wide:
+      forEach(leaf.rowCount, first, rows) { row in
+        if cells.isNull(row) { return }
         let words = cells.wide(row)
         fold.add(.wide(low: words.low, high: words.high))
-      case .bool, .bytes: break
       }
+    case .bool, .bytes: break
     }
   }
 
-  /// Four sums side by side, so that one addition need not wait for the one before.
-  private func addDoubles(
-    _ cells: LeafColumn, _ first: Int, _ rows: RowBitmap?, to fold: inout NumberFold
+  /// Adds the numbers of a leaf with its kernels.
+  private func add(
+    _ cells: LeafColumn, selection: UnsafePointer<UInt64>?, to fold: inout NumberFold
   ) {
-    var sums = SIMD4<Double>.zero
-    var count = 0
-    forEach(cells.rowCount, first, rows) { row in
-      if cells.isNull(row) { return }
-      sums[count & 3] += cells.double(row)
-      count += 1
+    let isInteger = cells.type == .int
+    switch aggregate {
+    case .minimum, .maximum:
+      if isInteger, let range = cells.extremeInts(selection: selection) {
+        fold.add(.int(aggregate == .minimum ? range.lowerBound : range.upperBound))
+      } else if !isInteger, let range = cells.extremeDoubles(selection: selection) {
+        let number = aggregate == .minimum ? range.lowerBound : range.upperBound
+        fold.add(cells.type == .float ? .float(Float(number)) : .double(number))
+      }
+    case .sum, .average, .count:
+      let count = cells.countRows(selection: selection)
+      if isInteger {
+        fold.add(sum: cells.sumInts(selection: selection), of: count)
+      } else {
+        fold.add(sum: cells.sumDoubles(selection: selection), of: count)
+      }
     }
-    if count > 0 { fold.add(sum: sums.sum(), of: count) }
   }
 
   @inline(__always)

@@ -1,14 +1,14 @@
 import CambiumCore
 
-/// Tests a column leaf by leaf: the encoding is looked at once, then a plain loop runs.
-struct ColumnScan {
+/// Tests a column leaf by leaf with the kernels of its encoding.
+final class ColumnScan {
   private let test: ValueTest
   private let defaultMatches: Bool
   private let tree: ColumnTree
-  private var bits: [UInt64] = []
-  private var presence: [UInt64] = []
-  private var integers: [Int64] = []
-  private var flags: [UInt8] = []
+  /// The answers of one leaf's rows, and which of them are not null.
+  private var bits = Scratch<UInt64>()
+  private var presence = Scratch<UInt64>()
+  private var integers = Scratch<Int64>()
   private var folded: [UInt8] = []
 
   /// `defaultMatches` says how rows answer whose leaf does not store the column.
@@ -19,7 +19,7 @@ struct ColumnScan {
   }
 
   /// The rows of the window that satisfy the test; leaves without candidates are skipped.
-  mutating func run(
+  func run(
     _ column: UInt16, _ window: Range<Int>, _ candidates: RowBitmap?
   ) throws(StoreError) -> RowBitmap {
     let result = RowBitmap(window)
@@ -30,190 +30,177 @@ struct ColumnScan {
       let first = cursor.firstIndex
       guard first < window.upperBound else { break }
       if candidates?.intersects(first..<first + leaf.rowCount) ?? true {
-        try test(leaf, column)
-        bits.withUnsafeBufferPointer { bits in
-          if let base = bits.baseAddress { result.merge(base, count: leaf.rowCount, at: first) }
+        let wordCount = (leaf.rowCount + 63) >> 6
+        let bits = bits.room(wordCount)
+        if let cells = leaf.column(column) {
+          try select(cells, into: bits)
+        } else {
+          bits.update(repeating: defaultMatches ? .max : 0, count: wordCount)
         }
+        result.merge(bits, count: leaf.rowCount, at: first)
       }
       isValid = try cursor.next()
     }
     return result
   }
 
-  /// Fills `bits` with the answers of a leaf's rows.
-  private mutating func test(_ leaf: ColumnLeaf, _ id: UInt16) throws(StoreError) {
-    let wordCount = (leaf.rowCount + 63) >> 6
-    if bits.count < wordCount { bits = Array(repeating: 0, count: wordCount) }
-    guard let column = leaf.column(id) else {
-      fill(defaultMatches)
-      return
-    }
+  // Kernels answer no for null rows; those of the default are added last.
+  private func select(
+    _ column: LeafColumn, into bits: UnsafeMutablePointer<UInt64>
+  ) throws(StoreError) {
+    let wordCount = column.bitmapWordCount
     switch test.kind {
-    case .none: fill(false)
-    case .all: fill(true)
-    case .integer(let test): testIntegers(column, test)
-    case .bool(let whenTrue, let whenFalse): testBools(column, whenTrue, whenFalse)
-    case .floating(let test): testFloats(column, test)
+    case .none: bits.update(repeating: 0, count: wordCount)
+    case .all: column.copyPresence(into: bits)
+    case .integer(.range(let range)): column.selectInts(in: range, into: bits)
+    case .integer(.outside(let range)):
+      column.selectInts(in: range, into: bits)
+      exchange(column, bits)
+    case .integer(.set(let set)): select(column, set, into: bits)
+    case .bool(let whenTrue, let whenFalse):
+      if whenTrue == whenFalse {
+        if whenTrue {
+          column.copyPresence(into: bits)
+        } else {
+          bits.update(repeating: 0, count: wordCount)
+        }
+      } else {
+        column.selectBools(equalTo: whenTrue, into: bits)
+      }
+    case .floating(.range(let low, let high)):
+      column.selectDoubles(from: low, through: high, into: bits)
+    case .floating(.outside(let low, let high)):
+      column.selectDoubles(from: low, through: high, into: bits)
+      exchange(column, bits)
+    case .floating(.set(let set)):
+      let isDouble = column.type == .double
+      mark(column, bits) { row in
+        set.contains(isDouble ? column.double(row) : Double(column.float(row)))
+      }
     case .wide(let test):
-      mark(column) { row in
+      mark(column, bits) { row in
         let words = column.wide(row)
         return test.matches(low: words.low, high: words.high)
       }
     case .decimal(let test):
-      mark(column) { row in
+      mark(column, bits) { row in
         let words = column.wide(row)
         return test.matches(DecimalBits(low: words.low, high: words.high))
       }
-    case .bytes(let test): try testBytes(column, test)
+    case .bytes(let test): try select(column, test, into: bits)
     }
-    applyNulls(column)
+    guard test.matchesNull, column.hasNulls else { return }
+    let presence = presence.room(wordCount)
+    column.copyPresence(into: presence)
+    for word in 0..<wordCount { bits[word] |= ~presence[word] }
   }
 
-  private mutating func fill(_ value: Bool) {
-    for index in bits.indices { bits[index] = value ? .max : 0 }
+  /// Turns the answers of the rows that are not null.
+  private func exchange(_ column: LeafColumn, _ bits: UnsafeMutablePointer<UInt64>) {
+    let presence = presence.room(column.bitmapWordCount)
+    column.copyPresence(into: presence)
+    for word in 0..<column.bitmapWordCount { bits[word] = presence[word] & ~bits[word] }
   }
 
-  /// Null rows answer as the test says for null.
-  private mutating func applyNulls(_ column: LeafColumn) {
-    guard column.hasNulls else { return }
-    let count = column.bitmapWordCount
-    if presence.count < count { presence = Array(repeating: 0, count: count) }
-    presence.withUnsafeMutableBufferPointer { buffer in
-      if let base = buffer.baseAddress { column.copyPresence(into: base) }
-    }
-    for index in 0..<count {
-      bits[index] &= presence[index]
-      if test.matchesNull { bits[index] |= ~presence[index] }
-    }
-  }
-
-  // MARK: Kernels
-
-  /// One answer per row.
+  /// Asks row by row.
   @inline(__always)
-  private mutating func mark(_ column: LeafColumn, _ matches: (Int) -> Bool) {
-    let count = column.rowCount
+  private func mark(
+    _ column: LeafColumn, _ bits: UnsafeMutablePointer<UInt64>, _ matches: (Int) -> Bool
+  ) {
+    column.copyPresence(into: bits)
     var row = 0
-    for index in 0..<(count + 63) >> 6 {
-      let end = min(row + 64, count)
+    for index in 0..<column.bitmapWordCount {
+      let end = min(row + 64, column.rowCount)
       var word: UInt64 = 0
       var shift: UInt64 = 0
       while row < end {
-        word |= (matches(row) ? 1 : 0) << shift
+        word |= (matches(row) ? 1 : 0) &<< shift
         shift &+= 1
         row &+= 1
       }
-      bits[index] = word
+      bits[index] &= word
     }
   }
 
-  private mutating func testIntegers(_ column: LeafColumn, _ test: IntegerTest) {
-    let bounds = column.integerBounds
-    switch test {
-    case .range(let range):
-      if !range.overlaps(bounds) { return fill(false) }
-      if range.lowerBound <= bounds.lowerBound, range.upperBound >= bounds.upperBound {
-        return fill(true)
-      }
-      testIntegers(column, range, isInside: true)
-    case .outside(let range):
-      if !range.overlaps(bounds) { return fill(true) }
-      testIntegers(column, range, isInside: false)
-    case .set(let set):
-      guard let span = set.bounds, span.overlaps(bounds) else { return fill(false) }
-      if bounds.lowerBound == bounds.upperBound { return fill(set.contains(bounds.lowerBound)) }
-      unpack(column)
-      mark(column) { [integers] row in set.contains(integers[row]) }
-    }
-  }
-
-  private mutating func unpack(_ column: LeafColumn) {
-    if integers.count < column.rowCount {
-      integers = Array(repeating: 0, count: column.rowCount)
-    }
-    integers.withUnsafeMutableBufferPointer { buffer in
-      if let base = buffer.baseAddress { column.copyInts(into: base) }
-    }
-  }
-
-  /// The loop over bytes vectorises, as a loop that sets bits would not.
-  private mutating func testIntegers(
-    _ column: LeafColumn, _ range: ClosedRange<Int64>, isInside: Bool
+  private func select(
+    _ column: LeafColumn, _ set: IntegerSet, into bits: UnsafeMutablePointer<UInt64>
   ) {
-    unpack(column)
-    let count = column.rowCount
-    // Whole words of flags are read below.
-    let room = (count + 63) & ~63
-    if flags.count < room { flags = Array(repeating: 0, count: room) }
-    let lower = range.lowerBound
-    let span = UInt64(bitPattern: range.upperBound &- lower)
-    integers.withUnsafeBufferPointer { integers in
-      flags.withUnsafeMutableBufferPointer { flags in
-        for row in 0..<count {
-          let isWithin = UInt64(bitPattern: integers[row] &- lower) <= span
-          flags[row] = unsafeBitCast(isWithin == isInside, to: UInt8.self)
-        }
-      }
+    guard let span = set.bounds, span.overlaps(column.integerBounds) else {
+      return bits.update(repeating: 0, count: column.bitmapWordCount)
     }
-    packFlags(count)
+    if set.count <= 8 { return column.selectInts(anyOf: set.sorted, into: bits) }
+    let integers = integers.room(column.rowCount)
+    column.copyInts(into: integers)
+    mark(column, bits) { row in set.contains(integers[row]) }
   }
 
-  /// Gathers flags of 0 and 1, a byte each, into bits.
-  private mutating func packFlags(_ count: Int) {
-    flags.withUnsafeBytes { flags in
-      for index in 0..<(count + 63) >> 6 {
-        var word: UInt64 = 0
-        for part in 0..<8 {
-          let eight = UInt64(
-            littleEndian: flags.loadUnaligned(
-              fromByteOffset: index * 64 + part * 8, as: UInt64.self))
-          // The product brings byte i to bit 56 + i.
-          word |= ((eight &* 0x0102_0408_1020_4080) >> 56) << UInt64(part * 8)
-        }
-        bits[index] = word
-      }
-    }
-  }
-
-  private mutating func testBools(_ column: LeafColumn, _ whenTrue: Bool, _ whenFalse: Bool) {
-    if whenTrue == whenFalse { return fill(whenTrue) }
-    mark(column) { row in column.bool(row) == whenTrue }
-  }
-
-  private mutating func testFloats(_ column: LeafColumn, _ test: FloatingTest) {
-    if column.type == .float {
-      mark(column) { row in test.matches(Double(column.float(row))) }
-    } else {
-      mark(column) { row in test.matches(column.double(row)) }
-    }
-  }
-
-  private mutating func testBytes(
-    _ column: LeafColumn, _ test: BytesTest
+  private func select(
+    _ column: LeafColumn, _ test: BytesTest, into bits: UnsafeMutablePointer<UInt64>
   ) throws(StoreError) {
-    guard let cells = column.bytesColumn else { return fill(false) }
-    let usesEntries = column.encoding != .variable
-    // What is known of each distinct value: 0 nothing, 1 no, 2 yes.
-    var verdicts = [UInt8](repeating: 0, count: usesEntries ? cells.entryCount : 0)
-    for index in 0..<(column.rowCount + 63) >> 6 { bits[index] = 0 }
-    for row in 0..<column.rowCount where !column.isNull(row) {
-      let entry = usesEntries ? cells.entryIndex(ofRow: row) : 0
-      if usesEntries, verdicts[entry] != 0 {
-        if verdicts[entry] == 2 { bits[row >> 6] |= 1 << UInt64(row & 63) }
-        continue
+    let source = tree.source
+    guard test.folding == nil else {
+      return try column.selectBytes(into: bits, source: source) { bytes in
+        test.matches(bytes, scratch: &folded)
       }
-      let cell = cells.cell(row)
-      let matches: Bool
-      if let bytes = cell.contiguous {
-        matches = test.matches(bytes, scratch: &folded)
-      } else {
-        matches = try TableReader.withBytes(cell, tree) { value in
-          guard case .bytes(let bytes) = value else { return false }
-          return test.matches(bytes)
-        }
-      }
-      if matches { bits[row >> 6] |= 1 << UInt64(row & 63) }
-      if usesEntries, cell.form == .inline { verdicts[entry] = matches ? 2 : 1 }
     }
+    switch test.kind {
+    case .equal(let value):
+      try value.withBytes { bytes throws(StoreError) in
+        try column.selectBytes(equalTo: bytes, into: bits, source: source)
+      }
+    case .notEqual(let value):
+      try value.withBytes { bytes throws(StoreError) in
+        try column.selectBytes(equalTo: bytes, into: bits, source: source)
+      }
+      exchange(column, bits)
+    case .beginsWith(let piece):
+      try piece.withBytes { bytes throws(StoreError) in
+        try column.selectBytes(withPrefix: bytes, into: bits, source: source)
+      }
+    case .endsWith(let piece):
+      try piece.withBytes { bytes throws(StoreError) in
+        try column.selectBytes(withSuffix: bytes, into: bits, source: source)
+      }
+    case .contains(let piece):
+      try piece.withBytes { bytes throws(StoreError) in
+        try column.selectBytes(containing: bytes, into: bits, source: source)
+      }
+    case .range, .set, .like:
+      try column.selectBytes(into: bits, source: source) { test.matches($0) }
+    }
+  }
+}
+
+/// Memory that a scan uses again for each leaf.
+struct Scratch<Element: BitwiseCopyable>: ~Copyable {
+  private var memory: UnsafeMutableBufferPointer<Element>
+
+  init() { memory = UnsafeMutableBufferPointer(start: nil, count: 0) }
+
+  deinit { memory.deallocate() }
+
+  /// Room for `count` elements, undefined until they are written.
+  mutating func room(_ count: Int) -> UnsafeMutablePointer<Element> {
+    if memory.count < count || memory.baseAddress == nil {
+      memory.deallocate()
+      memory = .allocate(capacity: max(count * 2, 64))
+    }
+    return memory.baseAddress.unsafelyUnwrapped
+  }
+}
+
+extension [UInt8] {
+  /// Lends the bytes to a body that throws store errors.
+  func withBytes<Result>(
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let result = withUnsafeBytes { bytes -> Swift.Result<Result, StoreError> in
+      do throws(StoreError) {
+        return .success(try body(bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
   }
 }

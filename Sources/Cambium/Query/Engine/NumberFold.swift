@@ -1,12 +1,15 @@
 import CambiumCore
 
-/// Counts, adds up or compares values one after another; null counts for nothing but `count`.
+/// Counts, adds up or compares values one after another.
+///
+/// Null counts for nothing but `count`. NaN is neither smallest nor greatest, and a sum that holds
+/// one is NaN.
 struct NumberFold {
   let aggregate: QueryPath.Aggregate
   let property: PropertyType
   /// How many values there were, null left out unless they are counted.
   private(set) var count = 0
-  private var integer: Int64 = 0
+  private var integer: Int128 = 0
   private var double = 0.0
   private var decimal = DecimalBits.zero
   private var extreme = ColumnValue.null
@@ -29,24 +32,21 @@ struct NumberFold {
     }
   }
 
-  /// Adds the sum of several doubles that are not null.
+  /// Adds the sum of `count` floating-point numbers that are not null.
   mutating func add(sum: Double, of count: Int) {
     double += sum
     self.count += count
   }
 
+  /// Adds the sum of `count` integers that are not null.
+  mutating func add(sum: Int128, of count: Int) {
+    integer += sum
+    self.count += count
+  }
+
   private mutating func addToSum(_ value: ColumnValue) {
     switch value {
-    case .int(let value):
-      if aggregate == .average {
-        double += Double(value)
-        return
-      }
-      let (sum, isOver) = integer.addingReportingOverflow(value)
-      guard !isOver else {
-        fatalError("The sum of these integers does not fit into 64 bits.")
-      }
-      integer = sum
+    case .int(let value): integer += Int128(value)
     case .float(let value): double += Double(value)
     case .double(let value): double += value
     case .wide(let low, let high): decimal = decimal + DecimalBits(low: low, high: high)
@@ -55,6 +55,7 @@ struct NumberFold {
   }
 
   private mutating func addExtreme(_ value: ColumnValue) {
+    if isNaN(value) { return }
     if case .null = extreme {
       extreme = value
       return
@@ -65,7 +66,18 @@ struct NumberFold {
     if isBetter { extreme = value }
   }
 
-  /// The number: null for the extremes and the average of nothing, 0 for its sum.
+  private func isNaN(_ value: ColumnValue) -> Bool {
+    switch value {
+    case .float(let value): value.isNaN
+    case .double(let value): value.isNaN
+    case .wide(let low, let high):
+      property == .decimal128 && DecimalBits(low: low, high: high).isNaN
+    default: false
+    }
+  }
+
+  /// The number: null for the extremes and the average of nothing, 0 for its sum. Stops when a sum
+  /// of integers does not fit into 64 bits.
   var result: ColumnValue {
     switch aggregate {
     case .count: return .int(Int64(count))
@@ -74,7 +86,11 @@ struct NumberFold {
       switch property {
       case .float, .double: return .double(double)
       case .decimal128: return .wide(low: decimal.low, high: decimal.high)
-      default: return .int(integer)
+      default:
+        guard let sum = Int64(exactly: integer) else {
+          fatalError("The sum \(integer) does not fit into 64 bits.")
+        }
+        return .int(sum)
       }
     case .average:
       guard count > 0 else { return .null }
@@ -82,7 +98,7 @@ struct NumberFold {
         let mean = decimal / DecimalBits(rounding: count)
         return .wide(low: mean.low, high: mean.high)
       }
-      return .double(double / Double(count))
+      return .double((double + Double(integer)) / Double(count))
     }
   }
 }

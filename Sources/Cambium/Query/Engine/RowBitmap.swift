@@ -100,6 +100,22 @@ final class RowBitmap {
     }
   }
 
+  /// Writes the bits of a range within the window to `bits`, lowest first; the last word is filled up
+  /// with zeros.
+  func copy(_ positions: Range<Int>, into bits: UnsafeMutablePointer<UInt64>) {
+    let offset = positions.lowerBound - window.lowerBound
+    let shift = UInt64(offset & 63)
+    let count = (positions.count + 63) >> 6
+    for index in 0..<count {
+      let word = (offset >> 6) + index
+      var value = words[word] >> shift
+      if shift != 0, word + 1 <= wordCount { value |= words[word + 1] << (64 - shift) }
+      bits[index] = value
+    }
+    let rest = positions.count & 63
+    if rest != 0 { bits[count - 1] &= (1 << UInt64(rest)) - 1 }
+  }
+
   /// Calls `body` with each position set, in ascending order, until it returns false.
   func forEach<Failure: Error>(_ body: (Int) throws(Failure) -> Bool) throws(Failure) {
     for index in 0..<wordCount {

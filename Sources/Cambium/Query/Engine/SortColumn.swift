@@ -3,111 +3,202 @@ import CambiumCore
 /// The values of one sort key for many objects, in flat memory and in a form that compares fast.
 ///
 /// Every value has a rank, which puts nulls and null links where they belong, and a word whose
-/// unsigned order is the order of the values. Longer values break the ties of their words with the
-/// rest: the low word of 128 bits, or the bytes of a text, of data or of a decimal number's key.
-struct SortColumn {
-  /// The places of null, of values and of null links; descending order turns them.
-  private enum Rank {
+/// unsigned order is the order of the values. Where words are equal a rest decides: the low word of
+/// 128 bits, or the bytes of a text, of data or of a decimal number's key.
+final class SortColumn {
+  /// The places of null, of values and of null links in ascending order.
+  enum Rank {
     static let null: UInt8 = 0
     static let value: UInt8 = 1
     static let missing: UInt8 = 2
   }
 
-  private(set) var ranks: [UInt8] = []
-  private(set) var words: [UInt64] = []
-  /// The low words; empty unless values have 128 bits.
-  private var lowWords: [UInt64] = []
-  /// All bytes one after another, and where each value's start.
-  private var bytes: [UInt8] = []
-  private var starts: [Int] = []
-  private let property: PropertyType
-  /// Turned in every word for descending order.
+  /// What decides where words are equal.
+  private enum Rest { case nothing, lowWord, bytes }
+
   let isAscending: Bool
+  private let property: PropertyType
+  private let rest: Rest
+  private let capacity: Int
+  private(set) var count = 0
+  private let ranks: UnsafeMutablePointer<UInt8>
+  private let words: UnsafeMutablePointer<UInt64>
+  /// The low words, or where each value's bytes start.
+  private let extras: UnsafeMutablePointer<UInt64>
+  /// All bytes one after another.
+  private var bytes: [UInt8] = []
   /// Whether every rank is that of a value.
   private(set) var isUniform = true
 
-  init(_ key: SortKey, capacity: Int) {
-    property = key.column.property
+  /// Room for the values of `capacity` objects. `hasOrdinals` says that numbers in their order will
+  /// stand for the values.
+  init(_ key: SortKey, capacity: Int, hasOrdinals: Bool = false) {
     isAscending = key.isAscending
-    ranks.reserveCapacity(capacity)
-    words.reserveCapacity(capacity)
+    property = key.column.property
+    self.capacity = capacity
+    ranks = .allocate(capacity: capacity)
+    words = .allocate(capacity: capacity)
     switch property {
-    case .date, .objectId, .UUID: lowWords.reserveCapacity(capacity)
-    case .string, .data, .decimal128: starts.reserveCapacity(capacity)
-    default: break
+    case _ where hasOrdinals: rest = .nothing
+    case .date, .objectId, .UUID: rest = .lowWord
+    case .string, .data, .decimal128: rest = .bytes
+    default: rest = .nothing
+    }
+    extras = .allocate(capacity: rest == .nothing ? 0 : capacity)
+  }
+
+  deinit {
+    ranks.deallocate()
+    words.deallocate()
+    extras.deallocate()
+  }
+
+  func rank(_ index: Int) -> UInt8 { ranks[index] }
+
+  @inline(__always) func word(_ index: Int) -> UInt64 { words[index] }
+
+  /// Whether two values with this rank and word are the same.
+  func isExact(_ rank: UInt8, _ word: UInt64) -> Bool {
+    if rank != Rank.value { return true }
+    switch rest {
+    case .nothing: return true
+    case .lowWord: return false
+    // The last byte is the length, up to 8, which stands for all longer ones.
+    case .bytes: return word & 0xFF < 8
     }
   }
 
-  /// Whether words decide, without a rest.
-  var isExact: Bool { lowWords.isEmpty && starts.isEmpty }
+  // MARK: Filling
+
+  @inline(__always)
+  private func append(rank: UInt8, word: UInt64, extra: UInt64 = 0) {
+    precondition(count < capacity, "there are no more objects than were announced")
+    ranks[count] = rank
+    words[count] = word
+    if rest != .nothing { extras[count] = extra }
+    count &+= 1
+  }
+
+  private func append(special rank: UInt8) {
+    isUniform = false
+    append(rank: rank, word: 0, extra: UInt64(bytes.count))
+  }
 
   /// Adds the value of an object whose link on the way is null.
-  mutating func appendMissing() { append(rank: Rank.missing, word: 0) }
+  func appendMissing() { append(special: Rank.missing) }
 
-  private mutating func append(rank: UInt8, word: UInt64) {
+  /// Adds a number that stands for a value; the order of the numbers is that of the values.
+  func append(ordinal: Int, rank: UInt8) {
     if rank != Rank.value { isUniform = false }
-    ranks.append(rank)
-    words.append(word)
-    switch property {
-    case .date, .objectId, .UUID: lowWords.append(0)
-    case .string, .data, .decimal128: starts.append(bytes.count)
-    default: break
-    }
+    append(rank: rank, word: UInt64(ordinal))
   }
 
   /// Adds a value.
-  mutating func append(_ value: ColumnValue) {
+  func append(_ value: ColumnValue) {
     switch value {
-    case .null, .tree: append(rank: Rank.null, word: 0)
-    case .int(let value): append(rank: Rank.value, word: UInt64(bitPattern: value) ^ 1 << 63)
+    case .null, .tree: append(special: Rank.null)
+    case .int(let value): append(value)
     case .bool(let value): append(rank: Rank.value, word: value ? 1 : 0)
-    case .float(let value): append(rank: Rank.value, word: Self.word(Double(value)))
-    case .double(let value): append(rank: Rank.value, word: Self.word(value))
-    case .wide(let low, let high): appendWide(low, high)
-    case .bytes(let value):
-      append(rank: Rank.value, word: Self.word(value))
-      bytes.append(contentsOf: value)
+    case .float(let value): append(Double(value))
+    case .double(let value): append(value)
+    case .wide(let low, let high): append(low, high)
+    case .bytes(let value): append(value)
     }
   }
 
-  private mutating func appendWide(_ low: UInt64, _ high: UInt64) {
-    if property == .decimal128 {
-      let key = DecimalBits(low: low, high: high).orderedKey
-      append(rank: Rank.value, word: key.withUnsafeBytes { Self.word($0) })
-      bytes += key
-    } else {
-      append(rank: Rank.value, word: property == .date ? high ^ 1 << 63 : high)
-      lowWords[lowWords.count - 1] = low
-    }
+  @inline(__always) private func append(_ value: Int64) {
+    append(rank: Rank.value, word: UInt64(bitPattern: value) ^ 1 << 63)
   }
 
-  /// The order of doubles as unsigned numbers; NaN first, −0 with 0.
-  private static func word(_ value: Double) -> UInt64 {
-    if value.isNaN { return 0 }
+  /// Doubles as unsigned numbers in their order; NaN first, −0 with 0.
+  @inline(__always) private func append(_ value: Double) {
     let bits = value == 0 ? 0 : value.bitPattern
-    return bits >> 63 == 1 ? ~bits : bits | 1 << 63
+    let word = value.isNaN ? 0 : bits >> 63 == 1 ? ~bits : bits | 1 << 63
+    append(rank: Rank.value, word: word)
   }
 
-  /// The first eight bytes, most significant first.
-  private static func word(_ value: UnsafeRawBufferPointer) -> UInt64 {
-    if value.count >= 8 { return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)) }
-    var word: UInt64 = 0
-    for byte in value { word = word << 8 | UInt64(byte) }
-    return value.isEmpty ? 0 : word << UInt64(8 * (8 - value.count))
+  @inline(__always) private func append(_ low: UInt64, _ high: UInt64) {
+    switch property {
+    case .decimal128:
+      DecimalBits(low: low, high: high).orderedKey.withUnsafeBytes { append($0) }
+    case .date: append(rank: Rank.value, word: high ^ 1 << 63, extra: low)
+    default: append(rank: Rank.value, word: high, extra: low)
+    }
   }
+
+  /// The first seven bytes, most significant first, and the length: shorter values that are the
+  /// beginning of longer ones come first.
+  private func append(_ value: UnsafeRawBufferPointer) {
+    var word: UInt64 = 0
+    if value.count >= 8 {
+      word = UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)) & ~0xFF
+    } else {
+      for byte in value { word = word << 8 | UInt64(byte) }
+      word <<= UInt64(8 * (8 - value.count))
+      if value.isEmpty { word = 0 }
+    }
+    word |= UInt64(min(value.count, 8))
+    append(rank: Rank.value, word: word, extra: UInt64(bytes.count))
+    bytes.append(contentsOf: value)
+  }
+
+  /// Adds the values of rows of a leaf.
+  func append(
+    _ cells: LeafColumn, rows: UnsafeBufferPointer<Int32>, _ tree: ColumnTree
+  ) throws(StoreError) {
+    switch cells.type {
+    case .int:
+      for row in rows {
+        let row = Int(row)
+        if cells.isNull(row) { append(special: Rank.null) } else { append(cells.int(row)) }
+      }
+    case .double:
+      for row in rows {
+        let row = Int(row)
+        if cells.isNull(row) { append(special: Rank.null) } else { append(cells.double(row)) }
+      }
+    case .wide:
+      for row in rows {
+        let row = Int(row)
+        let words = cells.wide(row)
+        if cells.isNull(row) {
+          append(special: Rank.null)
+        } else {
+          append(words.low, words.high)
+        }
+      }
+    case .bytes:
+      guard let column = cells.bytesColumn else { return }
+      for row in rows {
+        try TableReader.withBytes(column.cell(Int(row)), tree) { value in append(value) }
+      }
+    case .bool, .float:
+      for row in rows {
+        let row = Int(row)
+        if cells.isNull(row) {
+          append(special: Rank.null)
+        } else {
+          append(cells.type == .bool ? .bool(cells.bool(row)) : .float(cells.float(row)))
+        }
+      }
+    }
+  }
+
+  // MARK: Comparing
 
   private func text(_ index: Int) -> Range<Int> {
-    starts[index]..<(index + 1 < starts.count ? starts[index + 1] : bytes.count)
+    let end = index + 1 < count ? Int(extras[index + 1]) : bytes.count
+    return Int(extras[index])..<end
   }
 
   /// Negative, zero or positive as one value sorts before, with or behind another, ascending.
-  private func ascendingOrder(_ left: Int, _ right: Int) -> Int {
+  func ascendingOrder(_ left: Int, _ right: Int) -> Int {
     if ranks[left] != ranks[right] { return ranks[left] < ranks[right] ? -1 : 1 }
     if words[left] != words[right] { return words[left] < words[right] ? -1 : 1 }
-    if !lowWords.isEmpty, lowWords[left] != lowWords[right] {
-      return lowWords[left] < lowWords[right] ? -1 : 1
+    if isExact(ranks[left], words[left]) { return 0 }
+    if rest == .lowWord {
+      return extras[left] < extras[right] ? -1 : extras[left] == extras[right] ? 0 : 1
     }
-    if starts.isEmpty { return 0 }
     return bytes.withUnsafeBytes { bytes in
       BytesTest.compare(
         UnsafeRawBufferPointer(rebasing: bytes[text(left)]),
@@ -121,9 +212,6 @@ struct SortColumn {
     return isAscending ? order : -order
   }
 
-  /// Whether two values are the same.
-  func isEqual(_ left: Int, _ right: Int) -> Bool { ascendingOrder(left, right) == 0 }
-
   /// Whether the object was not reached because of a null link.
   func isMissing(_ index: Int) -> Bool { ranks[index] == Rank.missing }
 
@@ -135,7 +223,8 @@ struct SortColumn {
     }
     mix(UInt64(ranks[index]))
     mix(words[index])
-    if !lowWords.isEmpty { mix(lowWords[index]) }
-    if !starts.isEmpty { for position in text(index).dropFirst(8) { mix(UInt64(bytes[position])) } }
+    if isExact(ranks[index], words[index]) { return }
+    if rest == .lowWord { return mix(extras[index]) }
+    mix(bytes.withUnsafeBytes { Checksum.hash(UnsafeRawBufferPointer(rebasing: $0[text(index)])) })
   }
 }

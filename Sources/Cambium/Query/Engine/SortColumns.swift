@@ -2,42 +2,23 @@ import CambiumCore
 
 /// The values of all sort keys for a list of objects, and the arrangements made from them.
 struct SortColumns {
-  private var columns: [SortColumn]
+  private let columns: [SortColumn]
   private let count: Int
 
-  /// Reads the values of the objects with these keys.
+  init(_ columns: [SortColumn], count: Int) {
+    self.columns = columns
+    self.count = count
+  }
+
+  /// Reads the values of the objects with these keys, which exist.
   init(
     _ sortKeys: [SortKey], _ keys: [Int64], _ context: QueryContext, _ reader: TableReader
   ) throws(StoreError) {
-    count = keys.count
-    columns = []
+    var columns: [SortColumn] = []
     for sortKey in sortKeys {
-      var column = SortColumn(sortKey, capacity: keys.count)
-      var readers = [reader]
-      for link in sortKey.links { readers.append(try context.reader(link.target)) }
-      for key in keys {
-        try Self.read(sortKey, 0, key, readers) { value in
-          if let value { column.append(value) } else { column.appendMissing() }
-        }
-      }
-      columns.append(column)
+      columns.append(try SortColumn.read(sortKey, of: keys, context, reader))
     }
-  }
-
-  /// Follows the links from `depth` on; nil when one of them is null.
-  private static func read(
-    _ sortKey: SortKey, _ depth: Int, _ key: Int64, _ readers: [TableReader],
-    _ body: (ColumnValue?) -> Void
-  ) throws(StoreError) {
-    guard depth < sortKey.links.count else {
-      return try readers[depth].withValue(sortKey.column, key) { value in body(value) }
-    }
-    let next = try readers[depth].withValue(sortKey.links[depth].column, key) { value -> Int64? in
-      guard case .int(let target) = value else { return nil }
-      return target
-    }
-    guard let next, try readers[depth + 1].contains(next) else { return body(nil) }
-    try read(sortKey, depth + 1, next, readers, body)
+    self.init(columns, count: keys.count)
   }
 
   // MARK: Distinct
@@ -45,26 +26,52 @@ struct SortColumns {
   /// The indices of the first object of each combination of values, ascending; objects behind a null
   /// link are left out.
   func distinct() -> [Int] {
-    var capacity = 16
-    while capacity < count * 2 { capacity *= 2 }
+    var capacity = 64
     var slots = [Int32](repeating: -1, count: capacity)
+    var hashes: [UInt64] = []
     var result: [Int] = []
-    for index in 0..<count where !columns.contains(where: { $0.isMissing(index) }) {
+    for index in 0..<count {
       var hash: UInt64 = 0
-      for column in columns { column.hash(index, into: &hash) }
-      var slot = Int(truncatingIfNeeded: hash &>> 7) & (capacity - 1)
-      while slots[slot] >= 0, !isEqual(index, Int(slots[slot])) {
+      var isMissing = false
+      for column in columns {
+        if column.isMissing(index) { isMissing = true }
+        column.hash(index, into: &hash)
+      }
+      if isMissing { continue }
+      var slot = Self.slot(hash, capacity)
+      while slots[slot] >= 0 {
+        let known = Int(slots[slot])
+        if hashes[known] == hash, isEqual(index, result[known]) { break }
         slot = (slot + 1) & (capacity - 1)
       }
       guard slots[slot] < 0 else { continue }
-      slots[slot] = Int32(index)
+      slots[slot] = Int32(result.count)
       result.append(index)
+      hashes.append(hash)
+      if result.count * 2 > capacity {
+        capacity *= 4
+        slots = Self.placed(hashes, capacity)
+      }
     }
     return result
   }
 
+  private static func slot(_ hash: UInt64, _ capacity: Int) -> Int {
+    Int(truncatingIfNeeded: hash &>> 7) & (capacity - 1)
+  }
+
+  private static func placed(_ hashes: [UInt64], _ capacity: Int) -> [Int32] {
+    var slots = [Int32](repeating: -1, count: capacity)
+    for (index, hash) in hashes.enumerated() {
+      var slot = slot(hash, capacity)
+      while slots[slot] >= 0 { slot = (slot + 1) & (capacity - 1) }
+      slots[slot] = Int32(index)
+    }
+    return slots
+  }
+
   private func isEqual(_ left: Int, _ right: Int) -> Bool {
-    for column in columns where !column.isEqual(left, right) { return false }
+    for column in columns where column.ascendingOrder(left, right) != 0 { return false }
     return true
   }
 
@@ -73,35 +80,56 @@ struct SortColumns {
   /// The indices in the order of the values, ties in the order they came; no more than `limit`.
   func sorted(limit: Int?) -> [Int] {
     if let limit, limit < count / 8 { return smallest(limit) }
-    guard count > 1 else { return Array(0..<count) }
-    var order = RadixSort.sorted(columns[0])
-    if columns.count > 1 || !columns[0].isExact { breakTies(&order) }
-    return order.map { Int($0) }
+    let order = UnsafeMutableBufferPointer<SortEntry>.allocate(capacity: count)
+    let spare = UnsafeMutableBufferPointer<SortEntry>.allocate(capacity: count)
+    defer {
+      order.deallocate()
+      spare.deallocate()
+    }
+    for index in 0..<count { order[index] = SortEntry(word: 0, index: Int32(index)) }
+    sort(order, spare, by: 0)
+    return order.map { Int($0.index) }
   }
 
-  /// Whether one object comes before another.
-  private func isBefore(_ left: Int, _ right: Int) -> Bool {
-    for column in columns {
-      let order = column.order(left, right)
+  /// Whether one object comes before another by the columns from `depth` on.
+  private func isBefore(_ left: Int, _ right: Int, from depth: Int = 0) -> Bool {
+    for column in depth..<columns.count {
+      let order = columns[column].order(left, right)
       if order != 0 { return order < 0 }
     }
     return left < right
   }
 
-  /// Sorts each run of objects that the first column's words leave equal.
-  private func breakTies(_ order: inout [Int32]) {
-    let (ranks, words) = (columns[0].ranks, columns[0].words)
+  /// Sorts entries, which are in the order of their indices, by the columns from `depth` on.
+  private func sort(
+    _ entries: UnsafeMutableBufferPointer<SortEntry>,
+    _ spare: UnsafeMutableBufferPointer<SortEntry>, by depth: Int
+  ) {
+    guard entries.count > 1, depth < columns.count else { return }
+    guard entries.count > 48 else {
+      var few = entries
+      few.sort { isBefore(Int($0.index), Int($1.index), from: depth) }
+      return
+    }
+    let column = columns[depth]
+    RadixSort.sort(entries, spare, by: column)
     var start = 0
-    while start < order.count {
-      let first = Int(order[start])
+    while start < entries.count {
+      let word = entries[start].word
+      let rank = column.rank(Int(entries[start].index))
       var end = start + 1
-      while end < order.count, words[Int(order[end])] == words[first],
-        ranks[Int(order[end])] == ranks[first]
+      while end < entries.count, entries[end].word == word,
+        column.isUniform || column.rank(Int(entries[end].index)) == rank
       {
         end += 1
       }
       if end - start > 1 {
-        order[start..<end].sort { isBefore(Int($0), Int($1)) }
+        var run = UnsafeMutableBufferPointer(rebasing: entries[start..<end])
+        if column.isExact(rank, column.isAscending ? word : ~word) {
+          sort(run, UnsafeMutableBufferPointer(rebasing: spare[start..<end]), by: depth + 1)
+        } else {
+          run.sort { isBefore(Int($0.index), Int($1.index), from: depth) }
+        }
       }
       start = end
     }
@@ -116,7 +144,7 @@ struct SortColumns {
       heap[0] = index
       sink(&heap, 0)
     }
-    return heap.sorted(by: isBefore)
+    return heap.sorted { isBefore($0, $1) }
   }
 
   private func sink(_ heap: inout [Int], _ root: Int) {
@@ -132,64 +160,9 @@ struct SortColumns {
   }
 }
 
-/// Sorts by words, byte after byte from the last one; bytes that all words share are skipped.
-enum RadixSort {
-  private struct Entry {
-    var word: UInt64
-    var index: Int32
-  }
-
-  /// The indices in the column's direction by rank and word; equal ones keep their order.
-  static func sorted(_ column: SortColumn) -> [Int32] {
-    let mask: UInt64 = column.isAscending ? 0 : .max
-    var entries = column.words.enumerated().map { index, word in
-      Entry(word: word ^ mask, index: Int32(index))
-    }
-    var spare = entries
-    var (all, any): (UInt64, UInt64) = (.max, 0)
-    for entry in entries {
-      all &= entry.word
-      any |= entry.word
-    }
-    for byte in 0..<8 where (all ^ any) >> UInt64(byte * 8) & 0xFF != 0 {
-      pass(&entries, &spare) { entry in Int(entry.word >> UInt64(byte * 8) & 0xFF) }
-      swap(&entries, &spare)
-    }
-    if !column.isUniform {
-      let ranks = column.ranks
-      let isAscending = column.isAscending
-      pass(&entries, &spare) { entry in
-        let rank = Int(ranks[Int(entry.index)])
-        return isAscending ? rank : 255 - rank
-      }
-      swap(&entries, &spare)
-    }
-    return entries.map(\.index)
-  }
-
-  /// Distributes entries over 256 digits into `target`, keeping the order within each.
-  @inline(__always)
-  private static func pass(
-    _ source: inout [Entry], _ target: inout [Entry], _ digit: (Entry) -> Int
-  ) {
-    withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
-      places.initialize(repeating: 0)
-      source.withUnsafeBufferPointer { source in
-        target.withUnsafeMutableBufferPointer { target in
-          for entry in source { places[digit(entry)] += 1 }
-          var sum = 0
-          for value in 0..<256 {
-            let count = places[value]
-            places[value] = sum
-            sum += count
-          }
-          for entry in source {
-            let value = digit(entry)
-            target[places[value]] = entry
-            places[value] += 1
-          }
-        }
-      }
-    }
-  }
+/// A word to sort by and the object it belongs to.
+struct SortEntry: BitwiseCopyable {
+  /// Turned for descending order.
+  var word: UInt64
+  var index: Int32
 }

@@ -92,14 +92,7 @@ final class TableReader {
       return try withCopy(of: cell, body)
     case .overflow:
       guard let bytes = try tree.bytes(of: cell) else { return try body(.null) }
-      let result = bytes.withUnsafeBytes { bytes -> Swift.Result<Result, StoreError> in
-        do throws(StoreError) {
-          return .success(try body(.bytes(bytes)))
-        } catch {
-          return .failure(error)
-        }
-      }
-      return try result.get()
+      return try bytes.withBytes { bytes throws(StoreError) in try body(.bytes(bytes)) }
     }
   }
 

@@ -11,17 +11,20 @@ package struct TextFolding: Hashable, Sendable {
 
   /// Replaces the contents of `output` with the folded form of UTF-8 text.
   package func fold(_ text: UnsafeRawBufferPointer, into output: inout [UInt8]) {
-    output.removeAll(keepingCapacity: true)
-    output.reserveCapacity(text.count)
-    let foldsCase = options.contains(.caseInsensitive)
-    for byte in text {
-      guard byte < 0x80 else {
-        foldUnicode(text, into: &output)
-        return
-      }
-      let isCapital = byte &- UInt8(ascii: "A") < 26
-      output.append(foldsCase && isCapital ? byte | 0x20 : byte)
+    let capitals: UInt8 = options.contains(.caseInsensitive) ? 26 : 0
+    if output.count != text.count {
+      output.removeAll(keepingCapacity: true)
+      output.append(contentsOf: text)
     }
+    var all: UInt8 = 0
+    output.withUnsafeMutableBytes { output in
+      for index in 0..<text.count {
+        let byte = text[index]
+        all |= byte
+        output[index] = byte &- UInt8(ascii: "A") < capitals ? byte | 0x20 : byte
+      }
+    }
+    if all >= 0x80 { foldUnicode(text, into: &output) }
   }
 
   /// The folded form of a string.

@@ -28,7 +28,7 @@ final class ValueNode: QueryNode {
   ) throws(StoreError) -> RowBitmap {
     if column.isKey { return try selectKeys(window, candidates) }
     guard let tree = reader.tree(of: column.id) else { return try selectDefault(window) }
-    var scan = ColumnScan(test, defaultMatches: test.matches(column.defaultValue), tree)
+    let scan = ColumnScan(test, defaultMatches: test.matches(column.defaultValue), tree)
     return try scan.run(column.id, window, candidates)
   }
 
