@@ -27,10 +27,10 @@ struct FaultTests {
   ) -> Outcome {
     var outcome = Outcome()
     do throws(StoreError) {
-      for round in 0..<8 {
+      for round in 0..<6 {
         let writer = try store.beginWrite()
         let (root, next) = try FakeTree.change(
-          writer, store, changeCount: round == 4 ? 30 : 3, generator: &generator)
+          writer, store, changeCount: round == 2 ? 30 : 3, generator: &generator)
         outcome.begun = next
         _ = try writer.publish(root: root, durability: durability, metadata: [])
         outcome.contents.append(next)

@@ -77,9 +77,14 @@ extension FileWriter {
   /// that the page need not know its own place.
   private func foldFreeMap(_ directory: inout FreeMapDirectory) throws(StoreError) {
     let threshold = store.options.foldAfterRecordCount
-    let recordCount = store.state.withLock { $0.records.count }
-    guard recordCount > threshold else { return }
-    let regionCount = recordCount > 16 * threshold ? 64 : recordCount > 4 * threshold ? 8 : 2
+    let (records, durable) = store.state.withLock { state in
+      // Recovery may need every record since the last durable version; of scratch data there is none.
+      (state.records, state.holdsDurable ? state.durableVersion : base.version)
+    }
+    guard records.count > threshold, records[records.count - threshold].version <= durable else {
+      return
+    }
+    let regionCount = records.count > 16 * threshold ? 64 : records.count > 4 * threshold ? 8 : 2
     for region in directory.oldest(regionCount) {
       let old = directory.regions[region].page
       var counts = store.state.withLock {
@@ -93,10 +98,6 @@ extension FileWriter {
       if !old.isNone { free(old) }
     }
     let complete = directory.completeVersion(newest: base.version)
-    let (records, durable) = store.state.withLock { state in
-      // Recovery may need every record since the last durable version; of scratch data there is none.
-      (state.records, state.holdsDurable ? state.durableVersion : base.version)
-    }
     directory.retired = min(complete, durable)
     for record in records where record.version <= directory.retired {
       for part in record.parts { free(part) }

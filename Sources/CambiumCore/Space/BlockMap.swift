@@ -109,13 +109,33 @@ package struct BlockMap: Sendable {
       held[block] -= units
       if held[block] == 0 {
         freeBlockCount += 1
-        let region = block / Self.regionBlockCount
-        regions[region].freeCount += 1
-        regions[region].longestRun = Self.regionBlockCount
-        // A run may cross into this region from the one before it.
-        if region > 0 { regions[region - 1].longestRun = Self.regionBlockCount }
+        regions[block / Self.regionBlockCount].freeCount += 1
+        noteFreeRun(around: block)
       }
       return true
+    }
+  }
+
+  /// Raises the bound of the region in which the run around a free block starts.
+  private mutating func noteFreeRun(around block: Int) {
+    let reach = 128
+    let lowest = max(firstBlock, block - reach)
+    let highest = min(blockCount, block + reach)
+    let (start, end) = held.withUnsafeBufferPointer { held in
+      var start = block
+      while start > lowest, held[start - 1] == 0 { start -= 1 }
+      var end = block + 1
+      while end < highest, held[end] == 0 { end += 1 }
+      return (start, end)
+    }
+    // Where the run leads out of reach, anything is possible.
+    let isLong = (start == lowest && lowest > firstBlock) || (end == highest && end < blockCount)
+    let length = isLong ? Self.regionBlockCount : end - start
+    for region in start / Self.regionBlockCount...block / Self.regionBlockCount {
+      regions[region].longestRun = max(regions[region].longestRun, length)
+    }
+    if isLong, start >= Self.regionBlockCount {
+      regions[start / Self.regionBlockCount - 1].longestRun = Self.regionBlockCount
     }
   }
 
@@ -257,39 +277,32 @@ package struct BlockMap: Sendable {
         block = regionEnd
         continue
       }
-      let (run, longest) = searchRegion(count, from: block, regionEnd: regionEnd, end: end)
-      if let run { return run }
-      // Only a search of the whole region says what its longest run is.
+      if let run = searchRegion(count, from: block, regionEnd: regionEnd, end: end) { return run }
+      // Only a search of the whole region says that it has no such run.
       if block <= max(regionStart, firstBlock), end >= min(blockCount, regionEnd + count) {
-        regions[region].longestRun = longest
+        regions[region].longestRun = count - 1
       }
       block = regionEnd
     }
     return nil
   }
 
-  /// The first run of `count` free blocks that starts before `regionEnd` and ends before `end`, or
-  /// the length of the longest one that starts there.
+  /// The first run of `count` free blocks that starts before `regionEnd` and ends before `end`.
+  ///
+  /// Looks at the last block of a window first: when it is used, the window moves behind it.
   private func searchRegion(
     _ count: Int, from first: Int, regionEnd: Int, end: Int
-  ) -> (run: Range<Int>?, longest: Int) {
+  ) -> Range<Int>? {
     held.withUnsafeBufferPointer { held in
-      var block = first
-      var longest = 0
-      let startLimit = min(regionEnd, end)
-      while block < startLimit {
-        if held[block] != 0 {
-          block += 1
-          continue
-        }
-        var stop = block + 1
-        let limit = min(end, block + count)
-        while stop < limit, held[stop] == 0 { stop += 1 }
-        if stop - block >= count { return (block..<stop, count) }
-        longest = max(longest, stop - block)
-        block = stop + 1
+      let lastStart = min(regionEnd - 1, end - count)
+      var start = first
+      while start <= lastStart {
+        var block = start + count - 1
+        while block >= start, held[block] == 0 { block -= 1 }
+        if block < start { return start..<(start + count) }
+        start = block + 1
       }
-      return (nil, longest)
+      return nil
     }
   }
 
