@@ -63,6 +63,9 @@ let package = Package(
       name: "CambiumFileTests",
       dependencies: ["CambiumFile", "CambiumMemory", "TestSupport"]),
     .testTarget(
+      name: "FormatTests", dependencies: ["Cambium", "CambiumCore", "CambiumFile"],
+      resources: [.copy("Golden")]),
+    .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumTool", "CambiumCore", "CambiumFile"]),
     .testTarget(name: "CambiumTests", dependencies: ["Cambium", "TestSupport"]),
   ],
