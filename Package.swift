@@ -67,7 +67,9 @@ let package = Package(
       resources: [.copy("Golden")]),
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumTool", "CambiumCore", "CambiumFile"]),
-    .testTarget(name: "CambiumTests", dependencies: ["Cambium", "TestSupport"]),
+    .testTarget(
+      name: "CambiumTests",
+      dependencies: ["Cambium", "CambiumCore", "CambiumFile", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

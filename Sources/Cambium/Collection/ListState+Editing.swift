@@ -88,7 +88,7 @@ extension ListState {
     let session = writing()
     let links = links(in: 0..<count)
     session.attempt { () throws(StoreError) in
-      try list.abandonTree(in: session)
+      try list.closeTree(in: session)
       try store(session, [])
       try removeLinks(session, links)
     }

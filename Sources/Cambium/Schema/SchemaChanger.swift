@@ -83,7 +83,6 @@ struct SchemaChanger {
     try dropIndex(description, column.id)
     if let stored = StoredProperty(attributes: column.attributes) {
       let property = stored.property(named: column.name)
-      if property.isCollection { try abandonLists(column.id, table) }
       if property.type == .object, let target = property.objectClassName {
         try dropBacklinks(from: column.id, table, to: target)
       }
@@ -124,14 +123,6 @@ struct SchemaChanger {
       isValid = try cursor.next()
     }
     return keys
-  }
-
-  private func abandonLists(_ column: UInt16, _ table: TableEditor) throws(StoreError) {
-    for key in try keys(table) {
-      if case .tree(let root)? = try table.editor(of: column).value(key: key, column: column) {
-        transaction.context.abandon(root: root)
-      }
-    }
   }
 
   private func dropBacklinks(

@@ -39,18 +39,12 @@ struct StoredListAccess {
     return links
   }
 
-  /// Gives the list's own tree back, if it has one.
-  func abandonTree(in session: WriteSession) throws(StoreError) {
-    let context = session.transaction.context
-    if let list = session.list(ifOpen: listKey) {
-      context.abandon(root: try list.flush())
-      session.closeList(listKey)
-      return
-    }
-    let root = session.realm.withCell(access, key, index) { cell -> TreeRoot? in
-      if case .tree(let root) = cell { root } else { nil }
-    }
-    if let root { context.abandon(root: root) }
+  /// Ends the editing of the list's own tree, so that its owner's row names it as it is now. The tree
+  /// goes with the row or with the cell.
+  func closeTree(in session: WriteSession) throws(StoreError) {
+    guard let list = session.list(ifOpen: listKey) else { return }
+    try session.write(list, listKey)
+    session.closeList(listKey)
   }
 
   /// Takes every occurrence of a link out of a list of any class in the file.

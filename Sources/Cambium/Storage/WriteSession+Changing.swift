@@ -90,7 +90,7 @@ extension WriteSession {
             source: key))
       }
     }
-    try list.abandonTree(in: self)
+    try list.closeTree(in: self)
   }
 
   /// Takes the object out of every property that links to it.
@@ -148,7 +148,7 @@ extension WriteSession {
   private func clear(_ access: ClassAccess) throws(StoreError) {
     for index in access.collections {
       for key in realm.keys(of: access) {
-        try StoredListAccess(access: access, key: key, index: index).abandonTree(in: self)
+        try StoredListAccess(access: access, key: key, index: index).closeTree(in: self)
       }
     }
     let editor = try editor(access)

@@ -148,7 +148,8 @@ final class WriteSession {
     }
   }
 
-  private func write(_ list: ListTreeEditor, _ key: ListKey) throws(StoreError) {
+  /// Writes a list's own tree and lets its owner's row name the new root.
+  func write(_ list: ListTreeEditor, _ key: ListKey) throws(StoreError) {
     guard let name = try tableName(key.table), let table = try transaction.editTable(name) else {
       return
     }

@@ -55,7 +55,7 @@ extension ColumnTreeEditor {
     var outboard: [UInt8]?
     if spec.type == .bytes {
       outboard = try self.outboard(value)
-      try releaseOutboard(row: row, column: id, index: index, of: leaf)
+      try releaseOutboard(row: row, column: id, index: index, of: leaf, replacedBy: value)
     }
     if leaf.builder == nil,
       LeafPatch(leaf).set(row: row, spec: spec, value: value, outboard: outboard)
@@ -206,12 +206,15 @@ extension ColumnTreeEditor {
   }
 
   private func releaseOutboard(
-    row: Int, column id: UInt16, index: Int, of leaf: DirtyLeaf
+    row: Int, column id: UInt16, index: Int, of leaf: DirtyLeaf, replacedBy value: ColumnValue
   ) throws(StoreError) {
     let cell =
       leaf.builder.map { $0.outboardCell(row: row, column: index) }
       ?? Self.outboardCell(leaf.packed, row: row, column: id)
-    if let cell { try release(cell) }
+    guard let cell else { return }
+    // A tree that takes the place of a tree is what became of it: its editor freed what it replaced.
+    if case .tree = value, cell.root != nil { return }
+    try release(cell)
   }
 
   static func outboardCell(_ leaf: ColumnLeaf, row: Int, column id: UInt16) -> OutboardCell? {

@@ -93,5 +93,9 @@ public struct ColumnLayout: Hashable, Sendable {
   /// Bytes of any length.
   case bytes(UnsafeRawBufferPointer)
   /// A tree of its own that the row owns, in a column of bytes.
+  ///
+  /// When a tree takes the place of a tree, it is what became of it by editing: what the old one no
+  /// longer shares was freed by its editor. Replaced by anything else, or removed with its row, a tree
+  /// is abandoned.
   case tree(TreeRoot)
 }
