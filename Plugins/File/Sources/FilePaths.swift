@@ -7,7 +7,7 @@ enum FilePaths {
   static func openLocked(
     path: String, options: FileStoreOptions
   ) throws(StoreError) -> (PosixDevice, FileNumber) {
-    while true {
+    for _ in 0..<100 {
       let (device, isNew) = try open(path: path, isReadOnly: options.isReadOnly)
       try lock(device, path: path, options.isReadOnly ? .shared : .exclusive)
       // The file may have been replaced while it was being opened; the lock is on what was opened.
@@ -27,6 +27,8 @@ enum FilePaths {
         throw error
       }
     }
+    // Somebody keeps replacing the file, or the file system does not know its own files.
+    throw StoreError(DeviceError(operation: "lock", code: PosixFiles.wouldBlock), path: path)
   }
 
   /// Opens what is at `path`, or makes an empty file there; whether it did.

@@ -92,17 +92,19 @@ extension FileStore {
   func writeOut(
     _ bytes: UnsafeRawBufferPointer, at offset: Int, isBulk: Bool
   ) throws(StoreError) {
-    let end = offset + bytes.count
-    let fileByteCount = try state.withLock { state throws(StoreError) in
-      // Another process may use the file by now.
-      try ensureOpen(state)
-      return state.fileByteCount
+    try writing.withLock { _ throws(StoreError) in
+      let end = offset + bytes.count
+      let fileByteCount = try state.withLock { state throws(StoreError) in
+        // Another process may use the file by now.
+        try ensureOpen(state)
+        return state.fileByteCount
+      }
+      if end > fileByteCount, !isBulk { try grow(from: fileByteCount, to: end) }
+      try device.perform(path: path) { device throws(DeviceError) in
+        try device.write(bytes, at: offset)
+      }
+      state.withLock { $0.fileByteCount = max($0.fileByteCount, end) }
     }
-    if end > fileByteCount, !isBulk { try grow(from: fileByteCount, to: end) }
-    try device.perform(path: path) { device throws(DeviceError) in
-      try device.write(bytes, at: offset)
-    }
-    state.withLock { $0.fileByteCount = max($0.fileByteCount, end) }
   }
 
   private func grow(from current: Int, to end: Int) throws(StoreError) {

@@ -170,10 +170,12 @@ extension FileStore {
   // MARK: Closing
 
   public func close() throws(StoreError) {
-    let wasClosed = state.withLock { state in
-      let wasClosed = state.isClosed
-      state.isClosed = true
-      return wasClosed
+    let wasClosed = writing.withLock { _ in
+      state.withLock { state in
+        let wasClosed = state.isClosed
+        state.isClosed = true
+        return wasClosed
+      }
     }
     if wasClosed { return }
     hurry.raise()

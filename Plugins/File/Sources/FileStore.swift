@@ -27,6 +27,8 @@ public final class FileStore: PageStore {
   let commits = CommitSignal()
   /// Wakes the thread that syncs relaxed commits before its time.
   let hurry = CommitSignal()
+  /// Held while pages are written, so that closing waits for it.
+  let writing = Mutex<Void>(())
   /// Held while slots are written and while a sync decides about them.
   let io = Mutex<Void>(())
   let state: Mutex<FileState>

@@ -140,7 +140,7 @@ extension FileStore {
         try publishDurably(outcome, writer, byteCount: byteCount)
       }
     case .relaxed:
-      let pin = install(outcome, writer, byteCount: byteCount)
+      let pin = try installUnlessClosed(outcome, writer, byteCount: byteCount)
       scheduleSync()
       if state.withLock({ $0.unsyncedByteCount }) >= options.relaxedLimitByteCount {
         // The commit has taken place; an error here poisons the store, and the next write says so.
@@ -149,7 +149,7 @@ extension FileStore {
       return pin
     case .none:
       try io.withLock { _ throws(StoreError) in try becomeVolatile() }
-      return install(outcome, writer, byteCount: byteCount)
+      return try installUnlessClosed(outcome, writer, byteCount: byteCount)
     }
   }
 
@@ -172,7 +172,12 @@ extension FileStore {
     outcome.head.isVolatile = false
     try writeSlot(slot, outcome.head)
     try syncDevice()
-    return install(outcome, writer, byteCount: 0, durableSlot: slot)
+    // Closing waits for `io`, so the file is still this store's.
+    let pin = state.withLock {
+      install(&$0, outcome, writer, byteCount: 0, durableSlot: slot)
+    }
+    commits.raise()
+    return pin
   }
 
   /// Says on the medium that what follows is scratch data, before any of it can overwrite the durable
@@ -200,34 +205,43 @@ extension FileStore {
     lockFile?.publish(head)
   }
 
+  /// Installs a commit that is not durable yet.
+  private func installUnlessClosed(
+    _ outcome: FileWriter.Outcome, _ writer: FileWriter, byteCount: Int
+  ) throws(StoreError) -> Pin {
+    let pin = try state.withLock { state throws(StoreError) in
+      try ensureOpen(state)
+      return install(&state, outcome, writer, byteCount: byteCount, durableSlot: nil)
+    }
+    commits.raise()
+    return pin
+  }
+
   /// Changes the state: the one moment at which a commit takes place for readers. `durableSlot` is
   /// the slot that holds its synced head, if one does.
   private func install(
-    _ outcome: FileWriter.Outcome, _ writer: FileWriter, byteCount: Int, durableSlot: Int? = nil
+    _ state: inout FileState, _ outcome: FileWriter.Outcome, _ writer: FileWriter,
+    byteCount: Int, durableSlot: Int?
   ) -> Pin {
     let version = outcome.head.head.version
-    let (pin, head) = state.withLock { state in
-      state.space.publish(version: version, previous: writer.base.version, freed: writer.freed)
-      state.newest = outcome.head
-      if let durableSlot {
-        state.space.ledger.hold(version, .store)
-        state.becomeDurable(version)
-        state.durableSlot = durableSlot
-        state.unsyncedByteCount = 0
-      }
-      state.newest.sequence = state.sequence
-      state.newest.durable = state.durableVersion
-      state.newest.isVolatile = state.isVolatile
-      state.unsyncedByteCount += byteCount
-      state.hasWritten = true
-      state.noteRecord(outcome, writer)
-      // Without a mapping that reaches everything, pages are read one by one; the commit stands.
-      try? ensureMapping(&state)
-      return (pinNewest(&state), state.newest)
+    state.space.publish(version: version, previous: writer.base.version, freed: writer.freed)
+    state.newest = outcome.head
+    if let durableSlot {
+      state.space.ledger.hold(version, .store)
+      state.becomeDurable(version)
+      state.durableSlot = durableSlot
+      state.unsyncedByteCount = 0
     }
-    lockFile?.publish(head)
-    commits.raise()
-    return pin
+    state.newest.sequence = state.sequence
+    state.newest.durable = state.durableVersion
+    state.newest.isVolatile = state.isVolatile
+    state.unsyncedByteCount += byteCount
+    state.hasWritten = true
+    state.noteRecord(outcome, writer)
+    lockFile?.publish(state.newest)
+    // Without a mapping that reaches everything, pages are read one by one; the commit stands.
+    try? ensureMapping(&state)
+    return pinNewest(&state)
   }
 }
 

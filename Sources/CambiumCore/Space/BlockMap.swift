@@ -90,14 +90,14 @@ package struct BlockMap: Sendable {
 
   /// Notes that `extent` is in use. The blocks must lie below the high-water mark.
   package mutating func hold(_ extent: Extent) {
-    precondition(contains(extent), "I2: an extent outside of the store was given out.")
+    precondition(contains(extent), "S1: an extent outside of the store was given out.")
     _ = Self.forEachBlock(extent) { block, units in
       if held[block] == 0 {
         freeBlockCount -= 1
         regions[block / Self.regionBlockCount].freeCount -= 1
       }
       held[block] += units
-      assert(held[block] <= Self.unitsPerBlock, "I2: units of block \(block) were given out twice.")
+      assert(held[block] <= Self.unitsPerBlock, "S1: units of block \(block) were given out twice.")
       return true
     }
   }
@@ -105,7 +105,7 @@ package struct BlockMap: Sendable {
   /// Notes that no held version uses `extent` any more.
   package mutating func letGo(_ extent: Extent) {
     _ = Self.forEachBlock(extent) { block, units in
-      precondition(held[block] >= units, "I2: units of block \(block) were let go twice.")
+      precondition(held[block] >= units, "S1: units of block \(block) were let go twice.")
       held[block] -= units
       if held[block] == 0 {
         freeBlockCount += 1
@@ -318,7 +318,7 @@ package struct BlockMap: Sendable {
     let count = usedBlockCount
     guard count < blockCount else { return }
     for block in count..<blockCount {
-      assert(reachable[block] == 0, "I2: block \(block) is reachable and free.")
+      assert(reachable[block] == 0, "S1: block \(block) is reachable and free.")
       regions[block / Self.regionBlockCount].freeCount -= 1
     }
     freeBlockCount -= blockCount - count

@@ -3,7 +3,7 @@
 /// A store keeps one behind its lock and drives it through the life of a write: ``reserve`` and
 /// ``allocate`` while pages are written, then ``publish`` or ``rollBack``. Between transactions every
 /// unit below the high-water mark is reachable from the newest version, free, or pending: exactly
-/// one (I2).
+/// one (S1).
 package struct Space: Sendable {
   /// The counts per block.
   package var blocks: BlockMap
@@ -131,7 +131,7 @@ package struct Space: Sendable {
     }
     for entry in allocations.live {
       let isAdded = blocks.addReachable(entry.extent)
-      precondition(isAdded, "I2: an extent was given out twice.")
+      precondition(isAdded, "S1: an extent was given out twice.")
     }
     return nil
   }

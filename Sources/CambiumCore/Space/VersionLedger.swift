@@ -58,7 +58,7 @@ package struct VersionLedger: Sendable {
     let index: Int
     if let last = held.last, last.version >= version {
       guard let found = held.lastIndex(where: { $0.version == version }) else {
-        preconditionFailure("I3: version \(version) is gone; only the newest one can be held.")
+        preconditionFailure("S2: version \(version) is gone; only the newest one can be held.")
       }
       index = found
     } else {
@@ -76,14 +76,14 @@ package struct VersionLedger: Sendable {
     _ version: Version, _ reason: Reason, free: (Extent) -> Void
   ) {
     guard let index = held.lastIndex(where: { $0.version == version }) else {
-      preconditionFailure("I3: version \(version) was let go twice.")
+      preconditionFailure("S2: version \(version) was let go twice.")
     }
     switch reason {
     case .pin:
-      precondition(held[index].pinCount > 0, "I3: a pin of version \(version) ended twice.")
+      precondition(held[index].pinCount > 0, "S2: a pin of version \(version) ended twice.")
       held[index].pinCount -= 1
     case .store:
-      precondition(held[index].storeCount > 0, "I3: version \(version) was let go twice.")
+      precondition(held[index].storeCount > 0, "S2: version \(version) was let go twice.")
       held[index].storeCount -= 1
     }
     guard held[index].pinCount == 0, held[index].storeCount == 0 else { return }
