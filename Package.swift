@@ -68,6 +68,9 @@ let package = Package(
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumTool", "CambiumCore", "CambiumFile"]),
     .testTarget(
+      name: "RealmSwiftTests", dependencies: ["RealmSwift"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
       name: "CambiumTests",
       dependencies: ["Cambium", "CambiumCore", "CambiumFile", "TestSupport"]),
   ],
