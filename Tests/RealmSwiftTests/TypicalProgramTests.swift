@@ -53,6 +53,11 @@ final class TaskStore {
   }
 }
 
+/// What a thread found; read after the thread has signalled.
+final class Names: @unchecked Sendable {
+  var list: [String] = []
+}
+
 @Suite(.serialized) struct TypicalProgramTests {
   private let configuration = Realm.Configuration(
     inMemoryIdentifier: "typical-\(UUID().uuidString)",
@@ -114,26 +119,22 @@ final class TaskStore {
     let reference = ThreadSafeReference(to: project)
     let key = project._id
     let configuration = self.configuration
-    let names = DispatchQueue.global().sync { () -> [String] in
-      // `sync` may run here; a thread of its own is what such code means.
-      var names: [String] = []
-      let done = DispatchSemaphore(value: 0)
-      Thread {
-        autoreleasepool {
-          if let realm = try? Realm(configuration: configuration),
-            let project = realm.resolve(reference)
-          {
-            names.append(project.name)
-            try? realm.write { project.name = "Painted house" }
-            names.append(realm.object(ofType: Project.self, forPrimaryKey: key)?.name ?? "gone")
-          }
+    let names = Names()
+    let done = DispatchSemaphore(value: 0)
+    Thread {
+      autoreleasepool {
+        if let realm = try? Realm(configuration: configuration),
+          let project = realm.resolve(reference)
+        {
+          names.list.append(project.name)
+          try? realm.write { project.name = "Painted house" }
+          names.list.append(realm.object(ofType: Project.self, forPrimaryKey: key)?.name ?? "gone")
         }
-        done.signal()
-      }.start()
-      done.wait()
-      return names
-    }
-    #expect(names == ["House", "Painted house"])
+      }
+      done.signal()
+    }.start()
+    done.wait()
+    #expect(names.list == ["House", "Painted house"])
     store.realm.refresh()
     #expect(project.name == "Painted house")
   }
