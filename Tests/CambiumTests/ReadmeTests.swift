@@ -8,6 +8,9 @@ import Testing
     @Persisted(primaryKey: true) var name: String
     @Persisted var age: Int
     @Persisted var puppies: List<Dog>
+
+    // Another test's class has the same name.
+    override class func _realmObjectName() -> String? { "ReadmeDog" }
   }
 
   @Test func `the example of the README does what it says`() throws {

@@ -15,7 +15,9 @@ extension List: RealmCollection, MutableCollection {
     let state = managed()
     if state.realm.isFrozen { return self }
     state.realm.verify()
-    let access = state.realm.freeze().classes[state.list.access.index]
+    let realm = state.realm.freeze()
+    defer { withExtendedLifetime(realm) {} }
+    let access = realm.classes[state.list.access.index]
     guard let position = access.locate(state.list.key, state.created) else {
       fatalError("Cannot freeze an object in the same write transaction as it was created in.")
     }
@@ -26,7 +28,9 @@ extension List: RealmCollection, MutableCollection {
   public func thaw() -> List<Element>? {
     let state = managed()
     if !state.realm.isFrozen { return self }
-    let access = state.realm.thaw().classes[state.list.access.index]
+    let realm = state.realm.thaw()
+    defer { withExtendedLifetime(realm) {} }
+    let access = realm.classes[state.list.access.index]
     guard access.creation(of: state.list.key) == state.created,
       let owner = access.object(forKey: state.list.key)
     else { return nil }

@@ -32,7 +32,10 @@ extension ObjectBase {
     if access.realm.isFrozen { return self }
     access.realm.verify()
     requireRow(access)
-    let frozen = access.realm.freeze().classes[access.index]
+    // The class does not keep its Realm; the accessor that is made here will.
+    let realm = access.realm.freeze()
+    defer { withExtendedLifetime(realm) {} }
+    let frozen = realm.classes[access.index]
     guard let position = frozen.locate(key, created) else {
       fatalError("Cannot freeze an object in the same write transaction as it was created in.")
     }
@@ -43,7 +46,9 @@ extension ObjectBase {
     guard isManaged else { fatalError("Unmanaged objects cannot be thawed.") }
     let access = classAccess
     guard access.realm.isFrozen else { return self }
-    let live = access.realm.thaw().classes[access.index]
+    let realm = access.realm.thaw()
+    defer { withExtendedLifetime(realm) {} }
+    let live = realm.classes[access.index]
     return live.liveObject(key, created, like: self)
   }
 }
