@@ -40,7 +40,10 @@ import Testing
     let reads = Atomic(0)
     let group = DispatchGroup()
     for _ in 0..<3 {
-      DispatchQueue.global().async(group: group) {
+      // Threads of their own: the pool has only as many as there are processors, and tests hold them.
+      group.enter()
+      Thread.detachNewThread {
+        defer { group.leave() }
         do {
           var kept: [Snapshot] = []
           while !isDone.load(ordering: .relaxed) {
