@@ -57,6 +57,15 @@ int cambium_fallocate(int descriptor, int64_t offset, int64_t length) {
 #endif
 }
 
+void cambium_start_writing(int descriptor, int64_t offset, int64_t length) {
+#if defined(__linux__)
+  // A hint: what it cannot do, the sync does, which also reports any error.
+  (void)sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+#else
+  (void)descriptor, (void)offset, (void)length;
+#endif
+}
+
 int cambium_file_lock(int descriptor, int64_t offset, int64_t length, int kind, bool wait) {
   struct flock lock = {0};
   lock.l_type = kind == 0 ? F_UNLCK : kind == 1 ? F_RDLCK : F_WRLCK;

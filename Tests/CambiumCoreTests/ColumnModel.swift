@@ -190,5 +190,6 @@ func smallShape(rows: Int = 5, room: Int = 3) -> ColumnTreeOptions {
   options.maximumRowCount = rows
   options.minimumRowCount = 1
   options.branchRoom = room
+  options.writeAheadByteCount = 0
   return options
 }

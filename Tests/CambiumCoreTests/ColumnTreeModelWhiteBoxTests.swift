@@ -18,6 +18,7 @@ struct ColumnTreeModelWhiteBoxTests {
         options.leafByteLimit = 4096
         options.inlineByteCount = 256
         options.branchRoom = 5
+        options.writeAheadByteCount = 8 << 10
         return options
       case .real: return ColumnTreeOptions()
       }

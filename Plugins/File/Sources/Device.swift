@@ -14,6 +14,10 @@ public protocol Device: AnyObject, Sendable {
   /// may have been written.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError)
 
+  /// Hints that a range just written should start on its way to the medium, because a sync will
+  /// wait for it. May do nothing; errors show at the next sync.
+  func startWriting(byteCount: Int, at offset: Int)
+
   /// Returns when all completed writes survive power loss. After an error nothing is known of any
   /// write since the last success.
   func sync() throws(DeviceError)
@@ -24,6 +28,11 @@ public protocol Device: AnyObject, Sendable {
   /// Maps `byteCount` bytes from the start of the file for reading, also behind its end; nil when
   /// this device cannot lend memory.
   func map(byteCount: Int) throws(DeviceError) -> Mapping?
+}
+
+extension Device {
+  /// Does nothing: it is a hint.
+  public func startWriting(byteCount: Int, at offset: Int) {}
 }
 
 /// An operation that a device refused.

@@ -105,6 +105,7 @@ extension FileStore {
       }
       state.withLock { $0.fileByteCount = max($0.fileByteCount, end) }
     }
+    if isBulk { device.startWriting(byteCount: bytes.count, at: offset) }
   }
 
   private func grow(from current: Int, to end: Int) throws(StoreError) {

@@ -62,8 +62,9 @@ extension FileWriter {
     let extent = try allocate(byteCount: bytes.count)
     let result = bytes.withUnsafeBytes { bytes in
       Result<UInt64, StoreError> { () throws(StoreError) in
-        try write(bytes, to: extent)
-        return Checksum.hash(bytes)
+        let checksum = Checksum.hash(bytes)
+        try write(bytes, to: extent, checksum: checksum)
+        return checksum
       }
     }
     return PageReference(

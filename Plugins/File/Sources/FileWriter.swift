@@ -45,9 +45,15 @@ final class FileWriter: PageWriter {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+    try write(bytes, to: extent, checksum: Checksum.hash(bytes))
+  }
+
+  func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
     try ensureRunning()
     precondition(bytes.count == extent.byteCount, "A write fills its extent.")
-    let isAllocated = allocations.noteWritten(extent, checksum: Checksum.hash(bytes))
+    let isAllocated = allocations.noteWritten(extent, checksum: checksum)
     precondition(isAllocated, "Only allocated room may be written.")
     if store.buffer.append(bytes, at: extent.byteOffset) { return }
     do throws(StoreError) {

@@ -54,6 +54,10 @@ final class PosixDevice: Device {
     }
   }
 
+  func startWriting(byteCount: Int, at offset: Int) {
+    cambium_start_writing(descriptor, Int64(offset), Int64(byteCount))
+  }
+
   func sync() throws(DeviceError) {
     #if canImport(Darwin)
       let result = fcntl(descriptor, F_FULLFSYNC)

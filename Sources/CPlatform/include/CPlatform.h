@@ -54,6 +54,9 @@ static inline void cambium_prefetch(const void *address) { __builtin_prefetch(ad
 /// Reserves blocks for `[offset, offset + length)` and grows the file; 0 or an `errno`.
 int cambium_fallocate(int descriptor, int64_t offset, int64_t length);
 
+/// Starts to write the dirty pages of a range to the medium, without waiting.
+void cambium_start_writing(int descriptor, int64_t offset, int64_t length);
+
 /// An open-file-description lock on one byte range; `kind` is 0 unlock, 1 shared, 2 exclusive.
 /// Never waits unless `wait`. 0 or an `errno` (`EAGAIN`: somebody else holds it).
 int cambium_file_lock(int descriptor, int64_t offset, int64_t length, int kind, bool wait);

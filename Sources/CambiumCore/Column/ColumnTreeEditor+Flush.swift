@@ -16,20 +16,17 @@ extension ColumnTreeEditor {
     _ reference: PageReference, level: Int
   ) throws(StoreError) -> PageReference {
     let page = context.dirty[reference.dirtyIndex]
-    let bytes: UnsafeRawBufferPointer
     if level == 0 {
-      let leaf = unsafeDowncast(page, to: DirtyLeaf.self)
-      packNow(leaf)
-      bytes = UnsafeRawBufferPointer(start: leaf.bytes, count: leaf.byteCount)
+      packNow(unsafeDowncast(page, to: DirtyLeaf.self))
     } else {
       let branch = unsafeDowncast(page, to: DirtyBranch.self)
       for index in 0..<branch.count {
         let child = branch[index].reference
         if child.isDirty { branch.setReference(try write(child, level: level - 1), at: index) }
       }
-      bytes = branch.shrink()
+      branch.shrink()
     }
-    let stored = try context.write(bytes, kind: page.kind)
+    let stored = try context.write(page)
     context.dirty.remove(reference)
     return stored
   }
@@ -180,7 +177,7 @@ extension ColumnTreeEditor {
 
   // MARK: Leaves
 
-  private func isOver(_ leaf: DirtyLeaf) -> Bool {
+  func isOver(_ leaf: DirtyLeaf) -> Bool {
     let rows = leaf.rowCount
     return rows > options.maximumRowCount || leaf.byteCount > options.leafByteLimit && rows > 1
       || leaf.byteCount > options.leafByteCount * 5 / 4 && rows > options.minimumRowCount

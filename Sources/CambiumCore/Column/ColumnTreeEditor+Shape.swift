@@ -93,9 +93,23 @@ extension ColumnTreeEditor {
       let child = Child(
         separator: isPositional ? 0 : key, reference: adopt(fresh), rowCount: 1)
       insertChild(child, at: slot + 1, depth: steps.count - 1, siblingSeparator: separator)
+      let isLast = isPositional ? position == count - 1 : finger.high == .max
+      if isLast { try writeAhead(leaf) }
     }
     dropFinger()
     if isPositional { try reach(position: position) } else { try reach(key) }
+  }
+
+  /// Writes the leaf under the finger, if the transaction is large: rows are appended, so that it is
+  /// likely done. Its memory serves the next one, and the medium is busy before the commit.
+  private func writeAhead(_ leaf: DirtyLeaf) throws(StoreError) {
+    guard context.dirty.byteCount >= options.writeAheadByteCount, leaf.isPacked, !isOver(leaf),
+      !steps.isEmpty
+    else { return }
+    let old = childReference(steps.count)
+    replaceChild(steps.count, by: try context.write(leaf))
+    self.leaf = nil
+    context.dirty.remove(old)
   }
 
   /// A new dirty leaf with the rows of `builder`.

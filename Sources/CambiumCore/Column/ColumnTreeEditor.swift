@@ -10,6 +10,8 @@ public struct ColumnTreeOptions: Sendable {
   public var leafByteLimit = 64 << 10
   /// Longer values never lie in a leaf.
   public var inlineByteCount = 1 << 10
+  /// A transaction with more dirty bytes writes leaves as soon as appended rows have filled them.
+  public var writeAheadByteCount = 1 << 20
   /// How many children a branch holds.
   public var branchRoom = ColumnBranch.maximumRoom
 

@@ -116,7 +116,7 @@ final class DirtyBranch: DirtyPage {
 
   /// Moves the children together, so that the page takes no more bytes than they need; the branch
   /// is of no further use than to be written.
-  func shrink() -> UnsafeRawBufferPointer {
+  func shrink() {
     let count = count
     let start = ColumnBranch.headerByteCount
     if count < room {
@@ -127,7 +127,6 @@ final class DirtyBranch: DirtyPage {
       bytes.put(half: UInt16(count), ColumnBranch.roomOffset)
       byteCount = ColumnBranch.byteCount(room: count)
     }
-    return UnsafeRawBufferPointer(start: bytes, count: byteCount)
   }
 }
 

@@ -91,6 +91,11 @@ public protocol PageWriter: AnyObject {
   /// extent before publishing. After it returns, ``PageStore/read(_:)`` finds the page.
   func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError)
 
+  /// The same for a caller who knows the bytes' ``Checksum``, which a store may want to record.
+  func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError)
+
   /// Takes back a page that the version being made does not reach. Its birth decides when the room
   /// is used again: at once if it was born in this write, otherwise when no held version sees it.
   func free(_ reference: PageReference)
@@ -105,6 +110,15 @@ public protocol PageWriter: AnyObject {
 
   /// Drops everything written since the beginning and releases the writer lock.
   func abort()
+}
+
+extension PageWriter {
+  /// Writes without looking at `checksum`.
+  public func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
+    try write(bytes, to: extent)
+  }
 }
 
 /// How long a commit lasts once it has returned.

@@ -2,11 +2,17 @@
 ///
 /// Made by ``WriteTransaction``; ends with it.
 public final class TableEditor {
+  // Exclusivity of what every row touches is not checked: the editor has one user, and no access
+  // to these calls out.
   /// Columns and numbers, as changed so far.
-  public private(set) var record: TableRecord
-  private var editors: [ColumnTreeEditor]
+  @exclusivity(unchecked) public private(set) final var record: TableRecord
+  @exclusivity(unchecked) private final var editors: [ColumnTreeEditor] {
+    didSet { noteOnlyEditor() }
+  }
+  /// The editor of a table with one group, which `editors` keeps.
+  @exclusivity(unchecked) private final var onlyEditor: Unmanaged<ColumnTreeEditor>?
   private let context: WriteContext
-  private(set) var isChanged: Bool
+  @exclusivity(unchecked) private(set) final var isChanged: Bool
   private(set) var isDescriptionChanged: Bool
 
   init(record: TableRecord, roots: [TreeRoot], context: WriteContext) {
@@ -18,6 +24,11 @@ public final class TableEditor {
     let isNew = roots.allSatisfy(\.isEmpty)
     isChanged = isNew
     isDescriptionChanged = isNew
+    noteOnlyEditor()
+  }
+
+  private func noteOnlyEditor() {
+    onlyEditor = editors.count == 1 ? Unmanaged.passUnretained(editors[0]) : nil
   }
 
   /// The table with all changes; valid until the next change.
@@ -44,8 +55,13 @@ public final class TableEditor {
     key: Int64, values: UnsafeBufferPointer<ColumnValue>
   ) throws(StoreError) -> Bool {
     isChanged = true
-    if editors.count == 1 {
-      guard try editors[0].insert(key: key, values: values) else { return false }
+    if let onlyEditor {
+      let isNew = onlyEditor._withUnsafeGuaranteedRef { editor in
+        Result<Bool, StoreError> { () throws(StoreError) in
+          try editor.insert(key: key, values: values)
+        }
+      }
+      guard try isNew.get() else { return false }
     } else {
       var start = 0
       for (group, editor) in editors.enumerated() {

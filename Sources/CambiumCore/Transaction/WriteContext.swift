@@ -9,7 +9,11 @@ public final class WriteContext {
   private let writer: any PageWriter
   private let codec: (any PageCodec)?
   private let store: StoreIdentity
-  private var padded: [UInt8] = []
+  private var padded = PageBuffer(byteCount: 0)
+  /// The first pages that were written, to be trusted when they are stored: the next transaction
+  /// will likely read them.
+  private var written: [PageReference] = []
+  private static let trustedPageLimit = 256
   /// Whole trees that the new version no longer reaches; the transaction puts them on the catalog's
   /// list of dead roots, whose pages are freed with bounded work per commit.
   public private(set) var abandonedRoots: [TreeRoot] = []
@@ -60,35 +64,53 @@ public final class WriteContext {
         storeHigh: store.uuid.0, storeLow: store.uuid.1, kind: kind, address: extent.address,
         born: version)
       try codec.seal(&body, context: context)
-      return try store(body: body, to: extent, kind: kind)
+      let sealed = body.withUnsafeBytes { bytes in
+        Result<PageReference, StoreError> { () throws(StoreError) in
+          try store(bytes, to: extent, kind: kind)
+        }
+      }
+      return try sealed.get()
     }
     let extent = try writer.allocate(byteCount: bytes.count)
-    if bytes.count == extent.byteCount {
-      let checksum = Checksum.hash(bytes)
-      try writer.write(bytes, to: extent)
-      return PageReference(checksum: checksum, extent: extent, kind: kind, born: version)
-    }
-    padded.removeAll(keepingCapacity: true)
-    padded.append(contentsOf: bytes)
-    return try store(body: padded, to: extent, kind: kind)
+    return try store(bytes, to: extent, kind: kind)
+  }
+
+  /// Writes a dirty page as it is packed and returns its reference; the dirty page remains.
+  ///
+  /// Like ``write(_:kind:)``, but pads the page where it lies.
+  func write(_ page: DirtyPage) throws(StoreError) -> PageReference {
+    // 64 bytes behind the capacity are the page's, too.
+    let padding = -page.byteCount & (Extent.unitByteCount - 1)
+    (page.bytes + page.byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: padding)
+    let count = codec == nil ? page.byteCount + padding : page.byteCount
+    return try write(UnsafeRawBufferPointer(start: page.bytes, count: count), kind: page.kind)
   }
 
   /// Says that about `byteCount` bytes of pages will be written next.
   func reserve(byteCount: Int) throws(StoreError) { try writer.reserve(byteCount: byteCount) }
 
+  /// Writes `bytes`, padded to whole units.
   private func store(
-    body: [UInt8], to extent: Extent, kind: PageKind
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, kind: PageKind
   ) throws(StoreError) -> PageReference {
-    var body = body
-    body.append(contentsOf: repeatElement(0, count: extent.byteCount - body.count))
-    let result = body.withUnsafeBytes { bytes -> Result<UInt64, StoreError> in
-      do throws(StoreError) {
-        try writer.write(bytes, to: extent)
-        return .success(Checksum.hash(bytes))
-      } catch {
-        return .failure(error)
-      }
+    var bytes = bytes
+    if bytes.count < extent.byteCount {
+      if padded.byteCount < extent.byteCount { padded = PageBuffer(byteCount: extent.byteCount) }
+      let target = UnsafeMutableRawBufferPointer(start: padded.bytes, count: extent.byteCount)
+      target.copyMemory(from: bytes)
+      target[bytes.count...].initializeMemory(as: UInt8.self, repeating: 0)
+      bytes = UnsafeRawBufferPointer(target)
     }
-    return PageReference(checksum: try result.get(), extent: extent, kind: kind, born: version)
+    let checksum = Checksum.hash(bytes)
+    try writer.write(bytes, to: extent, checksum: checksum)
+    let reference = PageReference(checksum: checksum, extent: extent, kind: kind, born: version)
+    if codec == nil, written.count < Self.trustedPageLimit { written.append(reference) }
+    return reference
+  }
+
+  /// Spares the next readers to check what this transaction wrote, which is now stored.
+  func trustWritten() {
+    for reference in written { source.trust.insert(reference) }
+    written = []
   }
 }

@@ -166,6 +166,7 @@ public final class WriteTransaction: DatabaseView {
         .reclaim(pageLimit: database.options.deadPagesPerCommit)
       let root = try catalog.flush()
       let pin = try writer.publish(root: root, durability: durability, metadata: metadata)
+      context.trustWritten()
       end()
       return database.adopt(pin)
     } catch {

@@ -7,56 +7,46 @@ final class People {
   let count: Int
 
   private let nameHeap: UnsafeMutablePointer<UInt8>
-  private let nameOffsets: [UInt32]
-  private let nameOfPerson: UnsafeMutablePointer<UInt32>
+  private let nameOffsets: UnsafeMutablePointer<UInt32>
   private let emailHeap: UnsafeMutablePointer<UInt8>
   private let emailOffsets: UnsafeMutablePointer<UInt32>
   private let ages: UnsafeMutablePointer<UInt8>
   private let scores: UnsafeMutablePointer<Double>
   private let actives: UnsafeMutablePointer<Bool>
 
-  private static let nameCount = 100_000
+  private static let distinctNameCount = 100_000
+  private static let longestName = 20
   private static let domain = Array("@example.com".utf8)
 
   /// Makes `count` people.
   init(count: Int, seed: UInt64) {
     self.count = count
     var random = RandomBits(seed: seed)
-
-    nameHeap = .allocate(capacity: Self.nameCount * 20)
-    var offsets: [UInt32] = [0]
-    var end = 0
-    for _ in 0..<Self.nameCount {
-      end += Self.fill(nameHeap + end, letters: Int.random(in: 8...20, using: &random), &random)
-      offsets.append(UInt32(end))
+    let names = (0..<Self.distinctNameCount).map { _ in
+      Self.letters(Int.random(in: 8...Self.longestName, using: &random), &random)
     }
-    nameOffsets = offsets
-
-    nameOfPerson = .allocate(capacity: count)
+    nameHeap = .allocate(capacity: count * Self.longestName)
+    nameOffsets = .allocate(capacity: count + 1)
     emailHeap = .allocate(capacity: count * (14 + Self.domain.count))
     emailOffsets = .allocate(capacity: count + 1)
     ages = .allocate(capacity: count)
     scores = .allocate(capacity: count)
     actives = .allocate(capacity: count)
-    emailOffsets[0] = 0
-    end = 0
+    (nameOffsets[0], emailOffsets[0]) = (0, 0)
     for person in 0..<count {
-      nameOfPerson[person] = UInt32.random(in: 0..<UInt32(Self.nameCount), using: &random)
+      let name = names[Int.random(in: 0..<names.count, using: &random)]
+      let email = Self.letters(Int.random(in: 10...14, using: &random), &random) + Self.domain
+      nameOffsets[person + 1] = Self.append(name, nameHeap, nameOffsets[person])
+      emailOffsets[person + 1] = Self.append(email, emailHeap, emailOffsets[person])
       ages[person] = UInt8.random(in: 0..<100, using: &random)
       scores[person] = Double.random(in: 0..<1000, using: &random)
       actives[person] = Bool.random(using: &random)
-      end += Self.fill(emailHeap + end, letters: Int.random(in: 10...14, using: &random), &random)
-      for byte in Self.domain {
-        emailHeap[end] = byte
-        end += 1
-      }
-      emailOffsets[person + 1] = UInt32(end)
     }
   }
 
   deinit {
     nameHeap.deallocate()
-    nameOfPerson.deallocate()
+    nameOffsets.deallocate()
     emailHeap.deallocate()
     emailOffsets.deallocate()
     ages.deallocate()
@@ -74,10 +64,7 @@ final class People {
 
   /// The bytes of a person's name.
   func name(of row: Int) -> UnsafeRawBufferPointer {
-    let name = Int(nameOfPerson[row])
-    let start = Int(nameOffsets[name])
-    return UnsafeRawBufferPointer(
-      start: nameHeap + start, count: Int(nameOffsets[name + 1]) - start)
+    Self.bytes(nameHeap, nameOffsets, row)
   }
 
   /// How many people have an age in `range`.
@@ -91,17 +78,27 @@ final class People {
   }
 
   private func email(of row: Int) -> UnsafeRawBufferPointer {
-    let start = Int(emailOffsets[row])
-    return UnsafeRawBufferPointer(
-      start: emailHeap + start, count: Int(emailOffsets[row + 1]) - start)
+    Self.bytes(emailHeap, emailOffsets, row)
   }
 
-  private static func fill(
-    _ target: UnsafeMutablePointer<UInt8>, letters count: Int, _ random: inout RandomBits
-  ) -> Int {
-    for index in 0..<count {
-      target[index] = UInt8.random(in: UInt8(ascii: "a")...UInt8(ascii: "z"), using: &random)
+  private static func bytes(
+    _ heap: UnsafePointer<UInt8>, _ offsets: UnsafePointer<UInt32>, _ row: Int
+  ) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(
+      start: heap + Int(offsets[row]), count: Int(offsets[row + 1] - offsets[row]))
+  }
+
+  private static func letters(_ count: Int, _ random: inout RandomBits) -> [UInt8] {
+    (0..<count).map { _ in
+      UInt8.random(in: UInt8(ascii: "a")...UInt8(ascii: "z"), using: &random)
     }
-    return count
+  }
+
+  /// Puts `bytes` at `offset` of the heap and returns where they end.
+  private static func append(
+    _ bytes: [UInt8], _ heap: UnsafeMutablePointer<UInt8>, _ offset: UInt32
+  ) -> UInt32 {
+    for (index, byte) in bytes.enumerated() { heap[Int(offset) + index] = byte }
+    return offset + UInt32(bytes.count)
   }
 }
