@@ -31,12 +31,15 @@ import CPlatform
     switch column.encoding {
     case .constant: guard entries == 1 else { return nil }
     case .dictionary:
-      guard entries >= 1 else { return nil }
+      guard entries >= 1, entries <= column.rowCount else { return nil }
       offset = (PackedIntegers.byteCount(column.rowCount, column.width) &+ 7) & ~7
     default: guard entries == column.rowCount else { return nil }
     }
     lengths = column.data + offset
     if column.lengthWidth != 0 {
+      guard column.lengthWidth <= 32, column.lengthWidth & 7 == 0,
+        column.anchorWidth == 16 || column.anchorWidth == 32
+      else { return nil }
       offset &+= (entries &* Int(column.lengthWidth &>> 3) &+ 7) & ~7
       anchors = column.data + offset
       let groups = (entries &+ LeafEntry.anchorSpan &- 1) / LeafEntry.anchorSpan

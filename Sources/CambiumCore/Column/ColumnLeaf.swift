@@ -36,7 +36,9 @@ import CPlatform
     let offset = Int(
       UInt32(
         littleEndian: bytes.loadUnaligned(fromByteOffset: LeafHeader.keyOffset, as: UInt32.self)))
-    if offset &+ PackedIntegers.byteCount(rows, width) > page.byteCount { rows = 0 }
+    if rows > 1 << 20 || offset &+ PackedIntegers.byteCount(rows, width) > page.byteCount {
+      rows = 0
+    }
     rowCount = rows
     columnCount = 40 &+ columns &* 40 <= page.byteCount ? columns : 0
     keyWidth = width

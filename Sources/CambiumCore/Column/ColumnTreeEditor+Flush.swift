@@ -8,6 +8,8 @@ extension ColumnTreeEditor {
     dropFinger()
     guard root.reference.isDirty else { return root }
     try rebalance()
+    // A root with a single child may have given way to a stored page.
+    guard root.reference.isDirty else { return root }
     root.reference = try write(root.reference, level: Int(root.height) - 1)
     return root
   }
@@ -180,7 +182,7 @@ extension ColumnTreeEditor {
   func isOver(_ leaf: DirtyLeaf) -> Bool {
     let rows = leaf.rowCount
     return rows > options.maximumRowCount || leaf.byteCount > options.leafByteLimit && rows > 1
-      || leaf.byteCount > options.leafByteCount * 5 / 4 && rows > options.minimumRowCount
+      || leaf.byteCount > options.leafByteCount * 5 / 4 && rows >= options.minimumRowCount * 2
   }
 
   private func isUnder(_ byteCount: Int, _ rows: Int) -> Bool {
@@ -247,7 +249,7 @@ extension ColumnTreeEditor {
     guard isOver(leaf) else { return pieces.append(child) }
     let builder = try builder(of: leaf)
     let rows = builder.rowCount
-    if rows <= options.minimumRowCount, try shed(builder) {
+    if rows < options.minimumRowCount * 2, rows <= options.maximumRowCount, try shed(builder) {
       packNow(leaf)
       return try appendPieces(of: child, to: &pieces)
     }

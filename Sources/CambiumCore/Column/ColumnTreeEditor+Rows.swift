@@ -25,7 +25,7 @@ extension ColumnTreeEditor {
   ) throws(StoreError) {
     let leaf = try ownLeaf()
     let builder = try builder(of: leaf)
-    if builder.isFull, isReallyFull(leaf, builder) {
+    if builder.isFull, isReallyFull(leaf, builder, at: row) {
       return try insertSplitting(values, key: key, row: row, leaf: leaf, builder)
     }
     try insert(values, key: key, row: row, into: builder)

@@ -9,20 +9,27 @@ extension ColumnTreeEditor {
     let target = options.leafByteCount
     builder.isFull = false
     if rows >= options.maximumRowCount
-      || estimate >= target && (rows >= options.minimumRowCount || raw >= options.leafByteLimit)
+      || estimate >= target && rows >= options.minimumRowCount
     {
       builder.isFull = true
       builder.checkAt = .max
       return
     }
+    leaf?.heldByteCount = builder.heldByteCount
     let remaining = (target - estimate) / max(1, estimate / max(1, rows))
     // Values may grow from row to row, so never look too far ahead.
     let step = max(1, min(remaining * 3 / 4, rows))
     builder.checkAt = min(options.maximumRowCount, rows + step)
   }
 
-  /// Packs a leaf that seems full to see its true size; false when rows still fit.
-  func isReallyFull(_ leaf: DirtyLeaf, _ builder: LeafBuilder) -> Bool {
+  /// Packs a leaf that seems full to see its true size; false when a row still fits at `row`.
+  func isReallyFull(_ leaf: DirtyLeaf, _ builder: LeafBuilder, at row: Int) -> Bool {
+    // Both halves of a leaf that is cut are to have enough rows.
+    if row > 0, row < builder.rowCount, builder.rowCount < options.maximumRowCount,
+      builder.rowCount < options.minimumRowCount * 2
+    {
+      return false
+    }
     packNow(leaf)
     guard builder.rowCount < options.maximumRowCount,
       leaf.byteCount < options.leafByteCount * 7 / 8

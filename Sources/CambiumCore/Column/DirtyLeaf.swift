@@ -5,7 +5,9 @@
 /// packed again when somebody reads them or the transaction writes them.
 final class DirtyLeaf: DirtyPage {
   /// The rows as arrays, unless the bytes are all there is.
-  @exclusivity(unchecked) final var builder: LeafBuilder?
+  @exclusivity(unchecked) final var builder: LeafBuilder? {
+    didSet { heldByteCount = builder?.heldByteCount ?? 0 }
+  }
   /// Whether the bytes are up to date.
   @inline(__always) var isPacked: Bool { builder?.isPacked ?? true }
   private let scratch: PackScratch
@@ -26,6 +28,7 @@ final class DirtyLeaf: DirtyPage {
     self.builder = builder
     self.scratch = scratch
     super.init(kind: .columnLeaf, capacity: 64)
+    heldByteCount = builder.heldByteCount
   }
 
   /// The packed bytes as a leaf; they must be up to date.

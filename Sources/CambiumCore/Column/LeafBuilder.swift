@@ -34,6 +34,13 @@ final class LeafBuilder {
     columns.deallocate()
   }
 
+  /// The memory it takes, in bytes.
+  var heldByteCount: Int {
+    (0..<columnCount).reduce(keys == nil ? 0 : capacity * 8) { sum, index in
+      sum + capacity * columns[index].stride + columns[index].heapCapacity
+    }
+  }
+
   /// Forgets all rows, keeping the memory.
   func removeAll() {
     rowCount = 0

@@ -70,7 +70,9 @@ extension LeafColumn {
       }
     }
     guard least <= greatest else { return nil }
-    return (base &+ Int64(bitPattern: least))...(base &+ Int64(bitPattern: greatest))
+    let (low, high) = (base &+ Int64(bitPattern: least), base &+ Int64(bitPattern: greatest))
+    // Only a page that rotted after its check runs past the last integer.
+    return low <= high ? low...high : .min ... .max
   }
 
   @inline(__always) private func extremes<Offset: FixedWidthInteger & UnsignedInteger>(

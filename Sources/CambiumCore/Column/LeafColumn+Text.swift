@@ -87,7 +87,7 @@ extension LeafColumn {
       selectEntries(parts, into: bitmap, where: condition)
     } else {
       let (prefix, suffix) = (parts.prefix, parts.suffix)
-      let longest = (0..<parts.entryCount).reduce(0) { max($0, parts.length($1)) }
+      let longest = (0..<parts.entryCount).reduce(0) { max($0, parts.entry($1).count) }
       withUnsafeTemporaryAllocation(
         byteCount: prefix.count + longest + suffix.count, alignment: 16
       ) { buffer in

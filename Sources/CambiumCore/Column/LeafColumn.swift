@@ -70,7 +70,9 @@
     case (_, .constant): needed = 0
     default: return nil
     }
-    guard needed <= dataByteCount else { return nil }
+    guard needed <= dataByteCount, width <= 64, width & (width &- 1) == 0 || width == 0 else {
+      return nil
+    }
   }
 
   /// Whether any row can be null.

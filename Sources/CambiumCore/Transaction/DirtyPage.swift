@@ -9,6 +9,10 @@ open class DirtyPage {
   @exclusivity(unchecked) public final var byteCount: Int
   /// How many bytes there is room for.
   @exclusivity(unchecked) public private(set) final var capacity: Int
+  /// Room that a subclass takes besides, in bytes; counted like the capacity.
+  @exclusivity(unchecked) public final var heldByteCount = 0 {
+    didSet { if heldByteCount != oldValue { owner?.byteCount += heldByteCount - oldValue } }
+  }
   /// What counts its room.
   fileprivate weak var owner: DirtyPages?
   /// What it becomes.
@@ -59,7 +63,7 @@ public final class DirtyPages {
   /// Takes `page` in and returns the reference by which trees name it.
   public func insert(_ page: DirtyPage) -> PageReference {
     page.owner = self
-    byteCount += page.capacity
+    byteCount += page.capacity + page.heldByteCount
     if let index = vacant.popLast() {
       pages[index] = page
       return PageReference(dirty: index, kind: page.kind)
@@ -81,7 +85,7 @@ public final class DirtyPages {
     let index = reference.dirtyIndex
     let page = self[index]
     page.owner = nil
-    byteCount -= page.capacity
+    byteCount -= page.capacity + page.heldByteCount
     pages[index] = nil
     vacant.append(index)
   }
