@@ -59,12 +59,18 @@ extension LeafColumn {
     source: PageSource
   ) throws(StoreError) {
     guard let pattern = needle.baseAddress?.assumingMemoryBound(to: UInt8.self), !needle.isEmpty,
-      let parts = bytesColumn, encoding == .variable, parts.prefix.isEmpty, parts.suffix.isEmpty
+      let parts = bytesColumn, encoding == .variable
     else {
       return try selectBytes(into: bitmap, source: source) { Self.contains($0, needle) }
     }
+    if Self.contains(parts.prefix, needle) || Self.contains(parts.suffix, needle) {
+      return copyPresence(into: bitmap)
+    }
     bitmap.update(repeating: 0, count: bitmapWordCount)
     parts.selectRows(containing: pattern, count: needle.count, into: bitmap)
+    if !parts.prefix.isEmpty || !parts.suffix.isEmpty {
+      return parts.selectRows(straddledBy: needle, into: bitmap)
+    }
     try selectOverflow(parts, into: bitmap, source: source) { byteCount in
       byteCount >= needle.count
     } matches: { bytes in
@@ -265,5 +271,59 @@ extension BytesColumn {
       }
       place = cambium_find(bytes, heapByteCount, next, needle, count)
     }
+  }
+
+  /// Marks the rows in which the needle begins within the common prefix or ends within the common
+  /// suffix. Most needles can do neither, whatever the row.
+  func selectRows(
+    straddledBy needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>
+  ) {
+    let count = needle.count
+    let heads = (1..<max(1, count)).filter { share in
+      share <= prefix.count
+        && equalBytes(
+          needle.baseAddress, prefix.baseAddress, at: prefix.count - share, count: share)
+    }
+    let tails = (1..<max(1, count)).filter { share in
+      share <= suffix.count
+        && equalBytes(suffix.baseAddress, needle.baseAddress, at: count - share, count: share)
+    }
+    if heads.isEmpty && tails.isEmpty { return }
+    var offset = 0
+    for row in 0..<column.rowCount {
+      let body = heapBytes(offset, length(row))
+      offset &+= length(row)
+      if column.isNull(row) { continue }
+      let isMatch =
+        heads.contains { continues(needle, from: $0, in: body) }
+        || tails.contains { precedes(needle, upTo: count - $0, in: body) }
+      if isMatch { bitmap[row >> 6] |= 1 &<< UInt64(row & 63) }
+    }
+  }
+
+  /// Whether `body` and the common suffix begin with the needle from `start` on.
+  private func continues(
+    _ needle: UnsafeRawBufferPointer, from start: Int, in body: UnsafeRawBufferPointer
+  ) -> Bool {
+    let rest = needle.count - start
+    let inner = min(rest, body.count)
+    let outer = rest - inner
+    return outer <= suffix.count
+      && equalBytes(body.baseAddress, needle.baseAddress, at: start, count: inner)
+      && equalBytes(suffix.baseAddress, needle.baseAddress, at: start + inner, count: outer)
+  }
+
+  /// Whether the common prefix and `body` end with the first `end` bytes of the needle.
+  private func precedes(
+    _ needle: UnsafeRawBufferPointer, upTo end: Int, in body: UnsafeRawBufferPointer
+  ) -> Bool {
+    let inner = min(end, body.count)
+    let outer = end - inner
+    guard outer <= prefix.count else { return false }
+    return equalBytes(
+      needle.baseAddress.map { $0 + outer }, body.baseAddress, at: body.count - inner,
+      count: inner)
+      && equalBytes(
+        needle.baseAddress, prefix.baseAddress, at: prefix.count - outer, count: outer)
   }
 }
