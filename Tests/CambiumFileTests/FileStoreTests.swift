@@ -106,6 +106,26 @@ struct FileStoreTests {
     #expect(try store.statistics().newestVersion == 5)
   }
 
+  @Test func `a file that outgrows its mapping gets a larger one and old pins stay`() throws {
+    var options = FileStoreOptions()
+    options.smallestMappingByteCount = 64 << 10
+    let store = try FileStore(path: path, options: options)
+    let model = try StoreModel(store, seed: 8)
+    try model.commit()
+    let old = try store.pin()
+    let children = try FakeTree.read(old.head.root, store).children
+    for _ in 0..<400 { try model.commit() }
+    let new = try store.pin()
+    #expect(old.base != nil && new.base != nil && old.base != new.base)
+    #expect(new.readableByteCount > 4 * old.readableByteCount)
+    let base = try #require(old.base)
+    for child in children {
+      #expect(Checksum.hash(base + child.byteOffset, child.byteCount) == child.checksum)
+    }
+    try model.check("with the larger mapping")
+    #expect(model.findings == [])
+  }
+
   @Test func `sync makes everything durable at once`() throws {
     let store = try FileStore(path: path)
     let model = try StoreModel(store, seed: 4, durabilities: [.relaxed, .none])

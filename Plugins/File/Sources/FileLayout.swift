@@ -6,7 +6,7 @@ import CambiumCore
 ///     | identity | head A  | head B  | reserved | pages, in any order |
 ///
 /// Each of the first three has a block of its own and uses one sector of it, so that a torn write
-/// tears nothing else. `FileFormat.md` says what the fields mean. Pinned by `FileLayoutTests`.
+/// tears nothing else. `FileFormat.md` says what the fields mean. Pinned by `FileLayoutWhiteBoxTests`.
 enum FileLayout {
   static let formatVersion = 1
   static let blockByteCount = BlockMap.blockByteCount

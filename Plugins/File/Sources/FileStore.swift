@@ -111,7 +111,7 @@ public final class FileStore: PageStore {
 
   private func map(fileByteCount: Int) throws(StoreError) -> Mapping? {
     do throws(DeviceError) {
-      return try device.map(byteCount: max(1 << 30, 4 * fileByteCount))
+      return try device.map(byteCount: max(options.smallestMappingByteCount, 4 * fileByteCount))
     } catch {
       // Address space is scarce: no room to grow into.
       do throws(DeviceError) {

@@ -30,6 +30,8 @@ public struct FileStoreOptions: Sendable {
   package var foldAfterRecordCount = 64
   /// A commit of more bytes is synced in two steps.
   package var largestSingleSyncByteCount = 4 << 20
+  /// A mapping is never smaller, so that most files are mapped once.
+  package var smallestMappingByteCount = 1 << 30
   /// Relaxed commits are made durable after this time at the latest.
   package var relaxedDelayNanoseconds: Int64 = 100_000_000
   /// Relaxed commits are made durable at once after so many bytes.

@@ -48,12 +48,14 @@ extension FileWriter {
     }
   }
 
-  /// Makes the file as long as its head says, should the last room given out be unwritten.
+  /// Makes the file a block longer than its head says: the last room given out may be unwritten, and
+  /// readers look at a few bytes behind a page at once.
   private func coverHighWaterMark(_ head: HeadSector) throws(StoreError) {
     let fileByteCount = store.state.withLock { $0.fileByteCount }
-    guard fileByteCount < head.byteCount else { return }
-    try store.writeZeros(from: fileByteCount, to: head.byteCount)
-    store.state.withLock { $0.fileByteCount = head.byteCount }
+    let needed = head.byteCount + FileLayout.blockByteCount
+    guard fileByteCount < needed else { return }
+    try store.writeZeros(from: fileByteCount, to: needed)
+    store.state.withLock { $0.fileByteCount = needed }
   }
 
   // MARK: The store's own pages

@@ -114,7 +114,8 @@ final class MemoryContent: Sendable {
       var committed = state.committedByteCount
       defer { state.committedByteCount = committed }
       return try body(&state.space) { blockCount throws(StoreError) in
-        let needed = blockCount * BlockMap.blockByteCount
+        // A block more: readers look at a few bytes behind a page at once.
+        let needed = (blockCount + 1) * BlockMap.blockByteCount
         guard let byteCount = memory.commit(current: committed, needed: needed) else {
           throw .mediumFull(path: path)
         }

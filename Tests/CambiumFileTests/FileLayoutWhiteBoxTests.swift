@@ -1,0 +1,82 @@
+import CambiumCore
+import TestSupport
+import Testing
+
+@testable import CambiumFile
+
+/// Pins the offsets of format version 1: a change here is a change of the format.
+struct FileLayoutWhiteBoxTests {
+  @Test func `fields lie where format version 1 says`() {
+    typealias Identity = FileLayout.Identity
+    #expect(
+      [
+        Identity.formatVersion, Identity.unitByteCount, Identity.blockByteCount,
+        Identity.regionBlockCount, Identity.readFeatures, Identity.writeFeatures, Identity.uuid,
+        Identity.checksumAlgorithm, Identity.kind, Identity.codec, Identity.checksum,
+      ] == [16, 20, 24, 28, 32, 40, 48, 64, 72, 96, 504])
+    typealias Head = FileLayout.Head
+    #expect(
+      [
+        Head.sequence, Head.version, Head.epoch, Head.durable, Head.flags, Head.root, Head.record,
+        Head.freeMap, Head.blockCount, Head.uuid, Head.boot, Head.checkpoints, Head.deadRoots,
+        Head.checksum,
+      ] == [8, 16, 24, 32, 40, 48, 88, 112, 136, 144, 160, 176, 200, 504])
+    typealias Record = FileLayout.Record
+    #expect(
+      [
+        Record.version, Record.epoch, Record.uuid, Record.previous, Record.next,
+        Record.allocatedCount, Record.freedCount, Record.metadataByteCount, Record.touched,
+        Record.byteCount,
+      ] == [8, 16, 24, 40, 64, 88, 92, 96, 104, 128])
+    #expect(FileLayout.Directory.byteCount == 24 && FileLayout.Directory.entryByteCount == 32)
+    #expect(FileLayout.headOffsets == [4096, 8192] && FileLayout.firstBlock == 4)
+  }
+
+  @Test func `identity and heads read as they were written`() throws {
+    let identity = IdentitySector(codec: "zstd+aes-256-gcm")
+    #expect(try IdentitySector(stored: identity.stored, path: "a") == identity)
+    var head = HeadSector(sequence: 7, identity: identity)
+    head.head.version = 12
+    head.durable = 11
+    head.isSettled = false
+    head.isVolatile = true
+    head.blockCount = 99
+    head.record = PageReference(
+      checksum: 1, extent: Extent(address: 300, unitCount: 4), rawKind: 16, born: 12)
+    head.boot = Array(0..<16)
+    #expect(HeadSector(stored: head.stored, identity: identity) == head)
+    #expect(HeadSector(stored: head.stored, identity: IdentitySector(codec: "")) == nil)
+  }
+
+  @Test(arguments: [0, 5, 70_000, 200_000])
+  func `a record of any length reads as it was written`(count: Int) throws {
+    let identity = IdentitySector(codec: "")
+    let device = SimulatedDevice()
+    var record = CommitRecord(version: 5, epoch: 2, previous: .none)
+    record.allocated = (0..<count).map {
+      CommitRecord.Allocated(
+        extent: Extent(address: UInt64(300 + $0), unitCount: 1), checksum: UInt64($0))
+    }
+    record.freed = (0..<(count / 2)).map {
+      VersionLedger.Dead(
+        extent: Extent(address: UInt64(900_000 + $0), unitCount: 1), born: UInt64($0 % 4))
+    }
+    record.metadata = [UInt8](repeating: 3, count: 1000)
+    var next = PageReference.none
+    var address: UInt64 = 256
+    for var part in record.packedParts(uuidHigh: identity.uuidHigh, uuidLow: identity.uuidLow) {
+      part.store(next, at: FileLayout.Record.next)
+      let extent = Extent(address: address, unitCount: UInt64(part.bytes.count / 64))
+      try device.write(part.bytes, at: extent.byteOffset)
+      next = PageReference(
+        checksum: part.checksum(before: part.bytes.count), extent: extent,
+        rawKind: FileLayout.Kind.record, born: 5)
+      address = extent.end
+    }
+    let read = try CommitRecord(at: next, identity: identity, device: device, path: "a")
+    #expect(read.allocated == record.allocated)
+    #expect(read.freed == record.freed)
+    #expect(read.metadata == record.metadata)
+    #expect(read.epoch == 2)
+  }
+}
