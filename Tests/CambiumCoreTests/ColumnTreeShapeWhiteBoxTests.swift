@@ -120,6 +120,7 @@ struct ColumnTreeShapeWhiteBoxTests {
     let abandoned = try bench.write { editor, _ in try editor.removeAll() }
     #expect(abandoned == [before])
     #expect(bench.root == .empty(.column))
+    bench.options.writeAheadByteCount = .max
     let none = try bench.write { editor, context in
       for key in 0..<50 as Range<Int64> {
         try lendRow([.int(key), .bytes([UInt8](repeating: 7, count: 5000))]) {
