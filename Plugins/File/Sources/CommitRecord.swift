@@ -90,7 +90,7 @@ struct CommitRecord: Sendable {
   // MARK: Reading
 
   /// Reads the record at `reference`. Its pages are checked against their checksums; throws
-  /// ``StoreError/damaged(_:)`` when anything is not as it must be.
+  /// `StoreError.damaged(_:)` when anything is not as it must be.
   init(
     at reference: PageReference, identity: IdentitySector, device: any Device, path: String
   ) throws(StoreError) {

@@ -15,8 +15,8 @@ extension FileStore {
   /// one rename that survives power loss; with `output` the copy goes there instead and the original
   /// is only read. `progress` is called now and then with the number of rows copied.
   ///
-  /// Throws ``StoreError/inUse(path:holder:)`` when somebody has the store open, and
-  /// ``StoreError/system(operation:path:code:)`` when `output` exists. On every error the original is
+  /// Throws `StoreError.inUse(path:holder:)` when somebody has the store open, and
+  /// `StoreError.system(operation:path:code:)` when `output` exists. On every error the original is
   /// as it was and no new file is left behind.
   public static func compact(
     path: String, output: String? = nil, codec: (any PageCodec)? = nil,

@@ -56,7 +56,7 @@ extension FileStore {
   /// Puts the store at `newPath` in the place of the one at `path`, in one rename that survives power
   /// loss. Both must be closed; they may differ in everything but being stores.
   ///
-  /// Throws ``StoreError/inUse(path:holder:)`` when somebody uses one of them, or when the newest head
+  /// Throws `StoreError.inUse(path:holder:)` when somebody uses one of them, or when the newest head
   /// of the replaced store is no longer `head`, if one is given; then, and on any other error, both
   /// files are as they were.
   public static func replace(

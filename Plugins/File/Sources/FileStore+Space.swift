@@ -3,7 +3,7 @@ import CambiumCore
 extension FileStore {
   /// Reads the free map and the records since, unless that was done.
   ///
-  /// Throws ``StoreError/damaged(_:)`` when they cannot be read or contradict each other.
+  /// Throws `StoreError.damaged(_:)` when they cannot be read or contradict each other.
   func loadSpace(_ state: inout FileState) throws(StoreError) {
     if state.isSpaceLoaded { return }
     let newest = state.newest

@@ -6,9 +6,9 @@ import Synchronization
 /// Reads are lent from a mapping without copies. A small durable commit is one contiguous write, the
 /// head, and one sync. After a crash the store opens at the newest durable version, whole. One
 /// process uses a file for writing at a time; another one is refused with
-/// ``StoreError/inUse(path:holder:)``, and so is a second store of the same path in this process.
+/// `StoreError.inUse(path:holder:)`, and so is a second store of the same path in this process.
 ///
-/// Thread-safe, as ``PageStore`` says. After a failed sync the store is poisoned: it can be read, but
+/// Thread-safe, as `PageStore` says. After a failed sync the store is poisoned: it can be read, but
 /// not written until it is opened again. Three locks, always taken in this order: the writer's turn,
 /// `io` (syncs and writes of slots), `state`.
 public final class FileStore: PageStore {
@@ -35,15 +35,15 @@ public final class FileStore: PageStore {
 
   /// Opens the file at `path`, or makes it unless it is opened for reading only.
   ///
-  /// Nothing is changed when this throws: ``StoreError/notFound(path:)``,
-  /// ``StoreError/parentNotFound(path:)``, ``StoreError/notAFile(path:found:)``,
-  /// ``StoreError/permissionDenied(path:operation:)``, ``StoreError/notAStore(path:reason:)``,
-  /// ``StoreError/truncated(path:byteCount:expected:)``,
-  /// ``StoreError/unsupportedFormat(path:version:supported:)``,
-  /// ``StoreError/unsupportedFeature(path:bits:)``,
-  /// ``StoreError/wrongStoreKind(path:found:expected:)``,
-  /// ``StoreError/codecMismatch(path:found:expected:)``, ``StoreError/inUse(path:holder:)``,
-  /// ``StoreError/volatileContent(path:)``, ``StoreError/damaged(_:)``, or what the system says.
+  /// Nothing is changed when this throws: `StoreError.notFound(path:)`,
+  /// `StoreError.parentNotFound(path:)`, `StoreError.notAFile(path:found:)`,
+  /// `StoreError.permissionDenied(path:operation:)`, `StoreError.notAStore(path:reason:)`,
+  /// `StoreError.truncated(path:byteCount:expected:)`,
+  /// `StoreError.unsupportedFormat(path:version:supported:)`,
+  /// `StoreError.unsupportedFeature(path:bits:)`,
+  /// `StoreError.wrongStoreKind(path:found:expected:)`,
+  /// `StoreError.codecMismatch(path:found:expected:)`, `StoreError.inUse(path:holder:)`,
+  /// `StoreError.volatileContent(path:)`, `StoreError.damaged(_:)`, or what the system says.
   public convenience init(
     path: String, options: FileStoreOptions = FileStoreOptions()
   ) throws(StoreError) {

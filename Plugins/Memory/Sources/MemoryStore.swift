@@ -7,7 +7,7 @@ import Synchronization
 /// them keeps it. Without a name it is private. Nothing survives the last reference. Reads take no
 /// copies. All three durabilities are the same here.
 ///
-/// Thread-safe, as ``PageStore`` says.
+/// Thread-safe, as `PageStore` says.
 public final class MemoryStore: PageStore {
   /// What this store is; its path is its name.
   public let identity: StoreIdentity

@@ -2,7 +2,7 @@ import CambiumCore
 
 /// A type whose values fill one cell: numbers, texts, data, dates and identifiers.
 ///
-/// Plumbing; client code meets such types as ``_Persistable`` and ``RealmCollectionValue``.
+/// Plumbing; client code meets such types as `_Persistable` and ``RealmCollectionValue``.
 public protocol StoredScalar: _PersistableInsideOptional, _RealmCollectionValueInsideOptional,
   _DefaultConstructible
 {
