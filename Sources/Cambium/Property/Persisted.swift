@@ -71,13 +71,15 @@
   }
 
   /// The property's value, read from and written to the object or its Realm.
-  @inlinable
+  ///
+  /// Both accessors must end up in the property's own: only there is the key path a constant that
+  /// folds to a field.
   public static subscript<EnclosingSelf: ObjectBase>(
     _enclosingInstance object: EnclosingSelf,
     wrapped wrappedKeyPath: ReferenceWritableKeyPath<EnclosingSelf, Value>,
     storage storageKeyPath: ReferenceWritableKeyPath<EnclosingSelf, Self>
   ) -> Value {
-    get {
+    @inlinable @inline(__always) get {
       let head = object[keyPath: storageKeyPath].head
       if head.state == PersistedHead.managed {
         if !Value.isPersistedValueKept { return Value.persistedValue(of: object, head) }
@@ -94,12 +96,11 @@
       }
       return object[keyPath: storageKeyPath].firstValue(of: object)
     }
-    set {
+    @inlinable @inline(__always) set {
       let head = object[keyPath: storageKeyPath].head
-      switch head.state {
-      case PersistedHead.unmanaged:
+      if head.state == PersistedHead.unmanaged {
         object[keyPath: storageKeyPath].setUnmanaged(newValue)
-      default:
+      } else {
         Value.setPersistedValue(newValue, of: object, head)
       }
     }
@@ -110,7 +111,7 @@
     self.value = value
   }
 
-  @inlinable mutating func setUnmanaged(_ newValue: Value) {
+  @inlinable @inline(__always) mutating func setUnmanaged(_ newValue: Value) {
     if Value.isPersistedValueKept {
       value = Value.assignedUnmanagedValue(newValue, over: value)
     } else {

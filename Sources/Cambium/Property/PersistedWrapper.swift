@@ -1,3 +1,5 @@
+import Foundation
+
 /// A `@Persisted` property whose type is not known where it is used.
 ///
 /// `storage` is where the property lies inside of its object.
@@ -42,6 +44,17 @@ extension Persisted: PersistedWrapper {
     }
   }
 
+  // The types that most properties have: unspecialized, a property takes ten times as long.
+  @_specialize(where Value == Int)
+  @_specialize(where Value == Int?)
+  @_specialize(where Value == Double)
+  @_specialize(where Value == Double?)
+  @_specialize(where Value == Bool)
+  @_specialize(where Value == Bool?)
+  @_specialize(where Value == String)
+  @_specialize(where Value == String?)
+  @_specialize(where Value == Date)
+  @_specialize(where Value == Date?)
   static func take(_ storage: UnsafeMutableRawPointer, to row: RowWriter) {
     let wrapper = bound(storage)
     guard let value = wrapper.pointee.value else {
