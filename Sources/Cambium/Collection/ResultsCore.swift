@@ -95,12 +95,18 @@ public final class ResultsCore {
 
   // MARK: Elements
 
+  /// What an evaluation depends on. All objects of a class stay the same while their values change.
+  private var state: UInt64 {
+    if case .all = source, let access, let plan, plan.isWholeTable { return access.membershipCount }
+    return realm.changeCount
+  }
+
   /// How many elements there are.
   var count: Int {
     verify()
-    if let table = wholeTable { return table?.count ?? 0 }
+    if case .all = source, let access, let plan, plan.isWholeTable { return access.count }
     if access == nil { return currentValues().count }
-    if evaluated != realm.changeCount, case .all = source, let plan, !realm.isFrozen {
+    if evaluated != state, case .all = source, let plan, !realm.isFrozen {
       realm.session?.settle()
       return realm.reading { () throws(StoreError) in try plan.count(in: realm.view) }
     }
@@ -111,9 +117,10 @@ public final class ResultsCore {
   func currentKeys() -> [Int64] {
     verify()
     guard realm.isFrozen else {
-      if evaluated != realm.changeCount {
+      let state = state
+      if evaluated != state {
         keys = evaluateKeys()
-        evaluated = realm.changeCount
+        evaluated = state
       }
       return keys
     }
@@ -189,7 +196,7 @@ public final class ResultsCore {
   /// The object at `index`.
   func object(at index: Int) -> ObjectBase {
     guard let access else { preconditionFailure("The elements are no objects.") }
-    if let table = wholeTable, !access.isTouched {
+    if !access.isTouched, let table = wholeTable {
       checkIndex(index, below: table?.count ?? 0)
       let position = realm.reading { () throws(StoreError) in try table?.select(index) }
       if let position { return access.object(at: position) }

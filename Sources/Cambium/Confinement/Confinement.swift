@@ -70,31 +70,21 @@ final class QueueIdentity: @unchecked Sendable {
 
   /// The identity of `queue`; always the same one. Stops at queues that are not serial.
   static func of(_ queue: DispatchQueue) -> QueueIdentity {
-    let globals = [
-      DispatchQoS.QoSClass.background, .utility, .default, .userInitiated,
-      .userInteractive, .unspecified,
-    ].map { DispatchQueue.global(qos: $0) }
-    guard !globals.contains(where: { $0 === queue }) else {
+    // Global queues have no identity of their own: each call wraps them anew.
+    guard !queue.label.hasPrefix("com.apple.root.") else {
       fatalError(
         "Invalid queue '\(queue.label)' (global): Realms can only be confined to serial queues "
           + "or the main queue.")
     }
     return lock.withLock {
-      if let identity = queue.getSpecific(key: identityKey),
-        identity.owner == ObjectIdentifier(queue)
-      {
-        return identity
-      }
+      if let identity = queue.getSpecific(key: identityKey) { return identity }
       let identity = QueueIdentity()
-      identity.owner = ObjectIdentifier(queue)
       queue.setSpecific(key: identity.key, value: true)
       queue.setSpecific(key: identityKey, value: identity)
       return identity
     }
   }
 
-  // Written once, under the lock, before the identity is shared.
-  private var owner: ObjectIdentifier?
   private static let lock = NSLock()
 }
 

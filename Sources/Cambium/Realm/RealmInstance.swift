@@ -144,7 +144,10 @@ public final class RealmInstance {
   /// All rows may be elsewhere.
   private func moved() {
     changeCount &+= 1
-    for access in classes { access.invalidateRows() }
+    for access in classes {
+      access.invalidateRows()
+      access.noteMembership()
+    }
   }
 
   /// Objects changed within the transaction.

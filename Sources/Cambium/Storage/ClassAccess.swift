@@ -84,12 +84,18 @@ final class ClassAccess {
     realm.noteChange()
   }
 
+  /// Rises whenever objects come or go, or the version moves.
+  private(set) var membershipCount: UInt64 = 0
+
+  /// Notes that objects came or went.
+  func noteMembership() { membershipCount &+= 1 }
+
   /// Whether the running transaction has changed the class, so that single cells are read through
   /// its editor instead of packed leaves.
   var isTouched: Bool { realm.session?.editor(ifOpen: self) != nil }
 
   /// How many objects there are.
-  var count: Int { currentTable()?.count ?? 0 }
+  var count: Int { realm.session?.editor(ifOpen: self)?.table.count ?? currentTable()?.count ?? 0 }
 
   /// Where the object with that key and creation is; nil when it is gone. Not for touched classes.
   func locate(_ key: Int64, _ created: Int64) -> RowPosition? {

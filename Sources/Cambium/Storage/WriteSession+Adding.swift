@@ -140,6 +140,7 @@ extension WriteSession {
         Damage(.order, "class '\(access.stored.name)' already has a row \(object.key)"))
     }
     access.invalidateRows()
+    access.noteMembership()
     try insertIndexEntries(object.key, access, editor)
     try insertBacklinks(object.key, access, editor)
     for index in access.collections {

@@ -74,6 +74,7 @@ extension WriteSession {
       try editor.table.remove(key: key)
       editor.noteDeletion(of: key, created: created)
       access.invalidateRows()
+      access.noteMembership()
     }
   }
 
@@ -146,16 +147,13 @@ extension WriteSession {
   }
 
   private func clear(_ access: ClassAccess) throws(StoreError) {
-    for index in access.collections {
-      for key in realm.keys(of: access) {
-        try StoredListAccess(access: access, key: key, index: index).closeTree(in: self)
-      }
-    }
+    try closeLists(ofTable: access.stored.tableID)
     let editor = try editor(access)
     try editor.table.removeAll()
     for index in editor.indexed { try editor.index(index).removeAll() }
     if try hasBacklinks(to: access.index) { try backlinks(to: access.index).removeAll() }
     access.invalidateRows()
+    access.noteMembership()
   }
 }
 

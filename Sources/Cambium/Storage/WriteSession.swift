@@ -125,6 +125,14 @@ final class WriteSession {
   /// Forgets a list's own tree, after its content was dropped.
   func closeList(_ key: ListKey) { lists[key] = nil }
 
+  /// Puts the trees of all open lists of a class back into their rows.
+  func closeLists(ofTable table: UInt32) throws(StoreError) {
+    for (key, list) in lists where key.table == table {
+      try write(list, key)
+      closeList(key)
+    }
+  }
+
   /// The name of the table with that number, of any class in the file.
   func tableName(_ id: UInt32) throws(StoreError) -> String? {
     if tableNames == nil {
