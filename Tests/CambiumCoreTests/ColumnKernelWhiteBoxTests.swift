@@ -245,4 +245,48 @@ struct ColumnKernelWhiteBoxTests {
       #expect(leaf.find(.max) == keys.firstIndex(of: .max))
     }
   }
+
+  @Test(arguments: [100, 300, 70000])
+  func `values of every length come back, however long their lengths are`(longest: Int) throws {
+    let spec = ColumnSpec(id: 1, type: .bytes, isNullable: false)
+    let values = (0..<40).map { row in
+      [UInt8](repeating: UInt8(row), count: row == 17 ? longest : row % 5 * 3)
+    }
+    let packed = try ColumnLeafMaker.column(spec, values.map { .bytes($0) })
+    let column = try #require(packed.leaf.column(1))
+    #expect(column.lengthWidth == (longest < 256 ? 8 : longest < 65536 ? 16 : 32))
+    for row in values.indices { #expect(column.bytes(row).array == values[row]) }
+    let source = try ColumnWorkbench([]).snapshot().tree.source
+    try values[17].withUnsafeBytes { bytes in
+      let rows = try column.selected {
+        try column.selectBytes(equalTo: bytes, into: $0, source: source)
+      }
+      #expect(rows == [17])
+    }
+  }
+
+  @Test func `repeated values become codes, asked about once each`() throws {
+    var generator = SeededGenerator(seed: 4)
+    let words = (0..<700).map { Array("word number \($0 &* 7919)".utf8) }
+    let spec = ColumnSpec(id: 1, type: .bytes, isNullable: true)
+    let picks = (0..<3000).map { _ in Int.random(in: 0..<750, using: &generator) }
+    let cells = picks.map { $0 < 700 ? ModelValue.bytes(words[$0]) : .null }
+    let packed = try ColumnLeafMaker.column(spec, cells)
+    let column = try #require(packed.leaf.column(1))
+    #expect(column.encoding == .dictionary)
+    #expect(column.width == 16)
+    for row in picks.indices {
+      #expect(column.bytes(row).array == (picks[row] < 700 ? words[picks[row]] : []))
+    }
+    let source = try ColumnWorkbench([]).snapshot().tree.source
+    var asked = 0
+    let rows = try column.selected {
+      try column.selectBytes(into: $0, source: source) { bytes in
+        asked += 1
+        return bytes.last == UInt8(ascii: "3")
+      }
+    }
+    #expect(asked == column.bytesColumn?.entryCount)
+    #expect(rows == picks.indices.filter { picks[$0] < 700 && words[picks[$0]].last == 51 })
+  }
 }

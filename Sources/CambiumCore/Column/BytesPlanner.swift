@@ -119,13 +119,14 @@ struct BytesPlanner {
     table.update(repeating: 0, count: scratch.tableCount)
     let affixes = plan.prefix + plan.suffix
     let limit = min(rows * 3 / 4, 0xfffe)
+    let probe = max(48, rows / 8)
     var distinct = 0
     var heap = 0
     for row in 0..<rows {
       codes[row] = 0
       if plan.hasNulls, column.isNull(row) { continue }
       // A column of mostly different values is not worth hashing to its end.
-      if row == 48, distinct > 40 { return }
+      if row == probe, distinct > probe * 5 / 6 { return }
       let bytes = column.bytes(row)
       var place = Int(truncatingIfNeeded: Self.hash(bytes)) & mask
       while true {
