@@ -7,6 +7,12 @@ import Foundation
 struct NaiveEvaluator {
   let world: QueryWorld
   private let rowsByKey: [String: [Int64: QueryWorld.Row]]
+  private let foldings = Foldings()
+
+  /// Folded texts, because Foundation takes its time.
+  private final class Foldings {
+    var known: [UInt: [String: [Unicode.Scalar]]] = [:]
+  }
 
   init(world: QueryWorld) {
     self.world = world
@@ -263,10 +269,13 @@ struct NaiveEvaluator {
   }
 
   private func folded(_ text: String, _ options: StringOptions) -> [Unicode.Scalar] {
+    if let known = foldings.known[options.rawValue]?[text] { return known }
     var folding: String.CompareOptions = []
     if options.contains(.caseInsensitive) { folding.insert(.caseInsensitive) }
     if options.contains(.diacriticInsensitive) { folding.insert(.diacriticInsensitive) }
-    return Array(text.folding(options: folding, locale: nil).unicodeScalars)
+    let folded = Array(text.folding(options: folding, locale: nil).unicodeScalars)
+    foldings.known[options.rawValue, default: [:]][text] = folded
+    return folded
   }
 
   private func ordered(_ order: Int, _ operation: QueryOperator) -> Bool {

@@ -26,7 +26,7 @@ final class SortColumn {
   /// The low words, or where each value's bytes start.
   private let extras: UnsafeMutablePointer<UInt64>
   /// All bytes one after another.
-  private var bytes: [UInt8] = []
+  private var bytes = ByteHeap()
   /// Whether every rank is that of a value.
   private(set) var isUniform = true
 
@@ -57,16 +57,28 @@ final class SortColumn {
 
   @inline(__always) func word(_ index: Int) -> UInt64 { words[index] }
 
-  /// Whether two values with this rank and word are the same.
-  func isExact(_ rank: UInt8, _ word: UInt64) -> Bool {
+  /// The word of a value at a depth: the first one, or what follows where those before are equal.
+  func word(_ index: Int, depth: Int) -> UInt64 {
+    if depth == 0 { return words[index] }
+    if rest == .lowWord { return extras[index] }
+    let skipped = depth * Self.textStride
+    let text = text(index)
+    return Self.word(bytes[min(text.lowerBound + skipped, text.upperBound)..<text.upperBound])
+  }
+
+  /// Whether two values that are equal up to this depth, with this rank and word, are the same.
+  func isExact(_ rank: UInt8, _ word: UInt64, depth: Int = 0) -> Bool {
     if rank != Rank.value { return true }
     switch rest {
     case .nothing: return true
-    case .lowWord: return false
+    case .lowWord: return depth > 0
     // The last byte is the length, up to 8, which stands for all longer ones.
     case .bytes: return word & 0xFF < 8
     }
   }
+
+  /// How many bytes of a text one word holds.
+  private static let textStride = 7
 
   // MARK: Filling
 
@@ -126,20 +138,29 @@ final class SortColumn {
     }
   }
 
+  private func append(_ value: UnsafeRawBufferPointer) {
+    append(rank: Rank.value, word: Self.word(value), extra: UInt64(bytes.count))
+    bytes.append(value)
+  }
+
+  /// The parts of an inline value.
+  private func append(inline cell: BytesCell) {
+    let start = bytes.count
+    bytes.append(cell.head)
+    bytes.append(cell.body)
+    bytes.append(cell.tail)
+    append(rank: Rank.value, word: Self.word(bytes[start..<bytes.count]), extra: UInt64(start))
+  }
+
   /// The first seven bytes, most significant first, and the length: shorter values that are the
   /// beginning of longer ones come first.
-  private func append(_ value: UnsafeRawBufferPointer) {
-    var word: UInt64 = 0
+  private static func word(_ value: UnsafeRawBufferPointer) -> UInt64 {
     if value.count >= 8 {
-      word = UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)) & ~0xFF
-    } else {
-      for byte in value { word = word << 8 | UInt64(byte) }
-      word <<= UInt64(8 * (8 - value.count))
-      if value.isEmpty { word = 0 }
+      return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)) & ~0xFF | 8
     }
-    word |= UInt64(min(value.count, 8))
-    append(rank: Rank.value, word: word, extra: UInt64(bytes.count))
-    bytes.append(contentsOf: value)
+    var word: UInt64 = 0
+    for byte in value { word = word << 8 | UInt64(byte) }
+    return value.isEmpty ? 0 : word << UInt64(8 * (8 - value.count)) | UInt64(value.count)
   }
 
   /// Adds the values of rows of a leaf.
@@ -170,7 +191,12 @@ final class SortColumn {
     case .bytes:
       guard let column = cells.bytesColumn else { return }
       for row in rows {
-        try TableReader.withBytes(column.cell(Int(row)), tree) { value in append(value) }
+        let cell = column.cell(Int(row))
+        if cell.form == .inline {
+          append(inline: cell)
+        } else {
+          try TableReader.withBytes(cell, tree) { value in append(value) }
+        }
       }
     case .bool, .float:
       for row in rows {
@@ -199,11 +225,7 @@ final class SortColumn {
     if rest == .lowWord {
       return extras[left] < extras[right] ? -1 : extras[left] == extras[right] ? 0 : 1
     }
-    return bytes.withUnsafeBytes { bytes in
-      BytesTest.compare(
-        UnsafeRawBufferPointer(rebasing: bytes[text(left)]),
-        UnsafeRawBufferPointer(rebasing: bytes[text(right)]))
-    }
+    return BytesTest.compare(bytes[text(left)], bytes[text(right)])
   }
 
   /// The order in the key's direction.
@@ -225,6 +247,37 @@ final class SortColumn {
     mix(words[index])
     if isExact(ranks[index], words[index]) { return }
     if rest == .lowWord { return mix(extras[index]) }
-    mix(bytes.withUnsafeBytes { Checksum.hash(UnsafeRawBufferPointer(rebasing: $0[text(index)])) })
+    mix(Checksum.hash(bytes[text(index)]))
+  }
+}
+
+/// Bytes of many values, one after another.
+private struct ByteHeap: ~Copyable {
+  private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  private(set) var count = 0
+
+  deinit { memory.deallocate() }
+
+  subscript(range: Range<Int>) -> UnsafeRawBufferPointer {
+    precondition(range.upperBound <= count, "the range lies within the bytes")
+    return UnsafeRawBufferPointer(
+      start: UnsafeRawPointer(memory.baseAddress).map { $0 + range.lowerBound },
+      count: range.count)
+  }
+
+  mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
+    if count + bytes.count > memory.count { grow(to: count + bytes.count) }
+    memory.baseAddress.unsafelyUnwrapped.advanced(by: count)
+      .copyMemory(from: source, byteCount: bytes.count)
+    count += bytes.count
+  }
+
+  private mutating func grow(to needed: Int) {
+    let larger = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: max(needed, memory.count * 2, 4096), alignment: 8)
+    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<count]))
+    memory.deallocate()
+    memory = larger
   }
 }

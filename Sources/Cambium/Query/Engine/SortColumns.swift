@@ -87,32 +87,28 @@ struct SortColumns {
       spare.deallocate()
     }
     for index in 0..<count { order[index] = SortEntry(word: 0, index: Int32(index)) }
-    sort(order, spare, by: 0)
+    sort(order, spare, by: 0, depth: 0)
     return order.map { Int($0.index) }
   }
 
-  /// Whether one object comes before another by the columns from `depth` on.
-  private func isBefore(_ left: Int, _ right: Int, from depth: Int = 0) -> Bool {
-    for column in depth..<columns.count {
-      let order = columns[column].order(left, right)
+  /// Whether one object comes before another.
+  private func isBefore(_ left: Int, _ right: Int) -> Bool {
+    for column in columns {
+      let order = column.order(left, right)
       if order != 0 { return order < 0 }
     }
     return left < right
   }
 
-  /// Sorts entries, which are in the order of their indices, by the columns from `depth` on.
+  /// Sorts entries, which are in the order of their indices, by the columns from `index` on; they are
+  /// equal in those before, and in that one up to `depth`.
   private func sort(
     _ entries: UnsafeMutableBufferPointer<SortEntry>,
-    _ spare: UnsafeMutableBufferPointer<SortEntry>, by depth: Int
+    _ spare: UnsafeMutableBufferPointer<SortEntry>, by index: Int, depth: Int
   ) {
-    guard entries.count > 1, depth < columns.count else { return }
-    guard entries.count > 48 else {
-      var few = entries
-      few.sort { isBefore(Int($0.index), Int($1.index), from: depth) }
-      return
-    }
-    let column = columns[depth]
-    RadixSort.sort(entries, spare, by: column)
+    guard entries.count > 1, index < columns.count else { return }
+    let column = columns[index]
+    EntrySort.sort(entries, spare, by: column, depth: depth)
     var start = 0
     while start < entries.count {
       let word = entries[start].word
@@ -124,12 +120,11 @@ struct SortColumns {
         end += 1
       }
       if end - start > 1 {
-        var run = UnsafeMutableBufferPointer(rebasing: entries[start..<end])
-        if column.isExact(rank, column.isAscending ? word : ~word) {
-          sort(run, UnsafeMutableBufferPointer(rebasing: spare[start..<end]), by: depth + 1)
-        } else {
-          run.sort { isBefore(Int($0.index), Int($1.index), from: depth) }
-        }
+        let isExact = column.isExact(rank, column.isAscending ? word : ~word, depth: depth)
+        sort(
+          UnsafeMutableBufferPointer(rebasing: entries[start..<end]),
+          UnsafeMutableBufferPointer(rebasing: spare[start..<end]),
+          by: isExact ? index + 1 : index, depth: isExact ? 0 : depth + 1)
       }
       start = end
     }
@@ -144,7 +139,7 @@ struct SortColumns {
       heap[0] = index
       sink(&heap, 0)
     }
-    return heap.sorted { isBefore($0, $1) }
+    return heap.sorted(by: isBefore)
   }
 
   private func sink(_ heap: inout [Int], _ root: Int) {
@@ -158,11 +153,4 @@ struct SortColumns {
       place = child
     }
   }
-}
-
-/// A word to sort by and the object it belongs to.
-struct SortEntry: BitwiseCopyable {
-  /// Turned for descending order.
-  var word: UInt64
-  var index: Int32
 }
