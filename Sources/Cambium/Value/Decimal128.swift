@@ -24,9 +24,14 @@ public final class Decimal128: Sendable {
 
   /// Reads a number from text.
   ///
-  /// - Throws: `ValueError.invalidDecimal` when the text is not a number.
-  public convenience init(validating string: String) throws(ValueError) {
-    guard let bits = DecimalBits(text: string) else { throw .invalidDecimal(string) }
+  /// - Throws: `Realm.Error.invalidInput` when the text is not a number.
+  public convenience init(validating string: String) throws {
+    guard let bits = DecimalBits(text: string) else {
+      throw RLMError(
+        .invalidInput,
+        "Invalid decimal number '\(string)': must be digits with an optional sign, point and "
+          + "exponent")
+    }
     self.init(bits: bits)
   }
 

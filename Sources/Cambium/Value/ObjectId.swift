@@ -27,7 +27,7 @@ public final class ObjectId: Sendable {
   /// - Throws: `Realm.Error.invalidInput` when the text is anything else.
   public convenience init(string: String) throws {
     guard let (head, tail) = Self.parse(string.utf8) else {
-      throw ValueError.invalidObjectId(string)
+      throw RLMError(.invalidInput, Self.invalidText(string))
     }
     self.init(head: head, tail: tail)
   }
@@ -36,7 +36,7 @@ public final class ObjectId: Sendable {
   public convenience init(_ str: StaticString) {
     let text = str.description
     guard let (head, tail) = Self.parse(text.utf8) else {
-      preconditionFailure(ValueError.invalidObjectId(text).description)
+      preconditionFailure(Self.invalidText(text))
     }
     self.init(head: head, tail: tail)
   }
@@ -90,6 +90,10 @@ public final class ObjectId: Sendable {
     let last = String(tail, radix: 16)
     return String(repeating: "0", count: 16 - first.count) + first
       + String(repeating: "0", count: 8 - last.count) + last
+  }
+
+  private static func invalidText(_ text: String) -> String {
+    "Invalid Object ID string '\(text)': must be 24 hex digits"
   }
 
   private static func parse(_ digits: some Collection<UInt8>) -> (UInt64, UInt32)? {

@@ -92,7 +92,9 @@ struct Decimal128Tests {
     #expect(Decimal128.max * 2 == infinity && Decimal128.max < infinity)
     #expect(nan + 1 == nan && nan == nan && nan.hashValue == (nan * 2).hashValue)
     #expect(try Decimal128(validating: "-0") == 0)
-    #expect(throws: ValueError.invalidDecimal("12a")) { try Decimal128(validating: "12a") }
+    let error = #expect(throws: Realm.Error.self) { try Decimal128(validating: "12a") }
+    #expect(error?.code == .invalidInput)
+    #expect(error?.localizedDescription.contains("Invalid decimal number '12a'") == true)
   }
 
   @Test func `one third and its like round to 34 digits`() {
