@@ -26,6 +26,30 @@ struct ColumnTreeModelWhiteBoxTests {
   }
 
   @Test(arguments: 1...6 as ClosedRange<UInt64>, Shape.allCases)
+  func `rows appended a few per transaction stay what they were`(
+    seed: UInt64, shape: Shape
+  ) throws {
+    let bench = ColumnWorkbench(everyColumn, options: shape.options)
+    var maker = CellMaker(generator: SeededGenerator(seed: seed))
+    var model: [Int64: [ModelValue]] = [:]
+    var key: Int64 = -50
+    for _ in 0..<60 {
+      // Leaves differ in their encodings: most values are as the leaf has them, some are not.
+      if maker.number(6) == 0 { maker.mood = maker.number(56) }
+      _ = try bench.write { editor, _ in
+        for _ in 0..<(1 + maker.number(6)) {
+          key += seed % 2 == 0 ? 1 : Int64(1 + maker.number(3))
+          let row = everyColumn.map { maker.cell($0) }
+          let isNew = try lendRow(row) { try editor.insert(key: key, values: $0) }
+          #expect(isNew)
+          model[key] = row
+        }
+      }
+      try expectEqual(bench.snapshot().tree, model, bench)
+    }
+  }
+
+  @Test(arguments: 1...6 as ClosedRange<UInt64>, Shape.allCases)
   func `every version of a tree with keys equals its model`(seed: UInt64, shape: Shape) throws {
     let bench = ColumnWorkbench(everyColumn, options: shape.options)
     var maker = CellMaker(generator: SeededGenerator(seed: seed))

@@ -19,11 +19,25 @@ extension ColumnTreeEditor {
     if builder.rowCount >= builder.checkAt { checkSize(builder) }
   }
 
+  /// A packed leaf takes so many appended rows before it is worth unpacking.
+  private static let spliceCount = 4
+
   /// Inserts a row into the leaf under the finger, splitting it when it is full.
   func insert(
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int
   ) throws(StoreError) {
     let leaf = try ownLeaf()
+    if leaf.builder == nil, row == leaf.rowCount, row < options.maximumRowCount,
+      finger.changeCount < Self.spliceCount, !needsOutboard(values),
+      LeafSplice.append(
+        key: key, values: values, to: leaf, layout: layout, limit: options.leafByteCount,
+        scratch: scratch)
+    {
+      finger.pendingRows &+= 1
+      finger.changeCount &+= 1
+      root.rowCount &+= 1
+      return
+    }
     let builder = try builder(of: leaf)
     if builder.isFull, isReallyFull(leaf, builder, at: row) {
       return try insertSplitting(values, key: key, row: row, leaf: leaf, builder)

@@ -15,7 +15,7 @@ struct LeafPatch {
   func set(row: Int, spec: ColumnSpec, value: ColumnValue, outboard: [UInt8]?) -> Bool {
     guard let entry = leaf.entry(of: spec.id), let column = LeafColumn(entry: entry, leaf: leaf),
       column.type == spec.type
-    else { return leaf.entry(of: spec.id) == nil && outboard == nil && isDefault(value, spec) }
+    else { return leaf.entry(of: spec.id) == nil && outboard == nil && Self.isDefault(value, spec) }
     if let outboard {
       return outboard.withUnsafeBytes { setOutboard(column, row: row, $0) }
     }
@@ -37,7 +37,8 @@ struct LeafPatch {
     return isSet
   }
 
-  private func isDefault(_ value: ColumnValue, _ spec: ColumnSpec) -> Bool {
+  /// Whether a leaf without the column already says so.
+  static func isDefault(_ value: ColumnValue, _ spec: ColumnSpec) -> Bool {
     switch value {
     case .null: return true
     case _ where spec.isNullable: return false

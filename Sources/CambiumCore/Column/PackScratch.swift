@@ -12,7 +12,10 @@ final class PackScratch {
   /// Places of the hash table in use, a power of two; at least half of them stay vacant.
   private(set) var tableCount = 0
 
+  private var spliced = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
   deinit {
+    spliced.deallocate()
     plans.deallocate()
     codes.deallocate()
     firsts.deallocate()
@@ -41,6 +44,16 @@ final class PackScratch {
       table = .allocate(capacity: tableCount)
       tableCapacity = tableCount
     }
+  }
+
+  /// Zeros in which a page of at most `byteCount` bytes is put together.
+  func splicePage(byteCount: Int) -> UnsafeMutableRawPointer {
+    if spliced.count < byteCount {
+      spliced.deallocate()
+      spliced = .allocate(byteCount: byteCount, alignment: 64)
+    }
+    spliced.initializeMemory(as: UInt8.self, repeating: 0)
+    return spliced.baseAddress.unsafelyUnwrapped
   }
 
   /// For each row the number of its value in the dictionary of column `index`.

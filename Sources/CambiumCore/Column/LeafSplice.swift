@@ -1,0 +1,279 @@
+/// Appends a row to a packed leaf without unpacking it, as far as the encodings allow.
+///
+/// The usual small commit appends a row to the last leaf. Making arrays of the whole leaf and packing
+/// them again costs ten times as much as copying its segments with one more cell each.
+struct LeafSplice {
+  private let leaf: ColumnLeaf
+  private let values: UnsafeBufferPointer<ColumnValue>
+  private let layout: ColumnLayout
+  /// Where the new page is put together: zeros.
+  private let target: UnsafeMutableRawPointer
+  /// How many bytes it may have.
+  private let limit: Int
+  /// Where the next segment begins.
+  private var cursor = 0
+
+  private var source: UnsafeRawPointer { leaf.page.bytes }
+  private var rows: Int { leaf.rowCount }
+
+  /// Appends a row to `page`, whose bytes are up to date; false, and nothing changed, when a value
+  /// does not fit its column's encoding or the page would take more than `limit` bytes.
+  ///
+  /// No value lives outside of the leaf; `key` is above all others, and means nothing in a tree by
+  /// position.
+  static func append(
+    key: Int64, values: UnsafeBufferPointer<ColumnValue>, to page: DirtyLeaf,
+    layout: ColumnLayout, limit: Int, scratch: PackScratch
+  ) -> Bool {
+    let leaf = page.packed
+    guard leaf.page.byteCount <= limit else { return false }
+    let target = scratch.splicePage(byteCount: limit + LeafHeader.slackByteCount)
+    var splice = LeafSplice(
+      leaf: leaf, values: values, layout: layout, target: target, limit: limit)
+    guard splice.putKeys(key), splice.putColumns() else { return false }
+    splice.finish(page)
+    return true
+  }
+
+  private init(
+    leaf: ColumnLeaf, values: UnsafeBufferPointer<ColumnValue>, layout: ColumnLayout,
+    target: UnsafeMutableRawPointer, limit: Int
+  ) {
+    self.leaf = leaf
+    self.values = values
+    self.layout = layout
+    self.target = target
+    self.limit = limit
+  }
+
+  /// Completes the header and replaces the page.
+  private func finish(_ page: DirtyLeaf) {
+    target.put(single: UInt32(rows + 1), LeafHeader.rowCount)
+    target.put(single: UInt32(cursor), LeafHeader.usedByteCount)
+    let total = cursor + LeafHeader.slackByteCount
+    if page.capacity < total { page.grow(to: (total + 1023) / 1024 * 1024) }
+    page.bytes.copyMemory(from: target, byteCount: total)
+    page.byteCount = total
+  }
+
+  /// Moves on over a segment of `byteCount` bytes; nil when there is no room for it.
+  private mutating func takeSegment(_ byteCount: Int) -> UnsafeMutableRawPointer? {
+    let start = cursor
+    guard start + aligned8(byteCount) <= limit - LeafHeader.slackByteCount else { return nil }
+    cursor += aligned8(byteCount)
+    return target + start
+  }
+
+  private mutating func putKeys(_ key: Int64) -> Bool {
+    let directoryEnd = LeafHeader.byteCount + leaf.columnCount * LeafEntry.byteCount
+    guard takeSegment(directoryEnd) != nil else { return false }
+    target.copyMemory(from: source, byteCount: directoryEnd)
+    if leaf.isPositional { return true }
+    let residual = UInt64(bitPattern: key &- leaf.keyBase &- leaf.keyStride &* Int64(rows))
+    guard residual <= PackedIntegers.maximum(leaf.keyWidth) else { return false }
+    if leaf.keyWidth == 0 { return true }
+    target.put(single: UInt32(cursor), LeafHeader.keyOffset)
+    return putPacked(leaf.keyOffsets, leaf.keyWidth, residual) != nil
+  }
+
+  private mutating func putColumns() -> Bool {
+    var stored = 0
+    for (index, spec) in layout.columns.enumerated() {
+      guard let source = leaf.entry(of: spec.id) else {
+        guard LeafPatch.isDefault(values[index], spec) else { return false }
+        continue
+      }
+      guard let column = LeafColumn(entry: source, leaf: leaf), column.type == spec.type,
+        (source.byte(LeafEntry.flags) & LeafEntry.isNullable != 0) == spec.isNullable,
+        put(column, values[index], entry: target + (source - self.source))
+      else { return false }
+      stored += 1
+    }
+    // A column that left the layout goes when the leaf is packed anew.
+    return stored == leaf.columnCount
+  }
+
+  private mutating func put(
+    _ column: LeafColumn, _ value: ColumnValue, entry: UnsafeMutableRawPointer
+  ) -> Bool {
+    var isNull = false
+    if case .null = value { isNull = true }
+    if let nulls = column.nulls {
+      entry.put(single: UInt32(cursor), LeafEntry.nulls)
+      guard putPacked(nulls, 1, isNull ? 1 : 0) != nil else { return false }
+    } else if isNull {
+      return false
+    }
+    if let outboard = column.outboard {
+      entry.put(single: UInt32(cursor), LeafEntry.outboard)
+      guard putPacked(outboard, 1, 0) != nil else { return false }
+    }
+    let start = cursor
+    guard let byteCount = putData(column, value, isNull: isNull, entry: entry) else {
+      return false
+    }
+    entry.put(single: byteCount == 0 ? 0 : UInt32(start), LeafEntry.dataOffset)
+    entry.put(single: UInt32(byteCount), LeafEntry.dataByteCount)
+    return true
+  }
+
+  /// Copies integers of `width` bits with one more; their bytes, or nil when there is no room.
+  private mutating func putPacked(
+    _ data: UnsafeRawPointer, _ width: UInt8, _ value: UInt64
+  ) -> Int? {
+    let byteCount = PackedIntegers.byteCount(rows + 1, width)
+    guard let segment = takeSegment(byteCount) else { return nil }
+    segment.copyMemory(from: data, byteCount: PackedIntegers.byteCount(rows, width))
+    PackedIntegers.store(value, segment, width, rows)
+    return byteCount
+  }
+
+  /// Copies values of `stride` bytes with one more.
+  private mutating func putRaw(
+    _ column: LeafColumn, stride: Int, low: UInt64, high: UInt64 = 0
+  ) -> Int? {
+    guard let segment = takeSegment((rows + 1) * stride) else { return nil }
+    segment.copyMemory(from: column.data, byteCount: rows * stride)
+    switch stride {
+    case 4: segment.put(single: UInt32(truncatingIfNeeded: low), rows * 4)
+    case 8: segment.put(word: low, rows * 8)
+    default:
+      segment.put(word: low, rows * 16)
+      segment.put(word: high, rows * 16 + 8)
+    }
+    return (rows + 1) * stride
+  }
+
+  /// Copies the data of a column with one more value; its bytes, or nil when that does not fit.
+  private mutating func putData(
+    _ column: LeafColumn, _ value: ColumnValue, isNull: Bool, entry: UnsafeMutableRawPointer
+  ) -> Int? {
+    if column.type == .bytes { return putBytes(column, value, isNull: isNull, entry: entry) }
+    if column.encoding == .constant {
+      return isNull || isConstant(column, value) ? 0 : nil
+    }
+    // Null cells hold zeros.
+    switch (column.type, value) {
+    case (.int, .int(let value)):
+      let offset = UInt64(bitPattern: value &- column.base)
+      guard column.width == 64 || value >= column.base,
+        offset <= PackedIntegers.maximum(column.width)
+      else { return nil }
+      return putPacked(column.data, column.width, offset)
+    case (.int, .null): return putPacked(column.data, column.width, 0)
+    case (.bool, .bool(let value)): return putPacked(column.data, 1, value ? 1 : 0)
+    case (.bool, .null): return putPacked(column.data, 1, 0)
+    case (.float, .float(let value)):
+      return putRaw(column, stride: 4, low: UInt64(value.bitPattern))
+    case (.float, .null): return putRaw(column, stride: 4, low: 0)
+    case (.double, .double(let value)): return putRaw(column, stride: 8, low: value.bitPattern)
+    case (.double, .null): return putRaw(column, stride: 8, low: 0)
+    case (.wide, .wide(let low, let high)):
+      return putRaw(column, stride: 16, low: low, high: high)
+    case (.wide, .null): return putRaw(column, stride: 16, low: 0)
+    default: return nil
+    }
+  }
+
+  private func isConstant(_ column: LeafColumn, _ value: ColumnValue) -> Bool {
+    switch (column.type, value) {
+    case (.int, .int(let value)): value == column.base
+    case (.bool, .bool(let value)): value == (column.base != 0)
+    case (.float, .float(let value)): Int64(value.bitPattern) == column.base
+    case (.double, .double(let value)): value.bitPattern == UInt64(bitPattern: column.base)
+    case (.wide, .wide(let low, let high)):
+      low == UInt64(bitPattern: column.base) && high == column.extra
+    default: false
+    }
+  }
+
+  // MARK: Bytes
+
+  private mutating func putBytes(
+    _ column: LeafColumn, _ value: ColumnValue, isNull: Bool, entry: UnsafeMutableRawPointer
+  ) -> Int? {
+    guard let parts = column.bytesColumn else { return nil }
+    var body = UnsafeRawBufferPointer(start: nil, count: 0)
+    if case .bytes(let bytes) = value {
+      let (prefix, suffix) = (parts.prefix.count, parts.suffix.count)
+      guard bytes.count >= prefix + suffix,
+        equalBytes(parts.prefix.baseAddress, bytes.baseAddress, count: prefix),
+        equalBytes(
+          parts.suffix.baseAddress, bytes.baseAddress, at: bytes.count - suffix, count: suffix)
+      else { return nil }
+      body = UnsafeRawBufferPointer(rebasing: bytes[prefix..<(bytes.count - suffix)])
+    } else if !isNull {
+      return nil
+    }
+    switch column.encoding {
+    case .variable: return putVariable(column, parts, body, isNull: isNull, entry: entry)
+    case .dictionary:
+      guard let code = isNull ? 0 : code(of: body, parts) else { return nil }
+      let oldCodes = aligned8(PackedIntegers.byteCount(rows, column.width))
+      let rest = column.dataByteCount - oldCodes
+      guard putPacked(column.data, column.width, UInt64(code)) != nil,
+        let segment = takeSegment(rest)
+      else { return nil }
+      segment.copyMemory(from: column.data + oldCodes, byteCount: rest)
+      return aligned8(PackedIntegers.byteCount(rows + 1, column.width)) + rest
+    default:
+      let isSame =
+        isNull
+        || body.count == parts.entry(0).count
+          && equalBytes(parts.entry(0).baseAddress, body.baseAddress, count: body.count)
+      guard isSame, let segment = takeSegment(column.dataByteCount) else { return nil }
+      segment.copyMemory(from: column.data, byteCount: column.dataByteCount)
+      return column.dataByteCount
+    }
+  }
+
+  private func code(of body: UnsafeRawBufferPointer, _ parts: BytesColumn) -> Int? {
+    (0..<parts.entryCount).first { code in
+      let entry = parts.entry(code)
+      return entry.count == body.count
+        && equalBytes(entry.baseAddress, body.baseAddress, count: body.count)
+    }
+  }
+
+  private mutating func putVariable(
+    _ column: LeafColumn, _ parts: BytesColumn, _ body: UnsafeRawBufferPointer, isNull: Bool,
+    entry: UnsafeMutableRawPointer
+  ) -> Int? {
+    let start = cursor
+    var count = body.count
+    if column.lengthWidth == 0 {
+      // A null cell of a column with one length has zeros of that length.
+      guard isNull || count == parts.fixedLength else { return nil }
+      count = parts.fixedLength
+    } else {
+      guard UInt64(count) <= PackedIntegers.maximum(column.lengthWidth),
+        putPacked(parts.lengths, column.lengthWidth, UInt64(count)) != nil,
+        putAnchors(column, parts)
+      else { return nil }
+    }
+    let affixes = parts.prefix.count + parts.suffix.count
+    let old = affixes + parts.heapByteCount
+    guard let segment = takeSegment(old + count) else { return nil }
+    segment.copyMemory(from: parts.heap - affixes, byteCount: old)
+    if let bytes = body.baseAddress {
+      (segment + old).copyMemory(from: bytes, byteCount: body.count)
+    }
+    entry.put(single: UInt32(rows + 1), LeafEntry.entryCount)
+    return segment - target - start + old + count
+  }
+
+  private mutating func putAnchors(_ column: LeafColumn, _ parts: BytesColumn) -> Bool {
+    let span = LeafEntry.anchorSpan
+    let groups = (rows + span - 1) / span
+    let isNew = rows % span == 0
+    let stride = Int(column.anchorWidth / 8)
+    guard UInt64(parts.heapByteCount) <= PackedIntegers.maximum(column.anchorWidth),
+      let segment = takeSegment((isNew ? groups + 1 : groups) * stride)
+    else { return false }
+    segment.copyMemory(from: parts.anchors, byteCount: groups * stride)
+    if isNew {
+      PackedIntegers.store(UInt64(parts.heapByteCount), segment, column.anchorWidth, groups)
+    }
+    return true
+  }
+}
