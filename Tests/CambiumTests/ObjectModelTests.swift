@@ -54,7 +54,7 @@ struct ObjectModel: Equatable {
   func `a Realm in memory holds what a plain model holds`(seed: UInt64) throws {
     let configuration = Realm.Configuration(
       inMemoryIdentifier: UUID().uuidString, objectTypes: [Node.self, Tag.self])
-    try Run(seed: seed, configuration: configuration).run(steps: 60)
+    try Run(seed: seed, configuration: configuration).run(steps: 40)
   }
 
   @Test(arguments: [5, 6])
@@ -65,7 +65,7 @@ struct ObjectModel: Equatable {
     var configuration = Realm.Configuration(
       fileURL: folder.appendingPathComponent("model.realm"), objectTypes: [Node.self, Tag.self])
     configuration.durability = .none
-    try Run(seed: seed, configuration: configuration).run(steps: 60)
+    try Run(seed: seed, configuration: configuration).run(steps: 40)
   }
 }
 

@@ -59,7 +59,7 @@ public final class ValueConversion {
   func assign(_ value: Any, to object: ObjectBase) {
     let description = ClassRegistry.description(of: type(of: object))
     switch flattened(value) {
-    case nil, is NSNull: fatalError("Must provide a non-nil value.")
+    case nil: fatalError("Must provide a non-nil value.")
     case let values as [String: Any]: assign(values, to: object, description)
     case let source as ObjectBase: assign(source, to: object, description)
     case let values as [Any]: assign(values, to: object, description)
@@ -116,7 +116,7 @@ public final class ValueConversion {
     _ value: Any, of object: ObjectBase, _ property: ClassDescription.PropertyDescription,
     _ description: ClassDescription
   ) {
-    let value = flattened(value) is NSNull ? nil : flattened(value)
+    let value = flattened(value)
     if !property.setDynamicValue(value, of: object, self) {
       let text = value.map { "\($0)" } ?? "<null>"
       let type = value.map { "\(Swift.type(of: $0))" } ?? "(null)"
@@ -140,7 +140,7 @@ extension ObjectBase {
   final func setDynamicValue(_ value: Any?, _ key: String) {
     let property = dynamicProperty(key)
     let name = ClassRegistry.description(of: type(of: self)).name
-    let value = flattened(value) is NSNull ? nil : flattened(value)
+    let value = flattened(value)
     if property.property.isPrimaryKey, isManaged {
       fatalError(
         "Primary key can't be changed to '\(value.map { "\($0)" } ?? "<null>")' after an object is "

@@ -1,4 +1,5 @@
 import CambiumCore
+import Foundation
 
 extension Realm {
   /// Runs `block` in a write transaction and commits.
@@ -244,9 +245,9 @@ extension ClassAccess {
   }
 }
 
-/// The value inside of any number of optionals; nil for nil.
+/// The value inside of any number of optionals; nil for nil and for Foundation's null.
 func flattened(_ value: Any?) -> Any? {
-  guard let value else { return nil }
+  guard let value, !(value is NSNull) else { return nil }
   if let optional = value as? any AnyOptional { return flattened(optional.wrappedAny) }
   return value
 }
