@@ -126,7 +126,7 @@ struct BytesPlanner {
       codes[row] = 0
       if plan.hasNulls, column.isNull(row) { continue }
       // A column of mostly different values is not worth hashing to its end.
-      if row == probe, distinct > probe * 5 / 6 { return }
+      if row == probe && distinct > probe * 5 / 6 || row == 32 && distinct == 32 { return }
       let bytes = column.bytes(row)
       var place = Int(truncatingIfNeeded: Self.hash(bytes)) & mask
       while true {
