@@ -15,6 +15,7 @@ final class Coordinator: Sendable {
 
   private struct State {
     var userCount = 0
+    var cancelCount = 0
     var instances: [InstanceKey: WeakReference] = [:]
     var schemas: [ObjectIdentifier: (classes: ClassSet, stored: StoredSchema)] = [:]
   }
@@ -104,6 +105,15 @@ final class Coordinator: Sendable {
       try? database.close()
     }
   }
+
+  // MARK: Transactions
+
+  /// How many write transactions were cancelled: what they created must not pass for what the next
+  /// one creates under the same keys.
+  var cancelCount: Int { state.withLock { $0.cancelCount } }
+
+  /// Counts a cancelled write transaction.
+  func noteCancel() { state.withLock { $0.cancelCount += 1 } }
 
   // MARK: Instances
 

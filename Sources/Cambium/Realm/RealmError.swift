@@ -164,7 +164,6 @@ public func ~= (pattern: RLMError.Code, value: any Swift.Error) -> Bool {
 /// Whether both errors have the same domain and code.
 public func == (lhs: any Swift.Error, rhs: any Swift.Error) -> Bool {
   if let lhs = lhs as? RLMError, let rhs = rhs as? RLMError { return lhs.code == rhs.code }
-  let left = lhs as NSError
-  let right = rhs as NSError
-  return left.domain == right.domain && left.code == right.code
+  // Not by way of NSError: outside of Apple's platforms a Swift error cannot be cast to it.
+  return lhs._domain == rhs._domain && lhs._code == rhs._code
 }

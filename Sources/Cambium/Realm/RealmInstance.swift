@@ -190,6 +190,7 @@ public final class RealmInstance {
 
   // What was there when the transaction began is still the newest version, or newer.
   private func returnToBase() throws(StoreError) {
+    coordinator.noteCancel()
     advance(to: try coordinator.database.snapshot())
   }
 

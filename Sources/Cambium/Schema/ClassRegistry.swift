@@ -24,8 +24,12 @@ enum ClassRegistry {
     let key = types.map { ObjectIdentifier($0) }
     if let known = sets.withLock({ $0[key] }) { return known }
     let set = ClassSet(types.map { description(of: $0) })
-    sets.withLock { $0[key] = set }
-    return set
+    return sets.withLock { sets in
+      // Somebody may have been faster; instances are told apart by their set.
+      if let known = sets[key] { return known }
+      sets[key] = set
+      return set
+    }
   }
 
   // Scanned at each opening: a library loaded since may have brought classes.

@@ -173,15 +173,17 @@ final class ClassAccess {
 }
 
 /// When an object was created: the version, and how often its key had been used before in the same
-/// transaction. With the key it is the object's identity.
+/// transaction, counted from the number of transactions cancelled so far, because the next one has
+/// the same version. With the key it is the object's identity.
 enum Incarnation {
   static let countBits: Int64 = 16
 
-  static func value(version: Version, count: Int) -> Int64 {
+  static func value(version: Version, cancelCount: Int, count: Int) -> Int64 {
     precondition(
       count < 1 << countBits,
       "An object with the same primary key was created and deleted \(count) times in one "
         + "transaction; commit in between.")
-    return Int64(truncatingIfNeeded: version) << countBits | Int64(count)
+    return Int64(truncatingIfNeeded: version) << countBits
+      | Int64(UInt16(truncatingIfNeeded: cancelCount &+ count))
   }
 }

@@ -16,6 +16,7 @@ final class ClassEditor {
   let links: [Int]
   private var indexes: [KeyTreeEditor?]
   private let transaction: WriteTransaction
+  private let cancelCount: Int
   /// How often keys of objects that this transaction created were used and deleted.
   private var incarnations: [Int64: Int] = [:]
 
@@ -23,6 +24,7 @@ final class ClassEditor {
     self.access = access
     self.table = table
     self.transaction = transaction
+    cancelCount = access.realm.coordinator.cancelCount
     let columns = table.record.columns
     let stored = access.stored
     positions = stored.columns.map { id in columns.firstIndex { $0.id == id } ?? -1 }
@@ -57,7 +59,7 @@ final class ClassEditor {
   /// The creation of an object that is made now under `key`.
   func newCreation(of key: Int64) -> Int64 {
     Incarnation.value(
-      version: transaction.version,
+      version: transaction.version, cancelCount: cancelCount,
       count: incarnations.isEmpty ? 0 : incarnations[key] ?? 0)
   }
 

@@ -1,0 +1,232 @@
+import Cambium
+import Foundation
+import Testing
+
+/// Section B9: creating objects.
+@Suite struct B09CreatingTests {
+  @Test func `unmanaged objects are plain`() {
+    let person = SpecPerson(1, "Ann")
+    let dog = SpecDog()
+    person.dogs.append(dog)
+    person.favorite = dog
+    person.nicknames.append(objectsIn: ["x", "y"])
+    #expect(person.realm == nil)
+    #expect(!person.isInvalidated)
+    #expect(person.dogs[0] === dog)
+    #expect(person.favorite === dog)
+    #expect(person.nicknames.index(of: "y") == 1)
+    #expect(dog.owners.count == 0)
+    person.id = 5
+    #expect(person.id == 5)
+  }
+
+  @Test func `add manages the instance itself with all it links to, cycles included`() throws {
+    let realm = try specRealm()
+    let ann = SpecPerson(1, "Ann")
+    let bob = SpecPerson(2, "Bob")
+    ann.friend = bob
+    bob.friend = ann
+    let dog = SpecDog()
+    ann.dogs.append(objectsIn: [dog, dog])
+    ann.favorite = dog
+    let list = ann.dogs
+    try realm.write { realm.add(ann) }
+    #expect(ann.realm == realm && bob.realm == realm && dog.realm == realm)
+    #expect(ann.dogs === list)
+    #expect(list.realm == realm)
+    #expect(ann.friend?.friend == ann)
+    #expect(realm.objects(SpecPerson.self).count == 2)
+    #expect(realm.objects(SpecDog.self).count == 1)
+    #expect(ann.dogs.count == 2)
+    try realm.write { bob.name = "Bobby" }
+    #expect(ann.friend?.name == "Bobby")
+  }
+
+  @Test func `adding what is managed here already does nothing`() throws {
+    let realm = try specRealm()
+    let dog = SpecDog()
+    try realm.write {
+      realm.add(dog)
+      realm.add(dog)
+    }
+    try realm.write { realm.add(dog) }
+    #expect(realm.objects(SpecDog.self).count == 1)
+  }
+
+  @Test func `add takes sequences`() throws {
+    let realm = try specRealm()
+    try realm.write { realm.add((1...5).map { SpecPerson($0, "\($0)") }) }
+    #expect(realm.objects(SpecPerson.self).count == 5)
+  }
+
+  @Test func `create reads dictionaries by name and takes class defaults for the rest`() throws {
+    let realm = try specRealm()
+    let dog = try realm.write {
+      realm.create(SpecDog.self, value: ["age": 3, "unknown": "ignored"])
+    }
+    #expect(dog.name == "Rex")
+    #expect(dog.age == 3)
+    #expect(dog.weight == nil)
+    let ids = try realm.write {
+      (realm.create(SpecIdKey.self).key, realm.create(SpecIdKey.self).key)
+    }
+    #expect(ids.0 != ids.1)
+  }
+
+  @Test func `create reads arrays in order of declaration, shorter ones too`() throws {
+    let realm = try specRealm()
+    let (full, short) = try realm.write {
+      (
+        realm.create(SpecDog.self, value: ["Ben", 4, 2.5] as [Any]),
+        realm.create(SpecDog.self, value: ["Lita"])
+      )
+    }
+    #expect(full.name == "Ben" && full.age == 4 && full.weight == 2.5)
+    #expect(short.name == "Lita" && short.age == 0 && short.weight == nil)
+  }
+
+  @Test func `inherited properties come first in an array`() throws {
+    let realm = try specRealm()
+    let puppy = try realm.write {
+      realm.create(SpecPuppy.self, value: ["Pup", 1, NSNull(), 9] as [Any])
+    }
+    #expect(puppy.name == "Pup" && puppy.weight == nil && puppy.tricks == 9)
+  }
+
+  @Test func `create reads an object of its class and copies deeply`() throws {
+    let realm = try specRealm()
+    let source = SpecPerson(1, "Ann", age: 5)
+    source.dogs.append(SpecDog(value: ["name": "Ben"]))
+    source.favorite = source.dogs[0]
+    source.nicknames.append("x")
+    let copy = try realm.write { realm.create(SpecPerson.self, value: source) }
+    #expect(source.realm == nil)
+    #expect(source.dogs[0].realm == nil)
+    #expect(copy !== source)
+    #expect(copy.name == "Ann" && copy.age == 5)
+    #expect(copy.dogs.map(\.name) == ["Ben"])
+    #expect(copy.favorite?.name == "Ben")
+    #expect(Array(copy.nicknames) == ["x"])
+  }
+
+  @Test func `create copies from another Realm`() throws {
+    let source = try specRealm()
+    let target = try specRealm()
+    let person = SpecPerson(1, "Ann")
+    person.dogs.append(SpecDog(value: ["name": "Ben"]))
+    try source.write { source.add(person) }
+    let copy = try target.write { target.create(SpecPerson.self, value: person) }
+    #expect(copy.realm == target)
+    #expect(copy.dogs.first?.name == "Ben")
+    #expect(copy.dogs.first?.realm == target)
+    let frozenCopy = try target.write {
+      target.create(SpecDog.self, value: person.dogs[0].freeze())
+    }
+    #expect(frozenCopy.name == "Ben")
+    #expect(source.objects(SpecDog.self).count == 1)
+  }
+
+  @Test func `create reads another class with the same property names`() throws {
+    let realm = try specRealm()
+    let other = SpecDogLike()
+    let dog = try realm.write { realm.create(SpecDog.self, value: other) }
+    #expect(dog.name == "like" && dog.age == 4)
+  }
+
+  @Test func `nested values become linked objects`() throws {
+    let realm = try specRealm()
+    let person = try realm.write {
+      realm.create(
+        SpecPerson.self,
+        value: [
+          "id": 1, "favorite": ["name": "Fav", "age": 2],
+          "dogs": [["name": "A"], ["B", 3], SpecDog(value: ["name": "C"])] as [Any],
+          "friend": ["id": 2, "nicknames": ["n1", "n2"]] as [String: Any],
+        ] as [String: Any])
+    }
+    #expect(person.favorite?.age == 2)
+    #expect(person.dogs.map(\.name) == ["A", "B", "C"])
+    #expect(person.dogs[1].age == 3)
+    #expect(person.friend.map { Array($0.nicknames) } == ["n1", "n2"])
+  }
+
+  @Test func `nested objects of this Realm are linked, not copied`() throws {
+    let realm = try specRealm()
+    let dog = try realm.addDogs("Ben")[0]
+    let person = try realm.write {
+      realm.create(SpecPerson.self, value: ["id": 1, "favorite": dog, "dogs": [dog, dog]])
+    }
+    #expect(person.favorite?.isSameObject(as: dog) == true)
+    #expect(person.dogs.count == 2)
+    #expect(realm.objects(SpecDog.self).count == 1)
+  }
+
+  @Test func `Results and Lists are values for a list`() throws {
+    let realm = try specRealm()
+    try realm.addDogs("A", "B")
+    let person = try realm.write {
+      realm.create(SpecPerson.self, value: ["id": 1, "dogs": realm.objects(SpecDog.self)])
+    }
+    let other = try realm.write {
+      realm.create(SpecPerson.self, value: ["id": 2, "dogs": person.dogs])
+    }
+    #expect(person.dogs.count == 2 && other.dogs.count == 2)
+    #expect(realm.objects(SpecDog.self).count == 2)
+  }
+
+  @Test func `an initializer with a value makes unmanaged objects`() {
+    let person = SpecPerson(value: [
+      "id": 3, "favorite": ["name": "F"], "dogs": [["name": "A"]],
+    ])
+    #expect(person.realm == nil && person.id == 3 && person.name == "")
+    #expect(person.favorite?.name == "F")
+    #expect(person.dogs.first?.realm == nil)
+    #expect(SpecDog(value: ["Ben", 4] as [Any]).age == 4)
+    #expect(SpecDog(value: SpecDog(value: ["age": 8])).age == 8)
+  }
+
+  @Test func `documented conversions are accepted`() throws {
+    let id = UUID()
+    let object = SpecValues(value: [
+      "int": Int8(3), "int8": 5, "float": 2, "double": Float(1.5), "decimal": "12.25",
+      "bool": true, "uuid": id.uuidString, "color": "blue", "level": SpecLevel.high,
+      "levelO": 5, "doubleO": 7, "decimalO": 3, "stringO": NSNull(), "ints": [1, 2],
+      "intsO": [1, nil] as [Int?], "colors": ["red", SpecColor.green] as [Any],
+    ])
+    #expect(object.int == 3 && object.int8 == 5 && object.float == 2 && object.double == 1.5)
+    #expect(object.decimal == 12.25)
+    #expect(object.bool && object.uuid == id && object.color == .blue)
+    #expect(object.level == .high && object.levelO == .mid)
+    #expect(object.doubleO == 7 && object.decimalO == 3 && object.stringO == nil)
+    #expect(Array(object.intsO) == [1, nil])
+    #expect(Array(object.colors) == [.red, .green])
+    #expect(SpecValues(value: ["float": 0.5]).float == 0.5)
+  }
+
+  @Test func `properties are read and written by name`() throws {
+    let realm = try specRealm()
+    let person = SpecPerson(1, "Ann")
+    person["name"] = "Bea"
+    #expect(person["name"] as? String == "Bea")
+    #expect(person["age"] == nil)
+    try realm.write { realm.add(person) }
+    try realm.write {
+      person["age"] = 4
+      person["favorite"] = SpecDog(value: ["name": "Ben"])
+      person.setValue("Cat", forKey: "name")
+    }
+    #expect(person.age == 4 && person.name == "Cat")
+    #expect(person.value(forKeyPath: "favorite.name") as? String == "Ben")
+    #expect((person["dogs"] as? List<SpecDog>)?.count == 0)
+    try realm.write { person["age"] = nil }
+    #expect(person.age == nil)
+  }
+
+  @Test func `an unmanaged default, once read, stays`() {
+    let object = SpecValues()
+    #expect(object.objectId == object.objectId)
+    #expect(object.uuid == object.uuid)
+    #expect(object.date == object.date)
+    #expect(SpecValues().objectId != object.objectId)
+  }
+}
