@@ -35,6 +35,10 @@ struct FileState: Sendable {
   var hasWritten = false
   var isPoisoned = false
   var isClosed = false
+  /// Whether closing has done its work.
+  var isFinished = false
+  /// Whether the file has been let go.
+  var hasLeft = false
 
   init(newest: HeadSector, slots: [HeadSector?], durableSlot: Int, fileByteCount: Int) {
     self.newest = newest

@@ -76,13 +76,12 @@ extension FileStore {
       state.withLock { $0.space.release(work.head.head.version, .store) }
       throw error
     }
-    let live = state.withLock { state in
+    state.withLock { state in
       state.becomeDurable(work.head.head.version)
       state.unsyncedByteCount -= work.byteCount
       state.newest.sequence = state.sequence
-      return state.newest
+      lockFile?.publish(state.newest)
     }
-    lockFile?.publish(live)
   }
 
   /// Writes again what recovery accepted, so that the medium has it for certain, and gives it a new
@@ -109,7 +108,7 @@ extension FileStore {
     var head = newest
     head.head.epoch += 1
     try settle(head)
-    let live = state.withLock { state in
+    state.withLock { state in
       state.recovered = nil
       if state.isVolatile {
         state.space.ledger.hold(newest.head.version, .store)
@@ -119,9 +118,8 @@ extension FileStore {
       state.newest.isSettled = true
       state.newest.durable = head.head.version
       state.newest.sequence = state.sequence
-      return state.newest
+      lockFile?.publish(state.newest)
     }
-    lockFile?.publish(live)
     lockFile?.clearPoison()
   }
 
@@ -180,7 +178,13 @@ extension FileStore {
     if wasClosed { return }
     hurry.raise()
     commits.raise()
-    defer { leave() }
+    defer {
+      if state.withLock({
+        $0.isFinished = true; return $0.takeLeave()
+      }) {
+        leave()
+      }
+    }
     let mustWrite = state.withLock { !options.isReadOnly && !$0.isPoisoned && $0.hasWritten }
     guard mustWrite else { return }
     try io.withLock { _ throws(StoreError) in
@@ -191,8 +195,8 @@ extension FileStore {
     }
   }
 
-  /// Lets go of the file, so that others can open it. Pages stay readable.
-  private func leave() {
+  /// Lets go of the file, so that others can open it.
+  func leave() {
     lockFile?.leave()
     if let device = device as? PosixDevice {
       _ = device.lock(byte: LockFile.LockByte.life, .unlocked)
@@ -213,6 +217,14 @@ extension FileStore {
 }
 
 extension FileState {
+  /// Whether it is time to let go of the file, which is so once: the store is closed, and nobody
+  /// reads or writes any more. Others would write over what a pin still sees.
+  mutating func takeLeave() -> Bool {
+    guard isFinished, !hasLeft, space.ledger.pinnedVersions.isEmpty else { return false }
+    hasLeft = true
+    return true
+  }
+
   /// Moves the hold of the durable version on to `version`, which the caller has held for it.
   mutating func becomeDurable(_ version: Version) {
     if holdsDurable { space.release(durableVersion, .store) }

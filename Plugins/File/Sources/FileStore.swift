@@ -105,8 +105,17 @@ public final class FileStore: PageStore {
     let readable = min(mapping?.byteCount ?? 0, state.fileByteCount)
     return Pin(head: head, base: mapping?.base, readableByteCount: readable) {
       withExtendedLifetime(mapping) {}
-      self.state.withLock { $0.space.release(head.version, .pin) }
+      self.unpin(head.version)
     }
+  }
+
+  /// Ends a pin of `version`.
+  func unpin(_ version: Version) {
+    let isLast = state.withLock { state in
+      state.space.release(version, .pin)
+      return state.takeLeave()
+    }
+    if isLast { leave() }
   }
 
   private func map(fileByteCount: Int) throws(StoreError) -> Mapping? {

@@ -204,8 +204,8 @@ extension FileStore {
       if state.holdsDurable { state.space.release(state.durableVersion, .store) }
       state.holdsDurable = false
       state.newest = head
+      lockFile?.publish(head)
     }
-    lockFile?.publish(head)
   }
 
   /// Installs a commit that is not durable yet.

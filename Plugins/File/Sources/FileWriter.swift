@@ -117,7 +117,7 @@ final class FileWriter: PageWriter {
 extension FileStore {
   /// Ends a write that began at `base`.
   func endWrite(_ base: Head) {
-    state.withLock { $0.space.release(base.version, .pin) }
+    unpin(base.version)
     writers.leave()
   }
 }

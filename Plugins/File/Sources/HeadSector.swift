@@ -87,7 +87,8 @@ struct HeadSector: Hashable, Sendable {
     guard flags & ~(Field.settled | Field.volatile) == 0,
       uuidHigh == identity.uuidHigh, uuidLow == identity.uuidLow,
       blocks >= UInt64(FileLayout.firstBlock), blocks < 1 << 42,
-      head.version < 1 << 48, durable <= head.version
+      head.version < (1 << 48) - 1, durable <= head.version, head.epoch < .max >> 1,
+      sequence < .max >> 1
     else { return nil }
     blockCount = Int(blocks)
   }

@@ -16,23 +16,33 @@ struct DeadRoots {
     let isAtEnd = try cursor.seek(to: end)
     let hasPrevious = isAtEnd ? try cursor.previous() : try cursor.seekLast()
     if hasPrevious, cursor.key.starts(with: Catalog.deadRootPrefix) {
-      number = cursor.key.dropFirst(2).reduce(0) { $0 << 8 | UInt64($1) } + 1
+      let last = cursor.key.dropFirst(2).reduce(0) { $0 << 8 | UInt64($1) }
+      guard last < .max else {
+        throw .damaged(Damage(.catalog, "the list of dead roots has no number left"))
+      }
+      number = last + 1
     }
     _ = try catalog.set(Catalog.deadRootKey(number), CatalogEntry.deadRoot(root).bytes)
   }
 
   /// Frees at most about `pageLimit` pages of listed trees; what is left of them goes back on the
-  /// list.
+  /// list, and so does what is damaged: nobody's work depends on it.
   func reclaim(pageLimit: Int) throws(StoreError) {
     var budget = pageLimit
+    var unreadable: [TreeRoot] = []
     while budget > 0, let first = try takeFirst() {
       var waiting = [first]
       while budget > 0, let root = waiting.popLast() {
-        waiting += try free(root)
         budget -= 1
+        do throws(StoreError) {
+          waiting += try free(root)
+        } catch .damaged {
+          unreadable.append(root)
+        }
       }
       for root in waiting { try add(root) }
     }
+    for root in unreadable { try add(root) }
   }
 
   /// Takes the oldest tree off the list; nil when the list is empty.
@@ -49,7 +59,7 @@ struct DeadRoots {
   }
 
   /// Frees the top page of a tree, with everything that hangs from a leaf; returns the subtrees that
-  /// are left.
+  /// are left. Nothing is freed when any of it is damaged.
   private func free(_ root: TreeRoot) throws(StoreError) -> [TreeRoot] {
     let children =
       switch root.kind {

@@ -14,12 +14,12 @@ extension ColumnTree {
     }
     let leaf = ColumnLeaf(try source.page(root.reference, .columnLeaf))
     var owned: [TreeRoot] = []
-    for id in leaf.columnIDs {
-      for row in 0..<leaf.rowCount {
-        guard let cell = ColumnTreeEditor.outboardCell(leaf, row: row, column: id) else { continue }
-        if let root = cell.root { owned.append(root) } else { try cell.overflow?.free(in: context) }
-      }
+    var values: [OverflowValue] = []
+    try leaf.forEachOutboardCell { cell throws(StoreError) in
+      if let root = cell.root { owned.append(root) }
+      if let value = cell.overflow { values.append(value) }
     }
+    try OverflowValue.free(values, in: context)
     return owned
   }
 }

@@ -15,7 +15,7 @@ public struct ColumnTree: Sendable {
   }
 
   /// How many rows there are.
-  @inlinable public var count: Int { Int(truncatingIfNeeded: root.rowCount) }
+  @inlinable public var count: Int { root.count }
 
   /// Whether rows are found by position, without keys.
   @inlinable public var isPositional: Bool { root.kind == .position }

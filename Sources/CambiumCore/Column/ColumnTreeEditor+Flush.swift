@@ -151,6 +151,10 @@ extension ColumnTreeEditor {
       // The first child's own separator says nothing; its branch's does.
       moved[0].separator = children[left + 1].separator
       all += moved
+      guard (all.count + 1) / 2 <= min(first.room, second.room) else {
+        index += 1
+        continue
+      }
       if all.count <= options.branchRoom {
         first.setChildren(all)
         context.free(children[left + 1].reference)
@@ -318,37 +322,45 @@ extension ColumnTreeEditor {
     let next = children[index + 1]
     guard next.reference.isDirty || isUnder(leaf.byteCount, leaf.rowCount) else { return false }
     guard fitTogether(leaf, try byteCount(next), Int(next.rowCount)) else { return false }
-    try join(index, &children)
-    return true
+    return try join(index, &children)
   }
 
   /// Makes one leaf of those at `index` and behind it, or two even ones if it would be too large.
-  private func join(_ index: Int, _ children: inout [Child]) throws(StoreError) {
+  /// Returns whether it is one; leaves that share too little stay as they are.
+  @discardableResult
+  private func join(_ index: Int, _ children: inout [Child]) throws(StoreError) -> Bool {
     try own(leaf: &children[index])
     try own(leaf: &children[index + 1])
     let (leaf, next) = (dirtyLeaf(children[index]), dirtyLeaf(children[index + 1]))
     let (left, right) = (try builder(of: leaf), try builder(of: next))
-    let isOne = fitTogether(leaf, next.byteCount, right.rowCount)
-    left.append(right, 0..<right.rowCount)
-    let rows = left.rowCount
+    let leftCount = left.rowCount
+    var isOne = fitTogether(leaf, next.byteCount, right.rowCount)
     if isOne {
-      next.builder = nil
-      recycle(right)
-      context.free(children[index + 1].reference)
-      children.remove(at: index + 1)
-    } else {
+      left.append(right, 0..<right.rowCount)
+      packNow(leaf)
+      if isOver(leaf) {
+        // What the rows of each have in common, such as a prefix, those of both have not.
+        left.truncate(to: leftCount)
+        isOne = false
+      } else {
+        context.free(children[index + 1].reference)
+        children.remove(at: index + 1)
+      }
+    } else if left.estimatedByteCount + right.estimatedByteCount <= options.leafByteLimit {
+      left.append(right, 0..<right.rowCount)
+      let rows = left.rowCount
       right.removeAll()
       right.append(left, (rows / 2)..<rows)
       left.truncate(to: rows / 2)
-      packNow(next)
       children[index + 1].separator = right.keys.map { $0[0] } ?? 0
       children[index + 1].rowCount = UInt64(right.rowCount)
-      next.builder = nil
     }
     packNow(leaf)
     children[index].rowCount = UInt64(left.rowCount)
-    leaf.builder = nil
+    if !isOne { packNow(next) }
+    (leaf.builder, next.builder) = (nil, nil)
     recycle(left)
+    return isOne
   }
 
   private func own(leaf child: inout Child) throws(StoreError) {

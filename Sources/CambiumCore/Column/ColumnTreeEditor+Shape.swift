@@ -145,7 +145,7 @@ extension ColumnTreeEditor {
     let branch = branch(steps[depth])
     if branch.count < branch.room { return branch.insert(child, at: index) }
     let right = DirtyBranch(
-      level: branch.level, isPositional: isPositional, room: options.branchRoom)
+      level: branch.level, isPositional: isPositional, room: branch.room)
     if index == branch.count {
       right.insert(child, at: 0)
     } else {

@@ -106,7 +106,7 @@ public final class ColumnTreeEditor {
   }
 
   /// How many rows there are.
-  public var count: Int { Int(truncatingIfNeeded: root.rowCount) }
+  public var count: Int { root.count }
 
   // MARK: Rows by key
 
@@ -152,8 +152,11 @@ public final class ColumnTreeEditor {
     }
   }
 
-  /// Replaces a cell; false when `key` does not exist. What an overflow value or a tree in it
-  /// occupied is given back.
+  /// Replaces a cell; false when `key` does not exist.
+  ///
+  /// What an overflow value or a tree in it occupied is given back, except when a tree replaces a
+  /// tree: then it is the old one with its changes, whose editor has given back what it must. To put
+  /// an unrelated tree there, empty the cell first.
   @discardableResult
   public func update(
     key: Int64, column: UInt16, value: ColumnValue

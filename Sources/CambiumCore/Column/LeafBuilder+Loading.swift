@@ -102,7 +102,11 @@ extension BuilderColumn {
     var offset = 0
     for row in 0..<count {
       let length = parts.length(row)
-      guard offset + length <= parts.heapByteCount else { return }
+      guard offset + length <= parts.heapByteCount else {
+        // Only storage that rots under a mapping gets here.
+        (slots + first + row).update(repeating: 0, count: count - row)
+        return
+      }
       if parts.column.isNull(row) {
         // A cell set to null in place may have left its length behind.
         slots[first + row] = 0

@@ -152,7 +152,10 @@ final class LeafBuilder {
   /// Drops a row.
   func remove(row: Int) {
     if let keys { (keys + row).update(from: keys + row + 1, count: rowCount - row - 1) }
-    for index in 0..<columnCount { columns[index].remove(row, rowCount: rowCount) }
+    for index in 0..<columnCount {
+      columns[index].remove(row, rowCount: rowCount)
+      columns[index].squeeze(rowCount: rowCount - 1)
+    }
     rowCount -= 1
     (isPacked, isFull, checkAt) = (false, false, 0)
     if rowCount == 0 { removeAll() }

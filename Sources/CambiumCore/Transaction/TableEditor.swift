@@ -12,7 +12,9 @@ public final class TableEditor {
   /// The editor of a table with one group, which `editors` keeps.
   @exclusivity(unchecked) private final var onlyEditor: Unmanaged<ColumnTreeEditor>?
   private let context: WriteContext
-  @exclusivity(unchecked) private(set) final var isChanged: Bool
+  @exclusivity(unchecked) private final var isRecordChanged: Bool
+  /// The roots that ``flush()`` gave last; others may edit the trees behind this editor's back.
+  private var writtenRoots: [TreeRoot]
   private(set) var isDescriptionChanged: Bool
 
   init(record: TableRecord, roots: [TreeRoot], context: WriteContext) {
@@ -21,8 +23,9 @@ public final class TableEditor {
     editors = zip(record.groups.indices, roots).map { group, root in
       ColumnTreeEditor(root: root, layout: record.layout(of: group), context: context)
     }
+    writtenRoots = roots
     let isNew = roots.allSatisfy(\.isEmpty)
-    isChanged = isNew
+    isRecordChanged = isNew
     isDescriptionChanged = isNew
     noteOnlyEditor()
   }
@@ -41,7 +44,7 @@ public final class TableEditor {
 
   /// A key that no row has or ever had, unless the caller chose it; ascending from 0.
   public func generateKey() -> Int64 {
-    isChanged = true
+    isRecordChanged = true
     defer { record.nextKey += 1 }
     return record.nextKey
   }
@@ -54,7 +57,7 @@ public final class TableEditor {
   public func insert(
     key: Int64, values: UnsafeBufferPointer<ColumnValue>
   ) throws(StoreError) -> Bool {
-    isChanged = true
+    isRecordChanged = true
     if let onlyEditor {
       let isNew = onlyEditor._withUnsafeGuaranteedRef { editor in
         Result<Bool, StoreError> { () throws(StoreError) in
@@ -105,14 +108,14 @@ public final class TableEditor {
   public func update(
     key: Int64, column: UInt16, value: ColumnValue
   ) throws(StoreError) -> Bool {
-    isChanged = true
+    isRecordChanged = true
     return try editor(of: column).update(key: key, column: column, value: value)
   }
 
   /// Removes a row; false when there is none with that key.
   @discardableResult
   public func remove(key: Int64) throws(StoreError) -> Bool {
-    isChanged = true
+    isRecordChanged = true
     var isFound = false
     for editor in editors { isFound = try editor.remove(key: key) }
     return isFound
@@ -120,7 +123,7 @@ public final class TableEditor {
 
   /// Removes all rows; keys and column numbers are not used again.
   public func removeAll() throws(StoreError) {
-    isChanged = true
+    isRecordChanged = true
     for editor in editors { try editor.removeAll() }
   }
 
@@ -130,7 +133,7 @@ public final class TableEditor {
     guard let group = record.group(of: id) else {
       preconditionFailure("The table has no column \(id).")
     }
-    isChanged = true
+    isRecordChanged = true
     return editors[group]
   }
 
@@ -140,7 +143,7 @@ public final class TableEditor {
     contentsOf table: Table, copy: (TreeRoot) throws(StoreError) -> TreeRoot,
     progress: (Int) -> Void
   ) throws(StoreError) {
-    isChanged = true
+    isRecordChanged = true
     for (editor, group) in zip(editors, table.groups) {
       try editor.append(contentsOf: group, mapping: copy, progress: progress)
     }
@@ -227,22 +230,26 @@ public final class TableEditor {
   }
 
   private func markDescriptionChanged() {
-    isChanged = true
+    isRecordChanged = true
     isDescriptionChanged = true
   }
 
   // MARK: Writing
 
+  /// Whether the catalog has to hear of anything.
+  var isChanged: Bool { isRecordChanged || editors.map(\.root) != writtenRoots }
+
   /// Writes all dirty pages; returns one root per group.
   func flush() throws(StoreError) -> [TreeRoot] {
     var roots: [TreeRoot] = []
     for editor in editors { roots.append(try editor.flush()) }
+    writtenRoots = roots
     return roots
   }
 
   /// Notes that the catalog says what this editor says.
   func markWritten() {
-    isChanged = false
+    isRecordChanged = false
     isDescriptionChanged = false
   }
 }

@@ -7,6 +7,19 @@ extension Database {
   public func verify(
     progress: ((Int) -> Void)? = nil
   ) throws(StoreError) -> VerificationReport {
+    var (report, version) = try verifyOnce(progress)
+    if !report.findings.isEmpty, try store.newestHead().version != version {
+      // The store compares with its newest version, and that has changed meanwhile.
+      let writer = try store.beginWrite()
+      defer { writer.abort() }
+      (report, _) = try verifyOnce(progress)
+    }
+    return report
+  }
+
+  private func verifyOnce(
+    _ progress: ((Int) -> Void)?
+  ) throws(StoreError) -> (VerificationReport, Version) {
     let snapshot = try snapshot()
     var verifier = Verifier(snapshot: snapshot, progress: progress)
     verifier.run()
@@ -14,7 +27,7 @@ extension Database {
       // Extents of damaged trees are unknown, so the partition is only proved for sound ones.
       verifier.report.findings += try store.check(reachable: verifier.sortedExtents())
     }
-    return verifier.report
+    return (verifier.report, snapshot.version)
   }
 }
 
@@ -93,7 +106,7 @@ struct Verifier {
     _ name: String, _ role: TreeReport.Role, _ roots: [TreeRoot]
   ) -> Int {
     var tree = TreeReport(
-      name: name, role: role, rowCount: Int(roots.first?.rowCount ?? 0),
+      name: name, role: role, rowCount: roots.first?.count ?? 0,
       height: Int(roots.map(\.height).max() ?? 0))
     var waiting = roots
     while let root = waiting.popLast() { waiting += walk(root, into: &tree) }

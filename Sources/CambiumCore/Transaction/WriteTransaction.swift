@@ -110,9 +110,15 @@ public final class WriteTransaction: DatabaseView {
   public func setValue(_ name: String, _ bytes: [UInt8]?) throws(StoreError) {
     precondition(isActive, "The transaction has ended; begin another one.")
     checkName(name)
+    let entry = try currentCatalog.entry(Catalog.key(name))
+    switch entry {
+    case nil, .value: break
+    default:
+      preconditionFailure("The name '\(name)' is in use; drop what it names first.")
+    }
     if let bytes {
       try put(.value(bytes), Catalog.key(name))
-    } else if try value(name) != nil {
+    } else if entry != nil {
       try remove(Catalog.key(name))
     }
   }
@@ -275,6 +281,10 @@ public final class WriteTransaction: DatabaseView {
     if case .value(let bytes)? = try currentCatalog.entry(Catalog.nextTableKey) {
       var reader = ByteReader(bytes)
       next = reader.get(UInt32.self) ?? 1
+    }
+    guard next < .max else {
+      throw .tooLarge(
+        what: "The number of tables ever made", byteCount: Int(next), limit: Int(next))
     }
     var writer = ByteWriter()
     writer.put(next + 1)

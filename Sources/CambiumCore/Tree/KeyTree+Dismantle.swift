@@ -9,9 +9,11 @@ extension KeyTree {
     let node = KeyNode(page)
     defer { withExtendedLifetime(page) {} }
     if isLeaf {
+      var values: [OverflowValue] = []
       for index in 0..<node.count where node.storedValue(index).isOverflow {
-        try node.storedValue(index).overflow().free(in: context)
+        values.append(try node.storedValue(index).overflow())
       }
+      try OverflowValue.free(values, in: context)
       return []
     }
     return (0..<node.count).map { index in

@@ -116,13 +116,21 @@ extension OverflowValue {
   /// Gives all pages of the value back to the store. Lists are read, chunks are not. If it throws,
   /// nothing was given back.
   public func free(in context: WriteContext) throws(StoreError) {
+    try Self.free([self], in: context)
+  }
+
+  /// Gives all pages of several values back; if it throws, none were.
+  static func free(_ values: [OverflowValue], in context: WriteContext) throws(StoreError) {
     var references: [PageReference] = []
-    try forEachPage(in: context.source) { reference, _ throws(StoreError) in
-      references.append(reference)
+    for value in values {
+      try value.forEachPage(in: context.source) { reference, _ throws(StoreError) in
+        references.append(reference)
+      }
     }
     // A damaged length turns a chunk into a list of anything; no page may be freed twice.
     guard Set(references.map(\.address)).count == references.count else {
-      throw .damaged(Damage(.reference, at: reference, "an overflow value names a page twice"))
+      throw .damaged(
+        Damage(.reference, at: references.first, "overflow values name a page twice"))
     }
     for reference in references { context.free(reference) }
   }

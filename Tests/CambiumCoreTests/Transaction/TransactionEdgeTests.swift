@@ -1,0 +1,128 @@
+import TestSupport
+import Testing
+
+@testable import CambiumCore
+
+@Suite struct TransactionEdgeTests {
+  private func fill(_ transaction: WriteTransaction, _ name: String, rows: Int64) throws {
+    let table = try transaction.createTable(
+      name,
+      columns: [
+        ColumnDescriptor(type: .int, isNullable: false, name: "number"),
+        ColumnDescriptor(type: .bytes, isNullable: false, name: "text"),
+      ])
+    for key in 0..<rows {
+      let bytes = [UInt8](repeating: 7, count: key % 50 == 0 ? 300_000 : 9)
+      try bytes.withUnsafeBytes {
+        _ = try table.insert(key: key, values: [(1, .int(key)), (2, .bytes($0))])
+      }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `rows changed through a tree's own editor are committed`(spills: Bool) throws {
+    var options = DatabaseOptions()
+    if spills { options.transactionBudgetByteCount = 0 }
+    let database = try Database(store: HeapStore(), options: options)
+    let filling = try database.beginWrite()
+    try fill(filling, "t", rows: 200)
+    _ = try filling.commit()
+    let transaction = try database.beginWrite()
+    let editor = try #require(try transaction.editTable("t")).editor(of: 1)
+    try editor.update(key: 5, column: 1, value: .int(-5))
+    try transaction.spillIfNeeded()
+    try editor.update(key: 7, column: 1, value: .int(-7))
+    let snapshot = try transaction.commit()
+    let table = try #require(try snapshot.table("t"))
+    for key in [5, 7] as [Int64] {
+      let row = try #require(try table.seek(key))
+      #expect(row.column(1)?.int(row.row) == -key)
+    }
+    #expect(try database.verify().findings == [])
+  }
+
+  @Test func `damage in a dropped table does not stop commits`() throws {
+    let store = ObservedStore()
+    var options = DatabaseOptions()
+    options.deadPagesPerCommit = 0
+    let database = try Database(store: store, options: options)
+    let filling = try database.beginWrite()
+    try fill(filling, "big", rows: 3_000)
+    _ = try filling.commit()
+    let dropping = try database.beginWrite()
+    try fill(dropping, "small", rows: 10)
+    try dropping.drop("big")
+    _ = try dropping.commit()
+    // All leaves of the dropped table are spoilt, seen without any cache.
+    store.falsify { reference, buffer in
+      if reference.rawKind == PageKind.columnLeaf.rawValue, reference.born == 1 {
+        buffer.bytes.storeBytes(of: 0xff, toByteOffset: 30, as: UInt8.self)
+      }
+    }
+    options.deadPagesPerCommit = 100
+    let spoilt = try Database(store: store, options: options)
+    for round in 0..<5 as Range<Int64> {
+      let transaction = try spoilt.beginWrite()
+      let table = try #require(try transaction.editTable("small"))
+      try table.update(key: round, column: 1, value: .int(-1))
+      _ = try transaction.commit()
+    }
+    store.falsify(nil)
+    let mended = try Database(store: store, options: options)
+    for _ in 0..<20 { _ = try mended.beginWrite().commit() }
+    let report = try mended.verify()
+    #expect(report.findings == [])
+    #expect(!report.trees.contains { $0.role == .deadRoot })
+  }
+
+  @Test func `a tree that follows a tree in its row gives nothing back, its end gives all`() throws
+  {
+    let database = try Database(store: HeapStore())
+    let filling = try database.beginWrite()
+    try fill(filling, "t", rows: 60)
+    let table = try #require(try filling.editTable("t"))
+    let layout = ColumnLayout([ColumnSpec(id: 1, type: .int, isNullable: false)])
+    func edit(
+      _ transaction: WriteTransaction, _ table: TableEditor, _ root: TreeRoot, key: Int64,
+      _ body: (ColumnTreeEditor) throws -> Void
+    ) throws {
+      let editor = ColumnTreeEditor(root: root, layout: layout, context: transaction.context)
+      try body(editor)
+      try table.update(key: key, column: 2, value: .tree(try editor.flush()))
+    }
+    for key in [1, 50] as [Int64] {
+      try edit(filling, table, .empty(.position), key: key) { list in
+        for number in 0..<9_000 as Range<Int64> {
+          try list.insert(at: list.count, values: [.int(number &* 77_777_777_777)])
+        }
+      }
+    }
+    _ = try filling.commit()
+    #expect(try database.verify().findings == [])
+    for round in 0..<4 {
+      let transaction = try database.beginWrite()
+      let table = try #require(try transaction.editTable("t"))
+      for key in [1, 50] as [Int64] {
+        guard case .tree(let root)? = try table.editor(of: 2).value(key: key, column: 2) else {
+          Issue.record("The tree of row \(key) is gone.")
+          continue
+        }
+        try edit(transaction, table, root, key: key) { list in
+          try list.update(at: round * 2_000, column: 1, value: .int(-1))
+          try list.remove(at: 4_000)
+        }
+      }
+      _ = try transaction.commit()
+      #expect(try database.verify().findings == [])
+    }
+    let ending = try database.beginWrite()
+    let last = try #require(try ending.editTable("t"))
+    try last.remove(key: 1)
+    try last.removeColumn(2)
+    _ = try ending.commit()
+    for _ in 0..<3 { _ = try database.beginWrite().commit() }
+    let report = try database.verify()
+    #expect(report.findings == [])
+    #expect(!report.trees.contains { $0.role == .deadRoot })
+  }
+}
