@@ -1,6 +1,5 @@
 import CambiumCore
 import CambiumFile
-import Synchronization
 import TestSupport
 import Testing
 
@@ -44,51 +43,12 @@ struct ClosingTests {
     #expect(try FileStore(path: path).newestHead().version == 1)
   }
 
-  /// A device that runs something in the middle of a write.
-  final class InterruptedDevice: Device {
-    let base = SimulatedDevice()
-    let interruption = Mutex<(@Sendable () -> Void)?>(nil)
-
-    func byteCount() throws(DeviceError) -> Int { try base.byteCount() }
-    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) -> Int {
-      try base.read(buffer, at: offset)
-    }
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
-      try base.write(bytes, at: offset)
-      let body = interruption.withLock { body in
-        defer { body = nil }
-        return body
-      }
-      body?()
-    }
-    func sync() throws(DeviceError) { try base.sync() }
-    func truncate(to byteCount: Int) throws(DeviceError) { try base.truncate(to: byteCount) }
-    func map(byteCount: Int) throws(DeviceError) -> Mapping? { nil }
-  }
-
-  @Test(arguments: [Durability.relaxed, .none])
-  func `a commit that closing overtakes fails instead of being lost later`(
-    durability: Durability
-  ) throws {
-    let device = InterruptedDevice()
-    var options = FileStoreOptions()
-    options.device = { _ in device }
-    let store = try FileStore(path: "interrupted", options: options)
-    var generator = SeededGenerator(seed: 3)
-    for _ in 0..<2 {
-      let writer = try store.beginWrite()
-      let (root, _) = try FakeTree.change(writer, store, changeCount: 4, generator: &generator)
-      _ = try writer.publish(root: root, durability: durability, metadata: [])
-    }
-    let writer = try store.beginWrite()
-    let (root, _) = try FakeTree.change(writer, store, changeCount: 4, generator: &generator)
-    device.interruption.withLock { $0 = { try? store.close() } }
-    #expect(throws: StoreError.closed(path: "interrupted")) {
-      try writer.publish(root: root, durability: durability, metadata: [])
-    }
-    let again = try FileStore(path: "interrupted", options: options)
-    #expect(try again.newestHead().version == 2)
-    let reading = try FakeTree.read(again.newestHead().root, again)
-    #expect(try again.check(reachable: reading.extents) == [])
+  @Test func `closing wakes those who wait for a commit`() async throws {
+    let store = try FileStore(path: path)
+    async let newest = Task.detached {
+      store.waitForCommit(after: 0, timeoutNanoseconds: .max)
+    }.value
+    try store.close()
+    #expect(await newest == 0)
   }
 }

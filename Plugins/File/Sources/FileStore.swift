@@ -149,9 +149,10 @@ public final class FileStore: PageStore {
   }
 
   public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
-    let newest = { self.state.withLock { $0.newest.head.version } }
-    commits.wait(timeoutNanoseconds: timeoutNanoseconds) { newest() > version }
-    return newest()
+    commits.wait(timeoutNanoseconds: timeoutNanoseconds) {
+      state.withLock { $0.newest.head.version > version || $0.isClosed }
+    }
+    return state.withLock { $0.newest.head.version }
   }
 
   public func statistics() throws(StoreError) -> StoreStatistics {

@@ -71,10 +71,17 @@ final class MemoryContent: Sendable {
     return Page(bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: self)
   }
 
-  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
-    commits.wait(timeoutNanoseconds: timeoutNanoseconds) { newestHead.version > version }
+  func waitForCommit(
+    after version: Version, timeoutNanoseconds: Int64, isCancelled: () -> Bool
+  ) -> Version {
+    commits.wait(timeoutNanoseconds: timeoutNanoseconds) {
+      newestHead.version > version || isCancelled()
+    }
     return newestHead.version
   }
+
+  /// Lets all who wait for a commit look again.
+  func wakeWaiters() { commits.raise() }
 
   var statistics: StoreStatistics {
     state.withLock { state in

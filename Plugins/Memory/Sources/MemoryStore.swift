@@ -57,7 +57,9 @@ public final class MemoryStore: PageStore {
   public func sync() throws(StoreError) { try ensureOpen() }
 
   public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
-    content.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
+    content.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds) {
+      isClosed.load(ordering: .acquiring)
+    }
   }
 
   public func statistics() throws(StoreError) -> StoreStatistics {
@@ -70,5 +72,8 @@ public final class MemoryStore: PageStore {
     return content.check(reachable: reachable)
   }
 
-  public func close() throws(StoreError) { isClosed.store(true, ordering: .releasing) }
+  public func close() throws(StoreError) {
+    isClosed.store(true, ordering: .releasing)
+    content.wakeWaiters()
+  }
 }

@@ -62,23 +62,27 @@ struct Porter: @unchecked Sendable {
 @usableFromInline final class ReferenceBox: Sendable {
   private struct State {
     var find: Porter?
+    /// Keeps the version's pages.
+    var snapshot: Snapshot?
   }
 
   private let state: Mutex<State>
   private let coordinator: Coordinator
   private let version: Version
-  /// Keeps the version's pages.
-  private let snapshot: Snapshot?
 
   init(_ find: Porter, of instance: RealmInstance) {
-    state = Mutex(State(find: find))
+    state = Mutex(
+      State(find: find, snapshot: instance.session == nil ? instance.snapshot : nil))
     coordinator = instance.coordinator
     version = instance.version
-    snapshot = instance.session == nil ? instance.snapshot : nil
     coordinator.retain()
   }
 
-  deinit { coordinator.release() }
+  deinit {
+    // The pages go before the database is closed: a pinned version would keep the file locked.
+    state.withLock { $0.snapshot = nil }
+    coordinator.release()
+  }
 
   var isUsed: Bool { state.withLock { $0.find == nil } }
 

@@ -58,6 +58,8 @@ public final class RealmInstance {
 
   deinit {
     session?.transaction.rollback()
+    // What is read goes before the database is closed: a pinned version would keep the file locked.
+    (session, snapshot, classes) = (nil, nil, [])
     coordinator.release()
   }
 

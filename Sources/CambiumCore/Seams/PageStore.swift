@@ -45,8 +45,8 @@ public protocol PageStore: AnyObject, Sendable {
   /// Makes everything published so far durable; returns at once when it is.
   func sync() throws(StoreError)
 
-  /// Waits until the newest version is above `version`, at most `timeoutNanoseconds`, and returns
-  /// the newest version then. Commits of other processes count.
+  /// Waits until the newest version is above `version` or the store is closed, at most
+  /// `timeoutNanoseconds`, and returns the newest version then. Commits of other processes count.
   func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version
 
   /// Sizes and pins, for people and tools.

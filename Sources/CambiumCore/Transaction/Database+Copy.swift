@@ -48,9 +48,15 @@ struct OwnedTreeCopy {
   /// Where they are written.
   let context: WriteContext
 
+  /// No honest row owns trees within trees that deep.
+  private static let largestDepth = 256
+
   /// Writes the tree at `root` anew and returns the copy's root.
-  func copy(_ root: TreeRoot) throws(StoreError) -> TreeRoot {
+  func copy(_ root: TreeRoot, depth: Int = 0) throws(StoreError) -> TreeRoot {
     if root.isEmpty { return root }
+    guard depth < Self.largestDepth else {
+      throw .damaged(Damage(.height, at: root.reference, "trees lie too deep within trees"))
+    }
     if root.kind == .key {
       let editor = KeyTreeEditor(root: .empty(.key), context: context)
       try editor.append(contentsOf: KeyTree(root: root, source: source))
@@ -59,7 +65,7 @@ struct OwnedTreeCopy {
     let tree = ColumnTree(root: root, source: source)
     let editor = ColumnTreeEditor(
       root: .empty(root.kind), layout: try tree.storedLayout(), context: context)
-    try editor.append(contentsOf: tree, mapping: { root throws(StoreError) in try copy(root) })
+    try editor.append(contentsOf: tree, mapping: { root throws(StoreError) in try copy(root, depth: depth + 1) })
     return try editor.flush()
   }
 }

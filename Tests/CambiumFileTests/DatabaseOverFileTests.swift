@@ -1,0 +1,216 @@
+import CambiumCore
+import TestSupport
+import Testing
+
+@testable import CambiumFile
+
+/// The engine over the file store: what no layer shows alone.
+struct DatabaseOverFileTests {
+  private typealias Rows = [Int64: [UInt8]]
+
+  private struct Model: Equatable {
+    var tables: [String: Rows] = [:]
+    var keys: [[UInt8]: [UInt8]] = [:]
+  }
+
+  private static func options(_ device: SimulatedDevice) -> FileStoreOptions {
+    var options = FileStoreOptions()
+    options.device = { _ in device }
+    options.foldAfterRecordCount = 3
+    options.largestSingleSyncByteCount = 48 << 10
+    options.growthByteCount = 32 << 10
+    // Only explicit syncs, so that a run repeats itself.
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    return options
+  }
+
+  /// What the database holds, and what must be true of it whoever asks.
+  private func expectSound(_ database: Database, _ store: FileStore) throws {
+    try #require(try database.verify().findings == [])
+    let leaks = store.state.withLock { state -> [Int] in
+      guard state.isSpaceLoaded else { return [] }
+      let blocks = state.space.blocks
+      var expected = (0..<blocks.blockCount).map { blocks.reachableUnits(ofBlock: $0) }
+      for dead in state.space.ledger.pending {
+        for unit in dead.extent.address..<dead.extent.end {
+          expected[Int(unit) / BlockMap.unitsPerBlock] += 1
+        }
+      }
+      return (blocks.firstBlock..<blocks.blockCount).filter {
+        blocks.heldUnits(ofBlock: $0) != expected[$0]
+      }
+    }
+    try #require(leaks == [], "Blocks are held for nobody.")
+  }
+
+  @Test(arguments: 1...6 as ClosedRange<UInt64>)
+  func `kept versions, spilling, every durability and reopening agree with a model`(
+    seed: UInt64
+  ) throws {
+    let device = SimulatedDevice()
+    var random = SeededGenerator(seed: seed)
+    var options = DatabaseOptions()
+    options.transactionBudgetByteCount = 12_000
+    options.deadPagesPerCommit = 5
+    options.pageCacheByteCount = 64 << 10
+    var model = Model()
+    for _ in 0..<3 {
+      let store = try FileStore(path: "simulated", options: Self.options(device))
+      #expect(store.recoveryNotes == [])
+      let database = try Database(store: store, options: options)
+      try #require(try read(try database.snapshot()) == model)
+      try expectSound(database, store)
+      var kept: [(Snapshot, Model)] = []
+      for step in 0..<40 {
+        let transaction = try database.beginWrite()
+        var changed = model
+        for _ in 0..<Int.random(in: 0...40, using: &random) {
+          try change(transaction, &changed, &random)
+          try transaction.spillIfNeeded()
+        }
+        if Int.random(in: 0..<5, using: &random) == 0 {
+          transaction.rollback()
+        } else {
+          let durability = Durability.allCases.randomElement(using: &random) ?? .full
+          kept.append((try transaction.commit(durability: durability), changed))
+          model = changed
+        }
+        if Int.random(in: 0..<6, using: &random) == 0 { try database.sync() }
+        while kept.count > 7 { kept.remove(at: Int.random(in: kept.indices, using: &random)) }
+        try expectSound(database, store)
+        if step % 6 == 5 {
+          for (snapshot, old) in kept { try #require(try read(snapshot) == old) }
+          kept.removeLast(Int.random(in: 0...kept.count, using: &random))
+        }
+      }
+      kept = []
+      try expectSound(database, store)
+      try database.close()
+    }
+  }
+
+  private func change(
+    _ transaction: WriteTransaction, _ model: inout Model, _ random: inout SeededGenerator
+  ) throws {
+    let name = ["a", "b"].randomElement(using: &random) ?? "a"
+    let isLong = Int.random(in: 0..<12, using: &random) == 0
+    let bytes = [UInt8](
+      repeating: UInt8.random(in: 0...3, using: &random),
+      count: Int.random(in: 0...(isLong ? 9_000 : 60), using: &random))
+    switch Int.random(in: 0..<50, using: &random) {
+    case 0:
+      try transaction.drop(name)
+      model.tables[name] = nil
+    case 1..<10:
+      let key = [UInt8](repeating: UInt8.random(in: 0...40, using: &random), count: 5)
+      let tree = try transaction.editKeyTree("keys")
+      if Bool.random(using: &random) {
+        try tree.set(key, bytes)
+        model.keys[key] = bytes
+      } else {
+        try tree.remove(key)
+        model.keys[key] = nil
+      }
+    default:
+      let editor =
+        try transaction.editTable(name)
+        ?? transaction.createTable(
+          name, columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "text")])
+      let key = Int64.random(in: 0..<250, using: &random)
+      if model.tables[name]?[key] != nil, Int.random(in: 0..<3, using: &random) == 0 {
+        #expect(try editor.remove(key: key))
+        model.tables[name]?[key] = nil
+      } else {
+        try bytes.withUnsafeBytes { bytes in
+          if try !editor.insert(key: key, values: [(1, .bytes(bytes))]) {
+            try editor.update(key: key, column: 1, value: .bytes(bytes))
+          }
+        }
+        model.tables[name, default: [:]][key] = bytes
+      }
+    }
+  }
+
+  private func read(_ snapshot: Snapshot) throws -> Model {
+    var model = Model()
+    for name in ["a", "b"] {
+      guard let tree = try snapshot.table(name)?.groups[0] else { continue }
+      var rows = Rows()
+      var cursor = tree.leafCursor()
+      var isValid = try cursor.first()
+      while isValid {
+        for row in 0..<cursor.leaf.rowCount {
+          let column = cursor.leaf.column(1)
+          rows[cursor.leaf.key(at: row)] =
+            try column.flatMap { try tree.bytes(of: $0.bytes(row)) } ?? []
+        }
+        isValid = try cursor.next()
+      }
+      model.tables[name] = rows
+    }
+    if let tree = try snapshot.keyTree("keys") {
+      var cursor = tree.cursor()
+      var isValid = try cursor.seekFirst()
+      while isValid {
+        model.keys[cursor.key] = try tree.value(for: cursor.key)
+        isValid = try cursor.next()
+      }
+    }
+    return model
+  }
+
+  // MARK: Space
+
+  private func update(_ database: Database, _ keys: some Sequence<Int64>, _ value: Int64) throws {
+    let transaction = try database.beginWrite()
+    let table = try #require(try transaction.editTable("t"))
+    for key in keys {
+      var random = SeededGenerator(seed: UInt64(value) << 32 | UInt64(key))
+      let text = (0..<8).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
+      try text.withUnsafeBytes { _ = try table.update(key: key, column: 1, value: .bytes($0)) }
+    }
+    _ = try transaction.commit()
+  }
+
+  @Test func `a pinned version costs no more than its own pages, and its end gives them back`()
+    throws
+  {
+    let rowCount: Int64 = 3_000
+    let device = SimulatedDevice()
+    var options = Self.options(device)
+    options.foldAfterRecordCount = 16
+    let store = try FileStore(path: "simulated", options: options)
+    let database = try Database(store: store)
+    let filling = try database.beginWrite()
+    let table = try filling.createTable(
+      "t", columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "text")])
+    for key in 0..<rowCount {
+      try table.insert(key: key, values: [(1, .bytes(.init(start: nil, count: 0)))])
+    }
+    _ = try filling.commit()
+    try update(database, 0..<rowCount, 0)
+    var pinned: Snapshot? = try database.snapshot()
+    let reachable = try database.verify().trees.reduce(0) { $0 + $1.byteCount }
+    let bound = 3 * reachable + (256 << 10)
+    var random = SeededGenerator(seed: 5)
+    var sizes: [Int] = []
+    for round in 0..<4 as Range<Int64> {
+      for _ in 0..<250 {
+        try update(database, [Int64.random(in: 0..<rowCount, using: &random)], round)
+      }
+      let statistics = try store.statistics()
+      sizes.append(statistics.totalByteCount)
+      // Records and the free map wait beside the pages of the version, rounded to blocks.
+      #expect(statistics.pendingByteCount < reachable + (192 << 10))
+    }
+    #expect(sizes[3] <= sizes[1] + (64 << 10), "\(sizes)")
+    #expect(sizes[3] < bound, "\(sizes), \(reachable) reachable")
+    #expect(pinned?.version == 2)
+    try expectSound(database, store)
+    pinned = nil
+    #expect(try store.statistics().pendingByteCount < 128 << 10)
+    for round in 0..<6 as Range<Int64> { try update(database, 0..<rowCount, round) }
+    #expect(try store.statistics().totalByteCount < bound)
+    try expectSound(database, store)
+  }
+}
