@@ -65,7 +65,8 @@ struct OwnedTreeCopy {
     let tree = ColumnTree(root: root, source: source)
     let editor = ColumnTreeEditor(
       root: .empty(root.kind), layout: try tree.storedLayout(), context: context)
-    try editor.append(contentsOf: tree, mapping: { root throws(StoreError) in try copy(root, depth: depth + 1) })
+    try editor.append(
+      contentsOf: tree, mapping: { root throws(StoreError) in try copy(root, depth: depth + 1) })
     return try editor.flush()
   }
 }

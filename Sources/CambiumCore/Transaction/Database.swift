@@ -86,7 +86,8 @@ public final class Database: Sendable {
   /// Sizes and pins, for people and tools.
   public func statistics() throws(StoreError) -> StoreStatistics { try store.statistics() }
 
-  /// Syncs and releases the store. Snapshots that are still held stay readable.
+  /// Syncs and releases the store. Snapshots that are still held stay readable; until they are gone,
+  /// the store may refuse to be opened again.
   public func close() throws(StoreError) { try store.close() }
 
   /// A source over `pin`, sharing what this database knows of its pages.
