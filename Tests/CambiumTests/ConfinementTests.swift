@@ -19,7 +19,9 @@ import Testing
       person.name = "Bea"
       realm.delete(dog)
     }
+    // Unchecked: the thread has ended before this one reads on.
     nonisolated(unsafe) var seen: [String] = []
+    // Unchecked: frozen objects may be read anywhere, which is what is tested.
     nonisolated(unsafe) let shared = frozen
     runOnNewThread { seen = [shared.name, shared.dogs.first?.name ?? "-"] }
     #expect(seen == ["Ann", "Rex"])
@@ -59,6 +61,7 @@ import Testing
     let object = ThreadSafeReference(to: person)
     let list = ThreadSafeReference(to: person.nicknames)
     let results = ThreadSafeReference(to: realm.objects(Person.self).filter("id == 1"))
+    // Unchecked: the thread has ended before this one reads on.
     nonisolated(unsafe) var seen: [String] = []
     runOnNewThread {
       guard let other = try? memoryRealm(nil, name) else { return }
@@ -95,6 +98,7 @@ import Testing
     first.beginWrite()
     #expect(second.isInWriteTransaction)
     first.cancelWrite()
+    // Unchecked: only compared elsewhere, and this thread waits meanwhile.
     nonisolated(unsafe) let mine = first
     nonisolated(unsafe) var isSame = true
     runOnNewThread { isSame = (try? memoryRealm(nil, name)) == mine }
@@ -138,6 +142,7 @@ import Testing
     let realm = try memoryRealm(nil, name)
     try realm.write { for _ in 0..<100 { realm.create(Dog.self, value: ["weight": 1]) } }
     let threads = 4
+    // Unchecked: each thread has an element of its own and ends before they are read.
     nonisolated(unsafe) var sums = Array(repeating: 0.0, count: threads)
     nonisolated(unsafe) let results = UnsafeMutableBufferPointer<Double>.allocate(capacity: threads)
     defer { results.deallocate() }

@@ -251,6 +251,7 @@ final class KeyedStage: Stage {
   @Test func `options conflict with an instance of another context by an error`() throws {
     let name = UUID().uuidString
     let realm = try memoryRealm(nil, name)
+    // Unchecked: the thread has ended before this one reads on.
     nonisolated(unsafe) var text = ""
     runOnNewThread {
       var other = Realm.Configuration(

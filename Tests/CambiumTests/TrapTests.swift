@@ -15,6 +15,7 @@ import Testing
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
       let realm = try memoryRealm()
+      // Unchecked: the misuse that is tested.
       nonisolated(unsafe) let smuggled = realm
       runOnNewThread { _ = smuggled.objects(Dog.self) }
     }
