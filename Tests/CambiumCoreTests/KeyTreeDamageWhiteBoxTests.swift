@@ -6,8 +6,10 @@ import Testing
 
 /// Damaged trees: an error or the right answer, and never a crash.
 struct KeyTreeDamageTests {
-  /// Changes one page after it was laid out and before it was hashed, so that checksums are right and
-  /// the structure is not. Unchecked by a lock: used by one writer.
+  /// Changes one page after it was laid out and before it was hashed, so that checksums are right
+  /// and the structure is not.
+  ///
+  /// Unchecked by a lock: used by one writer.
   private final class Saboteur: PageCodec {
     let name = "saboteur"
     private let counter = Mutex(0)

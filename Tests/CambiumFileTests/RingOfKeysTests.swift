@@ -6,8 +6,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The keys of a table form one ring: each row names the next one. Every transaction cuts three links
-/// and joins them again so that one ring remains. Any mixture of versions breaks the ring.
+/// The keys of a table form one ring: each row names the next one.
+///
+/// Every transaction cuts three links and joins them again so that one ring remains. Any mixture of
+/// versions breaks the ring.
 @Suite struct RingOfKeysTests {
   private static let keyCount: Int64 = 60
   private static let next: UInt16 = 1

@@ -141,7 +141,9 @@ final class SimulatedDevice: Device {
   // MARK: Crashes
 
   /// What the disk may hold when power is cut after `count` operations: everything up to the last
-  /// sync, and of what came later any sectors at all. `mood` 0 keeps nothing of it, 1 everything.
+  /// sync, and of what came later any sectors at all.
+  ///
+  /// `mood` 0 keeps nothing of it, 1 everything.
   func crashImage(
     afterOperations count: Int, mood: Double, generator: inout SeededGenerator
   ) -> [UInt8] {

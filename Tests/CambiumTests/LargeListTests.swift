@@ -5,8 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Lists that outgrow their owner's row live in trees that the row owns. A tree that was edited, and
-/// whose old pages its editor had freed, must not be freed as a whole again.
+/// Lists that outgrow their owner's row live in trees that the row owns.
+///
+/// A tree that was edited, and whose old pages its editor had freed, must not be freed as a whole
+/// again.
 @Suite struct LargeListTests {
   class ListOwner: Object {
     @Persisted(primaryKey: true) var id: Int

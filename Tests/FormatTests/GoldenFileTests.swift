@@ -4,8 +4,9 @@ import CambiumFile
 import Foundation
 import Testing
 
-/// Files that earlier versions wrote open and hold what they held. One file for each version of the
-/// format: added to, never made again.
+/// Files that earlier versions wrote open and hold what they held.
+///
+/// One file for each version of the format: added to, never made again.
 @Suite struct GoldenFileTests {
   private static func configuration(_ url: URL, readOnly: Bool = false) -> Realm.Configuration {
     Realm.Configuration(fileURL: url, readOnly: readOnly, objectTypes: GoldenContent.classes)

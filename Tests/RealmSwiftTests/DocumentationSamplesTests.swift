@@ -4,7 +4,9 @@ import RealmSwift
 import Testing
 
 /// The samples of Realm Swift's documentation on writes, threads and frozen objects, as they stand
-/// there, in language mode 5. Only waiting for a queue was added.
+/// there, in language mode 5.
+///
+/// Only waiting for a queue was added.
 @Suite(.serialized) struct DocumentationSamplesTests {
   init() {
     Realm.Configuration.defaultConfiguration = Realm.Configuration(

@@ -18,6 +18,7 @@ public final class HeapStore: PageStore {
 
   private let state = Mutex(State())
 
+  /// Says `heap`, and what codec it was made for.
   public let identity: StoreIdentity
 
   /// An empty store whose pages will go through the codec of that name.
@@ -26,8 +27,10 @@ public final class HeapStore: PageStore {
       kind: "heap", path: "heap", uuid: (1, 2), formatVersion: 1, codec: codec, isReadOnly: false)
   }
 
+  /// The head of the last publish.
   public func newestHead() throws(StoreError) -> Head { state.withLock { $0.head } }
 
+  /// Holds the newest version; its freed pages go with the last pin that sees them.
   public func pin() throws(StoreError) -> Pin {
     let head = state.withLock { state in
       state.pins[state.head.version, default: 0] += 1
@@ -53,6 +56,7 @@ public final class HeapStore: PageStore {
     }
   }
 
+  /// The bytes as they were written; throws when nothing was written there or it was reclaimed.
   public func read(_ reference: PageReference) throws(StoreError) -> Page {
     guard let buffer = state.withLock({ $0.pages[reference.address] }) else {
       throw .damaged(Damage(.reference, at: reference, "no page was ever written there"))
@@ -60,6 +64,7 @@ public final class HeapStore: PageStore {
     return buffer.page
   }
 
+  /// Begins a write at once; stops when there is another, instead of waiting for it.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     let base = state.withLock { state in
       precondition(!state.isWriting, "HeapStore has one writer; end the other write first.")
@@ -69,12 +74,15 @@ public final class HeapStore: PageStore {
     return HeapWriter(store: self, base: base)
   }
 
+  /// Does nothing: memory is as durable as it gets.
   public func sync() throws(StoreError) {}
 
+  /// The newest version, without waiting.
   public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
     state.withLock { $0.head.version }
   }
 
+  /// The bytes of all pages that were written and not reclaimed, and the pins.
   public func statistics() throws(StoreError) -> StoreStatistics {
     state.withLock { state in
       StoreStatistics(
@@ -85,6 +93,7 @@ public final class HeapStore: PageStore {
     }
   }
 
+  /// A finding for each page that is kept and unreachable, or reachable and gone or pending.
   public func check(reachable: [Extent]) throws(StoreError) -> [String] {
     state.withLock { state in
       let pending = Set(state.pending.map(\.reference.address))
@@ -104,6 +113,7 @@ public final class HeapStore: PageStore {
     }
   }
 
+  /// Does nothing: tests look into a store after the database has closed it.
   public func close() throws(StoreError) {}
 
   fileprivate func allocate(byteCount: Int) -> Extent {

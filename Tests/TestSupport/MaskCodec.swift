@@ -3,10 +3,13 @@ import CambiumCore
 /// A codec for tests: masks every byte with its place and prefixes a check byte, so that its pages
 /// are longer than plain ones and useless without it.
 public struct MaskCodec: PageCodec {
+  /// The name that a store records.
   public let name = "mask"
 
+  /// A codec that needs nothing but the page's place.
   public init() {}
 
+  /// The check byte, the length in four bytes, the page.
   public func encode(
     _ page: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> [UInt8] {
@@ -16,10 +19,12 @@ public struct MaskCodec: PageCodec {
     return body
   }
 
+  /// Masks every byte with its place.
   public func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {
     for index in body.indices { body[index] ^= Self.mask(index, context) }
   }
 
+  /// Takes the mask off; throws when the check byte or the length is wrong.
   public func open(
     _ body: UnsafeRawBufferPointer, context: PageContext
   ) throws(StoreError) -> PageBuffer {

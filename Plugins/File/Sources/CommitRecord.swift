@@ -26,8 +26,10 @@ struct CommitRecord: Sendable {
 
   // MARK: Writing
 
-  /// The record's pages without their links, last one first. To be stored in this order, each with
-  /// the reference to the one before in ``FileLayout/Record/next``.
+  /// The record's pages without their links, last one first.
+  ///
+  /// To be stored in this order, each with the reference to the one before in
+  /// ``FileLayout/Record/next``.
   func packedParts(uuidHigh: UInt64, uuidLow: UInt64) -> [StoredBytes] {
     typealias Field = FileLayout.Record
     let largestEntryCount = (Self.largestPartByteCount - Field.byteCount) / Field.entryByteCount
@@ -89,8 +91,10 @@ struct CommitRecord: Sendable {
 
   // MARK: Reading
 
-  /// Reads the record at `reference`. Its pages are checked against their checksums; throws
-  /// `StoreError.damaged(_:)` when anything is not as it must be.
+  /// Reads the record at `reference`.
+  ///
+  /// Its pages are checked against their checksums; throws `StoreError.damaged(_:)` when anything
+  /// is not as it must be.
   init(
     at reference: PageReference, identity: IdentitySector, device: any Device, path: String
   ) throws(StoreError) {

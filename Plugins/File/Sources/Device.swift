@@ -51,7 +51,9 @@ public struct DeviceError: Error, Hashable, Sendable {
 
 /// Memory that shows a file's bytes; it is given back with the last reference.
 public final class Mapping: Sendable {
-  /// The first byte. Unchecked: the memory is only read, and outlives this object's users.
+  /// The first byte.
+  ///
+  /// Unchecked: the memory is only read, and outlives this object's users.
   public nonisolated(unsafe) let base: UnsafeRawPointer
   /// How many bytes of addresses belong to it; those behind the file's end must not be read.
   public let byteCount: Int

@@ -1,7 +1,8 @@
 import CambiumCore
 
-/// Everything that opening a file finds out, before there is a store. Changes nothing but the lock
-/// file, and creates the file if there is none.
+/// Everything that opening a file finds out, before there is a store.
+///
+/// Changes nothing but the lock file, and creates the file if there is none.
 struct FileOpening {
   let path: String
   let options: FileStoreOptions

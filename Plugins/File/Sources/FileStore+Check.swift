@@ -1,6 +1,8 @@
 import CambiumCore
 
 extension FileStore {
+  /// A finding, a line each, for every extent whose use the store and the newest version, which
+  /// reaches `reachable`, disagree about, and for damage to the store's own pages.
   public func check(reachable: [Extent]) throws(StoreError) -> [String] {
     try state.withLock { state throws(StoreError) in
       try ensureOpen(state)

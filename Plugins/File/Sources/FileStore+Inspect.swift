@@ -27,7 +27,9 @@ public struct FileInspection: Hashable, Sendable {
 }
 
 extension FileStore {
-  /// Reads identity and heads of the file at `path`, even while somebody uses it. Changes nothing.
+  /// Reads identity and heads of the file at `path`, even while somebody uses it.
+  ///
+  /// Changes nothing.
   ///
   /// Throws as ``init(path:options:)`` does for files that are not stores of this format.
   public static func inspect(path: String) throws(StoreError) -> FileInspection {
@@ -53,8 +55,10 @@ extension FileStore {
       holder: lock == PosixFiles.wouldBlock ? LockFile.holder(path: path) : nil)
   }
 
-  /// Puts the store at `newPath` in the place of the one at `path`, in one rename that survives power
-  /// loss. Both must be closed; they may differ in everything but being stores.
+  /// Puts the store at `newPath` in the place of the one at `path`, in one rename that survives
+  /// power loss.
+  ///
+  /// Both must be closed; they may differ in everything but being stores.
   ///
   /// Throws `StoreError.inUse(path:holder:)` when somebody uses one of them, or when the newest head
   /// of the replaced store is no longer `head`, if one is given; then, and on any other error, both

@@ -2,6 +2,10 @@ import CambiumCore
 
 /// Making things durable. All of it runs under `io`.
 extension FileStore {
+  /// Makes everything published so far durable; returns at once when it is or nothing can be written.
+  ///
+  /// A failed sync poisons the store: what was published stays readable, and writes are refused until
+  /// the file is opened again.
   public func sync() throws(StoreError) {
     if options.isReadOnly {
       try state.withLock { state throws(StoreError) in try ensureOpen(state) }
@@ -85,7 +89,9 @@ extension FileStore {
   }
 
   /// Writes again what recovery accepted, so that the medium has it for certain, and gives it a new
-  /// epoch. Both slots hold the recovered version when this returns.
+  /// epoch.
+  ///
+  /// Both slots hold the recovered version when this returns.
   ///
   /// The accepted slot is written first and synced with the pages: after a failed sync the system may
   /// show bytes that the medium never got, and the other slot may be the only one there.
@@ -152,7 +158,9 @@ extension FileStore {
     }
   }
 
-  /// Whether there may be more to sync later. An error poisons the store, and the next write says so.
+  /// Whether there may be more to sync later.
+  ///
+  /// An error poisons the store, and the next write says so.
   private func syncInBackground() -> Bool {
     io.withLock { _ in
       if !state.withLock({ $0.isClosed }) { try? syncNewest() }
@@ -167,6 +175,11 @@ extension FileStore {
 
   // MARK: Closing
 
+  /// Syncs what is published, refuses all further calls and lets go of the file.
+  ///
+  /// Pages of pins that are still alive stay readable, and the file stays locked until the last of
+  /// them and the running write have ended. When syncing fails that is thrown, and the store is
+  /// closed all the same. Closing twice is allowed.
   public func close() throws(StoreError) {
     let wasClosed = writing.withLock { _ in
       state.withLock { state in
@@ -203,8 +216,10 @@ extension FileStore {
     }
   }
 
-  /// Cuts off most of what the file has grown ahead of need. Nothing held lies there: the newest
-  /// version ends at the high-water mark, and so do pinned ones.
+  /// Cuts off most of what the file has grown ahead of need.
+  ///
+  /// Nothing held lies there: the newest version ends at the high-water mark, and so do pinned
+  /// ones.
   private func cutSlack() throws(StoreError) {
     let (used, total) = state.withLock { ($0.heldByteCount, $0.fileByteCount) }
     guard total - used > 512 << 10 else { return }
@@ -218,7 +233,9 @@ extension FileStore {
 
 extension FileState {
   /// Whether it is time to let go of the file, which is so once: the store is closed, and nobody
-  /// reads or writes any more. Others would write over what a pin still sees.
+  /// reads or writes any more.
+  ///
+  /// Others would write over what a pin still sees.
   mutating func takeLeave() -> Bool {
     guard isFinished, !hasLeft, space.ledger.pinnedVersions.isEmpty else { return false }
     hasLeft = true

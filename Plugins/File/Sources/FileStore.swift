@@ -73,6 +73,7 @@ public final class FileStore: PageStore {
 
   // MARK: Reading
 
+  /// The newest head, without pinning it; throws only when the store is closed.
   public func newestHead() throws(StoreError) -> Head {
     try state.withLock { state throws(StoreError) in
       try ensureOpen(state)
@@ -80,6 +81,9 @@ public final class FileStore: PageStore {
     }
   }
 
+  /// Pins the newest version, so that none of its pages is overwritten until the pin is released.
+  ///
+  /// Throws when the store is closed or the file cannot be mapped, and then holds nothing.
   public func pin() throws(StoreError) -> Pin {
     try state.withLock { state throws(StoreError) in
       try ensureOpen(state)
@@ -131,6 +135,11 @@ public final class FileStore: PageStore {
     }
   }
 
+  /// The stored bytes of the page at `reference`, from what a commit has gathered, the mapping or
+  /// the file.
+  ///
+  /// Throws ``StoreError/damaged(_:)`` when the reference leads outside of the file or the file has
+  /// become shorter. The bytes are not checked here.
   public func read(_ reference: PageReference) throws(StoreError) -> Page {
     if let gathered = buffer.page(reference) { return gathered.page }
     let (mapping, fileByteCount) = state.withLock { ($0.mapping, $0.fileByteCount) }
@@ -148,6 +157,8 @@ public final class FileStore: PageStore {
     ).page
   }
 
+  /// Waits until the newest version is above `version`, the store is closed or the time is up, and
+  /// returns the newest version then.
   public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
     commits.wait(timeoutNanoseconds: timeoutNanoseconds) {
       state.withLock { $0.newest.head.version > version || $0.isClosed }
@@ -155,6 +166,10 @@ public final class FileStore: PageStore {
     return state.withLock { $0.newest.head.version }
   }
 
+  /// Sizes and pins.
+  ///
+  /// The first call on a file that was not yet written to reads the store's record of free space, and
+  /// throws when that is damaged.
   public func statistics() throws(StoreError) -> StoreStatistics {
     try state.withLock { state throws(StoreError) in
       try ensureOpen(state)
@@ -170,6 +185,9 @@ public final class FileStore: PageStore {
 
   // MARK: Writing
 
+  /// Waits for its turn among the writers and begins a write at the newest version.
+  ///
+  /// Throws when the store is read-only, closed, or poisoned by a failed sync.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     if options.isReadOnly { throw .readOnly(path: path) }
     try ensureWritable()

@@ -13,8 +13,9 @@ public struct FileStoreOptions: Sendable {
 
   /// How pages are read.
   public var access = Access.mapped
-  /// Whether writes are refused. A store that is only read can be opened by several at a time, and
-  /// is never created.
+  /// Whether writes are refused.
+  ///
+  /// A store that is only read can be opened by several at a time, and is never created.
   public var isReadOnly = false
   /// The name of the codec that pages go through, recorded in a new file and compared with that of
   /// an existing one; empty for none.
@@ -22,8 +23,9 @@ public struct FileStoreOptions: Sendable {
   /// How far the file grows ahead of need at most, in bytes; a file of less than four times that
   /// grows by a quarter of itself.
   public var growthByteCount = 4 << 20
-  /// Makes the device for a path in place of the operating system's file, for tests. No locks are
-  /// taken and no lock file is made.
+  /// Makes the device for a path in place of the operating system's file, for tests.
+  ///
+  /// No locks are taken and no lock file is made.
   public var device: (@Sendable (_ path: String) throws(StoreError) -> any Device)?
 
   /// How many records pile up before the free map is brought up to date.

@@ -220,8 +220,9 @@ extension FileStore {
     return pin
   }
 
-  /// Changes the state: the one moment at which a commit takes place for readers. `durableSlot` is
-  /// the slot that holds its synced head, if one does.
+  /// Changes the state: the one moment at which a commit takes place for readers.
+  ///
+  /// `durableSlot` is the slot that holds its synced head, if one does.
   private func install(
     _ state: inout FileState, _ outcome: FileWriter.Outcome, _ writer: FileWriter,
     byteCount: Int, durableSlot: Int?

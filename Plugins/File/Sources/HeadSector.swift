@@ -2,8 +2,9 @@ import CambiumCore
 
 /// One head as it is stored: in a slot of the file, or live in the lock file.
 struct HeadSector: Hashable, Sendable {
-  /// Rises with each write of a slot: the newer slot has the higher one. A live head repeats the
-  /// sequence of the slot it follows.
+  /// Rises with each write of a slot: the newer slot has the higher one.
+  ///
+  /// A live head repeats the sequence of the slot it follows.
   var sequence: UInt64
   var head: CambiumCore.Head
   /// The newest version known to be synced when this was written.

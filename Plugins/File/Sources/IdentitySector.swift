@@ -38,8 +38,9 @@ struct IdentitySector: Hashable, Sendable {
     return bytes.bytes
   }
 
-  /// Reads the first sector of the file at `path`; throws what is wrong with it. Says nothing of
-  /// features, which matter less to some.
+  /// Reads the first sector of the file at `path`; throws what is wrong with it.
+  ///
+  /// Says nothing of features, which matter less to some.
   init(stored: [UInt8], path: String) throws(StoreError) {
     typealias Field = FileLayout.Identity
     let bytes = StoredBytes(stored)

@@ -12,7 +12,9 @@ import Synchronization
 /// Unchecked: the mapped memory lives as long as this object. One process uses it at a time, under
 /// the store's locks.
 final class LockFile: @unchecked Sendable {
-  /// Where the fields lie. All integers are little-endian.
+  /// Where the fields lie.
+  ///
+  /// All integers are little-endian.
   ///
   ///      0       8        16     32      40      48     64        68     72
   ///     | magic | layout | uuid | device | inode | boot | poisoned | live | commits | …
@@ -49,7 +51,9 @@ final class LockFile: @unchecked Sendable {
     static let byteCount = pins + pinCount * pinByteCount
   }
 
-  /// The bytes of the data file that are locked, far behind its end. Part of the layout.
+  /// The bytes of the data file that are locked, far behind its end.
+  ///
+  /// Part of the layout.
   enum LockByte {
     private static let base: Int64 = 1 << 62
     /// Held shared by everybody, exclusively by who is alone.
@@ -65,8 +69,9 @@ final class LockFile: @unchecked Sendable {
 
   static func path(for path: String) -> String { path + ".lock" }
 
-  /// Maps the lock file of the data file at `path`. For reading it must exist: nil when it does not
-  /// or is too short.
+  /// Maps the lock file of the data file at `path`.
+  ///
+  /// For reading it must exist: nil when it does not or is too short.
   init?(path: String, isWritable: Bool) throws(StoreError) {
     let lockPath = Self.path(for: path)
     let mode: PosixFiles.Mode = isWritable ? .openOrCreate : .read

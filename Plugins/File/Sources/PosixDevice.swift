@@ -11,7 +11,9 @@ import CambiumCore
 
 /// A file of the operating system.
 final class PosixDevice: Device {
-  /// The open file; closed with this object. Not inherited by programs that are started.
+  /// The open file; closed with this object.
+  ///
+  /// Not inherited by programs that are started.
   let descriptor: Int32
 
   init(descriptor: Int32) { self.descriptor = descriptor }
@@ -110,8 +112,9 @@ struct FileNumber: Hashable, Sendable {
   var inode: UInt64
 }
 
-/// What the file store asks of the operating system about paths. The second half of the module's C
-/// calls; the first is ``PosixDevice``.
+/// What the file store asks of the operating system about paths.
+///
+/// The second half of the module's C calls; the first is ``PosixDevice``.
 enum PosixFiles {
   enum Kind: Hashable {
     case missing

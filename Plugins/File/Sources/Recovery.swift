@@ -1,6 +1,8 @@
 import CambiumCore
 
-/// Decides at which version a file opens. Reads only what it must, and never through a mapping.
+/// Decides at which version a file opens.
+///
+/// Reads only what it must, and never through a mapping.
 ///
 /// The newest slot wins. If its head is not settled, the commits between the last version that was
 /// known to be durable and itself must be whole: every page that they wrote and that is still

@@ -28,21 +28,25 @@ public final class MemoryStore: PageStore {
     if isClosed.load(ordering: .acquiring) { throw .closed(path: identity.path) }
   }
 
+  /// The newest head, without pinning it; throws only when the store is closed.
   public func newestHead() throws(StoreError) -> Head {
     try ensureOpen()
     return content.newestHead
   }
 
+  /// Pins the newest version, so that its pages stay where they are until the pin is released.
   public func pin() throws(StoreError) -> Pin {
     try ensureOpen()
     return content.pin()
   }
 
+  /// The page at `reference`, lent without a copy for as long as its version is pinned.
   public func read(_ reference: PageReference) throws(StoreError) -> Page {
     try ensureOpen()
     return try content.read(reference)
   }
 
+  /// Waits for its turn among the writers and begins a write at the newest version.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     try ensureOpen()
     let base = content.enter()
@@ -54,24 +58,33 @@ public final class MemoryStore: PageStore {
     return MemoryWriter(content: content, base: base, path: identity.path)
   }
 
+  /// Does nothing: memory has nothing to sync, and every version is as durable as it will be.
   public func sync() throws(StoreError) { try ensureOpen() }
 
+  /// Waits until the newest version is above `version`, the store is closed or the time is up, and
+  /// returns the newest version then.
   public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
     content.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds) {
       isClosed.load(ordering: .acquiring)
     }
   }
 
+  /// Sizes and pins; throws only when the store is closed.
   public func statistics() throws(StoreError) -> StoreStatistics {
     try ensureOpen()
     return content.statistics
   }
 
+  /// A finding, a line each, for every extent whose use the store and the newest version, which
+  /// reaches `reachable`, disagree about.
   public func check(reachable: [Extent]) throws(StoreError) -> [String] {
     try ensureOpen()
     return content.check(reachable: reachable)
   }
 
+  /// Refuses all further calls; pages of pins that are still alive stay readable.
+  ///
+  /// What the memory holds goes with the last store of its name. Closing twice is allowed.
   public func close() throws(StoreError) {
     isClosed.store(true, ordering: .releasing)
     content.wakeWaiters()

@@ -100,7 +100,7 @@ extension LinkingObjects: RealmCollection {
     }
   }
 
-  /// What a query starts from. Plumbing.
+  /// Plumbing: what a query starts from.
   public func queryCore() -> ResultsCore {
     guard let core else {
       fatalError(

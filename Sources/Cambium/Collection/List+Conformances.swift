@@ -45,7 +45,7 @@ extension List: RealmCollection, MutableCollection {
     return state
   }
 
-  /// The elements as a query goes on from them. Plumbing.
+  /// Plumbing: the elements as a query goes on from them.
   public func queryCore() -> ResultsCore { ResultsCore(list: managed()) }
 
   /// Managed lists are equal when they are the same property of the same object in the same Realm;

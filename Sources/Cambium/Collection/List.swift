@@ -32,7 +32,9 @@ public final class List<Element: RealmCollectionValue> {
     }
   }
 
-  /// The element at `position`. Assigning replaces it; needs a write transaction when managed.
+  /// The element at `position`.
+  ///
+  /// Assigning replaces it; needs a write transaction when managed.
   public subscript(position: Int) -> Element {
     get {
       switch storage {
@@ -45,7 +47,9 @@ public final class List<Element: RealmCollectionValue> {
     set { replace(index: position, object: newValue) }
   }
 
-  /// The elements in `bounds`, live. Assigning replaces them.
+  /// The elements in `bounds`, live.
+  ///
+  /// Assigning replaces them.
   public subscript(bounds: Range<Int>) -> Slice<List<Element>> {
     get { Slice(base: self, bounds: bounds) }
     set { replaceSubrange(bounds, with: Array(newValue)) }
@@ -96,7 +100,9 @@ public final class List<Element: RealmCollectionValue> {
 
   // MARK: Changing
 
-  /// Adds an element at the end. An unmanaged object is added to the list's Realm.
+  /// Adds an element at the end.
+  ///
+  /// An unmanaged object is added to the list's Realm.
   public func append(_ object: Element) { insert([object], at: count) }
 
   /// Adds elements at the end.

@@ -73,7 +73,7 @@ import CambiumCore
     isFrozen ? core.moved(to: core.realm.thaw()).map { Results($0) } : self
   }
 
-  /// What a further query starts from. Plumbing.
+  /// Plumbing: what a further query starts from.
   public func queryCore() -> ResultsCore { core }
 
   /// Whether both are copies of one value; separately made results are never equal.

@@ -74,8 +74,9 @@ public final class ResultsCore {
       realm: realm, source: source, access: access, plan: plan, valueSteps: valueSteps + [step])
   }
 
-  /// Whether the Realm was invalidated. Results of a list whose owner was deleted are empty, not
-  /// invalid.
+  /// Whether the Realm was invalidated.
+  ///
+  /// Results of a list whose owner was deleted are empty, not invalid.
   var isInvalidated: Bool {
     realm.isFrozen ? realm.isInvalidated : realm.isInvalidated || epoch != realm.invalidations
   }
@@ -95,7 +96,9 @@ public final class ResultsCore {
 
   // MARK: Elements
 
-  /// What an evaluation depends on. All objects of a class stay the same while their values change.
+  /// What an evaluation depends on.
+  ///
+  /// All objects of a class stay the same while their values change.
   private var state: UInt64 {
     if case .all = source, let access, let plan, plan.isWholeTable { return access.membershipCount }
     return realm.changeCount

@@ -68,7 +68,9 @@ final class QueueIdentity: @unchecked Sendable {
 
   var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 
-  /// The identity of `queue`; always the same one. Stops at queues that are not serial.
+  /// The identity of `queue`; always the same one.
+  ///
+  /// Stops at queues that are not serial.
   static func of(_ queue: DispatchQueue) -> QueueIdentity {
     // Global queues have no identity of their own: each call wraps them anew.
     guard !queue.label.hasPrefix("com.apple.root.") else {

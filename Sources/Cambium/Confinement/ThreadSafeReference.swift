@@ -17,8 +17,9 @@ import Synchronization
 @frozen public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
   let box: ReferenceBox
 
-  /// Makes a reference; must be called in the value's context. Stops for unmanaged and for invalid
-  /// values.
+  /// Makes a reference; must be called in the value's context.
+  ///
+  /// Stops for unmanaged and for invalid values.
   public init(to threadConfined: Confined) {
     guard let realm = threadConfined.realm else {
       if threadConfined.isInvalidated {

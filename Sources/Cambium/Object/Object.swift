@@ -20,8 +20,9 @@ open class Object: ObjectBase {
     assignInitialValue(value)
   }
 
-  /// Whether the object was deleted, or its Realm invalidated; false for unmanaged objects. May be
-  /// asked from any thread.
+  /// Whether the object was deleted, or its Realm invalidated; false for unmanaged objects.
+  ///
+  /// May be asked from any thread.
   open var isInvalidated: Bool { isGone }
 }
 
@@ -29,8 +30,9 @@ open class Object: ObjectBase {
 public typealias RealmSwiftObject = Object
 
 extension ObjectBase {
-  /// The Realm the object belongs to; nil for unmanaged and deleted objects. Never checks the
-  /// context.
+  /// The Realm the object belongs to; nil for unmanaged and deleted objects.
+  ///
+  /// Never checks the context.
   public final var realm: Realm? { instance.map { Realm($0) } }
 
   /// The class's name and properties.
@@ -61,7 +63,9 @@ extension ObjectBase {
     }
   }
 
-  /// Assigns the property with that name. Stops when there is none or the value is of a wrong type.
+  /// Assigns the property with that name.
+  ///
+  /// Stops when there is none or the value is of a wrong type.
   public final func setValue(_ value: Any?, forKey key: String) { setDynamicValue(value, key) }
 
   /// Whether both are the same instance, or accessors of the same row in the same Realm.

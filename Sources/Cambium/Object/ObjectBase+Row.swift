@@ -81,8 +81,9 @@ extension ObjectBase {
     fatalError("Object has been deleted or invalidated.")
   }
 
-  /// Whether the object was deleted, or its Realm invalidated. Checks no context: from elsewhere it
-  /// answers for the newest version.
+  /// Whether the object was deleted, or its Realm invalidated.
+  ///
+  /// Checks no context: from elsewhere it answers for the newest version.
   final var isGone: Bool {
     if created == ObjectBase.unmanagedCreation { return false }
     guard let access, let instance else { return true }

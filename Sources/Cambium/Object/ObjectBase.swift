@@ -75,7 +75,9 @@ open class ObjectBase {
   /// No thread's control block lies here.
   static let noThread: UInt = 1
 
-  /// The header of all unmanaged objects. Never changed, never freed.
+  /// The header of all unmanaged objects.
+  ///
+  /// Never changed, never freed.
   nonisolated(unsafe) static let unmanaged: UnsafeMutablePointer<AccessHeader> = {
     let header = UnsafeMutablePointer<AccessHeader>.allocate(capacity: 1)
     header.initialize(to: AccessHeader(thread: noThread, generation: .max))

@@ -9,6 +9,7 @@ extension Optional: _RealmSchemaDiscoverable where Wrapped: _RealmSchemaDiscover
 }
 
 extension Optional: _HasPersistedType where Wrapped: _HasPersistedType {
+  /// The stored form of the wrapped type, or null.
   public typealias PersistedType = Wrapped.PersistedType?
 }
 

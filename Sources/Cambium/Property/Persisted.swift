@@ -152,8 +152,9 @@ extension Persisted: Decodable where Value: Decodable {
 }
 
 extension Persisted: Encodable where Value: Encodable {
-  /// Encodes the property of an unmanaged object. A managed one throws
-  /// `EncodingError.invalidValue`: write `encode(to:)` by hand.
+  /// Encodes the property of an unmanaged object.
+  ///
+  /// A managed one throws `EncodingError.invalidValue`: write `encode(to:)` by hand.
   public func encode(to encoder: any Encoder) throws {
     guard head.state == PersistedHead.unmanaged else {
       throw EncodingError.invalidValue(

@@ -2,22 +2,28 @@ import CambiumCore
 import Foundation
 
 extension String: StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey {
+  /// Stored as itself.
   public typealias PersistedType = String
 
+  /// A text property.
   @inlinable public static var scalarType: PropertyType { .string }
+  /// Text lies in a column of bytes, as UTF-8.
   @inlinable public static var scalarColumnType: ColumnType { .bytes }
 
+  /// Reads a cell of a leaf; nil when the text is too long to lie in it.
   @inlinable public init?(scalarIn column: LeafColumn, row: Int) {
     let cell = column.bytes(row)
     guard cell.form == .inline else { return nil }
     self = cell.string
   }
 
+  /// Reads a cell; bytes that are no UTF-8 are replaced.
   @inlinable public init(scalarIn cell: ColumnValue) {
     guard case .bytes(let bytes) = cell else { preconditionFailure("The cell is no text.") }
     self = String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Calls `body` with the text's UTF-8 bytes, which are valid during the call.
   @inlinable public func withScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
@@ -36,22 +42,28 @@ extension String: StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey {
 }
 
 extension Data: StoredScalar, SortableType {
+  /// Stored as itself.
   public typealias PersistedType = Data
 
+  /// A data property.
   @inlinable public static var scalarType: PropertyType { .data }
+  /// Data lies in a column of bytes.
   @inlinable public static var scalarColumnType: ColumnType { .bytes }
 
+  /// Reads a cell of a leaf; nil when the data is too long to lie in it.
   @inlinable public init?(scalarIn column: LeafColumn, row: Int) {
     let cell = column.bytes(row)
     guard cell.form == .inline else { return nil }
     self = cell.withBytes { Data($0) }
   }
 
+  /// Copies the bytes of a cell.
   @inlinable public init(scalarIn cell: ColumnValue) {
     guard case .bytes(let bytes) = cell else { preconditionFailure("The cell holds no data.") }
     self = Data(bytes)
   }
 
+  /// Calls `body` with the bytes themselves, which are valid during the call.
   @inlinable public func withScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {

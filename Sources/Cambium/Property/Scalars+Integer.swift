@@ -45,18 +45,23 @@ extension StoredInteger {
 }
 
 extension Int: StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
+  /// Stored as itself.
   public typealias PersistedType = Int
 }
 extension Int8: StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
+  /// Stored as itself, widened to 64 bits.
   public typealias PersistedType = Int8
 }
 extension Int16: StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
+  /// Stored as itself, widened to 64 bits.
   public typealias PersistedType = Int16
 }
 extension Int32: StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
+  /// Stored as itself, widened to 64 bits.
   public typealias PersistedType = Int32
 }
 extension Int64: StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
+  /// Stored as itself.
   public typealias PersistedType = Int64
 }
 

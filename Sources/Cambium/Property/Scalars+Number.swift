@@ -2,18 +2,24 @@ import CambiumCore
 import Foundation
 
 extension Bool: StoredScalar, _PrimaryKey, _Indexable {
+  /// Stored as itself.
   public typealias PersistedType = Bool
 
+  /// A property of truth values.
   @inlinable public static var scalarType: PropertyType { .bool }
+  /// Truth values have a column type of their own.
   @inlinable public static var scalarColumnType: ColumnType { .bool }
 
+  /// Reads a cell of a leaf; never nil.
   @inlinable public init?(scalarIn column: LeafColumn, row: Int) { self = column.bool(row) }
 
+  /// Reads a cell; stops when it is of another type.
   @inlinable public init(scalarIn cell: ColumnValue) {
     guard case .bool(let value) = cell else { preconditionFailure("The cell is no truth value.") }
     self = value
   }
 
+  /// Calls `body` with the value's cell.
   @inlinable public func withScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
@@ -30,18 +36,24 @@ extension Bool: StoredScalar, _PrimaryKey, _Indexable {
 }
 
 extension Float: StoredScalar, MinMaxType, AddableType, SortableType {
+  /// Stored as itself.
   public typealias PersistedType = Float
 
+  /// A property of 32-bit floating-point numbers.
   @inlinable public static var scalarType: PropertyType { .float }
+  /// The number as it is in memory, 4 bytes.
   @inlinable public static var scalarColumnType: ColumnType { .float }
 
+  /// Reads a cell of a leaf; never nil.
   @inlinable public init?(scalarIn column: LeafColumn, row: Int) { self = column.float(row) }
 
+  /// Reads a cell; stops when it is of another type.
   @inlinable public init(scalarIn cell: ColumnValue) {
     guard case .float(let value) = cell else { preconditionFailure("The cell is no float.") }
     self = value
   }
 
+  /// Calls `body` with the value's cell.
   @inlinable public func withScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
@@ -58,18 +70,24 @@ extension Float: StoredScalar, MinMaxType, AddableType, SortableType {
 }
 
 extension Double: StoredScalar, MinMaxType, AddableType, SortableType {
+  /// Stored as itself.
   public typealias PersistedType = Double
 
+  /// A property of 64-bit floating-point numbers.
   @inlinable public static var scalarType: PropertyType { .double }
+  /// The number as it is in memory, 8 bytes.
   @inlinable public static var scalarColumnType: ColumnType { .double }
 
+  /// Reads a cell of a leaf; never nil.
   @inlinable public init?(scalarIn column: LeafColumn, row: Int) { self = column.double(row) }
 
+  /// Reads a cell; stops when it is of another type.
   @inlinable public init(scalarIn cell: ColumnValue) {
     guard case .double(let value) = cell else { preconditionFailure("The cell is no double.") }
     self = value
   }
 
+  /// Calls `body` with the value's cell.
   @inlinable public func withScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {

@@ -37,11 +37,15 @@ extension StoredWide {
 }
 
 extension Date: StoredWide, _Indexable, MinMaxType, SortableType {
+  /// Stored as itself.
   public typealias PersistedType = Date
+  /// A date property.
   public static var scalarType: PropertyType { .date }
 
+  /// The date `high` seconds and `low` nanoseconds from 1970.
   public init(wideLow low: UInt64, high: UInt64) { self = StoredDate(low: low, high: high).date }
 
+  /// Whole seconds from 1970, rounded down, in `high`, and the nanoseconds of that second in `low`.
   public var wideWords: (low: UInt64, high: UInt64) { StoredDate(self).wide }
 
   /// Accepts Foundation's object form.
@@ -52,11 +56,15 @@ extension Date: StoredWide, _Indexable, MinMaxType, SortableType {
 }
 
 extension UUID: StoredWide, _PrimaryKey, _Indexable {
+  /// Stored as itself.
   public typealias PersistedType = UUID
+  /// A property of UUIDs.
   public static var scalarType: PropertyType { .UUID }
 
+  /// The identifier whose first eight bytes are `high`, most significant byte first.
   public init(wideLow low: UInt64, high: UInt64) { self = StoredUUID.value(low: low, high: high) }
 
+  /// The 16 bytes, most significant first: comparing the words compares the bytes.
   public var wideWords: (low: UInt64, high: UInt64) { StoredUUID.wide(self) }
 
   /// Accepts the textual form.
@@ -67,14 +75,18 @@ extension UUID: StoredWide, _PrimaryKey, _Indexable {
 }
 
 extension ObjectId: StoredWide, _PrimaryKey, _Indexable {
+  /// Stored as itself.
   public typealias PersistedType = ObjectId
+  /// A property of object identifiers.
   public static var scalarType: PropertyType { .objectId }
 
   /// A new identifier: an object that names none must not share one.
   public static func defaultPersistedValue() -> Self { generated() }
 
+  /// The identifier whose first eight bytes are `high` and whose last four lead `low`.
   public convenience init(wideLow low: UInt64, high: UInt64) { self.init(low: low, high: high) }
 
+  /// The 12 bytes, most significant first, and four zeros.
   public var wideWords: (low: UInt64, high: UInt64) { wide }
 
   /// Nothing else means an identifier.
@@ -87,13 +99,17 @@ extension ObjectId: StoredWide, _PrimaryKey, _Indexable {
 }
 
 extension Decimal128: StoredWide, MinMaxType, AddableType, SortableType {
+  /// Stored as itself.
   public typealias PersistedType = Decimal128
+  /// A property of decimal numbers.
   public static var scalarType: PropertyType { .decimal128 }
 
+  /// The number with these bits (IEEE 754 decimal128).
   public convenience init(wideLow low: UInt64, high: UInt64) {
     self.init(bits: DecimalBits(low: low, high: high))
   }
 
+  /// The bits of IEEE 754 decimal128.
   public var wideWords: (low: UInt64, high: UInt64) { (bits.low, bits.high) }
 
   /// Accepts every number, and text that is one.

@@ -10,13 +10,16 @@ extension Realm {
   /// let realm = try Realm(configuration: configuration)
   /// ```
   @frozen public struct Configuration: Sendable {
-    /// The file; nil for a Realm in memory. Setting it clears ``inMemoryIdentifier``. The default is
-    /// `default.realm` in the working directory (in the documents directory on Apple platforms).
+    /// The file; nil for a Realm in memory.
+    ///
+    /// Setting it clears ``inMemoryIdentifier``. The default is `default.realm` in the working
+    /// directory (in the documents directory on Apple platforms).
     public var fileURL: URL? {
       didSet { if fileURL != nil { inMemoryIdentifier = nil } }
     }
-    /// Names a Realm that lives in memory and ends with its last instance. Setting it clears
-    /// ``fileURL``.
+    /// Names a Realm that lives in memory and ends with its last instance.
+    ///
+    /// Setting it clears ``fileURL``.
     public var inMemoryIdentifier: String? {
       didSet { if inMemoryIdentifier != nil { fileURL = nil } }
     }
@@ -105,7 +108,9 @@ extension Realm {
     public var codecName: String
   }
 
-  /// A codec that a configuration can choose. A plug-in adds its own as a static member.
+  /// A codec that a configuration can choose.
+  ///
+  /// A plug-in adds its own as a static member.
   public struct Codec: Sendable {
     /// The codec's name, as the store records it.
     public let name: String

@@ -59,7 +59,9 @@ extension Realm {
     }
   }
 
-  /// Undoes the transaction's changes. Objects added in it become invalid.
+  /// Undoes the transaction's changes.
+  ///
+  /// Objects added in it become invalid.
   public func cancelWrite() {
     instance.verify()
     guard instance.session != nil else {
@@ -80,7 +82,9 @@ extension Realm {
 
   // MARK: Adding
 
-  /// Adds an unmanaged object and all unmanaged objects it links to. The instance becomes managed.
+  /// Adds an unmanaged object and all unmanaged objects it links to.
+  ///
+  /// The instance becomes managed.
   public func add(_ object: Object, update: UpdatePolicy = .error) {
     let session = writing()
     if object.isManaged {

@@ -52,10 +52,14 @@ import Foundation
 
   // MARK: Information
 
-  /// The classes of this Realm. Never checks the context.
+  /// The classes of this Realm.
+  ///
+  /// Never checks the context.
   public var schema: Schema { instance.classSet.schema }
 
-  /// How it was opened. Never checks the context.
+  /// How it was opened.
+  ///
+  /// Never checks the context.
   public var configuration: Realm.Configuration { instance.configuration }
 
   /// Whether there is no object of any class.
@@ -67,10 +71,13 @@ import Foundation
   /// Whether a write transaction of this Realm is running.
   public var isInWriteTransaction: Bool { instance.session != nil }
 
-  /// Whether this is a frozen version. Never checks the context.
+  /// Whether this is a frozen version.
+  ///
+  /// Never checks the context.
   public var isFrozen: Bool { instance.isFrozen }
 
   /// Whether commits elsewhere move this Realm on by themselves where its context can be woken.
+  ///
   /// Never checks the context; always false for a frozen Realm.
   public var autorefresh: Bool {
     get { instance.isFrozen ? false : instance.autorefresh }

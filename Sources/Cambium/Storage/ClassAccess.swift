@@ -97,7 +97,9 @@ final class ClassAccess {
   /// How many objects there are.
   var count: Int { realm.session?.editor(ifOpen: self)?.table.count ?? currentTable()?.count ?? 0 }
 
-  /// Where the object with that key and creation is; nil when it is gone. Not for touched classes.
+  /// Where the object with that key and creation is; nil when it is gone.
+  ///
+  /// Not for touched classes.
   func locate(_ key: Int64, _ created: Int64) -> RowPosition? {
     guard let position = seek(key), creation(at: position) == created else { return nil }
     return position
@@ -114,14 +116,17 @@ final class ClassAccess {
     position.leaf.column(stored.createdColumn)?.int(position.row) ?? 0
   }
 
-  /// When the object with that key was created; nil when there is none. Works in touched classes.
+  /// When the object with that key was created; nil when there is none.
+  ///
+  /// Works in touched classes.
   func creation(of key: Int64) -> Int64? {
     if let editor = realm.session?.editor(ifOpen: self) { return editor.creation(of: key) }
     return seek(key).map { creation(at: $0) }
   }
 
-  /// When the object with that key was created, in the newest version; nil when it is gone. May be
-  /// asked from any thread.
+  /// When the object with that key was created, in the newest version; nil when it is gone.
+  ///
+  /// May be asked from any thread.
   func newestCreation(of key: Int64) -> Int64? {
     realm.reading { () throws(StoreError) in
       let snapshot = try realm.coordinator.database.snapshot()
@@ -174,7 +179,9 @@ final class ClassAccess {
 
 /// When an object was created: the version, and how often its key had been used before in the same
 /// transaction, counted from the number of transactions cancelled so far, because the next one has
-/// the same version. With the key it is the object's identity.
+/// the same version.
+///
+/// With the key it is the object's identity.
 enum Incarnation {
   static let countBits: Int64 = 16
 

@@ -14,7 +14,9 @@ package struct ObjectVerifier {
 
   package init(snapshot: Snapshot) { self.snapshot = snapshot }
 
-  /// What is wrong, a line each, at most about a thousand. Throws when a page cannot be read.
+  /// What is wrong, a line each, at most about a thousand.
+  ///
+  /// Throws when a page cannot be read.
   package mutating func run() throws(StoreError) -> [String] {
     for name in try snapshot.names(withPrefix: StoredName.tablePrefix) {
       let className = String(name.dropFirst(StoredName.tablePrefix.count))

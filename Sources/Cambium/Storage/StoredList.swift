@@ -69,7 +69,9 @@ package struct StoredList {
     }
   }
 
-  /// The element at `index`, which is below ``count``. Bytes stay valid as long as the form.
+  /// The element at `index`, which is below ``count``.
+  ///
+  /// Bytes stay valid as long as the form.
   package subscript(index: Int) -> ColumnValue {
     if nullOffset > 0, bytes[nullOffset + index >> 3] >> UInt8(index & 7) & 1 != 0 { return .null }
     let offset = dataOffset + index * width

@@ -39,8 +39,9 @@ struct StoredListAccess {
     return links
   }
 
-  /// Ends the editing of the list's own tree, so that its owner's row names it as it is now. The tree
-  /// goes with the row or with the cell.
+  /// Ends the editing of the list's own tree, so that its owner's row names it as it is now.
+  ///
+  /// The tree goes with the row or with the cell.
   func closeTree(in session: WriteSession) throws(StoreError) {
     guard let list = session.list(ifOpen: listKey) else { return }
     try session.write(list, listKey)
@@ -139,7 +140,9 @@ extension StoredListAccess.Content {
 }
 
 extension StoredList {
-  /// The elements of a small form. Bytes stay valid as long as the form.
+  /// The elements of a small form.
+  ///
+  /// Bytes stay valid as long as the form.
   static func elements(of bytes: UnsafeRawBufferPointer, _ type: ColumnType) -> [ColumnValue] {
     guard let list = StoredList(bytes, type) else { return [] }
     return (0..<list.count).map { list[$0] }

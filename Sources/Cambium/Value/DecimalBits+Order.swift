@@ -19,11 +19,13 @@ extension DecimalBits: Hashable, Comparable {
     return isNegative ? 2 : 4
   }
 
+  /// Whether both are the same number, in whatever exponents: 1.0 equals 1.00, and NaN itself.
   public static func == (left: DecimalBits, right: DecimalBits) -> Bool {
     if left.low == right.low, left.high == right.high { return true }
     return compare(left, right) == 0
   }
 
+  /// Whether the first number is below the second; NaN is below all numbers.
   public static func < (left: DecimalBits, right: DecimalBits) -> Bool {
     compare(left, right) < 0
   }
@@ -45,6 +47,7 @@ extension DecimalBits: Hashable, Comparable {
     return isBelow == (leftRank == 4) ? -1 : 1
   }
 
+  /// Hashes the number, so that all ways to write it agree.
   public func hash(into hasher: inout Hasher) {
     let rank = rank
     hasher.combine(rank)

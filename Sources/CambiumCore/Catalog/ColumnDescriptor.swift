@@ -11,6 +11,7 @@ public struct ColumnDescriptor: Hashable, Sendable {
   /// What a layer above the engine wants to remember of it; not looked at here.
   public var attributes: [UInt8]
 
+  /// Describes a column; a table that takes it in gives it its own `id`.
   public init(
     id: UInt16 = 0, type: ColumnType, isNullable: Bool, name: String, attributes: [UInt8] = []
   ) {

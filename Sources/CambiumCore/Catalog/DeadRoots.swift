@@ -58,8 +58,10 @@ struct DeadRoots {
     return root
   }
 
-  /// Frees the top page of a tree, with everything that hangs from a leaf; returns the subtrees that
-  /// are left. Nothing is freed when any of it is damaged.
+  /// Frees the top page of a tree, with everything that hangs from a leaf; returns the subtrees
+  /// that are left.
+  ///
+  /// Nothing is freed when any of it is damaged.
   private func free(_ root: TreeRoot) throws(StoreError) -> [TreeRoot] {
     let children =
       switch root.kind {

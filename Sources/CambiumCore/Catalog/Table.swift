@@ -5,6 +5,7 @@ public struct Table: Sendable {
   /// One tree per column group, all over the same keys; never empty.
   public let groups: [ColumnTree]
 
+  /// A table of which everything is known: `groups` are the trees that `record` names, in its order.
   public init(record: TableRecord, groups: [ColumnTree]) {
     self.record = record
     self.groups = groups

@@ -23,7 +23,9 @@ extension TableRecord {
   }
 
   /// Removes the column of number `id`, and its group when that was the last column of a group that
-  /// is not the only one. Returns the emptied group's index.
+  /// is not the only one.
+  ///
+  /// Returns the emptied group's index.
   mutating func remove(_ id: UInt16) -> Int? {
     guard let group = group(of: id) else {
       preconditionFailure("The table has no column \(id).")

@@ -29,6 +29,7 @@ public struct ColumnTreeStatistics: Sendable {
   /// The columns that any leaf stores, by id.
   public var columns: [UInt16: ColumnStatistics] = [:]
 
+  /// The statistics of no leaves: all zero.
   public init() {}
 }
 

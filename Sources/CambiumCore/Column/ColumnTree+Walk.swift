@@ -89,8 +89,9 @@ extension ColumnTree {
     return total
   }
 
-  /// Reports keys out of the range that the parents give. Their own order was checked with the page,
-  /// so that the first and last tell.
+  /// Reports keys out of the range that the parents give.
+  ///
+  /// Their own order was checked with the page, so that the first and last tell.
   private func check(
     _ leaf: ColumnLeaf, _ reference: PageReference, _ range: Range, _ damage: (Damage) -> Void
   ) {

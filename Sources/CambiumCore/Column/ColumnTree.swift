@@ -9,6 +9,7 @@ public struct ColumnTree: Sendable {
   /// What its pages are read through.
   public let source: PageSource
 
+  /// The tree that hangs from `root`; reads nothing yet.
   public init(root: TreeRoot, source: PageSource) {
     self.root = root
     self.source = source
@@ -125,6 +126,7 @@ public struct ColumnTree: Sendable {
   /// The row's place in the tree; -1 when it was found by key, where ``ColumnTree/rank(of:)`` tells.
   public let index: Int
 
+  /// The row at `row` of `leaf`; `index` is -1 where its place in the tree is not known.
   @inlinable public init(leaf: ColumnLeaf, row: Int, index: Int) {
     self.leaf = leaf
     self.row = row

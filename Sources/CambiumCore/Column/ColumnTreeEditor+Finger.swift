@@ -1,5 +1,7 @@
 extension ColumnTreeEditor {
-  /// Points the finger at the leaf whose range holds `key`. Nothing when the tree is empty.
+  /// Points the finger at the leaf whose range holds `key`.
+  ///
+  /// Nothing when the tree is empty.
   @inline(__always) func reach(_ key: Int64) throws(StoreError) {
     if finger.isSet, key >= finger.low, key <= finger.high { return }
     try descend(key)
@@ -25,7 +27,9 @@ extension ColumnTreeEditor {
   }
 
   /// Points the finger at the leaf that holds the row at `position`, or at the last one for the
-  /// position past the end. The tree is not empty.
+  /// position past the end.
+  ///
+  /// The tree is not empty.
   func reach(position: Int) throws(StoreError) {
     if finger.isSet, position >= finger.first {
       let end = finger.first + leafRowCount

@@ -1,6 +1,8 @@
 extension ColumnTreeEditor {
   /// Writes all dirty pages, children before their branches, and returns the root of the stored
-  /// tree. The editor goes on from there.
+  /// tree.
+  ///
+  /// The editor goes on from there.
   ///
   /// Leaves that became too large are split, those below a third of their size are merged with a
   /// neighbour, and a root with a single child gives way to it.
@@ -60,8 +62,9 @@ extension ColumnTreeEditor {
     }
   }
 
-  /// Rebalances what is below a dirty branch. Returns the nodes that take its place when there is
-  /// more than one, otherwise nil.
+  /// Rebalances what is below a dirty branch.
+  ///
+  /// Returns the nodes that take its place when there is more than one, otherwise nil.
   private func rebalance(
     branch reference: PageReference, separator: Int64
   ) throws(StoreError) -> [Child]? {
@@ -326,6 +329,7 @@ extension ColumnTreeEditor {
   }
 
   /// Makes one leaf of those at `index` and behind it, or two even ones if it would be too large.
+  ///
   /// Returns whether it is one; leaves that share too little stay as they are.
   @discardableResult
   private func join(_ index: Int, _ children: inout [Child]) throws(StoreError) -> Bool {

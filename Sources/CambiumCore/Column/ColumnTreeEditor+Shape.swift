@@ -107,8 +107,10 @@ extension ColumnTreeEditor {
     if isPositional { try reach(position: position) } else { try reach(key) }
   }
 
-  /// Writes the leaf under the finger, if the transaction is large: rows are appended, so that it is
-  /// likely done. Its memory serves the next one, and the medium is busy before the commit.
+  /// Writes the leaf under the finger, if the transaction is large: rows are appended, so that it
+  /// is likely done.
+  ///
+  /// Its memory serves the next one, and the medium is busy before the commit.
   private func writeAhead(_ leaf: DirtyLeaf) throws(StoreError) {
     guard context.dirty.byteCount >= options.writeAheadByteCount, leaf.isPacked, !isOver(leaf),
       !steps.isEmpty
@@ -125,8 +127,9 @@ extension ColumnTreeEditor {
   }
 
   /// Inserts a child into the branch at `depth` of the finger's path, splitting full branches on
-  /// the way up. Depth -1 puts a new root over the old one, whose separator becomes
-  /// `siblingSeparator`.
+  /// the way up.
+  ///
+  /// Depth -1 puts a new root over the old one, whose separator becomes `siblingSeparator`.
   private func insertChild(
     _ child: Child, at index: Int, depth: Int, siblingSeparator: Int64
   ) {
@@ -191,7 +194,9 @@ extension ColumnTreeEditor {
     dropFinger()
   }
 
-  /// Removes all rows. What is stored is abandoned whole, for the transaction to free later.
+  /// Removes all rows.
+  ///
+  /// What is stored is abandoned whole, for the transaction to free later.
   public func removeAll() throws(StoreError) {
     dropFinger()
     try discard(root.reference, level: Int(root.height) - 1, rowCount: root.rowCount)

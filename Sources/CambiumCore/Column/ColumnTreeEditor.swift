@@ -1,4 +1,6 @@
-/// Sizes by which an editor shapes its tree. Every choice gives a valid tree.
+/// Sizes by which an editor shapes its tree.
+///
+/// Every choice gives a valid tree.
 public struct ColumnTreeOptions: Sendable {
   /// How many bytes a packed leaf should take.
   public var leafByteCount = 8 << 10
@@ -24,8 +26,10 @@ public struct ColumnTreeOptions: Sendable {
 /// Belongs to the transaction and its user. Only one editor may change a tree at a time. When a call
 /// throws, the transaction must be rolled back.
 public final class ColumnTreeEditor {
-  /// The tree's columns. Columns that leave the layout vanish as leaves are rewritten; columns that
-  /// join it hold their default everywhere. The type of an id never changes.
+  /// The tree's columns.
+  ///
+  /// Columns that leave the layout vanish as leaves are rewritten; columns that join it hold their
+  /// default everywhere. The type of an id never changes.
   public var layout: ColumnLayout {
     didSet {
       if layout != oldValue { layoutChanged() }
@@ -169,7 +173,9 @@ public final class ColumnTreeEditor {
     return true
   }
 
-  /// The cell of `key` in `column`; nil when the key does not exist. A missing column reads as null.
+  /// The cell of `key` in `column`; nil when the key does not exist.
+  ///
+  /// A missing column reads as null.
   ///
   /// Bytes in it are borrowed until the editor's next call.
   public func value(key: Int64, column: UInt16) throws(StoreError) -> ColumnValue? {

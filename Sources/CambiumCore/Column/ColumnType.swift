@@ -36,9 +36,12 @@
   public var id: UInt16
   /// What its cells are.
   public var type: ColumnType
-  /// Whether a cell may be null. The default is null then, otherwise 0, false or empty.
+  /// Whether a cell may be null.
+  ///
+  /// The default is null then, otherwise 0, false or empty.
   public var isNullable: Bool
 
+  /// A column of that number, whose cells are of `type`.
   public init(id: UInt16, type: ColumnType, isNullable: Bool) {
     self.id = id
     self.type = type

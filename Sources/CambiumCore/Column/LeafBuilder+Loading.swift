@@ -1,6 +1,7 @@
 extension LeafBuilder {
-  /// Appends all rows of a packed leaf. Columns it lacks get their defaults, columns that the layout
-  /// lacks are left out.
+  /// Appends all rows of a packed leaf.
+  ///
+  /// Columns it lacks get their defaults, columns that the layout lacks are left out.
   func load(_ leaf: ColumnLeaf) {
     reserve(leaf.rowCount)
     if let keys { leaf.copyKeys(into: keys + rowCount) }

@@ -52,8 +52,9 @@ extension LeafColumn {
     }
   }
 
-  /// Marks the rows whose bytes contain `needle`; see ``selectBytes(equalTo:into:source:)``. An empty
-  /// needle is contained everywhere.
+  /// Marks the rows whose bytes contain `needle`; see ``selectBytes(equalTo:into:source:)``.
+  ///
+  /// An empty needle is contained everywhere.
   public func selectBytes(
     containing needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>,
     source: PageSource
@@ -274,7 +275,9 @@ extension BytesColumn {
   }
 
   /// Marks the rows in which the needle begins within the common prefix or ends within the common
-  /// suffix. Most needles can do neither, whatever the row.
+  /// suffix.
+  ///
+  /// Most needles can do neither, whatever the row.
   func selectRows(
     straddledBy needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>
   ) {

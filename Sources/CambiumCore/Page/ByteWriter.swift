@@ -3,6 +3,7 @@ public struct ByteWriter {
   /// What was put so far.
   public private(set) var bytes: [UInt8] = []
 
+  /// A form with nothing in it yet.
   public init() {}
 
   /// Appends an integer.
@@ -24,6 +25,7 @@ public struct ByteReader {
   private let bytes: [UInt8]
   private var position = 0
 
+  /// A reader at the beginning of `bytes`.
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Whether everything was taken.

@@ -11,6 +11,7 @@
   /// What keeps the bytes alive, unless the snapshot does.
   public let owner: AnyObject?
 
+  /// A page whose bytes `owner` or, when that is nil, a pin keeps alive.
   @inlinable public init(bytes: UnsafeRawPointer, byteCount: Int, owner: AnyObject?) {
     self.bytes = bytes
     self.byteCount = byteCount

@@ -13,6 +13,7 @@ public struct Extent: Hashable, Sendable, BitwiseCopyable {
   /// How long it is, in units.
   public var unitCount: UInt64
 
+  /// The extent that begins at `address`; both numbers are in units of 64 bytes.
   public init(address: UInt64, unitCount: UInt64) {
     self.address = address
     self.unitCount = unitCount

@@ -31,7 +31,9 @@ public final class PageSource: @unchecked Sendable {
     readableByteCount = pin.readableByteCount
   }
 
-  /// Ends the source of a transaction: lets its version go. Reading through it is misuse from now on.
+  /// Ends the source of a transaction: lets its version go.
+  ///
+  /// Reading through it is misuse from now on.
   func end() {
     base = nil
     pin = nil

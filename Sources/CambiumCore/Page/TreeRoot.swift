@@ -31,6 +31,7 @@
   /// No honest tree is higher: each branch has two children or more, and rows are 64-bit.
   public static let maximumHeight: UInt8 = 32
 
+  /// The root of a tree whose top page is at `reference`, `height` levels of branches above leaves.
   public init(reference: PageReference, height: UInt8, kind: Kind, rowCount: UInt64) {
     self.reference = reference
     self.height = height

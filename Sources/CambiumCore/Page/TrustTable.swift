@@ -28,9 +28,11 @@ public final class TrustTable: @unchecked Sendable {
 
   deinit { UnsafeMutableRawPointer(tags).deallocateZeroed() }
 
-  /// One slot for 512 bytes of the store. Pages that start within the same 512 bytes lie far apart,
-  /// in eight regions; where the store is larger than the table reaches, each round is one slot
-  /// further, so that pages at even distances share no slots.
+  /// One slot for 512 bytes of the store.
+  ///
+  /// Pages that start within the same 512 bytes lie far apart, in eight regions; where the store is
+  /// larger than the table reaches, each round is one slot further, so that pages at even distances
+  /// share no slots.
   @inlinable @inline(__always)
   func slot(_ reference: PageReference) -> Int {
     let address = reference.address

@@ -25,6 +25,7 @@ public protocol PageCodec: Sendable {
 public struct PageContext: Hashable, Sendable {
   /// The store's identity, both halves.
   public var storeHigh: UInt64
+  /// The low half of the store's identity.
   public var storeLow: UInt64
   /// The page's kind.
   public var kind: PageKind
@@ -33,6 +34,7 @@ public struct PageContext: Hashable, Sendable {
   /// The version that wrote it.
   public var born: Version
 
+  /// The place of a page in the store of that identity.
   public init(
     storeHigh: UInt64, storeLow: UInt64, kind: PageKind, address: UInt64, born: Version
   ) {

@@ -141,6 +141,7 @@ public struct Head: Hashable, Sendable {
   /// The catalog, a tree of keys.
   public var root: TreeRoot
 
+  /// The head of a version that hangs from `root`.
   public init(version: Version, epoch: UInt64, root: TreeRoot) {
     self.version = version
     self.epoch = epoch
@@ -153,7 +154,9 @@ public final class Pin: Sendable {
   /// The pinned head.
   public let head: Head
   /// Where address 0 of the store lies in memory, if the store can lend its memory for as long as
-  /// this pin lives. Unchecked by `Sendable`: the memory is only read, and outlives the pin.
+  /// this pin lives.
+  ///
+  /// Unchecked by `Sendable`: the memory is only read, and outlives the pin.
   public nonisolated(unsafe) let base: UnsafeRawPointer?
   /// How many bytes from ``base`` may be read.
   public let readableByteCount: Int
@@ -190,6 +193,7 @@ public struct StoreIdentity: Hashable, Sendable {
   private var uuidHigh: UInt64
   private var uuidLow: UInt64
 
+  /// Says what a store is; `uuid` is the identity's high and low half.
   public init(
     kind: String, path: String, uuid: (UInt64, UInt64), formatVersion: Int, codec: String,
     isReadOnly: Bool
@@ -218,6 +222,7 @@ public struct StoreStatistics: Hashable, Sendable {
   /// The versions that something pins, oldest first.
   public var pinnedVersions: [Version]
 
+  /// What a store counted at one moment; sizes are in bytes.
   public init(
     totalByteCount: Int, freeByteCount: Int, pendingByteCount: Int, newestVersion: Version,
     durableVersion: Version, pinnedVersions: [Version]

@@ -57,6 +57,7 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension Damage: CustomStringConvertible {
+  /// The broken rule, the place where one is known, and what was found.
   public var description: String {
     guard let reference else { return "\(rule.rawValue): \(detail)" }
     return

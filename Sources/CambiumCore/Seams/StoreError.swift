@@ -89,6 +89,7 @@ public struct Damage: Hashable, Sendable {
   /// What exactly was found, for people.
   public var detail: String
 
+  /// Damage that breaks `rule`; `detail` is half a sentence for people, without a full stop.
   public init(_ rule: Rule, at reference: PageReference? = nil, _ detail: String) {
     self.rule = rule
     self.reference = reference

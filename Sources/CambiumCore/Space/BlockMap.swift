@@ -88,7 +88,9 @@ package struct BlockMap: Sendable {
     return true
   }
 
-  /// Notes that `extent` is in use. The blocks must lie below the high-water mark.
+  /// Notes that `extent` is in use.
+  ///
+  /// The blocks must lie below the high-water mark.
   package mutating func hold(_ extent: Extent) {
     precondition(contains(extent), "S1: an extent outside of the store was given out.")
     _ = Self.forEachBlock(extent) { block, units in
@@ -190,7 +192,9 @@ package struct BlockMap: Sendable {
   }
 
   /// Sets the `reachable` counts of a region as they were stored, up to the high-water mark; false
-  /// when they break a rule. Call ``adoptReachable()`` when all regions and changes are in.
+  /// when they break a rule.
+  ///
+  /// Call ``adoptReachable()`` when all regions and changes are in.
   package mutating func load(region: Int, counts: UnsafeRawBufferPointer) -> Bool {
     let start = region * Self.regionBlockCount
     guard counts.count <= Self.regionBlockCount else { return false }

@@ -94,7 +94,9 @@ package struct Space: Sendable {
   /// Takes back room that this write allocated.
   package mutating func takeBack(_ extent: Extent) { blocks.letGo(extent) }
 
-  /// Ends the current run. Its unused blocks are free again; the next search starts there.
+  /// Ends the current run.
+  ///
+  /// Its unused blocks are free again; the next search starts there.
   package mutating func endRun() {
     if runEnd > 0 {
       let unitsPerBlock = UInt64(BlockMap.unitsPerBlock)

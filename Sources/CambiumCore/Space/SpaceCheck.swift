@@ -3,9 +3,11 @@ package enum SpaceCheck {
   /// At most so many findings are listed one by one.
   private static let findingLimit = 100
 
-  /// Compares `space` with `reachable`, the extents of all pages of the newest version, and `owned`,
-  /// those of the store's own pages. A finding per extent that is used twice, lies outside of the
-  /// store or is free as well, and per block whose counts say otherwise.
+  /// Compares `space` with `reachable`, the extents of all pages of the newest version, and
+  /// `owned`, those of the store's own pages.
+  ///
+  /// A finding per extent that is used twice, lies outside of the store or is free as well, and per
+  /// block whose counts say otherwise.
   package static func findings(
     space: Space, reachable: [Extent], owned: [Extent]
   ) -> [String] {

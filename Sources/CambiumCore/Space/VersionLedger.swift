@@ -71,7 +71,9 @@ package struct VersionLedger: Sendable {
     }
   }
 
-  /// Ends one hold. Calls `free` with each extent that no held version sees any more.
+  /// Ends one hold.
+  ///
+  /// Calls `free` with each extent that no held version sees any more.
   package mutating func release(
     _ version: Version, _ reason: Reason, free: (Extent) -> Void
   ) {

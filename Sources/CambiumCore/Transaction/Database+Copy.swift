@@ -72,7 +72,9 @@ struct OwnedTreeCopy {
 }
 
 extension ColumnTree {
-  /// The columns that any leaf stores. A column whose every cell is its default is not among them.
+  /// The columns that any leaf stores.
+  ///
+  /// A column whose every cell is its default is not among them.
   func storedLayout() throws(StoreError) -> ColumnLayout {
     var specs: [UInt16: ColumnSpec] = [:]
     var cursor = leafCursor()

@@ -10,6 +10,7 @@ public struct DatabaseOptions: Hashable, Sendable {
   /// How many pages of dropped trees a commit frees at most.
   public var deadPagesPerCommit = 1024
 
+  /// The default of every option.
   public init() {}
 }
 
@@ -52,7 +53,9 @@ public final class Database: Sendable {
   /// What the store is.
   public var identity: StoreIdentity { store.identity }
 
-  /// The newest version. While it stays the newest, every call returns the same snapshot.
+  /// The newest version.
+  ///
+  /// While it stays the newest, every call returns the same snapshot.
   public func snapshot() throws(StoreError) -> Snapshot {
     let newest = try store.newestHead()
     let known = latest.withLock { $0.snapshot }
@@ -86,8 +89,10 @@ public final class Database: Sendable {
   /// Sizes and pins, for people and tools.
   public func statistics() throws(StoreError) -> StoreStatistics { try store.statistics() }
 
-  /// Syncs and releases the store. Snapshots that are still held stay readable; until they are gone,
-  /// the store may refuse to be opened again.
+  /// Syncs and releases the store.
+  ///
+  /// Snapshots that are still held stay readable; until they are gone, the store may refuse to be
+  /// opened again.
   public func close() throws(StoreError) { try store.close() }
 
   /// A source over `pin`, sharing what this database knows of its pages.

@@ -41,7 +41,9 @@ open class DirtyPage {
     self.capacity = capacity
   }
 
-  /// Brings ``bytes`` and ``byteCount`` up to date with any other form. The base class has none.
+  /// Brings ``bytes`` and ``byteCount`` up to date with any other form.
+  ///
+  /// The base class has none.
   open func pack() throws(StoreError) {}
 
   /// The packed page; valid until the transaction's next change.
@@ -58,6 +60,7 @@ public final class DirtyPages {
   /// Room taken by all of them, in bytes, for the transaction's budget.
   public fileprivate(set) var byteCount = 0
 
+  /// The pages of a transaction that has changed nothing yet.
   public init() {}
 
   /// Takes `page` in and returns the reference by which trees name it.

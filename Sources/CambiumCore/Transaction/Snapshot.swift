@@ -20,7 +20,9 @@ public final class Snapshot: DatabaseView, Sendable {
     catalog = Catalog(tree: KeyTree(root: pin.head.root, source: source))
   }
 
-  /// The table under `name`; nil when there is none. Descriptions are read once.
+  /// The table under `name`; nil when there is none.
+  ///
+  /// Descriptions are read once.
   public func table(_ name: String) throws(StoreError) -> Table? {
     if let known = tables.withLock({ $0[name] }) { return known }
     guard let table = try catalog.table(name) else { return nil }

@@ -137,8 +137,9 @@ public final class TableEditor {
     return editors[group]
   }
 
-  /// Adds all rows of `table`, which has the same columns, behind the rows there are. `copy` gives
-  /// for each tree that a row owns the root of its copy.
+  /// Adds all rows of `table`, which has the same columns, behind the rows there are.
+  ///
+  /// `copy` gives for each tree that a row owns the root of its copy.
   func append(
     contentsOf table: Table, copy: (TreeRoot) throws(StoreError) -> TreeRoot,
     progress: (Int) -> Void

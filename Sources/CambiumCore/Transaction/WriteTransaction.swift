@@ -77,7 +77,9 @@ public final class WriteTransaction: DatabaseView {
     return editor
   }
 
-  /// The table under `name`, to change it; nil when there is none. Always the same editor.
+  /// The table under `name`, to change it; nil when there is none.
+  ///
+  /// Always the same editor.
   public func editTable(_ name: String) throws(StoreError) -> TableEditor? {
     precondition(isActive, "The transaction has ended; begin another one.")
     if let editor = tables[name] { return editor }
@@ -88,7 +90,9 @@ public final class WriteTransaction: DatabaseView {
     return editor
   }
 
-  /// The key tree under `name`, to change it; made empty when there is none. Always the same editor.
+  /// The key tree under `name`, to change it; made empty when there is none.
+  ///
+  /// Always the same editor.
   public func editKeyTree(_ name: String) throws(StoreError) -> KeyTreeEditor {
     precondition(isActive, "The transaction has ended; begin another one.")
     if let editor = keyTrees[name] { return editor }

@@ -52,7 +52,9 @@ extension KeyCursor {
   }
 
   /// The last eight bytes of the key as a number, most significant byte first: how indexes store
-  /// the object a key belongs to. The key must have eight bytes or more.
+  /// the object a key belongs to.
+  ///
+  /// The key must have eight bytes or more.
   @inlinable public var keyTail: UInt64 {
     checkValid()
     precondition(node.keyByteCount(index) >= 8, "The key is shorter than eight bytes.")

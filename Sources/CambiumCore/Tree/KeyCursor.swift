@@ -133,7 +133,9 @@ public struct KeyCursor {
     try seek(to: key) ? try previous() : try seekLast()
   }
 
-  /// Where the cursor is: how many keys are below its own. It must be at a key.
+  /// Where the cursor is: how many keys are below its own.
+  ///
+  /// It must be at a key.
   public var rank: Int {
     precondition(isValid, "A cursor at no key has no rank; seek first.")
     return steps.reduce(index) { $0 &+ KeyNode($1.page).rowCount(before: $1.index) }
@@ -147,9 +149,11 @@ public struct KeyCursor {
     leafCount = 0
   }
 
-  /// Goes down from the node at `reference` on `level` (the root's is 0) to a leaf, choosing a child
-  /// or entry in each node. False if `choose` names an entry past the leaf's last; the cursor is
-  /// then at no key, with the way kept for ``nextLeaf()``.
+  /// Goes down from the node at `reference` on `level` (the root's is 0) to a leaf, choosing a
+  /// child or entry in each node.
+  ///
+  /// False if `choose` names an entry past the leaf's last; the cursor is then at no key, with the
+  /// way kept for ``nextLeaf()``.
   private mutating func descend(
     _ reference: PageReference, level: Int,
     _ choose: (KeyNode, Bool) throws(StoreError) -> Int

@@ -46,8 +46,10 @@ final class KeyEntryList {
     return arena + used - byteCount
   }
 
-  /// Takes the entries of `node` in `range`. The first child of a branch has no separator of its
-  /// own; `firstSeparator` is what its parent knows of it.
+  /// Takes the entries of `node` in `range`.
+  ///
+  /// The first child of a branch has no separator of its own; `firstSeparator` is what its parent
+  /// knows of it.
   func append(_ node: KeyNode, _ range: Range<Int>, firstSeparator: UnsafeRawBufferPointer? = nil) {
     for index in range {
       if index == 0, let firstSeparator {
@@ -115,8 +117,9 @@ final class KeyEntryList {
 // MARK: Nodes from entries
 
 extension KeyEntryList {
-  /// How many bytes all keys in `range` share. A lone key keeps all of its bytes, so that
-  /// neighbours to come need not match it.
+  /// How many bytes all keys in `range` share.
+  ///
+  /// A lone key keeps all of its bytes, so that neighbours to come need not match it.
   private func prefixLength(_ range: Range<Int>) -> Int {
     let first = isLeaf ? range.lowerBound : range.lowerBound + 1
     let last = range.upperBound - 1

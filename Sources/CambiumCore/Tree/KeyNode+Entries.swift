@@ -9,9 +9,11 @@ extension KeyNode {
   func keyByteCount(_ slot: KeySlot) -> Int { prefixLength &+ slot.suffixLength }
 
   /// Writes the key of `slot` to `pointer`, which has room for ``keyByteCount(_:)`` bytes; returns
-  /// how many were written. The slot is read once and handed down, so that bytes that change under
-  /// a mapping cannot make a key longer than its room. `header` is the cell header's size, which
-  /// differs between leaf and branch.
+  /// how many were written.
+  ///
+  /// The slot is read once and handed down, so that bytes that change under a mapping cannot make a
+  /// key longer than its room. `header` is the cell header's size, which differs between leaf and
+  /// branch.
   @inlinable
   func copyKey(_ slot: KeySlot, header: Int, to pointer: UnsafeMutableRawPointer) -> Int {
     pointer.copyMemory(from: bytes + prefixStart, byteCount: prefixLength)

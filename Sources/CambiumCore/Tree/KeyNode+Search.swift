@@ -1,7 +1,9 @@
 /// Where a key belongs in a node.
 extension KeyNode {
   /// Below, at or above zero as the shared prefix sorts before, is a prefix of, or sorts after
-  /// `key`. A key that ends inside the prefix sorts before it.
+  /// `key`.
+  ///
+  /// A key that ends inside the prefix sorts before it.
   @inlinable @inline(__always)
   func prefixOrder(_ key: UnsafeRawBufferPointer) -> Int {
     let count = min(key.count, prefixLength)

@@ -156,8 +156,9 @@ extension KeyPage {
     }
   }
 
-  /// Brings the node into its stored form: no garbage, no room between slots and heap. Returns how
-  /// many bytes to write, whole units, zero behind the node.
+  /// Brings the node into its stored form: no garbage, no room between slots and heap.
+  ///
+  /// Returns how many bytes to write, whole units, zero behind the node.
   func tighten() -> Int {
     if garbage > 0 { compact() }
     let (end, heap) = (end, heap)
@@ -176,7 +177,9 @@ extension KeyPage {
 
 extension KeyPage {
   /// Opens a gap at `index` for a key whose part behind the prefix is `suffix`, with `tail` bytes
-  /// behind the key, and returns the cell. There must be room (``reserve(_:limit:)``).
+  /// behind the key, and returns the cell.
+  ///
+  /// There must be room (``reserve(_:limit:)``).
   private func open(
     at index: Int, _ suffix: UnsafeRawBufferPointer, tail: Int
   ) -> UnsafeMutableRawPointer {
@@ -254,7 +257,9 @@ extension KeyPage {
       of: UInt64(rowCount).littleEndian, as: UInt64.self)
   }
 
-  /// Drops entry `index`. In a branch the next child takes over the first one's range.
+  /// Drops entry `index`.
+  ///
+  /// In a branch the next child takes over the first one's range.
   func remove(at index: Int) {
     let node = node
     let count = count

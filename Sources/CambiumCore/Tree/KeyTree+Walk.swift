@@ -90,8 +90,9 @@ extension KeyTree {
     return total
   }
 
-  /// Reports keys or separators out of the range that the parents give. Their own order was checked
-  /// with the page, so that the first and last tell.
+  /// Reports keys or separators out of the range that the parents give.
+  ///
+  /// Their own order was checked with the page, so that the first and last tell.
   private func checkBounds(
     _ node: KeyNode, _ kind: PageKind, _ reference: PageReference, _ bounds: Bounds,
     _ damage: (Damage) -> Void

@@ -38,8 +38,9 @@ public struct KeyTree: Sendable {
     return try source.page(reference, .keyLeaf)
   }
 
-  /// Calls `body` with the value stored under `key`; nil without a call if there is none. The bytes
-  /// are valid during the call.
+  /// Calls `body` with the value stored under `key`; nil without a call if there is none.
+  ///
+  /// The bytes are valid during the call.
   public func withValue<Result>(
     for key: UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result

@@ -57,8 +57,9 @@ extension KeyTreeEditor {
       reference: context.dirty.insert(page), height: 1, kind: root.kind, rowCount: 0)
   }
 
-  /// Replaces the value of entry `index` of the path's leaf. False if it does not fit: then the
-  /// entry is gone and has to be inserted again.
+  /// Replaces the value of entry `index` of the path's leaf.
+  ///
+  /// False if it does not fit: then the entry is gone and has to be inserted again.
   private func replace(_ index: Int, _ value: StoredValue) throws(StoreError) -> Bool {
     let stored = try context.source.page(path[path.count - 1].reference, .keyLeaf)
     let isEqual = withExtendedLifetime(stored) {
@@ -75,8 +76,9 @@ extension KeyTreeEditor {
     return false
   }
 
-  /// Inserts an entry that the path's leaf does not have, splitting as far up as it takes. Row
-  /// counts already include it.
+  /// Inserts an entry that the path's leaf does not have, splitting as far up as it takes.
+  ///
+  /// Row counts already include it.
   private func insert(
     _ key: UnsafeRawBufferPointer, _ value: StoredValue, at index: Int
   ) throws(StoreError) {

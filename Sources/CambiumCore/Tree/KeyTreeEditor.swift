@@ -9,8 +9,10 @@
 public final class KeyTreeEditor {
   /// Sizes that tests make small.
   struct Limits {
-    /// How large a leaf may become before it is split, in bytes. Half or twice as much reads no
-    /// faster; smaller leaves make higher trees, larger ones dearer small commits.
+    /// How large a leaf may become before it is split, in bytes.
+    ///
+    /// Half or twice as much reads no faster; smaller leaves make higher trees, larger ones dearer
+    /// small commits.
     var leafByteCount = 8192
     /// How large a branch may become before it is split, in bytes: about 80 children.
     var branchByteCount = 4096

@@ -60,7 +60,9 @@
 }
 
 extension OverflowValue {
-  /// Writes `bytes` into pages of the running transaction. `bytes` must not be empty.
+  /// Writes `bytes` into pages of the running transaction.
+  ///
+  /// `bytes` must not be empty.
   ///
   /// Throws ``StoreError/tooLarge(what:byteCount:limit:)`` past ``maximumByteCount``. If it throws,
   /// pages already written return with the transaction's rollback.
@@ -113,8 +115,9 @@ extension OverflowValue {
     }
   }
 
-  /// Gives all pages of the value back to the store. Lists are read, chunks are not. If it throws,
-  /// nothing was given back.
+  /// Gives all pages of the value back to the store.
+  ///
+  /// Lists are read, chunks are not. If it throws, nothing was given back.
   public func free(in context: WriteContext) throws(StoreError) {
     try Self.free([self], in: context)
   }
@@ -136,7 +139,9 @@ extension OverflowValue {
   }
 
   /// Calls `body` with every page of the value, children before parents: the reference, and for a
-  /// chunk its length in bytes. Lists are read, chunks are not.
+  /// chunk its length in bytes.
+  ///
+  /// Lists are read, chunks are not.
   public func forEachPage(
     in source: PageSource, _ body: (PageReference, Int?) throws(StoreError) -> Void
   ) throws(StoreError) {

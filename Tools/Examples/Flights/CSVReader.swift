@@ -104,8 +104,9 @@ struct CSVReader {
     return Date(timeIntervalSince1970: Double(seconds))
   }
 
-  /// Days of the Gregorian calendar, counted in years that begin in March (H. Hinnant, “chrono-compatible
-  /// low-level date algorithms”).
+  /// Days of the Gregorian calendar, counted in years that begin in March.
+  ///
+  /// After Howard Hinnant, “chrono-compatible low-level date algorithms”.
   private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted / 400

@@ -18,8 +18,9 @@ package struct QueryBinder {
   package typealias ObjectLookup = (AnyObject) throws(QueryError) -> QueryObject?
 
   let schema: StoredSchema
-  /// Finds the row of an object; nil for what is no object of a Realm. Throws when the object is
-  /// unmanaged or of another Realm.
+  /// Finds the row of an object; nil for what is no object of a Realm.
+  ///
+  /// Throws when the object is unmanaged or of another Realm.
   let object: ObjectLookup
 
   /// Binds predicates for one schema.

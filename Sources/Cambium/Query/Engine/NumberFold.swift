@@ -76,8 +76,9 @@ struct NumberFold {
     }
   }
 
-  /// The number: null for the extremes and the average of nothing, 0 for its sum. Stops when a sum
-  /// of integers does not fit into 64 bits.
+  /// The number: null for the extremes and the average of nothing, 0 for its sum.
+  ///
+  /// Stops when a sum of integers does not fit into 64 bits.
   var result: ColumnValue {
     switch aggregate {
     case .count: return .int(Int64(count))

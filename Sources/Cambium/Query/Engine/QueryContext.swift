@@ -100,7 +100,9 @@ final class QueryContext {
   }
 
   /// Calls `body` with the key of each object whose property leads to `target`, until it returns
-  /// false. An object that links several times comes several times.
+  /// false.
+  ///
+  /// An object that links several times comes several times.
   func forEachBacklink(
     to target: Int64, of targetClass: StoredClass, from origin: StoredClass, _ column: UInt16,
     _ body: (Int64) throws(StoreError) -> Bool

@@ -104,7 +104,9 @@ package struct QueryPlan: Sendable {
   }
 
   /// Computes a number from a property of the objects with these keys; null where nothing can be
-  /// computed. For text and identifiers only `count` is meaningful.
+  /// computed.
+  ///
+  /// For text and identifiers only `count` is meaningful.
   package func aggregate(
     _ aggregate: QueryPath.Aggregate, of property: Int, in view: any DatabaseView
   ) throws(StoreError) -> ColumnValue {

@@ -30,8 +30,9 @@ final class SortColumn {
   /// Whether every rank is that of a value.
   private(set) var isUniform = true
 
-  /// Room for the values of `capacity` objects. `hasOrdinals` says that numbers in their order will
-  /// stand for the values.
+  /// Room for the values of `capacity` objects.
+  ///
+  /// `hasOrdinals` says that numbers in their order will stand for the values.
   init(_ key: SortKey, capacity: Int, hasOrdinals: Bool = false) {
     isAscending = key.isAscending
     property = key.column.property

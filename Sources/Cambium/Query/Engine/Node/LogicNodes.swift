@@ -20,7 +20,9 @@ final class ConstantNode: QueryNode {
   override func matches(_ key: Int64) throws(StoreError) -> Bool { result }
 }
 
-/// All conditions hold. The cheap ones go first, and the others look at what those left.
+/// All conditions hold.
+///
+/// The cheap ones go first, and the others look at what those left.
 final class AndNode: QueryNode {
   private let parts: [QueryNode]
 
