@@ -2,10 +2,10 @@ import CambiumCore
 
 /// Making things durable. All of it runs under `io`.
 extension FileStore {
-  /// Makes everything published so far durable; returns at once when it is or nothing can be written.
+  /// Makes everything published so far durable; returns at once when it is, or for a reader.
   ///
-  /// A failed sync poisons the store: what was published stays readable, and writes are refused until
-  /// the file is opened again.
+  /// A failed sync poisons the store: what was published stays readable, and writes are refused
+  /// until the file is opened again.
   public func sync() throws(StoreError) {
     if options.isReadOnly {
       try state.withLock { state throws(StoreError) in try ensureOpen(state) }

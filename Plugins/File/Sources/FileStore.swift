@@ -168,8 +168,8 @@ public final class FileStore: PageStore {
 
   /// Sizes and pins.
   ///
-  /// The first call on a file that was not yet written to reads the store's record of free space, and
-  /// throws when that is damaged.
+  /// The first call on a file that was not yet written to reads the store's record of free space,
+  /// and throws when that is damaged.
   public func statistics() throws(StoreError) -> StoreStatistics {
     try state.withLock { state throws(StoreError) in
       try ensureOpen(state)

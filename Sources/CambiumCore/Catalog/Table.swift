@@ -5,7 +5,7 @@ public struct Table: Sendable {
   /// One tree per column group, all over the same keys; never empty.
   public let groups: [ColumnTree]
 
-  /// A table of which everything is known: `groups` are the trees that `record` names, in its order.
+  /// A table of which everything is known: `groups` are the trees of `record`'s groups.
   public init(record: TableRecord, groups: [ColumnTree]) {
     self.record = record
     self.groups = groups
