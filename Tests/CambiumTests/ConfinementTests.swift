@@ -170,3 +170,15 @@ import Testing
     #expect(sums.allSatisfy { $0 > 0 })
   }
 }
+
+/// Runs `body` on a thread of its own and waits for it.
+func runOnNewThread(_ body: @escaping () -> Void) {
+  let done = DispatchSemaphore(value: 0)
+  // The thread ends before this returns.
+  nonisolated(unsafe) let body = body
+  Thread {
+    body()
+    done.signal()
+  }.start()
+  done.wait()
+}

@@ -70,3 +70,14 @@ func memoryRealm(_ types: [ObjectBase.Type]? = nil, _ name: String = UUID().uuid
     configuration: Realm.Configuration(
       inMemoryIdentifier: name, objectTypes: types ?? [Person.self, Dog.self, Everything.self]))
 }
+
+final class Paint: Object {
+  @Persisted var color = ""
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+final class Faded: Object {
+  @Persisted var color: Color
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+  override class func _realmObjectName() -> String? { "Paint" }
+}

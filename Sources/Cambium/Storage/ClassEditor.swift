@@ -29,17 +29,7 @@ final class ClassEditor {
     let stored = access.stored
     positions = stored.columns.map { id in columns.firstIndex { $0.id == id } ?? -1 }
     createdPosition = columns.firstIndex { $0.id == stored.createdColumn } ?? 0
-    defaults = columns.map { column in
-      if column.isNullable { return .null }
-      switch column.type {
-      case .int: return .int(0)
-      case .bool: return .bool(false)
-      case .float: return .float(0)
-      case .double: return .double(0)
-      case .wide: return .wide(low: 0, high: 0)
-      case .bytes: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
-      }
-    }
+    defaults = columns.map(\.spec.defaultValue)
     let properties = access.description.properties
     indexed = properties.indices.filter { stored.hasIndex($0) }
     links = properties.indices.filter { properties[$0].property.isLink }

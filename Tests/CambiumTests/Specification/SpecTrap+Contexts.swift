@@ -79,7 +79,10 @@ extension SpecTrap {
       try realm.write { realm.delete(person) }
       _ = ThreadSafeReference(to: person)
     },
-    SpecTrap("resolving in another database", "resolve") {
+    SpecTrap(
+      "resolving in another database",
+      "Cannot resolve a thread safe reference in the Realm at path"
+    ) {
       let reference = ThreadSafeReference(to: try ann().1)
       _ = try specRealm().resolve(reference)
     },
@@ -142,7 +145,9 @@ extension SpecTrap {
     SpecTrap("autorefresh of a frozen Realm", "Auto-refresh cannot be enabled for frozen Realms.") {
       try specRealm().freeze().autorefresh = true
     },
-    SpecTrap("assigning outside", "Attempting to modify object outside of a write transaction") {
+    SpecTrap(
+      "assigning outside", "Attempting to modify object outside of a write transaction - call"
+    ) {
       try ann().1.name = "x"
     },
     SpecTrap("assigning by name outside", "outside of a write transaction") {

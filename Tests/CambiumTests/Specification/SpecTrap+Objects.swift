@@ -127,14 +127,19 @@ extension SpecTrap {
       realm.beginWrite()
       realm.create(SpecDog.self, value: NSNull())
     },
+    SpecTrap("no value for an unmanaged object", "Must provide a non-nil value.") {
+      _ = SpecDog(value: NSNull())
+    },
     SpecTrap("another class that lacks a property", "missing key 'name'") {
       _ = SpecDog(value: SpecTextKey())
     },
     SpecTrap("an unknown property", "Invalid property name 'nope' for class 'SpecDog'.") {
       _ = SpecDog()["nope"]
     },
-    SpecTrap("a class that is not listed", "Object type 'SpecDogLike' is not managed by the Realm.")
-    { _ = try specRealm([SpecTextKey.self]).objects(SpecDogLike.self) },
+    SpecTrap(
+      "a class that is not listed",
+      "Object type 'SpecDogLike' is not managed by the Realm. If using a custom"
+    ) { _ = try specRealm([SpecTextKey.self]).objects(SpecDogLike.self) },
     SpecTrap("creating a class that is not listed", "is not managed by the Realm.") {
       let realm = try specRealm([SpecTextKey.self])
       realm.beginWrite()
@@ -148,7 +153,24 @@ extension SpecTrap {
       let realm = try SpecStoredRaw.unknown(in: TemporaryFolder())
       _ = realm.objects(SpecTypedRaw.SpecRaw.self).first?.small
     },
-    SpecTrap("assigning linking objects", "property 'SpecDog.owners'.") {
+    SpecTrap(
+      "an unknown raw text",
+      "Failed to convert persisted value 'mauve' to type 'Color' in a non-optional context"
+    ) {
+      let name = UUID().uuidString
+      let writer = try memoryRealm([Paint.self], name)
+      try writer.write { _ = writer.create(Paint.self, value: ["color": "mauve"]) }
+      // Without the writer the memory would go.
+      try withExtendedLifetime(writer) {
+        _ = try memoryRealm([Faded.self], name).objects(Faded.self).first?.color
+      }
+    },
+    SpecTrap("assigning linking objects", "LinkingObjects properties are read-only") {
+      let (realm, person) = try ann()
+      realm.beginWrite()
+      person.dogs[0].owners = LinkingObjects(fromType: SpecPerson.self, property: "dogs")
+    },
+    SpecTrap("assigning linking objects by name", "property 'SpecDog.owners'.") {
       let (realm, person) = try ann()
       realm.beginWrite()
       person.dogs[0]["owners"] = [person]
@@ -196,6 +218,9 @@ extension SpecTrap {
       "removing the last of nothing",
       "It is not possible to remove more objects (1) from a list than it already contains (0)."
     ) { List<Int>().removeLast() },
+    SpecTrap("removing at a negative index", "Cannot pass a negative value for 'index'.") {
+      List<Int>().remove(at: -1)
+    },
     SpecTrap("removing at an index too high", "Index 4 is out of bounds") {
       let (realm, person) = try ann()
       realm.beginWrite()
@@ -210,7 +235,7 @@ extension SpecTrap {
       try realm.write { realm.delete(person) }
       _ = list.count
     },
-    SpecTrap("a results index too high", "out of bounds") {
+    SpecTrap("a results index too high", "Index 1 is out of bounds (must be less than 1).") {
       _ = try ann().0.objects(SpecDog.self)[1]
     },
     SpecTrap("indexes out of bounds", "Indexes for collection are out of bounds.") {

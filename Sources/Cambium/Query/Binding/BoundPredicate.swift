@@ -58,15 +58,7 @@ package struct BoundColumn: Sendable, Hashable {
 
   /// What a row has that stores nothing.
   var defaultValue: ColumnValue {
-    if isNullable { return .null }
-    switch type {
-    case .int: return .int(0)
-    case .bool: return .bool(false)
-    case .float: return .float(0)
-    case .double: return .double(0)
-    case .wide: return .wide(low: 0, high: 0)
-    case .bytes: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
-    }
+    ColumnSpec(id: id, type: type, isNullable: isNullable).defaultValue
   }
 }
 

@@ -144,15 +144,11 @@ final class ColumnScan {
       }
     }
     switch test.kind {
-    case .equal(let value):
+    case .equal(let value), .notEqual(let value):
       try value.withBytes { bytes throws(StoreError) in
         try column.selectBytes(equalTo: bytes, into: bits, source: source)
       }
-    case .notEqual(let value):
-      try value.withBytes { bytes throws(StoreError) in
-        try column.selectBytes(equalTo: bytes, into: bits, source: source)
-      }
-      exchange(column, bits)
+      if case .notEqual = test.kind { exchange(column, bits) }
     case .beginsWith(let piece):
       try piece.withBytes { bytes throws(StoreError) in
         try column.selectBytes(withPrefix: bytes, into: bits, source: source)

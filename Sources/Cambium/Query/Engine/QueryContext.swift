@@ -55,28 +55,10 @@ final class QueryContext {
       let leaf = cursor.leaf
       let cells = leaf.column(StoredList.elementColumn)
       for row in 0..<leaf.rowCount {
-        let isWanted = try Self.withElement(cells, row, list, tree, body)
+        let isWanted = try TableReader.withCell(cells, row, list, tree, body)
         guard isWanted else { return }
       }
       isValid = try cursor.next()
-    }
-  }
-
-  private static func withElement(
-    _ cells: LeafColumn?, _ row: Int, _ list: BoundColumn, _ tree: ColumnTree,
-    _ body: (ColumnValue) throws(StoreError) -> Bool
-  ) throws(StoreError) -> Bool {
-    guard let cells else { return try body(list.defaultValue) }
-    if cells.isNull(row) { return try body(.null) }
-    switch cells.type {
-    case .int: return try body(.int(cells.int(row)))
-    case .bool: return try body(.bool(cells.bool(row)))
-    case .float: return try body(.float(cells.float(row)))
-    case .double: return try body(.double(cells.double(row)))
-    case .wide:
-      let words = cells.wide(row)
-      return try body(.wide(low: words.low, high: words.high))
-    case .bytes: return try TableReader.withBytes(cells.bytes(row), tree, body)
     }
   }
 

@@ -1,40 +1,4 @@
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryBinary {
-  /// Whether the value sorts behind another, byte by byte.
-  public static func > (lhs: Query<T>, rhs: T) -> Query<Bool> { lhs.comparing(.greater, rhs) }
-
-  /// Whether the first value sorts behind the second, byte by byte.
-  public static func > (lhs: Query<T>, rhs: Query<T>) -> Query<Bool> {
-    lhs.comparing(.greater, column: rhs)
-  }
-
-  /// Whether the value sorts behind another, byte by byte, or equals it.
-  public static func >= (lhs: Query<T>, rhs: T) -> Query<Bool> {
-    lhs.comparing(.greaterOrEqual, rhs)
-  }
-
-  /// Whether the first value sorts behind the second, byte by byte, or equals it.
-  public static func >= (lhs: Query<T>, rhs: Query<T>) -> Query<Bool> {
-    lhs.comparing(.greaterOrEqual, column: rhs)
-  }
-
-  /// Whether the value sorts before another, byte by byte.
-  public static func < (lhs: Query<T>, rhs: T) -> Query<Bool> { lhs.comparing(.less, rhs) }
-
-  /// Whether the first value sorts before the second, byte by byte.
-  public static func < (lhs: Query<T>, rhs: Query<T>) -> Query<Bool> {
-    lhs.comparing(.less, column: rhs)
-  }
-
-  /// Whether the value sorts before another, byte by byte, or equals it.
-  public static func <= (lhs: Query<T>, rhs: T) -> Query<Bool> {
-    lhs.comparing(.lessOrEqual, rhs)
-  }
-
-  /// Whether the first value sorts before the second, byte by byte, or equals it.
-  public static func <= (lhs: Query<T>, rhs: Query<T>) -> Query<Bool> {
-    lhs.comparing(.lessOrEqual, column: rhs)
-  }
-
   /// Whether the value contains a piece; the empty piece is never found.
   public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> {
     comparing(.contains, value, options)

@@ -20,11 +20,9 @@ final class ConstantNode: QueryNode {
   override func matches(_ key: Int64) throws(StoreError) -> Bool { result }
 }
 
-/// All conditions hold.
-///
-/// The cheap ones go first, and the others look at what those left.
-final class AndNode: QueryNode {
-  private let parts: [QueryNode]
+/// Several conditions, the cheap ones first.
+class JoinedNode: QueryNode {
+  fileprivate let parts: [QueryNode]
 
   init(_ context: QueryContext, _ reader: TableReader, _ parts: [QueryNode]) {
     self.parts = parts.sorted { $0.cost < $1.cost }
@@ -32,7 +30,10 @@ final class AndNode: QueryNode {
   }
 
   override var cost: Int { parts.reduce(0) { $0 + $1.cost } }
+}
 
+/// All conditions hold; each one looks at what the cheaper ones left.
+final class AndNode: JoinedNode {
   override func select(
     _ window: Range<Int>, _ candidates: RowBitmap?
   ) throws(StoreError) -> RowBitmap {
@@ -53,16 +54,7 @@ final class AndNode: QueryNode {
 }
 
 /// At least one condition holds.
-final class OrNode: QueryNode {
-  private let parts: [QueryNode]
-
-  init(_ context: QueryContext, _ reader: TableReader, _ parts: [QueryNode]) {
-    self.parts = parts.sorted { $0.cost < $1.cost }
-    super.init(context, reader)
-  }
-
-  override var cost: Int { parts.reduce(0) { $0 + $1.cost } }
-
+final class OrNode: JoinedNode {
   override func select(
     _ window: Range<Int>, _ candidates: RowBitmap?
   ) throws(StoreError) -> RowBitmap {

@@ -1,0 +1,104 @@
+import Cambium
+import Testing
+
+/// Section B18: conditions over links and lists, through both front ends.
+@Suite struct B18PathQueryTests {
+  private func people() throws -> Realm {
+    let realm = try specRealm()
+    try realm.write {
+      let names = ["Ann", "Bob", "Cid", "Dan"]
+      let people = names.enumerated().map { SpecPerson($0.offset, $0.element, age: $0.offset * 10) }
+      for (index, person) in people.enumerated() {
+        for number in 0..<index {
+          person.dogs.append(SpecDog(value: ["name": "d\(number)", "age": number * 3]))
+        }
+        if index > 1 {
+          person.favorite = person.dogs.first
+          person.friend = people[index - 1]
+        }
+      }
+      realm.add(people)
+    }
+    return realm
+  }
+
+  @Test func `paths lead over links and lists`() throws {
+    let realm = try people()
+    let all = realm.objects(SpecPerson.self)
+    func ids(_ results: Results<SpecPerson>) -> [Int] { results.map(\.id).sorted() }
+    #expect(ids(all.filter("favorite.name == 'd0'")) == [2, 3])
+    #expect(ids(all.where { $0.favorite.name == "d0" }) == [2, 3])
+    #expect(ids(all.filter("favorite == nil")) == [0, 1])
+    #expect(ids(all.where { $0.favorite == nil }) == [0, 1])
+    #expect(ids(all.where { $0.favorite != nil }) == [2, 3])
+    #expect(ids(all.filter("friend.friend.name == 'Bob'")) == [3])
+    #expect(ids(all.filter("friend.friend == nil")) == [0, 1, 2])
+    #expect(ids(all.filter("friend.age == nil")) == [0, 1])
+    #expect(ids(all.filter("friend.age != nil")) == [2, 3])
+    #expect(ids(all.where { $0.friend.age != nil }) == [2, 3])
+    #expect(ids(all.filter("friend.name != 'Bob'")) == [0, 1, 3])
+    #expect(ids(all.filter("ANY dogs.age > 2")) == [2, 3])
+    #expect(ids(all.where { $0.dogs.age > 2 }) == [2, 3])
+    #expect(ids(all.filter("NONE dogs.name == 'd1'")) == [0, 1])
+    #expect(ids(all.filter("ANY friend.dogs.name == 'd1'")) == [3])
+    #expect(ids(all.where { $0.friend.dogs.name == "d1" }) == [3])
+    #expect(ids(all.filter("dogs.@count >= 2")) == [2, 3])
+    #expect(ids(all.filter("dogs.@max.age == 6")) == [3])
+    #expect(ids(all.where { $0.dogs.age.max == 6 }) == [3])
+    #expect(ids(all.filter("dogs.@sum.age == 0")) == [0, 1])
+    #expect(ids(all.filter("dogs.@avg.age == 1.5")) == [2])
+    #expect(ids(all.filter("dogs.@min.age == nil")) == [0])
+    #expect(
+      ids(all.filter("SUBQUERY(dogs, $d, $d.age > 0 AND $d.name != 'd2').@count == 1")) == [2, 3])
+    #expect(ids(all.where { ($0.dogs.age > 0 && $0.dogs.name != "d2").count == 1 }) == [2, 3])
+    #expect(ids(all.filter("befriendedBy.@count == 1")) == [1, 2])
+    #expect(ids(all.filter("ANY befriendedBy.name == 'Dan'")) == [2])
+    #expect(ids(all.where { $0.befriendedBy.name == "Dan" }) == [2])
+    let dogs = realm.objects(SpecDog.self)
+    #expect(dogs.filter("ANY owners.name == 'Cid'").count == 2)
+    #expect(dogs.where { $0.fans.count > 0 }.count == 2)
+    #expect(dogs.filter("ANY fans.friend.name == 'Bob'").count == 1)
+  }
+
+  @Test func `objects are constants for links and lists`() throws {
+    let realm = try people()
+    let all = realm.objects(SpecPerson.self)
+    let bob = try #require(realm.object(ofType: SpecPerson.self, forPrimaryKey: 1))
+    let dog = try #require(bob.dogs.first)
+    #expect(all.where { $0.friend == bob }.map(\.id) == [2])
+    #expect(all.filter("friend == %@", bob).map(\.id) == [2])
+    #expect(all.filter("friend != %@", bob).map(\.id).sorted() == [0, 1, 3])
+    #expect(all.filter("friend IN %@", [bob]).map(\.id) == [2])
+    #expect(all.where { $0.dogs.contains(dog) }.map(\.id) == [1])
+    #expect(all.filter("%@ IN dogs", dog).map(\.id) == [1])
+    #expect(all.filter("ANY dogs == %@", dog).map(\.id) == [1])
+    #expect(all.where { $0.dogs.containsAny(in: [dog]) }.map(\.id) == [1])
+    #expect(realm.objects(SpecDog.self).where { $0.owners.contains(bob) }.count == 1)
+    #expect(all.filter("SELF == %@", bob).map(\.id) == [1])
+    let query = all.filter("friend == %@", bob)
+    let negated = all.filter("friend != %@", bob)
+    try realm.write { realm.delete(bob) }
+    #expect(query.isEmpty)
+    #expect(negated.count == 3)
+  }
+
+  @Test func `a query over a list keeps its order and duplicates`() throws {
+    let realm = try specRealm()
+    let person = SpecPerson(1, "Ann")
+    let dogs = ["x", "y", "x"].map { SpecDog(value: ["name": $0]) }
+    person.dogs.append(objectsIn: [dogs[2], dogs[0], dogs[1], dogs[2]])
+    try realm.write { realm.add(person) }
+    let found = person.dogs.where { $0.name == "x" }
+    #expect(found.map { dog in dogs.firstIndex { $0.isSameObject(as: dog) } } == [2, 0, 2])
+    #expect(person.dogs.filter("TRUEPREDICATE").count == 4)
+  }
+
+  @Test func `renamed properties are found by both names`() throws {
+    let realm = try specRealm()
+    try realm.write { realm.create(SpecRenamed.self, value: ["shown": 5]) }
+    #expect(realm.objects(SpecRenamed.self).filter("shown == 5").count == 1)
+    #expect(realm.objects(SpecRenamed.self).filter("stored_column == 5").count == 1)
+    #expect(realm.objects(SpecRenamed.self).where { $0.shown == 5 }.count == 1)
+    #expect(realm.objects(SpecRenamed.self).sorted(by: \.shown).count == 1)
+  }
+}
