@@ -18,7 +18,7 @@ struct BenchCore: ParsableCommand {
   @Option(help: "How many rounds to run.")
   var rounds = 5
 
-  @Option(help: "How many durable commits of each kind a round makes.")
+  @Option(help: "How many commits of each kind a round makes.")
   var commits = 200
 
   @Option(help: "The seed of records and orders.")
@@ -35,7 +35,7 @@ struct BenchCore: ParsableCommand {
   @Flag(help: "Print an array of {workload, engine, median, unit} and nothing else.")
   var json = false
 
-  private static let workloadNames = ["bulk-append", "point-read", "scan", "commit"]
+  private static let workloadNames = ["bulk-append", "point-read", "scan", "commit", "commit-nosync"]
   private static var engines: [any Engine.Type] {
     [
       FloorEngine.self, LMDBEngine.self, CambiumEngine.self,
@@ -83,7 +83,12 @@ struct BenchCore: ParsableCommand {
       BulkAppend(people: people),
       PointReads(people: people, seed: seed &+ 1),
       ColumnScan(people: people),
-      SmallCommits(people: people, commitsPerRound: commits, seed: seed &+ 2),
+      SmallCommits(
+        people: people, commitsPerRound: commits, seed: seed &+ 2, isDurable: true,
+        firstPerson: people.count),
+      SmallCommits(
+        people: people, commitsPerRound: commits, seed: seed &+ 3, isDurable: false,
+        firstPerson: people.count + rounds * commits),
     ]
   }
 }

@@ -47,12 +47,12 @@ final class CambiumEngine: Engine {
     return database
   }
 
-  /// Changes the table in one durable transaction.
-  private func write(_ change: (TableEditor) throws -> Void) throws {
+  /// Changes the table in one transaction.
+  private func write(isDurable: Bool = true, _ change: (TableEditor) throws -> Void) throws {
     let transaction = try opened().beginWrite()
     guard let editor = try transaction.editTable(Self.table) else { throw NotOpen() }
     try change(editor)
-    _ = try transaction.commit(durability: .full)
+    _ = try transaction.commit(durability: isDurable ? .full : .none)
   }
 
   private func read<Result>(_ body: (ColumnTree) throws -> Result) throws -> Result {
@@ -160,8 +160,8 @@ extension CambiumEngine: ColumnScanning {
 }
 
 extension CambiumEngine: SmallCommitting {
-  func commitAppend(_ person: Person) throws {
-    try write { editor in
+  func commitAppend(_ person: Person, isDurable: Bool) throws {
+    try write(isDurable: isDurable) { editor in
       try Self.withRow { row in
         Self.fill(row, person)
         try editor.insert(key: person.id, values: UnsafeBufferPointer(row))
@@ -169,8 +169,8 @@ extension CambiumEngine: SmallCommitting {
     }
   }
 
-  func commitUpdate(key: Int64, age: Int64) throws {
-    try write { editor in
+  func commitUpdate(key: Int64, age: Int64, isDurable: Bool) throws {
+    try write(isDurable: isDurable) { editor in
       try editor.update(key: key, column: Column.age, value: .int(age))
     }
   }

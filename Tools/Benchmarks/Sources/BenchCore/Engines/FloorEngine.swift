@@ -27,11 +27,11 @@ final class FloorEngine: Engine {
 }
 
 extension FloorEngine: SmallCommitting {
-  func commitAppend(_ person: Person) throws {
+  func commitAppend(_ person: Person, isDurable: Bool) throws {
     try overwrite()
   }
 
-  func commitUpdate(key: Int64, age: Int64) throws {
+  func commitUpdate(key: Int64, age: Int64, isDurable: Bool) throws {
     try overwrite()
   }
 

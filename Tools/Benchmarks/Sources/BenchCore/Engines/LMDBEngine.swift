@@ -128,13 +128,19 @@ extension LMDBEngine: ColumnScanning {
 }
 
 extension LMDBEngine: SmallCommitting {
-  func commitAppend(_ person: Person) throws {
+  private func setSyncing(_ isSyncing: Bool) throws {
+    try check(mdb_env_set_flags(environment, UInt32(MDB_NOSYNC), isSyncing ? 0 : 1))
+  }
+
+  func commitAppend(_ person: Person, isDurable: Bool) throws {
+    try setSyncing(isDurable)
     try withTransaction(flags: 0) { transaction in
       try withCursor(transaction) { cursor in try put(person, cursor, flags: MDB_APPEND) }
     }
   }
 
-  func commitUpdate(key: Int64, age: Int64) throws {
+  func commitUpdate(key: Int64, age: Int64, isDurable: Bool) throws {
+    try setSyncing(isDurable)
     try withTransaction(flags: 0) { transaction in
       try withCursor(transaction) { cursor in
         var id = key
