@@ -33,7 +33,8 @@ struct BuilderColumn {
   static let outboardBit: UInt64 = 1 << 63
 
   @inline(__always) static func slot(_ offset: Int, _ count: Int) -> Slot {
-    UInt64(UInt32(offset)) | UInt64(UInt32(count)) << 32
+    // Heaps of a leaf stay far below 2 GiB.
+    UInt64(truncatingIfNeeded: offset) | UInt64(truncatingIfNeeded: count) &<< 32
   }
   @inline(__always) static func offset(_ slot: Slot) -> Int { Int(slot & 0xffff_ffff) }
   @inline(__always) static func count(_ slot: Slot) -> Int { Int(slot >> 32 & 0x7fff_ffff) }
@@ -124,6 +125,12 @@ struct BuilderColumn {
     if slot & Self.outboardBit != 0 { outboardCount -= 1 }
   }
 
+  /// Takes back the last cell, which was just put.
+  mutating func retract(_ row: Int) {
+    if type == .bytes { heapByteCount -= Self.count(slots[row]) }
+    forget(row)
+  }
+
   /// Sets an element that holds nothing yet to null.
   @inline(__always) mutating func putNull(_ row: Int) {
     precondition(isNullable, "Column \(id) is not nullable; give it a value.")
@@ -149,7 +156,7 @@ struct BuilderColumn {
       outgrown = growHeap(bytes.count)
     }
     if let start = bytes.baseAddress {
-      (heap.unsafelyUnwrapped + heapByteCount).copyMemory(from: start, byteCount: bytes.count)
+      cambium_copy(heap.unsafelyUnwrapped + heapByteCount, start, bytes.count)
     }
     outgrown?.deallocate()
     putSlot(row, bytes.count, isOutboard: isOutboard)
@@ -158,9 +165,9 @@ struct BuilderColumn {
   /// Names the `count` bytes at the end of the heap, just written there.
   @inline(__always) mutating func putSlot(_ row: Int, _ count: Int, isOutboard: Bool) {
     slots[row] = Self.slot(heapByteCount, count) | (isOutboard ? Self.outboardBit : 0)
-    heapByteCount += count
-    liveByteCount += count
-    if isOutboard { outboardCount += 1 }
+    heapByteCount &+= count
+    liveByteCount &+= count
+    if isOutboard { outboardCount &+= 1 }
     nulls?[row] = 0
   }
 

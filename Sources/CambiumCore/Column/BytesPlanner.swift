@@ -1,3 +1,5 @@
+import CPlatform
+
 /// Chooses how a column of bytes is packed: constant, variable or dictionary, and what its values
 /// share at both ends.
 struct BytesPlanner {
@@ -55,38 +57,12 @@ struct BytesPlanner {
 
   /// What all values that are not null share with that of row `model`.
   private func shared(model: Int, plan: ColumnPlan) -> Common {
-    let first = column.bytes(model)
+    guard let heap = column.heap else { return Common(isConstant: true) }
+    let found = cambium_shared_affixes(
+      column.slots, plan.hasNulls ? column.nulls : nil, heap, rows, model)
     var common = Common(
-      prefix: first.count, suffix: first.count, shortest: first.count, longest: first.count)
-    for row in (model + 1)..<max(rows, model + 1) {
-      if plan.hasNulls, column.isNull(row) { continue }
-      let bytes = column.bytes(row)
-      common.shortest = min(common.shortest, bytes.count)
-      common.longest = max(common.longest, bytes.count)
-      guard let left = first.baseAddress, let right = bytes.baseAddress else {
-        (common.prefix, common.suffix) = (0, 0)
-        continue
-      }
-      if common.prefix > 0 {
-        let limit = min(common.prefix, bytes.count)
-        if limit < common.prefix || !equalBytes(left, right, count: limit) {
-          var same = 0
-          while same < limit, left.byte(same) == right.byte(same) { same += 1 }
-          common.prefix = same
-        }
-      }
-      if common.suffix > 0 {
-        let limit = min(common.suffix, bytes.count)
-        let (leftEnd, rightEnd) = (left + first.count, right + bytes.count)
-        if limit < common.suffix
-          || !equalBytes(leftEnd - limit, rightEnd - limit, count: limit)
-        {
-          var same = 0
-          while same < limit, leftEnd.byte(-same - 1) == rightEnd.byte(-same - 1) { same += 1 }
-          common.suffix = same
-        }
-      }
-    }
+      prefix: found.prefix, suffix: found.suffix, shortest: found.shortest,
+      longest: found.longest)
     common.isConstant =
       common.shortest == common.longest && common.prefix == common.longest
     common.suffix = min(common.suffix, common.shortest - common.prefix)
@@ -120,13 +96,18 @@ struct BytesPlanner {
     let affixes = plan.prefix + plan.suffix
     let limit = min(rows * 3 / 4, 0xfffe)
     let probe = max(48, rows / 8)
+    // Where the last leaf had nothing to share, a shorter look tells whether this one has.
+    let look = scratch.wasDistinct(plan.index) ? 12 : 32
     var distinct = 0
     var heap = 0
     for row in 0..<rows {
       codes[row] = 0
       if plan.hasNulls, column.isNull(row) { continue }
       // A column of mostly different values is not worth hashing to its end.
-      if row == probe && distinct > probe * 5 / 6 || row == 32 && distinct == 32 { return }
+      if row == probe && distinct > probe * 5 / 6 || row == look && distinct == look {
+        scratch.noteDistinct(plan.index, true)
+        return
+      }
       let bytes = column.bytes(row)
       var place = Int(truncatingIfNeeded: Self.hash(bytes)) & mask
       while true {
@@ -151,6 +132,7 @@ struct BytesPlanner {
         place = (place + 1) & mask
       }
     }
+    scratch.noteDistinct(plan.index, false)
     guard distinct >= 2 else { return }
     var dictionary = plan
     dictionary.encoding = .dictionary
@@ -249,6 +231,13 @@ struct BytesWriter {
       }
       return writeLengths(lengths: lengths, anchors: anchors)
     }
+    if plan.encoding == .variable, plan.lengthWidth == 8, let source = column.heap {
+      end = cambium_pack_values(
+        column.slots, nulls, source, rows, plan.prefix, plan.suffix, lengths, anchors,
+        Int32(plan.anchorWidth / 8), heap)
+      assert(end + affixes <= plan.dataByteCount, "The values fill the planned bytes.")
+      return
+    }
     for entry in 0..<plan.entryCount {
       if plan.lengthWidth > 0, entry % LeafEntry.anchorSpan == 0 {
         PackedIntegers.store(
@@ -273,6 +262,10 @@ struct BytesWriter {
     lengths: UnsafeMutableRawPointer, anchors: UnsafeMutableRawPointer
   ) {
     if plan.lengthWidth == 0 { return }
+    if plan.lengthWidth == 8 {
+      return cambium_pack_lengths(
+        column.slots, rows, lengths, anchors, Int32(plan.anchorWidth / 8))
+    }
     var end = 0
     for row in 0..<rows {
       if row % LeafEntry.anchorSpan == 0 {

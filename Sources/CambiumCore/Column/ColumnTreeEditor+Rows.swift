@@ -13,6 +13,11 @@ extension ColumnTreeEditor {
     to builder: LeafBuilder
   ) {
     builder.insert(at: row, key: key, values: values, outboard: outboard)
+    noteRow(in: builder)
+  }
+
+  /// Counts a row that was added to the builder under the finger.
+  @inline(__always) func noteRow(in builder: LeafBuilder) {
     finger.pendingRows &+= 1
     finger.changeCount &+= 1
     root.rowCount &+= 1

@@ -119,11 +119,17 @@ extension ColumnTreeEditor {
     replaceChild(steps.count, by: try context.write(leaf))
     self.leaf = nil
     context.dirty.remove(old)
+    spareLeaf = leaf
   }
 
   /// A new dirty leaf with the rows of `builder`.
   private func adopt(_ builder: LeafBuilder) -> PageReference {
-    context.dirty.insert(DirtyLeaf(builder: builder, scratch: scratch))
+    guard let leaf = spareLeaf else {
+      return context.dirty.insert(DirtyLeaf(builder: builder, scratch: scratch))
+    }
+    spareLeaf = nil
+    leaf.builder = builder
+    return context.dirty.insert(leaf)
   }
 
   /// Inserts a child into the branch at `depth` of the finger's path, splitting full branches on

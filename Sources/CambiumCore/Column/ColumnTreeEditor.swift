@@ -56,6 +56,8 @@ public final class ColumnTreeEditor {
   @exclusivity(unchecked) final var steps: [Step] = []
   /// A builder to use again.
   @exclusivity(unchecked) final var spareBuilder: LeafBuilder?
+  /// A leaf that was written ahead; its memory serves the next one.
+  @exclusivity(unchecked) final var spareLeaf: DirtyLeaf?
   /// Where the bytes of the value read last lie, unless they lie in a page or builder.
   private var valueBuffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
@@ -126,12 +128,12 @@ public final class ColumnTreeEditor {
       values.count == columnCount,
       "A row needs a value for each of the \(columnCount) columns.")
     // The hot path: the next row of a leaf that is being filled.
-    if let hot, key <= finger.high, !needsOutboard(values) {
+    if let hot, key <= finger.high, let start = values.baseAddress {
       let isDone = hot._withUnsafeGuaranteedRef { builder in
-        guard !builder.isFull, let keys = builder.keys, keys[builder.rowCount &- 1] < key else {
-          return false
-        }
-        add(values, key: key, row: builder.rowCount, outboard: nil, to: builder)
+        guard !builder.isFull, let keys = builder.keys, keys[builder.rowCount &- 1] < key,
+          builder.append(key: key, values: start, inlineLimit: options.inlineByteCount)
+        else { return false }
+        noteRow(in: builder)
         return true
       }
       if isDone { return true }

@@ -97,6 +97,38 @@ final class LeafBuilder {
     isPacked = false
   }
 
+  /// Appends a row; false, and no row more, when a value is longer than `inlineLimit` or a tree.
+  @inline(__always) func append(
+    key: Int64, values: UnsafePointer<ColumnValue>, inlineLimit: Int
+  ) -> Bool {
+    reserve(1)
+    let row = rowCount
+    for index in 0..<columnCount {
+      let column = columns + index
+      switch values[index] {
+      case .int(let value):
+        if column.pointee.type != .int { mismatch(index, value) }
+        column.pointee.putInt(row, value)
+      case .bytes(let bytes):
+        if column.pointee.type != .bytes { mismatch(index, bytes) }
+        if bytes.count > inlineLimit { return retract(row, columns: index) }
+        column.pointee.putBytes(row, bytes, isOutboard: false)
+      case .tree: return retract(row, columns: index)
+      default: put(values[index], nil, row: row, column: index)
+      }
+    }
+    keys.unsafelyUnwrapped[row] = key
+    rowCount = row &+ 1
+    isPacked = false
+    return true
+  }
+
+  /// Takes back the cells of a row that did not come to be; false.
+  @inline(never) private func retract(_ row: Int, columns count: Int) -> Bool {
+    for index in 0..<count { columns[index].retract(row) }
+    return false
+  }
+
   /// Replaces a cell; `outboard` is what stands in place of the value, if anything does.
   func update(row: Int, column index: Int, value: ColumnValue, outboard: [UInt8]?) {
     columns[index].forget(row)

@@ -262,7 +262,18 @@ struct LeafPacker {
 
   private func writeBitmap(_ flags: UnsafePointer<UInt8>, to data: UnsafeMutableRawPointer) {
     let out = data.assumingMemoryBound(to: UInt8.self)
-    for row in 0..<rows { out[row >> 3] |= flags[row] << UInt8(row & 7) }
+    let source = UnsafeRawPointer(flags)
+    var row = 0
+    while row &+ 8 <= rows {
+      // Eight flags of 0 or 1, gathered in the top byte.
+      let bits = source.word(row) &* 0x0102_0408_1020_4080
+      out[row &>> 3] = UInt8(truncatingIfNeeded: bits &>> 56)
+      row &+= 8
+    }
+    while row < rows {
+      out[row &>> 3] |= flags[row] &<< UInt8(row & 7)
+      row &+= 1
+    }
   }
 
   private func writeData(

@@ -12,6 +12,9 @@ final class PackScratch {
   /// Places of the hash table in use, a power of two; at least half of them stay vacant.
   private(set) var tableCount = 0
 
+  /// For each column whether its values in the leaf packed last were mostly different.
+  private var distinct: [Bool] = []
+
   private var spliced = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
   deinit {
@@ -28,6 +31,9 @@ final class PackScratch {
       plans.deallocate()
       planCapacity = columnCount
       plans = .allocate(capacity: columnCount)
+    }
+    if distinct.count < columnCount {
+      distinct += [Bool](repeating: false, count: columnCount - distinct.count)
     }
     rowCapacity = rowCount
     if columnCount * rowCount > cellCapacity {
@@ -55,6 +61,12 @@ final class PackScratch {
     spliced.initializeMemory(as: UInt8.self, repeating: 0)
     return spliced.baseAddress.unsafelyUnwrapped
   }
+
+  /// Whether the values of column `index` were mostly different in the leaf packed last.
+  func wasDistinct(_ index: Int) -> Bool { distinct[index] }
+
+  /// Notes for the next leaf whether the values of column `index` are mostly different.
+  func noteDistinct(_ index: Int, _ isDistinct: Bool) { distinct[index] = isDistinct }
 
   /// For each row the number of its value in the dictionary of column `index`.
   func codes(_ index: Int) -> UnsafeMutablePointer<UInt16> { codes + index * rowCapacity }

@@ -1,0 +1,135 @@
+// Inner loops over the bytes of a column while a leaf is put together. Nothing reads or writes past
+// the bytes it is given.
+#ifndef CAMBIUM_TEXT_KERNELS_H
+#define CAMBIUM_TEXT_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "ColumnKernels.h"
+
+/// Copies `count` bytes that do not overlap; most are a few, and a call costs more than they do.
+static inline void cambium_copy(void *target, const void *source, size_t count) {
+  char *to = (char *)target;
+  const char *from = (const char *)source;
+  if (count > 32) {
+    memcpy(to, from, count);
+  } else if (count >= 16) {
+    char first[16], last[16];
+    memcpy(first, from, 16), memcpy(last, from + count - 16, 16);
+    memcpy(to, first, 16), memcpy(to + count - 16, last, 16);
+  } else if (count >= 8) {
+    uint64_t first, last;
+    memcpy(&first, from, 8), memcpy(&last, from + count - 8, 8);
+    memcpy(to, &first, 8), memcpy(to + count - 8, &last, 8);
+  } else if (count >= 4) {
+    uint32_t first, last;
+    memcpy(&first, from, 4), memcpy(&last, from + count - 4, 4);
+    memcpy(to, &first, 4), memcpy(to + count - 4, &last, 4);
+  } else if (count > 0) {
+    char first = from[0], middle = from[count / 2], last = from[count - 1];
+    to[0] = first, to[count / 2] = middle, to[count - 1] = last;
+  }
+}
+
+/// What the values of a column share at both ends, and their lengths.
+struct cambium_affixes {
+  size_t prefix;
+  size_t suffix;
+  size_t shortest;
+  size_t longest;
+};
+
+/// Finds what `rows` values share with the one of row `model`, which is present. A slot tells where in
+/// `heap` a value begins (low half) and how long it is (high half). `nulls`, if given, marks absent rows.
+static inline struct cambium_affixes cambium_shared_affixes(const uint64_t *slots,
+                                                            const uint8_t *nulls,
+                                                            const char *heap, size_t rows,
+                                                            size_t model) {
+  const char *first = heap + (uint32_t)slots[model];
+  size_t first_count = slots[model] >> 32 & 0x7fffffff;
+  struct cambium_affixes result = {first_count, first_count, first_count, first_count};
+  size_t prefix = first_count, suffix = first_count, shortest = first_count;
+  size_t longest = first_count, row = model + 1;
+  for (; row < rows && prefix + suffix > 0; row++) {
+    if (nulls && nulls[row]) continue;
+    size_t count = slots[row] >> 32 & 0x7fffffff;
+    const char *bytes = heap + (uint32_t)slots[row];
+    if (count < shortest) shortest = count;
+    if (count > longest) longest = count;
+    if (prefix > 0 && (prefix > count || !cambium_equal(first, bytes, prefix))) {
+      size_t limit = prefix < count ? prefix : count, same = 0;
+      while (same < limit && first[same] == bytes[same]) same++;
+      prefix = same;
+    }
+    if (suffix > 0 &&
+        (suffix > count ||
+         !cambium_equal(first + first_count - suffix, bytes + count - suffix, suffix))) {
+      size_t limit = suffix < count ? suffix : count, same = 0;
+      while (same < limit && first[first_count - same - 1] == bytes[count - same - 1]) same++;
+      suffix = same;
+    }
+  }
+  for (; row < rows; row++) {
+    if (nulls && nulls[row]) continue;
+    size_t count = slots[row] >> 32 & 0x7fffffff;
+    if (count < shortest) shortest = count;
+    if (count > longest) longest = count;
+  }
+  result.prefix = prefix, result.suffix = suffix;
+  result.shortest = shortest, result.longest = longest;
+  return result;
+}
+
+/// Writes `rows` values one after another to `target`, without the `prefix` bytes at their start and the
+/// `suffix` bytes at their end, and their lengths of one byte each. An anchor of 2 or 4 bytes tells for
+/// every 16th value where it begins. Absent rows take no bytes; their length stays as it is. Returns the
+/// bytes written.
+static inline size_t cambium_pack_values(const uint64_t *slots, const uint8_t *nulls,
+                                         const char *heap, size_t rows, size_t prefix,
+                                         size_t suffix, uint8_t *lengths, void *anchors,
+                                         int anchor_byte_count, char *target) {
+  size_t end = 0;
+  for (size_t row = 0; row < rows; row++) {
+    if (row % 16 == 0) {
+      if (anchor_byte_count == 2) {
+        uint16_t anchor = (uint16_t)end;
+        memcpy((char *)anchors + row / 16 * 2, &anchor, 2);
+      } else {
+        uint32_t anchor = (uint32_t)end;
+        memcpy((char *)anchors + row / 16 * 4, &anchor, 4);
+      }
+    }
+    if (nulls && nulls[row]) continue;
+    size_t count = (slots[row] >> 32 & 0x7fffffff) - prefix - suffix;
+    lengths[row] = (uint8_t)count;
+    cambium_copy(target + end, heap + (uint32_t)slots[row] + prefix, count);
+    end += count;
+  }
+  return end;
+}
+
+/// As `cambium_pack_values` where the values lie in `heap` as they are to lie on the page: writes
+/// lengths and anchors alone. Slots of absent rows have no length.
+static inline void cambium_pack_lengths(const uint64_t *slots, size_t rows, uint8_t *lengths,
+                                        void *anchors, int anchor_byte_count) {
+  size_t end = 0, row = 0;
+  for (size_t group = 0; row < rows; group++) {
+    if (anchor_byte_count == 2) {
+      uint16_t anchor = (uint16_t)end;
+      memcpy((char *)anchors + group * 2, &anchor, 2);
+    } else {
+      uint32_t anchor = (uint32_t)end;
+      memcpy((char *)anchors + group * 4, &anchor, 4);
+    }
+    size_t limit = row + 16 < rows ? row + 16 : rows;
+    for (; row < limit; row++) {
+      size_t count = slots[row] >> 32 & 0x7fffffff;
+      lengths[row] = (uint8_t)count;
+      end += count;
+    }
+  }
+}
+
+#endif
