@@ -65,23 +65,7 @@ import CPlatform
       count = fixedLength
       offset = index &* count
     case 8:
-      let first = index & ~15
-      var low = UInt64(
-        littleEndian: lengths.loadUnaligned(fromByteOffset: first, as: UInt64.self))
-      var high: UInt64 = 0
-      let within = index &- first
-      if within >= 8 {
-        high = UInt64(
-          littleEndian: lengths.loadUnaligned(fromByteOffset: first &+ 8, as: UInt64.self))
-        high &= (1 &<< UInt64(truncatingIfNeeded: (within &- 8) &* 8)) &- 1
-      } else {
-        low &= (1 &<< UInt64(truncatingIfNeeded: within &* 8)) &- 1
-      }
-      // Sums bytes in pairs of 16 bits; 16 times 255 fits.
-      let even: UInt64 = 0x00ff_00ff_00ff_00ff
-      let pairs = (low & even) &+ (low &>> 8 & even) &+ (high & even) &+ (high &>> 8 & even)
-      offset = anchor(first &>> 4) &+ Int((pairs &* 0x0001_0001_0001_0001) &>> 48)
-      count = Int(lengths.load(fromByteOffset: index, as: UInt8.self))
+      return clamped(Self.place(of: index, lengths: lengths, anchor: anchor(index &>> 4)))
     default:
       let first = index & ~15
       var sum = anchor(first &>> 4)
@@ -89,7 +73,38 @@ import CPlatform
       offset = sum
       count = length(index)
     }
-    return offset &+ count <= heapByteCount ? (offset, count) : (0, 0)
+    return clamped((offset, count))
+  }
+
+  @inlinable @inline(__always)
+  func clamped(_ place: (offset: Int, count: Int)) -> (offset: Int, count: Int) {
+    place.offset &+ place.count <= heapByteCount ? place : (0, 0)
+  }
+
+  /// Where entry `index` begins and how long it is, given lengths of one byte and the anchor of its
+  /// sixteen.
+  @inlinable @inline(__always) static func place(
+    of index: Int, lengths: UnsafeRawPointer, anchor: Int
+  ) -> (offset: Int, count: Int) {
+    let first = index & ~15
+    var low = UInt64(
+      littleEndian: lengths.loadUnaligned(fromByteOffset: first, as: UInt64.self))
+    var high: UInt64 = 0
+    let within = index &- first
+    if within >= 8 {
+      high = UInt64(
+        littleEndian: lengths.loadUnaligned(fromByteOffset: first &+ 8, as: UInt64.self))
+      high &= (1 &<< UInt64(truncatingIfNeeded: (within &- 8) &* 8)) &- 1
+    } else {
+      low &= (1 &<< UInt64(truncatingIfNeeded: within &* 8)) &- 1
+    }
+    // Sums bytes in pairs of 16 bits; 16 times 255 fits.
+    let even: UInt64 = 0x00ff_00ff_00ff_00ff
+    let pairs = (low & even) &+ (low &>> 8 & even) &+ (high & even) &+ (high &>> 8 & even)
+    return (
+      anchor &+ Int((pairs &* 0x0001_0001_0001_0001) &>> 48),
+      Int(lengths.load(fromByteOffset: index, as: UInt8.self))
+    )
   }
 
   @inlinable @inline(__always) func anchor(_ group: Int) -> Int {

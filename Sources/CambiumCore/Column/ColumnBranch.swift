@@ -65,8 +65,14 @@ import CPlatform
 
   /// The child whose range holds `key`.
   @inlinable @inline(__always) func child(for key: Int64) -> Int {
+    Self.upperBound(separators + 8, count: count &- 1, key)
+  }
+
+  /// How many of `count` ascending integers are at or below `key`.
+  @inlinable @inline(__always)
+  static func upperBound(_ values: UnsafeRawPointer, count: Int, _ key: Int64) -> Int {
     // Every machine this runs on is little-endian.
-    Int(cambium_upper_bound(separators + 8, count &- 1, key))
+    Int(cambium_upper_bound(values, count, key))
   }
 
   /// The rows below the children before `index`.

@@ -57,12 +57,12 @@
   static let lengthWidth = 5
   static let anchorWidth = 6
   static let flags = 7
-  static let nulls = 8
+  @usableFromInline static let nulls = 8
   static let outboard = 12
   @usableFromInline static let dataOffset = 16
   @usableFromInline static let dataByteCount = 20
-  static let base = 24
-  static let extra = 32
+  @usableFromInline static let base = 24
+  @usableFromInline static let extra = 32
   static let byteCount = 40
 
   /// The flag of a column whose default is null.

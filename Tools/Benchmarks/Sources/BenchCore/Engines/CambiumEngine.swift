@@ -104,11 +104,10 @@ extension CambiumEngine: PointReading {
   func readNames(of keys: [Int64]) throws -> NameDigest {
     try read { tree in
       var digest = NameDigest()
+      var names = tree.reader(of: Column.name)
       for key in keys {
-        guard let position = try tree.seek(key),
-          let column = position.leaf.column(Column.name)
-        else { continue }
-        digest.add(column.bytes(position.row))
+        guard let name = try names.bytes(of: key) else { continue }
+        digest.add(name)
       }
       return digest
     }
@@ -129,33 +128,15 @@ extension NameDigest {
 
 extension CambiumEngine: ColumnScanning {
   func count(ofAgesIn range: Range<Int64>) throws -> Int {
-    try read { tree in
-      var count = 0
-      var cursor = tree.leafCursor(reading: [Column.age])
-      var isValid = try cursor.first()
-      while isValid {
-        if let ages = cursor.leaf.column(Column.age) {
-          count += ages.countInts(in: range.lowerBound...range.upperBound - 1)
-        } else if range.contains(0) {
-          count += cursor.leaf.rowCount
-        }
-        isValid = try cursor.next()
-      }
-      return count
+    let ages = ColumnSpec(id: Column.age, type: .int, isNullable: false)
+    return try read { tree in
+      try tree.countInts(of: ages, in: range.lowerBound...range.upperBound - 1)
     }
   }
 
   func sumOfScores() throws -> Double {
-    try read { tree in
-      var sum = 0.0
-      var cursor = tree.leafCursor(reading: [Column.score])
-      var isValid = try cursor.first()
-      while isValid {
-        if let scores = cursor.leaf.column(Column.score) { sum += scores.sumDoubles() }
-        isValid = try cursor.next()
-      }
-      return sum
-    }
+    let scores = ColumnSpec(id: Column.score, type: .double, isNullable: false)
+    return try read { tree in try tree.sumDoubles(of: scores) }
   }
 }
 

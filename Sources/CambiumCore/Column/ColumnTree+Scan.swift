@@ -1,0 +1,232 @@
+import CPlatform
+
+/// Scans over one column of a whole tree, without a cursor: a step to the next leaf costs less than
+/// the values in it.
+extension ColumnTree {
+  /// How many integers of column `spec` lie in `range`; nulls do not.
+  public func countInts(
+    of spec: ColumnSpec, in range: ClosedRange<Int64>
+  ) throws(StoreError) -> Int {
+    precondition(spec.type == .int, "Only a column of integers has integers to count.")
+    let isDefaultCounted = !spec.isNullable && range.contains(0)
+    var total = 0
+    var scan = ColumnScan(source: source, column: spec.id)
+    try scan.run(root) { leaf in
+      if let count = leaf.countBytes(in: range) {
+        total &+= count
+      } else if let column = leaf.column, column.type == .int {
+        total &+= column.countInts(in: range)
+      } else if isDefaultCounted {
+        total &+= leaf.rowCount
+      }
+    }
+    return total
+  }
+
+  /// The sum of the doubles or floats of column `spec` that are not null.
+  ///
+  /// The order in which they are added is unspecified, and with it the last bits of the result.
+  public func sumDoubles(of spec: ColumnSpec) throws(StoreError) -> Double {
+    precondition(
+      spec.type == .double || spec.type == .float, "Only floating point is summed as doubles.")
+    var total = 0.0
+    var scan = ColumnScan(source: source, column: spec.id)
+    try scan.run(root) { leaf in
+      if let sum = leaf.sumDoubles() {
+        total += sum
+      } else if let column = leaf.column, column.type == spec.type {
+        total += column.sumDoubles()
+      }
+    }
+    return total
+  }
+}
+
+/// A walk over all leaves of a tree that hints at what comes next.
+private struct ColumnScan {
+  let source: PageSource
+  let column: UInt16
+  /// Where the column's directory entry was in the last leaf: likely the same in the next.
+  var entryOffset = LeafHeader.byteCount
+
+  /// How many leaves ahead the first bytes of a leaf are hinted at.
+  private static let leavesAhead = 24
+  /// How many leaves ahead the column is, when those first bytes have arrived.
+  private static let columnsAhead = 10
+
+  init(source: PageSource, column: UInt16) {
+    self.source = source
+    self.column = column
+  }
+
+  /// Calls `visit` with each leaf of the tree at `root`.
+  @inline(__always) mutating func run(
+    _ root: TreeRoot, _ visit: (borrowing ScannedLeaf) -> Void
+  ) throws(StoreError) {
+    if root.reference.isNone { return }
+    // Branches that are entered, from the root down, with the child to visit next.
+    var path: [(branch: ColumnBranch, next: Int)] = []
+    var reference = root.reference
+    var level = Int(root.height) - 1
+    while true {
+      if level > 0 {
+        let branch = ColumnBranch(try source.page(reference, .columnBranch))
+        guard branch.level == level, branch.count > 0 else {
+          throw ColumnTree.wrongHeight(reference)
+        }
+        if level > 1 {
+          path.append((branch, 0))
+        } else {
+          try leaves(of: branch, visit)
+        }
+      } else {
+        try self.leaf(reference, visit)
+      }
+      while let last = path.last, last.next == last.branch.count { path.removeLast() }
+      guard let last = path.last else { return }
+      level = last.branch.level - 1
+      reference = last.branch.reference(last.next)
+      path[path.count - 1].next += 1
+    }
+  }
+
+  /// Visits all leaves of a branch at level 1.
+  @inline(__always) private mutating func leaves(
+    of branch: ColumnBranch, _ visit: (borrowing ScannedLeaf) -> Void
+  ) throws(StoreError) {
+    let count = branch.count
+    for child in 0..<min(Self.leavesAhead, count) { prefetchLeaf(branch.reference(child)) }
+    for child in 0..<min(Self.columnsAhead, count) { prefetchColumn(branch.reference(child)) }
+    for child in 0..<count {
+      if child &+ Self.leavesAhead < count {
+        prefetchLeaf(branch.reference(child &+ Self.leavesAhead))
+      }
+      if child &+ Self.columnsAhead < count {
+        prefetchColumn(branch.reference(child &+ Self.columnsAhead))
+      }
+      try leaf(branch.reference(child), visit)
+    }
+    // The branch, and its owner, outlive what was read through it.
+    withExtendedLifetime(branch.page.owner) {}
+  }
+
+  @inline(__always) private mutating func leaf(
+    _ reference: PageReference, _ visit: (borrowing ScannedLeaf) -> Void
+  ) throws(StoreError) {
+    let page = try source.page(reference, .columnLeaf)
+    let leaf = ScannedLeaf(page, column: column, likelyOffset: entryOffset)
+    if leaf.entryOffset > 0 { entryOffset = leaf.entryOffset }
+    visit(leaf)
+    withExtendedLifetime(page.owner) {}
+  }
+
+  /// Where a page of a mapped store lies.
+  @inline(__always) private func mapped(_ reference: PageReference) -> UnsafeRawPointer? {
+    guard let base = source.base,
+      reference.byteOffset &+ reference.byteCount <= source.readableByteCount,
+      reference.byteCount > LeafHeader.byteCount
+    else { return nil }
+    return base + reference.byteOffset
+  }
+
+  /// Hints at whether a leaf is trusted, its header and the likely entry of its directory.
+  @inline(__always) private func prefetchLeaf(_ reference: PageReference) {
+    guard let bytes = mapped(reference) else { return }
+    source.trust.prefetch(reference)
+    cambium_prefetch(bytes)
+    cambium_prefetch(bytes + entryOffset)
+  }
+
+  /// Hints at the first 2 KiB of the column; not checked yet, so only believed within the page.
+  @inline(__always) private func prefetchColumn(_ reference: PageReference) {
+    guard let bytes = mapped(reference), entryOffset &+ LeafEntry.byteCount <= reference.byteCount
+    else { return }
+    let entry = bytes + entryOffset
+    guard entry.half(LeafEntry.id) == column else { return }
+    let offset = Int(entry.single(LeafEntry.dataOffset))
+    let count = min(Int(entry.single(LeafEntry.dataByteCount)), 2048)
+    let end = min(offset &+ count, reference.byteCount)
+    var line = offset & ~63
+    while line < end {
+      cambium_prefetch(bytes + line)
+      line &+= 64
+    }
+  }
+}
+
+/// A leaf as a scan sees it: where the column's directory entry is, and little more.
+///
+/// Every offset that is read from the page is held against the page's length.
+private struct ScannedLeaf {
+  private let page: Page
+  let rowCount: Int
+  private let column16: UInt16
+  /// Where the column's entry is; 0 when the leaf lacks the column.
+  let entryOffset: Int
+
+  @inline(__always) init(_ page: Page, column: UInt16, likelyOffset: Int) {
+    self.page = page
+    column16 = column
+    let bytes = page.bytes
+    guard page.byteCount >= LeafHeader.byteCount + LeafHeader.slackByteCount else {
+      (rowCount, entryOffset) = (0, 0)
+      return
+    }
+    let rows = Int(bytes.single(LeafHeader.rowCount))
+    rowCount = rows <= LeafHeader.rowLimit ? rows : 0
+    let end =
+      LeafHeader.byteCount &+ Int(bytes.half(LeafHeader.columnCount)) &* LeafEntry.byteCount
+    if end <= page.byteCount, likelyOffset &+ LeafEntry.byteCount <= end,
+      bytes.half(likelyOffset) == column
+    {
+      entryOffset = likelyOffset
+    } else {
+      entryOffset = ColumnLeaf(page).entry(of: column).map { $0 - bytes } ?? 0
+    }
+  }
+
+  /// The column, for whatever the quick ways do not know.
+  var column: LeafColumn? { ColumnLeaf(page).column(column16) }
+
+  /// Where the data of the column lies when it is of this form, has no nulls and takes `stride` bytes
+  /// a row.
+  @inline(__always) private func data(
+    _ type: ColumnType, _ encoding: ColumnEncoding, stride: Int, allowsNulls: Bool
+  ) -> UnsafeRawPointer? {
+    if entryOffset == 0 { return nil }
+    let entry = page.bytes + entryOffset
+    guard entry.byte(LeafEntry.type) == type.rawValue,
+      entry.byte(LeafEntry.encoding) == encoding.rawValue,
+      allowsNulls || entry.single(LeafEntry.nulls) == 0
+    else { return nil }
+    let offset = Int(entry.single(LeafEntry.dataOffset))
+    guard offset &+ rowCount &* stride <= page.byteCount &- LeafHeader.slackByteCount else {
+      return nil
+    }
+    return page.bytes + offset
+  }
+
+  /// How many integers lie in `range`; nil unless they are offsets of one byte.
+  @inline(__always) func countBytes(in range: ClosedRange<Int64>) -> Int? {
+    guard entryOffset > 0, (page.bytes + entryOffset).byte(LeafEntry.width) == 8,
+      let data = data(.int, .packed, stride: 1, allowsNulls: false)
+    else { return nil }
+    let base = Int64(bitPattern: (page.bytes + entryOffset).word(LeafEntry.base))
+    let (top, isOver) = base.addingReportingOverflow(255)
+    if isOver { return nil }
+    if range.upperBound < base || range.lowerBound > top { return 0 }
+    if range.lowerBound <= base && range.upperBound >= top { return rowCount }
+    let low = max(range.lowerBound, base) &- base
+    let high = min(range.upperBound, top) &- base
+    return cambium_count8(
+      data.assumingMemoryBound(to: UInt8.self), rowCount, UInt8(truncatingIfNeeded: low),
+      UInt8(truncatingIfNeeded: high &- low))
+  }
+
+  /// The sum of the doubles; nil unless they lie there one by one.
+  @inline(__always) func sumDoubles() -> Double? {
+    // Null rows hold zero.
+    guard let data = data(.double, .raw, stride: 8, allowsNulls: true) else { return nil }
+    return cambium_sum_double(data.assumingMemoryBound(to: Double.self), rowCount)
+  }
+}

@@ -1,0 +1,132 @@
+import TestSupport
+import Testing
+
+@testable import CambiumCore
+
+/// Scans and readers over whole trees, against the rows one by one.
+struct ColumnScanWhiteBoxTests {
+  /// A tree whose leaves differ in their encodings, and whose first leaves lack columns.
+  private func makeTree(
+    seed: UInt64, options: ColumnTreeOptions
+  ) throws -> (bench: ColumnWorkbench, model: [Int64: [ModelValue]]) {
+    let bench = ColumnWorkbench(Array(everyColumn.prefix(2)), options: options)
+    var maker = CellMaker(generator: SeededGenerator(seed: seed))
+    var model: [Int64: [ModelValue]] = [:]
+    var key: Int64 = -300
+    for round in 0..<6 {
+      try bench.write { editor, _ in
+        if round == 1 { editor.layout = ColumnLayout(everyColumn) }
+        for row in 0..<(200 + maker.number(400)) {
+          if row % 40 == 0, maker.number(2) == 0 { maker.mood = maker.number(56) }
+          key += seed % 2 == 0 || maker.number(9) > 0 ? 1 : Int64(maker.number(1000))
+          let cells = editor.layout.columns.map { maker.cell($0) }
+          try lendRow(cells) { _ = try editor.insert(key: key, values: $0) }
+          let rest = everyColumn.dropFirst(cells.count).map { ModelValue(defaultOf: $0) }
+          model[key] = cells + rest
+        }
+      }
+    }
+    return (bench, model)
+  }
+
+  @Test(arguments: 1...6 as ClosedRange<UInt64>)
+  func `counts and sums over a tree are those of its rows`(seed: UInt64) throws {
+    let small = smallShape(rows: 40, room: 5)
+    let (bench, model) = try makeTree(
+      seed: seed, options: seed % 3 == 0 ? ColumnTreeOptions() : small)
+    var generator = SeededGenerator(seed: seed)
+    let held = try bench.snapshot()
+    for place in [0, 1] {
+      for _ in 0..<40 {
+        let bounds: [Int64] = [.min, -3, 0, 1, 42, 100, 255, 256, 1_000_100, 1 << 40, .max]
+        let ends = (0..<2).map { _ in
+          (bounds.randomElement(using: &generator) ?? 0)
+            &+ Int64.random(in: 0...20, using: &generator)
+        }
+        let range = min(ends[0], ends[1])...max(ends[0], ends[1])
+        let expected = model.values.count { row in
+          if case .int(let value) = row[place] { return range.contains(value) }
+          return false
+        }
+        #expect(try held.tree.countInts(of: everyColumn[place], in: range) == expected)
+      }
+    }
+    for place in [3, 4] {
+      let values = model.values.compactMap { row -> Double? in
+        switch row[place] {
+        case .double(let bits): return Double(bitPattern: bits)
+        case .float(let bits): return Double(Float(bitPattern: bits))
+        default: return nil
+        }
+      }
+      let sum = try held.tree.sumDoubles(of: everyColumn[place])
+      let expected = values.reduce(0, +)
+      #expect(sum == expected || sum.isNaN && expected.isNaN)
+    }
+  }
+
+  @Test(arguments: 1...6 as ClosedRange<UInt64>)
+  func `a reader finds the cells of every key, in any order`(seed: UInt64) throws {
+    let small = smallShape(rows: 40, room: 20)
+    let (bench, model) = try makeTree(
+      seed: seed, options: seed % 3 == 0 ? ColumnTreeOptions() : small)
+    var generator = SeededGenerator(seed: seed)
+    let held = try bench.snapshot()
+    for place in [6, 7] {
+      var reader = held.tree.reader(of: everyColumn[place].id)
+      for key in model.keys.sorted().shuffled(using: &generator) {
+        let cell = try #require(try reader.bytes(of: key))
+        let bytes = try held.tree.bytes(of: cell)
+        switch model[key]?[place] {
+        case .bytes(let expected)?:
+          // A leaf that lacks a column gives null; whoever reads knows the default.
+          #expect(bytes == expected || expected.isEmpty && cell.isNull)
+        default: #expect(cell.isNull)
+        }
+        #expect(try reader.seek(key)?.key == key)
+      }
+      for key in [Int64.min, -301, .max] where model[key] == nil {
+        #expect(try reader.bytes(of: key) == nil)
+      }
+    }
+  }
+
+  @Test func `a reader of a tree by position takes positions`() throws {
+    let column = [ColumnSpec(id: 1, type: .bytes, isNullable: false)]
+    let bench = ColumnWorkbench(column, kind: .position, options: smallShape())
+    try bench.write { editor, _ in
+      for index in 0..<100 {
+        try lendRow([.bytes(Array("value \(index)".utf8))]) {
+          try editor.insert(at: index, values: $0)
+        }
+      }
+    }
+    var reader = try bench.snapshot().tree.reader(of: 1)
+    for index in (0..<100 as Range<Int64>).reversed() {
+      #expect(try reader.bytes(of: index)?.array == Array("value \(index)".utf8))
+    }
+    #expect(try reader.bytes(of: 100) == nil)
+  }
+
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func `the search among separators counts those at or below a key`(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<50 {
+      let count = Int.random(in: 0...120, using: &generator)
+      let spread: ClosedRange<Int64> =
+        [0...Int64(count), -1000...1000, .min ... .max].randomElement(using: &generator) ?? 0...1
+      let isEven = Bool.random(using: &generator)
+      let values = (0..<count).map { index in
+        isEven ? Int64(index) * 208 - 500 : Int64.random(in: spread, using: &generator)
+      }.sorted()
+      for _ in 0..<50 {
+        let near = values.randomElement(using: &generator) ?? 0
+        let key = near &+ Int64.random(in: -2...2, using: &generator)
+        let found = values.withUnsafeBytes { bytes in
+          bytes.baseAddress.map { ColumnBranch.upperBound($0, count: count, key) } ?? 0
+        }
+        #expect(found == values.count { $0 <= key })
+      }
+    }
+  }
+}
