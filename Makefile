@@ -26,7 +26,7 @@ bench-core:
 	@Tools/Benchmarks/.build/release/bench-core $(if $(ROWS),--rows $(ROWS)) $(if $(JSON),--json)
 
 lint:
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Tests Tools
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools
 
 docs:
 	$(SWIFT) package generate-documentation --target CambiumCore

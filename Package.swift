@@ -67,6 +67,8 @@ let package = Package(
       resources: [.copy("Golden")]),
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumTool", "CambiumCore", "CambiumFile"]),
+    // Runs the samples of the documents, which are the programs in Snippets.
+    .testTarget(name: "DocumentationTests"),
     .testTarget(
       name: "RealmSwiftTests", dependencies: ["RealmSwift"],
       swiftSettings: [.swiftLanguageMode(.v5)]),

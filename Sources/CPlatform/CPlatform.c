@@ -36,6 +36,23 @@ bool cambium_is_current_executor(uintptr_t identity, uintptr_t implementation) {
   return swift_task_isCurrentExecutorWithFlags(executor, 0);
 }
 
+// MARK: Errors
+
+// The two forms that C libraries give `strerror_r`, told apart by what it returns.
+static const char *message_xsi(int result, const char *text) { return result == 0 ? text : "?"; }
+static const char *message_gnu(const char *result, const char *text) {
+  (void)text;
+  return result;
+}
+
+void cambium_describe_error(int code, char *text, size_t byte_count) {
+  char buffer[256] = "";
+  const char *message = _Generic(strerror_r(code, buffer, sizeof buffer),
+      int: message_xsi,
+      char *: message_gnu)(strerror_r(code, buffer, sizeof buffer), buffer);
+  snprintf(text, byte_count, "%s", message);
+}
+
 // MARK: Memory
 
 const void *cambium_memmem(const void *haystack, size_t haystack_count, const void *needle,

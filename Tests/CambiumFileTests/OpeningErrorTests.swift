@@ -87,6 +87,12 @@ struct OpeningErrorTests {
     #expect(names == ["a.cambium", "a.cambium.lock"])
   }
 
+  @Test func `an error of the system is told in its words`() {
+    let path = folder.file(String(repeating: "x", count: 300))
+    let error = #expect(throws: StoreError.self) { try FileStore(path: path) }
+    #expect("\(String(describing: error))".contains("File name too long (error "))
+  }
+
   @Test func `a file that was cut short says so`() throws {
     try makeStore()
     let whole = try bytes()

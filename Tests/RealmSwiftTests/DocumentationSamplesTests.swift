@@ -132,6 +132,19 @@ import Testing
     #expect(realm.objects(Email.self).count == 5)
   }
 
+  @Test func `a Realm on a serial queue`() {
+    // Initialize a serial queue, and
+    // perform realm operations on it
+    let serialQueue = DispatchQueue(label: "serial-queue")
+    serialQueue.async {
+      let realm = try! Realm(configuration: .defaultConfiguration, queue: serialQueue)
+      // Do something with Realm on the non-main thread
+      try! realm.write { realm.add(Dog(value: ["name": "Ben", "age": 13])) }
+      #expect(realm.objects(Dog.self).where { $0.name == "Ben" }.count == 1)
+    }
+    serialQueue.sync {}
+  }
+
   @Test func `refreshing by hand`() {
     let realm = try! Realm()
     realm.autorefresh = false

@@ -34,13 +34,14 @@ struct Verification: Encodable {
     } catch let error as StoreError {
       progress.finish()
       switch error {
-      case .damaged, .truncated: break
+      // Without the advice to verify.
+      case .damaged(let damage): findings = ["\(damage)"]
+      case .truncated: findings = ["\(error)"]
       default: throw error
       }
       version = 0
       pages = 0
       bytes = 0
-      findings = ["\(error)"]
     }
     isSound = findings.isEmpty
   }

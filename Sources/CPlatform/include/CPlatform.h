@@ -52,6 +52,10 @@ static inline void cambium_prefetch(const void *address) { __builtin_prefetch(ad
 
 // MARK: Files
 
+/// What the system says an `errno` means, into `text`; the C library's own functions for it are
+/// either not thread-safe or not the same everywhere.
+void cambium_describe_error(int code, char *text, size_t byte_count);
+
 /// Reserves blocks for `[offset, offset + length)` and grows the file; 0 or an `errno`.
 int cambium_fallocate(int descriptor, int64_t offset, int64_t length);
 

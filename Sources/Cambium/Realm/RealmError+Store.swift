@@ -15,7 +15,7 @@ extension RLMError {
       self.init(
         .fileNotFound,
         "Failed to open file at path '\(path).lock': parent path is not a directory. "
-          + "No such file or directory: create the folder first.",
+          + "Create the folder first.",
         path: path, underlying: error)
     case .permissionDenied:
       self.init(

@@ -1,3 +1,5 @@
+import CPlatform
+
 extension StoreError: CustomStringConvertible {
   /// One line that names the thing and the way out.
   public var description: String {
@@ -13,7 +15,7 @@ extension StoreError: CustomStringConvertible {
     case .notAStore(let path, let reason):
       "'\(path)' is not a Cambium store (\(reason)). It was left as it is; choose another path."
     case .truncated(let path, let byteCount, let expected):
-      "'\(path)' has been cut short: it has \(byteCount) bytes, its head speaks of \(expected). Restore a copy, or salvage what is left."
+      "'\(path)' has been cut short: it has \(byteCount) bytes, its head speaks of \(expected). Restore a copy."
     case .unsupportedFormat(let path, let version, let supported):
       "'\(path)' has format version \(version); this library reads up to version \(supported). Open it with a newer Cambium."
     case .unsupportedFeature(let path, let bits):
@@ -31,7 +33,7 @@ extension StoreError: CustomStringConvertible {
     case .mediumFull(let path):
       "No space left for '\(path)'. The transaction was rolled back; free some space and try again."
     case .system(let operation, let path, let code):
-      "Cannot \(operation) '\(path)': system error \(code)."
+      "Cannot \(operation) '\(path)': \(Self.text(ofSystemError: code)) (error \(code))."
     case .poisoned(let path):
       "An earlier write to '\(path)' failed, so further writes are refused. Close it everywhere and open it again."
     case .readOnly(let path):
@@ -52,6 +54,16 @@ extension StoreError: CustomStringConvertible {
       "\(what) of \(byteCount) bytes is too large; the limit is \(limit) bytes."
     case .indeterminate(let path):
       "It is unknown whether the last commit to '\(path)' took place. Open it again to see."
+    }
+  }
+}
+
+extension StoreError {
+  private static func text(ofSystemError code: Int32) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
+      guard let start = text.baseAddress else { return "unknown" }
+      cambium_describe_error(code, start, text.count)
+      return String(cString: start)
     }
   }
 }

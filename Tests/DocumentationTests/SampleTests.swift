@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// Every Swift sample of the documents is a snippet that was built, runs, and prints what it should.
+@Suite struct SampleTests {
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// The samples of a document, in order, but for manifests, which no program can hold.
+  private static func samples(of document: String) throws -> [String] {
+    try text(document).components(separatedBy: "```swift\n").dropFirst()
+      .compactMap { $0.components(separatedBy: "\n```").first }
+      .filter { !$0.hasPrefix(".package(") }
+  }
+
+  /// What a snippet shows.
+  private static func shown(_ snippet: String) throws -> String {
+    var isShown = true
+    return try text("Snippets/\(snippet).swift").split(separator: "\n").filter { line in
+      if line.hasPrefix("// snippet.") { isShown = line == "// snippet.show" }
+      return isShown && !line.hasPrefix("// snippet.")
+    }.joined(separator: "\n")
+  }
+
+  /// The words of a program: documents may align comments, the formatter does not.
+  private static func words(_ program: String) -> [Substring] {
+    program.split(whereSeparator: \.isWhitespace)
+  }
+
+  @Test(arguments: [
+    ("README.md", ["QuickStart", "Stores"]),
+    ("DESIGN.md", []),
+    ("CHANGELOG.md", []),
+    ("Sources/Cambium/Cambium.docc/Cambium.md", ["Objects"]),
+    ("Sources/CambiumCore/CambiumCore.docc/CambiumCore.md", ["Engine"]),
+    ("Sources/RealmSwift/RealmSwift.docc/RealmSwift.md", []),
+  ])
+  func `a document's samples are snippets`(document: String, snippets: [String]) throws {
+    #expect(
+      try Self.samples(of: document).map(Self.words)
+        == snippets.map { Self.words(try Self.shown($0)) })
+  }
+
+  @Test func `no other page has samples`() throws {
+    let files = FileManager.default.enumerator(
+      at: Self.root.appendingPathComponent("Sources"), includingPropertiesForKeys: nil)
+    var pages: Set<String> = []
+    for case let file as URL in try #require(files) where file.pathExtension == "md" {
+      if try String(contentsOf: file, encoding: .utf8).contains("```swift\n") {
+        pages.insert(file.lastPathComponent)
+      }
+    }
+    #expect(pages == ["Cambium.md", "CambiumCore.md"])
+  }
+
+  @Test(arguments: [
+    ("QuickStart", "1 Ada\n0 1\n"), ("Objects", "Ada\n"), ("Engine", "36\n"),
+    ("Stores", "stores.cambium\nmemory\n"),
+  ])
+  func `a snippet prints what it should, run after run`(snippet: String, expected: String) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cambium-snippet-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for _ in 0..<2 {
+      #expect(try Self.run(snippet, in: folder) == expected)
+    }
+  }
+
+  private static func run(_ snippet: String, in folder: URL) throws -> String {
+    let process = Process()
+    // Snippets are built into the folder of the tests.
+    process.executableURL = URL(
+      fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        ?? CommandLine.arguments[0]
+    ).deletingLastPathComponent().appendingPathComponent(snippet)
+    process.currentDirectoryURL = folder
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    return String(decoding: data, as: UTF8.self)
+  }
+}
