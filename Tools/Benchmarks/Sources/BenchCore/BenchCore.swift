@@ -35,7 +35,9 @@ struct BenchCore: ParsableCommand {
   @Flag(help: "Print an array of {workload, engine, median, unit} and nothing else.")
   var json = false
 
-  private static let workloadNames = ["bulk-append", "point-read", "scan", "commit", "commit-nosync"]
+  private static let workloadNames = [
+    "bulk-append", "point-read", "scan", "commit", "commit-nosync",
+  ]
   private static var engines: [any Engine.Type] {
     [
       FloorEngine.self, LMDBEngine.self, CambiumEngine.self,
