@@ -35,6 +35,12 @@ struct CommitRecord: Sendable {
     let largestEntryCount = (Self.largestPartByteCount - Field.byteCount) / Field.entryByteCount
     let firstRoom = largestEntryCount - (metadata.count + 15) / Field.entryByteCount
     let entryCount = allocated.count + freed.count
+    if entryCount <= firstRoom {
+      return [
+        pack(
+          entries: 0..<entryCount, metadata: metadata, uuidHigh: uuidHigh, uuidLow: uuidLow)
+      ]
+    }
     var bounds = [0, min(entryCount, firstRoom)]
     while let last = bounds.last, last < entryCount {
       bounds.append(min(entryCount, last + largestEntryCount))
@@ -70,14 +76,13 @@ struct CommitRecord: Sendable {
     bytes.store(previous, at: Field.previous)
     var position = Field.byteCount
     let split = min(max(entries.lowerBound, allocated.count), entries.upperBound)
-    for index in entries.lowerBound..<split {
-      let entry = allocated[index]
+    for entry in allocated[..<min(split, allocated.count)].dropFirst(entries.lowerBound) {
       bytes.store(entry.extent.location, at: position)
       bytes.store(entry.checksum, at: position + 8)
       position += Field.entryByteCount
     }
-    for index in split..<entries.upperBound {
-      let dead = freed[index - allocated.count]
+    let freedEnd = max(0, entries.upperBound - allocated.count)
+    for dead in freed[..<freedEnd].dropFirst(max(0, split - allocated.count)) {
       bytes.store(dead.extent.location, at: position)
       bytes.store(dead.born, at: position + 8)
       position += Field.entryByteCount

@@ -20,8 +20,7 @@ extension FileStore {
   /// From here on the slot's content on the medium is unknown until a sync succeeds, so that any
   /// failure poisons the store.
   func writeSlot(_ slot: Int, _ head: HeadSector) throws(StoreError) {
-    var block = head.stored
-    block += [UInt8](repeating: 0, count: FileLayout.blockByteCount - block.count)
+    let block = head.stored(byteCount: FileLayout.blockByteCount)
     do throws(DeviceError) {
       try device.write(block, at: FileLayout.headOffsets[slot])
     } catch {

@@ -5,8 +5,9 @@ final class FileWriter: PageWriter {
   let base: Head
   let version: Version
   let store: FileStore
-  var allocations = AllocationLog()
-  var freed: [VersionLedger.Dead] = []
+  // Exclusivity is not checked: a write has one user, and no access to these calls out.
+  @exclusivity(unchecked) var allocations = AllocationLog()
+  @exclusivity(unchecked) var freed: [VersionLedger.Dead] = []
   private var hasEnded = false
   /// Set when nothing more can come of this write.
   private var failure: StoreError?

@@ -40,9 +40,13 @@ struct HeadSector: Hashable, Sendable {
     boot = [UInt8](repeating: 0, count: 16)
   }
 
-  var stored: [UInt8] {
+  /// The sector.
+  var stored: [UInt8] { stored(byteCount: FileLayout.sectorByteCount) }
+
+  /// The sector, with zeros behind it up to `byteCount`.
+  func stored(byteCount: Int) -> [UInt8] {
     typealias Field = FileLayout.Head
-    var bytes = StoredBytes(byteCount: FileLayout.sectorByteCount)
+    var bytes = StoredBytes(byteCount: byteCount)
     bytes.store(Field.magicBytes, at: Field.magic)
     bytes.store(sequence, at: Field.sequence)
     bytes.store(head.version, at: Field.version)
@@ -50,7 +54,7 @@ struct HeadSector: Hashable, Sendable {
     bytes.store(durable, at: Field.durable)
     let flags = (isSettled ? Field.settled : 0) | (isVolatile ? Field.volatile : 0)
     bytes.store(flags, at: Field.flags)
-    bytes.store(head.root.storedBytes, at: Field.root)
+    bytes.store(head.root, at: Field.root)
     bytes.store(record, at: Field.record)
     bytes.store(freeMap, at: Field.freeMap)
     bytes.store(UInt64(blockCount), at: Field.blockCount)

@@ -166,13 +166,15 @@ final class LockFile: @unchecked Sendable {
     return HeadSector(stored: stored, identity: identity)
   }
 
-  /// Makes `head` the live one and wakes those who wait for a commit.
+  /// Makes `head` the live one and counts the commit.
+  ///
+  /// Nobody sleeps on the count as long as one
+  /// process uses a file at a time.
   func publish(_ head: HeadSector) {
     let index = load(Field.live) == 1 ? 2 : 1
     put(head.stored, at: Field.liveHeads[index - 1])
     word(Field.live).pointee.store(UInt32(index), ordering: .releasing)
     word(Field.commits).pointee.wrappingAdd(1, ordering: .releasing)
-    cambium_futex_wake((memory + Field.commits).assumingMemoryBound(to: UInt32.self))
   }
 
   /// Begins anew for the one process that is alone with the file.

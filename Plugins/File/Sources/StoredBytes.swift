@@ -41,8 +41,20 @@ struct StoredBytes {
     store(reference.origin, at: offset + 16)
   }
 
+  mutating func store(_ root: TreeRoot, at offset: Int) {
+    precondition(offset >= 0 && offset + TreeRoot.byteCount <= bytes.count)
+    bytes.withUnsafeMutableBytes { target in
+      if let base = target.baseAddress { root.store(to: base + offset) }
+    }
+  }
+
   mutating func store(_ raw: [UInt8], at offset: Int) {
-    bytes.replaceSubrange(offset..<(offset + raw.count), with: raw)
+    precondition(offset >= 0 && offset + raw.count <= bytes.count)
+    bytes.withUnsafeMutableBytes { target in
+      raw.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: $0)
+      }
+    }
   }
 
   /// Text in a field of `byteCount` bytes, padded with zeros.

@@ -41,7 +41,9 @@ extension RLMError {
     case .inUse, .ownershipLost: .incompatibleLockFile
     case .mediumFull: .outOfDiskSpace
     case .addressSpaceExhausted: .addressSpaceExhausted
-    case .wrongStoreKind, .versionGone, .tooManyVersions, .closed, .tooLarge, .indeterminate: .fail
+    case .wrongStoreKind, .versionGone, .tooManyVersions, .closed, .tooLarge,
+      .exhausted, .indeterminate:
+      .fail
     }
   }
 }

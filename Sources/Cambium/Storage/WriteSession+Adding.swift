@@ -48,14 +48,15 @@ extension WriteSession {
         key = value
         if isDraining { queuedKeys.insert(QueuedKey(classIndex: access.index, key: value)) }
       } else {
-        let generated = editor.table.generateKey()
+        let generated = try editor.table.generateKey()
         key = generated
         if let form = editor.indexForm(primaryKeyIndex, cell) {
           _ = try editor.index(primaryKeyIndex).set(IndexKey.key(form, generated), [])
         }
       }
     }
-    let newKey = key ?? editor.table.generateKey()
+    let newKey: Int64
+    if let key { newKey = key } else { newKey = try editor.table.generateKey() }
     access.bind(object, key: newKey, created: editor.newCreation(of: newKey))
     object.generation = ObjectBase.queuedGeneration
     queue.append(Adoption(object: object, access: access, isNew: true))

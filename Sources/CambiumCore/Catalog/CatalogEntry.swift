@@ -30,7 +30,7 @@ enum CatalogEntry {
     case tableDescription = 5
   }
 
-  private static let rootOffset = 8
+  private static let rootsOffset = 24
 
   /// The stored form.
   var bytes: [UInt8] {
@@ -47,15 +47,7 @@ enum CatalogEntry {
     case .value(let bytes):
       writer.put(Kind.value.rawValue)
       writer.put(bytes)
-    case .table(let table):
-      writer.put(Kind.table.rawValue)
-      writer.putZeros(3)
-      writer.put(table.id)
-      writer.put(table.nextKey)
-      writer.put(table.nextColumn)
-      writer.put(UInt16(table.roots.count))
-      writer.putZeros(4)
-      for root in table.roots { writer.put(root.storedBytes) }
+    case .table(let table): return Self.bytes(of: table)
     case .tableDescription(let description):
       writer.put(Kind.tableDescription.rawValue)
       writer.putZeros(1)
@@ -67,6 +59,23 @@ enum CatalogEntry {
       writer.put(description.attributes)
     }
     return writer.bytes
+  }
+
+  /// A table's roots, which every commit writes: put together in one go.
+  private static func bytes(of table: TableRoots) -> [UInt8] {
+    let count = rootsOffset + table.roots.count * TreeRoot.byteCount
+    return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      initialized = count
+      guard let base = buffer.baseAddress.map(UnsafeMutableRawPointer.init) else { return }
+      base.storeBytes(
+        of: (UInt64(Kind.table.rawValue) | UInt64(table.id) << 32).littleEndian, as: UInt64.self)
+      base.storeBytes(of: table.nextKey.littleEndian, toByteOffset: 8, as: Int64.self)
+      let counts = UInt64(table.nextColumn) | UInt64(table.roots.count) << 16
+      base.storeBytes(of: counts.littleEndian, toByteOffset: 16, as: UInt64.self)
+      for (index, root) in table.roots.enumerated() {
+        root.store(to: base + rootsOffset + index * TreeRoot.byteCount)
+      }
+    }
   }
 
   private static func put(

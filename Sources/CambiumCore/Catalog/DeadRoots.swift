@@ -49,8 +49,8 @@ struct DeadRoots {
   private func takeFirst() throws(StoreError) -> TreeRoot? {
     var cursor = catalog.tree.cursor()
     guard try cursor.seek(to: Catalog.deadRootPrefix) else { return nil }
+    guard cursor.hasPrefix(Catalog.deadRootPrefix) else { return nil }
     let key = cursor.key
-    guard key.starts(with: Catalog.deadRootPrefix) else { return nil }
     guard let entry = CatalogEntry(try cursor.copyValue()), case .deadRoot(let root) = entry else {
       throw .damaged(Damage(.catalog, "the list of dead roots cannot be read"))
     }

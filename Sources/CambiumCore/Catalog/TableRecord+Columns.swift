@@ -1,8 +1,26 @@
 extension TableRecord {
-  /// Adds a column to the last group that has room, and returns its number.
+  /// Adds a column to the last group, or to a new one when that is full, and returns its number.
+  ///
+  /// When it throws nothing has changed.
   @discardableResult
-  mutating func append(_ column: ColumnDescriptor) -> UInt16 {
-    precondition(nextColumn < .max, "A table can have at most 65,535 columns in its life.")
+  mutating func append(_ column: ColumnDescriptor) throws(StoreError) -> UInt16 {
+    guard nextColumn < .max else {
+      throw .exhausted(
+        what: "columns that a table can have in its life", limit: Int(UInt16.max) - 1)
+    }
+    guard
+      groups.count < Self.maximumGroupCount
+        || groups[groups.count - 1].count < Self.maximumGroupWidth
+    else {
+      throw .exhausted(
+        what: "columns of a table", limit: Self.maximumGroupCount * Self.maximumGroupWidth)
+    }
+    let longest = max(column.name.utf8.count, column.attributes.count)
+    guard longest <= Self.maximumNameByteCount else {
+      throw .tooLarge(
+        what: "The name or attributes of a column", byteCount: longest,
+        limit: Self.maximumNameByteCount)
+    }
     var column = column
     column.id = nextColumn
     nextColumn += 1

@@ -22,6 +22,10 @@
 public struct TableRecord: Hashable, Sendable {
   /// The most columns that one group holds.
   public static let maximumGroupWidth = 32
+  /// The most groups that a table has: a group's number takes a byte.
+  public static let maximumGroupCount = 256
+  /// The most bytes that a column's name has, and the most that its attributes have.
+  static let maximumNameByteCount = Int(UInt16.max)
 
   /// The table's number; never used again after it is dropped.
   public var id: UInt32

@@ -24,9 +24,8 @@ extension ColumnTreeEditor {
       packNow(unsafeDowncast(page, to: DirtyLeaf.self))
     } else {
       let branch = unsafeDowncast(page, to: DirtyBranch.self)
-      for index in 0..<branch.count {
-        let child = branch[index].reference
-        if child.isDirty { branch.setReference(try write(child, level: level - 1), at: index) }
+      for index in 0..<branch.count where branch.isDirty(index) {
+        branch.setReference(try write(branch[index].reference, level: level - 1), at: index)
       }
       branch.shrink()
     }
@@ -206,12 +205,11 @@ extension ColumnTreeEditor {
     var previous: DirtyLeaf?
     var isUneven = false
     for index in 0..<branch.count {
-      let child = branch[index]
-      guard child.reference.isDirty else {
+      guard branch.isDirty(index) else {
         previous = nil
         continue
       }
-      let leaf = dirtyLeaf(child)
+      let leaf = dirtyLeaf(branch[index])
       packNow(leaf)
       if isOver(leaf) || branch.count > 1 && isUnder(leaf.byteCount, leaf.rowCount)
         || previous.map({ fitTogether($0, leaf.byteCount, leaf.rowCount) }) ?? false

@@ -8,7 +8,7 @@ final class DirtyBranch: DirtyPage {
   init(level: Int, isPositional: Bool, room: Int) {
     self.room = room
     self.isPositional = isPositional
-    super.init(kind: .columnBranch, capacity: ColumnBranch.byteCount(room: room))
+    super.init(kind: .columnBranch, unfilledCapacity: ColumnBranch.byteCount(room: room))
     byteCount = capacity
     bytes.put(byte: PageKind.columnBranch.rawValue, 0)
     bytes.put(byte: UInt8(level), ColumnBranch.levelOffset)
@@ -57,6 +57,11 @@ final class DirtyBranch: DirtyPage {
       newValue.reference.store(to: bytes + references + index * PageReference.byteCount)
       bytes.put(word: newValue.rowCount, counts + index * 8)
     }
+  }
+
+  /// Whether the child at `index` is dirty, read without the rest of it.
+  @inline(__always) func isDirty(_ index: Int) -> Bool {
+    UnsafeRawPointer(bytes).word(references + index * PageReference.byteCount + 8) == .max
   }
 
   func setReference(_ reference: PageReference, at index: Int) {

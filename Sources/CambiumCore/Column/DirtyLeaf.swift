@@ -18,7 +18,7 @@ final class DirtyLeaf: DirtyPage {
     let used =
       Int(leaf.page.bytes.single(LeafHeader.usedByteCount)) + LeafHeader.slackByteCount
     let count = min(used, leaf.page.byteCount)
-    super.init(kind: .columnLeaf, capacity: count)
+    super.init(kind: .columnLeaf, unfilledCapacity: count)
     bytes.copyMemory(from: leaf.page.bytes, byteCount: count)
     byteCount = count
   }
@@ -27,7 +27,7 @@ final class DirtyLeaf: DirtyPage {
   init(builder: LeafBuilder, scratch: PackScratch) {
     self.builder = builder
     self.scratch = scratch
-    super.init(kind: .columnLeaf, capacity: 64)
+    super.init(kind: .columnLeaf, unfilledCapacity: 0)
     heldByteCount = builder.heldByteCount
   }
 

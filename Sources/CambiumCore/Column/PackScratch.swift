@@ -1,14 +1,18 @@
 /// Memory that packing a leaf needs for a moment; kept by an editor for all its leaves.
 final class PackScratch {
-  private(set) var plans: UnsafeMutablePointer<ColumnPlan> = .allocate(capacity: 1)
-  private var planCapacity = 1
-  private var codes: UnsafeMutablePointer<UInt16> = .allocate(capacity: 1)
-  private var firsts: UnsafeMutablePointer<UInt32> = .allocate(capacity: 1)
-  private var cellCapacity = 1
+  // Memory is taken when a leaf is packed for the first time: most small transactions pack none.
+  private var planMemory: UnsafeMutablePointer<ColumnPlan>?
+  private var planCapacity = 0
+  private var codeMemory: UnsafeMutablePointer<UInt16>?
+  private var firstMemory: UnsafeMutablePointer<UInt32>?
+  private var cellCapacity = 0
   private var rowCapacity = 1
   /// A hash table of dictionary values: number + 1, or 0 for a vacant place.
-  private(set) var table: UnsafeMutablePointer<UInt16> = .allocate(capacity: 1)
-  private var tableCapacity = 1
+  var table: UnsafeMutablePointer<UInt16> { tableMemory.unsafelyUnwrapped }
+  private var tableMemory: UnsafeMutablePointer<UInt16>?
+  private var tableCapacity = 0
+  /// The plan of each column.
+  var plans: UnsafeMutablePointer<ColumnPlan> { planMemory.unsafelyUnwrapped }
   /// Places of the hash table in use, a power of two; at least half of them stay vacant.
   private(set) var tableCount = 0
 
@@ -19,35 +23,35 @@ final class PackScratch {
 
   deinit {
     spliced.deallocate()
-    plans.deallocate()
-    codes.deallocate()
-    firsts.deallocate()
-    table.deallocate()
+    planMemory?.deallocate()
+    codeMemory?.deallocate()
+    firstMemory?.deallocate()
+    tableMemory?.deallocate()
   }
 
   /// Makes room for the plans and dictionaries of a leaf.
   func prepare(columnCount: Int, rowCount: Int) {
-    if columnCount > planCapacity {
-      plans.deallocate()
+    if planMemory == nil || columnCount > planCapacity {
+      planMemory?.deallocate()
       planCapacity = columnCount
-      plans = .allocate(capacity: columnCount)
+      planMemory = .allocate(capacity: columnCount)
     }
     if distinct.count < columnCount {
       distinct += [Bool](repeating: false, count: columnCount - distinct.count)
     }
     rowCapacity = rowCount
-    if columnCount * rowCount > cellCapacity {
-      codes.deallocate()
-      firsts.deallocate()
+    if codeMemory == nil || columnCount * rowCount > cellCapacity {
+      codeMemory?.deallocate()
+      firstMemory?.deallocate()
       cellCapacity = columnCount * rowCount * 2
-      codes = .allocate(capacity: cellCapacity)
-      firsts = .allocate(capacity: cellCapacity)
+      codeMemory = .allocate(capacity: cellCapacity)
+      firstMemory = .allocate(capacity: cellCapacity)
     }
     tableCount = 64
     while tableCount < rowCount * 2 { tableCount *= 2 }
     if tableCount > tableCapacity {
-      table.deallocate()
-      table = .allocate(capacity: tableCount)
+      tableMemory?.deallocate()
+      tableMemory = .allocate(capacity: tableCount)
       tableCapacity = tableCount
     }
   }
@@ -69,8 +73,12 @@ final class PackScratch {
   func noteDistinct(_ index: Int, _ isDistinct: Bool) { distinct[index] = isDistinct }
 
   /// For each row the number of its value in the dictionary of column `index`.
-  func codes(_ index: Int) -> UnsafeMutablePointer<UInt16> { codes + index * rowCapacity }
+  func codes(_ index: Int) -> UnsafeMutablePointer<UInt16> {
+    codeMemory.unsafelyUnwrapped + index * rowCapacity
+  }
 
   /// For each value in the dictionary of column `index` the row where it first occurs.
-  func firsts(_ index: Int) -> UnsafeMutablePointer<UInt32> { firsts + index * rowCapacity }
+  func firsts(_ index: Int) -> UnsafeMutablePointer<UInt32> {
+    firstMemory.unsafelyUnwrapped + index * rowCapacity
+  }
 }

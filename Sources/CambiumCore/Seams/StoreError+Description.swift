@@ -52,6 +52,8 @@ extension StoreError: CustomStringConvertible {
       "Cannot map \(byteCount) bytes of '\(path)': not enough address space. Use buffered access."
     case .tooLarge(let what, let byteCount, let limit):
       "\(what) of \(byteCount) bytes is too large; the limit is \(limit) bytes."
+    case .exhausted(let what, let limit):
+      "There are no more \(what); the limit is \(limit)."
     case .indeterminate(let path):
       "It is unknown whether the last commit to '\(path)' took place. Open it again to see."
     }

@@ -52,6 +52,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case addressSpaceExhausted(path: String, byteCount: Int)
   /// A value or key is larger than the format can hold.
   case tooLarge(what: String, byteCount: Int, limit: Int)
+  /// A supply that the format bounds is used up: `what` says of what there are no more.
+  case exhausted(what: String, limit: Int)
   /// Whether a commit took place is unknown (possible on remote stores); open again to see.
   case indeterminate(path: String)
 }

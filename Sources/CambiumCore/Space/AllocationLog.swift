@@ -26,7 +26,9 @@ package struct AllocationLog: Sendable {
   package init() {}
 
   /// The allocated extents, in the order of allocation.
-  package var live: some Sequence<Entry> { entries.lazy.filter { $0.extent.unitCount > 0 } }
+  package var live: [Entry] {
+    count == entries.count ? entries : entries.filter { $0.extent.unitCount > 0 }
+  }
 
   /// Notes a new extent.
   package mutating func append(_ extent: Extent) {
@@ -37,10 +39,8 @@ package struct AllocationLog: Sendable {
   }
 
   private mutating func position(of extent: Extent) -> Int? {
-    for candidate in [expected, entries.count - 1]
-    where candidate >= 0 && candidate < entries.count && entries[candidate].extent == extent {
-      return candidate
-    }
+    if expected < entries.count, entries[expected].extent == extent { return expected }
+    if let last = entries.last, last.extent == extent { return entries.count - 1 }
     if !hasPositions {
       hasPositions = true
       for (index, entry) in entries.enumerated() where entry.extent.unitCount > 0 {

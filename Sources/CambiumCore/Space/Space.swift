@@ -140,6 +140,17 @@ package struct Space: Sendable {
 
   /// The index of an extent that shares units with another one.
   private static func firstOverlap(_ freed: [VersionLedger.Dead]) -> Int? {
+    if freed.count <= 16 {
+      for (left, dead) in freed.enumerated() {
+        for right in freed.indices.dropFirst(left + 1)
+        where dead.extent.address < freed[right].extent.end
+          && freed[right].extent.address < dead.extent.end
+        {
+          return right
+        }
+      }
+      return nil
+    }
     let order = freed.indices.sorted { freed[$0].extent.address < freed[$1].extent.address }
     for (left, right) in zip(order, order.dropFirst())
     where freed[right].extent.address < freed[left].extent.end { return right }

@@ -23,9 +23,9 @@ package final class WriterQueue: @unchecked Sendable {
 
   /// Waits for its turn.
   package func enter() {
-    let ticket = nextTicket.wrappingAdd(1, ordering: .relaxed).oldValue
+    let ticket = nextTicket.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
     while true {
-      let current = serving.pointee.load(ordering: .acquiring)
+      let current = serving.pointee.load(ordering: .sequentiallyConsistent)
       if current == ticket { return }
       _ = cambium_futex_wait(
         UnsafeRawPointer(serving).assumingMemoryBound(to: UInt32.self), current, -1)
@@ -34,7 +34,9 @@ package final class WriterQueue: @unchecked Sendable {
 
   /// Lets the next one in.
   package func leave() {
-    serving.pointee.wrappingAdd(1, ordering: .releasing)
+    let next = serving.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
+    // Who draws a ticket after this looks at whom it serves after that, and does not sleep.
+    if nextTicket.load(ordering: .sequentiallyConsistent) == next { return }
     cambium_futex_wake(UnsafeRawPointer(serving).assumingMemoryBound(to: UInt32.self))
   }
 }

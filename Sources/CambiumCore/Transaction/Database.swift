@@ -28,6 +28,7 @@ public final class Database: Sendable {
   public let options: DatabaseOptions
   private let trust = TrustTable()
   private let cache: PageCache
+  let tables = TableCache()
   private let latest = Mutex(LatestSnapshot())
 
   /// Opens the database in `store`, whose pages go through `codec`.

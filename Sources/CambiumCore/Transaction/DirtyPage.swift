@@ -14,17 +14,25 @@ open class DirtyPage {
     didSet { if heldByteCount != oldValue { owner?.byteCount += heldByteCount - oldValue } }
   }
   /// What counts its room.
-  fileprivate weak var owner: DirtyPages?
+  ///
+  /// Not counted itself: it says good-bye to its pages before it goes.
+  @exclusivity(unchecked) fileprivate final unowned(unsafe) var owner: DirtyPages?
   /// What it becomes.
   public let kind: PageKind
 
   /// An all-zero page of `kind` with room for `capacity` bytes.
-  public init(kind: PageKind, capacity: Int) {
+  public convenience init(kind: PageKind, capacity: Int) {
+    self.init(kind: kind, unfilledCapacity: capacity)
+    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: capacity + 64)
+  }
+
+  /// A page of which only the first 64 bytes are zero, for subclasses that write all they use.
+  init(kind: PageKind, unfilledCapacity capacity: Int) {
     self.kind = kind
     self.capacity = capacity
     byteCount = 0
     bytes = .allocate(byteCount: capacity + 64, alignment: 64)
-    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: capacity + 64)
+    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: 64)
   }
 
   deinit { bytes.deallocate() }
@@ -55,13 +63,16 @@ open class DirtyPage {
 
 /// All dirty pages of a write transaction, by number.
 public final class DirtyPages {
-  private var pages: [DirtyPage?] = []
-  private var vacant: [Int] = []
+  // Exclusivity is not checked: they have one user, and no access to these calls out.
+  @exclusivity(unchecked) private var pages: [DirtyPage?] = []
+  @exclusivity(unchecked) private var vacant: [Int] = []
   /// Room taken by all of them, in bytes, for the transaction's budget.
-  public fileprivate(set) var byteCount = 0
+  @exclusivity(unchecked) public fileprivate(set) final var byteCount = 0
 
   /// The pages of a transaction that has changed nothing yet.
-  public init() {}
+  public init() { pages.reserveCapacity(8) }
+
+  deinit { for page in pages { page?.owner = nil } }
 
   /// Takes `page` in and returns the reference by which trees name it.
   public func insert(_ page: DirtyPage) -> PageReference {

@@ -17,17 +17,33 @@ public final class TableEditor {
   private var writtenRoots: [TreeRoot]
   private(set) var isDescriptionChanged: Bool
 
-  init(record: TableRecord, roots: [TreeRoot], context: WriteContext) {
-    self.record = record
+  /// Edits a table that the catalog holds.
+  init(_ entry: TableCache.Entry, context: WriteContext) {
+    record = entry.record
     self.context = context
-    editors = zip(record.groups.indices, roots).map { group, root in
-      ColumnTreeEditor(root: root, layout: record.layout(of: group), context: context)
+    editors = zip(entry.layouts, entry.roots).map { layout, root in
+      ColumnTreeEditor(root: root, layout: layout, context: context)
     }
-    writtenRoots = roots
-    let isNew = roots.allSatisfy(\.isEmpty)
-    isRecordChanged = isNew
-    isDescriptionChanged = isNew
+    writtenRoots = entry.roots
+    isRecordChanged = false
+    isDescriptionChanged = false
     noteOnlyEditor()
+  }
+
+  /// Edits a table without rows that the catalog does not hold yet.
+  convenience init(newTable record: TableRecord, context: WriteContext) {
+    let groups = record.groups.indices
+    self.init(
+      TableCache.Entry(
+        record: record, layouts: groups.map { record.layout(of: $0) },
+        roots: groups.map { _ in .empty(.column) }),
+      context: context)
+    markDescriptionChanged()
+  }
+
+  /// The table as it was written last.
+  var written: TableCache.Entry {
+    TableCache.Entry(record: record, layouts: editors.map(\.layout), roots: writtenRoots)
   }
 
   private func noteOnlyEditor() {
@@ -43,7 +59,13 @@ public final class TableEditor {
   // MARK: Rows
 
   /// A key that no row has or ever had, unless the caller chose it; ascending from 0.
-  public func generateKey() -> Int64 {
+  ///
+  /// Throws ``StoreError/exhausted(what:limit:)`` when keys were given or chosen up to the largest
+  /// integer. Rows can then be inserted only under keys of the caller's.
+  public func generateKey() throws(StoreError) -> Int64 {
+    guard record.nextKey < .max else {
+      throw .exhausted(what: "keys of a table", limit: Int(Int64.max))
+    }
     isRecordChanged = true
     defer { record.nextKey += 1 }
     return record.nextKey
@@ -154,14 +176,18 @@ public final class TableEditor {
 
   /// Adds a column and returns its number; rows that exist read as its default, nothing is
   /// rewritten.
+  ///
+  /// Throws ``StoreError/exhausted(what:limit:)`` when the table can have no more columns, and
+  /// ``StoreError/tooLarge(what:byteCount:limit:)`` for a name or attributes of more than 65,535
+  /// bytes; nothing has changed then.
   @discardableResult
   public func addColumn(
     name: String, type: ColumnType, isNullable: Bool, attributes: [UInt8] = []
   ) throws(StoreError) -> UInt16 {
-    markDescriptionChanged()
     let groupCount = record.groups.count
-    let id = record.append(
+    let id = try record.append(
       ColumnDescriptor(type: type, isNullable: isNullable, name: name, attributes: attributes))
+    markDescriptionChanged()
     if record.groups.count > groupCount {
       editors.append(try makeGroup(groupCount))
     } else {
@@ -209,14 +235,20 @@ public final class TableEditor {
     }
   }
 
-  /// Gives a column another name; its values stay.
+  /// Gives a column another name of at most 65,535 bytes; its values stay.
   public func renameColumn(_ id: UInt16, to name: String) {
+    precondition(
+      name.utf8.count <= TableRecord.maximumNameByteCount,
+      "A column's name has at most 65,535 bytes.")
     markDescriptionChanged()
     record.withColumn(id) { $0.name = name }
   }
 
-  /// Changes what a layer above remembers of a column.
+  /// Changes what a layer above remembers of a column, at most 65,535 bytes.
   public func setAttributes(_ attributes: [UInt8], ofColumn id: UInt16) {
+    precondition(
+      attributes.count <= TableRecord.maximumNameByteCount,
+      "A column's attributes have at most 65,535 bytes.")
     markDescriptionChanged()
     record.withColumn(id) { $0.attributes = attributes }
   }
@@ -238,7 +270,9 @@ public final class TableEditor {
   // MARK: Writing
 
   /// Whether the catalog has to hear of anything.
-  var isChanged: Bool { isRecordChanged || editors.map(\.root) != writtenRoots }
+  var isChanged: Bool {
+    isRecordChanged || !editors.lazy.map(\.root).elementsEqual(writtenRoots)
+  }
 
   /// Writes all dirty pages; returns one root per group.
   func flush() throws(StoreError) -> [TreeRoot] {

@@ -9,6 +9,7 @@ public final class WriteTransaction: DatabaseView {
   package let context: WriteContext
   private let catalog: KeyTreeEditor
   private var tables: [String: TableEditor] = [:]
+  private var droppedTables: [String] = []
   private var keyTrees: [String: KeyTreeEditor] = [:]
   /// What the catalog says of the key trees that are being edited.
   private var writtenRoots: [String: TreeRoot] = [:]
@@ -63,15 +64,17 @@ public final class WriteTransaction: DatabaseView {
   // MARK: Changing
 
   /// Makes an empty table under a name that is not in use; columns get their numbers in order.
+  ///
+  /// Throws ``StoreError/exhausted(what:limit:)`` for more than
+  /// ``TableRecord/maximumGroupCount`` × ``TableRecord/maximumGroupWidth`` columns.
   public func createTable(
     _ name: String, columns: [ColumnDescriptor], attributes: [UInt8] = []
   ) throws(StoreError) -> TableEditor {
     try checkNew(name)
     var record = TableRecord(
       id: try takeTableNumber(), nextKey: 0, nextColumn: 1, groups: [[]], attributes: attributes)
-    for column in columns { record.append(column) }
-    let groups = record.groups.map { _ in TreeRoot.empty(.column) }
-    let editor = TableEditor(record: record, roots: groups, context: context)
+    for column in columns { try record.append(column) }
+    let editor = TableEditor(newTable: record, context: context)
     tables[name] = editor
     try write(editor, name)
     return editor
@@ -83,9 +86,14 @@ public final class WriteTransaction: DatabaseView {
   public func editTable(_ name: String) throws(StoreError) -> TableEditor? {
     precondition(isActive, "The transaction has ended; begin another one.")
     if let editor = tables[name] { return editor }
-    guard let table = try currentCatalog.table(name) else { return nil }
-    let editor = TableEditor(
-      record: table.record, roots: table.groups.map(\.root), context: context)
+    let entry: TableCache.Entry
+    if !droppedTables.contains(name), let known = database.tables.entry(name, in: writer.base) {
+      entry = known
+    } else {
+      guard let table = try currentCatalog.table(name) else { return nil }
+      entry = TableCache.Entry(table)
+    }
+    let editor = TableEditor(entry, context: context)
     tables[name] = editor
     return editor
   }
@@ -139,6 +147,7 @@ public final class WriteTransaction: DatabaseView {
       guard let editor = try editTable(name) else { return false }
       for root in try editor.flush() { context.abandon(root: root) }
       tables[name] = nil
+      droppedTables.append(name)
       try remove(Catalog.descriptionKey(name))
     case .keyTree:
       context.abandon(root: try editKeyTree(name).flush())
@@ -177,6 +186,8 @@ public final class WriteTransaction: DatabaseView {
       let root = try catalog.flush()
       let pin = try writer.publish(root: root, durability: durability, metadata: metadata)
       context.trustWritten()
+      database.tables.advance(
+        from: writer.base, to: pin.head.version, epoch: pin.head.epoch, tableChanges)
       end()
       return database.adopt(pin)
     } catch {
@@ -199,10 +210,20 @@ public final class WriteTransaction: DatabaseView {
     context.source.end()
   }
 
+  /// What the tables that were touched have become; of a name that was dropped and given again, the
+  /// new table.
+  private var tableChanges: [(String, TableCache.Entry?)] {
+    droppedTables.map { ($0, nil) } + tables.map { ($0.key, $0.value.written) }
+  }
+
   // MARK: Catalog
 
   private func flushTrees() throws(StoreError) {
-    for (name, editor) in tables.sorted(by: { $0.key < $1.key }) { try write(editor, name) }
+    if tables.count == 1, let (name, editor) = tables.first {
+      try write(editor, name)
+    } else {
+      for (name, editor) in tables.sorted(by: { $0.key < $1.key }) { try write(editor, name) }
+    }
     for (name, editor) in keyTrees.sorted(by: { $0.key < $1.key }) {
       let root = try editor.flush()
       if root != writtenRoots[name] {
@@ -262,8 +283,7 @@ public final class WriteTransaction: DatabaseView {
     _ name: String, _ table: Table, progress: (Int) -> Void
   ) throws(StoreError) {
     try checkNew(name)
-    let editor = TableEditor(
-      record: table.record, roots: table.groups.map { _ in .empty(.column) }, context: context)
+    let editor = TableEditor(newTable: table.record, context: context)
     tables[name] = editor
     try editor.append(
       contentsOf: table,
@@ -287,8 +307,7 @@ public final class WriteTransaction: DatabaseView {
       next = reader.get(UInt32.self) ?? 1
     }
     guard next < .max else {
-      throw .tooLarge(
-        what: "The number of tables ever made", byteCount: Int(next), limit: Int(next))
+      throw .exhausted(what: "numbers of tables", limit: Int(next))
     }
     var writer = ByteWriter()
     writer.put(next + 1)

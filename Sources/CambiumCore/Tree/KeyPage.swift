@@ -7,10 +7,10 @@ final class KeyPage: DirtyPage {
   let cellHeader: Int
 
   /// An empty node of `kind` with room for `capacity` bytes.
-  override init(kind: PageKind, capacity: Int) {
+  init(kind: PageKind, capacity: Int) {
     let capacity = Self.rounded(capacity)
     cellHeader = kind == .keyLeaf ? KeyNode.leafCellHeader : KeyNode.branchCellHeader
-    super.init(kind: kind, capacity: capacity)
+    super.init(kind: kind, unfilledCapacity: capacity)
     bytes.storeBytes(of: kind.rawValue, as: UInt8.self)
     byteCount = capacity
     end = capacity

@@ -40,8 +40,8 @@ public final class KeyTreeEditor {
   /// Whether the leaf of ``path`` is the first or last of the tree.
   @exclusivity(unchecked) var isFirstLeaf = false
   @exclusivity(unchecked) var isLastLeaf = false
-  let leafEntries = KeyEntryList(isLeaf: true)
-  let branchEntries = KeyEntryList(isLeaf: false)
+  private(set) lazy var leafEntries = KeyEntryList(isLeaf: true)
+  private(set) lazy var branchEntries = KeyEntryList(isLeaf: false)
 
   /// Edits the tree at `root` in the transaction of `context`.
   public convenience init(root: TreeRoot, context: WriteContext) {
