@@ -80,10 +80,15 @@ extension ColumnTreeEditor {
   func dropFinger() {
     settleFinger()
     // A leaf that took many changes is likely done: packed now, its memory serves the next one.
-    if finger.changeCount >= 16, let leaf, let builder = leaf.builder {
-      packNow(leaf)
-      leaf.builder = nil
-      recycle(builder)
+    if finger.changeCount > 0, let leaf, let builder = leaf.builder {
+      if finger.changeCount >= 16 {
+        packNow(leaf)
+        leaf.builder = nil
+        recycle(builder)
+      } else {
+        // It may have grown; the transaction's budget counts it while it stays.
+        leaf.heldByteCount = builder.heldByteCount
+      }
     }
     finger = Finger()
     hot = nil

@@ -39,6 +39,8 @@ final class DirtyLeaf: DirtyPage {
 
   @inline(__always) var rowCount: Int { builder?.rowCount ?? packed.rowCount }
 
+  override var measuredHeldByteCount: Int { builder?.heldByteCount ?? 0 }
+
   override func pack() throws(StoreError) {
     guard let builder, !builder.isPacked else { return }
     LeafPacker(builder, scratch: scratch).pack(into: self)

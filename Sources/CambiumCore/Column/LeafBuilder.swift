@@ -37,7 +37,8 @@ final class LeafBuilder {
   /// The memory it takes, in bytes.
   var heldByteCount: Int {
     (0..<columnCount).reduce(keys == nil ? 0 : capacity * 8) { sum, index in
-      sum + capacity * columns[index].stride + columns[index].heapCapacity
+      let flags = columns[index].nulls == nil ? 0 : capacity
+      return sum + capacity * columns[index].stride + flags + columns[index].heapCapacity
     }
   }
 

@@ -54,6 +54,9 @@ open class DirtyPage {
   /// The base class has none.
   open func pack() throws(StoreError) {}
 
+  /// What ``heldByteCount`` should say.
+  var measuredHeldByteCount: Int { 0 }
+
   /// The packed page; valid until the transaction's next change.
   func page() throws(StoreError) -> Page {
     try pack()
@@ -84,6 +87,12 @@ public final class DirtyPages {
     }
     pages.append(page)
     return PageReference(dirty: pages.count - 1, kind: page.kind)
+  }
+
+  /// The same room as ``byteCount``, measured page by page: for tests.
+  var measuredByteCount: Int {
+    pages.reduce(0) { sum, page in sum + (page.map { $0.capacity + $0.measuredHeldByteCount } ?? 0)
+    }
   }
 
   /// The page with that number; it must exist.
