@@ -105,6 +105,21 @@ import Testing
     #expect(try database.verify().findings == [])
   }
 
+  @Test func `a value over the name of a table is misuse, and so is a table over a value`() async {
+    await #expect(processExitsWith: .failure) {
+      let database = try Database(store: HeapStore())
+      let transaction = try database.beginWrite()
+      _ = try transaction.createTable("t", columns: [])
+      try transaction.setValue("t", [1])
+    }
+    await #expect(processExitsWith: .failure) {
+      let database = try Database(store: HeapStore())
+      let transaction = try database.beginWrite()
+      try transaction.setValue("v", [1])
+      _ = try transaction.createTable("v", columns: [])
+    }
+  }
+
   @Test(arguments: 1...3 as ClosedRange<UInt64>)
   func `the budget counts all that random inserts keep in memory`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
