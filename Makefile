@@ -4,7 +4,7 @@ SWIFT ?= swift
 STORE ?= file
 AT ?=
 
-.PHONY: test demo bench-core install lint docs clean
+.PHONY: test demo bench-core bench-objects install lint docs clean
 
 # System packages, installed only when missing: the demo reads zstd-compressed data.
 install:
@@ -24,6 +24,11 @@ bench-core:
 	@Tools/install-packages liblmdb-dev
 	$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-core
 	@Tools/Benchmarks/.build/release/bench-core $(if $(ROWS),--rows $(ROWS)) $(if $(JSON),--json)
+
+# What the object layer costs per operation. OBJECTS=20000 and JSON=1 are options.
+bench-objects:
+	$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-objects
+	@Tools/Benchmarks/.build/release/bench-objects $(if $(OBJECTS),--objects $(OBJECTS)) $(if $(JSON),--json)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools

@@ -6,7 +6,8 @@ let package = Package(
   name: "cambium-benchmarks",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "bench-core", targets: ["BenchCore"])
+    .executable(name: "bench-core", targets: ["BenchCore"]),
+    .executable(name: "bench-objects", targets: ["BenchObjects"]),
   ],
   dependencies: [
     .package(name: "cambium", path: "../.."),
@@ -22,6 +23,12 @@ let package = Package(
         "CLMDB",
         .product(name: "CambiumCore", package: "cambium"),
         .product(name: "CambiumFile", package: "cambium"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .executableTarget(
+      name: "BenchObjects",
+      dependencies: [
+        .product(name: "Cambium", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
   ],

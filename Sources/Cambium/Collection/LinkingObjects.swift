@@ -74,7 +74,7 @@ extension LinkingObjects: RealmCollection {
 
   /// Walks the objects.
   public func makeIterator() -> RLMIterator<Element> {
-    RLMIterator(core?.elementSource() ?? ArraySource<Element>([]))
+    core?.makeIterator() ?? RLMIterator([])
   }
 
   /// The place of `object`; nil when it does not link here.

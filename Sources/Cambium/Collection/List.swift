@@ -65,7 +65,7 @@ public final class List<Element: RealmCollectionValue> {
   }
 
   /// Walks the elements; in a write transaction those that are there now.
-  public func makeIterator() -> RLMIterator<Element> { RLMIterator(ArraySource(allElements())) }
+  public func makeIterator() -> RLMIterator<Element> { RLMIterator(allElements()) }
 
   /// The place of the first element equal to `object`; nil when there is none.
   public func index(of object: Element) -> Int? {

@@ -66,27 +66,28 @@ extension RealmCollection {
 /// In a write transaction it walks the elements that were there when it began; one that was deleted
 /// since comes as an invalidated object.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
-  private var source: any ElementSource<Element>
+  @usableFromInline let walk: ObjectWalk?
+  @usableFromInline var values: IndexingIterator<[Element]>
 
-  init(_ source: any ElementSource<Element>) { self.source = source }
+  /// Walks objects; `Element` is their class or a superclass of it.
+  init(_ walk: ObjectWalk) {
+    self.walk = walk
+    values = [].makeIterator()
+  }
+
+  /// Walks values that are there already.
+  init(_ elements: [Element]) {
+    walk = nil
+    values = elements.makeIterator()
+  }
 
   /// The next element; nil at the end.
-  public mutating func next() -> Element? { source.next() }
-}
-
-/// Gives a collection's elements one after another.
-protocol ElementSource<Element> {
-  associatedtype Element
-  mutating func next() -> Element?
-}
-
-/// Elements that are there already.
-struct ArraySource<Element>: ElementSource {
-  var iterator: IndexingIterator<[Element]>
-
-  init(_ elements: [Element]) { iterator = elements.makeIterator() }
-
-  mutating func next() -> Element? { iterator.next() }
+  @inlinable public mutating func next() -> Element? {
+    guard let walk else { return values.next() }
+    guard let object = walk.next() else { return nil }
+    // Whoever made the walk saw that the objects are of this type.
+    return unsafeBitCast(object, to: Element.self)
+  }
 }
 
 /// A collection whose elements' properties are read by name.

@@ -47,7 +47,7 @@ import CambiumCore
   }
 
   /// Walks the elements; in a write transaction those that are there now.
-  public func makeIterator() -> RLMIterator<Element> { RLMIterator(core.elementSource()) }
+  public func makeIterator() -> RLMIterator<Element> { core.makeIterator() }
 
   /// The place of `object`; nil when it is not among the elements.
   public func index(of object: Element) -> Int? {

@@ -67,6 +67,20 @@ extension Object: _PersistableInsideOptional {
     row.append(.int(session.adopt(value)))
   }
 
+  /// Moves the link, or null when there is none.
+  public static func takeOptionalPersistedValue(
+    _ storage: UnsafeMutableRawPointer, to row: RowWriter
+  ) {
+    // Links to all classes lie in memory alike.
+    let wrapper = storage.assumingMemoryBound(to: Persisted<Object?>.self)
+    if case .some(.some(let value)) = wrapper.pointee.value {
+      writePersistedValue(value, to: row)
+      wrapper.pointee.value = nil
+    } else {
+      row.append(.null)
+    }
+  }
+
   /// The object itself.
   public static func dynamicValue(_ value: Object) -> Any? { value }
 
@@ -127,8 +141,10 @@ extension ObjectBase {
   /// The key that a link's cell holds; nil for none.
   final func linkKey(_ head: PersistedHead) -> Int64? {
     if isRowCurrent, head.flags & PersistedHead.laterGroup == 0 {
-      guard let column = leafColumn(head.column), !column.isNull(row) else { return nil }
-      return column.int(row)
+      return withExtendedLifetime(self) {
+        guard let cell = cell(head), !cell.isNull else { return nil }
+        return cell.int
+      }
     }
     var key: Int64?
     readCell(head) { key = $0.link }

@@ -21,13 +21,12 @@ extension ObjectBase {
       return
     }
     findRow(access)
-    guard let leaf, let tree = access.currentTable()?.groups.first else {
-      stopAsGone()
-    }
+    guard let tree = access.currentTable()?.groups.first else { stopAsGone() }
     let property = access.description.properties[Int(head.index)].property
     realm.reading { () throws(StoreError) in
-      try leaf.withCell(
-        head.column, property.columnType, row, tree, isNullable: property.isColumnNullable, body)
+      try row.withCell(
+        head.column, hint: head.place, property.columnType, tree,
+        isNullable: property.isColumnNullable, body)
     }
   }
 
@@ -59,16 +58,14 @@ extension ObjectBase {
     return (access, session)
   }
 
-  /// Makes ``leaf`` and ``row`` current; stops when the object is gone.
+  /// Makes ``row`` current; stops when the object is gone.
   private final func findRow(_ access: ClassAccess) {
     if access.header.pointee.generation == generation { return }
     guard epoch == access.realm.invalidations, let position = access.locate(key, created) else {
       stopAsGone()
     }
     // Frozen accessors find their row when they are made.
-    leaf = position.leaf
-    row = position.row
-    generation = access.header.pointee.generation
+    access.stand(self, at: position)
   }
 
   /// Stops when the object is gone.

@@ -12,12 +12,12 @@ open class ObjectBase {
 
   /// Shared by all accessors of a class in a Realm: the context's thread and the rows' generation.
   @exclusivity(unchecked) @usableFromInline final var header: UnsafeMutablePointer<AccessHeader>
-  /// The generation in which ``leaf`` and ``row`` were found; 0 for never.
+  /// The generation in which ``row`` was found; 0 for never.
   @exclusivity(unchecked) @usableFromInline final var generation: UInt64 = 0
-  /// Where the object's row is, while ``generation`` is current.
-  @exclusivity(unchecked) @usableFromInline final var leaf: ColumnLeaf?
-  /// The row in ``leaf``.
-  @exclusivity(unchecked) @usableFromInline final var row = 0
+  /// Where the object's cells are, while ``generation`` is current.
+  @exclusivity(unchecked) @usableFromInline final var row = LeafRow()
+  /// Keeps the memory of ``row`` alive, where the Realm's version does not.
+  @exclusivity(unchecked) final var rowOwner: AnyObject?
 
   /// The Realm; nil for unmanaged objects and after deletion through this accessor.
   @exclusivity(unchecked) final var instance: RealmInstance?
@@ -93,9 +93,10 @@ extension ObjectBase {
         || header.pointee.thread == AccessHeader.anyThread)
   }
 
-  /// A column of the leaf that the accessor remembers; nil when all its rows hold the default.
-  @inlinable @inline(__always) final func leafColumn(_ column: UInt16) -> LeafColumn? {
-    leaf?.column(column)
+  /// A cell of the row that the accessor remembers; nil when it holds its column's default. The
+  /// object must outlive what is read from it.
+  @inlinable @inline(__always) final func cell(_ head: PersistedHead) -> LeafCell? {
+    row.cell(head.column, hint: head.place)
   }
 
   /// Whether collections once read are kept in the object: not by frozen ones, which several threads

@@ -169,7 +169,7 @@ extension ObjectBase {
     access = nil
     header = AccessHeader.unmanaged
     generation = 0
-    leaf = nil
+    rowOwner = nil
     created = ObjectBase.deletedCreation
   }
 }

@@ -36,6 +36,13 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
     if let value { Wrapped.writePersistedValue(value, to: row) } else { row.append(.null) }
   }
 
+  /// Moves the value or null.
+  public static func takePersistedValue(
+    _ storage: UnsafeMutableRawPointer, to row: RowWriter
+  ) {
+    Wrapped.takeOptionalPersistedValue(storage, to: row)
+  }
+
   /// The value or nil.
   public static func dynamicValue(_ value: Wrapped?) -> Any? {
     value.flatMap { Wrapped.dynamicValue($0) }

@@ -27,8 +27,8 @@ extension PersistableEnum {
   @inlinable public static var scalarColumnType: ColumnType { RawValue.scalarColumnType }
 
   /// Reads a raw value.
-  @inlinable public init?(scalarIn column: LeafColumn, row: Int) {
-    guard let raw = RawValue(scalarIn: column, row: row) else { return nil }
+  @inlinable public init?(scalarIn cell: LeafCell) {
+    guard let raw = RawValue(scalarIn: cell) else { return nil }
     // An unknown raw value is left to the slow path, which knows the property's name.
     self.init(rawValue: raw)
   }

@@ -1,7 +1,9 @@
 /// The eight bytes with which an `@Persisted` property begins inside of its object.
 ///
-///      0        2       4       5       6      8
-///     | column | index | state | flags | zero |
+///      0        2       4       5       6       8
+///     | column | index | state | flags | place |
+///
+/// `place` is where a leaf's directory has the column, unless it leaves earlier ones out.
 ///
 /// A managed object's heads are written when the accessor is made, from a table that its class keeps
 /// for each Realm: reading a property then needs no search for its column.
@@ -10,7 +12,7 @@
   @usableFromInline var index: UInt16
   @usableFromInline var state: UInt8
   @usableFromInline var flags: UInt8
-  @usableFromInline var reserved: UInt16 = 0
+  @usableFromInline var place: UInt16 = 0
 
   @usableFromInline static let unmanaged: UInt8 = 0
   @usableFromInline static let managed: UInt8 = 1

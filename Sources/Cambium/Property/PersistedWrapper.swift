@@ -44,27 +44,8 @@ extension Persisted: PersistedWrapper {
     }
   }
 
-  // The types that most properties have: unspecialized, a property takes ten times as long.
-  @_specialize(where Value == Int)
-  @_specialize(where Value == Int?)
-  @_specialize(where Value == Double)
-  @_specialize(where Value == Double?)
-  @_specialize(where Value == Bool)
-  @_specialize(where Value == Bool?)
-  @_specialize(where Value == String)
-  @_specialize(where Value == String?)
-  @_specialize(where Value == Date)
-  @_specialize(where Value == Date?)
   static func take(_ storage: UnsafeMutableRawPointer, to row: RowWriter) {
-    let wrapper = bound(storage)
-    guard let value = wrapper.pointee.value else {
-      let value = Value.defaultPersistedValue()
-      Value.writePersistedValue(value, to: row)
-      if Value.isPersistedValueKept { wrapper.pointee.value = value }
-      return
-    }
-    Value.writePersistedValue(value, to: row)
-    if !Value.isPersistedValueKept { wrapper.pointee.value = nil }
+    Value.takePersistedValue(storage, to: row)
   }
 
   static func peek(_ storage: UnsafeMutableRawPointer, to row: RowWriter) {

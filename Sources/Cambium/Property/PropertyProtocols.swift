@@ -28,6 +28,9 @@ public protocol _Persistable: _RealmSchemaDiscoverable, _HasPersistedType {
   static func setPersistedValue(_ value: Self, of object: ObjectBase, _ head: PersistedHead)
   /// Stores `value` in the current cell of `row`, adding linked objects to its Realm.
   static func writePersistedValue(_ value: Self, to row: RowWriter)
+  /// Moves the value of the `Persisted<Self>` at `storage` to the current cell of `row`. A
+  /// requirement, so that it is compiled for each type: every property of every new object comes here.
+  static func takePersistedValue(_ storage: UnsafeMutableRawPointer, to row: RowWriter)
   /// The value as dynamic access returns it, nil for null.
   static func dynamicValue(_ value: Self) -> Any?
   /// The value that stands for `value` when it comes from a dictionary, an array or dynamic access;
@@ -43,6 +46,26 @@ public protocol _Persistable: _RealmSchemaDiscoverable, _HasPersistedType {
 }
 
 extension _Persistable {
+  /// Moves the value, or the default of a property that has none.
+  public static func takePersistedValue(
+    _ storage: UnsafeMutableRawPointer, to row: RowWriter
+  ) {
+    takePersistedValue(storage.assumingMemoryBound(to: Persisted<Self>.self), to: row)
+  }
+
+  @inline(__always) static func takePersistedValue(
+    _ wrapper: UnsafeMutablePointer<Persisted<Self>>, to row: RowWriter
+  ) {
+    guard let value = wrapper.pointee.value else {
+      let value = defaultPersistedValue()
+      writePersistedValue(value, to: row)
+      if isPersistedValueKept { wrapper.pointee.value = value }
+      return
+    }
+    writePersistedValue(value, to: row)
+    if !isPersistedValueKept { wrapper.pointee.value = nil }
+  }
+
   /// Only collections are kept.
   @inlinable public static var isPersistedValueKept: Bool { false }
 
@@ -67,11 +90,26 @@ public protocol _PersistableInsideOptional: _Persistable {
   /// Stores the value of a managed object, nil for null.
   static func setOptionalPersistedValue(
     _ value: Self?, of object: ObjectBase, _ head: PersistedHead)
+  /// Moves the value of the `Persisted<Self?>` at `storage` to the current cell of `row`.
+  static func takeOptionalPersistedValue(_ storage: UnsafeMutableRawPointer, to row: RowWriter)
   /// The optional value that a key path's trace continues with.
   static func optionalTracedValue(of object: ObjectBase, _ head: PersistedHead) -> Self?
 }
 
 extension _PersistableInsideOptional {
+  /// Moves the value, or null when the property has none.
+  public static func takeOptionalPersistedValue(
+    _ storage: UnsafeMutableRawPointer, to row: RowWriter
+  ) {
+    let wrapper = storage.assumingMemoryBound(to: Persisted<Self?>.self)
+    if case .some(.some(let value)) = wrapper.pointee.value {
+      writePersistedValue(value, to: row)
+      wrapper.pointee.value = nil
+    } else {
+      row.append(.null)
+    }
+  }
+
   /// Only links lead on.
   public static func optionalTracedValue(
     of object: ObjectBase, _ head: PersistedHead

@@ -11,10 +11,9 @@ extension String: StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey {
   @inlinable public static var scalarColumnType: ColumnType { .bytes }
 
   /// Reads a cell of a leaf; nil when the text is too long to lie in it.
-  @inlinable public init?(scalarIn column: LeafColumn, row: Int) {
-    let cell = column.bytes(row)
-    guard cell.form == .inline else { return nil }
-    self = cell.string
+  @inlinable public init?(scalarIn cell: LeafCell) {
+    guard let text = cell.text else { return nil }
+    self = text
   }
 
   /// Reads a cell; bytes that are no UTF-8 are replaced.
@@ -51,8 +50,8 @@ extension Data: StoredScalar, SortableType {
   @inlinable public static var scalarColumnType: ColumnType { .bytes }
 
   /// Reads a cell of a leaf; nil when the data is too long to lie in it.
-  @inlinable public init?(scalarIn column: LeafColumn, row: Int) {
-    let cell = column.bytes(row)
+  @inlinable public init?(scalarIn cell: LeafCell) {
+    let cell = cell.bytes
     guard cell.form == .inline else { return nil }
     self = cell.withBytes { Data($0) }
   }

@@ -11,8 +11,8 @@ extension StoredInteger {
   @inlinable public static var scalarColumnType: ColumnType { .int }
 
   /// Reads a cell; stops when a dynamic write stored a number that does not fit.
-  @inlinable public init?(scalarIn column: LeafColumn, row: Int) {
-    self = Self.narrowed(column.int(row))
+  @inlinable public init?(scalarIn cell: LeafCell) {
+    self = Self.narrowed(cell.int)
   }
 
   /// Reads a cell; stops when a dynamic write stored a number that does not fit.

@@ -11,7 +11,7 @@ extension Bool: StoredScalar, _PrimaryKey, _Indexable {
   @inlinable public static var scalarColumnType: ColumnType { .bool }
 
   /// Reads a cell of a leaf; never nil.
-  @inlinable public init?(scalarIn column: LeafColumn, row: Int) { self = column.bool(row) }
+  @inlinable public init?(scalarIn cell: LeafCell) { self = cell.bool }
 
   /// Reads a cell; stops when it is of another type.
   @inlinable public init(scalarIn cell: ColumnValue) {
@@ -45,7 +45,7 @@ extension Float: StoredScalar, MinMaxType, AddableType, SortableType {
   @inlinable public static var scalarColumnType: ColumnType { .float }
 
   /// Reads a cell of a leaf; never nil.
-  @inlinable public init?(scalarIn column: LeafColumn, row: Int) { self = column.float(row) }
+  @inlinable public init?(scalarIn cell: LeafCell) { self = cell.float }
 
   /// Reads a cell; stops when it is of another type.
   @inlinable public init(scalarIn cell: ColumnValue) {
@@ -79,7 +79,7 @@ extension Double: StoredScalar, MinMaxType, AddableType, SortableType {
   @inlinable public static var scalarColumnType: ColumnType { .double }
 
   /// Reads a cell of a leaf; never nil.
-  @inlinable public init?(scalarIn column: LeafColumn, row: Int) { self = column.double(row) }
+  @inlinable public init?(scalarIn cell: LeafCell) { self = cell.double }
 
   /// Reads a cell; stops when it is of another type.
   @inlinable public init(scalarIn cell: ColumnValue) {

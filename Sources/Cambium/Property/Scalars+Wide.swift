@@ -14,8 +14,8 @@ extension StoredWide {
   @inlinable public static var scalarColumnType: ColumnType { .wide }
 
   /// Reads a cell.
-  @inlinable public init?(scalarIn column: LeafColumn, row: Int) {
-    let words = column.wide(row)
+  @inlinable public init?(scalarIn cell: LeafCell) {
+    let words = cell.wide
     self.init(wideLow: words.low, high: words.high)
   }
 

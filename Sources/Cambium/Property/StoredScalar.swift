@@ -11,7 +11,7 @@ public protocol StoredScalar: _PersistableInsideOptional, _RealmCollectionValueI
   /// What the cells of its column are.
   static var scalarColumnType: ColumnType { get }
   /// Reads a cell of a leaf that is not null; nil when the value is kept elsewhere.
-  init?(scalarIn column: LeafColumn, row: Int)
+  init?(scalarIn cell: LeafCell)
   /// Reads a cell that is not null.
   init(scalarIn cell: ColumnValue)
   /// Calls `body` with the value's cell.
@@ -30,10 +30,11 @@ extension StoredScalar {
   /// Reads the row that the accessor has found, or finds it.
   @inlinable
   public static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
-    if object.isRowCurrent, head.flags == 0, let column = object.leafColumn(head.column),
-      let value = Self(scalarIn: column, row: object.row)
-    {
-      return value
+    if object.isRowCurrent, head.flags == 0 {
+      let value = withExtendedLifetime(object) {
+        object.cell(head).map { Self(scalarIn: $0) } ?? Self(scalarIn: .zero(scalarColumnType))
+      }
+      if let value { return value }
     }
     var result: Self?
     object.readCell(head) { result = Self(scalarIn: $0) }
@@ -53,10 +54,11 @@ extension StoredScalar {
     of object: ObjectBase, _ head: PersistedHead
   ) -> Self? {
     if object.isRowCurrent, head.flags == 0 {
-      guard let column = object.leafColumn(head.column), !column.isNull(object.row) else {
-        return nil
+      let value = withExtendedLifetime(object) { () -> Self?? in
+        guard let cell = object.cell(head), !cell.isNull else { return .some(nil) }
+        return Self(scalarIn: cell).map { .some($0) }
       }
-      if let value = Self(scalarIn: column, row: object.row) { return value }
+      if let value { return value }
     }
     var result: Self?
     object.readCell(head) { cell in

@@ -175,7 +175,7 @@ extension Realm {
     guard keys.owner === instance else {
       fatalError("Can only delete objects from the Realm they belong to.")
     }
-    for key in keys.keys { session.delete(key, access) }
+    session.delete(keys.keys, access)
   }
 
   /// Deletes all objects of all classes of this Realm's schema.
@@ -201,8 +201,14 @@ extension Realm {
     guard let index = access.stored.primaryKeyIndex else {
       fatalError("'\(access.stored.name)' does not have a primary key defined")
     }
-    guard let found = access.key(forPrimaryKey: key, index) else { return nil }
-    return access.object(forKey: found) as? Element
+    let found: Int64?
+    if access.stored.isKeyPrimaryKey, KeyType.self == Int.self, let key = key as? Int {
+      found = Int64(key)
+    } else {
+      found = access.key(forPrimaryKey: key, index)
+    }
+    guard let found, let object = access.object(forKey: found) else { return nil }
+    return unsafeDowncast(object, to: type)
   }
 }
 
@@ -251,16 +257,20 @@ extension ClassAccess {
 
 /// The value inside of any number of optionals; nil for nil and for Foundation's null.
 func flattened(_ value: Any?) -> Any? {
-  guard let value, !(value is NSNull) else { return nil }
-  if let optional = value as? any AnyOptional { return flattened(optional.wrappedAny) }
-  return value
+  guard let value else { return nil }
+  // Only classes are asked whether they are Foundation's null: others would be turned into objects.
+  let type = type(of: value)
+  if type is AnyObject.Type { return value is NSNull ? nil : value }
+  guard let type = type as? any AnyOptional.Type else { return value }
+  return flattened(type.wrappedAny(value))
 }
 
 /// An optional behind `Any`.
 protocol AnyOptional {
-  var wrappedAny: Any? { get }
+  /// What is inside of `value`, an optional of this type.
+  static func wrappedAny(_ value: Any) -> Any?
 }
 
 extension Optional: AnyOptional {
-  var wrappedAny: Any? { self }
+  static func wrappedAny(_ value: Any) -> Any? { (value as? Self).flatMap { $0 } }
 }

@@ -7,25 +7,27 @@ import CambiumCore
 /// Plumbing; it is public because property types meet it. Belongs to its context. A frozen instance
 /// has none: nothing in it changes once it is made.
 public final class RealmInstance {
+  // Exclusivity of what every access reads is not checked: the instance belongs to one context, and
+  // frozen ones do not change.
   let coordinator: Coordinator
   let configuration: Realm.Configuration
   let confinement: Confinement
   /// The classes of this Realm and their stored forms.
   let classSet: ClassSet
   let stored: StoredSchema
-  private(set) var classes: [ClassAccess] = []
+  @exclusivity(unchecked) private(set) var classes: [ClassAccess] = []
   /// The version that is seen; nil after `invalidate()` until the next access.
-  private(set) var snapshot: Snapshot?
+  @exclusivity(unchecked) private(set) var snapshot: Snapshot?
   /// The running write transaction.
-  private(set) var session: WriteSession?
+  @exclusivity(unchecked) private(set) var session: WriteSession?
   /// Whether commits elsewhere move this Realm on by themselves, once its context can be woken.
   var autorefresh = true
   /// The control block of the thread on which the context was last seen.
-  private var thread = AccessHeader.noThread
+  @exclusivity(unchecked) private var thread = AccessHeader.noThread
   /// The frozen instance of the version that is seen.
   private var frozen = WeakInstance(nil)
   /// Rises with everything that may change what a query gives.
-  private(set) var changeCount: UInt64 = 0
+  @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
 
   init(
     coordinator: Coordinator, configuration: Realm.Configuration, confinement: Confinement,
@@ -44,7 +46,7 @@ public final class RealmInstance {
       let record = readTable(storedClass.tableName)?.record
       return ClassAccess(
         realm: self, index: index, description: description, stored: storedClass,
-        groupOf: { record?.group(of: $0) ?? 0 })
+        record: record)
     }
     for access in classes { access.resolveTargets { classSet.index(named: $0) } }
     if isFrozen {
@@ -141,7 +143,7 @@ public final class RealmInstance {
   }
 
   /// How often the Realm was invalidated: what was read before is gone for good.
-  private(set) var invalidations: UInt64 = 0
+  @exclusivity(unchecked) private(set) var invalidations: UInt64 = 0
 
   /// All rows may be elsewhere.
   private func moved() {
@@ -217,9 +219,16 @@ public final class RealmInstance {
 
   // MARK: Classes
 
+  @exclusivity(unchecked) private var lastIndex = -1
+
   /// The class of `type`; nil when it does not belong to this Realm.
   func access(of type: ObjectBase.Type) -> ClassAccess? {
-    classSet.index(of: type).map { classes[$0] }
+    if isFrozen { return classSet.index(of: type).map { classes[$0] } }
+    // Most questions are for the class of the last one.
+    if lastIndex >= 0, classes[lastIndex].description.type == type { return classes[lastIndex] }
+    guard let index = classSet.index(of: type) else { return nil }
+    lastIndex = index
+    return classes[index]
   }
 
   /// The class of `type`; stops when it does not belong to this Realm.

@@ -20,12 +20,7 @@ final class BacklinkEditor {
   /// Puts all noted links into the tree.
   func settle() throws(StoreError) {
     if pending.isEmpty { return }
-    pending.sort { left, right in
-      if left.target != right.target { return left.target < right.target }
-      if left.table != right.table { return left.table < right.table }
-      if left.column != right.column { return left.column < right.column }
-      return left.source < right.source
-    }
+    pending.sort(by: BacklinkKey.areInOrder)
     for link in pending { try insert(link) }
     pending.removeAll(keepingCapacity: pending.count <= 1 << 12)
   }
@@ -79,6 +74,16 @@ final class BacklinkEditor {
     var cursor = tree.tree.cursor()
     guard try cursor.seek(to: prefix), cursor.key.starts(with: prefix) else { return 0 }
     return try count(link)
+  }
+
+  /// Forgets links of properties that link to one object at a time, so that none has an ordinal.
+  func removeSingle(_ links: [BacklinkKey]) throws(StoreError) {
+    try settle()
+    if links.count == tree.tree.count {
+      try tree.removeAll()
+      return
+    }
+    for link in links.sorted(by: BacklinkKey.areInOrder) { try tree.remove(link.bytes) }
   }
 
   /// All links to `target`.

@@ -67,6 +67,14 @@ package struct BacklinkKey: Hashable, Sendable {
     }
   }
 
+  /// Whether the tree has `left` before `right`; ordinals do not count.
+  static func areInOrder(_ left: BacklinkKey, _ right: BacklinkKey) -> Bool {
+    if left.target != right.target { return left.target < right.target }
+    if left.table != right.table { return left.table < right.table }
+    if left.column != right.column { return left.column < right.column }
+    return left.source < right.source
+  }
+
   /// What the keys of all links to `target` begin with.
   package static func prefix(target: Int64) -> [UInt8] {
     var bytes: [UInt8] = []

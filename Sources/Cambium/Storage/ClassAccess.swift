@@ -5,6 +5,7 @@ import CambiumCore
 /// Belongs to its Realm's context, except in a frozen Realm, where nothing here changes after the
 /// Realm was made.
 final class ClassAccess {
+  // Exclusivity is not checked, as in the Realm's instance.
   // The Realm owns its classes, and every accessor that leads here keeps the Realm.
   unowned(unsafe) let realm: RealmInstance
   /// The class's place among the Realm's classes.
@@ -16,12 +17,17 @@ final class ClassAccess {
   /// What all accessors look at before they trust the row they remember.
   let header: UnsafeMutablePointer<AccessHeader>
   /// The class that each property links to, if it does.
-  private(set) var targets: [Int?] = []
+  @exclusivity(unchecked) private(set) var targets: [Int?] = []
   /// The list properties.
   let collections: [Int]
   private let slots: UnsafeMutableBufferPointer<Slot>
-  private var table: Table?
-  private var tableGeneration: UInt64 = 0
+  private let type: ObjectBase.Type
+  private let createdHead: PersistedHead
+  private let remembersLeaves: Bool
+  @exclusivity(unchecked) private var lastLeaf: ColumnLeaf?
+  @exclusivity(unchecked) private var lastLeafGeneration: UInt64 = 0
+  @exclusivity(unchecked) private var table: Table?
+  @exclusivity(unchecked) private var tableGeneration: UInt64 = 0
 
   /// What is written into an accessor for one property.
   private struct Slot {
@@ -31,12 +37,14 @@ final class ClassAccess {
 
   init(
     realm: RealmInstance, index: Int, description: ClassDescription, stored: StoredClass,
-    groupOf: (UInt16) -> Int
+    record: TableRecord?
   ) {
     self.realm = realm
     self.index = index
     self.description = description
     self.stored = stored
+    type = description.type
+    remembersLeaves = !realm.isFrozen
     collections = description.properties.indices.filter {
       description.properties[$0].property.isCollection
     }
@@ -45,13 +53,22 @@ final class ClassAccess {
     slots = .allocate(capacity: description.properties.count)
     for (index, property) in description.properties.enumerated() {
       let column = stored.columns[index]
-      var head = PersistedHead(
-        column: column, index: UInt16(index), state: PersistedHead.managed)
-      if column != StoredClass.noColumn, groupOf(column) > 0 {
-        head.flags = PersistedHead.laterGroup
-      }
-      slots.initializeElement(at: index, to: Slot(offset: property.offset, head: head))
+      slots.initializeElement(
+        at: index,
+        to: Slot(offset: property.offset, head: Self.head(column, UInt16(index), record)))
     }
+    createdHead = Self.head(stored.createdColumn, 0, record)
+  }
+
+  private static func head(
+    _ column: UInt16, _ index: UInt16, _ record: TableRecord?
+  ) -> PersistedHead {
+    var head = PersistedHead(column: column, index: index, state: PersistedHead.managed)
+    guard let record, column != StoredClass.noColumn else { return head }
+    if record.group(of: column) ?? 0 > 0 { head.flags = PersistedHead.laterGroup }
+    let before = record.groups.first?.prefix { $0.id < column }.count ?? 0
+    head.place = UInt16(clamping: before)
+    return head
   }
 
   deinit {
@@ -85,7 +102,7 @@ final class ClassAccess {
   }
 
   /// Rises whenever objects come or go, or the version moves.
-  private(set) var membershipCount: UInt64 = 0
+  @exclusivity(unchecked) private(set) var membershipCount: UInt64 = 0
 
   /// Notes that objects came or went.
   func noteMembership() { membershipCount &+= 1 }
@@ -107,13 +124,30 @@ final class ClassAccess {
 
   /// Where the row with that key is; nil when there is none.
   func seek(_ key: Int64) -> RowPosition? {
-    guard let table = currentTable(), let tree = table.groups.first else { return nil }
-    return realm.reading { () throws(StoreError) in try tree.seek(key) }
+    // Keys that are asked for often lie near each other.
+    if lastLeafGeneration == header.pointee.generation, let lastLeaf,
+      let row = lastLeaf.find(key)
+    {
+      return RowPosition(leaf: lastLeaf, row: row, index: -1)
+    }
+    guard let tree = currentTable()?.groups.first else { return nil }
+    let position = realm.reading { () throws(StoreError) in try tree.seek(key) }
+    if let position, remembersLeaves {
+      lastLeaf = position.leaf
+      lastLeafGeneration = header.pointee.generation
+    }
+    return position
   }
 
   /// When the object at `position` was created.
   func creation(at position: RowPosition) -> Int64 {
-    position.leaf.column(stored.createdColumn)?.int(position.row) ?? 0
+    withExtendedLifetime(position.leaf.page.owner) {
+      creation(LeafRow(position.leaf, position.row))
+    }
+  }
+
+  private func creation(_ row: LeafRow) -> Int64 {
+    row.cell(createdHead.column, hint: createdHead.place)?.int ?? 0
   }
 
   /// When the object with that key was created; nil when there is none.
@@ -139,18 +173,27 @@ final class ClassAccess {
 
   /// A new accessor of the row at `position`.
   func object(at position: RowPosition) -> ObjectBase {
-    let object = description.type.init()
-    bind(
-      object, key: position.leaf.key(at: position.row), created: creation(at: position),
-      position: position)
+    let object = type.init()
+    let row = LeafRow(position.leaf, position.row)
+    bind(object, key: position.leaf.key(at: position.row), created: creation(row))
+    object.row = row
+    object.rowOwner = position.leaf.page.owner
+    object.generation = header.pointee.generation
     return object
+  }
+
+  /// Lets an accessor remember where its row is.
+  func stand(_ object: ObjectBase, at position: RowPosition) {
+    object.row = LeafRow(position.leaf, position.row)
+    object.rowOwner = position.leaf.page.owner
+    object.generation = header.pointee.generation
   }
 
   /// A new accessor of the object with that key; nil when there is none.
   func object(forKey key: Int64) -> ObjectBase? {
     if isTouched {
       guard let created = creation(of: key) else { return nil }
-      let object = description.type.init()
+      let object = type.init()
       bind(object, key: key, created: created)
       return object
     }
@@ -158,7 +201,7 @@ final class ClassAccess {
   }
 
   /// Turns `object` into an accessor.
-  func bind(_ object: ObjectBase, key: Int64, created: Int64, position: RowPosition? = nil) {
+  func bind(_ object: ObjectBase, key: Int64, created: Int64) {
     object.instance = realm
     object.access = Unmanaged.passUnretained(self)
     object.header = header
@@ -168,11 +211,6 @@ final class ClassAccess {
     let storage = object.storage
     for slot in slots {
       storage.storeBytes(of: slot.head, toByteOffset: slot.offset, as: PersistedHead.self)
-    }
-    if let position {
-      object.leaf = position.leaf
-      object.row = position.row
-      object.generation = header.pointee.generation
     }
   }
 }

@@ -14,11 +14,13 @@ final class ClassEditor {
   let indexed: [Int]
   /// The to-one links.
   let links: [Int]
-  private var indexes: [KeyTreeEditor?]
+  @exclusivity(unchecked) private var indexes: [KeyTreeEditor?]
   private let transaction: WriteTransaction
   private let cancelCount: Int
   /// How often keys of objects that this transaction created were used and deleted.
   private var incarnations: [Int64: Int] = [:]
+  /// How often this transaction removed all objects at once.
+  private var clearCount = 0
 
   init(access: ClassAccess, table: TableEditor, transaction: WriteTransaction) {
     self.access = access
@@ -50,7 +52,7 @@ final class ClassEditor {
   func newCreation(of key: Int64) -> Int64 {
     Incarnation.value(
       version: transaction.version, cancelCount: cancelCount,
-      count: incarnations.isEmpty ? 0 : incarnations[key] ?? 0)
+      count: clearCount + (incarnations.isEmpty ? 0 : incarnations[key] ?? 0))
   }
 
   /// Notes that an object was deleted, so that its key's next user differs from it.
@@ -59,6 +61,9 @@ final class ClassEditor {
       incarnations[key, default: 0] += 1
     }
   }
+
+  /// Notes that all objects were deleted, so that the next users of their keys differ from them.
+  func noteClearing() { clearCount += 1 }
 
   /// The index of a property.
   func index(_ propertyIndex: Int) throws(StoreError) -> KeyTreeEditor {

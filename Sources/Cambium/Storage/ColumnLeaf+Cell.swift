@@ -8,20 +8,31 @@ extension ColumnLeaf {
     _ id: UInt16, _ type: ColumnType, _ row: Int, _ tree: ColumnTree, isNullable: Bool = true,
     _ body: (ColumnValue) -> Result
   ) throws(StoreError) -> Result {
-    guard let column = column(id) else {
-      return body(isNullable ? .null : .zero(type))
-    }
-    if column.isNull(row) { return body(.null) }
+    let owner = page.owner
+    defer { withExtendedLifetime(owner) {} }
+    return try LeafRow(self, row)
+      .withCell(id, hint: 0, type, tree, isNullable: isNullable, body)
+  }
+}
+
+extension LeafRow {
+  /// Calls `body` with one cell, whatever its type; values kept elsewhere are fetched through `tree`.
+  func withCell<Result>(
+    _ id: UInt16, hint: UInt16, _ type: ColumnType, _ tree: ColumnTree, isNullable: Bool,
+    _ body: (ColumnValue) -> Result
+  ) throws(StoreError) -> Result {
+    guard let cell = cell(id, hint: hint) else { return body(isNullable ? .null : .zero(type)) }
+    if cell.isNull { return body(.null) }
     switch type {
-    case .int: return body(.int(column.int(row)))
-    case .bool: return body(.bool(column.bool(row)))
-    case .float: return body(.float(column.float(row)))
-    case .double: return body(.double(column.double(row)))
+    case .int: return body(.int(cell.int))
+    case .bool: return body(.bool(cell.bool))
+    case .float: return body(.float(cell.float))
+    case .double: return body(.double(cell.double))
     case .wide:
-      let words = column.wide(row)
+      let words = cell.wide
       return body(.wide(low: words.low, high: words.high))
     case .bytes:
-      let cell = column.bytes(row)
+      let cell = cell.bytes
       switch cell.form {
       case .null: return body(.null)
       case .inline: return cell.withBytes { body(.bytes($0)) }
@@ -36,7 +47,7 @@ extension ColumnLeaf {
 
 extension ColumnValue {
   /// What a column of `type` that cannot be null holds by default.
-  static func zero(_ type: ColumnType) -> ColumnValue {
+  @inlinable static func zero(_ type: ColumnType) -> ColumnValue {
     switch type {
     case .int: .int(0)
     case .bool: .bool(false)

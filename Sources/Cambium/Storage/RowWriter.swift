@@ -4,21 +4,19 @@ import CambiumCore
 ///
 /// Bytes are copied into memory that lasts until the next row begins.
 public final class RowWriter {
+  // Exclusivity is not checked: a row has one writer, and each access ends before the next.
   unowned(unsafe) let realm: RealmInstance
   /// Where the next cell goes.
-  var position = 0
+  @exclusivity(unchecked) var position = 0
   /// The cells gathered so far, in the order of the table's columns.
-  private(set) var cells: [ColumnValue] = []
+  @exclusivity(unchecked) private(set) var cells: [ColumnValue] = []
   /// The targets of lists of links, with the position of the list's cell.
-  private(set) var listTargets: [(position: Int, keys: [Int64])] = []
-  private var chunk: UnsafeMutableRawBufferPointer
-  private var used = 0
-  private var fullChunks: [UnsafeMutableRawBufferPointer] = []
+  @exclusivity(unchecked) private(set) var listTargets: [(position: Int, keys: [Int64])] = []
+  @exclusivity(unchecked) private var chunk = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  @exclusivity(unchecked) private var used = 0
+  @exclusivity(unchecked) private var fullChunks: [UnsafeMutableRawBufferPointer] = []
 
-  init(realm: RealmInstance) {
-    self.realm = realm
-    chunk = .allocate(byteCount: 1 << 14, alignment: 16)
-  }
+  init(realm: RealmInstance) { self.realm = realm }
 
   deinit {
     for chunk in fullChunks { chunk.deallocate() }
@@ -60,8 +58,8 @@ public final class RowWriter {
   private func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     if bytes.isEmpty { return UnsafeRawBufferPointer(start: nil, count: 0) }
     if chunk.count - used < bytes.count {
-      fullChunks.append(chunk)
-      chunk = .allocate(byteCount: max(1 << 14, bytes.count), alignment: 16)
+      if !chunk.isEmpty { fullChunks.append(chunk) }
+      chunk = .allocate(byteCount: max(chunk.isEmpty ? 256 : 1 << 14, bytes.count), alignment: 16)
       used = 0
     }
     let target = UnsafeMutableRawBufferPointer(rebasing: chunk[used..<used + bytes.count])

@@ -78,7 +78,7 @@ extension WriteSession {
     }
   }
 
-  private func dropList(
+  func dropList(
     _ key: Int64, _ access: ClassAccess, _ index: Int
   ) throws(StoreError) {
     let list = StoredListAccess(access: access, key: key, index: index)
@@ -95,7 +95,7 @@ extension WriteSession {
   }
 
   /// Takes the object out of every property that links to it.
-  private func dropIncomingLinks(
+  func dropIncomingLinks(
     _ key: Int64, _ access: ClassAccess
   ) throws(StoreError) {
     guard try hasBacklinks(to: access.index) else { return }
@@ -143,13 +143,14 @@ extension WriteSession {
   }
 
   private func deleteEach(_ access: ClassAccess) {
-    for key in realm.keys(of: access) { delete(key, access) }
+    delete(realm.keys(of: access), access)
   }
 
   private func clear(_ access: ClassAccess) throws(StoreError) {
     try closeLists(ofTable: access.stored.tableID)
     let editor = try editor(access)
     try editor.table.removeAll()
+    editor.noteClearing()
     for index in editor.indexed { try editor.index(index).removeAll() }
     if try hasBacklinks(to: access.index) { try backlinks(to: access.index).removeAll() }
     access.invalidateRows()

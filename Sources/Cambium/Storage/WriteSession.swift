@@ -5,27 +5,28 @@ import CambiumCore
 /// Most of the interface that leads here cannot throw. The first failure of the store is kept, what
 /// follows changes nothing more, and committing throws it.
 final class WriteSession {
+  // Exclusivity is not checked: the session has one user, and each access ends before the next.
   unowned(unsafe) let realm: RealmInstance
   let transaction: WriteTransaction
   /// What happens to objects whose primary key is taken, while objects are being added.
-  var policy = Realm.UpdatePolicy.error
+  @exclusivity(unchecked) var policy = Realm.UpdatePolicy.error
   /// Whether assignments leave values that are equal alone.
-  var skipsEqualValues = false
+  @exclusivity(unchecked) var skipsEqualValues = false
   /// Which properties count for objects that were made from values without all of them.
-  var partials: [ObjectIdentifier: Set<Int>] = [:]
+  @exclusivity(unchecked) var partials: [ObjectIdentifier: Set<Int>] = [:]
   /// Objects that have a key and wait for their row.
-  var queue: [Adoption] = []
+  @exclusivity(unchecked) var queue: [Adoption] = []
   /// Where ``queue`` goes on.
-  var queueStart = 0
+  @exclusivity(unchecked) var queueStart = 0
   /// The integer primary keys among ``queue``.
-  var queuedKeys: Set<QueuedKey> = []
+  @exclusivity(unchecked) var queuedKeys: Set<QueuedKey> = []
   /// Whether ``queue`` is being worked off further up the stack.
-  var isDraining = false
-  private(set) var failure: StoreError?
-  private var editors: [ClassEditor?]
-  private var backlinks: [BacklinkEditor?]
-  private var lists: [ListKey: ListTreeEditor] = [:]
-  private var tableNames: [UInt32: String]?
+  @exclusivity(unchecked) var isDraining = false
+  @exclusivity(unchecked) private(set) var failure: StoreError?
+  @exclusivity(unchecked) private var editors: [ClassEditor?]
+  @exclusivity(unchecked) private var backlinks: [BacklinkEditor?]
+  @exclusivity(unchecked) private var lists: [ListKey: ListTreeEditor] = [:]
+  @exclusivity(unchecked) private var tableNames: [UInt32: String]?
   let row: RowWriter
   let keyRow: RowWriter
 
@@ -106,7 +107,9 @@ final class WriteSession {
   func hasBacklinks(to classIndex: Int) throws(StoreError) -> Bool {
     if backlinks[classIndex] != nil { return true }
     let name = StoredName.backlinks(realm.classes[classIndex].stored.name)
-    return try transaction.keyTree(name) != nil
+    guard try transaction.keyTree(name) != nil else { return false }
+    _ = try backlinks(to: classIndex)
+    return true
   }
 
   /// The list's own tree, when the transaction has opened it.

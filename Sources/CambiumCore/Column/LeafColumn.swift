@@ -27,8 +27,17 @@
 
   /// Reads a directory entry; nil when it breaks the format, which validation rules out.
   @inlinable @inline(__always) init?(entry: UnsafeRawPointer, leaf: ColumnLeaf) {
-    let bytes = leaf.page.bytes
-    let limit = leaf.page.byteCount &- 16
+    self.init(
+      entry: entry, bytes: leaf.page.bytes, byteCount: leaf.page.byteCount,
+      rowCount: leaf.rowCount, owner: leaf.page.owner)
+  }
+
+  /// Reads a directory entry of the page at `bytes`; nil when it breaks the format.
+  @inlinable @inline(__always) init?(
+    entry: UnsafeRawPointer, bytes: UnsafeRawPointer, byteCount: Int, rowCount: Int,
+    owner: AnyObject?
+  ) {
+    let limit = byteCount &- 16
     guard let type = ColumnType(rawValue: entry.load(fromByteOffset: 2, as: UInt8.self)),
       let encoding = ColumnEncoding(rawValue: entry.load(fromByteOffset: 3, as: UInt8.self))
     else { return nil }
@@ -40,7 +49,7 @@
       UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 16, as: UInt32.self)))
     let dataByteCount = Int(
       UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 20, as: UInt32.self)))
-    let bitmapByteCount = (leaf.rowCount &+ 7) >> 3
+    let bitmapByteCount = (rowCount &+ 7) >> 3
     guard nullOffset &+ bitmapByteCount <= limit, outboardOffset &+ bitmapByteCount <= limit,
       dataOffset &+ dataByteCount <= limit
     else { return nil }
@@ -51,14 +60,14 @@
     lengthWidth = entry.load(fromByteOffset: 5, as: UInt8.self)
     anchorWidth = entry.load(fromByteOffset: 6, as: UInt8.self)
     isNullable = entry.load(fromByteOffset: 7, as: UInt8.self) & 1 != 0
-    rowCount = leaf.rowCount
+    self.rowCount = rowCount
     nulls = nullOffset == 0 ? nil : bytes + nullOffset
     outboard = outboardOffset == 0 ? nil : bytes + outboardOffset
     data = bytes + dataOffset
     self.dataByteCount = dataByteCount
     base = Int64(littleEndian: entry.loadUnaligned(fromByteOffset: 24, as: Int64.self))
     extra = UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
-    owner = leaf.page.owner
+    self.owner = owner
     let needed: Int
     switch (type, encoding) {
     case (.int, .packed): needed = PackedIntegers.byteCount(rowCount, width)

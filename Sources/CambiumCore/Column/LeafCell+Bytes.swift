@@ -1,0 +1,108 @@
+extension LeafCell {
+  /// The cell of a column of bytes that is not null; null when the column breaks the format.
+  ///
+  /// The same as ``LeafColumn/bytes(_:)`` for a single cell, without gathering the column's parts
+  /// first.
+  public var bytes: BytesCell {
+    @inline(never) get {
+      let none = BytesCell(form: .null, body: UnsafeRawBufferPointer(start: nil, count: 0))
+      guard entry.byte(LeafEntry.type) == ColumnType.bytes.rawValue,
+        let encoding = ColumnEncoding(rawValue: entry.byte(LeafEntry.encoding))
+      else { return none }
+      let row = Int(place.row)
+      let rowCount = Int(place.rowCount)
+      let lengthWidth = entry.byte(LeafEntry.lengthWidth)
+      let anchorWidth = entry.byte(LeafEntry.anchorWidth)
+      let dataByteCount = offset(LeafEntry.dataByteCount)
+      guard let data = data(0, dataByteCount &+ LeafHeader.slackByteCount) else { return none }
+      let entryCount = Int(truncatingIfNeeded: base &>> 32)
+      var index = row
+      var offset = 0
+      switch encoding {
+      case .constant:
+        guard entryCount == 1 else { return none }
+        index = 0
+      case .dictionary:
+        let width = entry.byte(LeafEntry.width)
+        offset = (PackedIntegers.byteCount(rowCount, width) &+ 7) & ~7
+        guard entryCount >= 1, entryCount <= rowCount, PackedIntegers.isWidth(width),
+          offset <= dataByteCount
+        else { return none }
+        let code = Int(truncatingIfNeeded: PackedIntegers.load(data, width, row))
+        index = code < entryCount ? code : 0
+      default: guard entryCount == rowCount else { return none }
+      }
+      let lengths = data + offset
+      var anchors = lengths
+      if lengthWidth != 0 {
+        guard lengthWidth <= 32, lengthWidth & 7 == 0, anchorWidth == 16 || anchorWidth == 32
+        else { return none }
+        offset &+= (entryCount &* Int(lengthWidth &>> 3) &+ 7) & ~7
+        anchors = data + offset
+        let groups = (entryCount &+ LeafEntry.anchorSpan &- 1) / LeafEntry.anchorSpan
+        offset &+= (groups &* Int(anchorWidth &>> 3) &+ 7) & ~7
+      }
+      let affixes = UInt64(
+        littleEndian: entry.loadUnaligned(fromByteOffset: LeafEntry.extra, as: UInt64.self))
+      let headCount = Int(UInt32(truncatingIfNeeded: affixes))
+      let tailCount = Int(affixes &>> 32)
+      let heap = offset &+ headCount &+ tailCount
+      guard heap <= dataByteCount else { return none }
+      let found = Self.place(
+        index, lengths, lengthWidth, anchors, anchorWidth, Int(UInt32(truncatingIfNeeded: base)))
+      guard found.offset &+ found.count <= dataByteCount &- heap else { return none }
+      let body = UnsafeRawBufferPointer(start: data + (heap &+ found.offset), count: found.count)
+      if isOutboard {
+        return BytesCell(form: body.first == 2 ? .tree : .overflow, body: body)
+      }
+      return BytesCell(
+        form: .inline, head: UnsafeRawBufferPointer(start: data + offset, count: headCount),
+        body: body,
+        tail: UnsafeRawBufferPointer(start: data + (offset &+ headCount), count: tailCount))
+    }
+  }
+
+  /// Where entry `index` begins and how long it is.
+  @inline(__always) private static func place(
+    _ index: Int, _ lengths: UnsafeRawPointer, _ lengthWidth: UInt8, _ anchors: UnsafeRawPointer,
+    _ anchorWidth: UInt8, _ fixedLength: Int
+  ) -> (offset: Int, count: Int) {
+    if lengthWidth == 0 { return (index &* fixedLength, fixedLength) }
+    let anchor = Int(truncatingIfNeeded: PackedIntegers.load(anchors, anchorWidth, index &>> 4))
+    if lengthWidth == 8 {
+      return BytesColumn.place(of: index, lengths: lengths, anchor: anchor)
+    }
+    let length = { (entry: Int) in
+      Int(truncatingIfNeeded: PackedIntegers.load(lengths, lengthWidth, entry))
+    }
+    return ((index & ~15..<index).reduce(anchor) { $0 &+ length($1) }, length(index))
+  }
+
+  /// Whether the value lives outside of the leaf.
+  private var isOutboard: Bool {
+    let bitmap = offset(LeafEntry.outboard)
+    if bitmap == 0 { return false }
+    let byte = bitmap &+ Int(place.row) &>> 3
+    guard byte < Int(place.byteCount) else { return false }
+    return place.bytes.byte(byte) &>> UInt8(truncatingIfNeeded: place.row & 7) & 1 != 0
+  }
+
+  /// The text of a cell that is not null, broken UTF-8 repaired; nil when it lives outside of the
+  /// leaf.
+  public var text: String? {
+    let cell = bytes
+    guard cell.form == .inline else { return nil }
+    let count = cell.count
+    if count > 64 || cell.body.count == count { return cell.string }
+    // Put together where no allocation is needed.
+    var pieces = (
+      UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0)
+    )
+    return withUnsafeMutableBytes(of: &pieces) { pieces in
+      guard let start = pieces.baseAddress else { return nil }
+      cell.copy(to: start)
+      return String(
+        decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Cambium
+import CambiumCore
+import CambiumFile
+import Foundation
+import TestSupport
+import Testing
+
+/// Deleting many objects at once goes tree by tree; it must leave what deleting them one by one does.
+@Suite struct DeletingManyTests {
+  class Station: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted(indexed: true) var name: String
+    @Persisted(indexed: true) var zone: Int?
+    @Persisted var next: Station?
+    @Persisted var lines: List<Line>
+    @Persisted(originProperty: "next") var previous: LinkingObjects<Station>
+    @Persisted(originProperty: "stops") var stopping: LinkingObjects<Line>
+  }
+
+  class Line: Object {
+    @Persisted(primaryKey: true) var code: String
+    @Persisted var terminus: Station?
+    @Persisted var stops: List<Station>
+  }
+
+  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+  func `deleting many objects is deleting each of them`(seed: UInt64) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("deleting-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var random = SeededGenerator(seed: seed)
+    let urls = ["many", "each"].map { folder.appendingPathComponent("\($0).cambium") }
+    let zoneLimit = Int.random(in: 0...4, using: &random)
+    var states: [[String]] = []
+    for (index, url) in urls.enumerated() {
+      var random = SeededGenerator(seed: seed)
+      try autoreleasepool {
+        var configuration = Realm.Configuration(
+          fileURL: url, objectTypes: [Station.self, Line.self])
+        configuration.durability = .relaxed
+        let realm = try Realm(configuration: configuration)
+        try realm.write { fill(realm, &random) }
+        try realm.write {
+          if seed % 2 == 0 { fill(realm, &random, from: 1000) }
+          let doomed = realm.objects(Station.self).where { $0.zone < zoneLimit || $0.zone == nil }
+          if index == 0 {
+            realm.delete(doomed)
+          } else {
+            for station in Array(doomed) { realm.delete(station) }
+          }
+        }
+        states.append(state(of: realm))
+        try realm.write {
+          if index == 0 {
+            realm.delete(realm.objects(Line.self))
+          } else {
+            for line in Array(realm.objects(Line.self)) { realm.delete(line) }
+          }
+        }
+        states.append(state(of: realm))
+      }
+      let store = try FileStore(path: url.path, options: FileStoreOptions(isReadOnly: true))
+      let database = try Database(store: store)
+      #expect(try database.verify().findings == [])
+      var verifier = ObjectVerifier(snapshot: try database.snapshot())
+      #expect(try verifier.run() == [])
+      try database.close()
+    }
+    #expect(states[0] == states[2])
+    #expect(states[1] == states[3])
+  }
+
+  @Test func `objects made again after all were deleted are others`() throws {
+    let realm = try memoryRealm([Station.self, Line.self])
+    realm.beginWrite()
+    let first = realm.create(Station.self, value: ["id": 1])
+    realm.deleteAll()
+    #expect(first.isInvalidated)
+    let second = realm.create(Station.self, value: ["id": 1])
+    #expect(first.isInvalidated)
+    #expect(!second.isInvalidated)
+    try realm.commitWrite()
+  }
+
+  private func fill(_ realm: Realm, _ random: inout SeededGenerator, from first: Int = 0) {
+    let lines = (0..<20).map { index in
+      realm.create(Line.self, value: ["code": "L\(first + index)"])
+    }
+    var stations: [Station] = []
+    for index in 0..<300 {
+      let station = Station()
+      station.id = first + index * 3 % 301
+      station.name = "Station \(Int.random(in: 0..<40, using: &random))"
+      station.zone = index % 5 == 4 ? nil : Int.random(in: 0..<4, using: &random)
+      station.next = stations.randomElement(using: &random)
+      for _ in 0..<Int.random(in: 0..<3, using: &random) {
+        if let line = lines.randomElement(using: &random) { station.lines.append(line) }
+      }
+      realm.add(station)
+      stations.append(station)
+    }
+    for line in lines {
+      line.terminus = stations.randomElement(using: &random)
+      for _ in 0..<Int.random(in: 0..<60, using: &random) {
+        if let station = stations.randomElement(using: &random) { line.stops.append(station) }
+      }
+    }
+  }
+
+  private func state(of realm: Realm) -> [String] {
+    let stations = realm.objects(Station.self).sorted(by: \.id).map { station in
+      let named = realm.objects(Station.self).where { $0.name == station.name }.count
+      return "\(station.id) \(station.name) \(station.zone ?? -1) \(station.next?.id ?? -1) "
+        + "\(Array(station.lines.map(\.code))) \(station.previous.map(\.id).sorted()) "
+        + "\(station.stopping.map(\.code).sorted()) \(named)"
+    }
+    let lines = realm.objects(Line.self).sorted(by: \.code).map { line in
+      "\(line.code) \(line.terminus?.id ?? -1) \(Array(line.stops.map(\.id)))"
+    }
+    return Array(stations) + Array(lines)
+  }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Cambium
+import Foundation
+
+/// Measures what the object layer costs per operation.
+@main
+struct BenchObjects: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench-objects",
+    abstract: "Measures what the object layer costs per operation.",
+    discussion: """
+      Every operation runs in each round, in one process over a Realm in memory; the medians of all \
+      rounds are shown, in nanoseconds per operation.
+      """)
+
+  @Option(help: "How many objects to work on.")
+  var objects = 20_000
+
+  @Option(help: "How many rounds to run.")
+  var rounds = 5
+
+  @Option(help: "How often a round repeats what is measured on one object.")
+  var repetitions = 1_000_000
+
+  @Option(parsing: .upToNextOption, help: "Run only operations whose names contain one of these.")
+  var only: [String] = []
+
+  @Flag(help: "Print an array of {operation, nanoseconds} and nothing else.")
+  var json = false
+
+  func validate() throws {
+    guard objects >= 100, rounds > 0, repetitions > 0 else {
+      throw ValidationError("--objects must be at least 100, --rounds and --repetitions 1")
+    }
+  }
+
+  func run() throws {
+    var times: [String: [Double]] = [:]
+    var order: [String] = []
+    let readWorld = try World(objects: objects, isFilled: true)
+    for _ in 0..<rounds {
+      for operation in Operation.all where isWanted(operation.name) {
+        let world =
+          operation.isReading
+          ? readWorld : try World(objects: objects, isFilled: operation.needsObjects)
+        let (count, duration) = try operation.measure(world, repetitions)
+        if times[operation.name] == nil { order.append(operation.name) }
+        times[operation.name, default: []].append(duration.nanoseconds / Double(count))
+      }
+    }
+    let medians = order.map { ($0, median(times[$0] ?? [])) }
+    if json {
+      let lines = medians.map { "  {\"operation\": \"\($0.0)\", \"nanoseconds\": \($0.1)}" }
+      print("[\n\(lines.joined(separator: ",\n"))\n]")
+    } else {
+      for (name, nanoseconds) in medians {
+        print("\(name.padding(toLength: 34, withPad: " ", startingAt: 0)) \(text(nanoseconds))")
+      }
+    }
+  }
+
+  private func isWanted(_ name: String) -> Bool {
+    only.isEmpty || only.contains { name.contains($0) }
+  }
+
+  private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+
+  private func text(_ nanoseconds: Double) -> String {
+    String(format: "%12.1f ns", nanoseconds)
+  }
+}
+
+extension Duration {
+  /// The whole duration in nanoseconds.
+  var nanoseconds: Double {
+    Double(components.seconds) * 1e9 + Double(components.attoseconds) * 1e-9
+  }
+}
