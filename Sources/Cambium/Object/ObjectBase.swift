@@ -93,8 +93,9 @@ extension ObjectBase {
         || header.pointee.thread == AccessHeader.anyThread)
   }
 
-  /// A cell of the row that the accessor remembers; nil when it holds its column's default. The
-  /// object must outlive what is read from it.
+  /// A cell of the row that the accessor remembers; nil when it holds its column's default.
+  ///
+  /// The object must outlive what is read from it.
   @inlinable @inline(__always) final func cell(_ head: PersistedHead) -> LeafCell? {
     row.cell(head.column, hint: head.place)
   }

@@ -31,10 +31,17 @@ extension Realm {
     public var schemaVersion: UInt64
     /// Whether the content is thrown away when the classes or their version differ from it.
     public var deleteRealmIfMigrationNeeded: Bool
+    /// Whether to compact a file that exists and has free space, asked when this process opens it.
+    ///
+    /// Gets the file's size and the bytes in use. Nothing is done while another process has the file
+    /// open, and for Realms that are only read.
+    public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
     /// The classes; nil for all of the program's.
     public var objectTypes: [ObjectBase.Type]?
     /// How many versions may be in use at once when a write begins; nil for any number.
     public var maximumNumberOfActiveVersions: UInt?
+    /// A file that is copied to ``fileURL`` before it is opened, when there is no file yet.
+    public var seedFilePath: URL?
     /// Where the pages live; a mapped file unless another is chosen.
     public var store: Realm.Store = .file
     /// What pages go through on their way to the store; nothing unless chosen.
@@ -46,7 +53,9 @@ extension Realm {
     public init(
       fileURL: URL? = Realm.Configuration.defaultFileURL, inMemoryIdentifier: String? = nil,
       encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
-      deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil
+      deleteRealmIfMigrationNeeded: Bool = false,
+      shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil,
+      objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil
     ) {
       self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
       self.inMemoryIdentifier = inMemoryIdentifier
@@ -54,7 +63,9 @@ extension Realm {
       self.readOnly = readOnly
       self.schemaVersion = schemaVersion
       self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+      self.shouldCompactOnLaunch = shouldCompactOnLaunch
       self.objectTypes = objectTypes
+      self.seedFilePath = seedFilePath
     }
 
     /// Where the default Realm lies.
@@ -183,6 +194,9 @@ extension Realm.Configuration {
     }
     if readOnly, deleteRealmIfMigrationNeeded {
       fatalError("Cannot set `deleteRealmIfMigrationNeeded` when `readOnly` is set.")
+    }
+    if readOnly, shouldCompactOnLaunch != nil {
+      fatalError("Cannot set `readOnly` when `shouldCompactOnLaunch` is set.")
     }
     switch (fileURL, inMemoryIdentifier) {
     case (nil, nil):

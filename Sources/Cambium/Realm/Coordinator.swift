@@ -33,16 +33,7 @@ final class Coordinator: Sendable {
   private init(configuration: Realm.Configuration, slot: Slot) throws(StoreError) {
     self.configuration = configuration
     self.slot = slot
-    let request = Realm.StoreRequest(
-      path: configuration.path, isReadOnly: configuration.readOnly,
-      codecName: configuration.codec?.name ?? "")
-    let store = try configuration.chosenStore.open(request)
-    do throws(StoreError) {
-      database = try Database(store: store, codec: try configuration.codec?.make())
-    } catch {
-      try? store.close()
-      throw error
-    }
+    database = try Launch(configuration: configuration).open()
   }
 
   // MARK: One per database
@@ -82,6 +73,14 @@ final class Coordinator: Sendable {
       }
     }
     do { return try result.get() } catch { throw RLMError(error, path: configuration.path) }
+  }
+
+  /// The coordinator of the configuration's database with one user more; nil when it is not open.
+  static func current(_ configuration: Realm.Configuration) -> Coordinator? {
+    slot(configuration.identity).coordinator.withLock { coordinator in
+      coordinator?.retain()
+      return coordinator
+    }
   }
 
   /// Whether the configuration's database is open in this process.

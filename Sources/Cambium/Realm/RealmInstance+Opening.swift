@@ -6,13 +6,7 @@ extension RealmInstance {
     _ configuration: Realm.Configuration, in confinement: Confinement
   ) throws(RLMError) -> RealmInstance {
     configuration.check()
-    if configuration.encryptionKey != nil {
-      throw RLMError(
-        .fail,
-        "Cannot open Realm at path '\(configuration.path)' with an encryption key: encryption needs "
-          + "the crypto plug-in. Set the configuration's codec instead.",
-        path: configuration.path)
-    }
+    try configuration.refuseEncryption()
     let classes = ClassRegistry.classes(configuration.objectTypes)
     let coordinator = try Coordinator.shared(configuration)
     do throws(RLMError) {

@@ -7,10 +7,19 @@ extension Database {
   public func copy(
     to destination: Database, progress: (Int) -> Void = { _ in }
   ) throws(StoreError) {
-    let snapshot = try snapshot()
-    let transaction = try destination.beginWrite()
+    try destination.fill(with: try snapshot(), progress: progress)
+  }
+
+  /// Writes what `view` sees, a version of another database or a transaction with its changes, into
+  /// this one, which must be empty; the same as ``copy(to:progress:)`` otherwise.
+  ///
+  /// Nobody may change a transaction meanwhile.
+  public func fill(
+    with view: any DatabaseView, progress: (Int) -> Void = { _ in }
+  ) throws(StoreError) {
+    let transaction = try beginWrite()
     do throws(StoreError) {
-      try transaction.copyContents(of: snapshot, progress: progress)
+      try transaction.copyContents(of: view, progress: progress)
     } catch {
       transaction.rollback()
       throw error
@@ -21,23 +30,23 @@ extension Database {
 
 extension WriteTransaction {
   fileprivate func copyContents(
-    of snapshot: Snapshot, progress: (Int) -> Void
+    of view: any DatabaseView, progress: (Int) -> Void
   ) throws(StoreError) {
     var rowCount = 0
-    for name in try snapshot.names(withPrefix: "") {
-      if let table = try snapshot.table(name) {
+    for name in try view.names(withPrefix: "") {
+      if let table = try view.table(name) {
         try adoptTable(name, table) { progress(rowCount + $0) }
         rowCount += table.count
-      } else if let tree = try snapshot.keyTree(name) {
+      } else if let tree = try view.keyTree(name) {
         try editKeyTree(name).append(contentsOf: tree) { progress(rowCount + $0) }
         rowCount += tree.count
-      } else if let bytes = try snapshot.value(name) {
+      } else if let bytes = try view.value(name) {
         try setValue(name, bytes)
       }
       progress(rowCount)
       try spillIfNeeded()
     }
-    try adoptTableNumber(of: snapshot)
+    try adoptTableNumber(of: view)
   }
 }
 

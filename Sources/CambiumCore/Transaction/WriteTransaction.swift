@@ -293,9 +293,10 @@ public final class WriteTransaction: DatabaseView {
     try write(editor, name)
   }
 
-  /// Goes on numbering tables where the database of `snapshot` stopped.
-  func adoptTableNumber(of snapshot: Snapshot) throws(StoreError) {
-    if let entry = try snapshot.catalog.entry(Catalog.nextTableKey) {
+  /// Goes on numbering tables where `view` stopped.
+  func adoptTableNumber(of view: any DatabaseView) throws(StoreError) {
+    let catalog = (view as? WriteTransaction)?.currentCatalog ?? (view as? Snapshot)?.catalog
+    if let entry = try catalog?.entry(Catalog.nextTableKey) {
       try put(entry, Catalog.nextTableKey)
     }
   }

@@ -162,7 +162,7 @@ struct PredicateParserTests {
       "age.@distinctUnionOfObjects == 1",
       "Unsupported collection operator '@distinctUnionOfObjects'"
     ),
-    ("a. == 1", "Invalid keypath 'a': no key name after last '.'"),
+    ("a. == 1", "Invalid keypath 'a.': no key name after last '.'"),
     (
       "SUBQUERY(dogs, $d, $d.age > 3).@max == 1",
       "SUBQUERY is only supported when immediately followed by .@count that is compared with a "

@@ -27,7 +27,7 @@ extension SpecTrap {
   static let queries: [SpecTrap] = [
     refused("nope == 1", "Property 'nope' not found in object of type 'SpecPerson'"),
     refused("name.x == 1", "is not a link or collection and can only appear at the end"),
-    refused("favorite. == 1", "no key name after last '.'"),
+    refused("favorite. == 1", "Invalid keypath 'favorite.': no key name after last '.'"),
     refused("dogs.name == 'x'", "Key paths that include a collection property must use aggregate"),
     refused("ANY name == 'x'", "can only be used on key paths that include an collection property"),
     refused("name > 5", "Cannot compare value '5' of type 'int' to property 'name' of type"),

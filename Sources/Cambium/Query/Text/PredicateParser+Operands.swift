@@ -145,7 +145,8 @@ extension PredicateParser {
     case .aggregate(let name):
       path.steps.append(try aggregateStep(name))
     default:
-      throw QueryError("Invalid keypath '\(path.text)': no key name after last '.'")
+      let text = isFirst ? path.text : "\(path.text)."
+      throw QueryError("Invalid keypath '\(text)': no key name after last '.'")
     }
   }
 

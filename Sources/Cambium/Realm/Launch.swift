@@ -1,0 +1,70 @@
+import CambiumCore
+import CambiumFile
+import Foundation
+
+/// What happens to a file when this process opens it for the first time: it is made from a seed, and
+/// compacted when the configuration wants it.
+struct Launch {
+  let configuration: Realm.Configuration
+
+  /// Opens the configuration's database.
+  func open() throws(StoreError) -> Database {
+    let path = configuration.path
+    guard !configuration.isInMemory else { return try openDatabase() }
+    if !FileManager.default.fileExists(atPath: path) { try copySeed(to: path) }
+    let isNew = !FileManager.default.fileExists(atPath: path)
+    let database = try openDatabase()
+    guard !isNew, configuration.store.kind == Realm.Store.file.kind,
+      let decide = configuration.shouldCompactOnLaunch
+    else { return database }
+    let wantsCompaction: Bool
+    do throws(StoreError) {
+      let statistics = try database.statistics()
+      let total = statistics.totalByteCount
+      wantsCompaction =
+        statistics.freeByteCount > 0 && decide(total, total - statistics.freeByteCount)
+    } catch {
+      try? database.close()
+      throw error
+    }
+    guard wantsCompaction else { return database }
+    try database.close()
+    do throws(StoreError) {
+      _ = try FileStore.compact(path: path, codec: try configuration.codec?.make())
+    } catch .inUse {
+      // Somebody was faster; the file stays as it is.
+    }
+    return try openDatabase()
+  }
+
+  private func openDatabase() throws(StoreError) -> Database {
+    let request = Realm.StoreRequest(
+      path: configuration.path, isReadOnly: configuration.readOnly,
+      codecName: configuration.codec?.name ?? "")
+    let store = try configuration.chosenStore.open(request)
+    do throws(StoreError) {
+      return try Database(store: store, codec: try configuration.codec?.make())
+    } catch {
+      try? store.close()
+      throw error
+    }
+  }
+
+  /// Puts a copy of the seed to `path` in one step, so that nobody sees half a file.
+  private func copySeed(to path: String) throws(StoreError) {
+    guard let seed = configuration.seedFilePath else { return }
+    guard FileManager.default.fileExists(atPath: seed.path) else {
+      throw .notFound(path: seed.path)
+    }
+    let draft = path + ".seeding-\(UUID().uuidString)"
+    do {
+      try FileManager.default.copyItem(atPath: seed.path, toPath: draft)
+      try FileManager.default.moveItem(atPath: draft, toPath: path)
+    } catch {
+      try? FileManager.default.removeItem(atPath: draft)
+      // Another process may have put the file there meanwhile.
+      if FileManager.default.fileExists(atPath: path) { return }
+      throw .parentNotFound(path: path)
+    }
+  }
+}

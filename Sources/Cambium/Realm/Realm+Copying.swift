@@ -1,0 +1,116 @@
+import CambiumCore
+import Foundation
+
+extension Realm {
+  /// Writes a compacted copy of this Realm at its version to a file that does not exist yet.
+  ///
+  /// In a write transaction the copy has its changes so far. Works on frozen Realms too. The copy
+  /// goes through the same codec as this Realm.
+  ///
+  /// - Throws: `.fileExists` when there is a file already, `.fail` when an encryption key is given,
+  ///   which needs the crypto plug-in, and whatever writing a file throws; then no file is left.
+  public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
+    var configuration = instance.configuration
+    configuration.fileURL = fileURL
+    configuration.readOnly = false
+    configuration.encryptionKey = encryptionKey
+    if configuration.store.isVolatile { configuration.store = .file }
+    try writeCopy(configuration: configuration)
+  }
+
+  /// Writes a compacted copy of this Realm at its version to where `configuration` says, with its
+  /// store and codec.
+  ///
+  /// - Throws: what ``writeCopy(toFile:encryptionKey:)`` throws.
+  public func writeCopy(configuration: Realm.Configuration) throws {
+    instance.verify()
+    configuration.check()
+    try configuration.refuseEncryption()
+    let path = configuration.path
+    guard !configuration.isInMemory else {
+      throw RLMError(
+        .fail, "Cannot write a copy to the in-memory Realm '\(path)': name a file.", path: path)
+    }
+    guard !FileManager.default.fileExists(atPath: path) else {
+      throw RLMError(
+        .fileExists, "Failed to write a copy to path '\(path)': the file exists already.",
+        path: path)
+    }
+    instance.session?.settle()
+    do {
+      try Self.write(instance.view, to: configuration)
+    } catch {
+      for file in [path, path + ".lock"] { try? FileManager.default.removeItem(atPath: file) }
+      throw RLMError(error, path: path)
+    }
+  }
+
+  private static func write(
+    _ view: any DatabaseView, to configuration: Configuration
+  ) throws(StoreError) {
+    let store = try configuration.chosenStore.open(
+      StoreRequest(
+        path: configuration.path, isReadOnly: false, codecName: configuration.codec?.name ?? ""))
+    do throws(StoreError) {
+      let database = try Database(store: store, codec: try configuration.codec?.make())
+      try database.fill(with: view)
+      try database.close()
+    } catch {
+      try? store.close()
+      throw error
+    }
+  }
+}
+
+/// The schema version of a Realm's file, read without opening it with classes; 0 unless one was set.
+///
+/// - Throws: `.fileNotFound` when there is no file, `.invalidDatabase` when it was never opened as a
+///   Realm or is none, `.incompatibleLockFile` while another process has it open.
+public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
+  let configuration = Realm.Configuration(
+    fileURL: fileURL, encryptionKey: encryptionKey, readOnly: true, objectTypes: [])
+  configuration.check()
+  try configuration.refuseEncryption()
+  let path = configuration.path
+  do {
+    if let version = try StoredSchemaVersion.read(configuration) { return version }
+  } catch {
+    throw RLMError(error, path: path)
+  }
+  throw RLMError(
+    .invalidDatabase, "Realm at path '\(path)' has not been initialized.", path: path)
+}
+
+/// Reads a file's schema version.
+enum StoredSchemaVersion {
+  static func read(_ configuration: Realm.Configuration) throws(StoreError) -> UInt64? {
+    // A database that is open in this process is asked itself.
+    if let coordinator = Coordinator.current(configuration) {
+      defer { coordinator.release() }
+      return try SchemaComparison.version(try coordinator.database.snapshot())
+    }
+    let store = try configuration.chosenStore.open(
+      Realm.StoreRequest(path: configuration.path, isReadOnly: true, codecName: ""))
+    do throws(StoreError) {
+      let database = try Database(store: store)
+      let version = try SchemaComparison.version(try database.snapshot())
+      try database.close()
+      return version
+    } catch {
+      try? store.close()
+      throw error
+    }
+  }
+}
+
+extension Realm.Configuration {
+  /// Throws when a key is given: nothing here can encrypt.
+  func refuseEncryption() throws(RLMError) {
+    guard encryptionKey != nil else { return }
+    throw RLMError(
+      .fail,
+      "Cannot open Realm at path '\(path)' with an encryption key: encryption needs the crypto "
+        + "plug-in. Set the configuration's codec instead.",
+      path: path)
+  }
+}
