@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +23,32 @@ uint64_t cambium_thread_token(void) {
   static _Thread_local uint64_t token = 0;
   if (token == 0) token = atomic_fetch_add(&next, 1);
   return token;
+}
+
+struct thread_start {
+  void (*body)(void *);
+  void *context;
+};
+
+static void *run_thread(void *raw) {
+  struct thread_start start = *(struct thread_start *)raw;
+  free(raw);
+  start.body(start.context);
+  return NULL;
+}
+
+int cambium_start_thread(void (*body)(void *context), void *context) {
+  struct thread_start *start = malloc(sizeof *start);
+  if (start == NULL) return ENOMEM;
+  *start = (struct thread_start){body, context};
+  pthread_t thread;
+  int result = pthread_create(&thread, NULL, run_thread, start);
+  if (result != 0) {
+    free(start);
+  } else {
+    pthread_detach(thread);
+  }
+  return result;
 }
 
 typedef struct {

@@ -37,6 +37,9 @@ static inline uintptr_t cambium_thread_pointer(void) {
 /// not.
 uint64_t cambium_thread_token(void);
 
+/// Runs `body(context)` on a new thread that nobody waits for; 0 or an `errno`.
+int cambium_start_thread(void (*body)(void *context), void *context);
+
 /// Whether the running task is isolated to the executor whose two words are given; false outside of
 /// tasks.
 bool cambium_is_current_executor(uintptr_t identity, uintptr_t implementation);

@@ -16,9 +16,11 @@ static inline void cambium_copy(void *target, const void *source, size_t count) 
   if (count > 32) {
     memcpy(to, from, count);
   } else if (count >= 16) {
-    char first[16], last[16];
-    memcpy(first, from, 16), memcpy(last, from + count - 16, 16);
-    memcpy(to, first, 16), memcpy(to + count - 16, last, 16);
+    uint64_t a, b, c, d;
+    memcpy(&a, from, 8), memcpy(&b, from + 8, 8);
+    memcpy(&c, from + count - 16, 8), memcpy(&d, from + count - 8, 8);
+    memcpy(to, &a, 8), memcpy(to + 8, &b, 8);
+    memcpy(to + count - 16, &c, 8), memcpy(to + count - 8, &d, 8);
   } else if (count >= 8) {
     uint64_t first, last;
     memcpy(&first, from, 8), memcpy(&last, from + count - 8, 8);

@@ -7,8 +7,10 @@ extension ColumnTreeEditor {
     try descend(key)
   }
 
-  private func descend(_ key: Int64) throws(StoreError) {
+  /// Walks down to the leaf whose range holds `key`; `isNew` if that leaf was just put there.
+  func descend(_ key: Int64, isNew: Bool = false) throws(StoreError) {
     dropFinger()
+    if !isNew { try finishPipeline() }
     var reference = root.reference
     if reference.isNone { return }
     var low = Int64.min
@@ -30,12 +32,14 @@ extension ColumnTreeEditor {
   /// position past the end.
   ///
   /// The tree is not empty.
-  func reach(position: Int) throws(StoreError) {
+  /// `isNew` says that the leaf was just put there.
+  func reach(position: Int, isNew: Bool = false) throws(StoreError) {
     if finger.isSet, position >= finger.first {
       let end = finger.first + leafRowCount
       if position < end || position == end && end == count { return }
     }
     dropFinger()
+    if !isNew { try finishPipeline() }
     var reference = root.reference
     var rest = UInt64(position)
     for level in stride(from: Int(root.height) - 1, to: 0, by: -1) {
@@ -190,17 +194,14 @@ extension ColumnTreeEditor {
 
   /// An empty builder for the layout.
   func makeBuilder(capacity: Int = 256) -> LeafBuilder {
-    if let spare = spareBuilder {
-      spareBuilder = nil
-      return spare
-    }
-    return LeafBuilder(layout: layout, isPositional: isPositional, capacity: capacity)
+    spareBuilders.popLast()
+      ?? LeafBuilder(layout: layout, isPositional: isPositional, capacity: capacity)
   }
 
-  /// Keeps `builder` for the next leaf.
+  /// Keeps `builder` for another leaf.
   func recycle(_ builder: LeafBuilder) {
-    guard builder.layout == layout else { return }
+    guard builder.layout == layout, spareBuilders.count < LeafPipeline.capacity else { return }
     builder.removeAll()
-    spareBuilder = builder
+    spareBuilders.append(builder)
   }
 }

@@ -8,6 +8,10 @@ extension ColumnTreeEditor {
   /// neighbour, and a root with a single child gives way to it.
   public func flush() throws(StoreError) -> TreeRoot {
     dropFinger()
+    pipeline?.finish()
+    pipeline?.stop()
+    pipeline = nil
+    if let pipelineError { throw pipelineError }
     guard root.reference.isDirty else { return root }
     try rebalance()
     // A root with a single child may have given way to a stored page.
@@ -186,9 +190,7 @@ extension ColumnTreeEditor {
   // MARK: Leaves
 
   func isOver(_ leaf: DirtyLeaf) -> Bool {
-    let rows = leaf.rowCount
-    return rows > options.maximumRowCount || leaf.byteCount > options.leafByteLimit && rows > 1
-      || leaf.byteCount > options.leafByteCount * 5 / 4 && rows >= options.minimumRowCount * 2
+    options.isOver(byteCount: leaf.byteCount, rowCount: leaf.rowCount)
   }
 
   private func isUnder(_ byteCount: Int, _ rows: Int) -> Bool {

@@ -44,7 +44,9 @@ extension ColumnTreeEditor {
       return
     }
     let builder = try builder(of: leaf)
-    if builder.isFull, isReallyFull(leaf, builder, at: row) {
+    if builder.isFull,
+      pipelineForAppending(row, to: builder) != nil || isReallyFull(leaf, builder, at: row)
+    {
       return try insertSplitting(values, key: key, row: row, leaf: leaf, builder)
     }
     try insert(values, key: key, row: row, into: builder)

@@ -48,8 +48,12 @@ extension ColumnTreeEditor {
 
   /// Notes how much smaller than estimated a leaf was packed.
   func learn(_ leaf: DirtyLeaf, _ builder: LeafBuilder) {
+    learn(byteCount: leaf.byteCount, builder)
+  }
+
+  func learn(byteCount: Int, _ builder: LeafBuilder) {
     guard builder.rowCount >= 8 else { return }
-    let ratio = Double(leaf.byteCount) / Double(builder.estimatedByteCount)
+    let ratio = Double(byteCount) / Double(builder.estimatedByteCount)
     packedRatio = min(1.25, max(1.0 / 16, ratio))
   }
 
@@ -68,6 +72,10 @@ extension ColumnTreeEditor {
     let slot = steps.last?.child ?? 0
     let separator = steps.last.map { branch($0)[slot].separator } ?? (isPositional ? 0 : .min)
     let rows = builder.rowCount
+    if let pipeline = pipelineForAppending(row, to: builder) {
+      return try handOver(leaf, builder, to: pipeline, values, key: key)
+    }
+    try finishPipeline()
     if row > 0 && row < rows {
       let right = LeafBuilder(layout: layout, isPositional: isPositional, capacity: rows)
       let middle = rows / 2
@@ -123,7 +131,7 @@ extension ColumnTreeEditor {
   }
 
   /// A new dirty leaf with the rows of `builder`.
-  private func adopt(_ builder: LeafBuilder) -> PageReference {
+  func adopt(_ builder: LeafBuilder) -> PageReference {
     guard let leaf = spareLeaf else {
       return context.dirty.insert(DirtyLeaf(builder: builder, scratch: scratch))
     }
@@ -136,7 +144,7 @@ extension ColumnTreeEditor {
   /// the way up.
   ///
   /// Depth -1 puts a new root over the old one, whose separator becomes `siblingSeparator`.
-  private func insertChild(
+  func insertChild(
     _ child: Child, at index: Int, depth: Int, siblingSeparator: Int64
   ) {
     if depth < 0 {
@@ -184,6 +192,7 @@ extension ColumnTreeEditor {
   /// Removes the leaf under the finger, which has lost its last row, and branches that it empties.
   func dropLeaf() {
     settleFinger()
+    pipeline?.finish()
     context.free(childReference(steps.count))
     finger.changeCount = 0
     leaf = nil
@@ -205,6 +214,7 @@ extension ColumnTreeEditor {
   /// What is stored is abandoned whole, for the transaction to free later.
   public func removeAll() throws(StoreError) {
     dropFinger()
+    try finishPipeline()
     try discard(root.reference, level: Int(root.height) - 1, rowCount: root.rowCount)
     root = .empty(root.kind)
   }
@@ -241,7 +251,8 @@ extension ColumnTreeEditor {
   /// Packs every builder, which has the columns of an older layout.
   func layoutChanged() {
     dropFinger()
-    spareBuilder = nil
+    pipeline?.finish()
+    spareBuilders = []
     packBuilders(root.reference, level: Int(root.height) - 1)
   }
 

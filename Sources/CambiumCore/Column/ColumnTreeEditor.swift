@@ -54,8 +54,14 @@ public final class ColumnTreeEditor {
   @exclusivity(unchecked) final var cleanLeaf: ColumnLeaf?
   /// Branches from the root to the leaf under the finger.
   @exclusivity(unchecked) final var steps: [Step] = []
-  /// A builder to use again.
-  @exclusivity(unchecked) final var spareBuilder: LeafBuilder?
+  /// Builders to use again.
+  @exclusivity(unchecked) final var spareBuilders: [LeafBuilder] = []
+  /// Packs and writes filled leaves while rows are appended to the next one.
+  @exclusivity(unchecked) final var pipeline: LeafPipeline?
+  /// Why a leaf could not be written in the background; thrown by the next call that can.
+  @exclusivity(unchecked) final var pipelineError: StoreError?
+  /// How often the pipeline was asked to finish with little to do.
+  @exclusivity(unchecked) final var earlyFinishCount = 0
   /// A leaf that was written ahead; its memory serves the next one.
   @exclusivity(unchecked) final var spareLeaf: DirtyLeaf?
   /// Where the bytes of the value read last lie, unless they lie in a page or builder.
@@ -95,7 +101,10 @@ public final class ColumnTreeEditor {
     isPositional = root.kind == .position
   }
 
-  deinit { valueBuffer.deallocate() }
+  deinit {
+    pipeline?.stop()
+    valueBuffer.deallocate()
+  }
 
   /// Lends `bytes` until the editor's next call.
   func borrowed(_ bytes: [UInt8]) -> ColumnValue {
@@ -108,6 +117,7 @@ public final class ColumnTreeEditor {
   /// The tree as edited so far; valid until the next change.
   public var tree: ColumnTree {
     settleFinger()
+    pipeline?.finish()
     return ColumnTree(root: root, source: context.source)
   }
 

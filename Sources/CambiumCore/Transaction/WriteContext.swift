@@ -13,6 +13,8 @@ public final class WriteContext {
   /// The first pages that were written, to be trusted when they are stored: the next transaction
   /// will likely read them.
   private var written: [PageReference] = []
+  /// What writes leaves in the background at the moment.
+  var pipeline: LeafPipeline?
   private static let trustedPageLimit = 256
   /// Whole trees that the new version no longer reaches; the transaction puts them on the catalog's
   /// list of dead roots, whose pages are freed with bounded work per commit.
@@ -34,7 +36,9 @@ public final class WriteContext {
   /// dirty one is forgotten.
   public func free(_ reference: PageReference) {
     if reference.isNone { return }
-    if reference.isDirty { dirty.remove(reference) } else { writer.free(reference) }
+    if reference.isDirty { return dirty.remove(reference) }
+    settle()
+    writer.free(reference)
   }
 
   /// Gives up a whole stored tree; its pages are freed by later commits.
@@ -54,6 +58,14 @@ public final class WriteContext {
   /// The bytes go through the codec, are padded to whole units and hashed. References inside of
   /// them must already be stored ones.
   public func write(
+    _ bytes: UnsafeRawBufferPointer, kind: PageKind
+  ) throws(StoreError) -> PageReference {
+    settle()
+    return try put(bytes, kind: kind)
+  }
+
+  /// What ``write(_:kind:)`` does, for the pipeline too.
+  private func put(
     _ bytes: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> PageReference {
     precondition(!bytes.isEmpty, "A page has at least one byte.")
@@ -79,15 +91,31 @@ public final class WriteContext {
   ///
   /// Like ``write(_:kind:)``, but pads the page where it lies.
   func write(_ page: DirtyPage) throws(StoreError) -> PageReference {
+    settle()
+    return try put(page)
+  }
+
+  /// What ``write(_:)-(DirtyPage)`` does, for the pipeline too.
+  func put(_ page: DirtyPage) throws(StoreError) -> PageReference {
     // 64 bytes behind the capacity are the page's, too.
     let padding = -page.byteCount & (Extent.unitByteCount - 1)
     (page.bytes + page.byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: padding)
     let count = codec == nil ? page.byteCount + padding : page.byteCount
-    return try write(UnsafeRawBufferPointer(start: page.bytes, count: count), kind: page.kind)
+    return try put(UnsafeRawBufferPointer(start: page.bytes, count: count), kind: page.kind)
   }
 
   /// Says that about `byteCount` bytes of pages will be written next.
-  func reserve(byteCount: Int) throws(StoreError) { try writer.reserve(byteCount: byteCount) }
+  func reserve(byteCount: Int) throws(StoreError) {
+    settle()
+    try writer.reserve(byteCount: byteCount)
+  }
+
+  /// Waits until nobody writes through this context in the background.
+  ///
+  /// What is to use the writer calls it first, and what ends the transaction.
+  func settle() {
+    if let pipeline { pipeline.finish() }
+  }
 
   /// Writes `bytes`, padded to whole units.
   private func store(

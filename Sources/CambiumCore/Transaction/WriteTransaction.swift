@@ -199,6 +199,7 @@ public final class WriteTransaction: DatabaseView {
   /// Drops all changes.
   public func rollback() {
     guard isActive else { return }
+    context.settle()
     writer.abort()
     end()
   }

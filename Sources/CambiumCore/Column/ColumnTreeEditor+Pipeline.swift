@@ -1,0 +1,86 @@
+extension ColumnTreeEditor {
+  /// After so many leaves the pipeline has paid for being woken.
+  private static let worthwhileCount = 16
+  /// How often it may be cut short before it is given up.
+  private static let earlyFinishLimit = 8
+
+  /// What packs and writes the leaf under the finger if `row` is to be appended to the tree and the
+  /// transaction is large; otherwise nil.
+  ///
+  /// Rows are appended, so that the leaf is likely done; the medium is busy before the commit.
+  func pipelineForAppending(_ row: Int, to builder: LeafBuilder) -> LeafPipeline? {
+    guard row > 0, row == builder.rowCount, !steps.isEmpty,
+      context.dirty.byteCount >= options.writeAheadByteCount,
+      earlyFinishCount < Self.earlyFinishLimit,
+      isPositional ? finger.first + row == count : finger.high == .max
+    else { return nil }
+    if let pipeline { return pipeline }
+    // One at a time: the writer of the transaction has one user.
+    guard context.pipeline == nil, let pipeline = LeafPipeline(editor: self) else { return nil }
+    self.pipeline = pipeline
+    context.pipeline = pipeline
+    return pipeline
+  }
+
+  /// Appends a row in a leaf of its own and hands the full leaf under the finger to `pipeline`.
+  func handOver(
+    _ leaf: DirtyLeaf, _ builder: LeafBuilder, to pipeline: LeafPipeline,
+    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64
+  ) throws(StoreError) {
+    if let pipelineError { throw pipelineError }
+    let outboard = try outboardCells(values)
+    let step = steps[steps.count - 1]
+    let holder = branch(step)
+    let reference = childReference(steps.count)
+    let position = root.count
+    let separator = holder[step.child].separator
+    let fresh = makeBuilder()
+    fresh.insert(at: 0, key: key, values: values, outboard: outboard)
+    root.rowCount &+= 1
+    for above in steps.dropLast() { branch(above).addRows(1, at: above.child) }
+    insertChild(
+      Child(separator: isPositional ? 0 : key, reference: adopt(fresh), rowCount: 1),
+      at: step.child + 1, depth: steps.count - 1, siblingSeparator: separator)
+    self.leaf = nil
+    leaf.builder = nil
+    pipeline.submit(
+      LeafPipeline.Job(
+        builder: builder, leaf: leaf, reference: reference, branch: holder, slot: step.child))
+    if isPositional {
+      try reach(position: position, isNew: true)
+    } else {
+      try descend(key, isNew: true)
+    }
+  }
+
+  /// Takes back a leaf from the pipeline: its reference, if it was written.
+  func collect(_ job: LeafPipeline.Job) {
+    if let stored = job.stored {
+      job.branch.setReference(stored, at: job.slot)
+      context.dirty.remove(job.reference)
+      learn(byteCount: job.byteCount, job.builder)
+      recycle(job.builder)
+      spareLeaf = job.leaf
+    } else {
+      job.leaf.builder = job.builder
+      if let error = job.error { pipelineError = error }
+    }
+  }
+
+  /// Waits for the leaves under way, if any: what follows may touch them.
+  func finishPipeline() throws(StoreError) {
+    if let pipeline, pipeline.count > 0 {
+      if pipeline.count < Self.worthwhileCount { earlyFinishCount += 1 }
+      pipeline.finish()
+    }
+    if let pipelineError { throw pipelineError }
+  }
+}
+
+extension ColumnTreeOptions {
+  /// Whether a packed leaf is to be split.
+  func isOver(byteCount: Int, rowCount: Int) -> Bool {
+    rowCount > maximumRowCount || byteCount > leafByteLimit && rowCount > 1
+      || byteCount > leafByteCount * 5 / 4 && rowCount >= minimumRowCount * 2
+  }
+}

@@ -1,0 +1,206 @@
+import CPlatform
+import Synchronization
+
+/// Packs and writes filled leaves on a thread of its own, while rows are appended to the next ones.
+///
+/// When its thread gets no processor, or more leaves are under way than it may hold, the editor's side
+/// does the work itself: nobody waits for a thread that does not run.
+///
+/// Belongs to one editor. Whoever hands leaves over and whoever writes them take turns at everything
+/// else that they share: while leaves are under way, the editor's side touches neither them nor the
+/// writer of the transaction, and ``finish()`` waits until none is. Leaves under way hang in their
+/// branches as dirty ones, which get their references when they are collected.
+///
+/// Unchecked: jobs change hands with a release and an acquire of the counters.
+final class LeafPipeline: @unchecked Sendable {
+  /// A leaf on its way.
+  struct Job {
+    let builder: LeafBuilder
+    /// The leaf that stands for it in the branch.
+    let leaf: DirtyLeaf
+    let reference: PageReference
+    /// Where it hangs.
+    let branch: DirtyBranch
+    let slot: Int
+    /// The written page; nil when the leaf came out too large or could not be written.
+    var stored: PageReference?
+    /// The packed size.
+    var byteCount = 0
+    var error: StoreError?
+  }
+
+  /// How many leaves may be under way.
+  static let capacity = 64
+  /// So many leaves are handed over at once: to wake a thread takes longer than to pack a leaf.
+  private static let batchCount: UInt32 = 8
+
+  /// What one needs to pack and write; the lock decides who does.
+  private struct Bench {
+    let scratch = PackScratch()
+    let page: DirtyPage
+    var doneCount: UInt32 = 0
+  }
+
+  private let bench: Mutex<Bench>
+  private unowned let editor: ColumnTreeEditor
+  private let context: WriteContext
+  private let options: ColumnTreeOptions
+  private let jobs: UnsafeMutablePointer<Job?>
+  /// Counts of jobs handed over and of those done, and whether the thread is to end; futex words.
+  private let words: UnsafeMutablePointer<Atomic<UInt32>>
+  private var submitted: UnsafeMutablePointer<Atomic<UInt32>> { words }
+  private var completed: UnsafeMutablePointer<Atomic<UInt32>> { words + 1 }
+  private var stopping: UnsafeMutablePointer<Atomic<UInt32>> { words + 2 }
+  // Of the editor's side: jobs taken in, and jobs collected; and whether it collects just now.
+  private var queuedCount: UInt32 = 0
+  private var collectedCount: UInt32 = 0
+  private var isCollecting = false
+
+  /// Starts the thread; nil when the system has no more of them.
+  init?(editor: ColumnTreeEditor) {
+    self.editor = editor
+    context = editor.context
+    options = editor.options
+    bench = Mutex(
+      Bench(page: DirtyPage(kind: .columnLeaf, capacity: editor.options.leafByteCount * 5 / 4)))
+    jobs = .allocate(capacity: Self.capacity)
+    jobs.initialize(repeating: nil, count: Self.capacity)
+    words = .allocate(capacity: 3)
+    for word in 0..<3 { (words + word).initialize(to: Atomic(0)) }
+    let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { raw in
+      guard let raw else { return }
+      Unmanaged<LeafPipeline>.fromOpaque(raw).takeRetainedValue().work()
+    }
+    let thread = Unmanaged.passRetained(self)
+    if cambium_start_thread(body, thread.toOpaque()) != 0 {
+      thread.release()
+      return nil
+    }
+  }
+
+  deinit {
+    jobs.deinitialize(count: Self.capacity)
+    jobs.deallocate()
+    words.deinitialize(count: 3)
+    words.deallocate()
+  }
+
+  // MARK: The editor's side
+
+  /// How many leaves are under way.
+  var count: Int { Int(queuedCount &- collectedCount) }
+
+  /// Takes a leaf; waits while too many are under way.
+  func submit(_ job: Job) {
+    collect()
+    if count == Self.capacity {
+      hand()
+      wait(for: queuedCount &- UInt32(Self.capacity) &+ Self.batchCount)
+      collect()
+    }
+    jobs[Int(queuedCount) % Self.capacity] = job
+    queuedCount &+= 1
+    if queuedCount % Self.batchCount == 0 { hand() }
+  }
+
+  /// Waits until no leaf is under way, and puts all of them where they belong.
+  func finish() {
+    // What collecting does may come here again.
+    if count == 0 || isCollecting { return }
+    hand()
+    wait(for: queuedCount)
+    collect()
+  }
+
+  /// Ends the thread, after all leaves under way, which are not collected any more.
+  func stop() {
+    if count > 0 {
+      hand()
+      wait(for: queuedCount)
+    }
+    if context.pipeline === self { context.pipeline = nil }
+    stopping.pointee.store(1, ordering: .releasing)
+    // A changed count is what the thread waits for.
+    submitted.pointee.store(queuedCount &+ 1, ordering: .releasing)
+    wake(submitted)
+  }
+
+  /// Lets the thread see all jobs.
+  private func hand() {
+    submitted.pointee.store(queuedCount, ordering: .releasing)
+    wake(submitted)
+  }
+
+  /// Returns when `target` jobs are done, some of them here.
+  private func wait(for target: UInt32) {
+    while true {
+      let done = completed.pointee.load(ordering: .acquiring)
+      if Int32(bitPattern: done &- target) >= 0 { return }
+      if bench.withLockIfAvailable({ process(&$0) }) == nil { sleep(completed, while: done) }
+    }
+  }
+
+  /// Puts the leaves that are done where they belong.
+  private func collect() {
+    let done = completed.pointee.load(ordering: .acquiring)
+    isCollecting = true
+    while collectedCount != done {
+      let place = Int(collectedCount) % Self.capacity
+      if let job = jobs[place] { editor.collect(job) }
+      jobs[place] = nil
+      collectedCount &+= 1
+    }
+    isCollecting = false
+  }
+
+  // MARK: The thread's side
+
+  private func work() {
+    while true {
+      let target = submitted.pointee.load(ordering: .acquiring)
+      if stopping.pointee.load(ordering: .acquiring) != 0 { return }
+      let done = bench.withLock { bench in
+        process(&bench)
+        return bench.doneCount
+      }
+      if done == target {
+        wake(completed)
+        sleep(submitted, while: target)
+      } else if done % Self.batchCount == 0 {
+        wake(completed)
+      }
+    }
+  }
+
+  // MARK: Either side's
+
+  /// Packs and writes the next leaf, if there is one.
+  private func process(_ bench: inout Bench) {
+    if bench.doneCount == submitted.pointee.load(ordering: .acquiring) { return }
+    if stopping.pointee.load(ordering: .acquiring) != 0 { return }
+    let place = Int(bench.doneCount) % Self.capacity
+    if var job = jobs[place] {
+      process(&job, bench.page, bench.scratch)
+      jobs[place] = job
+    }
+    bench.doneCount &+= 1
+    completed.pointee.store(bench.doneCount, ordering: .releasing)
+  }
+
+  private func process(_ job: inout Job, _ page: DirtyPage, _ scratch: PackScratch) {
+    LeafPacker(job.builder, scratch: scratch).pack(into: page)
+    job.byteCount = page.byteCount
+    if options.isOver(byteCount: page.byteCount, rowCount: job.builder.rowCount) { return }
+    do throws(StoreError) { job.stored = try context.put(page) } catch { job.error = error }
+  }
+
+  // MARK: Sleeping
+
+  private func sleep(_ word: UnsafeMutablePointer<Atomic<UInt32>>, while value: UInt32) {
+    _ = cambium_futex_wait(UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), value, -1)
+  }
+
+  private func wake(_ word: UnsafeMutablePointer<Atomic<UInt32>>) {
+    cambium_futex_wake(UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self))
+  }
+}
