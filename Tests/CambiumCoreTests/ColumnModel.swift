@@ -191,5 +191,6 @@ func smallShape(rows: Int = 5, room: Int = 3) -> ColumnTreeOptions {
   options.minimumRowCount = 1
   options.branchRoom = room
   options.writeAheadByteCount = 0
+  options.writesInBackground = true
   return options
 }

@@ -9,7 +9,7 @@ extension ColumnTreeEditor {
   ///
   /// Rows are appended, so that the leaf is likely done; the medium is busy before the commit.
   func pipelineForAppending(_ row: Int, to builder: LeafBuilder) -> LeafPipeline? {
-    guard row > 0, row == builder.rowCount, !steps.isEmpty,
+    guard options.writesInBackground, row > 0, row == builder.rowCount, !steps.isEmpty,
       context.dirty.byteCount >= options.writeAheadByteCount,
       earlyFinishCount < Self.earlyFinishLimit,
       isPositional ? finger.first + row == count : finger.high == .max

@@ -14,6 +14,10 @@ public struct ColumnTreeOptions: Sendable {
   public var inlineByteCount = 1 << 10
   /// A transaction with more dirty bytes writes leaves as soon as appended rows have filled them.
   public var writeAheadByteCount = 1 << 20
+  /// Whether a second thread packs and writes these leaves.
+  ///
+  /// It pays when a core is idle; where all are busy, changing between threads costs what it saves.
+  public var writesInBackground = false
   /// How many children a branch holds.
   public var branchRoom = ColumnBranch.maximumRoom
 
