@@ -23,6 +23,7 @@ struct CrashTests {
     /// The newest version that had begun to be published, by operations.
     var begun: [(operationCount: Int, version: Version)] = []
     var generator: SeededGenerator
+    private let timer = IdleTimer { 0 }
 
     init(_ image: [UInt8], seed: UInt64) {
       device = SimulatedDevice(image)
@@ -37,11 +38,16 @@ struct CrashTests {
       options.growthByteCount = 16 << 10
       // Only explicit syncs, so that a run repeats itself.
       options.relaxedDelayNanoseconds = 3_600_000_000_000
+      options.timer = IdleTimer { 0 }
       return options
     }
 
     func run(commitCount: Int, durabilities: [Durability], closes: Bool) throws {
-      let store = try FileStore(path: "simulated", options: Self.options(device))
+      var options = Self.options(device)
+      // Whenever it is asked, the last commit was long ago.
+      options.timer = timer
+      options.settleDelayNanoseconds = 0
+      let store = try FileStore(path: "simulated", options: options)
       let first = try store.newestHead()
       contents[first.version] = try FakeTree.read(first.root, store).content
       promise(store, first.version, isScratch: false)
@@ -63,6 +69,7 @@ struct CrashTests {
     }
 
     private func step(_ store: FileStore, _ durabilities: [Durability]) throws {
+      if Int.random(in: 0..<4, using: &generator) == 0 { timer.fire() }
       if Int.random(in: 0..<6, using: &generator) == 0 {
         try store.sync()
         return promise(store, try store.newestHead().version, isScratch: false)

@@ -85,6 +85,26 @@ import Testing
     #expect(!(try #require(outcome.json["findings"] as? [String]).isEmpty))
   }
 
+  @Test func `verify mends a damaged free map when it is asked to`() throws {
+    try makeStore()
+    let url = URL(fileURLWithPath: path)
+    var bytes = try Data(contentsOf: url)
+    // The record of the newest commit, by the head's reference to it.
+    let place = bytes.withUnsafeBytes { bytes in
+      PageReference(loadingFrom: bytes.baseAddress.unsafelyUnwrapped + 4096 + 88).byteOffset
+    }
+    bytes[place + 8] ^= 1
+    try bytes.write(to: url)
+    let error = #expect(throws: StoreError.self) { try FileStore(path: path).beginWrite() }
+    #expect("\(String(describing: error))".contains("cambium verify \(path) --repair"))
+    #expect(try ToolRunner.run("verify", path).status == 1)
+    let outcome = try ToolRunner.run("verify", path, "--repair")
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("was rebuilt"))
+    #expect(outcome.output.contains("is sound"))
+    try FileStore(path: path).beginWrite().abort()
+  }
+
   @Test func `compact makes the file smaller and keeps its content`() throws {
     try makeStore()
     let before = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int

@@ -10,6 +10,8 @@ struct Verification: Encodable {
   var bytes: Int
   var isSound: Bool
   var findings: [String]
+  /// What `--repair` found and mended.
+  var repaired: [String]?
 
   init(path: String, progress: ProgressLine) throws {
     self.path = path
@@ -47,6 +49,10 @@ struct Verification: Encodable {
   }
 
   func printForPeople() {
+    if let repaired, !repaired.isEmpty {
+      print("The free map of \(path) was rebuilt:")
+      for finding in repaired { print("  \(finding)") }
+    }
     if isSound {
       print(
         "\(path) is sound: version \(version), \(pages) pages, \(Output.bytes(bytes)) reachable")

@@ -32,6 +32,9 @@ struct FileState: Sendable {
   /// What relaxed commits have written since the last sync.
   var unsyncedByteCount = 0
   var isSyncThreadRunning = false
+  /// When the head of the last small commit is to be settled, if no other one follows.
+  var settleDue: Int64 = 0
+  var isSettlingScheduled = false
   var hasWritten = false
   var isPoisoned = false
   var isClosed = false

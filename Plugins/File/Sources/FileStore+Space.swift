@@ -3,9 +3,18 @@ import CambiumCore
 extension FileStore {
   /// Reads the free map and the records since, unless that was done.
   ///
-  /// Throws `StoreError.damaged(_:)` when they cannot be read or contradict each other.
+  /// Throws `StoreError.freeMapDamaged(path:damage:)` when they cannot be read or contradict each
+  /// other.
   func loadSpace(_ state: inout FileState) throws(StoreError) {
     if state.isSpaceLoaded { return }
+    do throws(StoreError) {
+      try readSpace(&state)
+    } catch .damaged(let damage) {
+      throw .freeMapDamaged(path: path, damage: damage)
+    }
+  }
+
+  private func readSpace(_ state: inout FileState) throws(StoreError) {
     let newest = state.newest
     var directory = try FreeMapDirectory.read(newest.freeMap, device: device, path: path)
     var blocks = BlockMap(firstBlock: FileLayout.firstBlock)

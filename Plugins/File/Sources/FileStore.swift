@@ -194,7 +194,10 @@ public final class FileStore: PageStore {
     writers.enter()
     do throws(StoreError) {
       try ensureWritable()
-      try io.withLock { _ throws(StoreError) in try settleRecovered() }
+      // Only the first write has something to mend; others need not wait for a sync.
+      if state.withLock({ $0.recovered != nil }) {
+        try io.withLock { _ throws(StoreError) in try settleRecovered() }
+      }
       let base = try state.withLock { state throws(StoreError) in
         try loadSpace(&state)
         state.space.ledger.hold(state.newest.head.version, .pin)

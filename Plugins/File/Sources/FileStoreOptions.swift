@@ -41,6 +41,11 @@ public struct FileStoreOptions: Sendable {
   /// Relaxed commits wait for the medium after so many bytes.
   package var relaxedLimitByteCount = 64 << 20
 
+  /// A settled head is written when no commit came for so long.
+  package var settleDelayNanoseconds: Int64 = 1_000_000_000
+  /// What tells that time.
+  package var timer = IdleTimer.shared
+
   /// The defaults: mapped, for reading and writing, without codec.
   public init() {}
 

@@ -84,10 +84,13 @@ extension FileWriter {
       // Recovery may need every record since the last durable version; of scratch data there is none.
       (state.records, state.holdsDurable ? state.durableVersion : base.version)
     }
-    guard records.count > threshold, records[records.count - threshold].version <= durable else {
-      return
+    var regionCount = Int.max
+    if !rebuildsFreeMap {
+      guard records.count > threshold, records[records.count - threshold].version <= durable else {
+        return
+      }
+      regionCount = records.count > 16 * threshold ? 64 : records.count > 4 * threshold ? 8 : 2
     }
-    let regionCount = records.count > 16 * threshold ? 64 : records.count > 4 * threshold ? 8 : 2
     for region in directory.oldest(regionCount) {
       let old = directory.regions[region].page
       var counts = store.state.withLock {
@@ -139,9 +142,11 @@ extension FileStore {
     let byteCount = Int(writer.allocations.unitCount) * Extent.unitByteCount
     switch durability {
     case .full:
-      return try io.withLock { _ throws(StoreError) in
+      let (pin, isSettled) = try io.withLock { _ throws(StoreError) in
         try publishDurably(outcome, writer, byteCount: byteCount)
       }
+      if !isSettled { scheduleSettling() }
+      return pin
     case .relaxed:
       let pin = try installUnlessClosed(outcome, writer, byteCount: byteCount)
       scheduleSync()
@@ -158,7 +163,7 @@ extension FileStore {
 
   private func publishDurably(
     _ outcome: FileWriter.Outcome, _ writer: FileWriter, byteCount: Int
-  ) throws(StoreError) -> Pin {
+  ) throws(StoreError) -> (pin: Pin, isSettled: Bool) {
     try ensureWritable()
     var outcome = outcome
     let (slot, sequence, durable, unsynced, isVolatile) = state.withLock {
@@ -180,7 +185,7 @@ extension FileStore {
       install(&$0, outcome, writer, byteCount: 0, durableSlot: slot)
     }
     commits.raise()
-    return pin
+    return (pin, !isSmall)
   }
 
   /// Says on the medium that what follows is scratch data, before any of it can overwrite the durable

@@ -5,6 +5,8 @@ final class FileWriter: PageWriter {
   let base: Head
   let version: Version
   let store: FileStore
+  /// Whether the commit writes the whole free map anew.
+  let rebuildsFreeMap: Bool
   // Exclusivity is not checked: a write has one user, and no access to these calls out.
   @exclusivity(unchecked) var allocations = AllocationLog()
   @exclusivity(unchecked) var freed: [VersionLedger.Dead] = []
@@ -12,8 +14,9 @@ final class FileWriter: PageWriter {
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
 
-  init(store: FileStore, base: Head) {
+  init(store: FileStore, base: Head, rebuildsFreeMap: Bool = false) {
     self.store = store
+    self.rebuildsFreeMap = rebuildsFreeMap
     self.base = base
     version = base.version + 1
   }

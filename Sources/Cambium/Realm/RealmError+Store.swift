@@ -35,7 +35,8 @@ extension RLMError {
     case .notFound, .parentNotFound: .fileNotFound
     case .permissionDenied: .filePermissionDenied
     case .notAFile, .system, .poisoned, .readOnly: .fileAccess
-    case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .volatileContent:
+    case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .freeMapDamaged,
+      .volatileContent:
       .invalidDatabase
     case .unsupportedFormat, .unsupportedFeature: .unsupportedFileFormatVersion
     case .inUse, .ownershipLost: .incompatibleLockFile

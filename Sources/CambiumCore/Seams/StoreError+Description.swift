@@ -28,6 +28,8 @@ extension StoreError: CustomStringConvertible {
       "Codec \(codec) cannot read the store: \(reason)."
     case .damaged(let damage):
       "The store is damaged: \(damage). Restore a copy, or run 'cambium verify' to see how far it goes."
+    case .freeMapDamaged(let path, let damage):
+      "The free map of '\(path)' is damaged, so that it can be read but not written: \(damage). Run 'cambium verify \(path) --repair' to rebuild it."
     case .inUse(let path, let holder):
       "'\(path)' is in use by \(holder). Close it there first."
     case .mediumFull(let path):

@@ -17,6 +17,17 @@ extension Database {
     return report
   }
 
+  /// Walks every page of the newest version: what was found, and the extents of all pages, sorted by
+  /// address. The store's own bookkeeping is not looked at.
+  package func walkNewest(
+    progress: ((Int) -> Void)? = nil
+  ) throws(StoreError) -> (report: VerificationReport, extents: [Extent]) {
+    var verifier = Verifier(snapshot: try snapshot(), progress: progress)
+    verifier.run()
+    let extents = verifier.sortedExtents()
+    return (verifier.report, extents)
+  }
+
   private func verifyOnce(
     _ progress: ((Int) -> Void)?
   ) throws(StoreError) -> (VerificationReport, Version) {

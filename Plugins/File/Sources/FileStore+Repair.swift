@@ -1,0 +1,83 @@
+import CambiumCore
+
+extension FileStore {
+  /// Rebuilds the free map of the store at `path` from what its newest version reaches.
+  ///
+  /// For a store that can be read but not written, because the map or the records it needs are
+  /// damaged. Returns what was found wrong, a line each; when nothing was, the file is untouched.
+  /// The content stays as it is, under a new version; afterwards the store is closed.
+  ///
+  /// `progress` is called now and then with the number of bytes walked. Throws
+  /// `StoreError.inUse(path:holder:)` when somebody has the store open, and `StoreError.damaged(_:)`
+  /// when trees are damaged as well: what they reach cannot be known then. After an error, power
+  /// loss included, the content is as it was and the repair can be tried again.
+  public static func repairFreeMap(
+    path: String, options: FileStoreOptions = FileStoreOptions(), codec: (any PageCodec)? = nil,
+    progress: ((Int) -> Void)? = nil
+  ) throws(StoreError) -> [String] {
+    var options = options
+    options.codec = codec?.name ?? ""
+    let store = try FileStore(path: path, options: options)
+    let database = try Database(store: store, codec: codec)
+    let findings = try store.repairFreeMap(database, progress)
+    try database.close()
+    return findings
+  }
+
+  private func repairFreeMap(
+    _ database: Database, _ progress: ((Int) -> Void)?
+  ) throws(StoreError) -> [String] {
+    let (report, extents) = try database.walkNewest(progress: progress)
+    if let first = report.findings.first {
+      throw .damaged(
+        Damage(.reference, "the free map cannot be rebuilt, because trees are damaged: \(first)"))
+    }
+    let findings = try check(reachable: extents)
+    if !findings.isEmpty { try rebuildFreeMap(reachable: extents) }
+    return findings
+  }
+
+  /// Commits the newest version once more with a new free map: `reachable` are the extents of its
+  /// trees, and everything else is free.
+  ///
+  /// Its head is settled first, so that recovery needs none of the records that are lost here.
+  func rebuildFreeMap(reachable: [Extent]) throws(StoreError) {
+    try ensureWritable()
+    writers.enter()
+    let base: Head
+    do throws(StoreError) {
+      try ensureWritable()
+      try io.withLock { _ throws(StoreError) in try settleRecovered() }
+      base = try state.withLock { state throws(StoreError) in
+        try state.forgetFreeMap(reachable: reachable)
+        state.space.ledger.hold(state.newest.head.version, .pin)
+        return state.newest.head
+      }
+    } catch {
+      writers.leave()
+      throw error
+    }
+    let writer = FileWriter(store: self, base: base, rebuildsFreeMap: true)
+    _ = try writer.publish(root: base.root, durability: .full, metadata: [])
+  }
+}
+
+extension FileState {
+  /// Takes `reachable` for all that is in use. The next commit has to write every region.
+  fileprivate mutating func forgetFreeMap(reachable: [Extent]) throws(StoreError) {
+    var blocks = BlockMap(firstBlock: FileLayout.firstBlock)
+    blocks.extend(toBlockCount: newest.blockCount)
+    for extent in reachable where !blocks.addReachable(extent) {
+      throw .damaged(
+        Damage(.reference, "the page at byte \(extent.byteOffset) lies outside of the store"))
+    }
+    blocks.adoptReachable()
+    space.blocks = blocks
+    directory = FreeMapDirectory()
+    directory.regions = (0..<blocks.regionCount).map { _ in
+      FreeMapDirectory.Region(touchedSince: newest.head.version)
+    }
+    records = []
+    isSpaceLoaded = true
+  }
+}

@@ -1,0 +1,156 @@
+import CambiumCore
+import CambiumFile
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+/// A settled head about a second after the last small commit.
+struct SettlingTests {
+  /// A store on a simulated device, and the time it believes in.
+  private final class Bench: Sendable {
+    let device = SimulatedDevice()
+    let timer: IdleTimer
+    let store: FileStore
+    private let seed = Mutex<UInt64>(0)
+
+    init() throws {
+      let clock = Clock()
+      timer = IdleTimer { clock.now.withLock { $0 } }
+      self.clock = clock
+      store = try FileStore(path: "simulated", options: Self.options(device, timer))
+    }
+
+    private final class Clock: Sendable { let now = Mutex<Int64>(0) }
+    private let clock: Clock
+
+    static func options(_ device: SimulatedDevice, _ timer: IdleTimer) -> FileStoreOptions {
+      var options = CrashTests.Run.options(device)
+      options.timer = timer
+      return options
+    }
+
+    /// Lets time pass.
+    func pass(milliseconds: Int64) {
+      clock.now.withLock { $0 += milliseconds * 1_000_000 }
+      timer.fire()
+    }
+
+    func commit(_ durability: Durability = .full) throws {
+      var generator = SeededGenerator(
+        seed: seed.withLock {
+          $0 += 1; return $0
+        })
+      let writer = try store.beginWrite()
+      let (root, _) = try FakeTree.change(writer, store, changeCount: 2, generator: &generator)
+      _ = try writer.publish(root: root, durability: durability, metadata: [])
+    }
+
+    /// How many operations opening and beginning a write cost on what power loss leaves now.
+    func recoveredExtentCount() throws -> (version: Version, writes: Int) {
+      var generator = SeededGenerator(seed: 1)
+      let image = device.crashImage(
+        afterOperations: device.operationCount, mood: 0, generator: &generator)
+      let after = SimulatedDevice(image)
+      let store = try FileStore(path: "simulated", options: Self.options(after, IdleTimer { 0 }))
+      try store.beginWrite().abort()
+      return (try store.newestHead().version, after.operationCount)
+    }
+  }
+
+  @Test func `a second after the last commit a settled head is written, once`() throws {
+    let bench = try Bench()
+    try bench.commit()
+    try bench.commit()
+    let unsettled = try bench.recoveredExtentCount()
+    let before = bench.device.operationCount
+    bench.pass(milliseconds: 999)
+    #expect(bench.device.operationCount == before)
+    bench.pass(milliseconds: 1)
+    #expect(bench.device.operationCount == before + 2, "one write of a slot, one sync")
+    bench.pass(milliseconds: 5000)
+    #expect(bench.device.operationCount == before + 2)
+    let settled = try bench.recoveredExtentCount()
+    #expect(settled.version == 2 && unsettled.version == 2)
+    #expect(settled.writes < unsettled.writes, "no page is written again")
+    try bench.store.close()
+    #expect(bench.device.operationCount == before + 4, "closing has only the other slot to write")
+  }
+
+  @Test func `commits put it off`() throws {
+    let bench = try Bench()
+    try bench.commit()
+    bench.pass(milliseconds: 600)
+    try bench.commit()
+    let before = bench.device.operationCount
+    bench.pass(milliseconds: 600)
+    #expect(bench.device.operationCount == before)
+    bench.pass(milliseconds: 400)
+    #expect(bench.device.operationCount == before + 2)
+    try bench.commit()
+    let again = bench.device.operationCount
+    bench.pass(milliseconds: 1000)
+    #expect(bench.device.operationCount == again + 2)
+  }
+
+  @Test func `nothing is settled that is not durable, scratch data, or closed`() throws {
+    let bench = try Bench()
+    try bench.commit()
+    try bench.commit(.relaxed)
+    var before = bench.device.operationCount
+    bench.pass(milliseconds: 2000)
+    #expect(bench.device.operationCount == before)
+    try bench.store.sync()
+    try bench.commit()
+    try bench.commit(.none)
+    before = bench.device.operationCount
+    bench.pass(milliseconds: 2000)
+    #expect(bench.device.operationCount == before)
+    try bench.commit()
+    try bench.commit()
+    try bench.store.close()
+    before = bench.device.operationCount
+    bench.pass(milliseconds: 2000)
+    #expect(bench.device.operationCount == before)
+  }
+
+  @Test(arguments: [0, 1])
+  func `a failure while settling poisons the store and loses nothing`(operation: Int) throws {
+    let bench = try Bench()
+    try bench.commit()
+    try bench.commit()
+    let content = try FakeTree.read(bench.store.newestHead().root, bench.store).content
+    bench.device.fail(bench.device.operationCount + operation, .partial)
+    bench.pass(milliseconds: 1000)
+    #expect(throws: StoreError.poisoned(path: "simulated")) { try bench.store.beginWrite() }
+    #expect(try FakeTree.read(bench.store.newestHead().root, bench.store).content == content)
+    for mood in [0, 0.5, 1] {
+      var generator = SeededGenerator(seed: 3)
+      let image = bench.device.crashImage(
+        afterOperations: bench.device.operationCount, mood: mood, generator: &generator)
+      let again = try FileStore(
+        path: "simulated", options: CrashTests.Run.options(SimulatedDevice(image)))
+      let reading = try FakeTree.read(again.newestHead().root, again)
+      #expect(reading.content == content)
+      #expect(try again.check(reachable: reading.extents) == [])
+      try StoreModel(again, seed: 1, durabilities: [.full]).commit()
+    }
+  }
+
+  @Test func `the timer's own thread calls when the time has come, and again if asked to`() {
+    let timer = IdleTimer()
+    let calls = Mutex(0)
+    let isDone = DispatchSemaphore(value: 0)
+    let isScheduled = timer.schedule(at: timer.now) { now in
+      let count = calls.withLock {
+        $0 += 1; return $0
+      }
+      if count < 3 { return now }
+      isDone.signal()
+      return nil
+    }
+    #expect(isScheduled)
+    isDone.wait()
+    #expect(calls.withLock { $0 } == 3)
+  }
+}
