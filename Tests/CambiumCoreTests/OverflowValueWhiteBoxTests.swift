@@ -42,7 +42,8 @@ struct OverflowValueTests {
     try Self.inTransaction { context in
       func chunk(_ number: Int) -> PageReference {
         PageReference(
-          checksum: UInt64(number), extent: Extent(address: UInt64(number) + 1, unitCount: 4096),
+          checksum: UInt64(number),
+          extent: Extent(address: UInt64(number) * 4096 + (1 << 30), unitCount: 4096),
           kind: .overflow, born: 1)
       }
       func list(_ references: [PageReference]) throws -> PageReference {
@@ -72,6 +73,39 @@ struct OverflowValueTests {
       #expect(chunks == (0...UInt64(full) + 1).map { $0 })
       #expect(total == byteCount)
       #expect(seen == lists + [value.reference])
+    }
+  }
+
+  @Test(arguments: [0, 1])
+  func `a crafted list that repeats a chunk or a part of one is refused`(shift: UInt64) throws {
+    try Self.inTransaction { context in
+      let bytes = [UInt8](repeating: 7, count: OverflowValue.chunkByteCount)
+      let chunk = try bytes.withUnsafeBytes { try context.write($0, kind: .overflow) }
+      let again = PageReference(
+        checksum: chunk.checksum,
+        extent: Extent(address: chunk.address + shift, unitCount: chunk.unitCount),
+        kind: .overflow, born: chunk.born)
+      func list(_ children: [PageReference]) throws -> PageReference {
+        var page = [UInt8](repeating: 0, count: children.count * PageReference.byteCount)
+        page.withUnsafeMutableBytes { page in
+          for (index, child) in children.enumerated() {
+            child.store(
+              to: page.baseAddress.unsafelyUnwrapped + index * PageReference.byteCount)
+          }
+        }
+        return try page.withUnsafeBytes { try context.write($0, kind: .overflow) }
+      }
+      let full = try list((0..<OverflowValue.fanOut).map { $0 % 2 == 0 ? chunk : again })
+      let lists = try list([full, full, full])
+      // Gigabytes from one chunk, and from one list.
+      for (reference, byteCount) in [
+        (full, OverflowValue.coverage(1)), (lists, OverflowValue.coverage(1) * 3),
+      ] {
+        let value = OverflowValue(byteCount: UInt64(byteCount), reference: reference)
+        let error = #expect(throws: StoreError.self) { try value.read(from: context.source) }
+        #expect("\(String(describing: error))".contains("the same place"))
+        #expect(throws: StoreError.self) { try value.free(in: context) }
+      }
     }
   }
 

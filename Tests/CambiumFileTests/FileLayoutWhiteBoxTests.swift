@@ -48,6 +48,41 @@ struct FileLayoutWhiteBoxTests {
     #expect(HeadSector(stored: head.stored, identity: IdentitySector(codec: "")) == nil)
   }
 
+  @Test func `a crafted head at the end of its numbers is read and not written on`() throws {
+    let changes: [(inout HeadSector) -> Void] = [
+      { $0.head.version = HeadSector.versionLimit - 1 },
+      { $0.head.epoch = HeadSector.countLimit - 1 },
+      { $0.sequence = HeadSector.countLimit - 1 },
+    ]
+    for (change, isSettled) in changes.flatMap({ [($0, true), ($0, false)] }) {
+      let first = SimulatedDevice()
+      var options = FileStoreOptions(access: .buffered)
+      options.device = { _ in first }
+      try FileStore(path: "simulated", options: options).close()
+      var bytes = first.bytes
+      let identity = try IdentitySector(stored: Array(bytes[..<512]), path: "simulated")
+      var head = HeadSector(sequence: 3, identity: identity)
+      change(&head)
+      head.durable = head.head.version
+      head.isSettled = isSettled
+      bytes.replaceSubrange(4096..<4608, with: head.stored)
+      let device = SimulatedDevice(bytes)
+      options.device = { _ in device }
+      let store = try FileStore(path: "simulated", options: options)
+      #expect(try store.newestHead() == head.head)
+      let error = #expect(throws: StoreError.self) { try store.beginWrite() }
+      #expect("\(String(describing: error))".contains("cambium compact simulated"))
+      try store.close()
+      #expect(device.bytes == bytes)
+    }
+    var past = HeadSector(sequence: 3, identity: IdentitySector(codec: ""))
+    let identity = IdentitySector(codec: "")
+    past.uuidHigh = identity.uuidHigh
+    past.uuidLow = identity.uuidLow
+    past.sequence = .max
+    #expect(HeadSector(stored: past.stored, identity: identity) == nil)
+  }
+
   @Test(arguments: [0, 5, 70_000, 200_000])
   func `a record of any length reads as it was written`(count: Int) throws {
     let identity = IdentitySector(codec: "")

@@ -112,6 +112,29 @@ struct OpeningErrorTests {
     try expectRefusal(.truncated(path: path, byteCount: 100, expected: 16 << 10))
   }
 
+  @Test func `a file cut at any length is refused by name and not changed, or is whole`() throws {
+    try makeStore()
+    let whole = try bytes()
+    let store = try FileStore(path: path)
+    let content = try FakeTree.read(store.newestHead().root, store).content
+    try store.close()
+    var refusedCount = 0
+    for length in Array(1..<1100) + Array(stride(from: 1100, to: whole.count, by: 1021)) {
+      try Data(whole[..<length]).write(to: URL(fileURLWithPath: path))
+      do throws(StoreError) {
+        let store = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))
+        let found = try FakeTree.read(store.newestHead().root, store).content
+        #expect(found == content, "\(length) bytes")
+        try store.close()
+      } catch {
+        refusedCount += 1
+        #expect(error.description.contains(path), "\(length) bytes: \(error)")
+        try expectRefusal(error)
+      }
+    }
+    #expect(refusedCount > 1000)
+  }
+
   @Test func `a future format and unknown features are named`() throws {
     try makeStore()
     try patchIdentity(16, [9, 0, 0, 0])

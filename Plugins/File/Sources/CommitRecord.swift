@@ -107,7 +107,13 @@ struct CommitRecord: Sendable {
     epoch = 0
     previous = .none
     var next = reference
+    // Parts were written last one first; without this a hostile file could lead in circles.
+    var left = try device.perform(path: path) { device throws(DeviceError) in
+      try device.byteCount()
+    }
     while !next.isNone {
+      left -= next.byteCount
+      guard left >= 0 else { throw Self.damaged(reference, "it is longer than the file") }
       let bytes = try Self.readPart(next, identity: identity, device: device, path: path)
       typealias Field = FileLayout.Record
       if parts.isEmpty {
@@ -117,10 +123,6 @@ struct CommitRecord: Sendable {
       parts.append(next)
       try append(bytes, next)
       next = bytes.reference(Field.next)
-      // Parts were written last one first; without this a hostile file could lead in circles.
-      guard parts.count <= 1 << 16 else {
-        throw Self.damaged(reference, "the list of pages never ends")
-      }
     }
   }
 

@@ -61,6 +61,10 @@ struct FileOpening {
     let fileByteCount = try device.perform(path: path) { device throws(DeviceError) in
       try device.byteCount()
     }
+    guard fileByteCount >= FileLayout.initialByteCount else {
+      throw .truncated(
+        path: path, byteCount: fileByteCount, expected: FileLayout.initialByteCount)
+    }
     var live: HeadSector?
     var wasPoisoned = false
     if let file {

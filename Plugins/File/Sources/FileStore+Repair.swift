@@ -63,7 +63,9 @@ extension FileStore {
 }
 
 extension FileState {
-  /// Takes `reachable` for all that is in use. The next commit has to write every region.
+  /// Takes `reachable` for all that is in use.
+  ///
+  /// The next commit has to write every region.
   fileprivate mutating func forgetFreeMap(reachable: [Extent]) throws(StoreError) {
     var blocks = BlockMap(firstBlock: FileLayout.firstBlock)
     blocks.extend(toBlockCount: newest.blockCount)

@@ -21,7 +21,9 @@ extension FileStore {
   }
 
   /// Settles the durable version if it is the newest and no commit came lately; when to come back
-  /// otherwise. An error poisons the store, and the next write says so.
+  /// otherwise.
+  ///
+  /// An error poisons the store, and the next write says so.
   private func settleWhenIdle(now: Int64) -> Int64? {
     let due = state.withLock { state -> Int64? in
       if state.settleDue > now { return state.settleDue }

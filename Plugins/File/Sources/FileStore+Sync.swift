@@ -99,6 +99,7 @@ extension FileStore {
       state.recovered.map { ($0, state.newest, state.slots[$0.slot]) }
     }
     guard let (recovered, newest, slotHead) = found else { return }
+    try ensureCountable()
     for extent in recovered.extents {
       let page = try device.readPage(at: extent.byteOffset, byteCount: extent.byteCount, path: path)
       try device.perform(path: path) { device throws(DeviceError) in

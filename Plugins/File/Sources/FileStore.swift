@@ -194,6 +194,7 @@ public final class FileStore: PageStore {
     writers.enter()
     do throws(StoreError) {
       try ensureWritable()
+      try ensureCountable()
       // Only the first write has something to mend; others need not wait for a sync.
       if state.withLock({ $0.recovered != nil }) {
         try io.withLock { _ throws(StoreError) in try settleRecovered() }
@@ -207,6 +208,18 @@ public final class FileStore: PageStore {
     } catch {
       writers.leave()
       throw error
+    }
+  }
+
+  /// Refuses to write on at numbers that cannot rise for long.
+  func ensureCountable() throws(StoreError) {
+    try state.withLock { state throws(StoreError) in
+      guard !state.newest.canBeFollowed else { return }
+      throw .damaged(
+        Damage(
+          .head,
+          "its version, epoch or sequence number leaves no room for further ones; "
+            + "'cambium compact \(path)' begins anew"))
     }
   }
 

@@ -40,6 +40,21 @@ struct HeadSector: Hashable, Sendable {
     boot = [UInt8](repeating: 0, count: 16)
   }
 
+  /// One past the highest version that a head may name; a page's birth has 48 bits.
+  static let versionLimit: UInt64 = (1 << 48) - 1
+  /// One past the highest epoch and sequence number.
+  static let countLimit: UInt64 = .max >> 1
+  /// How far the numbers of a head that is written on stay below their limits.
+  ///
+  /// Counting never gets there; only a crafted file does.
+  private static let margin: UInt64 = 1 << 40
+
+  /// Whether commits may still follow this head.
+  var canBeFollowed: Bool {
+    head.version < Self.versionLimit - Self.margin && head.epoch < Self.countLimit - Self.margin
+      && sequence < Self.countLimit - Self.margin
+  }
+
   /// The sector.
   var stored: [UInt8] { stored(byteCount: FileLayout.sectorByteCount) }
 
@@ -92,8 +107,8 @@ struct HeadSector: Hashable, Sendable {
     guard flags & ~(Field.settled | Field.volatile) == 0,
       uuidHigh == identity.uuidHigh, uuidLow == identity.uuidLow,
       blocks >= UInt64(FileLayout.firstBlock), blocks < 1 << 42,
-      head.version < (1 << 48) - 1, durable <= head.version, head.epoch < .max >> 1,
-      sequence < .max >> 1
+      head.version < Self.versionLimit, durable <= head.version,
+      head.epoch < Self.countLimit, sequence < Self.countLimit
     else { return nil }
     blockCount = Int(blocks)
   }

@@ -37,7 +37,9 @@ package final class IdleTimer: Sendable {
     return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 
-  /// Calls `call` once it is `due`; it is called again while it returns a new time. False when the
+  /// Calls `call` once it is `due`; it is called again while it returns a new time.
+  ///
+  /// False when the
   /// system has no thread for that, and then nothing is called.
   package func schedule(
     at due: Int64, _ call: @escaping @Sendable (_ now: Int64) -> Int64?

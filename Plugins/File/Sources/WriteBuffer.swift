@@ -34,9 +34,15 @@ final class WriteBuffer: Sendable {
         state.start = offset
         state.bytes.reserveCapacity(min(Self.capacity, 64 << 10))
       }
-      guard offset == state.start + state.bytes.count,
-        state.bytes.isEmpty || state.bytes.count + bytes.count <= Self.capacity
+      // A page at the beginning of a block may follow a gap in the block before, which belongs to
+      // this write alone.
+      let gap = offset - state.start - state.bytes.count
+      guard
+        gap == 0
+          || gap > 0 && gap < FileLayout.blockByteCount && offset % FileLayout.blockByteCount == 0,
+        state.bytes.isEmpty || state.bytes.count + gap + bytes.count <= Self.capacity
       else { return false }
+      if gap > 0 { state.bytes.append(contentsOf: repeatElement(0, count: gap)) }
       state.bytes.append(contentsOf: bytes)
       start.store(state.start, ordering: .relaxed)
       end.store(state.start + state.bytes.count, ordering: .releasing)

@@ -9,6 +9,13 @@ extension ColumnLeaf {
 
 /// The checks of one column leaf.
 private struct LeafValidator {
+  /// What all values of a leaf may take together once they are written out, in bytes: 64 KiB for each
+  /// of 4096 rows.
+  ///
+  /// Common prefixes, dictionaries and constants make much of little, so that without
+  /// this a small crafted page would ask for any amount of memory when it is edited.
+  static let logicalByteLimit = 256 << 20
+
   let page: Page
   let reference: PageReference
   var bytes: UnsafeRawPointer { page.bytes }
@@ -34,13 +41,34 @@ private struct LeafValidator {
     }
     try validateKeys(rows: rows, first: directoryEnd, used: used)
     var previous = -1
+    var logicalByteCount = 0
     for index in 0..<columns {
       let entry = bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
       let id = Int(entry.half(LeafEntry.id))
       guard id > previous else { throw fail(.order, "column \(id) follows column \(previous)") }
       previous = id
       try validateColumn(entry, id: id, rows: rows, first: directoryEnd, used: used)
+      logicalByteCount += rows * longestValue(entry)
+      guard logicalByteCount <= Self.logicalByteLimit else {
+        throw fail(
+          .count, "the values of \(rows) rows take more than \(Self.logicalByteLimit) bytes")
+      }
     }
+  }
+
+  /// No value of a column that was found sound is longer, in bytes.
+  ///
+  /// Where lengths vary the anchors
+  /// have bounded them, so that only what is repeated needs a bound here.
+  private func longestValue(_ entry: UnsafeRawPointer) -> Int {
+    guard entry.byte(LeafEntry.type) == ColumnType.bytes.rawValue,
+      let column = LeafColumn(entry: entry, leaf: ColumnLeaf(page)),
+      let parts = BytesColumn(column)
+    else { return 16 }
+    let common = parts.prefix.count + parts.suffix.count
+    guard entry.byte(LeafEntry.encoding) != ColumnEncoding.variable.rawValue else { return common }
+    let longest = (0..<parts.entryCount).lazy.map { parts.length($0) }.max() ?? 0
+    return common + longest
   }
 
   private func validateKeys(rows: Int, first: Int, used: Int) throws(StoreError) {

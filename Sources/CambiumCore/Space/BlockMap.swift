@@ -241,16 +241,22 @@ package struct BlockMap: Sendable {
     guard freeBlockCount >= minimum else { return nil }
     if let run = search(wanted) { return run }
     // Bulk work takes smaller holes too, so that they do not stay for ever; but not crumbs, which
-    // would cost it a write each. Crumbs serve when most of the store has come to consist of them.
-    let isSparse = blockCount > 256 && freeBlockCount > blockCount / 2
+    // would cost it a write each. Crumbs serve when much of the store consists of them.
     let least = max(minimum, isSparse ? 1 : 16)
-    var length = wanted / 2
+    var length = wanted > Self.smallRunBlockCount ? wanted / 2 : wanted - 1
     while length > least {
       if let run = search(length) { return run }
-      length /= 2
+      length = length > Self.smallRunBlockCount ? length / 2 : length - 1
     }
     return least < wanted ? search(least) : nil
   }
+
+  /// Runs up to this length are looked for block by block.
+  private static let smallRunBlockCount = 8
+
+  /// Whether so much is free in small holes that it pays to use them: a sixteenth of the store, but
+  /// not less than 1 MiB.
+  package var isSparse: Bool { freeBlockCount > max(256, blockCount / 16) }
 
   /// The blocks at the end of the store that `count` blocks in a row would take; they begin with the
   /// free ones there.

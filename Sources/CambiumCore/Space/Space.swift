@@ -44,12 +44,17 @@ package struct Space: Sendable {
   private static let largestRunByteCount = 4 << 20
   /// The shortest run taken without a reservation.
   private static let smallestRunByteCount = 16 << 10
+  /// How much larger than a gap the page behind it is.
+  private static let pageUnitsPerGapUnit: UInt64 = 8
+  /// The shortest run taken for a reservation while much is free in small holes: a full leaf.
+  private static let smallestPieceByteCount = 8 << 10
 
   /// Says that about `byteCount` bytes are allocated next: they come from one run if they fit one.
   package mutating func reserve(byteCount: Int, grow: Grow) throws(StoreError) {
     reservedByteCount = max(0, byteCount)
     if reservedByteCount > remainingByteCount, reservedByteCount > 0 {
-      try takeRun(minimumByteCount: min(byteCount, Self.smallestRunByteCount), grow: grow)
+      let least = blocks.isSparse ? Self.smallestPieceByteCount : Self.smallestRunByteCount
+      try takeRun(minimumByteCount: min(byteCount, least), grow: grow)
     }
   }
 
@@ -57,11 +62,26 @@ package struct Space: Sendable {
   package mutating func allocate(byteCount: Int, grow: Grow) throws(StoreError) -> Extent {
     let unitCount = Extent.unitCount(forByteCount: byteCount)
     if runEnd - next < unitCount { try takeRun(minimumByteCount: byteCount, grow: grow) }
+    skipGap(before: unitCount)
     let extent = Extent(address: next, unitCount: unitCount)
     next += unitCount
     reservedByteCount -= extent.byteCount
     blocks.hold(extent)
     return extent
+  }
+
+  /// Begins a page at the next block when it would otherwise touch one block more than it has to,
+  /// and the gap is small beside it: a page frees the blocks that it has for itself.
+  private mutating func skipGap(before unitCount: UInt64) {
+    let unitsPerBlock = UInt64(BlockMap.unitsPerBlock)
+    let used = next % unitsPerBlock
+    let gap = unitsPerBlock - used
+    let (touched, least) = (used + unitCount - 1, unitCount - 1)
+    guard used > 0, gap * Self.pageUnitsPerGapUnit <= unitCount,
+      touched / unitsPerBlock > least / unitsPerBlock, runEnd - next >= gap + unitCount
+    else { return }
+    next += gap
+    reservedByteCount -= Int(gap) * Extent.unitByteCount
   }
 
   private mutating func takeRun(minimumByteCount: Int, grow: Grow) throws(StoreError) {

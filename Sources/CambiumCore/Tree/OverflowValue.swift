@@ -149,27 +149,58 @@ extension OverflowValue {
       throw .damaged(Damage(.encoding, at: reference, "the form of an overflow value"))
     }
     let byteCount = Int(byteCount)
-    try Self.visit(
-      reference, byteCount: byteCount, height: Self.height(byteCount), in: source, body)
+    let height = Self.height(byteCount)
+    if height == 0 {
+      try Self.checkKind(reference)
+      return try body(reference, byteCount)
+    }
+    var pages: [(reference: PageReference, chunkByteCount: Int?)] = []
+    try Self.collect(reference, byteCount: byteCount, height: height, in: source, into: &pages)
+    try Self.checkDistinct(pages.map(\.reference))
+    for page in pages { try body(page.reference, page.chunkByteCount) }
   }
 
-  private static func visit(
+  /// Adds the pages below `reference`, and itself, to `pages`, children first.
+  ///
+  /// The children of one list share no bytes, so that the lists of a level never have more entries
+  /// than the store has room for, whatever length a crafted value claims.
+  private static func collect(
     _ reference: PageReference, byteCount: Int, height: Int, in source: PageSource,
-    _ body: (PageReference, Int?) throws(StoreError) -> Void
+    into pages: inout [(reference: PageReference, chunkByteCount: Int?)]
   ) throws(StoreError) {
-    guard reference.rawKind == PageKind.overflow.rawValue, !reference.isDirty else {
-      throw .damaged(Damage(.kind, at: reference, "a piece of a value is no overflow page"))
-    }
-    if height == 0 { return try body(reference, byteCount) }
+    try checkKind(reference)
+    if height == 0 { return pages.append((reference, byteCount)) }
     let step = coverage(height - 1)
     let count = (byteCount + step - 1) / step
     let list = try page(reference, atLeast: count * PageReference.byteCount, in: source)
-    for index in 0..<count {
-      let child = PageReference(loadingFrom: list.bytes + index * PageReference.byteCount)
-      let length = min(step, byteCount - index * step)
-      try visit(child, byteCount: length, height: height - 1, in: source, body)
+    let children = (0..<count).map {
+      PageReference(loadingFrom: list.bytes + $0 * PageReference.byteCount)
     }
-    try body(reference, nil)
+    try checkDistinct(children)
+    for (index, child) in children.enumerated() {
+      let length = min(step, byteCount - index * step)
+      try collect(child, byteCount: length, height: height - 1, in: source, into: &pages)
+    }
+    pages.append((reference, nil))
+  }
+
+  private static func checkKind(_ reference: PageReference) throws(StoreError) {
+    guard reference.rawKind == PageKind.overflow.rawValue, !reference.isDirty else {
+      throw .damaged(Damage(.kind, at: reference, "a piece of a value is no overflow page"))
+    }
+  }
+
+  /// Refuses references to pages that share bytes: a few of them would stand for any length.
+  private static func checkDistinct(_ references: [PageReference]) throws(StoreError) {
+    let isAscending = zip(references, references.dropFirst())
+      .allSatisfy { $0.extent.end <= $1.extent.address }
+    if isAscending { return }
+    let order = references.sorted { $0.extent.address < $1.extent.address }
+    for (left, right) in zip(order, order.dropFirst())
+    where left.extent.end > right.extent.address {
+      throw .damaged(
+        Damage(.reference, at: right, "two pieces of a value lie in the same place"))
+    }
   }
 
   /// Reads a chunk and checks that it is as long as it should be.
