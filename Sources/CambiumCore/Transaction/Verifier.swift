@@ -18,7 +18,9 @@ extension Database {
   }
 
   /// Walks every page of the newest version: what was found, and the extents of all pages, sorted by
-  /// address. The store's own bookkeeping is not looked at.
+  /// address.
+  ///
+  /// The store's own bookkeeping is not looked at.
   package func walkNewest(
     progress: ((Int) -> Void)? = nil
   ) throws(StoreError) -> (report: VerificationReport, extents: [Extent]) {
