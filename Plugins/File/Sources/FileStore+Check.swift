@@ -9,8 +9,8 @@ extension FileStore {
       do throws(StoreError) {
         try loadSpace(&state)
       } catch {
-        guard case .freeMapDamaged(_, let damage) = error else { throw error }
-        return ["The free map cannot be read: \(damage)"]
+        guard case .damaged(let damage) = error else { throw error }
+        return [damage.detail]
       }
       var findings: [String] = []
       var owned: [Extent] = []

@@ -3,14 +3,18 @@ import CambiumCore
 extension FileStore {
   /// Reads the free map and the records since, unless that was done.
   ///
-  /// Throws `StoreError.freeMapDamaged(path:damage:)` when they cannot be read or contradict each
-  /// other.
+  /// Throws `StoreError.damaged(_:)` with rule `freeMap` when they cannot be read or contradict
+  /// each other.
   func loadSpace(_ state: inout FileState) throws(StoreError) {
     if state.isSpaceLoaded { return }
     do throws(StoreError) {
       try readSpace(&state)
     } catch .damaged(let damage) {
-      throw .freeMapDamaged(path: path, damage: damage)
+      throw .damaged(
+        Damage(
+          .freeMap, at: damage.reference,
+          "The free map of '\(path)' is damaged, so that it can be read but not written "
+            + "(\(damage)). Run 'cambium verify \(path) --repair' to rebuild it"))
     }
   }
 

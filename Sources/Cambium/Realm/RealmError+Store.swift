@@ -35,8 +35,7 @@ extension RLMError {
     case .notFound, .parentNotFound: .fileNotFound
     case .permissionDenied: .filePermissionDenied
     case .notAFile, .system, .poisoned, .readOnly: .fileAccess
-    case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .freeMapDamaged,
-      .volatileContent:
+    case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .volatileContent:
       .invalidDatabase
     case .unsupportedFormat, .unsupportedFeature: .unsupportedFileFormatVersion
     case .inUse, .ownershipLost: .incompatibleLockFile

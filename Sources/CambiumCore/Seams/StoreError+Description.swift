@@ -26,10 +26,9 @@ extension StoreError: CustomStringConvertible {
       "The pages of '\(path)' are stored with codec \(found), the configuration says \(expected). Set the configuration's codec to \(found)."
     case .codecFailure(let codec, let reason):
       "Codec \(codec) cannot read the store: \(reason)."
+    case .damaged(let damage) where damage.rule == .freeMap: "\(damage.detail)."
     case .damaged(let damage):
       "The store is damaged: \(damage). Restore a copy, or run 'cambium verify' to see how far it goes."
-    case .freeMapDamaged(let path, let damage):
-      "The free map of '\(path)' is damaged, so that it can be read but not written: \(damage). Run 'cambium verify \(path) --repair' to rebuild it."
     case .inUse(let path, let holder):
       "'\(path)' is in use by \(holder). Close it there first."
     case .mediumFull(let path):

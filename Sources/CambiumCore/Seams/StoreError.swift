@@ -27,9 +27,6 @@ public enum StoreError: Error, Hashable, Sendable {
   case codecFailure(codec: String, reason: String)
   /// Bytes that break the file format or do not match their checksum.
   case damaged(Damage)
-  /// The store's record of its free space is damaged: it can be read and copied, but not written
-  /// until the record is rebuilt.
-  case freeMapDamaged(path: String, damage: Damage)
   /// Another process holds the store.
   case inUse(path: String, holder: String)
   /// The medium is full. The running transaction is rolled back; everything committed is intact.
@@ -85,6 +82,9 @@ public struct Damage: Hashable, Sendable {
     case catalog
     /// A head or record cannot be read.
     case head
+    /// The record of the store's free space is wrong: the store can be read and copied, but not
+    /// written until the record is rebuilt.
+    case freeMap
   }
 
   /// Which rule is broken.
@@ -107,7 +107,7 @@ extension StoreError {
   /// if it says nothing about them.
   func damage(at reference: PageReference) -> Damage? {
     switch self {
-    case .damaged(let damage), .freeMapDamaged(_, let damage): damage
+    case .damaged(let damage): damage
     case .codecFailure(let codec, let reason):
       Damage(.encoding, at: reference, "codec \(codec): \(reason)")
     default: nil

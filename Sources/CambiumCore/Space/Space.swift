@@ -46,8 +46,8 @@ package struct Space: Sendable {
   private static let smallestRunByteCount = 16 << 10
   /// How much larger than a gap the page behind it is.
   private static let pageUnitsPerGapUnit: UInt64 = 8
-  /// The shortest run taken for a reservation while much is free in small holes: a full leaf.
-  private static let smallestPieceByteCount = 8 << 10
+  /// The shortest run taken for a reservation while much is free in small holes.
+  private static let smallestPieceByteCount = 4 << 10
 
   /// Says that about `byteCount` bytes are allocated next: they come from one run if they fit one.
   package mutating func reserve(byteCount: Int, grow: Grow) throws(StoreError) {
