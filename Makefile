@@ -4,7 +4,7 @@ SWIFT ?= swift
 STORE ?= file
 AT ?=
 
-.PHONY: test demo bench-core bench-objects install lint docs clean
+.PHONY: test demo bench bench-core bench-growth bench-objects install lint docs clean
 
 # System packages, installed only when missing: the demo reads zstd-compressed data.
 install:
@@ -19,14 +19,26 @@ demo: install
 	$(SWIFT) build --configuration release --product Flights
 	@.build/release/Flights --store "$(STORE)" $(if $(AT),--at "$(AT)")
 
-# The engine beside LMDB on the same work; ROWS and JSON=1 are options.
+# The engine beside LMDB, RocksDB and SQLite on the same work; options are ROWS=100000, JSON=1,
+# ROUNDS=3 and ONLY="W1 W4".
+bench: bench-core
+	@Tools/Benchmarks/.build/release/bench-core --results Tools/Benchmarks/results \
+	  --rows $(or $(ROWS),1000000) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+	  $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
+
+# How the cost of the same work grows with the number of rows, and the memory of a bulk insert.
+bench-growth: bench-core
+	@Tools/Benchmarks/.build/release/bench-core --results Tools/Benchmarks/results --name growth \
+	  --rows $(or $(ROWS),100000 1000000 10000000) --rounds $(or $(ROUNDS),3) \
+	  --only $(or $(ONLY),W1 W2 W3 W4 W8 W11) $(if $(JSON),--json)
+
 bench-core:
-	@Tools/install-packages liblmdb-dev
-	$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-core
-	@Tools/Benchmarks/.build/release/bench-core $(if $(ROWS),--rows $(ROWS)) $(if $(JSON),--json)
+	@Tools/install-packages liblmdb-dev librocksdb-dev libsqlite3-dev
+	@$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-core >&2
 
 # What the object layer costs per operation. OBJECTS=20000 and JSON=1 are options.
 bench-objects:
+	@Tools/install-packages liblmdb-dev librocksdb-dev libsqlite3-dev
 	$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-objects
 	@Tools/Benchmarks/.build/release/bench-objects $(if $(OBJECTS),--objects $(OBJECTS)) $(if $(JSON),--json)
 

@@ -12,15 +12,24 @@ let package = Package(
   dependencies: [
     .package(name: "cambium", path: "../.."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
+    // The peers.
     .systemLibrary(
       name: "CLMDB", path: "CLMDB", pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .systemLibrary(
+      name: "CRocksDB", path: "CRocksDB", pkgConfig: "rocksdb",
+      providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
+    // The least that the machine needs for a scan.
+    .target(name: "CFloor"),
     .executableTarget(
       name: "BenchCore",
       dependencies: [
-        "CLMDB",
+        "CLMDB", "CRocksDB", "CFloor",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "CambiumCore", package: "cambium"),
         .product(name: "CambiumFile", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,19 +1,19 @@
 import ArgumentParser
 import Foundation
 
-/// Measures the engine beside LMDB and beside the bare disk.
+/// Measures the engine beside other databases and beside the bare machine.
 @main
 struct BenchCore: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench-core",
-    abstract: "Measures the storage engine beside LMDB and beside the bare disk.",
+    abstract: "Measures the storage engine beside LMDB, RocksDB, SQLite and the bare machine.",
     discussion: """
       Every engine does the same work in this process, in interleaved rounds; medians are shown. \
       Everything is written to a temporary folder that is removed at the end.
       """)
 
-  @Option(help: "How many records to work on.")
-  var rows = 1_000_000
+  @Option(parsing: .upToNextOption, help: "How many records to work on; several show growth.")
+  var rows = [1_000_000]
 
   @Option(help: "How many rounds to run.")
   var rounds = 5
@@ -29,28 +29,25 @@ struct BenchCore: ParsableCommand {
 
   @Option(
     parsing: .upToNextOption,
-    help: "Run only these: \(BenchCore.workloadNames.joined(separator: ", ")).")
+    help: "Run only these: \(Programme.ids.joined(separator: ", ")).")
   var only: [String] = []
 
-  @Flag(help: "Print an array of {workload, engine, median, unit} and nothing else.")
+  @Option(help: "A folder where to write the results as JSON and as a chart, too.")
+  var results: String?
+
+  @Option(help: "The name of those files.")
+  var name = "latest"
+
+  @Flag(help: "Print an array of {workload, variant, engine, median, unit, rows} and nothing else.")
   var json = false
 
-  private static let workloadNames = [
-    "bulk-append", "point-read", "scan", "commit", "commit-nosync",
-  ]
-  private static var engines: [any Engine.Type] {
-    [
-      FloorEngine.self, LMDBEngine.self, CambiumEngine.self,
-    ]
-  }
-
   func validate() throws {
-    guard rows > 0, rounds > 0, commits > 0 else {
+    guard rows.allSatisfy({ $0 > 0 }), !rows.isEmpty, rounds > 0, commits > 0 else {
       throw ValidationError("--rows, --rounds and --commits must be at least 1")
     }
-    for name in only where !Self.workloadNames.contains(name) {
+    for id in only where !Programme.ids.contains(id) {
       throw ValidationError(
-        "no workload \(name); there are \(Self.workloadNames.joined(separator: ", "))")
+        "no workload \(id); there are \(Programme.ids.joined(separator: ", "))")
     }
   }
 
@@ -58,39 +55,42 @@ struct BenchCore: ParsableCommand {
     let folder = try TemporaryFolder(in: directory)
     defer { folder.remove() }
     let meter = ProgressLine()
-    meter.show("making \(rows) records")
-    let people = People(count: rows, seed: seed)
-    meter.show("warming up the disk")
-    try RawFile.warmUp(in: folder.path, byteCount: max(64 << 20, rows * 512))
-
-    var runner = Runner(
-      engines: Self.engines, people: people, folder: folder, rounds: rounds, progress: meter.show)
-    defer { runner.close() }
-    for workload in workloads(people) where only.isEmpty || only.contains(workload.name) {
-      try runner.run(workload)
+    var collected = Results()
+    for rowCount in rows {
+      meter.show("making \(rowCount) records")
+      let stock = Stock(people: People(count: rowCount, seed: seed), folder: folder, seed: seed)
+      meter.show("warming up the disk")
+      try RawFile.warmUp(in: folder.path, byteCount: max(64 << 20, rowCount * 512))
+      var runner = Runner(
+        engines: Programme.engines, stock: stock, rounds: rounds, results: collected,
+        progress: meter.show)
+      defer { runner.close() }
+      let programme = Programme(stock: stock, rounds: rounds, commits: commits)
+      for workload in programme.workloads where only.isEmpty || only.contains(workload.id) {
+        try runner.run(workload)
+      }
+      collected = runner.results
     }
     meter.clear()
-
-    let names = Self.engines.map { $0.name }
-    if json {
-      print(try runner.results.json(engines: names))
-    } else {
-      print("\(rows) records, median of \(rounds) rounds")
-      print(runner.results.table(engines: names, subject: CambiumEngine.name))
-    }
+    collected.sort()
+    try report(collected)
   }
 
-  private func workloads(_ people: People) -> [any Workload] {
-    [
-      BulkAppend(people: people),
-      PointReads(people: people, seed: seed &+ 1),
-      ColumnScan(people: people),
-      SmallCommits(
-        people: people, commitsPerRound: commits, seed: seed &+ 2, isDurable: true,
-        firstPerson: people.count),
-      SmallCommits(
-        people: people, commitsPerRound: commits, seed: seed &+ 3, isDurable: false,
-        firstPerson: people.count + rounds * commits),
-    ]
+  private func report(_ results: Results) throws {
+    let text = try results.json()
+    if json {
+      print(text)
+    } else {
+      let counts = rows.map(String.init).joined(separator: ", ")
+      print("\(counts) records, median of \(rounds) rounds\n")
+      print(rows.count > 1 ? results.growthTable() : results.table())
+    }
+    guard let folder = self.results else { return }
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try (text + "\n").write(toFile: "\(folder)/\(name).json", atomically: true, encoding: .utf8)
+    if rows.count == 1 {
+      let chart = RatioChart(results, title: "Cambium beside its peers, \(rows[0]) records")
+      try chart.svg.write(toFile: "\(folder)/\(name).svg", atomically: true, encoding: .utf8)
+    }
   }
 }

@@ -18,8 +18,10 @@ struct SystemFailure: Error, CustomStringConvertible {
 final class RawFile {
   private let path: String
   private let descriptor: Int32
-  private let block: UnsafeMutableRawPointer
+  private let blocks: UnsafeMutableRawPointer
   private let blockByteCount: Int
+  /// How many blocks one write can have.
+  private static let longestRun = 8
 
   /// Creates the file, or throws when that fails.
   init(creating path: String, blockByteCount: Int) throws {
@@ -27,19 +29,21 @@ final class RawFile {
     self.blockByteCount = blockByteCount
     descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemFailure(call: "open", path: path, code: errno) }
-    block = .allocate(byteCount: blockByteCount, alignment: 4096)
-    block.initializeMemory(as: UInt8.self, repeating: 0xA5, count: blockByteCount)
+    let byteCount = blockByteCount * Self.longestRun
+    blocks = .allocate(byteCount: byteCount, alignment: 4096)
+    blocks.initializeMemory(as: UInt8.self, repeating: 0xA5, count: byteCount)
   }
 
   deinit {
     close(descriptor)
-    block.deallocate()
+    blocks.deallocate()
   }
 
-  /// Writes one block at the index `index`.
-  func write(blockAt index: Int) throws {
-    let written = pwrite(descriptor, block, blockByteCount, off_t(index * blockByteCount))
-    guard written == blockByteCount else {
+  /// Writes one block, or a few together, at the index `index`.
+  func write(blockAt index: Int, count: Int = 1) throws {
+    let byteCount = blockByteCount * min(count, Self.longestRun)
+    let written = pwrite(descriptor, blocks, byteCount, off_t(index * blockByteCount))
+    guard written == byteCount else {
       throw SystemFailure(call: "pwrite", path: path, code: errno)
     }
   }

@@ -2,12 +2,11 @@ import Foundation
 
 /// The figures of all rounds.
 struct Results {
-  /// One figure's name, with the values of every engine that gave it.
-  private struct Line {
-    var name: String
-    var unit: String
-    var yardstick: Yardstick
-    var values: [(engine: String, rounds: [Double])] = []
+  /// One measure at one number of rows, with the values of every engine that gave it.
+  struct Line {
+    var measure: Measure
+    var rows: Int
+    fileprivate(set) var values: [(engine: String, rounds: [Double])] = []
 
     func median(of engine: String) -> Double? {
       values.first { $0.engine == engine }?.rounds.quantile(0.5)
@@ -17,19 +16,28 @@ struct Results {
   /// An element of the array that `--json` prints.
   private struct Entry: Encodable {
     var workload: String
+    var variant: String
     var engine: String
     var median: Double
     var unit: String
+    var rows: Int
   }
 
-  private var lines: [Line] = []
+  /// The engine the aims are for.
+  static let subject = CambiumEngine.name
+  /// The databases it is compared with.
+  static let peers = [LMDBEngine.name, RocksDBEngine.name, SQLiteEngine.name]
+  /// Everybody, in the order of the columns.
+  static let engines = [FloorEngine.name] + peers + [subject]
+
+  private(set) var lines: [Line] = []
 
   /// Adds what one engine did in one round.
-  mutating func add(_ figure: Figure, engine: String, yardstick: Yardstick) {
+  mutating func add(_ figure: Figure, engine: String, rows: Int) {
     let line =
-      lines.firstIndex { $0.name == figure.name }
+      lines.firstIndex { $0.measure == figure.measure && $0.rows == rows }
       ?? {
-        lines.append(Line(name: figure.name, unit: figure.unit, yardstick: yardstick))
+        lines.append(Line(measure: figure.measure, rows: rows))
         return lines.count - 1
       }()
     if let column = lines[line].values.firstIndex(where: { $0.engine == engine }) {
@@ -39,53 +47,29 @@ struct Results {
     }
   }
 
-  /// The medians as a JSON array, engines in the given order.
-  func json(engines: [String]) throws -> String {
+  /// Sorts the lines by workload, and within one as they came.
+  mutating func sort() {
+    let order = lines.enumerated().sorted {
+      (number($0.element), $0.offset) < (number($1.element), $1.offset)
+    }
+    lines = order.map(\.element)
+  }
+
+  private func number(_ line: Line) -> Int { Int(line.measure.workload.dropFirst()) ?? 0 }
+
+  /// The medians as a JSON array.
+  func json() throws -> String {
     let entries = lines.flatMap { line in
-      engines.compactMap { engine in
+      Self.engines.compactMap { engine in
         line.median(of: engine).map {
-          Entry(workload: line.name, engine: engine, median: $0, unit: line.unit)
+          Entry(
+            workload: line.measure.workload, variant: line.measure.variant, engine: engine,
+            median: $0, unit: line.measure.unit, rows: line.rows)
         }
       }
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
     return String(decoding: try encoder.encode(entries), as: UTF8.self)
-  }
-
-  /// The medians as a table, with what they say about `subject`.
-  func table(engines: [String], subject: String) -> String {
-    var rows = [["workload", "unit"] + engines + [subject + " is"]]
-    for line in lines {
-      let medians = engines.map { line.median(of: $0).map(Self.format) ?? "–" }
-      rows.append([line.name, line.unit] + medians + [verdict(line, subject)])
-    }
-    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    return rows.enumerated().map { index, row in
-      let cells = row.indices.map { column in
-        let padding = String(repeating: " ", count: widths[column] - row[column].count)
-        let isText = column < 2 || column == row.count - 1
-        return isText ? row[column] + padding : padding + row[column]
-      }
-      let text = "| " + cells.joined(separator: " | ") + " |"
-      guard index == 0 else { return text }
-      return text + "\n|" + widths.map { String(repeating: "-", count: $0 + 2) + "|" }.joined()
-    }.joined(separator: "\n")
-  }
-
-  private func verdict(_ line: Line, _ subject: String) -> String {
-    guard let own = line.median(of: subject), own > 0 else { return "–" }
-    switch line.yardstick {
-    case .engine(let name):
-      guard let other = line.median(of: name) else { return "–" }
-      return Self.format(other / own) + " × as fast as " + name
-    case .floor(let name):
-      guard let other = line.median(of: name), other > 0 else { return "–" }
-      return Self.format(own / other) + " × the " + name
-    }
-  }
-
-  private static func format(_ value: Double) -> String {
-    String(format: value < 10 ? "%.2f" : value < 100 ? "%.1f" : "%.0f", value)
   }
 }

@@ -31,6 +31,16 @@ final class TemporaryFolder {
     try? FileManager.default.removeItem(atPath: path)
   }
 
+  /// How many bytes the files of a folder inside have.
+  func byteCount(of name: String) throws -> Int {
+    let folder = path + "/" + name
+    return try FileManager.default.subpathsOfDirectory(atPath: folder).reduce(0) { sum, file in
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + file)
+      guard attributes[.type] as? FileAttributeType == .typeRegular else { return sum }
+      return sum + ((attributes[.size] as? NSNumber)?.intValue ?? 0)
+    }
+  }
+
   /// Makes an empty folder inside, after removing what had its name.
   func emptyFolder(_ name: String) throws -> String {
     let folder = path + "/" + name

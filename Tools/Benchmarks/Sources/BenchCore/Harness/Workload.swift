@@ -1,7 +1,10 @@
 /// One piece of work, done by every engine that can.
 protocol Workload {
-  /// The name in the results and of the option `--only`.
-  var name: String { get }
+  /// The number in the results and of the option `--only`: `W1` and so on.
+  var id: String { get }
+
+  /// What it does, in few words, for the progress line.
+  var title: String { get }
 
   /// What the engines hold when a measurement starts.
   var start: Contents { get }
@@ -9,8 +12,8 @@ protocol Workload {
   /// What they hold after it.
   var end: Contents { get }
 
-  /// The engines whose results this one's are set against.
-  var yardstick: Yardstick { get }
+  /// How many rounds at most; nil for as many as are asked for.
+  var roundLimit: Int? { get }
 
   /// Whether engines of this type can do this.
   func suits(_ engine: any Engine.Type) -> Bool
@@ -21,32 +24,31 @@ protocol Workload {
   func measure(_ engine: any Engine, round: Int) throws -> [Figure]
 }
 
+extension Workload {
+  var roundLimit: Int? { nil }
+}
+
 /// What an engine holds.
-enum Contents {
+enum Contents: Equatable {
   /// Nothing.
   case empty
-  /// All people, as they were made.
+  /// All people under the keys 0, 1, 2 …, as they were made.
   case people
   /// As a start: all people, perhaps changed and with others; as an end: changed people.
   case changedPeople
-}
+  /// All people under random keys.
+  case randomKeys
+  /// All people, after as many random changes as there are people; perhaps with others.
+  case agedPeople
 
-/// What Cambium's figure is divided by, or divides.
-enum Yardstick {
-  /// Another engine: the result says how many times as fast Cambium is.
-  case engine(String)
-  /// The least the machine can do: the result says how many times as long Cambium takes.
-  case floor(String)
-}
-
-/// One measured value.
-struct Figure {
-  /// The workload's name, or that of a part of it.
-  var name: String
-  /// Less is better.
-  var value: Double
-  /// Of the value: `s`, `ms`, `µs` or `ns`.
-  var unit: String
+  /// Whether an engine that holds `other` can start with this.
+  func isMet(by other: Contents) -> Bool {
+    switch self {
+    case .empty: false
+    case .people, .randomKeys, .agedPeople: other == self
+    case .changedPeople: other == .people || other == .changedPeople
+    }
+  }
 }
 
 /// An engine answered wrongly, so that its time means nothing.
@@ -58,7 +60,8 @@ struct WrongAnswer: Error, CustomStringConvertible {
   /// Throws unless `condition` holds.
   static func unless(_ condition: Bool, _ engine: any Engine, _ workload: some Workload) throws {
     if !condition {
-      throw WrongAnswer(engine: type(of: engine).name, workload: workload.name)
+      throw WrongAnswer(
+        engine: type(of: engine).name, workload: "\(workload.id), \(workload.title)")
     }
   }
 }

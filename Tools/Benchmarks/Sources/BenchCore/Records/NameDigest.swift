@@ -10,3 +10,11 @@ struct NameDigest: Equatable {
     value &+= UInt64(count) &* 65537 &+ UInt64(name[0]) &* 257 &+ UInt64(name[count - 1])
   }
 }
+
+extension NameDigest {
+  /// Adds one name that was made a `String`.
+  @inline(__always)
+  mutating func add(_ name: consuming String) {
+    name.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+  }
+}

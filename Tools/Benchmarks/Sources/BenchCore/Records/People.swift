@@ -77,6 +77,18 @@ final class People {
     (0..<count).reduce(0) { $0 + scores[$1] }
   }
 
+  /// About a thousand keys from all over.
+  var sampleKeys: [Int64] {
+    stride(from: 0, to: count, by: max(1, count / 1000)).map { Int64($0) }
+  }
+
+  /// What reading the names of ``sampleKeys`` must give.
+  var sampleDigest: NameDigest {
+    var digest = NameDigest()
+    for key in sampleKeys { digest.add(name(of: Int(key))) }
+    return digest
+  }
+
   private func email(of row: Int) -> UnsafeRawBufferPointer {
     Self.bytes(emailHeap, emailOffsets, row)
   }

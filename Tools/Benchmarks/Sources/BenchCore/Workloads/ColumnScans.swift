@@ -8,7 +8,7 @@ protocol ColumnScanning: Engine {
 }
 
 /// Scans one integer column for a range, and adds up one column of doubles.
-struct ColumnScan: Workload {
+struct ColumnScans: Workload {
   private let ages: Range<Int64> = 30..<40
   private let expectedCount: Int
   private let expectedSum: Double
@@ -19,17 +19,17 @@ struct ColumnScan: Workload {
     expectedSum = people.scoreSum
   }
 
-  var name: String { "scan" }
+  var id: String { "W4" }
+  var title: String { "scans" }
   var start: Contents { .people }
   var end: Contents { .people }
-  var yardstick: Yardstick { .engine(LMDBEngine.name) }
 
   func suits(_ engine: any Engine.Type) -> Bool { engine is any ColumnScanning.Type }
 
   func measure(_ engine: any Engine, round: Int) throws -> [Figure] {
     guard let engine = engine as? any ColumnScanning else { return [] }
-    let counts = try repeated { try engine.count(ofAgesIn: ages) }
-    let sums = try repeated { try engine.sumOfScores() }
+    let counts = try Repeated(5) { try engine.count(ofAgesIn: ages) }
+    let sums = try Repeated(5) { try engine.sumOfScores() }
     for count in counts.results {
       try WrongAnswer.unless(count == expectedCount, engine, self)
     }
@@ -37,22 +37,14 @@ struct ColumnScan: Workload {
       try WrongAnswer.unless(abs(sum - expectedSum) <= expectedSum * 1e-9, engine, self)
     }
     return [
-      Figure(name: "scan-count-age", value: counts.milliseconds, unit: "ms"),
-      Figure(name: "scan-sum-score", value: sums.milliseconds, unit: "ms"),
+      Figure(
+        Measure(
+          workload: id, variant: "count 30 ≤ age < 40", unit: "ms", isPerRun: true,
+          aims: [.timesBestPeer(100), .fasterThanFloor]), counts.seconds * 1e3),
+      Figure(
+        Measure(
+          workload: id, variant: "sum of scores", unit: "ms", isPerRun: true,
+          aims: [.timesBestPeer(40), .fasterThanFloor]), sums.seconds * 1e3),
     ]
-  }
-
-  /// Scans several times and takes the median: one scan is too short for a single look at the clock,
-  /// and a column that is asked for again is what a scan mostly meets.
-  private func repeated<Result>(
-    _ scan: () throws -> Result
-  ) rethrows -> (results: [Result], milliseconds: Double) {
-    var results: [Result] = []
-    let times = try (0..<5).map { _ in
-      let stopwatch = Stopwatch()
-      results.append(try scan())
-      return stopwatch.seconds * 1e3
-    }
-    return (results, times.quantile(0.5))
   }
 }
