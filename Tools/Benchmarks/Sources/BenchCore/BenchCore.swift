@@ -52,6 +52,7 @@ struct BenchCore: ParsableCommand {
   }
 
   func run() throws {
+    try Victim.runIfAsked()
     let folder = try TemporaryFolder(in: directory)
     defer { folder.remove() }
     let meter = ProgressLine()

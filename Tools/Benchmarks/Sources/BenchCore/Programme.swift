@@ -9,7 +9,7 @@ struct Programme {
   }
 
   /// The workloads there are.
-  static let ids = ["W1", "W2", "W3", "W4", "W12"]
+  static let ids = ["W1", "W2", "W3", "W4", "W8", "W9", "W11", "W12", "W13"]
 
   /// All workloads, in an order that fills the databases as seldom as possible.
   let workloads: [any Workload]
@@ -27,10 +27,15 @@ struct Programme {
       FileSize(folder: stock.folder),
       PointReads(people: people, seed: seed &+ 2, hasRandomKeys: false),
       ColumnScans(people: people),
+      Opening(people: people, folder: stock.folder, seed: seed &+ 4),
+      ReadBeginnings(people: people, seed: seed &+ 5),
       smallCommits(.durable, 0),
       smallCommits(.unsynced, 1),
       smallCommits(.durableOnAgedFile, 0),
       PointReads(people: people, seed: seed &+ 3, hasRandomKeys: true),
+      ColumnUpdate(people: people),
+      Deletion(people: people, part: .everySecond, folder: stock.folder, seed: seed &+ 6),
+      Deletion(people: people, part: .fourFifths, folder: stock.folder, seed: seed &+ 7),
     ]
   }
 }

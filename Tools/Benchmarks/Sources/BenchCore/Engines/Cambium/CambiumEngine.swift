@@ -5,7 +5,7 @@ import CambiumFile
 final class CambiumEngine: Engine {
   static let name = "cambium"
 
-  private static let table = "Person"
+  static let table = "Person"
   enum Column {
     static let name: UInt16 = 1
     static let age: UInt16 = 2

@@ -4,8 +4,10 @@ import CLMDB
 final class LMDBEngine: Engine {
   static let name = "lmdb"
 
-  private let folder: String
-  private var environment: OpaquePointer?
+  let folder: String
+  private(set) var environment: OpaquePointer?
+  /// A transaction that was reset and waits to be renewed.
+  var reader: OpaquePointer?
   private(set) var database: MDB_dbi = 0
 
   init(folder: String) {
@@ -31,11 +33,13 @@ final class LMDBEngine: Engine {
   private func openEnvironment() throws {
     try check(mdb_env_create(&environment))
     try check(mdb_env_set_mapsize(environment, 64 << 30))
-    try check(mdb_env_open(environment, folder, 0, 0o600))
+    try check(mdb_env_open(environment, folder, UInt32(MDB_NOTLS), 0o600))
   }
 
   func close() {
     guard let environment else { return }
+    if let reader { mdb_txn_abort(reader) }
+    reader = nil
     mdb_env_close(environment)
     self.environment = nil
   }

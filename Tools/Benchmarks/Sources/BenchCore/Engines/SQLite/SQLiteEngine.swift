@@ -6,7 +6,7 @@ import GRDBSQLite
 final class SQLiteEngine: Engine {
   static let name = "sqlite"
 
-  private let path: String
+  let path: String
   private var pool: DatabasePool?
   private var isSyncing: Bool?
 
