@@ -9,7 +9,7 @@ struct Programme {
   }
 
   /// The workloads there are.
-  static let ids = ["W1", "W2", "W3", "W4", "W8", "W9", "W11", "W12", "W13"]
+  static let ids = (1...13).map { "W\($0)" }
 
   /// All workloads, in an order that fills the databases as seldom as possible.
   let workloads: [any Workload]
@@ -18,7 +18,7 @@ struct Programme {
     let (people, seed) = (stock.people, stock.seed)
     func smallCommits(_ mode: SmallCommits.Mode, _ turn: Int) -> SmallCommits {
       SmallCommits(
-        people: people, commitsPerRound: commits, seed: seed &+ 10 &+ UInt64(turn), mode: mode,
+        people: people, commitsPerRound: commits, seed: seed &+ 1000 &+ UInt64(turn), mode: mode,
         firstPerson: people.count + turn * rounds * commits)
     }
     workloads = [
@@ -27,6 +27,10 @@ struct Programme {
       FileSize(folder: stock.folder),
       PointReads(people: people, seed: seed &+ 2, hasRandomKeys: false),
       ColumnScans(people: people),
+      TextScans(people: people),
+      SortedReads(people: people),
+      IndexUse(people: people, seed: seed &+ 8),
+      ReadsBesideWriter(people: people, seed: seed &+ 9),
       Opening(people: people, folder: stock.folder, seed: seed &+ 4),
       ReadBeginnings(people: people, seed: seed &+ 5),
       smallCommits(.durable, 0),

@@ -1,4 +1,6 @@
+#define _GNU_SOURCE
 #include "CFloor.h"
+#include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -21,6 +23,10 @@ double floor_sum(const double *values, size_t count) {
   double total = 0;
   for (size_t index = 0; index < count; index++) total += values[index];
   return total;
+}
+
+int floor_contains(const void *bytes, size_t count, const void *part, size_t part_count) {
+  return memmem(bytes, count, part, part_count) != NULL;
 }
 
 void floor_trim(void) {

@@ -50,9 +50,10 @@ final class Contestant {
     try loading.load(stock.people, stock.order(for: contents))
     guard contents == .agedPeople, let updating = engine as? any SmallCommitting else { return }
     var random = RandomBits(seed: stock.seed)
+    let total = min(stock.people.count, 1_000_000)
     var done = 0
-    while done < stock.people.count {
-      let changes = (0..<min(1000, stock.people.count - done)).map { _ in
+    while done < total {
+      let changes = (0..<min(1000, total - done)).map { _ in
         AgeChange(
           key: Int64.random(in: 0..<Int64(stock.people.count), using: &random),
           age: Int64.random(in: 0..<100, using: &random))

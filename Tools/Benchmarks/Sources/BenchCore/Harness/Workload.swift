@@ -38,7 +38,8 @@ enum Contents: Equatable {
   case changedPeople
   /// All people under random keys.
   case randomKeys
-  /// All people, after as many random changes as there are people; perhaps with others.
+  /// All people, after as many random changes as there are people, a million at most; perhaps with
+  /// others.
   case agedPeople
 
   /// Whether an engine that holds `other` can start with this.

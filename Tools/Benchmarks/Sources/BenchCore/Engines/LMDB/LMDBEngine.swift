@@ -8,6 +8,8 @@ final class LMDBEngine: Engine {
   private(set) var environment: OpaquePointer?
   /// A transaction that was reset and waits to be renewed.
   var reader: OpaquePointer?
+  /// The index of names, while there is one.
+  var index: LMDBIndex?
   private(set) var database: MDB_dbi = 0
 
   init(folder: String) {
@@ -75,16 +77,29 @@ final class LMDBEngine: Engine {
     return try body(cursor)
   }
 
+  /// How many records there are.
+  var recordCount: Int {
+    var statistics = MDB_stat()
+    mdb_env_stat(environment, &statistics)
+    return statistics.ms_entries
+  }
+
   /// Visits every record in key order; the bytes are LMDB's own.
   @inline(__always)
   func scan(_ visit: (UnsafeRawPointer) -> Void) throws {
+    try scanKeys { _, record in visit(record) }
+  }
+
+  /// Visits every key and record in key order.
+  @inline(__always)
+  func scanKeys(_ visit: (Int64, UnsafeRawPointer) -> Void) throws {
     try withTransaction(flags: MDB_RDONLY) { transaction in
       try withCursor(transaction) { cursor in
         var key = MDB_val()
         var value = MDB_val()
         var code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
         while code == MDB_SUCCESS {
-          visit(UnsafeRawPointer(value.mv_data))
+          visit(key.mv_data.load(as: Int64.self), UnsafeRawPointer(value.mv_data))
           code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
         }
         if code != MDB_NOTFOUND { try check(code) }

@@ -26,7 +26,7 @@ extension RocksDBEngine: PointReading {
 
   /// Lends the bytes of one record, pinned in the cache.
   @inline(__always)
-  private func withRecord<Result>(
+  func withRecord<Result>(
     _ key: Int64, _ body: (UnsafeRawPointer?) -> Result
   ) throws -> Result {
     let slice = try withRocksDBKey(key) { key in

@@ -5,9 +5,11 @@ import CRocksDB
 final class RocksDBEngine: Engine {
   static let name = "rocksdb"
 
-  private let folder: String
+  let folder: String
   private(set) var database: OpaquePointer?
-  private let options = rocksdb_options_create()
+  /// The index of names, while there is one.
+  var index: OpaquePointer?
+  let options = rocksdb_options_create()
   private let tableOptions = rocksdb_block_based_options_create()
   private let cache = rocksdb_cache_create_lru(2 << 30)
   let readOptions = rocksdb_readoptions_create()
@@ -49,7 +51,8 @@ final class RocksDBEngine: Engine {
 
   func close() {
     if let database { rocksdb_close(database) }
-    database = nil
+    if let index { rocksdb_close(index) }
+    (database, index) = (nil, nil)
   }
 
   /// Writes the newest records to tables and merges all tables into one level.
