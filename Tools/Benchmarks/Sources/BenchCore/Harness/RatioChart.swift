@@ -15,9 +15,9 @@ struct RatioChart {
 
   private static let rowHeight = 22.0
   private static let top = 58.0
-  private static let labelWidth = 330.0
+  private static let labelWidth = 350.0
   private static let plotWidth = 430.0
-  private static let textWidth = 220.0
+  private static let textWidth = 250.0
 
   /// Makes the chart of all lines that have aims.
   init(_ results: Results, title: String) {

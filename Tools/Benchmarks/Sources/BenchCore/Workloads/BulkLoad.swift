@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// An engine that can take all people at once.
 protocol BulkLoading: Engine {
   /// Puts all people into an empty database, in one durable transaction.
@@ -13,6 +15,11 @@ struct BulkLoad: Workload {
   var title: String { order.isAscending ? "bulk insert" : "bulk insert, shuffled" }
   var start: Contents { .empty }
   var end: Contents { order.isAscending ? .people : .changedPeople }
+
+  /// The configured budget of a transaction and 64 MiB, in megabytes.
+  private static var memoryLimit: Double {
+    Double(DatabaseOptions().transactionBudgetByteCount + (64 << 20)) / 1e6
+  }
 
   func suits(_ engine: any Engine.Type) -> Bool {
     engine is any BulkLoading.Type && engine != FloorEngine.self
@@ -41,9 +48,8 @@ struct BulkLoad: Workload {
       figures.append(
         Figure(
           Measure(
-            workload: id, variant: "\(variant), memory taken", unit: "MB",
-            isPerRun: true),
-          Double(bytes) / 1e6))
+            workload: id, variant: "\(variant), memory taken", unit: "MB", isPerRun: true,
+            aims: [.limit(Self.memoryLimit)]), Double(bytes) / 1e6))
     }
     return figures
   }
