@@ -59,8 +59,10 @@ package struct BlockMap: Sendable {
   }
 
   /// The `reachable` counts of a region, one byte per block, up to the last block.
+  ///
+  /// A region whose blocks were all given back has none.
   package func reachableCounts(ofRegion region: Int) -> ArraySlice<UInt8> {
-    let start = region * Self.regionBlockCount
+    let start = min(region * Self.regionBlockCount, blockCount)
     return reachable[start..<min(start + Self.regionBlockCount, blockCount)]
   }
 

@@ -165,6 +165,16 @@ struct SpaceTests {
     #expect(run == (2 * region - 3)..<(2 * region + 3))
   }
 
+  @Test func `a region whose blocks were given back has no counts`() {
+    var blocks = BlockMap(firstBlock: 1)
+    blocks.extend(toBlockCount: BlockMap.regionBlockCount + 10)
+    #expect(blocks.reachableCounts(ofRegion: 1).count == 10)
+    blocks.trimTail()
+    #expect(blocks.blockCount == 1)
+    #expect(blocks.reachableCounts(ofRegion: 0).count == 1)
+    #expect(blocks.reachableCounts(ofRegion: 1).isEmpty)
+  }
+
   @Test func `a slow reader holds only what it can reach`() throws {
     var space = Space(firstBlock: 1)
     space.ledger.hold(0, .store)
