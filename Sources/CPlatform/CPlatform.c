@@ -129,6 +129,62 @@ int cambium_file_lock(int descriptor, int64_t offset, int64_t length, int kind, 
   return errno == EACCES ? EAGAIN : errno;
 }
 
+int cambium_file_lock_of_others(int descriptor, int64_t offset) {
+  struct flock lock = {0};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = offset;
+  lock.l_len = 1;
+#if defined(F_OFD_GETLK)
+  int result = fcntl(descriptor, F_OFD_GETLK, &lock);
+#else
+  int result = fcntl(descriptor, F_GETLK, &lock);
+#endif
+  if (result != 0) return -errno;
+  return lock.l_type == F_UNLCK ? 0 : lock.l_type == F_RDLCK ? 1 : 2;
+}
+
+// MARK: Forks
+
+enum { descriptor_capacity = 4096 };
+/// Descriptor plus one; zero for a free place.
+static _Atomic int descriptors[descriptor_capacity];
+static _Atomic uint32_t fork_count;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+/// Runs in the child, where only calls that are safe in signal handlers may be made.
+static void after_fork(void) {
+  atomic_fetch_add(&fork_count, 1);
+  for (int i = 0; i < descriptor_capacity; i++) {
+    int descriptor = atomic_exchange(&descriptors[i], 0);
+    if (descriptor > 0) close(descriptor - 1);
+  }
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, after_fork); }
+
+uint32_t cambium_fork_count(void) {
+  return atomic_load_explicit(&fork_count, memory_order_relaxed);
+}
+
+bool cambium_close_in_children(int descriptor) {
+  pthread_once(&fork_once, watch_forks);
+  for (int i = 0; i < descriptor_capacity; i++) {
+    int expected = 0;
+    if (atomic_compare_exchange_strong(&descriptors[i], &expected, descriptor + 1)) return true;
+  }
+  return false;
+}
+
+void cambium_keep_in_children(int descriptor) {
+  for (int i = 0; i < descriptor_capacity; i++) {
+    int expected = descriptor + 1;
+    if (atomic_compare_exchange_strong(&descriptors[i], &expected, 0)) return;
+  }
+}
+
+// MARK: Waiting
+
 int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_nanoseconds) {
 #if defined(__linux__)
   struct timespec timeout = {timeout_nanoseconds / 1000000000, timeout_nanoseconds % 1000000000};

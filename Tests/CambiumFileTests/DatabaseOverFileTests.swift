@@ -28,7 +28,7 @@ struct DatabaseOverFileTests {
   private func expectSound(_ database: Database, _ store: FileStore) throws {
     try #require(try database.verify().findings == [])
     let leaks = store.state.withLock { state -> [Int] in
-      guard state.isSpaceLoaded else { return [] }
+      guard state.spaceVersion != nil else { return [] }
       let blocks = state.space.blocks
       var expected = (0..<blocks.blockCount).map { blocks.reachableUnits(ofBlock: $0) }
       for dead in state.space.ledger.pending {

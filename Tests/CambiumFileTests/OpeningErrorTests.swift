@@ -175,11 +175,24 @@ struct OpeningErrorTests {
     }
   }
 
-  @Test func `reading needs no lock file and makes none`() throws {
+  @Test func `a reader that cannot share memory needs no lock file and makes none`() throws {
     try makeStore()
     try FileManager.default.removeItem(atPath: path + ".lock")
-    let store = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))
+    var options = FileStoreOptions(isReadOnly: true)
+    options.readersShare = false
+    let store = try FileStore(path: path, options: options)
     #expect(try store.newestHead().version == 1)
     #expect(!FileManager.default.fileExists(atPath: path + ".lock"))
+  }
+
+  @Test func `reading leaves the file as it is`() throws {
+    try makeStore()
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
+    let store = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))
+    let pin = try store.pin()
+    #expect(pin.head.version == 1)
+    withExtendedLifetime(pin) {}
+    try store.close()
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
   }
 }

@@ -70,15 +70,4 @@ struct ProcessTests {
     try FileManager.default.removeItem(atPath: path + ".lock")
     #expect(throws: StoreError.volatileContent(path: path)) { try FileStore(path: path) }
   }
-
-  @Test func `another process is refused by number`() async throws {
-    let store = try FileStore(path: path)
-    await #expect(processExitsWith: .success) {
-      [path = path as String, number = getpid() as Int32] in
-      #expect(throws: StoreError.inUse(path: path, holder: "process \(number)")) {
-        try FileStore(path: path)
-      }
-    }
-    withExtendedLifetime(store) {}
-  }
 }

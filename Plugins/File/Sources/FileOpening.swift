@@ -8,7 +8,9 @@ struct FileOpening {
   let options: FileStoreOptions
   let device: any Device
   let sector: IdentitySector
-  let lockFile: LockFile?
+  let memory: SharedMemory
+  /// The slot of this user in the shared memory.
+  let slot: Int
   let state: FileState
   let notes: [String]
 
@@ -22,10 +24,30 @@ struct FileOpening {
       {
         try create(on: device, codec: options.codec, path: path)
       }
-      return try FileOpening(path: path, options: options, device: device, file: nil)
+      return try FileOpening(path: path, options: options, device: device, memory: SharedMemory())
     }
-    let (device, file) = try FilePaths.openLocked(path: path, options: options)
-    return try FileOpening(path: path, options: options, device: device, file: file)
+    // Whoever was there may have left meanwhile; then the next try finds the file free.
+    let patience = Patience()
+    while true {
+      let (device, number, role) = try FilePaths.openShared(path: path, options: options)
+      switch role {
+      case .alone:
+        return try FileOpening(path: path, options: options, alone: device, number)
+      case .joined:
+        let memory = try SharedMemory(path: path)
+        let opening = try FileOpening(
+          path: path, options: options, joining: device, number, memory)
+        if let opening { return opening }
+        _ = device.lock(byte: SharedLayout.DataByte.life, .unlocked)
+        if !patience.goOn() {
+          throw .inUse(path: path, holder: "a process whose lock file was deleted")
+        }
+      case .onlyReading:
+        return try FileOpening(
+          path: path, options: options, device: device, memory: SharedMemory(),
+          lockFile: SharedMemory.forReading(path: path), number)
+      }
+    }
   }
 
   /// Writes an empty store.
@@ -49,44 +71,96 @@ struct FileOpening {
     }
   }
 
+  /// Decides at which version the file opens, for a user who is alone with it or may not share
+  /// memory.
   private init(
-    path: String, options: FileStoreOptions, device: any Device, file: FileNumber?
+    path: String, options: FileStoreOptions, device: any Device, memory: SharedMemory,
+    lockFile: SharedMemory? = nil, _ number: FileNumber = FileNumber(device: 0, inode: 0)
   ) throws(StoreError) {
     self.path = path
     self.options = options
     self.device = device
+    self.memory = memory
     sector = try Self.readIdentity(device, path: path)
     try sector.check(path: path, codec: options.codec, isReadOnly: options.isReadOnly)
     let slots = try Self.readSlots(device, identity: sector, path: path)
-    let fileByteCount = try device.perform(path: path) { device throws(DeviceError) in
-      try device.byteCount()
-    }
-    guard fileByteCount >= FileLayout.initialByteCount else {
-      throw .truncated(
-        path: path, byteCount: fileByteCount, expected: FileLayout.initialByteCount)
-    }
-    var live: HeadSector?
-    var wasPoisoned = false
-    if let file {
-      lockFile = try LockFile(path: path, isWritable: !options.isReadOnly)
-      if let lockFile, lockFile.matches(sector, file) {
-        live = lockFile.liveHead(sector)
-        wasPoisoned = lockFile.isPoisoned
+    let fileByteCount = try Self.fileByteCount(device, path: path)
+    let live =
+      if let lockFile, lockFile.matches(sector, number) { lockFile.knownHead(sector) } else {
+        HeadSector?.none
       }
-    } else {
-      lockFile = nil
-    }
+    let condition = live == nil ? .clean : lockFile?.condition ?? .clean
+    let wasPoisoned = condition == .poisoned || condition == .recoveredAfterFailure
     let recovery = try Recovery(
       slots: slots, live: live, wasPoisoned: wasPoisoned, identity: sector, device: device,
       path: path, fileByteCount: fileByteCount)
-    state = recovery.state
+    memory.reset(sector, number)
+    memory.publish(recovery.mark)
+    memory.publish(recovery.newest)
+    // What was not settled yet must be known to whoever comes after a crash of this process.
+    memory.condition =
+      recovery.recovered == nil ? .clean : wasPoisoned ? .recoveredAfterFailure : .recovered
+    slot = try ProcessTable(memory: memory).join(label: options.label, path: path)
+    var state = FileState(
+      newest: recovery.newest, slots: slots, mark: recovery.mark, words: memory.words,
+      pins: PinBoard(memory: memory, slot: slot), fileByteCount: fileByteCount)
+    state.recovered = recovery.recovered
+    self.state = state
     notes = recovery.notes
-    if let lockFile, let file, !options.isReadOnly {
-      lockFile.reset(sector, file)
-      lockFile.publish(state.newest)
-      // What was not settled yet must be known to whoever comes after a crash of this process.
-      if wasPoisoned { lockFile.poison() }
+  }
+
+  /// Opens a file of which this user is the only one, and lets others in.
+  private init(
+    path: String, options: FileStoreOptions, alone device: PosixDevice, _ number: FileNumber
+  ) throws(StoreError) {
+    // Looked at before there is one to write to: a file that cannot be opened gets no lock file.
+    try Self.readIdentity(device, path: path)
+      .check(path: path, codec: options.codec, isReadOnly: options.isReadOnly)
+    let lockFile = try SharedMemory(path: path)
+    try self.init(
+      path: path, options: options, device: device, memory: lockFile, lockFile: lockFile, number)
+    _ = device.lock(byte: SharedLayout.DataByte.life, .shared)
+  }
+
+  /// Opens a file that others use; nil when the lock file is not theirs.
+  private init?(
+    path: String, options: FileStoreOptions, joining device: PosixDevice, _ number: FileNumber,
+    _ memory: SharedMemory
+  ) throws(StoreError) {
+    self.path = path
+    self.options = options
+    self.device = device
+    self.memory = memory
+    sector = try Self.readIdentity(device, path: path)
+    try sector.check(path: path, codec: options.codec, isReadOnly: options.isReadOnly)
+    let words = memory.words
+    guard memory.matches(sector, number), let newest = memory.liveHead(sector),
+      let mark = memory.durableMark
+    else {
+      if let layout = memory.layoutVersion(sector), layout != SharedLayout.version {
+        throw .unsupportedFormat(
+          path: SharedMemory.path(for: path), version: Int(layout),
+          supported: Int(SharedLayout.version))
+      }
+      return nil
     }
+    slot = try ProcessTable(memory: memory).join(label: options.label, path: path)
+    state = FileState(
+      newest: newest, slots: try Self.readSlots(device, identity: sector, path: path), mark: mark,
+      words: words, pins: PinBoard(memory: memory, slot: slot),
+      fileByteCount: try Self.fileByteCount(device, path: path))
+    notes = []
+  }
+
+  /// The length of the file in whole blocks, in bytes.
+  static func fileByteCount(_ device: any Device, path: String) throws(StoreError) -> Int {
+    let count = try device.perform(path: path) { device throws(DeviceError) in
+      try device.byteCount()
+    }
+    guard count >= FileLayout.initialByteCount else {
+      throw .truncated(path: path, byteCount: count, expected: FileLayout.initialByteCount)
+    }
+    return count / FileLayout.blockByteCount * FileLayout.blockByteCount
   }
 
   /// The identity of the file behind `device`.

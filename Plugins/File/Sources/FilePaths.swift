@@ -2,33 +2,117 @@ import CambiumCore
 
 /// From a path to a locked file, created when there is none.
 enum FilePaths {
-  /// Opens the file at `path` and locks it for this user: exclusively, or together with others who
-  /// only read.
-  static func openLocked(
+  /// What a user of a file is to the others.
+  enum Role {
+    /// There are no others; the file is locked against them until this user lets them in.
+    case alone
+    /// Others share the file.
+    case joined
+    /// This user may not write to the file, and thus not share memory; writers are locked out.
+    case onlyReading
+  }
+
+  /// Opens the file at `path`, creates it if there is none, and locks it together with others.
+  static func openShared(
     path: String, options: FileStoreOptions
-  ) throws(StoreError) -> (PosixDevice, FileNumber) {
-    for _ in 0..<100 {
-      let (device, isNew) = try open(path: path, isReadOnly: options.isReadOnly)
-      try lock(device, path: path, options.isReadOnly ? .shared : .exclusive)
+  ) throws(StoreError) -> (PosixDevice, FileNumber, Role) {
+    let patience = Patience()
+    while true {
+      let (device, isNew, isWritable) = try openForSharing(path: path, options: options)
+      let role = try enter(device, isWritable: isWritable, path: path, patience)
       // The file may have been replaced while it was being opened; the lock is on what was opened.
-      guard let number = device.fileNumber(),
+      guard let role, let number = device.fileNumber(),
         case .file(number, let byteCount) = PosixFiles.kind(of: path)
       else { continue }
-      if byteCount > 0 { return (device, number) }
+      if byteCount > 0 { return (device, number, role) }
+      // An empty file has no users yet; somebody else who opens it makes a store of it.
+      guard role == .alone else { continue }
       if options.isReadOnly { throw .notAStore(path: path, reason: "it is empty") }
-      do throws(StoreError) {
-        let created = try create(path: path, codec: options.codec)
-        guard let number = created.fileNumber() else { continue }
-        // `device` keeps the lock on the empty file until here, so that nobody else creates.
-        withExtendedLifetime(device) {}
-        return (created, number)
-      } catch {
-        if isNew { PosixFiles.remove(path) }
-        throw error
-      }
+      let created = try fill(device, isNew: isNew, path: path, codec: options.codec)
+      guard let number = created.fileNumber() else { continue }
+      return (created, number, .alone)
+    }
+  }
+
+  /// Opens the file at `path` and locks it exclusively, for replacing it.
+  static func openExclusively(path: String) throws(StoreError) -> (PosixDevice, FileNumber) {
+    for _ in 0..<100 {
+      let (device, _) = try open(path: path, isReadOnly: false)
+      try lock(device, path: path)
+      guard let number = device.fileNumber(),
+        case .file(number, _) = PosixFiles.kind(of: path)
+      else { continue }
+      return (device, number)
     }
     // Somebody keeps replacing the file, or the file system does not know its own files.
     throw StoreError(DeviceError(operation: "lock", code: PosixFiles.wouldBlock), path: path)
+  }
+
+  /// Who only wants to read opens for writing all the same, where that is allowed: sharing takes it.
+  private static func openForSharing(
+    path: String, options: FileStoreOptions
+  ) throws(StoreError) -> (PosixDevice, isNew: Bool, isWritable: Bool) {
+    if options.isReadOnly {
+      if options.readersShare, case .file = PosixFiles.kind(of: path),
+        case .success(let descriptor) = PosixFiles.open(path, .readWrite)
+      {
+        let device = PosixDevice(descriptor: descriptor)
+        // Sharing takes the lock file as well.
+        if PosixFiles.canShareMemory(beside: path) { return (device, false, true) }
+      }
+      let (device, isNew) = try open(path: path, isReadOnly: true)
+      return (device, isNew, false)
+    }
+    let (device, isNew) = try open(path: path, isReadOnly: false)
+    return (device, isNew, true)
+  }
+
+  /// Locks an opened file; nil when it is better to try again.
+  private static func enter(
+    _ device: PosixDevice, isWritable: Bool, path: String, _ patience: Patience
+  ) throws(StoreError) -> Role? {
+    typealias Byte = SharedLayout.DataByte
+    func attempt(_ byte: Int64, _ mode: PosixDevice.LockMode) throws(StoreError) -> Bool {
+      let code = device.lock(byte: byte, mode)
+      guard code == 0 || code == PosixFiles.wouldBlock else {
+        throw StoreError(DeviceError(operation: "lock", code: code), path: path)
+      }
+      return code == 0
+    }
+    if isWritable, try attempt(Byte.life, .exclusive) { return .alone }
+    if try attempt(Byte.life, .shared) {
+      if isWritable { return .joined }
+      if try attempt(Byte.writer, .shared) { return .onlyReading }
+    }
+    // Opening and closing hold the file alone for a moment; compaction does for as long as it takes.
+    if patience.goOn() { return nil }
+    throw .inUse(path: path, holder: holder(path: path))
+  }
+
+  private static func fill(
+    _ device: PosixDevice, isNew: Bool, path: String, codec: String
+  ) throws(StoreError) -> PosixDevice {
+    do throws(StoreError) {
+      let created = try create(path: path, codec: codec)
+      // `device` keeps the lock on the empty file until here, so that nobody else creates.
+      withExtendedLifetime(device) {}
+      return created
+    } catch {
+      if isNew { PosixFiles.remove(path) }
+      throw error
+    }
+  }
+
+  /// Who uses the file at `path`, besides the user in slot `own`, for people.
+  static func holder(path: String, besides own: Int? = nil) -> String {
+    guard let memory = SharedMemory.forReading(path: path) else { return "another process" }
+    let users = ProcessTable(memory: memory).entries.filter { $0.slot != own }.map { entry in
+      entry.processNumber == PosixFiles.processNumber
+        ? "this process" : "process \(entry.processNumber)"
+    }
+    var names: [String] = []
+    for name in users where !names.contains(name) { names.append(name) }
+    return names.isEmpty ? "another process" : names.joined(separator: ", ")
   }
 
   /// Opens what is at `path`, or makes an empty file there; whether it did.
@@ -56,14 +140,10 @@ enum FilePaths {
     }
   }
 
-  private static func lock(
-    _ device: PosixDevice, path: String, _ mode: PosixDevice.LockMode
-  ) throws(StoreError) {
-    let code = device.lock(byte: LockFile.LockByte.life, mode)
+  private static func lock(_ device: PosixDevice, path: String) throws(StoreError) {
+    let code = device.lock(byte: SharedLayout.DataByte.life, .exclusive)
     if code == 0 { return }
-    if code == PosixFiles.wouldBlock {
-      throw .inUse(path: path, holder: LockFile.holder(path: path))
-    }
+    if code == PosixFiles.wouldBlock { throw .inUse(path: path, holder: holder(path: path)) }
     throw StoreError(DeviceError(operation: "lock", code: code), path: path)
   }
 
@@ -79,7 +159,7 @@ enum FilePaths {
     }
     do throws(StoreError) {
       try FileOpening.create(on: device, codec: codec, path: path)
-      try lock(device, path: path, .exclusive)
+      try lock(device, path: path)
       try device.perform(path: path) { _ throws(DeviceError) in
         try PosixFiles.rename(temporary, to: target)
         try PosixFiles.syncFolder(of: target)
@@ -89,5 +169,20 @@ enum FilePaths {
       PosixFiles.remove(temporary)
       throw error
     }
+  }
+}
+
+/// How long opening waits for others who hold the file alone for a moment: two seconds.
+final class Patience {
+  private let clock = ContinuousClock()
+  private let end: ContinuousClock.Instant
+
+  init() { end = clock.now.advanced(by: .seconds(2)) }
+
+  /// Waits a moment; false when there is no more patience.
+  func goOn() -> Bool {
+    guard clock.now < end else { return false }
+    PosixFiles.pause(nanoseconds: 1_000_000)
+    return true
   }
 }

@@ -2,26 +2,32 @@ import CambiumCore
 
 /// What changes while a file store is open; guarded by the store's lock.
 struct FileState: Sendable {
-  /// The newest version, as it would be stored.
+  /// The newest version that this store knows of, as it would be stored.
   var newest: HeadSector
-  /// What the two slots hold; nil for one that cannot be read.
+  /// The shared word that said so: while it stays the same, `newest` is the newest version.
+  var seenLive: UInt64
+  /// What is known to be durable.
+  var mark: DurableMark
+  /// What the two slots hold, as of `seenSlots`; nil for one that cannot be read.
   var slots: [HeadSector?]
-  /// The slot that holds the last head known to be durable; the other one is written next.
-  var durableSlot: Int
-  /// The last version known to be durable.
-  var durableVersion: Version
-  /// Whether the ledger holds `durableVersion`; not while the content is volatile.
-  var holdsDurable = true
-  /// Whether the file says that what follows is scratch data.
-  var isVolatile = false
-  /// The newest sequence number of a slot.
-  var sequence: UInt64
+  var seenSlots: UInt64
   /// What was opened after a crash and must be written again before anything else is.
   var recovered: Recovered?
+  /// What this store pins.
+  var pins: PinBoard
 
   var space = Space(firstBlock: FileLayout.firstBlock)
-  /// Whether the free map has been read; it is at the first write, not at opening.
-  var isSpaceLoaded = false
+  /// The version whose free space is known; nil until the first write, which reads the free map.
+  var spaceVersion: Version?
+  /// The versions that somebody holds, as of `seenPins`.
+  var held: [ClosedRange<Version>] = []
+  var seenPins: UInt32?
+  /// What was known to be durable after that.
+  var heldMark: DurableMark
+  /// The shared word that said so.
+  var seenDurable: UInt64
+  /// While versions before this one are held, it is not known what they see.
+  var quarantineEnd: Version?
   var directory = FreeMapDirectory()
   /// The records that are still needed, oldest first.
   var records: [LiveRecord] = []
@@ -29,8 +35,6 @@ struct FileState: Sendable {
   var fileByteCount: Int
   /// What pins lend; nil until the first pin, and with buffered access.
   var mapping: Mapping?
-  /// What relaxed commits have written since the last sync.
-  var unsyncedByteCount = 0
   var isSyncThreadRunning = false
   /// When the head of the last small commit is to be settled, if no other one follows.
   var settleDue: Int64 = 0
@@ -38,22 +42,29 @@ struct FileState: Sendable {
   var hasWritten = false
   var isPoisoned = false
   var isClosed = false
+  /// How many writes have begun since it was last looked who has died.
+  var turnsSinceRollCall = 0
+  /// Whether a write is running in this store.
+  var isWriting = false
   /// Whether closing has done its work.
   var isFinished = false
   /// Whether the file has been let go.
   var hasLeft = false
 
-  init(newest: HeadSector, slots: [HeadSector?], durableSlot: Int, fileByteCount: Int) {
+  /// The state of a store that has just been opened; `words` were read before what they speak of.
+  init(
+    newest: HeadSector, slots: [HeadSector?], mark: DurableMark, words: SharedMemory.Words,
+    pins: PinBoard, fileByteCount: Int
+  ) {
     self.newest = newest
     self.slots = slots
-    self.durableSlot = durableSlot
+    self.mark = mark
+    heldMark = mark
     self.fileByteCount = fileByteCount
-    durableVersion = newest.head.version
-    sequence = slots.compactMap { $0?.sequence }.max() ?? 0
-    isVolatile = newest.isVolatile
-    space.ledger.hold(newest.head.version, .store)
-    holdsDurable = !isVolatile
-    if holdsDurable { space.ledger.hold(newest.head.version, .store) }
+    seenLive = words.live
+    seenDurable = words.durable
+    seenSlots = words.durable
+    self.pins = pins
   }
 
   /// What recovery accepted without knowing that the medium has it.
@@ -62,8 +73,6 @@ struct FileState: Sendable {
     var slot: Int
     /// All that the commits since the last durable version wrote.
     var extents: [Extent]
-    /// The last version known to be durable.
-    var durable: Version
   }
 
   /// A commit's record that the free map still needs.
@@ -74,10 +83,14 @@ struct FileState: Sendable {
 
   /// Whether both slots hold the newest version, settled.
   var isClean: Bool {
-    recovered == nil && !isVolatile
-      && slots.allSatisfy { slot in
-        guard let slot else { return false }
-        return slot.isSettled && !slot.isVolatile && slot.head == newest.head
-      }
+    recovered == nil && !mark.isVolatile
+      && slots.allSatisfy { $0?.isCleanCopy(of: newest) ?? false }
+  }
+}
+
+extension HeadSector {
+  /// Whether this slot holds the version of `other`, settled.
+  func isCleanCopy(of other: HeadSector) -> Bool {
+    isSettled && !isVolatile && head == other.head
   }
 }

@@ -4,10 +4,9 @@ extension FileStore {
   /// A finding, a line each, for every extent whose use the store and the newest version, which
   /// reaches `reachable`, disagree about, and for damage to the store's own pages.
   public func check(reachable: [Extent]) throws(StoreError) -> [String] {
-    try state.withLock { state throws(StoreError) in
-      try ensureOpen(state)
+    try withOpenState { state throws(StoreError) in
       do throws(StoreError) {
-        try loadSpace(&state)
+        try knowSpace(&state)
       } catch {
         guard case .damaged(let damage) = error else { throw error }
         return [damage.detail]

@@ -36,7 +36,7 @@ extension FileStore {
       return CompactionReport(byteCountBefore: before, byteCountAfter: after)
     } catch {
       PosixFiles.remove(destination)
-      PosixFiles.remove(LockFile.path(for: destination))
+      PosixFiles.remove(SharedMemory.path(for: destination))
       throw error
     }
   }

@@ -22,7 +22,7 @@ public struct FileInspection: Hashable, Sendable {
   public var fileByteCount: Int
   /// Both slots; nil for one that holds no whole head.
   public var slots: [Slot?]
-  /// Who has the file open, for people; nil when nobody has it open for writing.
+  /// Who has the file open, for people; nil when nobody has.
   public var holder: String?
 }
 
@@ -39,7 +39,7 @@ extension FileStore {
     let fileByteCount = try device.perform(path: path) { device throws(DeviceError) in
       try device.byteCount()
     }
-    let lock = device.lock(byte: LockFile.LockByte.life, .shared)
+    let users = device.lockOfOthers(byte: SharedLayout.DataByte.life)
     let identity = StoreIdentity(
       kind: sector.kind, path: path, uuid: (sector.uuidHigh, sector.uuidLow),
       formatVersion: sector.formatVersion, codec: sector.codec, isReadOnly: true)
@@ -52,7 +52,7 @@ extension FileStore {
             isSettled: $0.isSettled, isVolatile: $0.isVolatile)
         }
       },
-      holder: lock == PosixFiles.wouldBlock ? LockFile.holder(path: path) : nil)
+      holder: users == .unlocked ? nil : FilePaths.holder(path: path))
   }
 
   /// Puts the store at `newPath` in the place of the one at `path`, in one rename that survives
@@ -83,8 +83,8 @@ extension FileStore {
       try PosixFiles.rename(newPath, to: target)
       try PosixFiles.syncFolder(of: target)
     }
-    PosixFiles.remove(LockFile.path(for: newPath))
-    PosixFiles.remove(LockFile.path(for: target))
+    PosixFiles.remove(SharedMemory.path(for: newPath))
+    PosixFiles.remove(SharedMemory.path(for: target))
     withExtendedLifetime(old) {}
   }
 
@@ -92,8 +92,7 @@ extension FileStore {
     _ path: String
   ) throws(StoreError) -> (PosixDevice, FileNumber) {
     guard case .file = PosixFiles.kind(of: path) else { throw .notFound(path: path) }
-    let options = FileStoreOptions()
-    let (device, number) = try FilePaths.openLocked(path: path, options: options)
+    let (device, number) = try FilePaths.openExclusively(path: path)
     _ = try FileOpening.readIdentity(device, path: path)
     return (device, number)
   }

@@ -18,6 +18,9 @@ extension FileStore {
     var options = options
     options.codec = codec?.name ?? ""
     let store = try FileStore(path: path, options: options)
+    guard store.becomeAlone() else {
+      throw .inUse(path: path, holder: FilePaths.holder(path: path, besides: store.slot))
+    }
     let database = try Database(store: store, codec: codec)
     let findings = try store.repairFreeMap(database, progress)
     try database.close()
@@ -42,20 +45,8 @@ extension FileStore {
   ///
   /// Its head is settled first, so that recovery needs none of the records that are lost here.
   func rebuildFreeMap(reachable: [Extent]) throws(StoreError) {
-    try ensureWritable()
-    writers.enter()
-    let base: Head
-    do throws(StoreError) {
-      try ensureWritable()
-      try io.withLock { _ throws(StoreError) in try settleRecovered() }
-      base = try state.withLock { state throws(StoreError) in
-        try state.forgetFreeMap(reachable: reachable)
-        state.space.ledger.hold(state.newest.head.version, .pin)
-        return state.newest.head
-      }
-    } catch {
-      writers.leave()
-      throw error
+    let base = try takeTurn { state throws(StoreError) in
+      try state.forgetFreeMap(reachable: reachable)
     }
     let writer = FileWriter(store: self, base: base, rebuildsFreeMap: true)
     _ = try writer.publish(root: base.root, durability: .full, metadata: [])
@@ -74,12 +65,14 @@ extension FileState {
         Damage(.reference, "the page at byte \(extent.byteOffset) lies outside of the store"))
     }
     blocks.adoptReachable()
+    space = Space(firstBlock: FileLayout.firstBlock)
     space.blocks = blocks
+    space.ledger.hold(newest.head.version, .store)
     directory = FreeMapDirectory()
     directory.regions = (0..<blocks.regionCount).map { _ in
       FreeMapDirectory.Region(touchedSince: newest.head.version)
     }
     records = []
-    isSpaceLoaded = true
+    spaceVersion = newest.head.version
   }
 }

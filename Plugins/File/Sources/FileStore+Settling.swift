@@ -31,25 +31,24 @@ extension FileStore {
       return nil
     }
     if let due { return due }
-    io.withLock { _ in
-      guard let head = state.withLock({ $0.unsettledHead }) else { return }
-      try? settle(head)
-      state.withLock { state in
-        guard !state.isPoisoned else { return }
-        state.newest.sequence = state.sequence
-        lockFile?.publish(state.newest)
-      }
+    try? withSlots { () throws(StoreError) in
+      guard let head = try unsettledHead() else { return }
+      try settle(head)
     }
     return nil
   }
-}
 
-extension FileState {
   /// The newest version's head if it is durable and no slot says so yet.
-  fileprivate var unsettledHead: HeadSector? {
-    guard !isClosed, !isPoisoned, !isVolatile, recovered == nil,
-      durableVersion == newest.head.version, slots[durableSlot]?.isSettled != true
-    else { return nil }
-    return newest
+  private func unsettledHead() throws(StoreError) -> HeadSector? {
+    if isForked || memory.condition != .clean { return nil }
+    return try state.withLock { state throws(StoreError) in
+      guard !state.isClosed, !state.isPoisoned else { return nil }
+      try followLiveHead(&state)
+      let mark = state.mark
+      guard !mark.isVolatile, mark.version == state.newest.head.version,
+        state.slots[mark.slot]?.isSettled != true
+      else { return nil }
+      return state.newest
+    }
   }
 }

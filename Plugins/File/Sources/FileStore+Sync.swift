@@ -1,6 +1,6 @@
 import CambiumCore
 
-/// Making things durable. All of it runs under `io`.
+/// Making things durable. All of it runs under the slots' lock.
 extension FileStore {
   /// Makes everything published so far durable; returns at once when it is, or for a reader.
   ///
@@ -8,11 +8,48 @@ extension FileStore {
   /// until the file is opened again.
   public func sync() throws(StoreError) {
     if options.isReadOnly {
-      try state.withLock { state throws(StoreError) in try ensureOpen(state) }
+      try withOpenState { _ throws(StoreError) in }
       return
     }
     try ensureWritable()
-    try io.withLock { _ throws(StoreError) in try syncNewest() }
+    try withSlots { () throws(StoreError) in try syncNewest() }
+  }
+
+  /// Runs `body` while nobody else writes slots, with what the slots hold and what is durable.
+  func withSlots<Value>(
+    _ body: () throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    try slotsLock.withLock { _ throws(StoreError) in
+      let file = turn == nil ? nil : device as? PosixDevice
+      if let code = file?.lock(byte: SharedLayout.DataByte.slots, .exclusive, waits: true),
+        code != 0
+      {
+        throw StoreError(DeviceError(operation: "lock", code: code), path: path)
+      }
+      defer { _ = file?.lock(byte: SharedLayout.DataByte.slots, .unlocked) }
+      try followSlots()
+      return try body()
+    }
+  }
+
+  /// Reads the slots again if another process has written them.
+  private func followSlots() throws(StoreError) {
+    let word = memory.durableWord
+    if state.withLock({ $0.seenSlots == word }) { return }
+    let slots = try FileOpening.readSlots(device, identity: sector, path: path)
+    let mark = memory.durableMark
+    state.withLock { state in
+      state.slots = slots
+      state.seenSlots = word
+      if let mark { state.mark = mark }
+    }
+  }
+
+  /// Says what is durable, here and to all.
+  func publish(_ mark: DurableMark, _ state: inout FileState) {
+    memory.publish(mark)
+    state.mark = mark
+    state.seenSlots = memory.durableWord
   }
 
   /// Writes `head` into the slot that does not hold the last known durable head.
@@ -28,7 +65,6 @@ extension FileStore {
       throw StoreError(error, path: path)
     }
     state.withLock { state in
-      state.sequence = head.sequence
       state.slots[slot] = head
       state.hasWritten = true
     }
@@ -49,57 +85,58 @@ extension FileStore {
   /// Afterwards that slot holds the last known durable head.
   func settle(_ head: HeadSector) throws(StoreError) {
     var head = head
-    let (slot, sequence) = state.withLock { (1 - $0.durableSlot, $0.sequence + 1) }
-    head.sequence = sequence
+    let mark = state.withLock { $0.mark }
+    let slot = 1 - mark.slot
+    head.sequence = mark.sequence + 1
     head.durable = head.head.version
     head.isSettled = true
     head.isVolatile = false
     try writeSlot(slot, head)
     try syncDevice()
-    state.withLock { $0.durableSlot = slot }
+    state.withLock { state in
+      publish(
+        DurableMark(
+          version: head.head.version, slot: slot, sequence: head.sequence, isVolatile: false),
+        &state)
+    }
   }
 
   /// Makes the newest version durable, in two steps: its pages, then a settled head.
   func syncNewest() throws(StoreError) {
     try settleRecovered()
-    let work = state.withLock { state -> (head: HeadSector, byteCount: Int)? in
-      if state.isPoisoned { return nil }
-      if state.durableVersion == state.newest.head.version, !state.isVolatile { return nil }
-      state.space.ledger.hold(state.newest.head.version, .store)
-      return (state.newest, state.unsyncedByteCount)
+    let work = try state.withLock {
+      state throws(StoreError) -> (head: HeadSector, byteCount: Int)? in
+      if state.isPoisoned || memory.condition == .poisoned { throw .poisoned(path: path) }
+      try followLiveHead(&state)
+      while state.mark.version != state.newest.head.version || state.mark.isVolatile {
+        // Held until it is the durable one, so that no writer frees what it sees.
+        if state.pins.hold(state.newest.head) { return (state.newest, memory.unsyncedByteCount) }
+        try followLiveHead(&state)
+      }
+      return nil
     }
-    guard let work else {
-      if state.withLock({ $0.isPoisoned }) { throw .poisoned(path: path) }
-      return
-    }
-    do throws(StoreError) {
-      try syncDevice()
-      try settle(work.head)
-    } catch {
-      state.withLock { $0.space.release(work.head.head.version, .store) }
-      throw error
-    }
-    state.withLock { state in
-      state.becomeDurable(work.head.head.version)
-      state.unsyncedByteCount -= work.byteCount
-      state.newest.sequence = state.sequence
-      lockFile?.publish(state.newest)
-    }
+    guard let work else { return }
+    defer { unpin(work.head.head.version) }
+    try syncDevice()
+    try settle(work.head)
+    memory.addUnsynced(-work.byteCount)
   }
 
   /// Writes again what recovery accepted, so that the medium has it for certain, and gives it a new
   /// epoch.
   ///
-  /// Both slots hold the recovered version when this returns.
-  ///
-  /// The accepted slot is written first and synced with the pages: after a failed sync the system may
-  /// show bytes that the medium never got, and the other slot may be the only one there.
+  /// Both slots hold the recovered version when this returns. The accepted slot is written first and
+  /// synced with the pages: after a failed sync the system may show bytes that the medium never got,
+  /// and the other slot may be the only one there.
   func settleRecovered() throws(StoreError) {
-    let found = state.withLock { state in
-      state.recovered.map { ($0, state.newest, state.slots[$0.slot]) }
+    let condition = memory.condition
+    guard condition == .recovered || condition == .recoveredAfterFailure else {
+      state.withLock { $0.recovered = nil }
+      return
     }
-    guard let (recovered, newest, slotHead) = found else { return }
     try ensureCountable()
+    let recovered = try whatWasRecovered(condition)
+    let (newest, slotHead) = state.withLock { ($0.newest, $0.slots[recovered.slot]) }
     for extent in recovered.extents {
       let page = try device.readPage(at: extent.byteOffset, byteCount: extent.byteCount, path: path)
       try device.perform(path: path) { device throws(DeviceError) in
@@ -110,35 +147,48 @@ extension FileStore {
       try writeSlot(recovered.slot, slotHead)
     }
     try syncDevice()
-    state.withLock { $0.durableSlot = recovered.slot }
+    state.withLock { $0.mark.slot = recovered.slot }
     var head = newest
     head.head.epoch += 1
     try settle(head)
     state.withLock { state in
       state.recovered = nil
-      if state.isVolatile {
-        state.space.ledger.hold(newest.head.version, .store)
-        state.becomeDurable(newest.head.version)
-      }
       state.newest.head.epoch = head.head.epoch
-      state.newest.isSettled = true
-      state.newest.durable = head.head.version
-      state.newest.sequence = state.sequence
-      lockFile?.publish(state.newest)
+      state.newest.isVolatile = false
+      memory.publish(state.newest)
+      state.seenLive = memory.liveWord
     }
-    lockFile?.clearPoison()
+    memory.condition = .clean
+  }
+
+  /// What recovery accepted: found when this store opened, or found now because another process that
+  /// did has left without writing.
+  private func whatWasRecovered(
+    _ condition: SharedMemory.Condition
+  ) throws(StoreError) -> FileState.Recovered {
+    if let known = state.withLock({ $0.recovered }) { return known }
+    let recovery = try Recovery(
+      slots: state.withLock { $0.slots }, live: memory.knownHead(sector),
+      wasPoisoned: condition == .recoveredAfterFailure, identity: sector, device: device,
+      path: path, fileByteCount: try FileOpening.fileByteCount(device, path: path))
+    guard let recovered = recovery.recovered,
+      recovery.newest.head == state.withLock({ $0.newest.head })
+    else {
+      throw .damaged(Damage(.head, "the version that was recovered cannot be found again"))
+    }
+    return recovered
   }
 
   // MARK: Relaxed commits
 
   /// Sees to it that what relaxed commits have written becomes durable soon.
   func scheduleSync() {
-    let (unsynced, mustStart) = state.withLock { state in
+    let mustStart = state.withLock { state in
       let mustStart = !state.isSyncThreadRunning
       state.isSyncThreadRunning = true
-      return (state.unsyncedByteCount, mustStart)
+      return mustStart
     }
-    if unsynced >= options.relaxedByteCount { hurry.raise() }
+    if memory.unsyncedByteCount >= options.relaxedByteCount { hurry.raise() }
     guard mustStart else { return }
     let delay = options.relaxedDelayNanoseconds
     let limit = options.relaxedByteCount
@@ -147,14 +197,14 @@ extension FileStore {
       while true {
         hurry.wait(timeoutNanoseconds: delay) { [weak self] in
           guard let self else { return true }
-          return self.state.withLock { $0.isClosed || $0.unsyncedByteCount >= limit }
+          return memory.unsyncedByteCount >= limit || state.withLock { $0.isClosed }
         }
         guard let self, self.syncInBackground() else { return }
       }
     }
     if !hasStarted {
       state.withLock { $0.isSyncThreadRunning = false }
-      io.withLock { _ in try? syncNewest() }
+      try? withSlots { () throws(StoreError) in try syncNewest() }
     }
   }
 
@@ -162,12 +212,13 @@ extension FileStore {
   ///
   /// An error poisons the store, and the next write says so.
   private func syncInBackground() -> Bool {
-    io.withLock { _ in
-      if !state.withLock({ $0.isClosed }) { try? syncNewest() }
+    try? withSlots { () throws(StoreError) in
+      if !state.withLock({ $0.isClosed }) { try syncNewest() }
     }
     return state.withLock { state in
       let isDone =
-        state.isClosed || state.isPoisoned || state.durableVersion == state.newest.head.version
+        state.isClosed || state.isPoisoned || memory.condition == .poisoned
+        || memory.durableMark?.version == memory.liveVersion
       if isDone { state.isSyncThreadRunning = false }
       return !isDone
     }
@@ -181,6 +232,7 @@ extension FileStore {
   /// them and the running write have ended. When syncing fails that is thrown, and the store is
   /// closed all the same. Closing twice is allowed.
   public func close() throws(StoreError) {
+    if isForked { return }
     let wasClosed = writing.withLock { _ in
       state.withLock { state in
         let wasClosed = state.isClosed
@@ -198,21 +250,32 @@ extension FileStore {
         leave()
       }
     }
-    let mustWrite = state.withLock { !options.isReadOnly && !$0.isPoisoned && $0.hasWritten }
-    guard mustWrite else { return }
-    try io.withLock { _ throws(StoreError) in
+    guard !options.isReadOnly, memory.condition != .poisoned, !state.withLock({ $0.isPoisoned })
+    else { return }
+    let isAlone = becomeAlone()
+    let (hasWritten, isClean) = state.withLock { ($0.hasWritten, $0.isClean) }
+    guard hasWritten || isAlone && !isClean && memory.condition == .clean else { return }
+    try withSlots { () throws(StoreError) in
       try syncNewest()
+      guard isAlone else { return }
       // Both slots, so that damage to one of them loses nothing.
       while !state.withLock({ $0.isClean }) { try settle(state.withLock { $0.newest }) }
       try cutSlack()
     }
   }
 
-  /// Lets go of the file, so that others can open it.
+  /// Whether there are no other users; then nobody else can come in either until this one leaves.
+  func becomeAlone() -> Bool {
+    guard let device = device as? PosixDevice, turn != nil else { return true }
+    return device.lock(byte: SharedLayout.DataByte.life, .exclusive) == 0
+  }
+
+  /// Lets go of the file.
   func leave() {
-    lockFile?.leave()
+    ProcessTable(memory: memory).leave(slot)
     if let device = device as? PosixDevice {
-      _ = device.lock(byte: LockFile.LockByte.life, .unlocked)
+      _ = device.lock(byte: SharedLayout.DataByte.life, .unlocked)
+      _ = device.lock(byte: SharedLayout.DataByte.writer, .unlocked)
     }
   }
 
@@ -222,6 +285,7 @@ extension FileStore {
   /// ones.
   private func cutSlack() throws(StoreError) {
     let (used, total) = state.withLock { ($0.heldByteCount, $0.fileByteCount) }
+    guard let used else { return }
     guard total - used > 512 << 10 else { return }
     let target = used + (128 << 10)
     try device.perform(path: path) { device throws(DeviceError) in
@@ -237,22 +301,14 @@ extension FileState {
   ///
   /// Others would write over what a pin still sees.
   mutating func takeLeave() -> Bool {
-    guard isFinished, !hasLeft, space.ledger.pinnedVersions.isEmpty else { return false }
+    guard isFinished, !hasLeft, !isWriting, pins.isEmpty else { return false }
     hasLeft = true
     return true
   }
 
-  /// Moves the hold of the durable version on to `version`, which the caller has held for it.
-  mutating func becomeDurable(_ version: Version) {
-    if holdsDurable { space.release(durableVersion, .store) }
-    durableVersion = version
-    holdsDurable = true
-    isVolatile = false
-    newest.isVolatile = false
-  }
-
-  /// How much of the file versions reach that something holds.
-  var heldByteCount: Int {
-    isSpaceLoaded ? max(newest.byteCount, space.totalByteCount) : newest.byteCount
+  /// How much of the file is reached by versions that somebody holds; nil while that is not known.
+  var heldByteCount: Int? {
+    if spaceVersion == newest.head.version { return max(newest.byteCount, space.totalByteCount) }
+    return pins.isEmpty ? newest.byteCount : nil
   }
 }

@@ -1,16 +1,18 @@
+import CPlatform
 import CambiumCore
 import Synchronization
 
 /// Pages in one file: the default store.
 ///
 /// Reads are lent from a mapping without copies. A small durable commit is one contiguous write, the
-/// head, and one sync. After a crash the store opens at the newest durable version, whole. One
-/// process uses a file for writing at a time; another one is refused with
-/// `StoreError.inUse(path:holder:)`, and so is a second store of the same path in this process.
+/// head, and one sync. After a crash the store opens at the newest durable version, whole. Several
+/// processes, and several stores of one process, may read and write one file at a time; one of them
+/// writes, the others wait for their turn.
 ///
-/// Thread-safe, as `PageStore` says. After a failed sync the store is poisoned: it can be read, but
-/// not written until it is opened again. Three locks, always taken in this order: the writer's turn,
-/// `io` (syncs and writes of slots), `state`.
+/// Thread-safe, as `PageStore` says. After a failed sync the store is poisoned for everybody: it can
+/// be read, but not written until all have closed it and it is opened again. A process that was
+/// forked must open it anew. Locks, always taken in this order: the writer's turn in this process and
+/// among processes, the slots (`slotsLock` and its byte in the file), `state`.
 public final class FileStore: PageStore {
   /// What this store is.
   public let identity: StoreIdentity
@@ -20,18 +22,23 @@ public final class FileStore: PageStore {
   let options: FileStoreOptions
   let sector: IdentitySector
   let device: any Device
-  /// The memory shared between processes; nil with a device of the caller's.
-  let lockFile: LockFile?
+  /// The memory shared with the other users of the file; private with a device of the caller's.
+  let memory: SharedMemory
+  /// The slot of this store in it.
+  let slot: Int
+  /// Keeps the writers of several stores apart; nil with a device of the caller's.
+  let turn: WriterTurn?
   let buffer = WriteBuffer()
   let writers = WriterQueue()
-  let commits = CommitSignal()
+  let commits: CommitSignal
   /// Wakes the thread that syncs relaxed commits before its time.
   let hurry = CommitSignal()
   /// Held while pages are written, so that closing waits for it.
   let writing = Mutex<Void>(())
   /// Held while slots are written and while a sync decides about them.
-  let io = Mutex<Void>(())
+  let slotsLock = Mutex<Void>(())
   let state: Mutex<FileState>
+  private let forkCount = cambium_fork_count()
 
   /// Opens the file at `path`, or makes it unless it is opened for reading only.
   ///
@@ -55,7 +62,13 @@ public final class FileStore: PageStore {
     options = opening.options
     sector = opening.sector
     device = opening.device
-    lockFile = opening.lockFile
+    memory = opening.memory
+    slot = opening.slot
+    turn = (opening.device as? PosixDevice).map { device in
+      WriterTurn(memory: opening.memory, file: device, slot: opening.slot, path: opening.path)
+    }
+    commits = CommitSignal(
+      words: opening.memory.word(SharedLayout.commits), of: opening.memory)
     recoveryNotes = opening.notes
     identity = StoreIdentity(
       kind: IdentitySector.kind, path: opening.path,
@@ -71,12 +84,28 @@ public final class FileStore: PageStore {
     if state.isClosed { throw .closed(path: path) }
   }
 
+  /// Whether this process is the child of the one that opened the store.
+  ///
+  /// Its locks may be held for ever, by threads that are not there.
+  var isForked: Bool { forkCount != cambium_fork_count() }
+
+  /// Runs `body` with the state of an open store.
+  func withOpenState<Value>(
+    _ body: (inout FileState) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    if isForked { throw .forked(path: path) }
+    return try state.withLock { state throws(StoreError) in
+      try ensureOpen(state)
+      return try body(&state)
+    }
+  }
+
   // MARK: Reading
 
-  /// The newest head, without pinning it; throws only when the store is closed.
+  /// The newest head, without pinning it; throws when the store is closed.
   public func newestHead() throws(StoreError) -> Head {
-    try state.withLock { state throws(StoreError) in
-      try ensureOpen(state)
+    try withOpenState { state throws(StoreError) in
+      try followLiveHead(&state)
       return state.newest.head
     }
   }
@@ -85,11 +114,28 @@ public final class FileStore: PageStore {
   ///
   /// Throws when the store is closed or the file cannot be mapped, and then holds nothing.
   public func pin() throws(StoreError) -> Pin {
-    try state.withLock { state throws(StoreError) in
-      try ensureOpen(state)
+    try withOpenState { state throws(StoreError) in
+      try followLiveHead(&state)
       try ensureMapping(&state)
-      return pinNewest(&state)
+      return try pinNewest(&state)
     }
+  }
+
+  /// Looks whether another process has published a version since.
+  @inline(__always)
+  func followLiveHead(_ state: inout FileState) throws(StoreError) {
+    if memory.liveWord != state.seenLive { try adoptLiveHead(&state) }
+  }
+
+  private func adoptLiveHead(_ state: inout FileState) throws(StoreError) {
+    let word = memory.liveWord
+    guard let head = memory.liveHead(sector) else {
+      throw .damaged(Damage(.head, "the live head in \(SharedMemory.path(for: path))"))
+    }
+    state.newest = head
+    // An older word than the head only means that there is another look.
+    state.seenLive = word
+    state.fileByteCount = try FileOpening.fileByteCount(device, path: path)
   }
 
   /// Sees to a mapping that reaches all of the file; pins of older versions keep the smaller one for
@@ -102,10 +148,18 @@ public final class FileStore: PageStore {
   }
 
   /// Pins the newest version over the mapping there is.
-  func pinNewest(_ state: inout FileState) -> Pin {
+  func pinNewest(_ state: inout FileState) throws(StoreError) -> Pin {
+    while !state.pins.hold(state.newest.head) {
+      // Somebody else has just published a version.
+      try adoptLiveHead(&state)
+      try ensureMapping(&state)
+    }
+    return pin(state.newest.head, state)
+  }
+
+  /// The pin of a head that is held.
+  func pin(_ head: Head, _ state: borrowing FileState) -> Pin {
     let mapping = state.mapping
-    let head = state.newest.head
-    state.space.ledger.hold(head.version, .pin)
     let readable = min(mapping?.byteCount ?? 0, state.fileByteCount)
     return Pin(head: head, base: mapping?.base, readableByteCount: readable) {
       withExtendedLifetime(mapping) {}
@@ -115,8 +169,10 @@ public final class FileStore: PageStore {
 
   /// Ends a pin of `version`.
   func unpin(_ version: Version) {
+    // The pins of a child that was forked are those of its parent.
+    if isForked { return }
     let isLast = state.withLock { state in
-      state.space.release(version, .pin)
+      state.pins.release(version)
       return state.takeLeave()
     }
     if isLast { leave() }
@@ -159,11 +215,13 @@ public final class FileStore: PageStore {
 
   /// Waits until the newest version is above `version`, the store is closed or the time is up, and
   /// returns the newest version then.
+  ///
+  /// Commits of other processes count.
   public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
     commits.wait(timeoutNanoseconds: timeoutNanoseconds) {
-      state.withLock { $0.newest.head.version > version || $0.isClosed }
+      memory.liveVersion ?? 0 > version || state.withLock { $0.isClosed }
     }
-    return state.withLock { $0.newest.head.version }
+    return memory.liveVersion ?? 0
   }
 
   /// Sizes and pins.
@@ -171,15 +229,15 @@ public final class FileStore: PageStore {
   /// The first call on a file that was not yet written to reads the store's record of free space,
   /// and throws when that is damaged.
   public func statistics() throws(StoreError) -> StoreStatistics {
-    try state.withLock { state throws(StoreError) in
-      try ensureOpen(state)
-      try loadSpace(&state)
+    try withOpenState { state throws(StoreError) in
+      try knowSpace(&state)
+      let ranges = PinTable(memory: memory).held()
       return StoreStatistics(
         totalByteCount: state.fileByteCount,
         freeByteCount: state.space.freeByteCount + state.fileByteCount - state.space.totalByteCount,
         pendingByteCount: state.space.pendingByteCount, newestVersion: state.newest.head.version,
-        durableVersion: state.recovered?.durable ?? state.durableVersion,
-        pinnedVersions: state.space.ledger.pinnedVersions)
+        durableVersion: memory.durableMark?.version ?? state.mark.version,
+        pinnedVersions: Set(ranges.flatMap { [$0.lowerBound, $0.upperBound] }).sorted())
     }
   }
 
@@ -190,25 +248,54 @@ public final class FileStore: PageStore {
   /// Throws when the store is read-only, closed, or poisoned by a failed sync.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     if options.isReadOnly { throw .readOnly(path: path) }
+    let base = try takeTurn { state throws(StoreError) in try catchUp(&state) }
+    return FileWriter(store: self, base: base)
+  }
+
+  /// Waits for the turn to write, mends what a crash has left, and lets `prepare` see to what is
+  /// known of the free space; the head at which the write begins.
+  func takeTurn(
+    _ prepare: (inout FileState) throws(StoreError) -> Void
+  ) throws(StoreError) -> Head {
     try ensureWritable()
     writers.enter()
     do throws(StoreError) {
-      try ensureWritable()
-      try ensureCountable()
-      // Only the first write has something to mend; others need not wait for a sync.
-      if state.withLock({ $0.recovered != nil }) {
-        try io.withLock { _ throws(StoreError) in try settleRecovered() }
-      }
-      let base = try state.withLock { state throws(StoreError) in
-        try loadSpace(&state)
-        state.space.ledger.hold(state.newest.head.version, .pin)
-        return state.newest.head
-      }
-      return FileWriter(store: self, base: base)
+      try turn?.enter()
     } catch {
       writers.leave()
       throw error
     }
+    do throws(StoreError) {
+      try ensureWritable()
+      try ensureCountable()
+      // Only the first write has something to mend; others need not wait for a sync.
+      if memory.condition != .clean {
+        try withSlots { () throws(StoreError) in try settleRecovered() }
+      }
+      return try withOpenState { state throws(StoreError) in
+        try followLiveHead(&state)
+        try followFileEnd(&state)
+        callTheRoll(&state)
+        try prepare(&state)
+        state.isWriting = true
+        return state.newest.head
+      }
+    } catch {
+      leaveTurn()
+      throw error
+    }
+  }
+
+  /// Lets the next writer in.
+  func leaveTurn() {
+    turn?.leave()
+    writers.leave()
+  }
+
+  /// A writer that died may have made the file longer.
+  private func followFileEnd(_ state: inout FileState) throws(StoreError) {
+    guard turn != nil else { return }
+    state.fileByteCount = try FileOpening.fileByteCount(device, path: path)
   }
 
   /// Refuses to write on at numbers that cannot rise for long.
@@ -224,9 +311,8 @@ public final class FileStore: PageStore {
   }
 
   func ensureWritable() throws(StoreError) {
-    try state.withLock { state throws(StoreError) in
-      try ensureOpen(state)
-      if state.isPoisoned { throw .poisoned(path: path) }
+    try withOpenState { state throws(StoreError) in
+      if state.isPoisoned || memory.condition == .poisoned { throw .poisoned(path: path) }
     }
   }
 }

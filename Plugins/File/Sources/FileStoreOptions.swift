@@ -23,11 +23,16 @@ public struct FileStoreOptions: Sendable {
   /// How far the file grows ahead of need at most, in bytes; a file of less than four times that
   /// grows by a quarter of itself.
   public var growthByteCount = 4 << 20
+  /// What this user of the file is called where its users and their pins are listed; at most 95
+  /// bytes of it are kept.
+  public var label = ""
   /// Makes the device for a path in place of the operating system's file, for tests.
   ///
   /// No locks are taken and no lock file is made.
   public var device: (@Sendable (_ path: String) throws(StoreError) -> any Device)?
 
+  /// Whether a reader shares memory with others where it could; without that writers are locked out.
+  package var readersShare = true
   /// How many records pile up before the free map is brought up to date.
   package var foldAfterRecordCount = 64
   /// A commit of more bytes is synced in two steps.

@@ -82,7 +82,7 @@ extension FileWriter {
     let threshold = store.options.foldAfterRecordCount
     let (records, durable) = store.state.withLock { state in
       // Recovery may need every record since the last durable version; of scratch data there is none.
-      (state.records, state.holdsDurable ? state.durableVersion : base.version)
+      (state.records, state.heldMark.isVolatile ? base.version : state.heldMark.version)
     }
     var regionCount = Int.max
     if !rebuildsFreeMap {
@@ -104,7 +104,7 @@ extension FileWriter {
       if !old.isNone { free(old) }
     }
     let complete = directory.completeVersion(newest: base.version)
-    directory.retired = min(complete, durable)
+    directory.retired = min(complete, durable, store.oldestSpaceVersion(newest: base.version))
     for record in records where record.version <= directory.retired {
       for part in record.parts { free(part) }
     }
@@ -142,7 +142,7 @@ extension FileStore {
     let byteCount = Int(writer.allocations.unitCount) * Extent.unitByteCount
     switch durability {
     case .full:
-      let (pin, isSettled) = try io.withLock { _ throws(StoreError) in
+      let (pin, isSettled) = try withSlots { () throws(StoreError) in
         try publishDurably(outcome, writer, byteCount: byteCount)
       }
       if !isSettled { scheduleSettling() }
@@ -150,13 +150,13 @@ extension FileStore {
     case .relaxed:
       let pin = try installUnlessClosed(outcome, writer, byteCount: byteCount)
       scheduleSync()
-      if state.withLock({ $0.unsyncedByteCount }) >= options.relaxedLimitByteCount {
+      if memory.unsyncedByteCount >= options.relaxedLimitByteCount {
         // The commit has taken place; an error here poisons the store, and the next write says so.
-        try? io.withLock { _ throws(StoreError) in try syncNewest() }
+        try? withSlots { () throws(StoreError) in try syncNewest() }
       }
       return pin
     case .none:
-      try io.withLock { _ throws(StoreError) in try becomeVolatile() }
+      try withSlots { () throws(StoreError) in try becomeVolatile() }
       return try installUnlessClosed(outcome, writer, byteCount: byteCount)
     }
   }
@@ -166,24 +166,23 @@ extension FileStore {
   ) throws(StoreError) -> (pin: Pin, isSettled: Bool) {
     try ensureWritable()
     var outcome = outcome
-    let (slot, sequence, durable, unsynced, isVolatile) = state.withLock {
-      (
-        1 - $0.durableSlot, $0.sequence + 1, $0.durableVersion, $0.unsyncedByteCount,
-        $0.isVolatile
-      )
-    }
-    let isSmall = unsynced + byteCount <= options.largestSingleSyncByteCount && !isVolatile
+    let mark = state.withLock { $0.mark }
+    let isSmall =
+      memory.unsyncedByteCount + byteCount <= options.largestSingleSyncByteCount && !mark.isVolatile
     if !isSmall { try syncDevice() }
-    outcome.head.sequence = sequence
-    outcome.head.durable = isSmall ? durable : outcome.head.head.version
+    outcome.head.sequence = mark.sequence + 1
+    outcome.head.durable = isSmall ? mark.version : outcome.head.head.version
     outcome.head.isSettled = !isSmall
     outcome.head.isVolatile = false
+    let slot = 1 - mark.slot
     try writeSlot(slot, outcome.head)
     try syncDevice()
-    // Closing waits for `io`, so the file is still this store's.
-    let pin = state.withLock {
-      install(&$0, outcome, writer, byteCount: 0, durableSlot: slot)
-    }
+    let durable = DurableMark(
+      version: outcome.head.head.version, slot: slot, sequence: mark.sequence + 1, isVolatile: false
+    )
+    // Closing waits for the slots, so the file is still this store's.
+    let pin = state.withLock { install(&$0, outcome, writer, durable: durable) }
+    memory.addUnsynced(-memory.unsyncedByteCount)
     commits.raise()
     return (pin, !isSmall)
   }
@@ -192,24 +191,20 @@ extension FileStore {
   /// version, which is no longer held from then on.
   private func becomeVolatile() throws(StoreError) {
     try ensureWritable()
-    let (isVolatile, slot, newest, sequence) = state.withLock {
-      ($0.isVolatile, 1 - $0.durableSlot, $0.newest, $0.sequence + 1)
-    }
-    if isVolatile { return }
+    let (mark, newest) = state.withLock { ($0.mark, $0.newest) }
+    if mark.isVolatile { return }
     var head = newest
-    head.sequence = sequence
+    head.sequence = mark.sequence + 1
     head.isSettled = false
     head.isVolatile = true
-    head.boot = LockFile.bootIdentity
+    head.boot = SharedMemory.bootIdentity
+    let slot = 1 - mark.slot
     try writeSlot(slot, head)
     try syncDevice()
     state.withLock { state in
-      state.isVolatile = true
-      state.durableSlot = slot
-      if state.holdsDurable { state.space.release(state.durableVersion, .store) }
-      state.holdsDurable = false
-      state.newest = head
-      lockFile?.publish(head)
+      publish(
+        DurableMark(
+          version: mark.version, slot: slot, sequence: head.sequence, isVolatile: true), &state)
     }
   }
 
@@ -217,40 +212,39 @@ extension FileStore {
   private func installUnlessClosed(
     _ outcome: FileWriter.Outcome, _ writer: FileWriter, byteCount: Int
   ) throws(StoreError) -> Pin {
-    let pin = try state.withLock { state throws(StoreError) in
-      try ensureOpen(state)
-      return install(&state, outcome, writer, byteCount: byteCount, durableSlot: nil)
+    let pin = try withOpenState { state throws(StoreError) in
+      install(&state, outcome, writer, durable: nil)
     }
+    memory.addUnsynced(byteCount)
     commits.raise()
     return pin
   }
 
   /// Changes the state: the one moment at which a commit takes place for readers.
   ///
-  /// `durableSlot` is the slot that holds its synced head, if one does.
+  /// `durable` says where its synced head is, if it has one.
   private func install(
     _ state: inout FileState, _ outcome: FileWriter.Outcome, _ writer: FileWriter,
-    byteCount: Int, durableSlot: Int?
+    durable: DurableMark?
   ) -> Pin {
     let version = outcome.head.head.version
-    state.space.publish(version: version, previous: writer.base.version, freed: writer.freed)
     state.newest = outcome.head
-    if let durableSlot {
-      state.space.ledger.hold(version, .store)
-      state.becomeDurable(version)
-      state.durableSlot = durableSlot
-      state.unsyncedByteCount = 0
-    }
-    state.newest.sequence = state.sequence
-    state.newest.durable = state.durableVersion
-    state.newest.isVolatile = state.isVolatile
-    state.unsyncedByteCount += byteCount
+    // First the head, then the look at the pins: who pins the version before from now on sees that
+    // there is a newer one.
+    memory.publish(state.newest)
+    state.seenLive = memory.liveWord
+    if let durable { publish(durable, &state) }
+    followHeld(&state)
+    state.publishSpace(version: version, freed: writer.freed)
+    state.spaceVersion = version
+    noteSpaceVersion(version)
     state.hasWritten = true
     state.noteRecord(outcome, writer)
-    lockFile?.publish(state.newest)
     // Without a mapping that reaches everything, pages are read one by one; the commit stands.
     try? ensureMapping(&state)
-    return pinNewest(&state)
+    let isPinned = state.pins.hold(state.newest.head)
+    precondition(isPinned, "S2: somebody has published a version without having the turn.")
+    return pin(state.newest.head, state)
   }
 }
 

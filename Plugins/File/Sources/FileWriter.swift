@@ -101,7 +101,7 @@ final class FileWriter: PageWriter {
       try Space.checkMetadata(metadata)
       let pin = try commit(root: root, durability: durability, metadata: metadata)
       hasEnded = true
-      store.endWrite(base)
+      store.endWrite()
       return pin
     } catch {
       abort()
@@ -114,14 +114,18 @@ final class FileWriter: PageWriter {
     hasEnded = true
     store.buffer.drop()
     store.state.withLock { $0.space.rollBack(allocations) }
-    store.endWrite(base)
+    store.endWrite()
   }
 }
 
 extension FileStore {
-  /// Ends a write that began at `base`.
-  func endWrite(_ base: Head) {
-    unpin(base.version)
-    writers.leave()
+  /// Ends a write.
+  func endWrite() {
+    let isLast = state.withLock { state in
+      state.isWriting = false
+      return state.takeLeave()
+    }
+    leaveTurn()
+    if isLast { leave() }
   }
 }

@@ -31,8 +31,20 @@ struct FreeMapDirectory: Sendable {
     let first = Int(extent.address / unitsPerRegion)
     let last = Int((extent.end - 1) / unitsPerRegion)
     while regions.count <= last { regions.append(Region()) }
-    for region in first...last where regions[region].touchedSince == nil {
+    for region in first...last
+    where regions[region].touchedSince == nil && regions[region].version < version {
       regions[region].touchedSince = version
+    }
+  }
+
+  /// Takes over which regions were touched from what was known before this directory was written.
+  mutating func adoptTouches(of older: FreeMapDirectory) {
+    for index in regions.indices where index < older.regions.count {
+      let known = older.regions[index]
+      guard regions[index].page == known.page, regions[index].version == known.version else {
+        continue
+      }
+      regions[index].touchedSince = known.touchedSince
     }
   }
 

@@ -16,9 +16,21 @@ final class PosixDevice: Device {
   /// Not inherited by programs that are started.
   let descriptor: Int32
 
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  /// In a child that was forked since, the descriptor is closed, and its number may be another's.
+  private let forkCount: UInt32
 
-  deinit { close(descriptor) }
+  init(descriptor: Int32) {
+    self.descriptor = descriptor
+    forkCount = cambium_fork_count()
+    // Without room to remember it the locks last as long as a child that was forked.
+    _ = cambium_close_in_children(descriptor)
+  }
+
+  deinit {
+    guard forkCount == cambium_fork_count() else { return }
+    cambium_keep_in_children(descriptor)
+    close(descriptor)
+  }
 
   func byteCount() throws(DeviceError) -> Int {
     var status = stat()
@@ -86,9 +98,14 @@ final class PosixDevice: Device {
     }
   }
 
-  /// Tries to lock one byte of the file for its open description; 0 or an error number.
-  func lock(byte offset: Int64, _ mode: LockMode) -> Int32 {
-    cambium_file_lock(descriptor, offset, 1, mode.rawValue, false)
+  /// Locks one byte of the file for its open description, or tries to; 0 or an error number.
+  func lock(byte offset: Int64, _ mode: LockMode, waits: Bool = false) -> Int32 {
+    cambium_file_lock(descriptor, offset, 1, mode.rawValue, waits)
+  }
+
+  /// How somebody else's open description has locked a byte; unlocked if that cannot be found out.
+  func lockOfOthers(byte offset: Int64) -> LockMode {
+    LockMode(rawValue: cambium_file_lock_of_others(descriptor, offset)) ?? .unlocked
   }
 
   /// How a byte is locked; the numbers are those of the platform layer.
@@ -210,6 +227,31 @@ enum PosixFiles {
   }
 
   static var processNumber: UInt32 { UInt32(getpid()) }
+
+  /// Sleeps for so long.
+  static func pause(nanoseconds: Int) {
+    var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
+    nanosleep(&time, nil)
+  }
+
+  /// Whether the lock file of `path` is there or can be made.
+  static func canShareMemory(beside path: String) -> Bool {
+    let lockPath = SharedMemory.path(for: path)
+    if access(lockPath, R_OK | W_OK) == 0 { return true }
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
+    return errno == ENOENT && access(folder ?? ".", W_OK | X_OK) == 0
+  }
+
+  /// The time of the system's clock, as coarse as it is cheap to get.
+  static var nanosecondsSince1970: UInt64 {
+    var time = timespec()
+    #if canImport(Darwin)
+      clock_gettime(CLOCK_REALTIME, &time)
+    #else
+      clock_gettime(CLOCK_REALTIME_COARSE, &time)
+    #endif
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+  }
 
   /// Maps a small file that processes share; nil with an error number when that fails.
   static func mapShared(

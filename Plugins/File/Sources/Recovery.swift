@@ -10,10 +10,17 @@ import CambiumCore
 /// losing an acknowledged commit in silence would be worse than an error. A live head in the lock
 /// file, of this boot, goes before both.
 struct Recovery {
-  private(set) var state: FileState
+  /// The version at which the file opens.
+  let newest: HeadSector
+  /// What is known to be durable, and which slot holds it.
+  let mark: DurableMark
+  /// What must be written again before anything else is; nil after a clean close.
+  let recovered: FileState.Recovered?
   /// What was passed over and why, for people.
-  private(set) var notes: [String] = []
+  let notes: [String]
 
+  /// `live` is the live head of the shared memory, if that speaks of this file and this boot, with
+  /// what the memory knows to be durable.
   init(
     slots: [HeadSector?], live: HeadSector?, wasPoisoned: Bool, identity: IdentitySector,
     device: any Device, path: String, fileByteCount: Int
@@ -30,10 +37,10 @@ struct Recovery {
     let context = ChainContext(
       identity: identity, device: device, path: path, fileByteCount: fileByteCount)
     var accepted: (head: HeadSector, slot: Int, extents: [Extent])?
-    if let live, order.contains(where: { slots[$0]?.sequence == live.sequence }),
-      live.sequence == newest.sequence || live.sequence + 1 == newest.sequence,
+    // A process may have died after it wrote a slot and before it said so.
+    if let live, live.sequence == newest.sequence || live.sequence + 1 == newest.sequence,
       live.head.epoch == newest.head.epoch,
-      live.head.version > newest.head.version || live.isVolatile
+      live.head.version > newest.head.version || live.isVolatile || newest.isVolatile
     {
       var live = live
       live.sequence = newest.sequence
@@ -55,16 +62,19 @@ struct Recovery {
     guard let (head, slot, extents) = accepted else {
       throw .damaged(Damage(.head, "neither of the two heads leads to a whole version"))
     }
-    var state = FileState(
-      newest: head, slots: slots, durableSlot: slot,
-      fileByteCount: fileByteCount / FileLayout.blockByteCount * FileLayout.blockByteCount)
-    if state.isClean, !wasPoisoned {
+    let isClean = slots.allSatisfy { $0?.isCleanCopy(of: head) ?? false }
+    let sequence = slots.compactMap { $0?.sequence }.max() ?? 0
+    if isClean, !wasPoisoned {
       // The slot that was written last might not be on the medium; the other one is.
-      state.durableSlot = order.last ?? slot
+      mark = DurableMark(
+        version: head.head.version, slot: order.last ?? slot, sequence: sequence, isVolatile: false)
+      recovered = nil
     } else {
-      state.recovered = FileState.Recovered(slot: slot, extents: extents, durable: head.durable)
+      mark = DurableMark(
+        version: head.durable, slot: slot, sequence: sequence, isVolatile: head.isVolatile)
+      recovered = FileState.Recovered(slot: slot, extents: extents)
     }
-    self.state = state
+    self.newest = head
     self.notes = notes
   }
 

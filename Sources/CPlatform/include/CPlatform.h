@@ -69,6 +69,21 @@ void cambium_start_writing(int descriptor, int64_t offset, int64_t length);
 /// Never waits unless `wait`. 0 or an `errno` (`EAGAIN`: somebody else holds it).
 int cambium_file_lock(int descriptor, int64_t offset, int64_t length, int kind, bool wait);
 
+/// How somebody else's open description has locked one byte: 0 not at all, 1 shared, 2 exclusively;
+/// negative for an `errno`.
+int cambium_file_lock_of_others(int descriptor, int64_t offset);
+
+/// How many forks lie between the start of the program and this process. A store that was opened at
+/// another count belongs to the parent.
+uint32_t cambium_fork_count(void);
+
+/// Closes `descriptor` in every child that is forked from now on, because locks of an open file
+/// description last until all its descriptors are closed. False when there is no room to remember it.
+bool cambium_close_in_children(int descriptor);
+
+/// Ends what `cambium_close_in_children` began; called before the descriptor is closed.
+void cambium_keep_in_children(int descriptor);
+
 /// Sleeps while `*word == expected`, at most `timeout_nanoseconds` (negative: for ever). 0 when
 /// woken, otherwise an `errno`. Works between processes.
 int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_nanoseconds);

@@ -41,7 +41,7 @@ extension RLMError {
     case .inUse, .ownershipLost: .incompatibleLockFile
     case .mediumFull: .outOfDiskSpace
     case .addressSpaceExhausted: .addressSpaceExhausted
-    case .wrongStoreKind, .versionGone, .tooManyVersions, .closed, .tooLarge,
+    case .wrongStoreKind, .versionGone, .tooManyVersions, .closed, .forked, .tooLarge,
       .exhausted, .indeterminate:
       .fail
     }

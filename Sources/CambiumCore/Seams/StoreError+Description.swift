@@ -49,6 +49,8 @@ extension StoreError: CustomStringConvertible {
       "Number of active versions (\(count)) in the Realm exceeded the limit of \(limit)"
     case .closed(let path):
       "'\(path)' has been closed. Open it again."
+    case .forked(let path):
+      "'\(path)' was opened before this process was forked. Open it again in this process."
     case .addressSpaceExhausted(let path, let byteCount):
       "Cannot map \(byteCount) bytes of '\(path)': not enough address space. Use buffered access."
     case .tooLarge(let what, let byteCount, let limit):

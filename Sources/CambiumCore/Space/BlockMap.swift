@@ -27,6 +27,8 @@ package struct BlockMap: Sendable {
   private var regions: [Region] = []
   /// Where the next search starts: next-fit keeps the commits of a burst together.
   private var cursor: Int
+  /// No block before this one is given out: it is not known what old versions see there.
+  package var allocationFloor: Int
 
   private struct Region: Sendable {
     var freeCount = 0
@@ -38,6 +40,7 @@ package struct BlockMap: Sendable {
     self.firstBlock = firstBlock
     blockCount = firstBlock
     cursor = firstBlock
+    allocationFloor = firstBlock
     held = [UInt8](repeating: UInt8(Self.unitsPerBlock), count: firstBlock)
     reachable = held
     ensureRegions()
@@ -88,6 +91,14 @@ package struct BlockMap: Sendable {
       unit = next
     }
     return true
+  }
+
+  /// Whether no unit of `extent` can be in use already.
+  package func canHold(_ extent: Extent) -> Bool {
+    contains(extent)
+      && Self.forEachBlock(extent) { block, units in
+        Int(held[block]) + Int(units) <= Self.unitsPerBlock
+      }
   }
 
   /// Notes that `extent` is in use.
@@ -264,7 +275,7 @@ package struct BlockMap: Sendable {
   /// free ones there.
   package func tailRun(count: Int) -> Range<Int> {
     var start = blockCount
-    while start > firstBlock, held[start - 1] == 0, blockCount - start < count { start -= 1 }
+    while start > allocationFloor, held[start - 1] == 0, blockCount - start < count { start -= 1 }
     return start..<(start + count)
   }
 
@@ -272,11 +283,11 @@ package struct BlockMap: Sendable {
   package mutating func moveCursor(to block: Int) { cursor = block }
 
   private mutating func search(_ count: Int) -> Range<Int>? {
-    if cursor >= blockCount || cursor < firstBlock { cursor = firstBlock }
+    if cursor >= blockCount || cursor < allocationFloor { cursor = allocationFloor }
     if let run = search(count, from: cursor, to: blockCount) { return run }
     // A run may begin before the cursor and reach over it.
     let end = min(blockCount, cursor + count - 1)
-    return search(count, from: firstBlock, to: end)
+    return search(count, from: allocationFloor, to: end)
   }
 
   private mutating func search(_ count: Int, from first: Int, to end: Int) -> Range<Int>? {
@@ -321,7 +332,7 @@ package struct BlockMap: Sendable {
   /// One past the last block that is in use.
   package var usedBlockCount: Int {
     var count = blockCount
-    while count > firstBlock, held[count - 1] == 0 { count -= 1 }
+    while count > allocationFloor, held[count - 1] == 0 { count -= 1 }
     return count
   }
 

@@ -3,33 +3,51 @@ import Synchronization
 
 /// Wakes those who wait for a commit.
 ///
-/// Unchecked: the word is an atomic in memory that lives as long as the signal.
+/// Unchecked: the words are atomics in memory that lives as long as the signal.
 package final class CommitSignal: @unchecked Sendable {
-  private let count: UnsafeMutablePointer<Atomic<UInt32>>
-  private let waiterCount = Atomic<Int>(0)
+  /// How many times it was raised, and how many wait.
+  private let words: UnsafeMutablePointer<Atomic<UInt32>>
+  /// Keeps the words alive; nil when they are this object's.
+  private let owner: AnyObject?
 
+  /// A signal for this process.
   package init() {
-    count = .allocate(capacity: 1)
-    count.initialize(to: Atomic(0))
+    owner = nil
+    words = .allocate(capacity: 2)
+    words.initialize(to: Atomic(0))
+    (words + 1).initialize(to: Atomic(0))
+  }
+
+  /// A signal between all who share the two words at `words`, which live as long as `owner`.
+  ///
+  /// A process that dies while it waits leaves a count of waiters that is too high, which costs a
+  /// system call per commit and nothing else.
+  package init(words: UnsafeMutablePointer<Atomic<UInt32>>, of owner: AnyObject) {
+    self.words = words
+    self.owner = owner
   }
 
   deinit {
-    count.deinitialize(count: 1)
-    count.deallocate()
+    guard owner == nil else { return }
+    words.deinitialize(count: 2)
+    words.deallocate()
   }
+
+  private var count: UnsafeMutablePointer<Atomic<UInt32>> { words }
+  private var waiterCount: UnsafeMutablePointer<Atomic<UInt32>> { words + 1 }
 
   /// Wakes all waiters.
   package func raise() {
     count.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    guard waiterCount.load(ordering: .sequentiallyConsistent) > 0 else { return }
+    guard waiterCount.pointee.load(ordering: .sequentiallyConsistent) > 0 else { return }
     cambium_futex_wake(UnsafeRawPointer(count).assumingMemoryBound(to: UInt32.self))
   }
 
   /// Waits until `condition` holds, asking it again after each ``raise()``, at most
   /// `timeoutNanoseconds`.
   package func wait(timeoutNanoseconds: Int64, until condition: () -> Bool) {
-    waiterCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    defer { waiterCount.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+    waiterCount.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    defer { waiterCount.pointee.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
     let clock = ContinuousClock()
     let end = clock.now.advanced(by: .nanoseconds(max(0, timeoutNanoseconds)))
     while true {

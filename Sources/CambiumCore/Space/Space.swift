@@ -195,6 +195,11 @@ package struct Space: Sendable {
     endWrite()
   }
 
+  /// Ends the pins of all versions that `isPinned` denies.
+  package mutating func keepPins(where isPinned: (Version) -> Bool) {
+    ledger.keepPins(where: isPinned) { blocks.letGo($0) }
+  }
+
   /// Ends one hold of `version` and frees what nobody sees any more.
   package mutating func release(_ version: Version, _ reason: VersionLedger.Reason) {
     ledger.release(version, reason) { blocks.letGo($0) }

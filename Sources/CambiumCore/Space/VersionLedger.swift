@@ -100,6 +100,22 @@ package struct VersionLedger: Sendable {
     }
   }
 
+  /// Pins `version` unless it is pinned already, for a store whose pins are counted elsewhere.
+  ///
+  /// It is held already, or newer than every held one.
+  package mutating func pinOnce(_ version: Version) {
+    if held.contains(where: { $0.version == version && $0.pinCount > 0 }) { return }
+    hold(version, .pin)
+  }
+
+  /// Ends the pins of all versions that `isPinned` denies, for a store whose pins are counted
+  /// elsewhere: one pin stands for all of a version.
+  package mutating func keepPins(
+    where isPinned: (Version) -> Bool, free: (Extent) -> Void
+  ) {
+    for version in pinnedVersions where !isPinned(version) { release(version, .pin, free: free) }
+  }
+
   /// Takes in an extent that version `freed` is the first not to see; true when it waits for a held
   /// version, false when it is free at once.
   package mutating func take(_ dead: Dead, freed: Version) -> Bool {

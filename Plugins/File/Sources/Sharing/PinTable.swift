@@ -1,0 +1,143 @@
+import CambiumCore
+import Synchronization
+
+/// The pins of all users of a file.
+///
+/// A reader stores its pin and then looks whether its version is still the newest; a writer makes
+/// its version the newest and then looks at the pins. So either the writer sees the pin, or the
+/// reader sees that it came too late and takes the newer version (Dekker's pattern; all four accesses
+/// are sequentially consistent).
+struct PinTable: Sendable {
+  let memory: SharedMemory
+  private typealias Layout = SharedLayout.Pin
+
+  /// Versions that somebody holds.
+  struct Entry: Hashable, Sendable {
+    var ownerSlot: Int
+    var versions: ClosedRange<Version>
+    /// When it began, in nanoseconds since 1970.
+    var since: UInt64
+    /// The root of the lowest version.
+    var root: TreeRoot?
+  }
+
+  /// Changes with each pin that begins or ends: while it stays the same, so does ``held()``.
+  var changes: UInt32 {
+    memory.word(SharedLayout.pinChanges).pointee.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// The held versions, in the order of their entries.
+  func held() -> [ClosedRange<Version>] {
+    var ranges: [ClosedRange<Version>] = []
+    forEachUsed { offset in
+      if let range = range(offset) { ranges.append(range) }
+    }
+    return ranges
+  }
+
+  /// All pins, for people.
+  func entries() -> [Entry] {
+    var entries: [Entry] = []
+    forEachUsed { offset in
+      let owner = memory.word(offset + Layout.owner).pointee.load(ordering: .acquiring)
+      guard owner > 0, let versions = range(offset) else { return }
+      let bytes = memory.bytes(offset, Layout.byteCount)
+      let root = bytes.withUnsafeBytes { bytes in
+        TreeRoot(loadingFrom: UnsafeRawBufferPointer(rebasing: bytes[Layout.root...]))
+      }
+      entries.append(
+        Entry(
+          ownerSlot: Int(owner) - 1, versions: versions,
+          since: StoredBytes(bytes).load(Layout.since, as: UInt64.self), root: root))
+    }
+    return entries
+  }
+
+  private func forEachUsed(_ body: (_ offset: Int) -> Void) {
+    let limit = memory.word(SharedLayout.pinLimit).pointee.load(ordering: .sequentiallyConsistent)
+    for entry in 0..<min(Int(limit), Layout.count) { body(Layout.offset(entry)) }
+  }
+
+  private func range(_ offset: Int) -> ClosedRange<Version>? {
+    let low = memory.longWord(offset + Layout.low).pointee.load(ordering: .sequentiallyConsistent)
+    if low == .max { return nil }
+    let high = memory.longWord(offset + Layout.high).pointee.load(ordering: .sequentiallyConsistent)
+    return low...max(low, high)
+  }
+
+  // MARK: Changing
+
+  /// An entry for the process in `slot` that holds nothing yet; nil when none is left.
+  func claim(ownerSlot slot: Int) -> Int? {
+    if claim(slot, ownerSlot: slot) { return slot }
+    let firstShared = SharedLayout.Process.count
+    let used = Int(memory.word(SharedLayout.pinLimit).pointee.load(ordering: .relaxed))
+    for entry in firstShared..<min(max(used, firstShared) + 1, Layout.count)
+    where claim(entry, ownerSlot: slot) { return entry }
+    for entry in firstShared..<Layout.count where claim(entry, ownerSlot: slot) { return entry }
+    return nil
+  }
+
+  private func claim(_ entry: Int, ownerSlot slot: Int) -> Bool {
+    let owner = memory.word(Layout.offset(entry) + Layout.owner)
+    guard owner.pointee.load(ordering: .relaxed) == 0,
+      owner.pointee.compareExchange(
+        expected: 0, desired: UInt32(slot + 1), ordering: .sequentiallyConsistent
+      ).exchanged
+    else { return false }
+    let limit = memory.word(SharedLayout.pinLimit)
+    var seen = limit.pointee.load(ordering: .relaxed)
+    while seen <= entry {
+      let result = limit.pointee.compareExchange(
+        expected: seen, desired: UInt32(entry + 1), ordering: .sequentiallyConsistent)
+      seen = result.exchanged ? UInt32(entry + 1) : result.original
+    }
+    return true
+  }
+
+  /// Lets a claimed entry hold `head`.
+  func set(_ entry: Int, _ head: Head) {
+    let offset = Layout.offset(entry)
+    head.root.store(to: memory.base + offset + Layout.root)
+    (memory.base + offset + Layout.since).storeBytes(
+      of: PosixFiles.nanosecondsSince1970.littleEndian, as: UInt64.self)
+    memory.longWord(offset + Layout.high).pointee.store(head.version, ordering: .relaxed)
+    memory.longWord(offset + Layout.low).pointee.store(
+      head.version, ordering: .sequentiallyConsistent)
+    noteChange()
+  }
+
+  /// Lets an entry hold all versions up to `version` too.
+  func widen(_ entry: Int, to version: Version) {
+    memory.longWord(Layout.offset(entry) + Layout.high).pointee.store(
+      version, ordering: .sequentiallyConsistent)
+    noteChange()
+  }
+
+  /// Lets an entry hold nothing; it stays its owner's.
+  func empty(_ entry: Int) {
+    memory.longWord(Layout.offset(entry) + Layout.low).pointee.store(
+      .max, ordering: .sequentiallyConsistent)
+    noteChange()
+  }
+
+  /// Gives an empty entry back.
+  func giveBack(_ entry: Int) {
+    memory.word(Layout.offset(entry) + Layout.owner).pointee.store(0, ordering: .releasing)
+  }
+
+  /// Ends all pins of a process that left or died.
+  func clear(ownerSlot slot: Int) {
+    forEachUsed { offset in
+      let owner = memory.word(offset + Layout.owner)
+      guard owner.pointee.load(ordering: .acquiring) == UInt32(slot + 1) else { return }
+      memory.longWord(offset + Layout.low).pointee.store(.max, ordering: .sequentiallyConsistent)
+      owner.pointee.store(0, ordering: .releasing)
+    }
+    noteChange()
+  }
+
+  private func noteChange() {
+    memory.word(SharedLayout.pinChanges).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
+  }
+}

@@ -1,0 +1,116 @@
+import CambiumCore
+import Synchronization
+
+/// What is known to be durable: which slot of the file holds which version.
+struct DurableMark: Hashable, Sendable {
+  /// The last version known to be durable.
+  var version: Version
+  /// The slot that holds its head; the other one is written next.
+  var slot: Int
+  /// The newest sequence number of a slot.
+  var sequence: UInt64
+  /// Whether the file says that what follows is scratch data; then `version` is not held.
+  var isVolatile: Bool
+}
+
+/// Both are kept twice with checksums, and a word that is written last says which one is valid: a
+/// process may be killed at any moment.
+extension SharedMemory {
+  /// The newest version and where its head lies; all ones for none.
+  ///
+  /// When it has not changed, nothing was published.
+  var liveWord: UInt64 {
+    longWord(SharedLayout.live).pointee.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// The words that change with the live head and with the durable mark.
+  struct Words: Hashable, Sendable {
+    var live: UInt64
+    var durable: UInt64
+  }
+
+  /// Both, to be read before what they speak of: if they are the same later, so is that.
+  var words: Words { Words(live: liveWord, durable: durableWord) }
+
+  /// The newest version; nil when none was published.
+  var liveVersion: Version? {
+    let word = liveWord
+    return word == .max ? nil : word >> 1
+  }
+
+  /// The newest head, if there is a whole one.
+  func liveHead(_ identity: IdentitySector) -> HeadSector? {
+    // Torn only when two heads were published while it was read, or when a hostile hand wrote it.
+    for _ in 0..<64 {
+      let word = liveWord
+      if word == .max { return nil }
+      let offset = SharedLayout.liveHeads + Int(word & 1) * FileLayout.sectorByteCount
+      let stored = bytes(offset, FileLayout.sectorByteCount)
+      if let head = HeadSector(stored: stored, identity: identity),
+        head.head.version == word >> 1
+      {
+        return head
+      }
+    }
+    return nil
+  }
+
+  /// The newest head with what is known to be durable now.
+  func knownHead(_ identity: IdentitySector) -> HeadSector? {
+    guard var head = liveHead(identity), let mark = durableMark else { return nil }
+    head.sequence = mark.sequence
+    head.durable = min(mark.version, head.head.version)
+    head.isVolatile = mark.isVolatile
+    return head
+  }
+
+  /// Makes `head` the live one.
+  ///
+  /// For the holder of the writer's turn, or of the file alone.
+  func publish(_ head: HeadSector) {
+    let word = liveWord
+    let index = word == .max ? 0 : 1 - word & 1
+    put(head.stored, at: SharedLayout.liveHeads + Int(index) * FileLayout.sectorByteCount)
+    longWord(SharedLayout.live).pointee.store(
+      head.head.version << 1 | index, ordering: .sequentiallyConsistent)
+  }
+
+  /// Rises when the durable mark changes.
+  var durableWord: UInt64 {
+    longWord(SharedLayout.durable).pointee.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// What is known to be durable; nil when nobody has said so yet.
+  var durableMark: DurableMark? {
+    for _ in 0..<64 {
+      let word = durableWord
+      if word == 0 { return nil }
+      let offset =
+        SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount
+      let bytes = StoredBytes(bytes(offset, SharedLayout.durableMarkByteCount))
+      guard bytes.load(32, as: UInt64.self) == bytes.checksum(before: 32) else { continue }
+      let flags = bytes.load(24, as: UInt64.self)
+      return DurableMark(
+        version: bytes.load(0, as: UInt64.self), slot: Int(flags & 1),
+        sequence: bytes.load(8, as: UInt64.self), isVolatile: flags & 2 != 0)
+    }
+    return nil
+  }
+
+  /// Says what is durable.
+  ///
+  /// For the holder of the slots' lock, or of the file alone.
+  func publish(_ mark: DurableMark) {
+    let word = durableWord &+ 1
+    var bytes = StoredBytes(byteCount: SharedLayout.durableMarkByteCount)
+    bytes.store(mark.version, at: 0)
+    bytes.store(mark.sequence, at: 8)
+    bytes.store(word, at: 16)
+    bytes.store(UInt64(mark.slot) | (mark.isVolatile ? 2 : 0), at: 24)
+    bytes.store(bytes.checksum(before: 32), at: 32)
+    put(
+      bytes.bytes,
+      at: SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount)
+    longWord(SharedLayout.durable).pointee.store(word, ordering: .sequentiallyConsistent)
+  }
+}

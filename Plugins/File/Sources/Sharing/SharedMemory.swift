@@ -1,0 +1,205 @@
+import CPlatform
+import CambiumCore
+import Synchronization
+
+/// The memory that the users of one file share: `PATH.lock` beside it, or private memory for a file
+/// that is not shared.
+///
+/// It holds the live head, what is known to be durable, who takes part, their pins, and the words on
+/// which they wait for each other. It survives the death of every process and no boot. Exclusion
+/// does not come from here: writers are kept apart by locks on the data file itself, so that a lock
+/// file that was deleted cannot let two of them in.
+///
+/// Unchecked: all of the memory is reached through atomics, or under the lock that the accessor
+/// names; it is mapped for as long as this object lives.
+final class SharedMemory: @unchecked Sendable {
+  /// What has to happen before the file may be written.
+  enum Condition: UInt32 {
+    /// Nothing.
+    case clean = 0
+    /// What recovery accepted must be written again.
+    case recovered = 1
+    /// The same, after a failed sync.
+    case recoveredAfterFailure = 2
+    /// A sync failed: everybody must leave first.
+    case poisoned = 3
+  }
+
+  let base: UnsafeMutableRawPointer
+  /// The lock file; nil for private memory.
+  let file: PosixDevice?
+
+  static func path(for path: String) -> String { path + ".lock" }
+
+  /// Private memory.
+  init() {
+    file = nil
+    base = .allocate(byteCount: SharedLayout.byteCount, alignment: 4096)
+    base.initializeMemory(as: UInt8.self, repeating: 0, count: SharedLayout.byteCount)
+  }
+
+  /// Maps the lock file of the data file at `path`, and makes it if there is none.
+  init(path: String) throws(StoreError) {
+    let lockPath = Self.path(for: path)
+    let device: PosixDevice
+    switch PosixFiles.open(lockPath, .openOrCreate) {
+    case .success(let descriptor): device = PosixDevice(descriptor: descriptor)
+    case .failure(let error): throw StoreError(error, path: lockPath)
+    }
+    try device.perform(path: lockPath) { device throws(DeviceError) in
+      let size = try device.byteCount()
+      // Written, not left as a hole: a full disk shows here and not when the memory is touched.
+      if size < SharedLayout.byteCount {
+        try device.write(
+          [UInt8](repeating: 0, count: SharedLayout.byteCount - size), at: size)
+      }
+    }
+    guard
+      let memory = PosixFiles.mapShared(
+        device.descriptor, byteCount: SharedLayout.byteCount, isWritable: true)
+    else { throw .addressSpaceExhausted(path: lockPath, byteCount: SharedLayout.byteCount) }
+    file = device
+    base = memory
+  }
+
+  /// Maps the lock file of the data file at `path` for looking at it; nil when there is none that
+  /// can be read.
+  static func forReading(path: String) -> SharedMemory? {
+    guard let descriptor = try? PosixFiles.open(Self.path(for: path), .read).get() else {
+      return nil
+    }
+    return SharedMemory(reading: PosixDevice(descriptor: descriptor))
+  }
+
+  private init?(reading device: PosixDevice) {
+    guard let size = try? device.byteCount(), size >= SharedLayout.byteCount,
+      let memory = PosixFiles.mapShared(
+        device.descriptor, byteCount: SharedLayout.byteCount, isWritable: false)
+    else { return nil }
+    file = device
+    base = memory
+  }
+
+  deinit {
+    if file == nil {
+      base.deallocate()
+    } else {
+      PosixFiles.unmap(base, byteCount: SharedLayout.byteCount)
+    }
+  }
+
+  // MARK: Access
+
+  func word(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt32>> {
+    (base + offset).assumingMemoryBound(to: Atomic<UInt32>.self)
+  }
+
+  func longWord(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    (base + offset).assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+
+  func bytes(_ offset: Int, _ count: Int) -> [UInt8] {
+    Array(UnsafeRawBufferPointer(start: base + offset, count: count))
+  }
+
+  func put(_ bytes: [UInt8], at offset: Int) {
+    UnsafeMutableRawBufferPointer(start: base + offset, count: bytes.count).copyBytes(from: bytes)
+  }
+
+  /// Sleeps while the word at `offset` is `seen`, at most `timeoutNanoseconds`.
+  func sleep(_ offset: Int, while seen: UInt32, timeoutNanoseconds: Int64) {
+    _ = cambium_futex_wait(
+      (base + offset).assumingMemoryBound(to: UInt32.self), seen, timeoutNanoseconds)
+  }
+
+  /// Raises the word at `offset` and wakes those who sleep on it.
+  func raise(_ offset: Int) {
+    word(offset).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    cambium_futex_wake((base + offset).assumingMemoryBound(to: UInt32.self))
+  }
+
+  // MARK: Identity
+
+  /// The boot this system runs in; zeros where that is unknown.
+  static let bootIdentity: [UInt8] = {
+    var identity = [UInt8](repeating: 0, count: 16)
+    return cambium_boot_identity(&identity) ? identity : [UInt8](repeating: 0, count: 16)
+  }()
+
+  private func signature(_ identity: IdentitySector, _ number: FileNumber) -> [UInt8] {
+    var bytes = StoredBytes(byteCount: SharedLayout.signatureByteCount)
+    bytes.store(SharedLayout.magicBytes, at: SharedLayout.magic)
+    bytes.store(SharedLayout.version, at: SharedLayout.layout)
+    bytes.store(identity.uuidHigh, at: SharedLayout.uuid)
+    bytes.store(identity.uuidLow, at: SharedLayout.uuid + 8)
+    bytes.store(number.device, at: SharedLayout.device)
+    bytes.store(number.inode, at: SharedLayout.inode)
+    bytes.store(Self.bootIdentity, at: SharedLayout.boot)
+    bytes.store(file?.fileNumber()?.inode ?? 0, at: SharedLayout.ownInode)
+    return bytes.bytes
+  }
+
+  /// Whether this memory speaks of that file, in this boot and this layout.
+  func matches(_ identity: IdentitySector, _ number: FileNumber) -> Bool {
+    Self.bootIdentity.contains { $0 != 0 }
+      && bytes(0, SharedLayout.signatureByteCount) == signature(identity, number)
+  }
+
+  /// The layout of a lock file that speaks of the file with that identity, whatever its version; nil
+  /// for anything else.
+  func layoutVersion(_ identity: IdentitySector) -> UInt32? {
+    let header = StoredBytes(bytes(0, SharedLayout.signatureByteCount))
+    guard bytes(SharedLayout.magic, 8) == SharedLayout.magicBytes,
+      header.load(SharedLayout.uuid, as: UInt64.self) == identity.uuidHigh,
+      header.load(SharedLayout.uuid + 8, as: UInt64.self) == identity.uuidLow
+    else { return nil }
+    return header.load(SharedLayout.layout, as: UInt32.self)
+  }
+
+  /// Begins anew for the one process that is alone with the file.
+  ///
+  /// A live head and a durable mark of this file stay until others take their place: this process may
+  /// be killed meanwhile, and the versions that were not synced yet hang from them.
+  func reset(_ identity: IdentitySector, _ number: FileNumber) {
+    let isKnown = file != nil && matches(identity, number)
+    if !isKnown {
+      base.initializeMemory(as: UInt8.self, repeating: 0, count: SharedLayout.byteCount)
+      longWord(SharedLayout.live).pointee.store(.max, ordering: .relaxed)
+    }
+    for offset in [SharedLayout.lastWriter, SharedLayout.pinLimit, SharedLayout.commits + 4] {
+      word(offset).pointee.store(0, ordering: .relaxed)
+    }
+    let processes = SharedLayout.Process.first
+    (base + processes).initializeMemory(
+      as: UInt8.self, repeating: 0, count: SharedLayout.byteCount - processes)
+    for slot in 0..<SharedLayout.Process.count {
+      let offset = SharedLayout.Process.offset(slot) + SharedLayout.Process.spaceVersion
+      longWord(offset).pointee.store(.max, ordering: .relaxed)
+    }
+    for entry in 0..<SharedLayout.Pin.count {
+      longWord(SharedLayout.Pin.offset(entry) + SharedLayout.Pin.low).pointee.store(
+        .max, ordering: .relaxed)
+    }
+    if !isKnown { put(signature(identity, number), at: 0) }
+  }
+
+  /// What has to happen before the file may be written.
+  var condition: Condition {
+    get {
+      let raw = word(SharedLayout.condition).pointee.load(ordering: .acquiring)
+      return Condition(rawValue: raw) ?? .poisoned
+    }
+    set { word(SharedLayout.condition).pointee.store(newValue.rawValue, ordering: .releasing) }
+  }
+
+  /// How many bytes commits have written since the last sync; about, after a process was killed.
+  var unsyncedByteCount: Int {
+    Int(max(0, Int64(bitPattern: longWord(SharedLayout.unsynced).pointee.load(ordering: .relaxed))))
+  }
+
+  /// Counts bytes that a commit has written, or takes away those that were synced.
+  func addUnsynced(_ byteCount: Int) {
+    longWord(SharedLayout.unsynced).pointee.wrappingAdd(
+      UInt64(bitPattern: Int64(byteCount)), ordering: .relaxed)
+  }
+}

@@ -1,0 +1,214 @@
+import CambiumCore
+import CambiumFile
+import Foundation
+import TestSupport
+import Testing
+
+/// Several processes on one file, some of which are killed.
+///
+/// Each commit changes one ring of keys so that its sum stays the same; whoever reads a version in
+/// which the sum differs has seen half a commit.
+struct SharedProcessTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("a.cambium") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Commits at random until `count` commits are done, or until it is killed after some time.
+  private static func work(
+    _ path: String, seed: UInt64, count: Int, killAfterMicroseconds: UInt32?
+  ) throws {
+    if let delay = killAfterMicroseconds {
+      Thread {
+        usleep(delay)
+        kill(getpid(), SIGKILL)
+      }.start()
+    }
+    var generator = SeededGenerator(seed: seed)
+    var options = FileStoreOptions()
+    options.foldAfterRecordCount = 8
+    let database = try Database(store: FileStore(path: path, options: options))
+    let ring = Ring(database)
+    for _ in 0..<count {
+      try ring.turn(&generator)
+      try ring.check()
+    }
+    try database.close()
+  }
+
+  @Test func `writers and readers of four processes keep the ring whole`() async throws {
+    try Ring(Database(store: FileStore(path: path))).make()
+    await withTaskGroup(of: Void.self) { [path = path as String] group in
+      for seed in 1...4 as ClosedRange<UInt64> {
+        group.addTask {
+          await #expect(processExitsWith: .success) {
+            [path = path as String, seed = seed as UInt64] in
+            try Self.work(path, seed: seed, count: 40, killAfterMicroseconds: nil)
+          }
+        }
+      }
+    }
+    let database = try Database(store: FileStore(path: path))
+    try Ring(database).check()
+    #expect(try database.snapshot().version == 161)
+    #expect(try database.verify().findings == [])
+  }
+
+  /// With somebody who stays, and without, so that who comes next recovers alone.
+  @Test(arguments: [true, false])
+  func `processes that are killed at random moments lose and tear nothing`(
+    somebodyStays: Bool
+  ) async throws {
+    try Ring(Database(store: FileStore(path: path))).make()
+    var watcher = try Database(store: FileStore(path: path))
+    var generator = SeededGenerator(seed: 4711)
+    for round in 0..<5 as Range<UInt64> {
+      if !somebodyStays { try watcher.close() }
+      let delays = (0..<3).map { _ in UInt32.random(in: 1000...60_000, using: &generator) }
+      await withTaskGroup(of: Void.self) { [path = path as String] group in
+        for (index, delay) in delays.enumerated() {
+          group.addTask {
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+              [
+                path = path as String, seed = round * 10 + UInt64(index) as UInt64,
+                delay = delay as UInt32
+              ] in
+              try Self.work(path, seed: seed, count: .max, killAfterMicroseconds: delay)
+            }
+          }
+        }
+      }
+      if !somebodyStays { watcher = try Database(store: FileStore(path: path)) }
+      try Ring(watcher).check()
+      try Ring(watcher).turn(&generator)
+      #expect(try watcher.verify().findings == [])
+    }
+    try watcher.close()
+    let reopened = try Database(store: FileStore(path: path))
+    try Ring(reopened).check()
+    #expect(try reopened.verify().findings == [])
+  }
+
+  @Test func `the pins of a killed process are dropped by who goes on writing`() async throws {
+    try Ring(Database(store: FileStore(path: path))).make()
+    let store = try FileStore(path: path)
+    let database = try Database(store: store)
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let pin = try FileStore(path: path).pin()
+      withExtendedLifetime(pin) { _ = kill(getpid(), SIGKILL) }
+    }
+    #expect(try store.statistics().pinnedVersions == [1])
+    var generator = SeededGenerator(seed: 5)
+    for _ in 0..<200 { try Ring(database).turn(&generator) }
+    #expect(try store.statistics().pinnedVersions.first != 1)
+  }
+
+  @Test func `a stopped writer holds up writers and no reader`() async throws {
+    try Ring(Database(store: FileStore(path: path))).make()
+    let database = try Database(store: FileStore(path: path))
+    let started = folder.file("started")
+    async let stopped: Void = {
+      await #expect(processExitsWith: .success) {
+        [path = path as String, started = started as String] in
+        let store = try FileStore(path: path)
+        let writer = try store.beginWrite()
+        try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: started))
+        // To this thread, so that nothing runs on.
+        raise(SIGSTOP)
+        writer.abort()
+        try store.close()
+      }
+    }()
+    var number: pid_t?
+    while number == nil {
+      number = (try? String(contentsOfFile: started, encoding: .utf8)).flatMap { pid_t($0) }
+      usleep(1000)
+    }
+    try Ring(database).check()
+    let written = DispatchSemaphore(value: 0)
+    Thread {
+      var generator = SeededGenerator(seed: 6)
+      if (try? Ring(database).turn(&generator)) != nil { written.signal() }
+    }.start()
+    let isHeldUp = written.wait(timeout: .now() + .milliseconds(20)) == .timedOut
+    #expect(isHeldUp)
+    try Ring(database).check()
+    if let number { kill(number, SIGCONT) }
+    if isHeldUp { written.wait() }
+    await stopped
+  }
+
+  /// `fork`, which Swift hides because little may be done in the child.
+  private static func fork() -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    guard let address = dlsym(nil, "fork") else { return -1 }
+    return unsafeBitCast(address, to: Fork.self)()
+  }
+
+  @Test func `a store that was opened before a fork is refused in the child`() async throws {
+    let child = folder.file("child.cambium")
+    await #expect(processExitsWith: .success) { [child = child as String] in
+      let store = try FileStore(path: child)
+      let writer = try store.beginWrite()
+      let number = Self.fork()
+      if number == 0 {
+        do throws(StoreError) {
+          _ = try store.newestHead()
+          _exit(1)
+        } catch {
+          _exit(error == .forked(path: child) ? 0 : 2)
+        }
+      }
+      var status: Int32 = 0
+      waitpid(number, &status, 0)
+      #expect(status == 0)
+      // The parent's turn is its own still.
+      writer.abort()
+      try store.close()
+    }
+  }
+}
+
+/// A ring of keys with values whose sum stays the same.
+private struct Ring {
+  private static let count = 64
+  private static let total = count * 1000
+  private let database: Database
+
+  init(_ database: Database) { self.database = database }
+
+  func make() throws {
+    let transaction = try database.beginWrite()
+    for key in 0..<Self.count { try set(key, 1000, transaction) }
+    _ = try transaction.commit()
+    try database.close()
+  }
+
+  private func set(_ key: Int, _ value: Int, _ transaction: WriteTransaction) throws {
+    try transaction.setValue("key/\(key)", Array("\(value)".utf8))
+  }
+
+  private func value(_ key: Int, _ view: any DatabaseView) throws -> Int {
+    let bytes = try #require(try view.value("key/\(key)"))
+    return try #require(Int(String(decoding: bytes, as: UTF8.self)))
+  }
+
+  /// Moves an amount from one key to another.
+  func turn(_ generator: inout SeededGenerator) throws {
+    let transaction = try database.beginWrite()
+    let from = Int.random(in: 0..<Self.count, using: &generator)
+    let to = (from + Int.random(in: 1..<Self.count, using: &generator)) % Self.count
+    let amount = Int.random(in: 1...100, using: &generator)
+    try set(from, value(from, transaction) - amount, transaction)
+    try set(to, value(to, transaction) + amount, transaction)
+    let durabilities: [Durability] = [.full, .relaxed, .relaxed, .none]
+    _ = try transaction.commit(
+      durability: durabilities.randomElement(using: &generator) ?? .full)
+  }
+
+  func check() throws {
+    let snapshot = try database.snapshot()
+    let sum = try (0..<Self.count).reduce(0) { sum, key in try sum + value(key, snapshot) }
+    try #require(sum == Self.total, "Version \(snapshot.version) is torn.")
+  }
+}

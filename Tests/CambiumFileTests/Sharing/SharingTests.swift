@@ -1,0 +1,382 @@
+import CambiumCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CambiumFile
+
+/// Several stores of one file, each with a lock file descriptor of its own as several processes have:
+/// what one commits the others see, and what one pins the others leave alone.
+struct SharingTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("a.cambium") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func open(
+    _ change: (inout FileStoreOptions) -> Void = { _ in }
+  ) throws -> FileStore {
+    var options = FileStoreOptions()
+    change(&options)
+    return try FileStore(path: path, options: options)
+  }
+
+  @discardableResult
+  private func commit(
+    _ store: FileStore, seed: UInt64, _ durability: Durability = .full
+  ) throws -> FakeTree.Content {
+    var generator = SeededGenerator(seed: seed)
+    let writer = try store.beginWrite()
+    let (root, content) = try FakeTree.change(
+      writer, store, changeCount: 40, generator: &generator)
+    _ = try writer.publish(root: root, durability: durability, metadata: [])
+    return content
+  }
+
+  private func content(_ store: FileStore) throws -> FakeTree.Content {
+    try FakeTree.read(store.pin().head.root, store).content
+  }
+
+  // MARK: Seeing each other
+
+  @Test(arguments: Durability.allCases)
+  func `a commit of one store is seen by the other at once`(durability: Durability) throws {
+    let first = try open()
+    let second = try open()
+    for seed in 0..<20 as Range<UInt64> {
+      let writer = seed % 2 == 0 ? first : second
+      let written = try commit(writer, seed: seed, durability)
+      #expect(try first.newestHead() == second.newestHead())
+      #expect(try content(first) == written)
+      #expect(try content(second) == written)
+    }
+    let reachable = try FakeTree.read(second.newestHead().root, second).extents
+    #expect(try second.check(reachable: reachable) == [])
+    #expect(try first.check(reachable: reachable) == [])
+  }
+
+  @Test func `a waiting store is woken by a commit of another one`() throws {
+    let first = try open()
+    let second = try open()
+    let woken = DispatchSemaphore(value: 0)
+    let base = try second.newestHead().version
+    Thread {
+      let version = second.waitForCommit(after: base, timeoutNanoseconds: 60_000_000_000)
+      if version == base + 1 { woken.signal() }
+    }.start()
+    try commit(first, seed: 1)
+    woken.wait()
+  }
+
+  @Test func `a reader sees what a writer of another store commits`() throws {
+    let writer = try open()
+    try commit(writer, seed: 1)
+    let reader = try open { $0.isReadOnly = true }
+    let written = try commit(writer, seed: 2)
+    #expect(try content(reader) == written)
+    #expect(throws: StoreError.readOnly(path: path)) { try reader.beginWrite() }
+  }
+
+  // MARK: Pins
+
+  @Test func `a pin of one store keeps its pages from the other one's writes`() throws {
+    let writer = try open()
+    let reader = try open { $0.isReadOnly = true }
+    let written = try commit(writer, seed: 1)
+    let pin = try reader.pin()
+    for seed in 2..<200 as Range<UInt64> { try commit(writer, seed: seed, .relaxed) }
+    #expect(try FakeTree.read(pin.head.root, reader).content == written)
+    #expect(try writer.statistics().pinnedVersions.first == 1)
+    #expect(try writer.statistics().pendingByteCount > 0)
+    withExtendedLifetime(pin) {}
+  }
+
+  @Test func `what a pin of another store held is used again when it ends`() throws {
+    let writer = try open()
+    let reader = try open { $0.isReadOnly = true }
+    try commit(writer, seed: 1)
+    var pin: Pin? = try reader.pin()
+    for seed in 2..<40 as Range<UInt64> { try commit(writer, seed: seed) }
+    #expect(try writer.statistics().pendingByteCount > 0)
+    #expect(pin?.head.version == 1)
+    pin = nil
+    #expect(try writer.statistics().pendingByteCount == 0)
+  }
+
+  @Test func `a store that begins to write spares old versions that others pin`() throws {
+    let first = try open { $0.foldAfterRecordCount = 4 }
+    let written = try commit(first, seed: 1)
+    let pin = try first.pin()
+    // So many that the records since the pinned version are gone.
+    for seed in 2..<60 as Range<UInt64> { try commit(first, seed: seed) }
+    let second = try open { $0.foldAfterRecordCount = 4 }
+    for seed in 60..<200 as Range<UInt64> { try commit(second, seed: seed) }
+    #expect(try FakeTree.read(pin.head.root, first).content == written)
+    withExtendedLifetime(pin) {}
+  }
+
+  @Test func `after such pins have ended the file is used again from its beginning`() throws {
+    let first = try open { $0.foldAfterRecordCount = 4 }
+    try commit(first, seed: 1)
+    var pin: Pin? = try first.pin()
+    for seed in 2..<60 as Range<UInt64> { try commit(first, seed: seed) }
+    let second = try open { $0.foldAfterRecordCount = 4 }
+    try commit(second, seed: 60)
+    #expect(second.state.withLock { $0.quarantineEnd } != nil)
+    #expect(pin?.head.version == 1)
+    pin = nil
+    try commit(second, seed: 61)
+    #expect(second.state.withLock { $0.quarantineEnd } == nil)
+    for seed in 62..<80 as Range<UInt64> { try commit(second, seed: seed) }
+    let reachable = try FakeTree.read(second.newestHead().root, second).extents
+    #expect(try second.check(reachable: reachable) == [])
+  }
+
+  // MARK: Turns
+
+  @Test func `one store writes at a time and the other waits`() throws {
+    let first = try open()
+    let second = try open()
+    let running = try first.beginWrite()
+    let entered = DispatchSemaphore(value: 0)
+    Thread {
+      if let writer = try? second.beginWrite(), writer.base.version == 1 { entered.signal() }
+    }.start()
+    let waits = entered.wait(timeout: .now() + .milliseconds(20)) == .timedOut
+    #expect(waits)
+    var generator = SeededGenerator(seed: 3)
+    let (root, _) = try FakeTree.change(running, first, changeCount: 3, generator: &generator)
+    _ = try running.publish(root: root, durability: .full, metadata: [])
+    if waits { entered.wait() }
+  }
+
+  @Test func `no store starves while others write without pause`() throws {
+    let count = 3
+    let ended = DispatchSemaphore(value: 0)
+    let failures = DispatchSemaphore(value: 0)
+    for index in 0..<count {
+      let store = try open()
+      Thread { [self] in
+        for seed in 0..<60 as Range<UInt64> {
+          let done = try? commit(store, seed: seed * 10 + UInt64(index), .relaxed)
+          if done == nil { failures.signal() }
+        }
+        ended.signal()
+      }.start()
+    }
+    for _ in 0..<count { ended.wait() }
+    #expect(failures.wait(timeout: .now()) == .timedOut)
+    let store = try open()
+    #expect(try store.newestHead().version == Version(60 * count))
+  }
+
+  @Test func `a reader that cannot share memory keeps writers out and says so`() throws {
+    let writer = try open()
+    try commit(writer, seed: 1)
+    let reader = try open {
+      $0.isReadOnly = true
+      $0.readersShare = false
+    }
+    #expect(try content(reader) == content(writer))
+    #expect(
+      throws: StoreError.inUse(
+        path: path, holder: "a reader that may not write the lock file")
+    ) { try writer.beginWrite() }
+    try reader.close()
+    try commit(writer, seed: 2)
+  }
+
+  // MARK: Opening and closing
+
+  @Test func `who is left last closes the file cleanly`() throws {
+    let first = try open()
+    let second = try open()
+    let written = try commit(first, seed: 1, .relaxed)
+    try first.close()
+    #expect(try content(second) == written)
+    try second.close()
+    let inspection = try FileStore.inspect(path: path)
+    #expect(inspection.slots.allSatisfy { $0?.isSettled == true && $0?.head.version == 1 })
+  }
+
+  @Test func `a deleted lock file lets nobody else in`() throws {
+    let first = try open()
+    try commit(first, seed: 1)
+    try FileManager.default.removeItem(atPath: path + ".lock")
+    #expect(
+      throws: StoreError.inUse(path: path, holder: "a process whose lock file was deleted")
+    ) { try open() }
+    // Who is in goes on.
+    let written = try commit(first, seed: 2)
+    try first.close()
+    #expect(try content(open()) == written)
+  }
+
+  @Test func `another layout of the lock file is refused in one line`() throws {
+    let first = try open()
+    try commit(first, seed: 1)
+    first.memory.put([99, 0, 0, 0], at: SharedLayout.layout)
+    #expect(
+      throws: StoreError.unsupportedFormat(
+        path: path + ".lock", version: 99, supported: Int(SharedLayout.version))
+    ) { try open() }
+  }
+
+  @Test func `a poisoned store is poisoned for all until all have closed it`() throws {
+    let first = try open()
+    let second = try open()
+    try commit(first, seed: 1)
+    first.poison()
+    #expect(throws: StoreError.poisoned(path: path)) { try second.beginWrite() }
+    let third = try open()
+    #expect(throws: StoreError.poisoned(path: path)) { try third.beginWrite() }
+    #expect(try third.newestHead().version == 1)
+    for store in [first, second, third] { try store.close() }
+    let fourth = try open()
+    let written = try commit(fourth, seed: 2)
+    #expect(try content(fourth) == written)
+    #expect(fourth.memory.condition == .clean)
+  }
+
+  @Test func `what a store recovered is settled by whoever writes first`() throws {
+    // A copy of a file in use is what a crash leaves.
+    let original = try open()
+    let written = try commit(original, seed: 1)
+    try commit(original, seed: 2)
+    let copy = folder.file("b.cambium")
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    let reader = try FileStore(path: copy, options: FileStoreOptions(isReadOnly: true))
+    let version = try reader.newestHead().version
+    #expect(version == 2)
+    let writer = try FileStore(path: copy)
+    #expect(writer.memory.condition == .recovered)
+    let epoch = try reader.newestHead().epoch
+    try reader.close()
+    try commit(writer, seed: 3)
+    #expect(try writer.newestHead().epoch == epoch + 1)
+    #expect(writer.memory.condition == .clean)
+    #expect(written != (try content(writer)))
+    let reachable = try FakeTree.read(writer.newestHead().root, writer).extents
+    #expect(try writer.check(reachable: reachable) == [])
+  }
+
+  @Test func `who dies between a volatile slot and the word about it loses nothing`() throws {
+    let store = try open()
+    try commit(store, seed: 1)
+    try store.close()
+    let identity = try FileOpening.readIdentity(store.device, path: path)
+    var slots = try FileOpening.readSlots(store.device, identity: identity, path: path)
+    let newest = try #require(slots.compactMap { $0 }.max { $0.sequence < $1.sequence })
+    var scratch = newest
+    scratch.sequence += 1
+    scratch.isVolatile = true
+    scratch.isSettled = false
+    slots[try #require(slots.firstIndex(of: newest))] = scratch
+    let recovery = try Recovery(
+      slots: slots, live: newest, wasPoisoned: false, identity: identity, device: store.device,
+      path: path, fileByteCount: store.device.byteCount())
+    #expect(recovery.newest.head == newest.head)
+    #expect(!recovery.mark.isVolatile)
+  }
+
+  // MARK: Model
+
+  @Test(arguments: 1...8 as ClosedRange<UInt64>)
+  func `stores that commit, pin, sync, close and reopen at random agree with a model`(
+    seed: UInt64
+  ) throws {
+    let model = try SharingModel(path: path, seed: seed)
+    try model.run(250)
+    #expect(model.findings == [])
+    try model.closeAll()
+    let store = try open()
+    #expect(try content(store) == model.content)
+    let reachable = try FakeTree.read(store.newestHead().root, store).extents
+    #expect(try store.check(reachable: reachable) == [])
+  }
+}
+
+/// Three stores of one file, each with pins, in the hands of a random sequence.
+private final class SharingModel {
+  private struct Held {
+    var pin: Pin
+    var content: FakeTree.Content
+    /// Reads the pages; may be closed meanwhile.
+    var store: FileStore
+  }
+
+  private let path: String
+  private var generator: SeededGenerator
+  private var stores: [FileStore]
+  private var held: [Held] = []
+  private(set) var content: FakeTree.Content = []
+  private(set) var findings: [String] = []
+
+  init(path: String, seed: UInt64) throws {
+    self.path = path
+    generator = SeededGenerator(seed: seed)
+    stores = []
+    for _ in 0..<3 { stores.append(try Self.open(path)) }
+  }
+
+  private static func open(_ path: String) throws -> FileStore {
+    var options = FileStoreOptions()
+    options.foldAfterRecordCount = 4
+    options.largestSingleSyncByteCount = 48 << 10
+    options.growthByteCount = 32 << 10
+    // Only explicit syncs, so that a run repeats itself.
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    return try FileStore(path: path, options: options)
+  }
+
+  func closeAll() throws {
+    held = []
+    for store in stores { try store.close() }
+  }
+
+  func run(_ count: Int) throws {
+    for step in 0..<count {
+      let index = Int.random(in: stores.indices, using: &generator)
+      try act(on: index)
+      try check(stores[Int.random(in: stores.indices, using: &generator)], "step \(step)")
+      if !findings.isEmpty { return }
+    }
+  }
+
+  private func act(on index: Int) throws {
+    let store = stores[index]
+    switch Int.random(in: 0..<14, using: &generator) {
+    case 0, 1: held.append(Held(pin: try store.pin(), content: content, store: store))
+    case 2, 3:
+      if !held.isEmpty { held.remove(at: Int.random(in: held.indices, using: &generator)) }
+    case 4:
+      let writer = try store.beginWrite()
+      _ = try FakeTree.change(writer, store, changeCount: 5, generator: &generator)
+      writer.abort()
+    case 5: try store.sync()
+    case 6:
+      try store.close()
+      stores[index] = try Self.open(path)
+    default:
+      let writer = try store.beginWrite()
+      let count = Int.random(in: 1...6, using: &generator)
+      let (root, content) = try FakeTree.change(
+        writer, store, changeCount: count, generator: &generator)
+      let durability = Durability.allCases.randomElement(using: &generator) ?? .full
+      _ = try writer.publish(root: root, durability: durability, metadata: [])
+      self.content = content
+    }
+  }
+
+  private func check(_ store: FileStore, _ place: String) throws {
+    let newest = try FakeTree.read(store.pin().head.root, store)
+    if newest.content != content { findings.append("\(place): the newest version differs") }
+    findings += try store.check(reachable: newest.extents).map { "\(place): \($0)" }
+    for held in held {
+      let reading = try FakeTree.read(held.pin.head.root, held.store)
+      if reading.content != held.content {
+        findings.append("\(place): version \(held.pin.head.version) differs")
+      }
+    }
+  }
+}
