@@ -104,22 +104,26 @@ extension FileStore {
   /// Makes the newest version durable, in two steps: its pages, then a settled head.
   func syncNewest() throws(StoreError) {
     try settleRecovered()
-    let work = try state.withLock {
-      state throws(StoreError) -> (head: HeadSector, byteCount: Int)? in
+    guard let work = try holdNewestUnlessDurable() else { return }
+    defer { unpin(work.head.head.version) }
+    try syncDevice()
+    try settle(work.head)
+    memory.addUnsynced(-work.byteCount)
+  }
+
+  /// Pins the newest version, unless it is durable, and tells how many bytes wait for a sync.
+  ///
+  /// It is held until it is the durable one, so that no writer frees what it sees.
+  func holdNewestUnlessDurable() throws(StoreError) -> (head: HeadSector, byteCount: Int)? {
+    try state.withLock { state throws(StoreError) in
       if state.isPoisoned || memory.condition == .poisoned { throw .poisoned(path: path) }
       try followLiveHead(&state)
       while state.mark.version != state.newest.head.version || state.mark.isVolatile {
-        // Held until it is the durable one, so that no writer frees what it sees.
         if state.pins.hold(state.newest.head) { return (state.newest, memory.unsyncedByteCount) }
         try followLiveHead(&state)
       }
       return nil
     }
-    guard let work else { return }
-    defer { unpin(work.head.head.version) }
-    try syncDevice()
-    try settle(work.head)
-    memory.addUnsynced(-work.byteCount)
   }
 
   /// Writes again what recovery accepted, so that the medium has it for certain, and gives it a new

@@ -33,6 +33,8 @@ public final class FileStore: PageStore {
   let commits: CommitSignal
   /// Wakes the thread that syncs relaxed commits before its time.
   let hurry = CommitSignal()
+  /// Where commits meet that wait for the medium together.
+  let group = CommitGroup()
   /// Held while pages are written, so that closing waits for it.
   let writing = Mutex<Void>(())
   /// Held while slots are written and while a sync decides about them.

@@ -45,6 +45,13 @@ public protocol PageStore: AnyObject, Sendable {
   /// Makes everything published so far durable; returns at once when it is.
   func sync() throws(StoreError)
 
+  /// Makes `version`, which is published, durable, with all versions before it.
+  ///
+  /// Callers that wait at the same time may share one sync. Returns at once when it is durable. When
+  /// it throws, the version stands for readers and may be lost with the power; after a failed sync
+  /// the store is poisoned.
+  func makeDurable(_ version: Version) throws(StoreError)
+
   /// Waits until the newest version is above `version` or the store is closed, at most
   /// `timeoutNanoseconds`, and returns the newest version then. Commits of other processes count.
   func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version
@@ -68,6 +75,9 @@ public protocol PageStore: AnyObject, Sendable {
 extension PageStore {
   /// Does nothing: prefetching is a hint.
   public func prefetch(_ references: [PageReference]) {}
+
+  /// Syncs everything.
+  public func makeDurable(_ version: Version) throws(StoreError) { try sync() }
 }
 
 /// One write to a store: allocate, write, free, then publish or abort.

@@ -176,6 +176,29 @@ public final class WriteTransaction: DatabaseView {
   public func commit(
     durability: Durability = .full, metadata: [UInt8] = []
   ) throws(StoreError) -> Snapshot {
+    database.adopt(try publish(durability, metadata))
+  }
+
+  /// Makes the changes the newest version, lets the next writer in, and waits until the version is
+  /// durable; commits that wait at the same time share one sync.
+  ///
+  /// Commits become durable in the order of their versions. Others may read a version before it is
+  /// durable, and build on it: power loss then takes both. A commit by
+  /// ``commit(durability:metadata:)`` with `.full` is a barrier: it keeps the turn until it is
+  /// durable, and everything before it.
+  ///
+  /// When it throws before the version is published the transaction is rolled back; when the sync
+  /// fails, the version stands for readers, the store is poisoned, and all who wait are told.
+  @discardableResult
+  public func commitTogether(metadata: [UInt8] = []) throws(StoreError) -> Snapshot {
+    let pin = try publish(.relaxed, metadata)
+    try database.store.makeDurable(pin.head.version)
+    return database.adopt(pin)
+  }
+
+  private func publish(
+    _ durability: Durability, _ metadata: [UInt8]
+  ) throws(StoreError) -> Pin {
     precondition(isActive, "The transaction has ended; begin another one.")
     do throws(StoreError) {
       try context.reserve(byteCount: context.dirty.byteCount)
@@ -189,7 +212,7 @@ public final class WriteTransaction: DatabaseView {
       database.tables.advance(
         from: writer.base, to: pin.head.version, epoch: pin.head.epoch, tableChanges)
       end()
-      return database.adopt(pin)
+      return pin
     } catch {
       rollback()
       throw error

@@ -201,6 +201,10 @@ private struct Ring {
     let amount = Int.random(in: 1...100, using: &generator)
     try set(from, value(from, transaction) - amount, transaction)
     try set(to, value(to, transaction) + amount, transaction)
+    if Int.random(in: 0..<4, using: &generator) == 0 {
+      try transaction.commitTogether()
+      return
+    }
     let durabilities: [Durability] = [.full, .relaxed, .relaxed, .none]
     _ = try transaction.commit(
       durability: durabilities.randomElement(using: &generator) ?? .full)

@@ -1,0 +1,168 @@
+import CambiumCore
+import CambiumFile
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Commits that wait for the medium together.
+struct GroupCommitTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("a.cambium") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Commits `count` values each on `threadCount` threads of their own; how many failed.
+  private func commit(
+    _ database: Database, _ store: FileStore, threadCount: Int, count: Int
+  ) -> Int {
+    let failures = Mutex(0)
+    let ended = DispatchSemaphore(value: 0)
+    for thread in 0..<threadCount {
+      Thread {
+        for index in 0..<count {
+          do {
+            let transaction = try database.beginWrite()
+            try transaction.setValue("\(thread)/\(index)", [UInt8(index)])
+            let snapshot = try transaction.commitTogether()
+            let durable = try store.statistics().durableVersion
+            if durable < snapshot.version { failures.withLock { $0 += 1 } }
+          } catch {
+            failures.withLock { $0 += 1 }
+          }
+        }
+        ended.signal()
+      }.start()
+    }
+    for _ in 0..<threadCount { ended.wait() }
+    return failures.withLock { $0 }
+  }
+
+  @Test func `every commit is durable when it returns, in the order of versions`() throws {
+    let store = try FileStore(path: path)
+    let database = try Database(store: store)
+    #expect(commit(database, store, threadCount: 8, count: 25) == 0)
+    #expect(try database.snapshot().version == 200)
+    #expect(try database.verify().findings == [])
+    try database.close()
+    let reopened = try Database(store: FileStore(path: path))
+    let snapshot = try reopened.snapshot()
+    for thread in 0..<8 {
+      for index in 0..<25 { #expect(try snapshot.value("\(thread)/\(index)") == [UInt8(index)]) }
+    }
+  }
+
+  @Test func `commits that wait together share a sync`() throws {
+    let device = CountingDevice()
+    var options = FileStoreOptions()
+    options.device = { _ in device }
+    options.settleDelayNanoseconds = 3_600_000_000_000
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    let store = try FileStore(path: "simulated", options: options)
+    let database = try Database(store: store)
+    _ = try database.beginWrite().commit()
+    let before = device.syncCount
+    // While a sync waits all others come to wait for the next one.
+    device.holdsSyncs = true
+    let ended = DispatchSemaphore(value: 0)
+    let count = 16
+    for index in 0..<count {
+      Thread {
+        if let transaction = try? database.beginWrite() {
+          try? transaction.setValue("\(index)", [1])
+          _ = try? transaction.commitTogether()
+        }
+        ended.signal()
+      }.start()
+    }
+    while try database.snapshot().version < Version(count + 1) { usleep(100) }
+    device.holdsSyncs = false
+    for _ in 0..<count { ended.wait() }
+    #expect(device.syncCount - before <= 2)
+    #expect(try store.statistics().durableVersion == Version(count + 1))
+  }
+
+  @Test func `a failed sync is told to everybody who waits`() throws {
+    let device = CountingDevice()
+    var options = FileStoreOptions()
+    options.device = { _ in device }
+    options.settleDelayNanoseconds = 3_600_000_000_000
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    let store = try FileStore(path: "simulated", options: options)
+    let database = try Database(store: store)
+    _ = try database.beginWrite().commit()
+    device.holdsSyncs = true
+    device.failsSyncs = true
+    let told = Mutex(0)
+    let ended = DispatchSemaphore(value: 0)
+    for index in 0..<6 {
+      Thread {
+        do {
+          let transaction = try database.beginWrite()
+          try transaction.setValue("\(index)", [1])
+          try transaction.commitTogether()
+        } catch {
+          told.withLock { $0 += 1 }
+        }
+        ended.signal()
+      }.start()
+    }
+    while try database.snapshot().version < 7 { usleep(100) }
+    device.holdsSyncs = false
+    for _ in 0..<6 { ended.wait() }
+    #expect(told.withLock { $0 } == 6)
+    withExtendedLifetime(store) {}
+    #expect(throws: StoreError.poisoned(path: "simulated")) { try database.beginWrite() }
+  }
+
+  @Test func `a full commit is a barrier for those before it`() throws {
+    let store = try FileStore(path: path)
+    let database = try Database(store: store)
+    let first = try database.beginWrite()
+    try first.setValue("a", [1])
+    _ = try first.commit(durability: .relaxed)
+    let second = try database.beginWrite()
+    try second.setValue("b", [2])
+    let snapshot = try second.commit()
+    #expect(try store.statistics().durableVersion == snapshot.version)
+  }
+}
+
+/// A device in memory whose syncs can be counted, held up and made to fail.
+private final class CountingDevice: Device {
+  private struct State {
+    var syncCount = 0
+    var holdsSyncs = false
+    var failsSyncs = false
+  }
+
+  private let inner = SimulatedDevice([])
+  private let state = Mutex(State())
+
+  var syncCount: Int { state.withLock { $0.syncCount } }
+  var holdsSyncs: Bool {
+    get { state.withLock { $0.holdsSyncs } }
+    set { state.withLock { $0.holdsSyncs = newValue } }
+  }
+  var failsSyncs: Bool {
+    get { state.withLock { $0.failsSyncs } }
+    set { state.withLock { $0.failsSyncs = newValue } }
+  }
+
+  func byteCount() throws(DeviceError) -> Int { try inner.byteCount() }
+  func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) -> Int {
+    try inner.read(buffer, at: offset)
+  }
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
+    try inner.write(bytes, at: offset)
+  }
+  func startWriting(byteCount: Int, at offset: Int) {}
+  func truncate(to byteCount: Int) throws(DeviceError) { try inner.truncate(to: byteCount) }
+  func map(byteCount: Int) throws(DeviceError) -> Mapping? { try inner.map(byteCount: byteCount) }
+  func sync() throws(DeviceError) {
+    while holdsSyncs { usleep(100) }
+    if failsSyncs { throw DeviceError(operation: "sync", code: EIO) }
+    try inner.sync()
+    state.withLock { $0.syncCount += 1 }
+  }
+}
