@@ -32,6 +32,11 @@ struct BenchCore: ParsableCommand {
     help: "Run only these: \(Programme.ids.joined(separator: ", ")).")
   var only: [String] = []
 
+  @Option(
+    parsing: .upToNextOption,
+    help: "Run only these engines: \(Results.engines.joined(separator: ", ")).")
+  var engines: [String] = []
+
   @Option(help: "A folder where to write the results as JSON and as a chart, too.")
   var results: String?
 
@@ -49,6 +54,10 @@ struct BenchCore: ParsableCommand {
       throw ValidationError(
         "no workload \(id); there are \(Programme.ids.joined(separator: ", "))")
     }
+    for name in engines where !Results.engines.contains(name) {
+      throw ValidationError(
+        "no engine \(name); there are \(Results.engines.joined(separator: ", "))")
+    }
   }
 
   func run() throws {
@@ -63,12 +72,13 @@ struct BenchCore: ParsableCommand {
       meter.show("warming up the disk")
       try RawFile.warmUp(in: folder.path, byteCount: max(64 << 20, rowCount * 512))
       var runner = Runner(
-        engines: Programme.engines, stock: stock, rounds: rounds, results: collected,
+        engines: Programme.engines.filter { engines.isEmpty || engines.contains($0.name) },
+        stock: stock, rounds: rounds, results: collected,
         progress: meter.show)
       defer { runner.close() }
       let programme = Programme(stock: stock, rounds: rounds, commits: commits)
       for workload in programme.workloads where only.isEmpty || only.contains(workload.id) {
-        try runner.run(workload)
+        try runner.run(workload.make())
       }
       collected = runner.results
     }

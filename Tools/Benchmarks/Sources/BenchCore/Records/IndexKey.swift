@@ -13,15 +13,15 @@ enum IndexKey {
     }
   }
 
-  /// What all keys of a name begin with.
+  /// What all keys of a name begin with, or, with a one at the end, what comes right after them.
   @inline(__always)
   static func with<Result>(
-    prefix name: UnsafeRawBufferPointer,
+    _ name: UnsafeRawBufferPointer, end: UInt8,
     _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
     try withUnsafeTemporaryAllocation(byteCount: name.count + 1, alignment: 8) { bytes in
       bytes.copyMemory(from: name)
-      bytes[name.count] = 0
+      bytes[name.count] = end
       return try body(UnsafeRawBufferPointer(bytes))
     }
   }

@@ -35,17 +35,11 @@ extension CambiumEngine: Indexing {
     let snapshot = try opened().snapshot()
     guard let index = try snapshot.keyTree(Self.index) else { throw NotOpen() }
     var count = 0
-    var cursor = index.cursor()
     for name in names {
       try name.withUnsafeBytes { name in
-        try IndexKey.with(prefix: name) { prefix in
-          // A name has few people: stepping over them takes less than a second way down.
-          var isAtKey = try cursor.seek(to: prefix)
-          while isAtKey, cursor.hasPrefix(prefix) {
-            count += 1
-            isAtKey = try cursor.next()
-          }
-        }
+        // All keys of a name lie between it with a zero and it with a one behind it.
+        try IndexKey.with(name, end: 0) { count -= try index.rank(of: $0) }
+        try IndexKey.with(name, end: 1) { count += try index.rank(of: $0) }
       }
     }
     return count
@@ -60,7 +54,7 @@ extension CambiumEngine: Indexing {
     var cursor = index.cursor()
     for name in names {
       try name.withUnsafeBytes { name in
-        try IndexKey.with(prefix: name) { prefix in
+        try IndexKey.with(name, end: 0) { prefix in
           var isAtKey = try cursor.seek(to: prefix)
           while isAtKey, cursor.hasPrefix(prefix) {
             if let row = try ages.seek(Int64(bitPattern: cursor.keyTail)) {

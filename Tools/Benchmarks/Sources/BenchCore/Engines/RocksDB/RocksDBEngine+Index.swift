@@ -60,7 +60,7 @@ extension RocksDBEngine: Indexing {
     defer { rocksdb_iter_destroy(iterator) }
     for name in names {
       try name.withUnsafeBytes { name in
-        try IndexKey.with(prefix: name) { prefix in
+        try IndexKey.with(name, end: 0) { prefix in
           rocksdb_iter_seek(iterator, prefix.chars, prefix.count)
           while rocksdb_iter_valid(iterator) != 0 {
             var length = 0
