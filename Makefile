@@ -12,7 +12,7 @@ install:
 
 test: install
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build
+	@SWIFT="$(SWIFT)" Tools/run-tests
 
 demo: install
 	$(SWIFT) build --configuration release --product cambium

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumFile
 import Foundation
 
 /// What `inspect` shows.
@@ -25,10 +26,19 @@ struct Inspection: Encodable {
     var columns: [Column]
   }
 
+  struct Pin: Encodable {
+    var process: UInt32
+    var label: String
+    var version, newestVersion: UInt64
+    var ageSeconds: Double
+  }
+
   var path, store, uuid, codec: String
   var formatVersion: Int
   var version, durableVersion, epoch: UInt64
   var sizes: Sizes
+  /// The versions that others hold.
+  var pins: [Pin]
   var trees: [Tree]
   var classes: [Class]
   var findings: [String]
@@ -51,6 +61,14 @@ struct Inspection: Encodable {
     sizes = Sizes(
       total: statistics.totalByteCount, reachable: report.reachableByteCount,
       free: statistics.freeByteCount, pending: statistics.pendingByteCount)
+    let now = Date().timeIntervalSince1970
+    pins = try FileStore.inspect(path: path).pins
+      .filter { $0.processNumber != UInt32(ProcessInfo.processInfo.processIdentifier) }
+      .map { pin in
+        Pin(
+          process: pin.processNumber, label: pin.label, version: pin.versions.lowerBound,
+          newestVersion: pin.versions.upperBound, ageSeconds: max(0, now - Double(pin.since) / 1e9))
+      }
     findings = report.findings
     trees = report.trees.map { tree in
       Tree(
@@ -80,6 +98,15 @@ struct Inspection: Encodable {
     print("    reachable      \(Output.bytes(sizes.reachable))")
     print("    free           \(Output.bytes(sizes.free))")
     print("    pending        \(Output.bytes(sizes.pending))")
+    for pin in pins {
+      let versions =
+        pin.version == pin.newestVersion
+        ? "version \(pin.version)" : "versions \(pin.version) to \(pin.newestVersion)"
+      let label = pin.label.isEmpty ? "" : " (\(pin.label))"
+      print(
+        "  pin              \(versions) by process \(pin.process)\(label), "
+          + "\(Int(pin.ageSeconds)) s old")
+    }
     print("\nTrees")
     Output.table(
       [["name", "role", "rows", "height", "pages", "bytes"]]

@@ -16,6 +16,18 @@ public struct FileInspection: Hashable, Sendable {
     public var isVolatile: Bool
   }
 
+  /// A version that a user of the file holds.
+  public struct Pin: Hashable, Sendable {
+    /// The number of the process.
+    public var processNumber: UInt32
+    /// What the user calls itself, as in its ``FileStoreOptions/label``.
+    public var label: String
+    /// The version; several when a user holds more than there is room to list one by one.
+    public var versions: ClosedRange<Version>
+    /// When it was pinned, in nanoseconds since 1970.
+    public var since: UInt64
+  }
+
   /// What the store is.
   public var identity: StoreIdentity
   /// How long the file is.
@@ -24,6 +36,8 @@ public struct FileInspection: Hashable, Sendable {
   public var slots: [Slot?]
   /// Who has the file open, for people; nil when nobody has.
   public var holder: String?
+  /// The versions that the users of the file hold, oldest first.
+  public var pins: [Pin]
 }
 
 extension FileStore {
@@ -52,7 +66,23 @@ extension FileStore {
             isSettled: $0.isSettled, isVolatile: $0.isVolatile)
         }
       },
-      holder: users == .unlocked ? nil : FilePaths.holder(path: path))
+      holder: users == .unlocked ? nil : FilePaths.holder(path: path),
+      pins: users == .unlocked ? [] : pins(path: path, sector, device.fileNumber()))
+  }
+
+  private static func pins(
+    path: String, _ sector: IdentitySector, _ number: FileNumber?
+  ) -> [FileInspection.Pin] {
+    guard let memory = SharedMemory.forReading(path: path), let number,
+      memory.matches(sector, number)
+    else { return [] }
+    let users = ProcessTable(memory: memory).entries
+    return PinTable(memory: memory).entries().compactMap { pin in
+      guard let user = users.first(where: { $0.slot == pin.ownerSlot }) else { return nil }
+      return FileInspection.Pin(
+        processNumber: user.processNumber, label: user.label, versions: pin.versions,
+        since: pin.since)
+    }.sorted { $0.versions.lowerBound < $1.versions.lowerBound }
   }
 
   /// Puts the store at `newPath` in the place of the one at `path`, in one rename that survives

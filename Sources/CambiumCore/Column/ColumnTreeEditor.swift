@@ -3,7 +3,7 @@
 /// Every choice gives a valid tree.
 public struct ColumnTreeOptions: Sendable {
   /// How many bytes a packed leaf should take.
-  public var leafByteCount = 8 << 10
+  public var leafByteCount = 7936
   /// A leaf with fewer rows is not split for its size alone until ``leafByteLimit``.
   public var minimumRowCount = 32
   /// More rows never share a leaf.

@@ -1,6 +1,7 @@
 import CambiumCore
 import CambiumFile
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -107,14 +108,14 @@ struct SharedProcessTests {
     try Ring(Database(store: FileStore(path: path))).make()
     let database = try Database(store: FileStore(path: path))
     let started = folder.file("started")
+    let ended = folder.file("ended")
     async let stopped: Void = {
       await #expect(processExitsWith: .success) {
-        [path = path as String, started = started as String] in
+        [path = path as String, started = started as String, ended = ended as String] in
         let store = try FileStore(path: path)
         let writer = try store.beginWrite()
-        try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: started))
-        // To this thread, so that nothing runs on.
-        raise(SIGSTOP)
+        try Data("\(getpid())".utf8).write(to: URL(fileURLWithPath: started), options: .atomic)
+        while !FileManager.default.fileExists(atPath: ended) { usleep(1000) }
         writer.abort()
         try store.close()
       }
@@ -122,20 +123,27 @@ struct SharedProcessTests {
     var number: pid_t?
     while number == nil {
       number = (try? String(contentsOfFile: started, encoding: .utf8)).flatMap { pid_t($0) }
-      usleep(1000)
+      try await Task.sleep(for: .milliseconds(1))
     }
+    let child = try #require(number)
+    // Sent from here, both of them: so neither can overtake the other.
+    kill(child, SIGSTOP)
     try Ring(database).check()
-    let written = DispatchSemaphore(value: 0)
+    let hasWritten = Mutex(false)
     Thread {
       var generator = SeededGenerator(seed: 6)
-      if (try? Ring(database).turn(&generator)) != nil { written.signal() }
+      try? Ring(database).turn(&generator)
+      hasWritten.withLock { $0 = true }
     }.start()
-    let isHeldUp = written.wait(timeout: .now() + .milliseconds(20)) == .timedOut
-    #expect(isHeldUp)
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(hasWritten.withLock { !$0 })
     try Ring(database).check()
-    if let number { kill(number, SIGCONT) }
-    if isHeldUp { written.wait() }
+    try Data().write(to: URL(fileURLWithPath: ended))
+    kill(child, SIGCONT)
     await stopped
+    while hasWritten.withLock({ !$0 }) { try await Task.sleep(for: .milliseconds(1)) }
+    try Ring(database).check()
+    #expect(try database.snapshot().version == 2)
   }
 
   /// `fork`, which Swift hides because little may be done in the child.

@@ -132,6 +132,24 @@ struct SharingTests {
     #expect(try second.check(reachable: reachable) == [])
   }
 
+  @Test func `inspecting names who pins which version`() throws {
+    let writer = try open { $0.label = "importer" }
+    try commit(writer, seed: 1)
+    let reader = try open {
+      $0.isReadOnly = true
+      $0.label = "report"
+    }
+    let old = try reader.pin()
+    try commit(writer, seed: 2)
+    let new = try writer.pin()
+    let pins = try FileStore.inspect(path: path).pins
+    #expect(pins.map(\.versions) == [1...1, 2...2])
+    #expect(pins.map(\.label) == ["report", "importer"])
+    #expect(pins.allSatisfy { $0.processNumber == UInt32(getpid()) && $0.since > 0 })
+    withExtendedLifetime((old, new)) {}
+    try reader.close()
+  }
+
   // MARK: Turns
 
   @Test func `one store writes at a time and the other waits`() throws {
