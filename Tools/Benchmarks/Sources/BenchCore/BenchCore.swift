@@ -79,6 +79,8 @@ struct BenchCore: ParsableCommand {
       let programme = Programme(stock: stock, rounds: rounds, commits: commits)
       for workload in programme.workloads where only.isEmpty || only.contains(workload.id) {
         try runner.run(workload.make())
+        // A long run that is interrupted has not been for nothing.
+        try save(runner.results)
       }
       collected = runner.results
     }
@@ -88,17 +90,24 @@ struct BenchCore: ParsableCommand {
   }
 
   private func report(_ results: Results) throws {
-    let text = try results.json()
     if json {
-      print(text)
+      print(try results.json())
     } else {
       let counts = rows.map(String.init).joined(separator: ", ")
       print("\(counts) records, median of \(rounds) rounds\n")
       print(rows.count > 1 ? results.growthTable() : results.table())
     }
+    try save(results)
+  }
+
+  /// Writes what there is so far to the folder of results, if one was named.
+  private func save(_ unsorted: Results) throws {
     guard let folder = self.results else { return }
+    var results = unsorted
+    results.sort()
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    try (text + "\n").write(toFile: "\(folder)/\(name).json", atomically: true, encoding: .utf8)
+    try (try results.json() + "\n").write(
+      toFile: "\(folder)/\(name).json", atomically: true, encoding: .utf8)
     if rows.count == 1 {
       let chart = RatioChart(results, title: "Cambium beside its peers, \(rows[0]) records")
       try chart.svg.write(toFile: "\(folder)/\(name).svg", atomically: true, encoding: .utf8)
