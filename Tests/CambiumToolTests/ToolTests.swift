@@ -149,6 +149,7 @@ import Testing
       #expect(outcome.status == 1, "\(command) \(bad)")
       #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
       #expect(outcome.errors.contains(bad), "\(outcome.errors)")
+      #expect(!outcome.errors.contains("open it"), "no command creates a store")
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: foreign)) == text)
     #expect(!FileManager.default.fileExists(atPath: folder.path("missing.cambium")))

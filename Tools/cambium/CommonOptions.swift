@@ -18,8 +18,14 @@ struct CommonOptions: ParsableArguments {
     do {
       return try body()
     } catch let error as StoreError {
-      Output.error("\(error)")
+      Output.error(Self.text(of: error))
       throw ExitCode(1)
     }
+  }
+
+  // No command creates stores, so that part of the library's advice is left out.
+  private static func text(of error: StoreError) -> String {
+    guard case .notFound(let path) = error else { return "\(error)" }
+    return "No store at '\(path)': No such file or directory. Check the path."
   }
 }

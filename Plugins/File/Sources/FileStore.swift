@@ -196,7 +196,7 @@ public final class FileStore: PageStore {
   /// The stored bytes of the page at `reference`, from what a commit has gathered, the mapping or
   /// the file.
   ///
-  /// Throws ``StoreError/damaged(_:)`` when the reference leads outside of the file or the file has
+  /// Throws `StoreError.damaged(_:)` when the reference leads outside of the file or the file has
   /// become shorter. The bytes are not checked here.
   public func read(_ reference: PageReference) throws(StoreError) -> Page {
     if let gathered = buffer.page(reference) { return gathered.page }

@@ -15,12 +15,12 @@ final class KeyPathTrace {
 
   /// Lets the trace go on in `next`.
   static func `continue`(from object: ObjectBase, to next: ObjectBase) {
-    object.trace?.prepare(next)
+    object.extra?.trace?.prepare(next)
   }
 
   private func prepare(_ object: ObjectBase) {
     let description = ClassRegistry.description(of: type(of: object))
-    object.trace = self
+    object.extra = ObjectExtra(trace: self)
     for (index, property) in description.properties.enumerated() {
       let head = PersistedHead(column: 0, index: UInt16(index), state: PersistedHead.traced)
       object.storage.storeBytes(
@@ -35,7 +35,7 @@ extension ObjectBase {
   /// Notes that a key path's trace has read a property.
   @usableFromInline final func recordTrace(_ head: PersistedHead) {
     let description = ClassRegistry.description(of: type(of: self))
-    trace?.note(description.properties[Int(head.index)].property.name)
+    extra?.trace?.note(description.properties[Int(head.index)].property.name)
   }
 }
 

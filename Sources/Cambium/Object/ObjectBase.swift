@@ -28,8 +28,8 @@ open class ObjectBase {
   /// When the object was created, see ``Incarnation``.
   @exclusivity(unchecked) final var created: Int64 = ObjectBase.unmanagedCreation
 
-  /// Notes what a key path reads, in objects made for that.
-  @exclusivity(unchecked) final var trace: KeyPathTrace?
+  /// What few objects have; nil for all others.
+  @exclusivity(unchecked) final var extra: ObjectExtra?
   /// How often the Realm had been invalidated when the accessor was made.
   @exclusivity(unchecked) final var epoch: UInt64 = 0
 

@@ -61,6 +61,15 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   public static func tracedValue(of object: ObjectBase, _ head: PersistedHead) -> Wrapped? {
     Wrapped.optionalTracedValue(of: object, head)
   }
+
+  /// The wrapped type's.
+  @inlinable public static var storedForm: (any StoredScalar.Type)? { Wrapped.storedForm }
+
+  /// Nil for enumerations; stops otherwise.
+  public static func value(ofUnfit stored: any StoredScalar) -> Wrapped? {
+    if Wrapped.self is any RealmEnum.Type { return nil }
+    return .some(Wrapped.value(ofUnfit: stored))
+  }
 }
 
 extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueInsideOptional {

@@ -48,7 +48,20 @@ extension PersistableEnum {
   public static func optionalPersistedValue(
     of object: ObjectBase, _ head: PersistedHead
   ) -> Self? {
-    RawValue.optionalPersistedValue(of: object, head).flatMap { Self(rawValue: $0) }
+    if let form = RawValue.storedForm {
+      return form.storedValue(of: object, head).flatMap { Self(converting: $0) }
+    }
+    return RawValue.optionalPersistedValue(of: object, head).flatMap { Self(rawValue: $0) }
+  }
+
+  /// What raw values are stored in.
+  public static var storedForm: (any StoredScalar.Type)? { RawValue.storedForm ?? RawValue.self }
+
+  /// Stops: no case has this raw value.
+  public static func value(ofUnfit stored: any StoredScalar) -> Self {
+    fatalError(
+      "Failed to convert persisted value '\(stored)' to type '\(Self.self)' in a non-optional "
+        + "context.")
   }
 
   /// The value stored for a managed object; stops at an unknown raw value, naming the property.

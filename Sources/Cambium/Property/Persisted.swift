@@ -100,6 +100,8 @@
       let head = object[keyPath: storageKeyPath].head
       if head.state == PersistedHead.unmanaged {
         object[keyPath: storageKeyPath].setUnmanaged(newValue)
+      } else if head.state == PersistedHead.unfit {
+        object[keyPath: storageKeyPath].replaceUnfit(newValue, of: object)
       } else {
         Value.setPersistedValue(newValue, of: object, head)
       }
@@ -119,11 +121,20 @@
     }
   }
 
+  @usableFromInline mutating func replaceUnfit(_ newValue: Value, of object: ObjectBase) {
+    _ = object.takeUnfitValue(Int(head.index))
+    head.state = PersistedHead.unmanaged
+    value = newValue
+  }
+
   /// The default of an unmanaged property, fixed at its first reading, or a trace's next step.
   @usableFromInline mutating func firstValue(of object: ObjectBase) -> Value {
     if head.state == PersistedHead.traced {
       object.recordTrace(head)
       return Value.tracedValue(of: object, head)
+    }
+    if head.state == PersistedHead.unfit, let stored = object.unfitValue(head) {
+      return Value.value(ofUnfit: stored)
     }
     let value = Value.defaultPersistedValue()
     self.value = value

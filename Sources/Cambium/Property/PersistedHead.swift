@@ -18,6 +18,8 @@
   @usableFromInline static let managed: UInt8 = 1
   @usableFromInline static let managedAndKept: UInt8 = 2
   @usableFromInline static let traced: UInt8 = 3
+  /// The object is unmanaged, and the property was given a value that its type cannot hold.
+  @usableFromInline static let unfit: UInt8 = 4
 
   @usableFromInline static let indexed: UInt8 = 1
   @usableFromInline static let primaryKey: UInt8 = 2

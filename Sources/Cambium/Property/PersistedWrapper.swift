@@ -79,13 +79,21 @@ extension Persisted: PersistedWrapper {
   static func dynamicValue(
     _ storage: UnsafeMutableRawPointer, of object: ObjectBase
   ) -> Any? {
-    Value.dynamicValue(value(storage, of: object))
+    if let stored = storedValue(bound(storage), of: object) {
+      let conversion = ValueConversion(realm: nil, isCopying: false)
+      return Value.convertedValue(stored, conversion).map { Value.dynamicValue($0) } ?? stored
+    }
+    return Value.dynamicValue(value(storage, of: object))
   }
 
   static func writeConverted(_ value: Any?, to row: RowWriter) -> Bool {
     let conversion = ValueConversion(realm: row.realm, isCopying: false)
-    guard let value = Value.convertedValue(value, conversion) else { return false }
-    Value.writePersistedValue(value, to: row)
+    guard let converted = Value.convertedValue(value, conversion) else {
+      guard let value, let stored = Value.storedForm?.storedValue(value) else { return false }
+      stored.withScalarCell { row.append($0) }
+      return true
+    }
+    Value.writePersistedValue(converted, to: row)
     return true
   }
 
@@ -93,12 +101,14 @@ extension Persisted: PersistedWrapper {
     _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
     _ conversion: ValueConversion
   ) -> Bool {
-    guard let value = Value.convertedValue(value, conversion) else { return false }
     let wrapper = bound(storage)
-    if wrapper.pointee.head.state == PersistedHead.unmanaged {
-      wrapper.pointee.setUnmanaged(value)
-    } else {
-      Value.setPersistedValue(value, of: object, wrapper.pointee.head)
+    guard let converted = Value.convertedValue(value, conversion) else {
+      return setUnfitValue(value, wrapper, of: object)
+    }
+    switch wrapper.pointee.head.state {
+    case PersistedHead.unmanaged: wrapper.pointee.setUnmanaged(converted)
+    case PersistedHead.unfit: wrapper.pointee.replaceUnfit(converted, of: object)
+    default: Value.setPersistedValue(converted, of: object, wrapper.pointee.head)
     }
     return true
   }

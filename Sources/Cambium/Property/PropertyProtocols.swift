@@ -43,6 +43,12 @@ public protocol _Persistable: _RealmSchemaDiscoverable, _HasPersistedType {
   static func assignedUnmanagedValue(_ value: Self, over current: Self?) -> Self
   /// The value that a key path's trace continues with.
   static func tracedValue(of object: ObjectBase, _ head: PersistedHead) -> Self
+  /// The type in which values are stored, when this one cannot hold all that its column can; nil for
+  /// all other types.
+  static var storedForm: (any StoredScalar.Type)? { get }
+  /// The value of a property that was given `stored`, which this type cannot hold: nil if it is an
+  /// optional enumeration; stops otherwise.
+  static func value(ofUnfit stored: any StoredScalar) -> Self
 }
 
 extension _Persistable {
@@ -80,6 +86,14 @@ extension _Persistable {
   /// Only links lead on.
   public static func tracedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
     defaultPersistedValue()
+  }
+
+  /// Most types hold whatever their column can.
+  @inlinable public static var storedForm: (any StoredScalar.Type)? { nil }
+
+  /// Stops.
+  public static func value(ofUnfit stored: any StoredScalar) -> Self {
+    fatalError("Could not convert value '\(stored)' to type '\(Self.self)'.")
   }
 }
 

@@ -35,6 +35,11 @@ extension StoredInteger {
     try body(.int(Int64(self)))
   }
 
+  /// The stored width, for narrower ones.
+  @inlinable public static var storedForm: (any StoredScalar.Type)? {
+    bitWidth < Int64.bitWidth ? Int64.self : nil
+  }
+
   /// Accepts integers of every width and truth values.
   public init?(converting value: Any) {
     guard let integer = StoredNumber.integer(value), let result = Self(exactly: integer) else {

@@ -74,6 +74,10 @@ extension WriteSession {
     let property = access.description.properties[index]
     keyRow.begin([.null])
     keyRow.position = 0
+    if let unfit = object.extra?.unfitValues[index] {
+      unfit.withScalarCell { keyRow.append($0) }
+      return keyRow.cells[0]
+    }
     property.wrapper.peek(object.storage + property.offset, to: keyRow)
     return keyRow.cells[0]
   }
@@ -128,6 +132,10 @@ extension WriteSession {
     row.begin(editor.defaults)
     for index in properties.indices where editor.positions[index] >= 0 {
       row.position = editor.positions[index]
+      if let unfit = object.takeUnfitValue(index) {
+        unfit.withScalarCell { row.append($0) }
+        continue
+      }
       properties[index].wrapper.take(storage + properties[index].offset, to: row)
     }
     row.position = editor.createdPosition
@@ -193,6 +201,10 @@ extension WriteSession {
       if index == access.stored.primaryKeyIndex || property.property.isComputed { continue }
       if let partial, !partial.contains(index) {
         property.wrapper.discard(object.storage + property.offset)
+        continue
+      }
+      if let unfit = object.takeUnfitValue(index) {
+        unfit.withScalarCell { object.writeCell(access.head(index), $0) }
         continue
       }
       property.wrapper.takeAssigning(

@@ -203,6 +203,64 @@ import Testing
     #expect(SpecValues(value: ["float": 0.5]).float == 0.5)
   }
 
+  @Test func `integers that a property's type cannot hold are stored`() throws {
+    let realm = try specRealm()
+    let unmanaged = SpecValues(value: ["int8": 300, "int16": Int64.min, "int8O": -129])
+    #expect(unmanaged["int8"] as? Int64 == 300)
+    #expect(unmanaged["int16"] as? Int64 == .min)
+    #expect(unmanaged["int8O"] as? Int64 == -129)
+    #expect(unmanaged.int32 == 0)
+    let managed = try realm.write {
+      realm.add(unmanaged)
+      return [
+        unmanaged, realm.create(SpecValues.self, value: ["int8": 300]),
+        realm.create(SpecValues.self, value: unmanaged),
+        realm.create(SpecValues.self, value: ["", true, 1, 300] as [Any]),
+      ]
+    }
+    #expect(managed.allSatisfy { $0["int8"] as? Int64 == 300 })
+    #expect(realm.objects(SpecValues.self).where { $0.int8 > 100 }.count == 4)
+    try realm.write {
+      managed[0]["int8"] = 7
+      managed[1].int8 = 8
+      managed[2]["int8"] = -1000
+    }
+    #expect(managed[0].int8 == 7 && managed[1].int8 == 8)
+    #expect(managed[2]["int8"] as? Int64 == -1000)
+    let key = try realm.write { realm.create(SpecSmallKey.self, value: ["key": 300]) }
+    #expect(realm.object(ofType: SpecSmallKey.self, forPrimaryKey: 300) != nil)
+    #expect(key["key"] as? Int64 == 300)
+  }
+
+  @Test func `raw values without a case are stored, and nil where nil may be`() throws {
+    let realm = try specRealm()
+    let unmanaged = SpecValues(value: ["color": "mauve", "colorO": "mauve", "levelO": 6])
+    #expect(unmanaged["color"] as? String == "mauve")
+    #expect(unmanaged.colorO == nil && unmanaged.levelO == nil)
+    #expect(unmanaged["levelO"] as? Int == 6)
+    try realm.write { realm.add(unmanaged) }
+    #expect(unmanaged["color"] as? String == "mauve")
+    #expect(unmanaged.colorO == nil && unmanaged.levelO == nil)
+    #expect(unmanaged["colorO"] as? String == "mauve")
+    try realm.write {
+      unmanaged["levelO"] = 7
+      unmanaged.color = .green
+    }
+    #expect(unmanaged["levelO"] as? Int == 7 && unmanaged.levelO == nil)
+    #expect(unmanaged.color == .green)
+  }
+
+  @Test func `a value that fits replaces one that does not in an unmanaged object`() {
+    let object = SpecValues(value: ["int8": 300, "color": "mauve", "levelO": 6])
+    object.int8 = 3
+    object["color"] = "blue"
+    object.levelO = nil
+    #expect(object.int8 == 3 && object["int8"] as? Int8 == 3)
+    #expect(object.color == .blue && object.levelO == nil && object["levelO"] == nil)
+    object["int8"] = 301
+    #expect(object["int8"] as? Int64 == 301)
+  }
+
   @Test func `properties are read and written by name`() throws {
     let realm = try specRealm()
     let person = SpecPerson(1, "Ann")

@@ -23,6 +23,28 @@ extension SpecTrap {
       _ = realm.isEmpty
       _ = person.name
     },
+    SpecTrap("reading a small integer that is too large", "convert value '300' to type 'Int8'") {
+      let realm = try specRealm()
+      let values = try realm.write { realm.create(SpecValues.self, value: ["int8": 300]) }
+      _ = values.int8
+    },
+    SpecTrap("reading one of an unmanaged object", "Could not convert value '300' to type 'Int8'") {
+      _ = SpecValues(value: ["int8O": 300]).int8O
+    },
+    SpecTrap("reading a raw value without a case", "value 'mauve' to type 'SpecColor' in a non-opt")
+    {
+      let realm = try specRealm()
+      let values = try realm.write { realm.create(SpecValues.self, value: ["color": "mauve"]) }
+      _ = values.color
+    },
+    SpecTrap("reading one of an unmanaged enum", "value '6' to type 'SpecLevel' in a non-optional")
+    {
+      _ = SpecValues(value: ["level": 6]).level
+    },
+    SpecTrap("a list of small integers", "Invalid value '[\"mauve\"]' of type 'Array<String>' for")
+    {
+      _ = SpecValues(value: ["colors": ["mauve"]])
+    },
     SpecTrap("adding a deleted object", "Adding a deleted or invalidated object to a Realm") {
       let (realm, person) = try ann()
       realm.beginWrite()

@@ -1,0 +1,69 @@
+// A column can hold more than the type of its property: all widths of integers are 64 bits in the
+// file, and an enumeration's raw values may match no case. Such a value that arrives through a
+// dictionary, an array or dynamic access is stored; it is the typed reading that stops, or gives nil
+// for an optional enumeration. While the object is unmanaged, the value waits in ``ObjectExtra``.
+
+extension Persisted {
+  /// Stores a value that `Value` cannot hold in its stored form; false when that form cannot either.
+  static func setUnfitValue(
+    _ value: Any?, _ wrapper: UnsafeMutablePointer<Self>, of object: ObjectBase
+  ) -> Bool {
+    guard let value, let stored = Value.storedForm?.storedValue(value) else { return false }
+    guard wrapper.pointee.head.isUnmanaged else {
+      stored.withScalarCell { object.writeCell(wrapper.pointee.head, $0) }
+      return true
+    }
+    let offset = UnsafeRawPointer(wrapper) - UnsafeRawPointer(object.storage)
+    let properties = ClassRegistry.description(of: type(of: object)).properties
+    guard let index = properties.firstIndex(where: { $0.offset == offset }) else { return false }
+    let extra = object.extra ?? ObjectExtra()
+    extra.unfitValues[index] = stored
+    object.extra = extra
+    wrapper.pointee.head.state = PersistedHead.unfit
+    wrapper.pointee.head.index = UInt16(index)
+    wrapper.pointee.value = nil
+    return true
+  }
+
+  /// The property's stored value, when its type is one that cannot hold all of them.
+  static func storedValue(
+    _ wrapper: UnsafeMutablePointer<Self>, of object: ObjectBase
+  ) -> (any StoredScalar)? {
+    let head = wrapper.pointee.head
+    switch head.state {
+    case PersistedHead.unfit: return object.unfitValue(head)
+    case PersistedHead.managed: return Value.storedForm?.storedValue(of: object, head)
+    default: return nil
+    }
+  }
+}
+
+extension StoredScalar {
+  /// `value` as this type, if it can hold it.
+  static func storedValue(_ value: Any) -> (any StoredScalar)? {
+    value as? Self ?? Self(converting: value)
+  }
+
+  /// What is stored for a managed object; nil for null.
+  static func storedValue(of object: ObjectBase, _ head: PersistedHead) -> (any StoredScalar)? {
+    optionalPersistedValue(of: object, head)
+  }
+}
+
+extension PersistedHead {
+  /// Whether the property's object is unmanaged, whatever the property holds.
+  var isUnmanaged: Bool { state == Self.unmanaged || state == Self.unfit }
+}
+
+extension ObjectBase {
+  /// The value that waits for its row because the property's type cannot hold it.
+  final func unfitValue(_ head: PersistedHead) -> (any StoredScalar)? {
+    extra?.unfitValues[Int(head.index)]
+  }
+
+  /// Takes such a value out, to store it.
+  final func takeUnfitValue(_ index: Int) -> (any StoredScalar)? {
+    guard let extra else { return nil }
+    return extra.unfitValues.removeValue(forKey: index)
+  }
+}
