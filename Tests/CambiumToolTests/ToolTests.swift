@@ -105,6 +105,26 @@ import Testing
     try FileStore(path: path).beginWrite().abort()
   }
 
+  @Test func `verify --salvage writes what can be read and lists what is lost`() throws {
+    try makeStore()
+    let url = URL(fileURLWithPath: path)
+    var bytes = try Data(contentsOf: url)
+    bytes[bytes.count / 2] ^= 0x5A
+    try bytes.write(to: url)
+    let output = folder.path("saved.cambium")
+    let outcome = try ToolRunner.run("verify", path, "--salvage", output, "--json")
+    let losses = try #require(outcome.json["losses"] as? [[String: Any]])
+    let lost = losses.reduce(0) { $0 + ($1["rows"] as? Int ?? 0) }
+    let saved = try #require(outcome.json["saved"] as? [[String: Any]])
+    #expect(saved.first?["rows"] as? Int == 10_000 - lost)
+    #expect(outcome.status == (losses.isEmpty ? 0 : 1))
+    #expect(try ToolRunner.run("verify", output).status == 0)
+    #expect(try Data(contentsOf: url) == bytes)
+    let again = try ToolRunner.run("verify", path, "--salvage", output)
+    #expect(again.status == 1 && again.errors.contains(output))
+    #expect(try ToolRunner.run("verify", path, "--salvage", output, "--repair").status != 0)
+  }
+
   @Test func `compact makes the file smaller and keeps its content`() throws {
     try makeStore()
     let before = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int

@@ -133,13 +133,20 @@ extension ColumnLeaf {
   func forEachOutboardCell(
     _ visit: (OutboardCell) throws(StoreError) -> Void
   ) throws(StoreError) {
+    try forEachOutboardRow { _, cell throws(StoreError) in try visit(cell) }
+  }
+
+  /// Calls `visit` with the row and the cell of each value that lives outside of the leaf.
+  func forEachOutboardRow(
+    _ visit: (Int, OutboardCell) throws(StoreError) -> Void
+  ) throws(StoreError) {
     for index in 0..<columnCount {
       let entry = page.bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
       guard let column = LeafColumn(entry: entry, leaf: self), column.outboard != nil,
         let parts = column.bytesColumn
       else { continue }
       for row in 0..<rowCount where parts.isOutboard(row) {
-        if let cell = OutboardCell(parts.entry(row)) { try visit(cell) }
+        if let cell = OutboardCell(parts.entry(row)) { try visit(row, cell) }
       }
     }
   }

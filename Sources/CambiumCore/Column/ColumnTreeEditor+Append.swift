@@ -16,36 +16,50 @@ extension ColumnTreeEditor {
     precondition(other.isPositional == isPositional, "Both trees have keys, or neither.")
     var cursor = other.leafCursor()
     guard try cursor.first() else { return }
-    var row = RowBuffer(columnCount: layout.columns.count)
     repeat {
       let leaf = cursor.leaf
-      let columns = layout.columns.map { spec -> LeafColumn? in
-        leaf.column(spec.id).flatMap { $0.type == spec.type ? $0 : nil }
-      }
-      let parts = columns.map { $0?.bytesColumn }
-      for index in 0..<leaf.rowCount {
-        row.reset()
-        for (place, spec) in layout.columns.enumerated() {
-          guard let column = columns[place] else {
-            row.set(place, Self.defaultValue(spec))
-            continue
-          }
-          if let parts = parts[place] {
-            try row.set(place, parts.cell(index), other, mapping)
-          } else {
-            row.set(place, column.value(index))
-          }
-        }
-        let values = UnsafeBufferPointer(row.values)
-        if isPositional {
-          try insert(at: count, values: values)
-        } else if try !insert(key: leaf.key(at: index), values: values) {
-          throw .damaged(Damage(.order, "key \(leaf.key(at: index)) occurs twice"))
-        }
+      try append(rowsOf: leaf, of: other, mapping: mapping) { key throws(StoreError) in
+        throw .damaged(Damage(.order, "key \(key) occurs twice"))
       }
       progress(cursor.firstIndex + leaf.rowCount)
-      if context.dirty.byteCount > spillByteCount { _ = try flush() }
     } while try cursor.next()
+  }
+
+  /// Appends the rows of one leaf of `other` whose keys `isKept`, as ``append(contentsOf:mapping:progress:)``
+  /// does; `duplicate` is called with each key that is there already.
+  func append(
+    rowsOf leaf: ColumnLeaf, of other: ColumnTree, where isKept: (Int64) -> Bool = { _ in true },
+    mapping: (TreeRoot) throws(StoreError) -> TreeRoot,
+    duplicate: (Int64) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var row = RowBuffer(columnCount: layout.columns.count)
+    let columns = layout.columns.map { spec -> LeafColumn? in
+      leaf.column(spec.id).flatMap { $0.type == spec.type ? $0 : nil }
+    }
+    let parts = columns.map { $0?.bytesColumn }
+    for index in 0..<leaf.rowCount {
+      let key = leaf.key(at: index)
+      if !isKept(key) { continue }
+      row.reset()
+      for (place, spec) in layout.columns.enumerated() {
+        guard let column = columns[place] else {
+          row.set(place, Self.defaultValue(spec))
+          continue
+        }
+        if let parts = parts[place] {
+          try row.set(place, parts.cell(index), other, mapping)
+        } else {
+          row.set(place, column.value(index))
+        }
+      }
+      let values = UnsafeBufferPointer(row.values)
+      if isPositional {
+        try insert(at: count, values: values)
+      } else if try !insert(key: key, values: values) {
+        try duplicate(key)
+      }
+    }
+    if context.dirty.byteCount > spillByteCount { _ = try flush() }
   }
 }
 

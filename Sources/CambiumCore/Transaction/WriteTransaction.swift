@@ -317,6 +317,22 @@ public final class WriteTransaction: DatabaseView {
     try write(editor, name)
   }
 
+  /// Makes an empty table as `record` describes it.
+  func adoptTable(_ name: String, _ record: TableRecord) throws(StoreError) -> TableEditor {
+    try checkNew(name)
+    let editor = TableEditor(newTable: record, context: context)
+    tables[name] = editor
+    try write(editor, name)
+    return editor
+  }
+
+  /// Gives the next table the number `next`.
+  func adoptNextTableNumber(_ next: UInt32) throws(StoreError) {
+    var writer = ByteWriter()
+    writer.put(next)
+    try put(.value(writer.bytes), Catalog.nextTableKey)
+  }
+
   /// Goes on numbering tables where `view` stopped.
   func adoptTableNumber(of view: any DatabaseView) throws(StoreError) {
     let catalog = (view as? WriteTransaction)?.currentCatalog ?? (view as? Snapshot)?.catalog

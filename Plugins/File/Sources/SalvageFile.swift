@@ -1,0 +1,147 @@
+import CambiumCore
+
+/// A file of pages as it lies there, for saving what can be read of it.
+///
+/// Believes nothing that it does not need: neither sizes nor which head is whole. Pages are read one
+/// by one, never through a mapping. Everything that would write throws.
+public final class SalvageFile: SalvageStore {
+  /// What the store says it is, as far as that can be read.
+  public let identity: StoreIdentity
+  /// Every head that can be read, the newest first.
+  public let heads: [Head]
+  /// All of the file behind identity and heads.
+  public let pageExtent: Extent
+  private let device: any Device
+  private let path: String
+
+  /// Opens the file at `path` for reading and, where that is allowed, locks it against all others.
+  ///
+  /// Throws what `FileStore(path:options:)` throws for a path that leads to no file or to one in use,
+  /// and `StoreError.notAStore(path:reason:)` when neither the identity nor a head can be read.
+  public convenience init(
+    path: String, options: FileStoreOptions = FileStoreOptions()
+  ) throws(StoreError) {
+    let device: any Device
+    if let makeDevice = options.device {
+      device = try makeDevice(path)
+    } else {
+      device = try Self.open(path)
+    }
+    try self.init(device: device, path: path)
+  }
+
+  private init(device: any Device, path: String) throws(StoreError) {
+    self.device = device
+    self.path = path
+    let byteCount = try device.perform(path: path) { device throws(DeviceError) in
+      try device.byteCount()
+    }
+    var sector: IdentitySector?
+    var reason: StoreError?
+    do throws(StoreError) {
+      sector = try FileOpening.readIdentity(device, path: path)
+    } catch {
+      guard Self.isDamage(error) else { throw error }
+      reason = error
+    }
+    let slots = try Self.readHeads(device, sector, path: path)
+    if let reason, slots.isEmpty { throw reason }
+    heads = slots.sorted { $0.sequence > $1.sequence }.map(\.head)
+    let codec = sector?.codec ?? ""
+    identity = StoreIdentity(
+      kind: IdentitySector.kind, path: path,
+      uuid: (
+        sector?.uuidHigh ?? slots.first?.uuidHigh ?? 0, sector?.uuidLow ?? slots.first?.uuidLow ?? 0
+      ), formatVersion: FileLayout.formatVersion, codec: codec, isReadOnly: true)
+    let first = UInt64(FileLayout.initialByteCount / Extent.unitByteCount)
+    let end = UInt64(byteCount / Extent.unitByteCount)
+    pageExtent = Extent(address: first, unitCount: end > first ? end - first : 0)
+  }
+
+  private static func open(_ path: String) throws(StoreError) -> PosixDevice {
+    let (device, _) = try FilePaths.open(path: path, isReadOnly: true)
+    do throws(StoreError) {
+      return try FilePaths.openExclusively(path: path).0
+    } catch .permissionDenied {
+      // Who may not write may still read.
+      return device
+    }
+  }
+
+  /// Whether an error may stem from damaged bytes, of which heads may still know better.
+  private static func isDamage(_ error: StoreError) -> Bool {
+    switch error {
+    case .damaged, .notAStore, .truncated, .unsupportedFormat: true
+    default: false
+    }
+  }
+
+  /// Both slots; without an identity each is believed on its own checksum.
+  private static func readHeads(
+    _ device: any Device, _ sector: IdentitySector?, path: String
+  ) throws(StoreError) -> [HeadSector] {
+    if let sector {
+      return try FileOpening.readSlots(device, identity: sector, path: path).compactMap { $0 }
+    }
+    var heads: [HeadSector] = []
+    for offset in FileLayout.headOffsets {
+      let buffer: PageBuffer
+      do throws(StoreError) {
+        buffer = try device.readPage(
+          at: offset, byteCount: FileLayout.sectorByteCount, path: path)
+      } catch .damaged {
+        continue
+      }
+      let stored = StoredBytes(buffer)
+      var guess = IdentitySector(codec: "")
+      guess.uuidHigh = stored.load(FileLayout.Head.uuid, as: UInt64.self)
+      guess.uuidLow = stored.load(FileLayout.Head.uuid + 8, as: UInt64.self)
+      if let head = HeadSector(stored: stored.bytes, identity: guess) { heads.append(head) }
+    }
+    return heads
+  }
+
+  /// The bytes at `reference`, wherever in the file that is.
+  public func read(_ reference: PageReference) throws(StoreError) -> Page {
+    let extent = reference.extent
+    guard extent.unitCount > 0, !reference.isDirty, extent.address >= pageExtent.address,
+      extent.end <= pageExtent.end
+    else {
+      throw .damaged(Damage(.reference, at: reference, "the page lies outside of the store"))
+    }
+    return try device.readPage(at: extent.byteOffset, byteCount: extent.byteCount, path: path).page
+  }
+
+  /// The newest head that can be read, or an empty one.
+  public func newestHead() throws(StoreError) -> Head {
+    heads.first ?? Head(version: 0, epoch: 1, root: .empty(.key))
+  }
+
+  /// Pins the newest head; nothing changes, so that nothing has to be held.
+  public func pin() throws(StoreError) -> Pin { Pin(head: try newestHead()) {} }
+
+  /// Throws: a damaged store is not written.
+  public func beginWrite() throws(StoreError) -> any PageWriter { throw .readOnly(path: path) }
+
+  /// Does nothing: there is nothing to sync.
+  public func sync() throws(StoreError) {}
+
+  /// The newest version, at once.
+  public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
+    heads.first?.version ?? 0
+  }
+
+  /// The size; of free space nothing is known.
+  public func statistics() throws(StoreError) -> StoreStatistics {
+    let version = heads.first?.version ?? 0
+    return StoreStatistics(
+      totalByteCount: Int(pageExtent.end) * Extent.unitByteCount, freeByteCount: 0,
+      pendingByteCount: 0, newestVersion: version, durableVersion: version, pinnedVersions: [])
+  }
+
+  /// Nothing: the store's own books are not read.
+  public func check(reachable: [Extent]) throws(StoreError) -> [String] { [] }
+
+  /// Does nothing: the file is let go with this object.
+  public func close() throws(StoreError) {}
+}

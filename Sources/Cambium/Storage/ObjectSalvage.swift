@@ -1,0 +1,151 @@
+import CambiumCore
+
+/// Makes indexes and backlinks of a salvaged store anew, and takes out links to lost objects.
+///
+/// Works on what the catalog says, without the program's classes, inside the transaction that wrote
+/// the classes' tables.
+package struct ObjectSalvage {
+  private let transaction: WriteTransaction
+  private var losses: [SalvageReport.Loss] = []
+
+  package init(transaction: WriteTransaction) { self.transaction = transaction }
+
+  /// Whether what stands under `name` follows from the objects.
+  package static func isDerived(_ name: String) -> Bool {
+    name.hasPrefix("index/") || name.hasPrefix("backlinks/")
+  }
+
+  /// Does it; returns which links are lost.
+  package mutating func run() throws(StoreError) -> [SalvageReport.Loss] {
+    for name in try transaction.names(withPrefix: StoredName.tablePrefix) {
+      guard let table = try transaction.editTable(name) else { continue }
+      let className = String(name.dropFirst(StoredName.tablePrefix.count))
+      for column in table.record.columns {
+        guard let property = StoredProperty(attributes: column.attributes) else { continue }
+        if property.type == .object, let target = property.objectClassName {
+          try mendLinks(className, table, column, property, to: target)
+        }
+        // An integer primary key that is always there is the object's key.
+        let isKey = property.isPrimaryKey && property.type == .int && !property.isOptional
+        if (property.isIndexed || property.isPrimaryKey) && !isKey {
+          try buildIndex(className, table, column, isSigned: property.type == .date)
+        }
+      }
+    }
+    return losses
+  }
+
+  private func keys(_ table: TableEditor) throws(StoreError) -> [Int64] {
+    var keys: [Int64] = []
+    var cursor = table.table.groups[0].leafCursor()
+    var isValid = try cursor.first()
+    while isValid {
+      for row in 0..<cursor.leaf.rowCount { keys.append(cursor.leaf.key(at: row)) }
+      isValid = try cursor.next()
+    }
+    return keys
+  }
+
+  private func buildIndex(
+    _ className: String, _ table: TableEditor, _ column: ColumnDescriptor, isSigned: Bool
+  ) throws(StoreError) {
+    let tree = try transaction.editKeyTree(StoredName.index(className, column.id))
+    var entries: [[UInt8]] = []
+    for key in try keys(table) {
+      if let value = try table.editor(of: column.id).value(key: key, column: column.id),
+        let form = IndexKey.form(of: value, isSigned: isSigned)
+      {
+        entries.append(IndexKey.key(form, key))
+      }
+    }
+    entries.sort { $0.lexicographicallyPrecedes($1) }
+    for entry in entries { _ = try tree.set(entry, []) }
+  }
+
+  // MARK: Links
+
+  private mutating func mendLinks(
+    _ className: String, _ table: TableEditor, _ column: ColumnDescriptor,
+    _ property: StoredProperty, to targetName: String
+  ) throws(StoreError) {
+    let target = try transaction.editTable(StoredName.table(targetName))
+    var backlinks: BacklinkEditor?
+    if target != nil {
+      backlinks = BacklinkEditor(
+        tree: try transaction.editKeyTree(StoredName.backlinks(targetName)))
+    }
+    var lostCount = 0
+    for key in try keys(table) {
+      let links = try links(of: key, table, column)
+      var kept: [Int64?] = []
+      for link in links {
+        guard let link else {
+          kept.append(nil)
+          continue
+        }
+        if try target?.editor(of: target?.record.columns.first?.id ?? 0).contains(key: link)
+          ?? false
+        {
+          kept.append(link)
+          try backlinks?.add(
+            BacklinkKey(target: link, table: table.record.id, column: column.id, source: key))
+        }
+      }
+      if kept.count < links.count {
+        lostCount += links.count - kept.count
+        try replace(kept, key, table, column)
+      }
+    }
+    try backlinks?.settle()
+    guard lostCount > 0 else { return }
+    losses.append(
+      SalvageReport.Loss(
+        name: StoredName.table(className), keys: "links of property \(column.name)",
+        rowCount: nil, reason: "\(lostCount) objects of \(targetName) to which they led are lost"))
+  }
+
+  /// The targets of one object's property; nil for null elements of a list.
+  private func links(
+    of key: Int64, _ table: TableEditor, _ column: ColumnDescriptor
+  ) throws(StoreError) -> [Int64?] {
+    switch try table.editor(of: column.id).value(key: key, column: column.id) {
+    case .int(let link)?: return [link]
+    case .bytes(let bytes)?:
+      return StoredList.elements(of: bytes, .int).map(\.link)
+    case .tree(let root)?:
+      var links: [Int64?] = []
+      var cursor = ColumnTree(root: root, source: transaction.source).leafCursor()
+      var isValid = try cursor.first()
+      while isValid {
+        let column = cursor.leaf.column(StoredList.elementColumn)
+        for row in 0..<cursor.leaf.rowCount {
+          links.append(column.flatMap { $0.isNull(row) ? nil : $0.int(row) })
+        }
+        isValid = try cursor.next()
+      }
+      return links
+    default: return []
+    }
+  }
+
+  private func replace(
+    _ links: [Int64?], _ key: Int64, _ table: TableEditor, _ column: ColumnDescriptor
+  ) throws(StoreError) {
+    guard column.type == .bytes else {
+      _ = try table.update(key: key, column: column.id, value: .null)
+      return
+    }
+    let elements = links.map { link in link.map { ColumnValue.int($0) } ?? .null }
+    if let form = StoredList.form(elements, .int) {
+      let result = form.withUnsafeBytes { bytes in
+        catching { () throws(StoreError) in
+          _ = try table.update(key: key, column: column.id, value: .bytes(bytes))
+        }
+      }
+      return try result.get()
+    }
+    let list = ListTreeEditor(root: .empty(.position), type: .int, context: transaction.context)
+    for (index, element) in elements.enumerated() { try list.insert(element, at: index) }
+    _ = try table.update(key: key, column: column.id, value: .tree(try list.flush()))
+  }
+}

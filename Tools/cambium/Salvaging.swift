@@ -1,0 +1,84 @@
+import Cambium
+import CambiumCore
+import CambiumFile
+import Foundation
+
+/// What `verify --salvage` wrote and what is lost.
+struct Salvaging: Encodable {
+  struct Saved: Encodable {
+    var name: String
+    var rows: Int
+    /// Where it comes from, when that is not the newest version.
+    var origin: String?
+  }
+
+  struct Loss: Encodable {
+    var name, keys, reason: String
+    var rows: Int?
+  }
+
+  var path, output: String
+  var version: UInt64?
+  var saved: [Saved]
+  var losses: [Loss]
+  var isComplete: Bool { losses.isEmpty }
+
+  private enum CodingKeys: CodingKey { case path, output, version, saved, losses, isComplete }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(path, forKey: .path)
+    try container.encode(output, forKey: .output)
+    try container.encode(version, forKey: .version)
+    try container.encode(saved, forKey: .saved)
+    try container.encode(losses, forKey: .losses)
+    try container.encode(isComplete, forKey: .isComplete)
+  }
+
+  /// Writes what can be read of the store at `path` into a new one at `output`.
+  init(path: String, output: String, progress: ProgressLine) throws {
+    self.path = path
+    self.output = output
+    if FileManager.default.fileExists(atPath: output) {
+      throw StoreError.system(operation: "create", path: output, code: EEXIST)
+    }
+    let salvage = Salvage(store: try SalvageFile(path: path))
+    let report: SalvageReport
+    do {
+      let database = try Database(store: FileStore(path: output))
+      report = try salvage.run(
+        into: database, leavingOut: ObjectSalvage.isDerived,
+        progress: { rows in progress.show("salvaging", "\(rows) rows") },
+        completing: { transaction throws(StoreError) in
+          var objects = ObjectSalvage(transaction: transaction)
+          return try objects.run()
+        })
+      try database.close()
+    } catch {
+      progress.finish()
+      // Nothing useful is in it.
+      for path in [output, output + ".lock"] { try? FileManager.default.removeItem(atPath: path) }
+      throw error
+    }
+    progress.finish()
+    version = report.version
+    saved = report.saved.map { Saved(name: $0.name, rows: $0.rowCount, origin: $0.origin) }
+    losses = report.losses.map {
+      Loss(name: $0.name, keys: $0.keys, reason: $0.reason, rows: $0.rowCount)
+    }
+  }
+
+  func printForPeople() {
+    let rows = saved.reduce(0) { $0 + $1.rows }
+    print("\(saved.count) trees and values with \(rows) rows of \(path) are in \(output)")
+    for entry in saved {
+      if let origin = entry.origin { print("  \(entry.name) is from \(origin)") }
+    }
+    if losses.isEmpty { return print("Nothing is lost.") }
+    print("Lost:")
+    for loss in losses {
+      let rows = loss.rows.map { " (\($0) rows)" } ?? ""
+      print("  \(loss.name), \(loss.keys)\(rows): \(loss.reason)")
+    }
+  }
+}
