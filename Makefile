@@ -4,7 +4,7 @@ SWIFT ?= swift
 STORE ?= file
 AT ?=
 
-.PHONY: test demo bench bench-core bench-growth bench-objects install lint docs clean
+.PHONY: test demo fuzz bench bench-core bench-growth bench-objects install lint docs clean
 
 # System packages, installed only when missing: the demo reads zstd-compressed data.
 install:
@@ -41,6 +41,12 @@ bench-objects:
 	@Tools/install-packages liblmdb-dev librocksdb-dev libsqlite3-dev
 	$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-objects
 	@Tools/Benchmarks/.build/release/bench-objects $(if $(OBJECTS),--objects $(OBJECTS)) $(if $(JSON),--json)
+
+# Every fuzz target for so many seconds each; fails when an input stops one. SECONDS=60 is an option.
+fuzz:
+	$(SWIFT) build --configuration release --package-path Tools/Fuzz --product fuzz \
+	  --sanitize address --sanitize fuzzer -Xswiftc -enable-testing
+	@Tools/Fuzz/run $(or $(SECONDS),60)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools

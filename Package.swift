@@ -67,6 +67,10 @@ let package = Package(
       resources: [.copy("Golden")]),
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumTool", "CambiumCore", "CambiumFile"]),
+    // The code that the fuzzer feeds, which `Tools/Fuzz` builds as well, and a replay of its corpus.
+    .testTarget(
+      name: "FuzzTests", dependencies: ["Cambium", "CambiumCore", "CambiumFile"],
+      path: "Tools/Fuzz/Sources", exclude: ["fuzz"]),
     // Runs the samples of the documents, which are the programs in Snippets.
     .testTarget(name: "DocumentationTests"),
     .testTarget(
