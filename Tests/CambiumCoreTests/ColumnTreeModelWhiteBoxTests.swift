@@ -220,5 +220,5 @@ struct ColumnTreeModelWhiteBoxTests {
 
 extension ModelValue {
   /// Whether it is a tree that the row owns.
-  fileprivate var isTree: Bool { if case .tree = self { true } else { false } }
+  var isTree: Bool { if case .tree = self { true } else { false } }
 }

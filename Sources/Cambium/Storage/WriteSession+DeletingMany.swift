@@ -28,7 +28,7 @@ extension WriteSession {
         // Links that led here may have changed the rows.
         doomed = try doomedRows(doomed.map(\.key), editor)
         try dropIndexEntries(doomed, access, editor)
-        for object in doomed { try editor.table.remove(key: object.key) }
+        try editor.table.remove(keys: doomed.map(\.key))
       }
       for object in doomed { editor.noteDeletion(of: object.key, created: object.created) }
       access.invalidateRows()

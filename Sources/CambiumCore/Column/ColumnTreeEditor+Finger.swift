@@ -56,7 +56,7 @@ extension ColumnTreeEditor {
     }
   }
 
-  private func branch(_ reference: PageReference, _ level: Int) throws(StoreError) -> ColumnBranch {
+  func branch(_ reference: PageReference, _ level: Int) throws(StoreError) -> ColumnBranch {
     if reference.isDirty {
       return unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self).branch
     }
@@ -182,7 +182,7 @@ extension ColumnTreeEditor {
   }
 
   /// Gives back what the columns that the layout lacks keep outside of the leaf: they end here.
-  private func releaseDroppedColumns(_ leaf: ColumnLeaf) throws(StoreError) {
+  func releaseDroppedColumns(_ leaf: ColumnLeaf) throws(StoreError) {
     for id in leaf.columnIDs {
       guard let column = leaf.column(id), column.outboard != nil else { continue }
       if let index = layout.index(of: id), layout.columns[index].type == column.type { continue }

@@ -193,7 +193,7 @@ extension ColumnTreeEditor {
     options.isOver(byteCount: leaf.byteCount, rowCount: leaf.rowCount)
   }
 
-  private func isUnder(_ byteCount: Int, _ rows: Int) -> Bool {
+  func isUnder(_ byteCount: Int, _ rows: Int) -> Bool {
     byteCount < options.leafByteCount / 3 && rows < max(1, options.maximumRowCount / 3)
   }
 

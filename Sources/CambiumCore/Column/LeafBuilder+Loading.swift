@@ -1,14 +1,17 @@
+import CPlatform
+
 extension LeafBuilder {
   /// Appends all rows of a packed leaf.
   ///
-  /// Columns it lacks get their defaults, columns that the layout lacks are left out.
-  func load(_ leaf: ColumnLeaf) {
+  /// Columns it lacks get their defaults, columns that the layout lacks are left out. Rows whose flag
+  /// in `removed` is set may come without their bytes.
+  func load(_ leaf: ColumnLeaf, removed: UnsafePointer<UInt8>? = nil) {
     reserve(leaf.rowCount)
     if let keys { leaf.copyKeys(into: keys + rowCount) }
     for index in 0..<columnCount {
       let source = leaf.column(columns[index].id)
       if let source, source.type == columns[index].type {
-        columns[index].load(source, at: rowCount)
+        columns[index].load(source, at: rowCount, removed: removed)
       } else {
         columns[index].loadDefaults(count: leaf.rowCount, at: rowCount)
       }
@@ -32,7 +35,9 @@ extension BuilderColumn {
   }
 
   /// Appends all cells of `source`, a column of the same type, behind `first` rows.
-  mutating func load(_ source: LeafColumn, at first: Int) {
+  mutating func load(
+    _ source: LeafColumn, at first: Int, removed: UnsafePointer<UInt8>? = nil
+  ) {
     let count = source.rowCount
     switch type {
     case .int:
@@ -53,7 +58,7 @@ extension BuilderColumn {
         values.put(word: low, (first + row) * 16)
         values.put(word: high, (first + row) * 16 + 8)
       }
-    case .bytes: loadBytes(source, at: first)
+    case .bytes: loadBytes(source, at: first, removed: removed)
     }
     loadNulls(source, at: first)
   }
@@ -70,14 +75,20 @@ extension BuilderColumn {
     }
   }
 
-  private mutating func loadBytes(_ source: LeafColumn, at first: Int) {
+  private mutating func loadBytes(
+    _ source: LeafColumn, at first: Int, removed: UnsafePointer<UInt8>?
+  ) {
     guard let parts = source.bytesColumn else {
       return loadDefaults(count: source.rowCount, at: first)
     }
     if source.encoding == .variable {
-      return loadVariable(parts, count: source.rowCount, at: first)
+      return loadVariable(parts, count: source.rowCount, at: first, removed: removed)
     }
     for row in 0..<source.rowCount {
+      if let removed, removed[row] != 0 {
+        slots[first + row] = 0
+        continue
+      }
       let cell = parts.cell(row)
       switch cell.form {
       case .null: slots[first + row] = 0
@@ -92,7 +103,9 @@ extension BuilderColumn {
   }
 
   /// Appends values that lie one after another, as they lie when nothing was factored out.
-  private mutating func loadVariable(_ parts: BytesColumn, count: Int, at first: Int) {
+  private mutating func loadVariable(
+    _ parts: BytesColumn, count: Int, at first: Int, removed: UnsafePointer<UInt8>?
+  ) {
     let (prefix, suffix) = (parts.prefix, parts.suffix)
     let affixes = prefix.count + suffix.count
     reserveHeap(parts.heapByteCount + affixes * count)
@@ -113,14 +126,19 @@ extension BuilderColumn {
         slots[first + row] = 0
         if affixes == 0 { heapByteCount += length }
       } else if affixes > 0 {
+        if let removed, removed[row] != 0 {
+          slots[first + row] = 0
+          offset += length
+          continue
+        }
         var target = heap + heapByteCount
         if let start = prefix.baseAddress {
-          target.copyMemory(from: start, byteCount: prefix.count)
+          cambium_copy(target, start, prefix.count)
           target += prefix.count
         }
-        target.copyMemory(from: parts.heap + offset, byteCount: length)
+        cambium_copy(target, parts.heap + offset, length)
         if let start = suffix.baseAddress {
-          (target + length).copyMemory(from: start, byteCount: suffix.count)
+          cambium_copy(target + length, start, suffix.count)
         }
         putSlot(first + row, length + affixes, isOutboard: false)
       } else {

@@ -232,7 +232,9 @@ final class LeafBuilder {
   /// Drops all rows from `row` on.
   func truncate(to row: Int) {
     for index in 0..<columnCount {
-      for dropped in row..<rowCount { columns[index].forget(dropped) }
+      if columns[index].nulls != nil || columns[index].type == .bytes {
+        for dropped in row..<rowCount { columns[index].forget(dropped) }
+      }
       columns[index].squeeze(rowCount: row)
     }
     rowCount = row

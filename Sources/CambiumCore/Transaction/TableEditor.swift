@@ -143,6 +143,37 @@ public final class TableEditor {
     return isFound
   }
 
+  /// Removes the rows with `keys`, which ascend; returns how many there were.
+  ///
+  /// For many rows this takes a tenth of the time of as many calls of ``remove(key:)``. A key may
+  /// occur twice and need not exist.
+  @discardableResult
+  public func remove(keys: UnsafeBufferPointer<Int64>) throws(StoreError) -> Int {
+    isRecordChanged = true
+    var count = 0
+    for editor in editors { count = try editor.remove(keys: keys) }
+    return count
+  }
+
+  /// Removes the rows with `keys`, given as an array; see
+  /// ``remove(keys:)-(UnsafeBufferPointer<Int64>)``.
+  @discardableResult
+  public func remove(keys: [Int64]) throws(StoreError) -> Int {
+    let result = keys.withUnsafeBufferPointer { keys in
+      Result<Int, StoreError> { () throws(StoreError) in try remove(keys: keys) }
+    }
+    return try result.get()
+  }
+
+  /// Changes integers of a column leaf by leaf; see ``ColumnTreeEditor/updateInts(of:_:)``.
+  public func updateInts(
+    of column: UInt16,
+    _ change: (ColumnLeaf, UnsafeMutableBufferPointer<Int64>) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    isRecordChanged = true
+    try editor(of: column).updateInts(of: column, change)
+  }
+
   /// Removes all rows; keys and column numbers are not used again.
   public func removeAll() throws(StoreError) {
     isRecordChanged = true

@@ -15,7 +15,7 @@ public final class WriteContext {
   private var written: [PageReference] = []
   /// What writes leaves in the background at the moment.
   var pipeline: LeafPipeline?
-  private static let trustedPageLimit = 256
+  private static let trustedPageLimit = 1 << 16
   /// Whole trees that the new version no longer reaches; the transaction puts them on the catalog's
   /// list of dead roots, whose pages are freed with bounded work per commit.
   public private(set) var abandonedRoots: [TreeRoot] = []

@@ -3,20 +3,9 @@ import CambiumFile
 
 extension CambiumEngine: ColumnUpdating {
   func addYear() throws {
-    let snapshot = try opened().snapshot()
-    guard let table = try snapshot.table(Self.table) else { throw NotOpen() }
     try write(isDurable: false) { editor in
-      let editor = editor.editor(of: Column.age)
-      var cursor = table.groups[0].leafCursor(reading: [Column.age])
-      var isValid = try cursor.first()
-      while isValid {
-        let leaf = cursor.leaf
-        let ages = leaf.column(Column.age)
-        for row in 0..<leaf.rowCount {
-          let age = ((ages?.int(row) ?? 0) + 1) % 100
-          try editor.update(key: leaf.key(at: row), column: Column.age, value: .int(age))
-        }
-        isValid = try cursor.next()
+      try editor.updateInts(of: Column.age) { _, ages in
+        for row in ages.indices { ages[row] = (ages[row] + 1) % 100 }
       }
     }
   }
@@ -25,15 +14,12 @@ extension CambiumEngine: ColumnUpdating {
 extension CambiumEngine: Deleting {
   func removeOddKeys() throws {
     let count = try read { tree in Int64(tree.count) }
-    try write { editor in
-      for key in stride(from: Int64(1), to: count, by: 2) { try editor.remove(key: key) }
-    }
+    let keys = Array(stride(from: Int64(1), to: count, by: 2))
+    try write { editor in _ = try editor.remove(keys: keys) }
   }
 
   func remove(_ keys: [Int64]) throws {
-    try write { editor in
-      for key in keys { try editor.remove(key: key) }
-    }
+    try write { editor in _ = try editor.remove(keys: keys) }
   }
 
   func reusableShare() throws -> Double? {

@@ -1,0 +1,53 @@
+extension LeafBuilder {
+  /// Drops all rows from `first` on but those in `rows`, which count from `first` and ascend.
+  func keep(_ rows: UnsafeBufferPointer<Int32>, from first: Int) {
+    if let keys { rows.gather(keys + first) }
+    for index in 0..<columnCount {
+      columns[index].keep(rows, from: first, rowCount: rowCount)
+      columns[index].squeeze(rowCount: first + rows.count)
+    }
+    rowCount = first + rows.count
+    (isPacked, isFull, checkAt) = (false, false, 0)
+  }
+}
+
+extension BuilderColumn {
+  /// Drops all of `rowCount` rows from `first` on but those in `rows`, which count from `first`.
+  mutating func keep(_ rows: UnsafeBufferPointer<Int32>, from first: Int, rowCount: Int) {
+    let total = rowCount - first
+    if let nulls {
+      let start = nulls + first
+      for row in 0..<total { nullCount -= Int(start[row]) }
+      rows.gather(start)
+      for row in 0..<rows.count { nullCount += Int(start[row]) }
+    }
+    switch type {
+    case .int, .double: rows.gather(ints + first)
+    case .bool: rows.gather(bools + first)
+    case .float: rows.gather(values.assumingMemoryBound(to: UInt32.self) + first)
+    case .wide:
+      rows.gather(values.assumingMemoryBound(to: (UInt64, UInt64).self) + first)
+    case .bytes:
+      let start = slots + first
+      count(start, total, by: -1)
+      rows.gather(start)
+      count(start, rows.count, by: 1)
+    }
+  }
+
+  /// Takes `rows` slots into the totals, or out of them.
+  private mutating func count(_ slots: UnsafePointer<Slot>, _ rows: Int, by sign: Int) {
+    for row in 0..<rows {
+      liveByteCount &+= Self.count(slots[row]) &* sign
+      outboardCount &+= Int(slots[row] &>> 63) &* sign
+    }
+  }
+}
+
+extension UnsafeBufferPointer<Int32> {
+  /// Moves the elements it names to the front.
+  @inline(__always)
+  fileprivate func gather<Cell>(_ elements: UnsafeMutablePointer<Cell>) {
+    for place in 0..<count { elements[place] = elements[Int(self[place])] }
+  }
+}
