@@ -4,7 +4,7 @@ SWIFT ?= swift
 STORE ?= file
 AT ?=
 
-.PHONY: test demo fuzz bench bench-core bench-growth bench-objects install lint docs clean
+.PHONY: test demo fuzz soak bench bench-core bench-growth bench-objects install lint docs clean
 
 # System packages, installed only when missing: the demo reads zstd-compressed data.
 install:
@@ -47,6 +47,14 @@ fuzz:
 	$(SWIFT) build --configuration release --package-path Tools/Fuzz --product fuzz \
 	  --sanitize address --sanitize fuzzer -Xswiftc -enable-testing
 	@Tools/Fuzz/run $(or $(SECONDS),60)
+
+# Crashes of simulated disks over many seeds, counted, and eight processes at a time that are killed.
+# STATES=1000000, KILLS=2000 and SEED=1 are options; nothing of that may lose or tear a commit.
+soak: install
+	$(SWIFT) build --build-tests --configuration release -Xswiftc -enable-testing
+	CAMBIUM_SOAK_STATES=$(or $(STATES),1000000) CAMBIUM_SOAK_KILLS=$(or $(KILLS),2000) \
+	  CAMBIUM_SOAK_SEED=$(or $(SEED),1) $(SWIFT) test --skip-build --configuration release \
+	  -Xswiftc -enable-testing --no-parallel --filter 'SoakTests|SoakProcessTests'
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools

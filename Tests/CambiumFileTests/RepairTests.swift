@@ -8,7 +8,7 @@ struct RepairTests {
   private static let path = "simulated"
 
   private static func options(_ device: SimulatedDevice) -> FileStoreOptions {
-    var options = CrashTests.Run.options(device)
+    var options = CrashRun.options(device)
     options.foldAfterRecordCount = 2
     return options
   }

@@ -25,7 +25,7 @@ struct SettlingTests {
     private let clock: Clock
 
     static func options(_ device: SimulatedDevice, _ timer: IdleTimer) -> FileStoreOptions {
-      var options = CrashTests.Run.options(device)
+      var options = CrashRun.options(device)
       options.timer = timer
       return options
     }
@@ -129,7 +129,7 @@ struct SettlingTests {
       let image = bench.device.crashImage(
         afterOperations: bench.device.operationCount, mood: mood, generator: &generator)
       let again = try FileStore(
-        path: "simulated", options: CrashTests.Run.options(SimulatedDevice(image)))
+        path: "simulated", options: CrashRun.options(SimulatedDevice(image)))
       let reading = try FakeTree.read(again.newestHead().root, again)
       #expect(reading.content == content)
       #expect(try again.check(reachable: reading.extents) == [])

@@ -24,7 +24,9 @@ struct FileOpening {
       {
         try create(on: device, codec: options.codec, path: path)
       }
-      return try FileOpening(path: path, options: options, device: device, memory: SharedMemory())
+      return try FileOpening(
+        path: path, options: options, device: device, memory: options.memory ?? SharedMemory(),
+        lockFile: options.memory)
     }
     // Whoever was there may have left meanwhile; then the next try finds the file free.
     let patience = Patience()

@@ -290,8 +290,9 @@ extension FileStore {
   private func cutSlack() throws(StoreError) {
     let (used, total) = state.withLock { ($0.heldByteCount, $0.fileByteCount) }
     guard let used else { return }
-    guard total - used > 512 << 10 else { return }
-    let target = used + (128 << 10)
+    guard total - used > options.largestSlackByteCount else { return }
+    let block = FileLayout.blockByteCount
+    let target = used + options.largestSlackByteCount / 4 / block * block
     try device.perform(path: path) { device throws(DeviceError) in
       try device.truncate(to: target)
     }

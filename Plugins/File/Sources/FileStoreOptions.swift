@@ -33,6 +33,11 @@ public struct FileStoreOptions: Sendable {
 
   /// Whether a reader shares memory with others where it could; without that writers are locked out.
   package var readersShare = true
+  /// What stands in for the lock file when the device is the caller's: it outlives a store as the lock
+  /// file outlives a process that is killed.
+  var memory: SharedMemory?
+  /// More than this behind what is used is cut off at close, to a quarter of it.
+  package var largestSlackByteCount = 512 << 10
   /// How many records pile up before the free map is brought up to date.
   package var foldAfterRecordCount = 64
   /// A commit of more bytes is synced in two steps.

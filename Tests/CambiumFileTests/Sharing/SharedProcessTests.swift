@@ -15,28 +15,6 @@ struct SharedProcessTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Commits at random until `count` commits are done, or until it is killed after some time.
-  private static func work(
-    _ path: String, seed: UInt64, count: Int, killAfterMicroseconds: UInt32?
-  ) throws {
-    if let delay = killAfterMicroseconds {
-      Thread {
-        usleep(delay)
-        kill(getpid(), SIGKILL)
-      }.start()
-    }
-    var generator = SeededGenerator(seed: seed)
-    var options = FileStoreOptions()
-    options.foldAfterRecordCount = 8
-    let database = try Database(store: FileStore(path: path, options: options))
-    let ring = Ring(database)
-    for _ in 0..<count {
-      try ring.turn(&generator)
-      try ring.check()
-    }
-    try database.close()
-  }
-
   @Test func `writers and readers of four processes keep the ring whole`() async throws {
     try Ring(Database(store: FileStore(path: path))).make()
     await withTaskGroup(of: Void.self) { [path = path as String] group in
@@ -44,7 +22,7 @@ struct SharedProcessTests {
         group.addTask {
           await #expect(processExitsWith: .success) {
             [path = path as String, seed = seed as UInt64] in
-            try Self.work(path, seed: seed, count: 40, killAfterMicroseconds: nil)
+            try Ring.work(path, seed: seed, count: 40)
           }
         }
       }
@@ -74,7 +52,8 @@ struct SharedProcessTests {
                 path = path as String, seed = round * 10 + UInt64(index) as UInt64,
                 delay = delay as UInt32
               ] in
-              try Self.work(path, seed: seed, count: .max, killAfterMicroseconds: delay)
+              Killing.after(microseconds: delay)
+              try Ring.work(path, seed: seed, count: .max)
             }
           }
         }
@@ -174,53 +153,5 @@ struct SharedProcessTests {
       writer.abort()
       try store.close()
     }
-  }
-}
-
-/// A ring of keys with values whose sum stays the same.
-private struct Ring {
-  private static let count = 64
-  private static let total = count * 1000
-  private let database: Database
-
-  init(_ database: Database) { self.database = database }
-
-  func make() throws {
-    let transaction = try database.beginWrite()
-    for key in 0..<Self.count { try set(key, 1000, transaction) }
-    _ = try transaction.commit()
-    try database.close()
-  }
-
-  private func set(_ key: Int, _ value: Int, _ transaction: WriteTransaction) throws {
-    try transaction.setValue("key/\(key)", Array("\(value)".utf8))
-  }
-
-  private func value(_ key: Int, _ view: any DatabaseView) throws -> Int {
-    let bytes = try #require(try view.value("key/\(key)"))
-    return try #require(Int(String(decoding: bytes, as: UTF8.self)))
-  }
-
-  /// Moves an amount from one key to another.
-  func turn(_ generator: inout SeededGenerator) throws {
-    let transaction = try database.beginWrite()
-    let from = Int.random(in: 0..<Self.count, using: &generator)
-    let to = (from + Int.random(in: 1..<Self.count, using: &generator)) % Self.count
-    let amount = Int.random(in: 1...100, using: &generator)
-    try set(from, value(from, transaction) - amount, transaction)
-    try set(to, value(to, transaction) + amount, transaction)
-    if Int.random(in: 0..<4, using: &generator) == 0 {
-      try transaction.commitTogether()
-      return
-    }
-    let durabilities: [Durability] = [.full, .relaxed, .relaxed, .none]
-    _ = try transaction.commit(
-      durability: durabilities.randomElement(using: &generator) ?? .full)
-  }
-
-  func check() throws {
-    let snapshot = try database.snapshot()
-    let sum = try (0..<Self.count).reduce(0) { sum, key in try sum + value(key, snapshot) }
-    try #require(sum == Self.total, "Version \(snapshot.version) is torn.")
   }
 }

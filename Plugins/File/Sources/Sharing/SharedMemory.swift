@@ -35,7 +35,7 @@ final class SharedMemory: @unchecked Sendable {
   init() {
     file = nil
     base = .allocate(byteCount: SharedLayout.byteCount, alignment: 4096)
-    base.initializeMemory(as: UInt8.self, repeating: 0, count: SharedLayout.byteCount)
+    clear(from: 0)
   }
 
   /// Maps the lock file of the data file at `path`, and makes it if there is none.
@@ -161,17 +161,15 @@ final class SharedMemory: @unchecked Sendable {
   /// A live head and a durable mark of this file stay until others take their place: this process may
   /// be killed meanwhile, and the versions that were not synced yet hang from them.
   func reset(_ identity: IdentitySector, _ number: FileNumber) {
-    let isKnown = file != nil && matches(identity, number)
+    let isKnown = matches(identity, number)
     if !isKnown {
-      base.initializeMemory(as: UInt8.self, repeating: 0, count: SharedLayout.byteCount)
+      clear(from: 0)
       longWord(SharedLayout.live).pointee.store(.max, ordering: .relaxed)
     }
     for offset in [SharedLayout.lastWriter, SharedLayout.pinLimit, SharedLayout.commits + 4] {
       word(offset).pointee.store(0, ordering: .relaxed)
     }
-    let processes = SharedLayout.Process.first
-    (base + processes).initializeMemory(
-      as: UInt8.self, repeating: 0, count: SharedLayout.byteCount - processes)
+    clear(from: SharedLayout.Process.first)
     for slot in 0..<SharedLayout.Process.count {
       let offset = SharedLayout.Process.offset(slot) + SharedLayout.Process.spaceVersion
       longWord(offset).pointee.store(.max, ordering: .relaxed)
@@ -181,6 +179,12 @@ final class SharedMemory: @unchecked Sendable {
         .max, ordering: .relaxed)
     }
     if !isKnown { put(signature(identity, number), at: 0) }
+  }
+
+  /// Fills with zeros what begins at `offset`, a multiple of eight.
+  private func clear(from offset: Int) {
+    (base + offset).initializeMemory(
+      as: UInt64.self, repeating: 0, count: (SharedLayout.byteCount - offset) / 8)
   }
 
   /// What has to happen before the file may be written.

@@ -4,8 +4,9 @@ import TestSupport
 
 /// A disk in memory that remembers what a crash could leave of it, and fails on demand.
 ///
-/// Between two syncs a real disk may have stored any subset of the sectors written, in any order.
-/// ``crashImage(afterOperations:generator:)`` makes one such state for any point of the past.
+/// Between two syncs a real disk may have stored any subset of the sectors written, in any order;
+/// ``CrashStates`` makes such states for any point of the past. A sync that says it has stored what
+/// it has not is not simulated: no order of writes is safe on such a disk.
 final class SimulatedDevice: Device {
   /// What was done, in order.
   enum Operation {
@@ -18,6 +19,9 @@ final class SimulatedDevice: Device {
   }
 
   /// What the next operation of a number does instead of working.
+  ///
+  /// What a program does about short and interrupted writes is the business of the device on top of
+  /// the system, ``CambiumFile``'s own; a store only sees what comes of them.
   enum Fault: CaseIterable {
     /// Nothing is written, or the sync fails.
     case refused
@@ -27,7 +31,6 @@ final class SimulatedDevice: Device {
     case full
   }
 
-  static let sectorByteCount = 512
   private static let ioError: Int32 = 5
   private static let noSpace: Int32 = 28
 
@@ -39,13 +42,46 @@ final class SimulatedDevice: Device {
   }
 
   private let state: Mutex<State>
-  private let initial: [UInt8]
+  /// What was safely stored at the beginning.
+  let initial: [UInt8]
+  /// What is stored whole or not at all.
+  let sectorByteCount: Int
+  /// Called before each operation; set before the device is used.
+  private let watcher = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// A device that begins with these bytes, safely stored.
-  init(_ bytes: [UInt8] = []) {
+  init(_ bytes: [UInt8] = [], sectorByteCount: Int = 512) {
+    self.sectorByteCount = sectorByteCount
     initial = bytes
     state = Mutex(State(bytes: bytes))
   }
+
+  /// The device that a process finds whose predecessor was killed after `count` operations of
+  /// `device`: the system still knows all that was written, the medium only what was synced.
+  init(_ device: SimulatedDevice, killedAfter count: Int) {
+    sectorByteCount = device.sectorByteCount
+    initial = device.initial
+    state = Mutex(State(bytes: device.initial))
+    for operation in device.operations.prefix(count) {
+      state.withLock { state in
+        switch operation {
+        case .write(let bytes, let offset): Self.apply(bytes, offset, &state)
+        case .truncate(let byteCount):
+          state.bytes.removeLast(state.bytes.count - byteCount)
+          state.operations.append(operation)
+        case .sync, .failedSync: state.operations.append(operation)
+        }
+      }
+    }
+  }
+
+  /// Everything that was done.
+  var operations: [Operation] { state.withLock { $0.operations } }
+
+  /// Calls `body` before each operation from now on.
+  func watch(_ body: @escaping @Sendable () -> Void) { watcher.withLock { $0 = body } }
+
+  private func announce() { watcher.withLock { $0 }?() }
 
   /// Its bytes as programs see them.
   var bytes: [UInt8] { state.withLock { $0.bytes } }
@@ -84,6 +120,7 @@ final class SimulatedDevice: Device {
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
     let bytes = Array(bytes)
+    announce()
     try state.withLock { state throws(DeviceError) in
       if state.isFull, offset + bytes.count > state.bytes.count {
         throw DeviceError(operation: "write", code: Self.noSpace)
@@ -105,9 +142,9 @@ final class SimulatedDevice: Device {
     state.operations.append(.write(bytes, at: offset))
   }
 
-  private static func place(_ bytes: ArraySlice<UInt8>, _ offset: Int, _ image: inout [UInt8]) {
+  static func place(_ bytes: ArraySlice<UInt8>, _ offset: Int, _ image: inout [UInt8]) {
     let missing = offset + bytes.count - image.count
-    if missing > 0 { image.append(contentsOf: repeatElement(0, count: missing)) }
+    if missing > 0 { image += [UInt8](repeating: 0, count: missing) }
     image.withUnsafeMutableBytes { image in
       bytes.withUnsafeBytes { bytes in
         UnsafeMutableRawBufferPointer(rebasing: image[offset..<(offset + bytes.count)])
@@ -117,6 +154,7 @@ final class SimulatedDevice: Device {
   }
 
   func sync() throws(DeviceError) {
+    announce()
     try state.withLock { state throws(DeviceError) in
       if Self.takeFault(&state) != nil {
         state.operations.append(.failedSync)
@@ -127,6 +165,7 @@ final class SimulatedDevice: Device {
   }
 
   func truncate(to byteCount: Int) throws(DeviceError) {
+    announce()
     try state.withLock { state throws(DeviceError) in
       if Self.takeFault(&state) != nil {
         throw DeviceError(operation: "truncate", code: Self.ioError)
@@ -140,50 +179,12 @@ final class SimulatedDevice: Device {
 
   // MARK: Crashes
 
-  /// What the disk may hold when power is cut after `count` operations: everything up to the last
-  /// sync, and of what came later any sectors at all.
-  ///
-  /// `mood` 0 keeps nothing of it, 1 everything.
+  /// What the disk may hold when power is cut after `count` operations; see ``CrashStates``.
   func crashImage(
     afterOperations count: Int, mood: Double, generator: inout SeededGenerator
   ) -> [UInt8] {
-    let operations = state.withLock { Array($0.operations.prefix(count)) }
-    var image = initial
-    var unsynced: [Operation] = []
-    for operation in operations {
-      switch operation {
-      case .sync:
-        for pending in unsynced { Self.keep(pending, 1, &image, &generator) }
-        unsynced = []
-      case .failedSync:
-        for pending in unsynced { Self.keep(pending, 0.5, &image, &generator) }
-        unsynced = []
-      case .write, .truncate: unsynced.append(operation)
-      }
-    }
-    for pending in unsynced { Self.keep(pending, mood, &image, &generator) }
-    return image
-  }
-
-  private static func keep(
-    _ operation: Operation, _ share: Double, _ image: inout [UInt8],
-    _ generator: inout SeededGenerator
-  ) {
-    func isKept() -> Bool { share == 1 || Double.random(in: 0..<1, using: &generator) < share }
-    switch operation {
-    case .write(let bytes, let offset):
-      // Some writes survive whole, others sector by sector.
-      let isWhole = isKept() && Bool.random(using: &generator)
-      var position = 0
-      while position < bytes.count {
-        let sectorEnd = ((offset + position) / sectorByteCount + 1) * sectorByteCount - offset
-        let end = min(bytes.count, sectorEnd)
-        if isWhole || isKept() { place(bytes[position..<end], offset + position, &image) }
-        position = end
-      }
-    case .truncate(let byteCount):
-      if isKept(), byteCount < image.count { image.removeLast(image.count - byteCount) }
-    case .sync, .failedSync: break
-    }
+    var states = CrashStates(self)
+    states.advance(to: count, generator: &generator)
+    return states.image(mood: mood, generator: &generator)
   }
 }

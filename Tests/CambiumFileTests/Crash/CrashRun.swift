@@ -1,0 +1,290 @@
+import CambiumCore
+import TestSupport
+
+@testable import CambiumFile
+
+/// Random work on a simulated device, with everything that it promised at each of its operations.
+final class CrashRun {
+  /// Which version: it may be given twice, but never in one epoch.
+  struct Point: Hashable, Comparable {
+    var epoch: UInt64
+    var version: Version
+
+    init(_ head: Head) { (epoch, version) = (head.epoch, head.version) }
+    init(epoch: UInt64, version: Version) { (self.epoch, self.version) = (epoch, version) }
+
+    static func < (left: Point, right: Point) -> Bool {
+      (left.epoch, left.version) < (right.epoch, right.version)
+    }
+  }
+
+  /// What kind of work it is.
+  struct Settings {
+    var commitCount = 9
+    var durabilities: [Durability] = [.full, .relaxed]
+    var sectorByteCount = 512
+    /// Whether operations of the device fail now and then.
+    var hasFaults = false
+    /// Whether the store is closed and opened again now and then, and closed at the end.
+    var closes = false
+  }
+
+  /// What was promised at some point of a run.
+  private struct Promise {
+    /// How many operations the device had done when it was made.
+    var operationCount: Int
+    /// What must survive from then on.
+    var durable: Point
+    /// Whether scratch data may have taken the durable version's place.
+    var isScratch = false
+  }
+
+  let device: SimulatedDevice
+  /// What the shared memory said before each operation, and at the end: its heads and words.
+  private(set) var trail: [[UInt8]] = []
+  private(set) var findings: [String] = []
+  private let settings: Settings
+  private var generator: SeededGenerator
+  private var contents: [Point: FakeTree.Content]
+  private var promises: [Promise] = []
+  /// What had begun to be committed, and what readers could see, by operations.
+  private var begun: [(operationCount: Int, point: Point)] = []
+  private var published: [(operationCount: Int, point: Point)] = []
+  private let memory: SharedMemory
+  private let timer = IdleTimer { 0 }
+  private var pins: [Pin] = []
+
+  /// As much of the shared memory as outlives those who use it.
+  private static let trailByteCount = SharedLayout.Process.first
+
+  /// Work on a disk that holds `image`, after a power loss if `first` worked on it before.
+  init(_ image: [UInt8], after first: CrashRun? = nil, _ settings: Settings, seed: UInt64) {
+    device = SimulatedDevice(image, sectorByteCount: settings.sectorByteCount)
+    self.settings = settings
+    generator = SeededGenerator(seed: seed)
+    contents = first?.contents ?? [:]
+    memory = SharedMemory()
+    watch()
+  }
+
+  /// Work of a process that comes after `first` was killed when it had done `count` operations.
+  ///
+  /// `isEarly`: right after the last of them, before anything was said of it in the shared memory.
+  init(killing first: CrashRun, after count: Int, isEarly: Bool, seed: UInt64) {
+    device = SimulatedDevice(first.device, killedAfter: count)
+    settings = Settings(
+      commitCount: 3, durabilities: first.settings.durabilities,
+      sectorByteCount: first.settings.sectorByteCount)
+    generator = SeededGenerator(seed: seed)
+    contents = first.contents
+    let moment = isEarly ? count - 1 : count
+    promises = first.promises.filter { $0.operationCount <= moment }
+    begun = first.begun.filter { $0.operationCount <= count }
+    published = first.published.filter { $0.operationCount <= moment }
+    memory = SharedMemory()
+    memory.put(first.trail[moment], at: 0)
+    trail = Array(first.trail.prefix(count))
+    watch()
+  }
+
+  private func watch() {
+    // Nothing but the work of this thread calls the device.
+    let note = Unchecked { [unowned self] in noteMemory() }
+    device.watch { note.body() }
+  }
+
+  private func noteMemory() {
+    // An operation that was refused is none.
+    trail.removeLast(trail.count - device.operationCount)
+    trail.append(memory.bytes(0, Self.trailByteCount))
+  }
+
+  /// Carries a closure of one thread into a place that asks for more.
+  ///
+  /// Unchecked: a run and its device belong to one thread.
+  private struct Unchecked: @unchecked Sendable { let body: () -> Void }
+
+  static func options(_ device: SimulatedDevice) -> FileStoreOptions {
+    var options = FileStoreOptions()
+    options.device = { _ in device }
+    options.foldAfterRecordCount = 3
+    options.largestSingleSyncByteCount = 24 << 10
+    options.growthByteCount = 16 << 10
+    options.largestSlackByteCount = 16 << 10
+    // Only explicit syncs, so that a run repeats itself.
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.timer = IdleTimer { 0 }
+    return options
+  }
+
+  // MARK: Work
+
+  /// Works until all is done, or the data is lost as it was promised that it may be.
+  func run() throws {
+    try Self.create(device)
+    var left = settings.commitCount
+    while left > 0 {
+      guard let store = try open() else { break }
+      defer { pins = [] }
+      do throws(StoreError) {
+        while left > 0 {
+          left -= 1
+          try step(store)
+          if settings.closes, Int.random(in: 0..<16, using: &generator) == 0 { break }
+        }
+        if left == 0, !settings.closes { break }
+        pins = []
+        try store.close()
+        // Closing a store whose sync has failed is no error.
+        if let point = published.last?.point, memory.condition != .poisoned { promise(point) }
+      } catch {
+        guard settings.hasFaults else { throw error }
+        pins = []
+        try? store.close()
+      }
+    }
+    noteMemory()
+    _ = device.endFault()
+  }
+
+  /// Creation is atomic by other means: the work begins with a file that is safely there.
+  private static func create(_ device: SimulatedDevice) throws {
+    if device.operationCount == 0, device.initial.isEmpty {
+      try FileOpening.create(on: device, codec: "", path: "simulated")
+    }
+  }
+
+  private func open() throws -> FileStore? {
+    var options = Self.options(device)
+    // Whenever it is asked, the last commit was long ago.
+    options.timer = timer
+    options.settleDelayNanoseconds = 0
+    options.memory = memory
+    let state = memory.condition
+    let opened = Result<FileStore, StoreError> { () throws(StoreError) in
+      try FileStore(path: "simulated", options: options)
+    }
+    if case .failure(.volatileContent) = opened, promises.last?.isScratch == true { return nil }
+    let store = try opened.get()
+    let head = try store.newestHead()
+    let point = Point(head)
+    let content = try FakeTree.read(head.root, store).content
+    if let known = contents[point], known != content { report("\(point) has another content") }
+    if let last = promises.last?.durable, point < last { report("\(point) is older than \(last)") }
+    if state == .clean || state == .recovered, let last = published.last?.point, point < last {
+      report("the kill took \(last), \(point) was found")
+    }
+    contents[point] = content
+    // The first write makes it durable in the next epoch.
+    contents[Point(epoch: point.epoch + 1, version: point.version)] = content
+    if promises.isEmpty { promise(point) }
+    note(point, &begun)
+    note(Point(epoch: point.epoch + 1, version: point.version), &begun)
+    note(point, &published)
+    return store
+  }
+
+  private func report(_ finding: String) {
+    findings.append("operation \(device.operationCount): \(finding)")
+  }
+
+  private func note(_ point: Point, _ list: inout [(operationCount: Int, point: Point)]) {
+    list.append((device.operationCount, point))
+  }
+
+  private func promise(_ point: Point, isScratch: Bool = false) {
+    promises.append(
+      Promise(operationCount: device.operationCount, durable: point, isScratch: isScratch))
+  }
+
+  private func step(_ store: FileStore) throws(StoreError) {
+    if settings.hasFaults, Int.random(in: 0..<12, using: &generator) == 0 {
+      let index = device.operationCount + Int.random(in: 0..<8, using: &generator)
+      device.fail(index, SimulatedDevice.Fault.allCases.randomElement(using: &generator) ?? .full)
+    }
+    switch Int.random(in: 0..<24, using: &generator) {
+    case 0...5: timer.fire()
+    case 6: pins.append(try store.pin())
+    case 7, 8:
+      if !pins.isEmpty { pins.remove(at: Int.random(in: pins.indices, using: &generator)) }
+    case 9, 10, 11:
+      try store.sync()
+      return promise(Point(try store.newestHead()))
+    default: break
+    }
+    let writer = try store.beginWrite()
+    // Whatever was recovered is durable now.
+    let base = Point(writer.base)
+    if let last = published.last?.point, last < base {
+      promise(base)
+      note(base, &published)
+    }
+    let isLarge = Int.random(in: 0..<5, using: &generator) == 0
+    let change: (root: TreeRoot, content: FakeTree.Content)
+    do throws(StoreError) {
+      change = try FakeTree.change(
+        writer, store, changeCount: isLarge ? 30 : 3, generator: &generator)
+    } catch {
+      writer.abort()
+      throw error
+    }
+    if Int.random(in: 0..<8, using: &generator) == 0 { return writer.abort() }
+    try publish(change, writer, store)
+  }
+
+  private func publish(
+    _ change: (root: TreeRoot, content: FakeTree.Content), _ writer: any PageWriter,
+    _ store: FileStore
+  ) throws(StoreError) {
+    let durability = settings.durabilities.randomElement(using: &generator) ?? .full
+    let point = Point(epoch: writer.base.epoch, version: writer.version)
+    note(point, &begun)
+    contents[point] = change.content
+    if durability == .none, let last = promises.last {
+      // From the first operation of this commit on the durable version may be gone.
+      promise(last.durable, isScratch: true)
+    }
+    _ = try writer.publish(root: change.root, durability: durability, metadata: [1, 2, 3])
+    note(point, &published)
+    if durability == .full { return promise(point) }
+    if durability == .relaxed, Int.random(in: 0..<3, using: &generator) == 0 {
+      // As a commit does that shares its sync with others.
+      try store.makeDurable(writer.version)
+      promise(point)
+    }
+  }
+
+  // MARK: What must be found
+
+  /// The state of promises when power is cut after `count` operations.
+  private func promised(_ count: Int) -> (least: Point, most: Point, isScratch: Bool) {
+    let made = promises.prefix { $0.operationCount <= count }
+    let most = begun.prefix { $0.operationCount <= count }.map(\.point).max()
+    let last = made.last
+    let least = last?.durable ?? Point(epoch: 0, version: 0)
+    return (least, most ?? least, last?.isScratch ?? false)
+  }
+
+  /// Opens `image`, which the disk may hold after `count` operations, and says what is wrong with it;
+  /// whether it could be opened.
+  func examine(_ image: [UInt8], after count: Int) -> (findings: [String], isOpened: Bool) {
+    let (least, most, isScratch) = promised(count)
+    let place = "operation \(count), \(settings)"
+    do throws(StoreError) {
+      let store = try FileStore(
+        path: "simulated", options: Self.options(SimulatedDevice(image)))
+      let head = try store.newestHead()
+      let point = Point(head)
+      guard point >= least, point <= most else {
+        return (["\(place): \(point) is not in \(least)...\(most)"], false)
+      }
+      let reading = try FakeTree.read(head.root, store)
+      var findings = try store.check(reachable: reading.extents)
+      if reading.content != contents[point] { findings.append("\(point) has another content") }
+      return (findings.map { "\(place), \(point): \($0)" }, true)
+    } catch {
+      if isScratch, case .volatileContent = error { return ([], false) }
+      return (["\(place), \(least)...\(most): \(error)"], false)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import CambiumCore
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// What `make soak` asks for in the environment.
+enum Soak {
+  static func number(_ name: String) -> Int {
+    ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? 0
+  }
+
+  /// How many states of a disk are to be opened.
+  static let stateCount = number("CAMBIUM_SOAK_STATES")
+  /// How many processes are to be killed.
+  static let killCount = number("CAMBIUM_SOAK_KILLS")
+  /// Where the random numbers begin.
+  static let seed = UInt64(max(0, number("CAMBIUM_SOAK_SEED")))
+
+  /// Says how far it is.
+  static func report(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
+}
+
+/// The crash tests with long work and many seeds, until so many states of a disk were opened.
+@Suite(.enabled(if: Soak.stateCount > 0)) struct SoakTests {
+  private struct Progress {
+    var seed = Soak.seed
+    var stateCount = 0
+    var findings: [String] = []
+  }
+
+  @Test func `no state that a crash may leave loses or tears a commit`() {
+    let progress = Mutex(Progress())
+    let ended = DispatchSemaphore(value: 0)
+    let threadCount = ProcessInfo.processInfo.activeProcessorCount
+    for _ in 0..<threadCount {
+      Thread {
+        while let seed = progress.withLock({ Self.nextSeed(&$0) }) {
+          let (stateCount, findings) = Self.explore(seed)
+          progress.withLock { progress in
+            progress.stateCount += stateCount
+            progress.findings += findings.map { "seed \(seed): \($0)" }
+            Soak.report(
+              "seed \(seed): \(stateCount) states, \(progress.stateCount) in all"
+                + (findings.isEmpty ? "" : ", \(findings)"))
+          }
+        }
+        ended.signal()
+      }.start()
+    }
+    for _ in 0..<threadCount { ended.wait() }
+    let (seeds, states, findings) = progress.withLock {
+      ($0.seed - Soak.seed, $0.stateCount, $0.findings)
+    }
+    Soak.report("\(states) states of \(seeds) seeds, \(findings.count) violations")
+    #expect(findings == [])
+  }
+
+  private static func nextSeed(_ progress: inout Progress) -> UInt64? {
+    guard progress.stateCount < Soak.stateCount else { return nil }
+    defer { progress.seed += 1 }
+    return progress.seed
+  }
+
+  private static func explore(_ seed: UInt64) -> (Int, [String]) {
+    var generator = SeededGenerator(seed: seed)
+    let commitCount = Int.random(in: 20...120, using: &generator)
+    let run = CrashRun([], CrashTests.settings(seed, commitCount: commitCount), seed: seed)
+    var explorer = CrashExplorer(seed: seed, statesPerOperation: 6, branching: 40)
+    do {
+      try run.run()
+      try explorer.explore(run, from: 2, depth: 2)
+      return (explorer.stateCount, explorer.findings)
+    } catch {
+      return (explorer.stateCount, explorer.findings + ["\(error)"])
+    }
+  }
+}
