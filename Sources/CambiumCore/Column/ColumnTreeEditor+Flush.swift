@@ -8,10 +8,11 @@ extension ColumnTreeEditor {
   /// neighbour, and a root with a single child gives way to it.
   public func flush() throws(StoreError) -> TreeRoot {
     dropFinger()
+    if log != nil { try mergeLog() }
     pipeline?.finish()
     pipeline?.stop()
     pipeline = nil
-    if let pipelineError { throw pipelineError }
+    if let failure { throw failure }
     guard root.reference.isDirty else { return root }
     try rebalance()
     // A root with a single child may have given way to a stored page.

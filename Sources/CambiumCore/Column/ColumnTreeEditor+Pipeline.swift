@@ -27,7 +27,7 @@ extension ColumnTreeEditor {
     _ leaf: DirtyLeaf, _ builder: LeafBuilder, to pipeline: LeafPipeline,
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64
   ) throws(StoreError) {
-    if let pipelineError { throw pipelineError }
+    if let failure { throw failure }
     let outboard = try outboardCells(values)
     let step = steps[steps.count - 1]
     let holder = branch(step)
@@ -63,17 +63,19 @@ extension ColumnTreeEditor {
       spareLeaf = job.leaf
     } else {
       job.leaf.builder = job.builder
-      if let error = job.error { pipelineError = error }
+      if let error = job.error { failure = error }
     }
   }
 
-  /// Waits for the leaves under way, if any: what follows may touch them.
+  /// Brings the tree up to date before something other than adding rows: merges the log, and waits
+  /// for the leaves under way, if any, which what follows may touch.
   func finishPipeline() throws(StoreError) {
+    if log != nil { try mergeLog() }
     if let pipeline, pipeline.count > 0 {
       if pipeline.count < Self.worthwhileCount { earlyFinishCount += 1 }
       pipeline.finish()
     }
-    if let pipelineError { throw pipelineError }
+    if let failure { throw failure }
   }
 }
 

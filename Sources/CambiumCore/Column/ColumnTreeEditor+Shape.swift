@@ -119,7 +119,7 @@ extension ColumnTreeEditor {
   /// is likely done.
   ///
   /// Its memory serves the next one, and the medium is busy before the commit.
-  private func writeAhead(_ leaf: DirtyLeaf) throws(StoreError) {
+  func writeAhead(_ leaf: DirtyLeaf) throws(StoreError) {
     guard context.dirty.byteCount >= options.writeAheadByteCount, leaf.isPacked, !isOver(leaf),
       !steps.isEmpty
     else { return }

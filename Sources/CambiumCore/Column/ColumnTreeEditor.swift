@@ -18,6 +18,9 @@ public struct ColumnTreeOptions: Sendable {
   ///
   /// It pays when a core is idle; where all are busy, changing between threads costs what it saves.
   public var writesInBackground = false
+  /// So much memory at most takes what was inserted out of order before it is sorted into the tree;
+  /// 0 if each row is to go there at once.
+  public var rowLogByteCount = 160 << 20
   /// How many children a branch holds.
   public var branchRoom = ColumnBranch.maximumRoom
 
@@ -35,6 +38,7 @@ public final class ColumnTreeEditor {
   /// Columns that leave the layout vanish as leaves are rewritten; columns that join it hold their
   /// default everywhere. The type of an id never changes.
   public var layout: ColumnLayout {
+    willSet { if newValue != layout { mergeLogSilently() } }
     didSet {
       if layout != oldValue { layoutChanged() }
       columnCount = layout.columns.count
@@ -62,10 +66,20 @@ public final class ColumnTreeEditor {
   @exclusivity(unchecked) final var spareBuilders: [LeafBuilder] = []
   /// Packs and writes filled leaves while rows are appended to the next one.
   @exclusivity(unchecked) final var pipeline: LeafPipeline?
-  /// Why a leaf could not be written in the background; thrown by the next call that can.
-  @exclusivity(unchecked) final var pipelineError: StoreError?
+  /// Why a leaf could not be written in the background, or the log not be merged; thrown by the next
+  /// call that can.
+  @exclusivity(unchecked) final var failure: StoreError?
   /// How often the pipeline was asked to finish with little to do.
   @exclusivity(unchecked) final var earlyFinishCount = 0
+  /// Rows that came out of order and are not in the tree yet, though counted in its root.
+  ///
+  /// While there are any, the finger is nowhere.
+  @exclusivity(unchecked) final var log: RowLog?
+  /// The memory of the log that the transaction's budget knows of.
+  @exclusivity(unchecked) final var logByteCount = 0
+  /// How many rows went to a leaf before that of the row before, and from how many on there is a log.
+  @exclusivity(unchecked) final var scatterCount = 0
+  @exclusivity(unchecked) final var scatterLimit = 32
   /// A leaf that was written ahead; its memory serves the next one.
   @exclusivity(unchecked) final var spareLeaf: DirtyLeaf?
   /// Where the bytes of the value read last lie, unless they lie in a page or builder.
@@ -107,6 +121,7 @@ public final class ColumnTreeEditor {
 
   deinit {
     pipeline?.stop()
+    if log != nil { forgetLogMemory() }
     valueBuffer.deallocate()
   }
 
@@ -120,6 +135,7 @@ public final class ColumnTreeEditor {
 
   /// The tree as edited so far; valid until the next change.
   public var tree: ColumnTree {
+    mergeLogSilently()
     settleFinger()
     pipeline?.finish()
     return ColumnTree(root: root, source: context.source)
@@ -152,6 +168,8 @@ public final class ColumnTreeEditor {
       }
       if isDone { return true }
     }
+    if let log { return try insert(key: key, values: values, into: log) }
+    if try wantsLog(key), let log { return try insert(key: key, values: values, into: log) }
     try reach(key)
     if root.isEmpty {
       try insertFirst(values, key: key)

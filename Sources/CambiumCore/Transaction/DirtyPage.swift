@@ -89,9 +89,18 @@ public final class DirtyPages {
     return PageReference(dirty: pages.count - 1, kind: page.kind)
   }
 
+  /// Room of it that is taken besides by pages.
+  @exclusivity(unchecked) private var heldByteCount = 0
+
+  /// Counts `difference` more bytes that the transaction takes besides its pages.
+  func addHeld(_ difference: Int) {
+    heldByteCount += difference
+    byteCount += difference
+  }
+
   /// The same room as ``byteCount``, measured page by page: for tests.
   var measuredByteCount: Int {
-    pages.reduce(0) { sum, page in sum + (page.map { $0.capacity + $0.measuredHeldByteCount } ?? 0)
+    pages.reduce(heldByteCount) { sum, page in sum + (page.map { $0.capacity + $0.measuredHeldByteCount } ?? 0)
     }
   }
 

@@ -1,0 +1,107 @@
+import CPlatform
+
+/// Where the bytes of rows go on, while they are copied column by column.
+struct RowCursors: ~Copyable {
+  /// More rows are never copied at once.
+  static let capacity = 256
+  fileprivate let places: UnsafeMutablePointer<UnsafeRawPointer>
+
+  init() { places = .allocate(capacity: Self.capacity) }
+  deinit { places.deallocate() }
+}
+
+extension LeafBuilder {
+  /// Appends `count` rows of `log`, which has the same layout; at most ``RowCursors/capacity``.
+  func append(
+    _ log: RowLog, _ entries: UnsafePointer<RowLog.Entry>, count: Int,
+    cursors: borrowing RowCursors
+  ) {
+    assert(count <= RowCursors.capacity)
+    reserve(count)
+    if let keys {
+      for index in 0..<count { keys[rowCount &+ index] = entries[index].key }
+    }
+    let fixed = log.fixedByteCount
+    for index in 0..<count { cursors.places[index] = entries[index].row + fixed }
+    for column in 0..<columnCount {
+      columns[column].append(log.fields[column], entries, count, cursors.places, at: rowCount)
+    }
+    rowCount &+= count
+    isPacked = false
+  }
+}
+
+extension BuilderColumn {
+  /// Appends the cells of `count` logged rows behind `first` rows, and moves the places of their bytes
+  /// on.
+  fileprivate mutating func append(
+    _ field: RowLog.Field, _ entries: UnsafePointer<RowLog.Entry>, _ count: Int,
+    _ places: UnsafeMutablePointer<UnsafeRawPointer>, at first: Int
+  ) {
+    let offset = field.offset
+    switch type {
+    case .int: appendInts(field, entries, count, at: first)
+    case .bool:
+      let target = bools + first
+      for index in 0..<count { target[index] = entries[index].row.byte(offset) }
+    case .float:
+      let target = values + first &* 4
+      for index in 0..<count { target.put(single: entries[index].row.single(offset), index &* 4) }
+    case .double:
+      let target = values + first &* 8
+      for index in 0..<count { target.put(word: entries[index].row.word(offset), index &* 8) }
+    case .wide:
+      let target = values + first &* 16
+      for index in 0..<count {
+        target.put(word: entries[index].row.word(offset), index &* 16)
+        target.put(word: entries[index].row.word(offset &+ 8), index &* 16 &+ 8)
+      }
+    case .bytes: return appendBytes(offset, entries, count, places, at: first)
+    }
+    guard let nulls else { return }
+    for index in 0..<count {
+      let flag = entries[index].row.byte(field.nullOffset)
+      nulls[first &+ index] = flag
+      nullCount &+= Int(flag)
+    }
+  }
+
+  private mutating func appendInts(
+    _ field: RowLog.Field, _ entries: UnsafePointer<RowLog.Entry>, _ count: Int, at first: Int
+  ) {
+    let target = ints + first
+    var (low, high) = (minimum, maximum)
+    for index in 0..<count {
+      let row = entries[index].row
+      let value = Int64(bitPattern: row.word(field.offset))
+      target[index] = value
+      if field.nullOffset >= 0, row.byte(field.nullOffset) != 0 { continue }
+      low = min(low, value)
+      high = max(high, value)
+    }
+    (minimum, maximum) = (low, high)
+  }
+
+  private mutating func appendBytes(
+    _ offset: Int, _ entries: UnsafePointer<RowLog.Entry>, _ count: Int,
+    _ places: UnsafeMutablePointer<UnsafeRawPointer>, at first: Int
+  ) {
+    var total = 0
+    for index in 0..<count {
+      let field = entries[index].row.single(offset)
+      if field != RowLog.nullBytes { total &+= Int(field & ~RowLog.outboardBit) }
+    }
+    reserveHeap(total)
+    for index in 0..<count {
+      let field = entries[index].row.single(offset)
+      if field == RowLog.nullBytes {
+        putNull(first &+ index)
+        continue
+      }
+      let length = Int(field & ~RowLog.outboardBit)
+      cambium_copy(heap.unsafelyUnwrapped + heapByteCount, places[index], length)
+      places[index] += length
+      putSlot(first &+ index, length, isOutboard: field & RowLog.outboardBit != 0)
+    }
+  }
+}

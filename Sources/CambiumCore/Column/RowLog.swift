@@ -1,0 +1,207 @@
+import CPlatform
+
+/// Rows that were inserted out of order, on their way into a tree: packed one after another in raw
+/// memory, to be sorted and merged into the tree together.
+///
+/// A row is a fixed part with a field for each column, in which a value of bytes has its length, and
+/// behind it those bytes. Belongs to one editor.
+final class RowLog {
+  /// A row and its key.
+  struct Entry {
+    var key: Int64
+    var row: UnsafeRawPointer
+  }
+
+  /// Where a row keeps the cell of a column.
+  struct Field {
+    var type: ColumnType
+    var isNullable: Bool
+    var offset: Int
+    /// Where the byte lies that is 1 for null; columns of bytes have none.
+    var nullOffset: Int
+  }
+
+  /// In a field of bytes, in place of a length: null.
+  static let nullBytes: UInt32 = 0x7fff_ffff
+  /// In a field of bytes: they are an ``OutboardCell``.
+  static let outboardBit: UInt32 = 1 << 31
+
+  let layout: ColumnLayout
+  let columnCount: Int
+  /// A field for each column of the layout, in its order.
+  let fields: UnsafeMutablePointer<Field>
+  let fixedByteCount: Int
+  private let inlineLimit: Int
+  /// The most that a row can take.
+  private let largestByteCount: Int
+  private let chunkByteCount: Int
+  private var chunks: [UnsafeMutableRawPointer] = []
+  @exclusivity(unchecked) private final var cursor: UnsafeMutableRawPointer
+  /// A row that begins at or before it has room whatever it holds.
+  @exclusivity(unchecked) private final var lastStart: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private(set) final var entries: UnsafeMutablePointer<Entry>
+  @exclusivity(unchecked) private final var capacity: Int
+  /// How many rows there are.
+  @exclusivity(unchecked) private(set) final var count = 0
+  /// The keys of the rows, and of the tree's if it was small when the log was begun.
+  let keys = KeySet()
+  /// Whether ``keys`` has those of the tree, too.
+  let knowsTree: Bool
+  /// The bounds of the tree's keys; the first above the last when it has none.
+  let treeBounds: (first: Int64, last: Int64)
+  /// The lowest key of a row.
+  @exclusivity(unchecked) private(set) final var lowest = Int64.max
+  /// The highest key of a row or of the tree.
+  @exclusivity(unchecked) private(set) final var highest = Int64.min
+  /// How many rows in a row came in order, above all others.
+  @exclusivity(unchecked) private(set) final var ascendingCount = 0
+
+  init(
+    layout: ColumnLayout, inlineLimit: Int, knowsTree: Bool,
+    treeBounds: (first: Int64, last: Int64)
+  ) {
+    self.layout = layout
+    self.inlineLimit = inlineLimit
+    self.knowsTree = knowsTree
+    self.treeBounds = treeBounds
+    columnCount = layout.columns.count
+    fields = .allocate(capacity: max(1, columnCount))
+    var end = 0
+    var longest = 0
+    for (index, spec) in layout.columns.enumerated() {
+      var field = Field(
+        type: spec.type, isNullable: spec.isNullable, offset: end, nullOffset: -1)
+      if spec.type == .bytes {
+        end += 4
+        longest += max(inlineLimit, OutboardCell.maximumByteCount)
+      } else {
+        end += BuilderColumn.stride(spec.type)
+        if spec.isNullable {
+          field.nullOffset = end
+          end += 1
+        }
+      }
+      (fields + index).initialize(to: field)
+    }
+    fixedByteCount = end
+    largestByteCount = end + longest
+    chunkByteCount = max(256 << 10, largestByteCount * 4)
+    capacity = 4096
+    entries = .allocate(capacity: capacity)
+    let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkByteCount, alignment: 16)
+    chunks = [chunk]
+    cursor = chunk
+    lastStart = chunk + (chunkByteCount - largestByteCount)
+    highest = treeBounds.last
+  }
+
+  deinit {
+    for chunk in chunks { chunk.deallocate() }
+    entries.deallocate()
+    fields.deallocate()
+  }
+
+  /// The memory it takes, with what sorting it will take, in bytes.
+  var byteCount: Int {
+    chunks.count * chunkByteCount + capacity * MemoryLayout<Entry>.stride * 2 + keys.byteCount
+  }
+
+  /// Adds a row; false, and no row more, when a value is longer than the limit for leaves, or a tree,
+  /// and `outboard` does not say what stands in its place.
+  @inline(__always) func append(
+    key: Int64, values: UnsafePointer<ColumnValue>, outboard: [[UInt8]?]?
+  ) -> Bool {
+    if cursor > lastStart { addChunk() }
+    if count == capacity { growEntries() }
+    let row = cursor
+    var end = row + fixedByteCount
+    for index in 0..<columnCount {
+      let field = fields[index]
+      if let cell = outboard?[index] {
+        cell.withUnsafeBytes { cell in
+          row.put(single: UInt32(cell.count) | Self.outboardBit, field.offset)
+          end.copyMemory(from: cell.baseAddress.unsafelyUnwrapped, byteCount: cell.count)
+          end += cell.count
+        }
+        continue
+      }
+      if field.nullOffset >= 0 { row.put(byte: 0, field.nullOffset) }
+      switch values[index] {
+      case .null: putNull(field, row, index)
+      case .int(let value):
+        if field.type != .int { mismatch(index) }
+        row.put(word: UInt64(bitPattern: value), field.offset)
+      case .bool(let value):
+        if field.type != .bool { mismatch(index) }
+        row.put(byte: value ? 1 : 0, field.offset)
+      case .float(let value):
+        if field.type != .float { mismatch(index) }
+        row.put(single: value.bitPattern, field.offset)
+      case .double(let value):
+        if field.type != .double { mismatch(index) }
+        row.put(word: value.bitPattern, field.offset)
+      case .wide(let low, let high):
+        if field.type != .wide { mismatch(index) }
+        row.put(word: low, field.offset)
+        row.put(word: high, field.offset &+ 8)
+      case .bytes(let bytes):
+        if field.type != .bytes { mismatch(index) }
+        if bytes.count > inlineLimit { return false }
+        row.put(single: UInt32(truncatingIfNeeded: bytes.count), field.offset)
+        if let start = bytes.baseAddress { cambium_copy(end, start, bytes.count) }
+        end += bytes.count
+      case .tree:
+        if field.type != .bytes { mismatch(index) }
+        return false
+      }
+    }
+    entries[count] = Entry(key: key, row: UnsafeRawPointer(row))
+    cursor = end
+    count &+= 1
+    if key > highest {
+      ascendingCount &+= 1
+      highest = key
+    } else {
+      ascendingCount = 0
+    }
+    if key < lowest { lowest = key }
+    return true
+  }
+
+  private func putNull(_ field: Field, _ row: UnsafeMutableRawPointer, _ index: Int) {
+    precondition(
+      field.isNullable, "Column \(layout.columns[index].id) is not nullable; give it a value.")
+    if field.type == .bytes { return row.put(single: Self.nullBytes, field.offset) }
+    (row + field.offset).initializeMemory(
+      as: UInt8.self, repeating: 0, count: BuilderColumn.stride(field.type))
+    row.put(byte: 1, field.nullOffset)
+  }
+
+  @inline(never) private func mismatch(_ index: Int) -> Never {
+    let spec = layout.columns[index]
+    preconditionFailure(
+      "Column \(spec.id) holds \(spec.type); give it values of that type.")
+  }
+
+  @inline(never) private func addChunk() {
+    let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkByteCount, alignment: 16)
+    chunks.append(chunk)
+    cursor = chunk
+    lastStart = chunk + (chunkByteCount - largestByteCount)
+  }
+
+  /// Keeps `sorted` in place of the entries; `spare` is not needed any more.
+  func adopt(sorted: UnsafeMutablePointer<Entry>, spare: UnsafeMutablePointer<Entry>) {
+    spare.deallocate()
+    entries = sorted
+    capacity = count
+  }
+
+  @inline(never) private func growEntries() {
+    let larger = UnsafeMutablePointer<Entry>.allocate(capacity: max(64, capacity * 2))
+    larger.update(from: entries, count: count)
+    entries.deallocate()
+    entries = larger
+    capacity = max(64, capacity * 2)
+  }
+}
