@@ -177,7 +177,7 @@ struct BuilderColumn {
   }
 
   /// Moves to a larger heap with room for `count` more bytes; returns the old one.
-  @inline(never) private mutating func growHeap(_ count: Int) -> UnsafeMutableRawPointer? {
+  @inline(never) mutating func growHeap(_ count: Int) -> UnsafeMutableRawPointer? {
     heapCapacity = max(1024, heapCapacity * 2, heapByteCount + count)
     let larger = UnsafeMutableRawPointer.allocate(byteCount: heapCapacity, alignment: 16)
     let old = heap

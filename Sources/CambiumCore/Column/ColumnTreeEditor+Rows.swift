@@ -17,10 +17,13 @@ extension ColumnTreeEditor {
   }
 
   /// Counts a row that was added to the builder under the finger.
-  @inline(__always) func noteRow(in builder: LeafBuilder) {
-    finger.pendingRows &+= 1
-    finger.changeCount &+= 1
-    root.rowCount &+= 1
+  @inline(__always) func noteRow(in builder: LeafBuilder) { noteRows(1, in: builder) }
+
+  /// Counts rows that were added to the builder under the finger.
+  @inline(__always) func noteRows(_ count: Int, in builder: LeafBuilder) {
+    finger.pendingRows &+= count
+    finger.changeCount &+= count
+    root.rowCount &+= UInt64(truncatingIfNeeded: count)
     if builder.rowCount >= builder.checkAt { checkSize(builder) }
   }
 

@@ -114,6 +114,14 @@ final class LeafBuilder {
         if column.pointee.type != .bytes { mismatch(index, bytes) }
         if bytes.count > inlineLimit { return retract(row, columns: index) }
         column.pointee.putBytes(row, bytes, isOutboard: false)
+      case .double(let value):
+        if column.pointee.type != .double { mismatch(index, value) }
+        column.pointee.values.put(word: value.bitPattern, row &* 8)
+        column.pointee.nulls?[row] = 0
+      case .bool(let value):
+        if column.pointee.type != .bool { mismatch(index, value) }
+        column.pointee.bools[row] = value ? 1 : 0
+        column.pointee.nulls?[row] = 0
       case .tree: return retract(row, columns: index)
       default: put(values[index], nil, row: row, column: index)
       }

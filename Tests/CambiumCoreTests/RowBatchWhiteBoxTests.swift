@@ -1,0 +1,119 @@
+import TestSupport
+import Testing
+
+@testable import CambiumCore
+
+/// Many rows inserted by one call.
+struct RowBatchWhiteBoxTests {
+  /// Calls `body` with keys and rows as an editor takes them.
+  private func lend<Result>(
+    _ rows: [(key: Int64, row: [ModelValue])],
+    _ body: (UnsafeBufferPointer<Int64>, UnsafeBufferPointer<ColumnValue>) throws -> Result
+  ) throws -> Result {
+    try lendRow(rows.flatMap(\.row)) { values in
+      try rows.map(\.key).withUnsafeBufferPointer { keys in try body(keys, values) }
+    }
+  }
+
+  @Test(arguments: 1...10 as ClosedRange<UInt64>)
+  func `a batch does what as many single rows do`(seed: UInt64) throws {
+    var options = seed % 2 == 0 ? smallShape(rows: 20, room: 5) : ColumnTreeOptions()
+    options.inlineByteCount = 256
+    options.writesInBackground = seed % 4 == 0
+    let bench = ColumnWorkbench(everyColumn, options: options)
+    var maker = CellMaker(generator: SeededGenerator(seed: seed))
+    var model: [Int64: [ModelValue]] = [:]
+    var end: Int64 = 0
+    for _ in 0..<3 {
+      try bench.write { editor, _ in
+        for _ in 0..<40 {
+          maker.mood = maker.number(56)
+          var rows: [(key: Int64, row: [ModelValue])] = []
+          let isInOrder = maker.number(3) > 0
+          for _ in 0..<maker.number(70) {
+            // Now and then a key again, or a value that has to live elsewhere.
+            end += Int64(maker.number(8) == 0 ? maker.number(3) : 1)
+            let key = isInOrder ? end : Int64(maker.number(Int(end) + 200))
+            var row = everyColumn.map { maker.cell($0) }
+            if maker.number(80) == 0 { row[6] = .tree(maker.tree()) }
+            rows.append((key, row))
+          }
+          var newCount = 0
+          for (key, row) in rows where model[key] == nil {
+            model[key] = row
+            newCount += 1
+          }
+          let count = try lend(rows) { keys, values in
+            try editor.insert(keys: keys, values: values)
+          }
+          #expect(count == newCount)
+          #expect(editor.count == model.count)
+          if maker.number(6) == 0 {
+            let key = Int64(maker.number(Int(end) + 1))
+            let value = try editor.value(key: key, column: 2)
+            #expect(value.map(ModelValue.init) == model[key]?[0])
+          }
+        }
+      }
+      let tree = try bench.snapshot().tree
+      let contents = try tree.contents(bench.layout)
+      #expect(contents.map(\.key) == model.keys.sorted())
+      #expect(contents.allSatisfy { model[$0.key] == $0.row })
+      let walk = try tree.walked()
+      #expect(walk.findings.isEmpty)
+      #expect(
+        try bench.store.check(reachable: walk.extents.sorted { $0.address < $1.address }).isEmpty)
+    }
+  }
+
+  @Test func `bytes borrowed from the leaf that takes them stay what they are`() throws {
+    let columns = [ColumnSpec(id: 1, type: .bytes, isNullable: false)]
+    let bench = ColumnWorkbench(columns)
+    let text = [UInt8]((0..<200).map { UInt8($0) })
+    try bench.write { editor, _ in
+      for key in 0..<4 as Range<Int64> {
+        try text.withUnsafeBytes { bytes in
+          _ = try editor.insert(key: key, values: [.bytes(bytes)])
+        }
+      }
+      let borrowed = try #require(try editor.value(key: 2, column: 1))
+      // The heap has to move for so many.
+      let values = [ColumnValue](repeating: borrowed, count: 30)
+      let keys = (4..<34).map { Int64($0) }
+      let count = try keys.withUnsafeBufferPointer { keys in
+        try values.withUnsafeBufferPointer { try editor.insert(keys: keys, values: $0) }
+      }
+      #expect(count == 30)
+    }
+    let contents = try bench.snapshot().tree.contents(bench.layout)
+    #expect(contents.count == 34 && contents.allSatisfy { $0.row == [.bytes(text)] })
+  }
+
+  @Test(arguments: [3, 70])
+  func `a table takes batches in one group and in several`(columnCount: Int) throws {
+    let database = try Database(store: HeapStore())
+    let transaction = try database.beginWrite()
+    let table = try transaction.createTable(
+      "rows",
+      columns: (0..<columnCount).map {
+        ColumnDescriptor(type: .int, isNullable: false, name: "c\($0)")
+      })
+    let keys = (0..<200).map { Int64($0 * 7 % 201) } + [3, .max]
+    let values = keys.flatMap { key in (0..<columnCount).map { ColumnValue.int(key &+ Int64($0)) } }
+    let count = try keys.withUnsafeBufferPointer { keys in
+      try values.withUnsafeBufferPointer { try table.insert(keys: keys, values: $0) }
+    }
+    #expect(count == 201 && table.count == 201)
+    #expect(table.record.nextKey == 201)
+    let last = try table.value(key: 77, column: UInt16(columnCount))
+    #expect(last.map(ModelValue.init) == .int(77 + Int64(columnCount) - 1))
+    _ = try transaction.commit()
+    #expect(try database.verify().findings.isEmpty)
+  }
+}
+
+extension TableEditor {
+  fileprivate func value(key: Int64, column: UInt16) throws -> ColumnValue? {
+    try editor(of: column).value(key: key, column: column)
+  }
+}
