@@ -4,7 +4,7 @@ extension ColumnTreeEditor {
   /// Rows ahead of the one that is copied whose bytes are asked for.
   private static let prefetchCount = 32
 
-  /// Inserts many rows; those whose key exists are left out. Returns how many came in.
+  /// Inserts many rows and returns how many came in; those whose key exists are left out.
   ///
   /// `values` has one value for each column of the layout, in its order, row after row. Does what as
   /// many calls of ``insert(key:values:)-(Int64,_)`` do, in less time: rows in the order of their keys

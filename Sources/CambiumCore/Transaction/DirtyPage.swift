@@ -100,7 +100,8 @@ public final class DirtyPages {
 
   /// The same room as ``byteCount``, measured page by page: for tests.
   var measuredByteCount: Int {
-    pages.reduce(heldByteCount) { sum, page in sum + (page.map { $0.capacity + $0.measuredHeldByteCount } ?? 0)
+    pages.reduce(heldByteCount) { sum, page in
+      sum + (page.map { $0.capacity + $0.measuredHeldByteCount } ?? 0)
     }
   }
 

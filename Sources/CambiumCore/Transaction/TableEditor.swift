@@ -100,7 +100,7 @@ public final class TableEditor {
     return true
   }
 
-  /// Adds many rows; those whose key exists are left out. Returns how many came in.
+  /// Adds many rows and returns how many came in; those whose key exists are left out.
   ///
   /// `values` has one value per column, in the order of ``TableRecord/columns``, row after row. This
   /// takes less time than a call for each row; batches of some dozens are enough.
