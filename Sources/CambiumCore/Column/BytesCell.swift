@@ -62,7 +62,7 @@ import CPlatform
   public var tree: TreeRoot? { form == .tree ? OutboardCell(body)?.root : nil }
 
   /// The bytes of an inline value in one piece, if they lie so.
-  @inlinable public var contiguous: UnsafeRawBufferPointer? {
+  @inlinable @inline(__always) public var contiguous: UnsafeRawBufferPointer? {
     guard form == .inline else { return nil }
     if head.isEmpty && tail.isEmpty { return body }
     if body.isEmpty && tail.isEmpty { return head }
@@ -71,7 +71,7 @@ import CPlatform
   }
 
   /// Writes an inline value to `target`, which has room for ``count`` bytes.
-  @inlinable public func copy(to target: UnsafeMutableRawPointer) {
+  @inlinable @inline(__always) public func copy(to target: UnsafeMutableRawPointer) {
     guard form == .inline else { return }
     if let start = head.baseAddress { target.copyMemory(from: start, byteCount: head.count) }
     if let start = body.baseAddress {
@@ -83,7 +83,7 @@ import CPlatform
   }
 
   /// Calls `body` with the bytes of an inline value in one piece; empty for every other form.
-  @inlinable public func withBytes<Result>(
+  @inlinable @inline(__always) public func withBytes<Result>(
     _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
     if let contiguous { return body(contiguous) }

@@ -166,6 +166,37 @@ import CPlatform
   }
 }
 
+extension BytesColumn {
+  /// Calls `body` with each row and its value in one piece, in order; nil where the value is null or
+  /// lives outside of the leaf, as ``cell(_:)`` tells.
+  ///
+  /// Finding all places one after the other takes half as long as finding each by itself.
+  @inlinable @inline(__always)
+  public func forEachValue(_ body: (Int, UnsafeRawBufferPointer?) -> Void) {
+    let rows = column.rowCount
+    guard column.encoding == .variable, column.outboard == nil, column.nulls == nil,
+      prefix.count &+ suffix.count == 0
+    else {
+      for row in 0..<rows {
+        let cell = cell(row)
+        if cell.form == .inline { cell.withBytes { body(row, $0) } } else { body(row, nil) }
+      }
+      return
+    }
+    let (lengths, heap, limit) = (lengths, heap, heapByteCount)
+    let isShort = column.lengthWidth == 8
+    var offset = 0
+    for row in 0..<rows {
+      var count =
+        isShort ? Int(lengths.load(fromByteOffset: row, as: UInt8.self)) : length(row)
+      // Only storage that rots under a mapping leads out of the heap.
+      if offset &+ count > limit { count = 0 }
+      body(row, UnsafeRawBufferPointer(start: heap + offset, count: count))
+      offset &+= count
+    }
+  }
+}
+
 extension LeafColumn {
   /// The column's parts, for reading many cells; nil unless it is a column of bytes.
   @inlinable public var bytesColumn: BytesColumn? { BytesColumn(self) }

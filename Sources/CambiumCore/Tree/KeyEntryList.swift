@@ -34,6 +34,11 @@ final class KeyEntryList {
     used = 0
   }
 
+  /// Drops the last entry.
+  func removeLast() {
+    if let last = entries.popLast() { used = last.start }
+  }
+
   private func extend(by byteCount: Int) -> UnsafeMutableRawPointer {
     if used + byteCount > capacity {
       let larger = max(2 * capacity, used + byteCount)

@@ -1,3 +1,5 @@
+import CPlatform
+
 /// Where a key belongs in a node.
 extension KeyNode {
   /// Below, at or above zero as the shared prefix sorts before, is a prefix of, or sorts after
@@ -47,11 +49,28 @@ extension KeyNode {
   @inlinable @inline(__always)
   func search(
     _ key: UnsafeRawBufferPointer, from first: Int, header: Int
+  ) -> (index: Int, isFound: Bool) { search(key, from: first, to: count, header: header) }
+
+  /// As ``search(_:from:header:)`` among the entries before `count`, which is the result when none of
+  /// them is at or above `key`.
+  @inlinable @inline(__always)
+  func search(
+    _ key: UnsafeRawBufferPointer, from first: Int, to count: Int, header: Int
   ) -> (index: Int, isFound: Bool) {
     let prefixOrder = prefixOrder(key)
     if prefixOrder != 0 { return (prefixOrder < 0 ? max(first, count) : first, false) }
     var low = first
     var length = count &- first
+    // A search waits for each line it comes to, one after the other, unless they are on their way.
+    let isLong = length > 96
+    if isLong {
+      let stride = length >> 3 &* 8
+      var line = bytes + (16 &+ first &* 8)
+      for _ in 0..<7 {
+        line += stride
+        cambium_prefetch(line)
+      }
+    }
     // The empty key has no address; it can only meet an empty prefix.
     guard let base = key.baseAddress else {
       return (first, length > 0 && slot(first).suffixLength == 0)
@@ -59,6 +78,15 @@ extension KeyNode {
     let suffix = base + prefixLength
     let suffixLength = key.count &- prefixLength
     let head = KeySlot.head(suffix, suffixLength)
+    if isLong {
+      while length > 64 {
+        let half = length >> 1
+        let isBelow = slot(low &+ half).head < head
+        low = isBelow ? low &+ half &+ 1 : low
+        length = isBelow ? length &- half &- 1 : half
+      }
+      for line in 0..<8 { cambium_prefetch(bytes + (16 &+ low &* 8 &+ line &* 64)) }
+    }
     while length > 0 {
       let half = length >> 1
       let isBelow = slot(low &+ half).head < head
@@ -69,16 +97,26 @@ extension KeyNode {
     let order = restOrder(slot(low), header, suffix, suffixLength)
     if order >= 0 { return (low, order == 0) }
     return searchTies(
-      from: low &+ 1, head: head, header: header, suffix: suffix, suffixLength: suffixLength)
+      from: low &+ 1, to: count, head: head, header: header, suffix: suffix,
+      suffixLength: suffixLength)
   }
 
   /// Searches the entries from `first` on, none of which has a smaller head.
   @usableFromInline
   func searchTies(
-    from first: Int, head: UInt32, header: Int, suffix: UnsafeRawPointer, suffixLength: Int
+    from first: Int, to end: Int, head: UInt32, header: Int, suffix: UnsafeRawPointer,
+    suffixLength: Int
   ) -> (index: Int, isFound: Bool) {
     var low = first
-    var high = count
+    var high = first
+    // The end of the ties is near, mostly.
+    var step = 4
+    while high < end, slot(high).head == head {
+      cambium_prefetch(bytes + cell(slot(high), header: header))
+      high &+= step
+      step &*= 2
+    }
+    high = min(high, end)
     while low < high {
       let middle = (low &+ high) >> 1
       let slot = slot(middle)

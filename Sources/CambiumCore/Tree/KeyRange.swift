@@ -36,7 +36,12 @@ extension KeyTree {
 
   /// How many keys lie in `range`; in O(log n).
   public func count(in range: KeyRange) throws(StoreError) -> Int {
-    try ranks(in: range).count
+    guard let upper = range.upper else { return try ranks(in: range).count }
+    return try range.lower.withUnsafeBufferPointer { lower throws(StoreError) in
+      try upper.withUnsafeBufferPointer { upper throws(StoreError) in
+        try count(from: UnsafeRawBufferPointer(lower), below: UnsafeRawBufferPointer(upper))
+      }
+    }
   }
 
   /// Calls `body` with a cursor at each key of `range`, ascending, until it returns false.

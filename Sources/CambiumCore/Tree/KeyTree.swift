@@ -1,3 +1,5 @@
+import CPlatform
+
 /// A map from byte keys to byte values, in the order of `memcmp`: a copy-on-write B+tree.
 ///
 /// A value of this type is one version of the tree. It may be used by several threads if its source
@@ -115,6 +117,63 @@ public struct KeyTree: Sendable {
     try key.withUnsafeBufferPointer { key throws(StoreError) in
       try rank(of: UnsafeRawBufferPointer(key))
     }
+  }
+
+  /// How many keys there are from `lower` on, up to, not including, `upper`.
+  ///
+  /// One way down while both belong to one child, which for close ones is all of it.
+  public func count(
+    from lower: UnsafeRawBufferPointer, below upper: UnsafeRawBufferPointer
+  ) throws(StoreError) -> Int {
+    if root.isEmpty { return 0 }
+    var reference = root.reference
+    var level = Int(root.height)
+    while level > 1 {
+      let page = try source.page(reference, .keyBranch)
+      let node = KeyNode(page)
+      let index = node.childIndex(lower)
+      if index &+ 1 < node.count,
+        node.order(index &+ 1, header: KeyNode.branchCellHeader, upper) <= 0
+      {
+        return max(0, try rank(of: upper, below: page, level) - rank(of: lower, below: page, level))
+      }
+      reference = node.child(index)
+      withExtendedLifetime(page) {}
+      level &-= 1
+    }
+    let page = try source.page(reference, .keyLeaf)
+    // What all keys share lies at the end.
+    cambium_prefetch(page.bytes + (page.byteCount &- 64))
+    let node = KeyNode(page)
+    let first = node.search(lower, from: 0, header: KeyNode.leafCellHeader).index
+    // Mostly the end is near: twice as far each time, then in between.
+    var (low, step) = (first, 1)
+    while low &+ step < node.count,
+      node.order(low &+ step &- 1, header: KeyNode.leafCellHeader, upper) < 0
+    {
+      low &+= step
+      step &*= 2
+    }
+    let end = node.search(
+      upper, from: low, to: min(node.count, low &+ step), header: KeyNode.leafCellHeader
+    ).index
+    withExtendedLifetime(page) {}
+    return end &- first
+  }
+
+  /// How many keys below the branch `page` on level `level` are below `key`.
+  private func rank(
+    of key: UnsafeRawBufferPointer, below page: Page, _ level: Int
+  ) throws(StoreError) -> Int {
+    let node = KeyNode(page)
+    let index = node.childIndex(key)
+    let child = KeyTree(
+      root: TreeRoot(
+        reference: node.child(index), height: UInt8(level - 1), kind: root.kind,
+        rowCount: UInt64(node.childRowCount(index))), source: source)
+    let before = node.rowCount(before: index)
+    withExtendedLifetime(page) {}
+    return before &+ (try child.rank(of: key))
   }
 
   /// A cursor, at no key yet.

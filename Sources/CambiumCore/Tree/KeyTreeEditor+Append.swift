@@ -13,6 +13,19 @@ extension KeyTreeEditor {
     var cursor = other.cursor()
     var isAtKey = try cursor.seekFirst()
     var copied = 0
+    if root.isEmpty, isAtKey {
+      let builder = KeyTreeBuilder(context, limits, kind: root.kind)
+      while isAtKey {
+        let length = cursor.copyKey(to: key)
+        let bytes = UnsafeRawBufferPointer(rebasing: key[..<length])
+        guard builder.isAbove(bytes) else { break }
+        try builder.append(bytes, try cursor.value)
+        copied += 1
+        if copied & 0xfff == 0 { progress(copied) }
+        isAtKey = try cursor.next()
+      }
+      root = try builder.finish()
+    }
     while isAtKey {
       let length = cursor.copyKey(to: key)
       try set(UnsafeRawBufferPointer(rebasing: key[..<length]), try cursor.value)

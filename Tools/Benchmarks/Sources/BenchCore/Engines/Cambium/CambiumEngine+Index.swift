@@ -7,25 +7,25 @@ extension CambiumEngine: Indexing {
   func buildIndex() throws {
     let transaction = try opened().beginWrite()
     let index = try transaction.editKeyTree(Self.index)
-    var sorter = NameSorter(capacity: 0, hasAges: false)
     try read { tree in
-      sorter = NameSorter(capacity: tree.count, hasAges: false)
+      let sorter = KeySorter(capacity: tree.count, byteCount: tree.count * 24)
       var cursor = tree.leafCursor(reading: [Column.name])
       var isValid = try cursor.first()
       while isValid {
         let leaf = cursor.leaf
-        if let names = leaf.column(Column.name)?.bytesColumn {
-          for row in 0..<leaf.rowCount {
-            names.cell(row).withBytes { sorter.add(leaf.key(at: row), age: 0, $0) }
-          }
+        leaf.column(Column.name)?.bytesColumn?.forEachValue { row, name in
+          guard let name else { return }
+          let (key, count) = (leaf.key(at: row), name.count)
+          let bytes = sorter.add(byteCount: count + 9, key)
+          if let start = name.baseAddress { bytes.copyMemory(from: start, byteCount: count) }
+          bytes.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
+          bytes.storeBytes(of: key.bigEndian, toByteOffset: count + 1, as: Int64.self)
         }
         isValid = try cursor.next()
       }
-    }
-    sorter.sort()
-    try sorter.forEach { key, name in
-      try IndexKey.with(name, key) {
-        _ = try index.set($0, UnsafeRawBufferPointer(start: nil, count: 0))
+      sorter.sort()
+      try index.build { builder throws(StoreError) in
+        try sorter.forEach { key, _ throws(StoreError) in try builder.append(key) }
       }
     }
     _ = try transaction.commit()
@@ -38,8 +38,11 @@ extension CambiumEngine: Indexing {
     for name in names {
       try name.withUnsafeBytes { name in
         // All keys of a name lie between it with a zero and it with a one behind it.
-        try IndexKey.with(name, end: 0) { count -= try index.rank(of: $0) }
-        try IndexKey.with(name, end: 1) { count += try index.rank(of: $0) }
+        try IndexKey.with(name, end: 0) { lower in
+          try IndexKey.with(name, end: 1) { upper in
+            count += try index.count(from: lower, below: upper)
+          }
+        }
       }
     }
     return count

@@ -1,17 +1,24 @@
 import CambiumCore
 
 extension CambiumEngine: Sorting {
+  /// Sorts by keys made of age and name; the last key that it sorts by is the row's.
   func sortedKeys() throws -> [Int64] {
     try read { tree in
-      var sorter = NameSorter(capacity: tree.count, hasAges: true)
+      let sorter = KeySorter(capacity: tree.count, byteCount: tree.count * 24)
       try Self.forEach(in: tree) { key, age, name in
-        name.withBytes { sorter.add(key, age: age, $0) }
+        let bytes = sorter.add(byteCount: name.count + 8, key)
+        // As unsigned integers, most significant byte first, integers sort as their bytes do.
+        let order = (UInt64(bitPattern: age) ^ 1 << 63).bigEndian
+        bytes.storeBytes(of: order, as: UInt64.self)
+        if let start = name.baseAddress {
+          (bytes + 8).copyMemory(from: start, byteCount: name.count)
+        }
       }
       sorter.sort()
-      var keys: [Int64] = []
-      keys.reserveCapacity(tree.count)
-      sorter.forEach { key, _ in keys.append(key) }
-      return keys
+      return [Int64](unsafeUninitializedCapacity: sorter.count) { keys, count in
+        if let start = keys.baseAddress { sorter.copyNumbers(to: start) }
+        count = sorter.count
+      }
     }
   }
 
@@ -50,7 +57,7 @@ extension CambiumEngine: Sorting {
       var (sum, digest): (Int64, NameDigest) = (0, NameDigest())
       try Self.forEach(in: tree) { _, age, name in
         sum += age
-        name.withBytes { digest.add($0) }
+        digest.add(name)
       }
       return (sum, digest)
     }
@@ -58,14 +65,20 @@ extension CambiumEngine: Sorting {
 
   @inline(__always)
   private static func forEach(
-    in tree: ColumnTree, _ body: (Int64, Int64, BytesCell) -> Void
+    in tree: ColumnTree, _ body: (Int64, Int64, UnsafeRawBufferPointer) -> Void
   ) throws {
+    // A leaf has 4,096 rows at most.
+    let values = UnsafeMutablePointer<Int64>.allocate(capacity: 4096)
+    defer { values.deallocate() }
     var cursor = tree.leafCursor(reading: [Column.age, Column.name])
     var isValid = try cursor.first()
     while isValid {
       let leaf = cursor.leaf
       if let ages = leaf.column(Column.age), let names = leaf.column(Column.name)?.bytesColumn {
-        for row in 0..<leaf.rowCount { body(leaf.key(at: row), ages.int(row), names.cell(row)) }
+        ages.copyInts(into: values)
+        names.forEachValue { row, name in
+          if let name { body(leaf.key(at: row), values[row], name) }
+        }
       }
       isValid = try cursor.next()
     }
