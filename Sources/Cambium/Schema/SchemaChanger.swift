@@ -144,16 +144,8 @@ struct SchemaChanger {
   ) throws(StoreError) {
     let tree = try transaction.editKeyTree(StoredName.index(description.name, column))
     let isSigned = description.properties[index].property.type == .date
-    var entries: [[UInt8]] = []
-    for key in try keys(table) {
-      if let value = try table.editor(of: column).value(key: key, column: column),
-        let form = IndexKey.form(of: value, isSigned: isSigned)
-      {
-        entries.append(IndexKey.key(form, key))
-      }
-    }
-    entries.sort { $0.lexicographicallyPrecedes($1) }
-    for entry in entries { _ = try tree.set(entry, []) }
+    try table.buildIndex(
+      of: column, isSigned: isSigned, keys: try keys(table), into: tree)
   }
 
   private func dropIndex(

@@ -50,16 +50,8 @@ package struct ObjectSalvage {
     _ className: String, _ table: TableEditor, _ column: ColumnDescriptor, isSigned: Bool
   ) throws(StoreError) {
     let tree = try transaction.editKeyTree(StoredName.index(className, column.id))
-    var entries: [[UInt8]] = []
-    for key in try keys(table) {
-      if let value = try table.editor(of: column.id).value(key: key, column: column.id),
-        let form = IndexKey.form(of: value, isSigned: isSigned)
-      {
-        entries.append(IndexKey.key(form, key))
-      }
-    }
-    entries.sort { $0.lexicographicallyPrecedes($1) }
-    for entry in entries { _ = try tree.set(entry, []) }
+    try table.buildIndex(
+      of: column.id, isSigned: isSigned, keys: try keys(table), into: tree)
   }
 
   // MARK: Links

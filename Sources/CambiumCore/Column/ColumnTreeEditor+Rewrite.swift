@@ -25,8 +25,8 @@ extension LeafWork {
 extension ColumnTreeEditor {
   /// Shows `work` all leaves that concern it.
   func rewriteLeaves(_ work: some LeafWork) throws(StoreError) {
-    dropFinger()
     try finishPipeline()
+    dropFinger()
     if root.isEmpty { return }
     let top = Child(separator: .min, reference: root.reference, rowCount: root.rowCount)
     var nodes: [Child] = []

@@ -1,0 +1,22 @@
+import CambiumCore
+
+extension TableEditor {
+  /// Fills `tree`, which is empty, with an index of `column` over the rows with `keys`.
+  func buildIndex(
+    of column: UInt16, isSigned: Bool, keys: [Int64], into tree: KeyTreeEditor
+  ) throws(StoreError) {
+    let editor = editor(of: column)
+    let sorter = KeySorter(capacity: keys.count, byteCount: keys.count * 24)
+    for key in keys {
+      if let value = try editor.value(key: key, column: column),
+        let form = IndexKey.form(of: value, isSigned: isSigned)
+      {
+        IndexKey.key(form, key).withUnsafeBytes { sorter.add($0, key) }
+      }
+    }
+    sorter.sort()
+    try tree.build { builder throws(StoreError) in
+      try sorter.forEach { bytes, _ throws(StoreError) in try builder.append(bytes) }
+    }
+  }
+}
