@@ -108,6 +108,12 @@ struct OpeningErrorTests {
     #expect(found == path)
     #expect(byteCount == cut.count)
     #expect(expected > cut.count && expected <= whole.count)
+    // A lock file that was there stays, and one that was not does not come.
+    let lock = path + ".lock"
+    #expect(FileManager.default.fileExists(atPath: lock))
+    try FileManager.default.removeItem(atPath: lock)
+    #expect(throws: StoreError.self) { try FileStore(path: path) }
+    #expect(!FileManager.default.fileExists(atPath: lock))
     try Data(whole[..<100]).write(to: URL(fileURLWithPath: path))
     try expectRefusal(.truncated(path: path, byteCount: 100, expected: 16 << 10))
   }

@@ -119,8 +119,14 @@ struct FileOpening {
     try Self.readIdentity(device, path: path)
       .check(path: path, codec: options.codec, isReadOnly: options.isReadOnly)
     let lockFile = try SharedMemory(path: path)
-    try self.init(
-      path: path, options: options, device: device, memory: lockFile, lockFile: lockFile, number)
+    do throws(StoreError) {
+      try self.init(
+        path: path, options: options, device: device, memory: lockFile, lockFile: lockFile, number)
+    } catch {
+      // Nobody else has it: who wants to would have to be let in first.
+      if lockFile.isNew { PosixFiles.remove(SharedMemory.path(for: path)) }
+      throw error
+    }
     _ = device.lock(byte: SharedLayout.DataByte.life, .shared)
   }
 

@@ -155,7 +155,7 @@ extension FileStore {
     let old = state.oldHeldVersions
     state.quarantineEnd = nil
     let isKnown =
-      state.held.allSatisfy { $0.count == 1 } && old.first ?? newest >= state.directory.retired
+      state.holdsSingleVersions && old.first ?? newest >= state.directory.retired
     guard isKnown else {
       state.space.blocks.extend(toBlockCount: state.fileByteCount / FileLayout.blockByteCount)
       state.space.blocks.allocationFloor = state.space.blocks.blockCount
@@ -181,7 +181,7 @@ extension FileStore {
   /// Applies the records of the versions after `known`, as if this store had committed them.
   private func replay(_ state: inout FileState, after known: Version) throws(StoreError) {
     let newest = state.newest
-    guard state.held.allSatisfy({ $0.count == 1 }), known < newest.head.version else {
+    guard state.holdsSingleVersions, known < newest.head.version else {
       throw .versionGone(known)
     }
     let records = try recordChain(from: newest, after: known).reversed()
@@ -278,6 +278,11 @@ extension FileState {
     _ version: Version, _ ranges: [ClosedRange<Version>], _ mark: DurableMark
   ) -> Bool {
     !mark.isVolatile && mark.version == version || ranges.contains { $0.contains(version) }
+  }
+
+  /// Whether no entry stands for a range; such a range may have any length.
+  fileprivate var holdsSingleVersions: Bool {
+    held.allSatisfy { $0.lowerBound == $0.upperBound }
   }
 
   /// The held versions before the newest one, ascending.

@@ -256,6 +256,17 @@ final class CrashRun {
 
   // MARK: What must be found
 
+  /// Which version everybody sees after `count` operations, and what is said to be durable; nil while
+  /// there was no store.
+  func shared(after count: Int) throws -> (live: Version, mark: DurableMark)? {
+    let memory = SharedMemory()
+    memory.put(trail[count], at: 0)
+    let identity = try IdentitySector(
+      stored: Array(device.bytes.prefix(FileLayout.sectorByteCount)), path: "simulated")
+    guard let live = memory.liveHead(identity), let mark = memory.durableMark else { return nil }
+    return (live.head.version, mark)
+  }
+
   /// The state of promises when power is cut after `count` operations.
   private func promised(_ count: Int) -> (least: Point, most: Point, isScratch: Bool) {
     let made = promises.prefix { $0.operationCount <= count }

@@ -90,9 +90,14 @@ extension SharedMemory {
       let bytes = StoredBytes(bytes(offset, SharedLayout.durableMarkByteCount))
       guard bytes.load(32, as: UInt64.self) == bytes.checksum(before: 32) else { continue }
       let flags = bytes.load(24, as: UInt64.self)
-      return DurableMark(
+      let mark = DurableMark(
         version: bytes.load(0, as: UInt64.self), slot: Int(flags & 1),
         sequence: bytes.load(8, as: UInt64.self), isVolatile: flags & 2 != 0)
+      // As in a slot: a crafted number leaves no room to count on.
+      guard mark.version < HeadSector.versionLimit, mark.sequence < HeadSector.countLimit else {
+        continue
+      }
+      return mark
     }
     return nil
   }

@@ -26,6 +26,8 @@ final class SharedMemory: @unchecked Sendable {
   }
 
   let base: UnsafeMutableRawPointer
+  /// Whether there was no lock file before.
+  let isNew: Bool
   /// The lock file; nil for private memory.
   let file: PosixDevice?
 
@@ -34,6 +36,7 @@ final class SharedMemory: @unchecked Sendable {
   /// Private memory.
   init() {
     file = nil
+    isNew = true
     base = .allocate(byteCount: SharedLayout.byteCount, alignment: 4096)
     clear(from: 0)
   }
@@ -46,13 +49,14 @@ final class SharedMemory: @unchecked Sendable {
     case .success(let descriptor): device = PosixDevice(descriptor: descriptor)
     case .failure(let error): throw StoreError(error, path: lockPath)
     }
-    try device.perform(path: lockPath) { device throws(DeviceError) in
+    isNew = try device.perform(path: lockPath) { device throws(DeviceError) in
       let size = try device.byteCount()
       // Written, not left as a hole: a full disk shows here and not when the memory is touched.
       if size < SharedLayout.byteCount {
         try device.write(
           [UInt8](repeating: 0, count: SharedLayout.byteCount - size), at: size)
       }
+      return size == 0
     }
     guard
       let memory = PosixFiles.mapShared(
@@ -78,6 +82,7 @@ final class SharedMemory: @unchecked Sendable {
     else { return nil }
     file = device
     base = memory
+    isNew = false
   }
 
   deinit {
@@ -198,7 +203,9 @@ final class SharedMemory: @unchecked Sendable {
 
   /// How many bytes commits have written since the last sync; about, after a process was killed.
   var unsyncedByteCount: Int {
-    Int(max(0, Int64(bitPattern: longWord(SharedLayout.unsynced).pointee.load(ordering: .relaxed))))
+    let count = Int64(bitPattern: longWord(SharedLayout.unsynced).pointee.load(ordering: .relaxed))
+    // No file is that long: a number that is no count stays one that can be added to.
+    return Int(min(max(0, count), 1 << 54))
   }
 
   /// Counts bytes that a commit has written, or takes away those that were synced.

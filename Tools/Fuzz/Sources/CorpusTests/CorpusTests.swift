@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// Replays the fuzzer's corpus, in which every input that ever stopped a target stays.
-@Suite struct CorpusTests {
+/// Replays the fuzzer's corpus, in which every input that ever stopped a target stays; one target at a
+/// time, as the fuzzer does.
+@Suite(.serialized) struct CorpusTests {
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Corpus")

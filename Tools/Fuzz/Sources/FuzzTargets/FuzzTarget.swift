@@ -25,6 +25,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case objects
 
   /// Does with `bytes` whatever this target is about.
+  ///
+  /// One call at a time: the targets share a store.
   public func run(_ bytes: UnsafeRawBufferPointer) {
     switch self {
     case .file: DamagedFile.run(bytes)
