@@ -43,6 +43,29 @@ struct cambium_affixes {
   size_t longest;
 };
 
+/// How many of `rows` values, up to the first that has it not, end with the `count` bytes at `suffix`, 8
+/// to 16 of them; widens the bounds of lengths.
+static inline size_t cambium_rows_with_suffix(const uint64_t *slots, const uint8_t *nulls,
+                                              const char *heap, size_t rows, const char *suffix,
+                                              size_t count, size_t *shortest, size_t *longest) {
+  uint64_t head, tail;
+  memcpy(&head, suffix, 8), memcpy(&tail, suffix + count - 8, 8);
+  size_t least = *shortest, most = *longest, row = 0;
+  for (; row < rows; row++) {
+    if (nulls && nulls[row]) continue;
+    size_t length = slots[row] >> 32 & 0x7fffffff;
+    if (length < count) break;
+    const char *end = heap + (uint32_t)slots[row] + length;
+    uint64_t a, b;
+    memcpy(&a, end - count, 8), memcpy(&b, end - 8, 8);
+    if (((a ^ head) | (b ^ tail)) != 0) break;
+    least = length < least ? length : least;
+    most = length > most ? length : most;
+  }
+  *shortest = least, *longest = most;
+  return row;
+}
+
 /// Finds what `rows` values share with the one of row `model`, which is present. A slot tells where in
 /// `heap` a value begins (low half) and how long it is (high half). `nulls`, if given, marks absent rows.
 static inline struct cambium_affixes cambium_shared_affixes(const uint64_t *slots,
@@ -55,6 +78,12 @@ static inline struct cambium_affixes cambium_shared_affixes(const uint64_t *slot
   size_t prefix = first_count, suffix = first_count, shortest = first_count;
   size_t longest = first_count, row = model + 1;
   for (; row < rows && prefix + suffix > 0; row++) {
+    if (prefix == 0 && suffix >= 8 && suffix <= 16) {
+      // Most columns have settled after a few rows, those of addresses at a suffix of this length.
+      row += cambium_rows_with_suffix(slots + row, nulls ? nulls + row : NULL, heap, rows - row,
+                                      first + first_count - suffix, suffix, &shortest, &longest);
+      if (row == rows) break;
+    }
     if (nulls && nulls[row]) continue;
     size_t count = slots[row] >> 32 & 0x7fffffff;
     const char *bytes = heap + (uint32_t)slots[row];

@@ -9,18 +9,24 @@ extension LeafBuilder {
     keys newKeys: UnsafePointer<Int64>, values: UnsafePointer<ColumnValue>, count: Int,
     inlineLimit: Int
   ) -> Int {
+    reserve(count)
     var count = count
     // The bytes may be borrowed from one of these heaps, which must then outlive the copy.
     var outgrown: [UnsafeMutableRawPointer] = []
     defer { for heap in outgrown { heap.deallocate() } }
     for index in 0..<columnCount where columns[index].type == .bytes {
-      count = columns[index].makeRoom(
-        values + index, step: columnCount, count: count, inlineLimit: inlineLimit, &outgrown)
+      let rows = columns[index].appendBytes(
+        values + index, step: columnCount, count: count, at: rowCount, inlineLimit: inlineLimit,
+        &outgrown)
+      guard rows < count else { continue }
+      for other in 0..<index where columns[other].type == .bytes {
+        columns[other].retract(rowCount + rows..<rowCount + count)
+      }
+      count = rows
     }
     if count == 0 { return 0 }
-    reserve(count)
     keys.unsafelyUnwrapped.advanced(by: rowCount).update(from: newKeys, count: count)
-    for index in 0..<columnCount {
+    for index in 0..<columnCount where columns[index].type != .bytes {
       columns[index].append(values + index, step: columnCount, count: count, at: rowCount)
     }
     rowCount &+= count
@@ -30,33 +36,46 @@ extension LeafBuilder {
 }
 
 extension BuilderColumn {
-  /// Makes room for the bytes of the first of `count` cells, of which every `step`th value is one;
-  /// returns how many of them fit into a leaf.
-  fileprivate mutating func makeRoom(
-    _ values: UnsafePointer<ColumnValue>, step: Int, count: Int, inlineLimit: Int,
+  /// Appends the first of `count` cells of bytes, of which every `step`th value is one, behind `first`
+  /// rows; returns how many, which are those before one that does not belong into a leaf.
+  fileprivate mutating func appendBytes(
+    _ values: UnsafePointer<ColumnValue>, step: Int, count: Int, at first: Int, inlineLimit: Int,
     _ outgrown: inout [UnsafeMutableRawPointer]
   ) -> Int {
-    var total = 0
+    nulls?.advanced(by: first).update(repeating: 0, count: count)
     var cell = values
-    var rows = 0
-    scan: while rows < count {
+    let start = heapByteCount
+    var row = first
+    scan: while row < first &+ count {
       switch cell.pointee {
       case .bytes(let bytes):
-        if bytes.count > inlineLimit { break scan }
-        total &+= bytes.count
+        let length = bytes.count
+        if length > inlineLimit { break scan }
+        if heap == nil || heapByteCount + length > heapCapacity, let old = growHeap(length) {
+          outgrown.append(old)
+        }
+        if let source = bytes.baseAddress {
+          cambium_copy(heap.unsafelyUnwrapped + heapByteCount, source, length)
+        }
+        slots[row] = Self.slot(heapByteCount, length)
+        heapByteCount &+= length
       case .tree: break scan
-      default: break
+      default: putMissing(cell, row)
       }
-      rows &+= 1
+      row &+= 1
       cell += step
     }
-    if heap == nil || heapByteCount + total > heapCapacity, let old = growHeap(total) {
-      outgrown.append(old)
-    }
-    return rows
+    liveByteCount &+= heapByteCount &- start
+    return row &- first
   }
 
-  /// Appends `count` cells, of which every `step`th value is one, behind `first` rows.
+  /// Takes back the last rows, which were just appended.
+  fileprivate mutating func retract(_ rows: Range<Int>) {
+    for row in rows { retract(row) }
+  }
+
+  /// Appends `count` cells of another type, of which every `step`th value is one, behind `first`
+  /// rows.
   fileprivate mutating func append(
     _ values: UnsafePointer<ColumnValue>, step: Int, count: Int, at first: Int
   ) {
@@ -116,33 +135,11 @@ extension BuilderColumn {
         }
         cell += step
       }
-    case .bytes: appendBytes(cell, step: step, count: count, at: first)
+    case .bytes: break
     }
   }
 
   private func element(_ row: Int) -> UnsafeMutableRawPointer { values + row &* stride }
-
-  /// Appends bytes for which there is room.
-  private mutating func appendBytes(
-    _ values: UnsafePointer<ColumnValue>, step: Int, count: Int, at first: Int
-  ) {
-    var cell = values
-    let heap = heap.unsafelyUnwrapped
-    let start = heapByteCount
-    var end = start
-    for row in first..<(first &+ count) {
-      if case .bytes(let bytes) = cell.pointee {
-        if let source = bytes.baseAddress { cambium_copy(heap + end, source, bytes.count) }
-        slots[row] = Self.slot(end, bytes.count)
-        end &+= bytes.count
-      } else {
-        putMissing(cell, row)
-      }
-      cell += step
-    }
-    heapByteCount = end
-    liveByteCount &+= end &- start
-  }
 
   /// Puts a null, or stops: nothing else may stand in place of a value of the column's type.
   @inline(never)
