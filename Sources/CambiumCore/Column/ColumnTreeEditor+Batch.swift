@@ -31,9 +31,9 @@ extension ColumnTreeEditor {
           count &+= rows
           continue
         }
-        if log != nil, next >= prefetched {
+        if let log, next >= prefetched {
           prefetched = min(keys.count, next &+ Self.prefetchCount)
-          prefetch(values[(next &* columnCount)..<(prefetched &* columnCount)])
+          log.prefetch(start + next &* columnCount, rowCount: prefetched &- next)
         }
       }
       let first = next &* columnCount
@@ -67,12 +67,20 @@ extension ColumnTreeEditor {
       return rows
     }
   }
+}
 
-  private func prefetch(_ values: Slice<UnsafeBufferPointer<ColumnValue>>) {
-    for value in values {
-      guard case .bytes(let bytes) = value, let start = bytes.baseAddress else { continue }
-      cambium_prefetch(start)
-      if bytes.count > 1 { cambium_prefetch(start + (bytes.count &- 1)) }
+extension RowLog {
+  /// Asks for the bytes of rows that will be added, which may lie all over the memory.
+  fileprivate func prefetch(_ values: UnsafePointer<ColumnValue>, rowCount: Int) {
+    for column in 0..<columnCount where fields[column].type == .bytes {
+      var cell = values + column
+      for _ in 0..<rowCount {
+        if case .bytes(let bytes) = cell.pointee, let start = bytes.baseAddress {
+          cambium_prefetch(start)
+          cambium_prefetch(start + max(0, bytes.count &- 1))
+        }
+        cell += columnCount
+      }
     }
   }
 }
