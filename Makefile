@@ -4,7 +4,7 @@ SWIFT ?= swift
 STORE ?= file
 AT ?=
 
-.PHONY: test demo fuzz soak bench bench-core bench-growth bench-objects install lint docs clean
+.PHONY: test demo fuzz sanitize soak bench bench-core bench-growth bench-objects install lint docs clean
 
 # System packages, installed only when missing: the demo reads zstd-compressed data.
 install:
@@ -47,6 +47,11 @@ fuzz:
 	$(SWIFT) build --configuration release --package-path Tools/Fuzz --product fuzz \
 	  --sanitize address --sanitize fuzzer -Xswiftc -enable-testing
 	@Tools/Fuzz/run $(or $(SECONDS),60)
+
+# The suites with several threads or damaged bytes under the address and the thread sanitizer;
+# ONLY=address or ONLY=thread is an option.
+sanitize: install
+	@SWIFT="$(SWIFT)" Tools/Sanitize/run $(ONLY)
 
 # Crashes of simulated disks over many seeds, counted, and eight processes at a time that are killed.
 # STATES=1000000, KILLS=2000 and SEED=1 are options; nothing of that may lose or tear a commit.
