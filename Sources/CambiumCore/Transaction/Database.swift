@@ -58,9 +58,11 @@ public final class Database: Sendable {
   ///
   /// While it stays the newest, every call returns the same snapshot.
   public func snapshot() throws(StoreError) -> Snapshot {
-    let newest = try store.newestHead()
-    let known = latest.withLock { $0.snapshot }
-    if let known, known.version == newest.version, known.epoch == newest.epoch { return known }
+    // Where none is alive, pinning tells which version is the newest.
+    if let known = latest.withLock({ $0.snapshot }) {
+      let newest = try store.newestHead()
+      if known.version == newest.version, known.epoch == newest.epoch { return known }
+    }
     return adopt(try store.pin())
   }
 
