@@ -64,6 +64,18 @@ const void *cambium_type_descriptor(const void *metadata) {
 }
 
 typedef struct {
+  size_t negative;
+  size_t positive;
+} class_extents;
+
+extern __attribute__((swiftcall)) class_extents
+_swift_getSwiftClassInstanceExtents(const void *metadata);
+
+size_t cambium_instance_size(const void *metadata) {
+  return _swift_getSwiftClassInstanceExtents(metadata).positive;
+}
+
+typedef struct {
   const void *metadata;
   size_t state;
 } metadata_response;

@@ -94,6 +94,23 @@ void cambium_futex_wake(const uint32_t *word);
 /// The boot this system runs in, 16 bytes; two boots never share one. False where unknown.
 bool cambium_boot_identity(uint8_t identity[16]);
 
+// MARK: Objects
+
+// Entry points of the Swift runtime, whose binary interface is stable.
+extern void *swift_allocObject(const void *metadata, size_t byte_count, size_t alignment_mask);
+extern void *swift_tryRetain(void *object);
+
+/// A new instance of the class with `metadata`: what follows its 16-byte header is not initialised.
+static inline void *cambium_allocate_object(const void *metadata, size_t byte_count) {
+  return swift_allocObject(metadata, byte_count, 7);
+}
+
+/// How many bytes an instance of the class with `metadata` has.
+size_t cambium_instance_size(const void *metadata);
+
+/// Retains `object`, whose memory must be valid; null when it is being deinitialised.
+static inline void *cambium_try_retain(void *object) { return swift_tryRetain(object); }
+
 // MARK: Type metadata
 
 /// Calls `visit` with every nominal type descriptor of every loaded image.

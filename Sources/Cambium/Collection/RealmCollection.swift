@@ -66,25 +66,29 @@ extension RealmCollection {
 /// In a write transaction it walks the elements that were there when it began; one that was deleted
 /// since comes as an invalidated object.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
-  @usableFromInline let walk: ObjectWalk?
+  // The reference is used in every step, and keeps its target through the other field: no step counts
+  // references.
+  @usableFromInline let walk: Unmanaged<ObjectWalk>?
+  @usableFromInline let walkOwner: ObjectWalk?
   @usableFromInline var values: IndexingIterator<[Element]>
 
   /// Walks objects; `Element` is their class or a superclass of it.
   init(_ walk: ObjectWalk) {
-    self.walk = walk
+    self.walk = Unmanaged.passUnretained(walk)
+    walkOwner = walk
     values = [].makeIterator()
   }
 
   /// Walks values that are there already.
   init(_ elements: [Element]) {
-    walk = nil
+    (walk, walkOwner) = (nil, nil)
     values = elements.makeIterator()
   }
 
   /// The next element; nil at the end.
   @inlinable public mutating func next() -> Element? {
     guard let walk else { return values.next() }
-    guard let object = walk.next() else { return nil }
+    guard let object = walk._withUnsafeGuaranteedRef({ $0.next() }) else { return nil }
     // Whoever made the walk saw that the objects are of this type.
     return unsafeBitCast(object, to: Element.self)
   }

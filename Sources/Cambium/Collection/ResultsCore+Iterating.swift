@@ -26,24 +26,32 @@ extension ResultsCore {
   // Exclusivity is not checked: a walk has one user, and each access ends before the next.
   private let access: ClassAccess
   private let realm: RealmInstance
-  private let keys: [Int64]?
+  /// What is walked: the keys of one leaf, or all.
+  @exclusivity(unchecked) private var keys: UnsafeMutableBufferPointer<Int64>
   @exclusivity(unchecked) private var index = 0
+  /// The number of keys.
+  @exclusivity(unchecked) private var end = 0
+  /// Walks the leaves of a whole table; nil when all keys are there from the start.
   @exclusivity(unchecked) private var cursor: ColumnLeafCursor?
-  @exclusivity(unchecked) private var leaf: ColumnLeaf?
-  @exclusivity(unchecked) private var row = 0
+  @exclusivity(unchecked) private var isByLeaf = false
+  /// The first row of the cursor's leaf, and what keeps its bytes.
+  @exclusivity(unchecked) private var firstRow = LeafRow()
+  @exclusivity(unchecked) private var owner: AnyObject?
   @exclusivity(unchecked) private var generation: UInt64
+  private let lastLeaf = RememberedLeaf()
 
   /// Walks a whole table.
   init(_ access: ClassAccess, _ tree: ColumnTree?) {
     self.access = access
     realm = access.realm
-    keys = nil
     generation = access.header.pointee.generation
+    keys = UnsafeMutableBufferPointer(start: nil, count: 0)
     guard let tree else { return }
     var cursor = tree.leafCursor()
     if realm.reading({ () throws(StoreError) in try cursor.first() }) {
-      leaf = cursor.leaf
       self.cursor = cursor
+      isByLeaf = true
+      takeLeaf()
     }
   }
 
@@ -51,57 +59,65 @@ extension ResultsCore {
   init(_ access: ClassAccess, _ keys: [Int64]) {
     self.access = access
     realm = access.realm
-    self.keys = keys
     generation = access.header.pointee.generation
+    self.keys = .allocate(capacity: keys.count)
+    _ = self.keys.initialize(from: keys)
+    end = keys.count
   }
+
+  deinit { keys.deallocate() }
 
   /// The next object; nil at the end.
   @usableFromInline func next() -> ObjectBase? {
     realm.verify()
-    if let keys { return next(of: keys) }
-    while let leaf {
-      if row < leaf.rowCount {
-        let row = row
-        self.row = row &+ 1
-        if generation == access.header.pointee.generation {
-          return access.object(at: RowPosition(leaf: leaf, row: row, index: -1))
-        }
-        return object(leaf.key(at: row))
+    while index == end {
+      guard isByLeaf, nextLeaf() else { return nil }
+    }
+    let place = index
+    index = place &+ 1
+    let key = keys[place]
+    let now = access.header.pointee.generation
+    if !isByLeaf {
+      if let row = lastLeaf.find(key, now) {
+        return access.object(at: lastLeaf.row(row), key: key, owner: lastLeaf.owner)
       }
-      row = 0
-      let isValid = realm.reading { () throws(StoreError) in try cursor?.next() ?? false }
-      self.leaf = isValid ? cursor?.leaf : nil
+      return search(key, now)
     }
-    return nil
-  }
-
-  private func next(of keys: [Int64]) -> ObjectBase? {
-    guard index < keys.count else { return nil }
-    let key = keys[index]
-    index &+= 1
-    if generation != access.header.pointee.generation {
-      (leaf, row) = (nil, 0)
-      generation = access.header.pointee.generation
+    if generation == now {
+      return access.object(at: firstRow.moved(to: place), key: key, owner: owner)
     }
-    // Keys often come in order: the leaf of the last one is tried first, just behind it.
-    if let leaf, let found = find(key, in: leaf) {
-      row = found &+ 1
-      return access.object(at: RowPosition(leaf: leaf, row: found, index: -1))
-    }
-    if !access.isTouched, let position = access.seek(key) {
-      (leaf, row) = (position.leaf, position.row &+ 1)
-      return access.object(at: position)
-    }
-    leaf = nil
     return object(key)
   }
 
-  private func find(_ key: Int64, in leaf: ColumnLeaf) -> Int? {
-    if row < leaf.rowCount, leaf.key(at: row) == key { return row }
-    return leaf.find(key)
+  @inline(never) private func nextLeaf() -> Bool {
+    guard realm.reading({ () throws(StoreError) in try cursor?.next() ?? false }) else {
+      return false
+    }
+    takeLeaf()
+    return true
   }
 
-  private func object(_ key: Int64) -> ObjectBase {
+  private func takeLeaf() {
+    guard let leaf = cursor?.leaf else { return }
+    if keys.count < leaf.rowCount {
+      keys.deallocate()
+      keys = .allocate(capacity: leaf.rowCount)
+    }
+    if let keys = keys.baseAddress { leaf.copyKeys(into: keys) }
+    firstRow = LeafRow(leaf, 0)
+    owner = leaf.page.owner
+    (index, end) = (0, leaf.rowCount)
+  }
+
+  @inline(never) private func search(_ key: Int64, _ now: UInt64) -> ObjectBase {
+    if !access.isTouched, let position = access.seek(key) {
+      lastLeaf.set(position.leaf, now)
+      return access.object(at: position)
+    }
+    return object(key)
+  }
+
+  @inline(never) private func object(_ key: Int64) -> ObjectBase {
     access.object(forKey: key) ?? access.goneObject(key)
   }
 }

@@ -106,16 +106,9 @@ final class ThreadContext {
   }
 
   func insert(_ instance: RealmInstance) {
-    instances.removeAll { $0.value == nil }
+    instances.removeAll { $0.isGone }
     instances.append(WeakInstance(instance))
   }
 
   deinit { for instance in instances { instance.value?.threadHasEnded() } }
-}
-
-/// A Realm instance that others keep alive.
-struct WeakInstance {
-  weak var value: RealmInstance?
-
-  init(_ value: RealmInstance?) { self.value = value }
 }

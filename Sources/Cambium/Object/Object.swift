@@ -8,6 +8,9 @@
 /// }
 /// ```
 ///
+/// An accessor of a managed object has no default values to make: of a class that has no stored
+/// properties besides its `@Persisted` ones, accessors are made without running its initialiser.
+///
 /// Every subclass of the program is found by itself. A managed object may only be used where its
 /// Realm was opened, see ``freeze()`` and ``ThreadSafeReference``.
 open class Object: ObjectBase {

@@ -16,18 +16,13 @@ final class Coordinator: Sendable {
   private struct State {
     var userCount = 0
     var cancelCount = 0
-    var instances: [InstanceKey: WeakReference] = [:]
+    var instances: [InstanceKey: WeakInstance] = [:]
     var schemas: [ObjectIdentifier: (classes: ClassSet, stored: StoredSchema)] = [:]
   }
 
   private struct InstanceKey: Hashable {
     var context: Confinement.Key
     var classes: ObjectIdentifier
-  }
-
-  // An instance is taken out only by its own context, which alone may use it.
-  private struct WeakReference: @unchecked Sendable {
-    var instance: WeakInstance
   }
 
   private init(configuration: Realm.Configuration, slot: Slot) throws(StoreError) {
@@ -119,26 +114,24 @@ final class Coordinator: Sendable {
   /// The instance of a context, if one is alive.
   func instance(_ context: Confinement.Key, _ classes: ClassSet) -> RealmInstance? {
     let key = InstanceKey(context: context, classes: ObjectIdentifier(classes))
-    return state.withLock { $0.instances[key] }?.instance.value
+    return state.withLock { $0.instances[key] }?.value
   }
 
   /// Whether any live instance belongs to that context.
   func hasInstance(in context: Confinement.Key) -> Bool {
-    // Looked at outside of the lock: the last reference to an instance may end here, and releases
-    // the coordinator.
     let instances = state.withLock { $0.instances }
-    return instances.contains { $0.key.context == context && $0.value.instance.value != nil }
+    return instances.contains { $0.key.context == context && !$0.value.isGone }
   }
 
   /// Remembers the instance of a context.
   func remember(_ instance: RealmInstance) {
     let key = InstanceKey(
       context: instance.confinement.key, classes: ObjectIdentifier(instance.classSet))
-    let reference = WeakReference(instance: WeakInstance(instance))
+    let reference = WeakInstance(instance)
     let known = state.withLock { $0.instances }
-    let gone = known.count < 16 ? [] : known.filter { $0.value.instance.value == nil }.map(\.key)
+    let gone = known.count < 16 ? [] : known.filter { $0.value.isGone }.map(\.key)
     state.withLock { state in
-      for key in gone where state.instances[key]?.instance.value == nil {
+      for key in gone where state.instances[key]?.isGone ?? false {
         state.instances[key] = nil
       }
       state.instances[key] = reference

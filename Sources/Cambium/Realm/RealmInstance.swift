@@ -26,6 +26,8 @@ public final class RealmInstance {
   @exclusivity(unchecked) private var thread = AccessHeader.noThread
   /// The frozen instance of the version that is seen.
   private var frozen = WeakInstance(nil)
+  /// Names the instance, see ``WeakInstance``.
+  let number = WeakInstance.newNumber()
   /// Rises with everything that may change what a query gives.
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
 
@@ -49,6 +51,7 @@ public final class RealmInstance {
         record: record)
     }
     for access in classes { access.resolveTargets { classSet.index(named: $0) } }
+    WeakInstance.enter(self)
     if isFrozen {
       setThread(AccessHeader.anyThread)
       for access in classes { _ = access.currentTable() }
@@ -59,6 +62,7 @@ public final class RealmInstance {
   }
 
   deinit {
+    WeakInstance.leave(number)
     session?.transaction.rollback()
     // What is read goes before the database is closed: a pinned version would keep the file locked.
     (session, snapshot, classes) = (nil, nil, [])

@@ -32,13 +32,19 @@ final class ClassDescription: Sendable {
   let objectSchema: ObjectSchema
   /// Which property is the primary key, if one is.
   let primaryKeyIndex: Int?
+  /// What accessors are copied from; nil when their initialiser has to run.
+  let blank: BlankInstance?
   private let indexByName: [String: Int]
 
   /// Reads `type`; stops at declarations that break a rule.
   init(_ type: ObjectBase.Type) {
     self.type = type
     let name = type._realmObjectName() ?? type.className()
-    properties = DeclarationReader.properties(of: type, named: name)
+    let declaration = DeclarationReader(type, named: name)
+    properties = declaration.properties
+    blank =
+      declaration.hasTransientProperties
+      ? nil : BlankInstance(declaration.sample, declaration.properties)
     let schema = ObjectSchema(
       className: name, objectClass: type, properties: properties.map(\.property))
     objectSchema = schema

@@ -2,12 +2,19 @@
 
 /// Reads the `@Persisted` properties of a class: names, offsets and wrapper types from the type's
 /// metadata, everything else from a sample instance.
-enum DeclarationReader {
-  static func properties(
-    of type: ObjectBase.Type, named className: String
-  ) -> [ClassDescription.PropertyDescription] {
-    check(name: className, of: "class", limit: 57)
-    let fields = fields(of: type)
+struct DeclarationReader {
+  /// The stored properties, those of superclasses first.
+  let properties: [ClassDescription.PropertyDescription]
+  /// An instance with the class's default values.
+  let sample: ObjectBase
+  /// Whether instances also hold values that are not stored.
+  let hasTransientProperties: Bool
+
+  /// Reads `type`; stops at declarations that break a rule.
+  init(_ type: ObjectBase.Type, named className: String) {
+    Self.check(name: className, of: "class", limit: 57)
+    let (fields, hasTransientProperties) = Self.fields(of: type)
+    self.hasTransientProperties = hasTransientProperties
     guard !fields.isEmpty else { fatalError("No properties are defined for '\(className)'.") }
     let columnNames = type.propertiesMapping()
     let sample = Sampling.instance(of: type)
@@ -15,20 +22,21 @@ enum DeclarationReader {
     for field in fields {
       var property = Property(name: field.name, type: .int)
       if let columnName = columnNames[field.name] { property.columnName = columnName }
-      check(name: property.columnName, of: "property", limit: 63)
+      Self.check(name: property.columnName, of: "property", limit: 63)
       field.wrapper.describe(sample.storage + field.offset, &property)
       if properties.contains(where: { $0.property.name == property.name }) {
         fatalError(
           "Property '\(property.name)' is declared multiple times in the class hierarchy of "
             + "'\(className)'")
       }
-      check(property, of: className)
+      Self.check(property, of: className)
       properties.append(
         ClassDescription.PropertyDescription(
           property: property, offset: field.offset, wrapper: field.wrapper))
     }
-    check(properties.map(\.property), of: className)
-    return properties
+    Self.check(properties.map(\.property), of: className)
+    self.properties = properties
+    self.sample = sample
   }
 
   private struct Field {
@@ -37,8 +45,10 @@ enum DeclarationReader {
     var wrapper: any PersistedWrapper.Type
   }
 
-  private static func fields(of type: ObjectBase.Type) -> [Field] {
+  private static func fields(of type: ObjectBase.Type) -> ([Field], hasTransient: Bool) {
     var fields: [Field] = []
+    var hasTransient = false
+    let ownByteCount = BlankInstance.byteCount(of: ObjectBase.self)
     // `_EachFieldOptions.classType`, which is a static variable and so out of reach in Swift 6 mode.
     let options = unsafeBitCast(UInt32(1), to: _EachFieldOptions.self)
     _forEachField(of: type, options: options) { name, offset, fieldType, _ in
@@ -48,10 +58,12 @@ enum DeclarationReader {
           Field(
             name: label.hasPrefix("_") ? String(label.dropFirst()) : label, offset: offset,
             wrapper: wrapper))
+      } else if offset >= ownByteCount {
+        hasTransient = true
       }
       return true
     }
-    return fields
+    return (fields, hasTransient)
   }
 
   private static func check(name: String, of kind: String, limit: Int) {

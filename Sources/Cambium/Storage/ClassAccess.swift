@@ -1,3 +1,4 @@
+import CPlatform
 import CambiumCore
 
 /// A class in one Realm instance: where its rows are now, and how accessors of it are made.
@@ -23,9 +24,10 @@ final class ClassAccess {
   private let slots: UnsafeMutableBufferPointer<Slot>
   private let type: ObjectBase.Type
   private let createdHead: PersistedHead
-  private let remembersLeaves: Bool
-  @exclusivity(unchecked) private var lastLeaf: ColumnLeaf?
-  @exclusivity(unchecked) private var lastLeafGeneration: UInt64 = 0
+  /// What accessors are copied from; nil when their initialiser has to run.
+  private let image: UnsafeMutableRawBufferPointer?
+  /// Nil in frozen Realms, whose classes do not change.
+  private let lastLeaf: RememberedLeaf?
   @exclusivity(unchecked) private var table: Table?
   @exclusivity(unchecked) private var tableGeneration: UInt64 = 0
 
@@ -44,7 +46,7 @@ final class ClassAccess {
     self.description = description
     self.stored = stored
     type = description.type
-    remembersLeaves = !realm.isFrozen
+    lastLeaf = realm.isFrozen ? nil : RememberedLeaf()
     collections = description.properties.indices.filter {
       description.properties[$0].property.isCollection
     }
@@ -58,6 +60,13 @@ final class ClassAccess {
         to: Slot(offset: property.offset, head: Self.head(column, UInt16(index), record)))
     }
     createdHead = Self.head(stored.createdColumn, 0, record)
+    image = description.blank.map { blank in
+      let image = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: blank.bytes.count, alignment: 16)
+      image.copyMemory(from: blank.bytes)
+      return image
+    }
+    if let start = image?.baseAddress { writeHeads(start) }
   }
 
   private static func head(
@@ -74,6 +83,7 @@ final class ClassAccess {
   deinit {
     header.deallocate()
     slots.deallocate()
+    image?.deallocate()
   }
 
   /// Says to which classes the properties link, once all classes are there.
@@ -124,18 +134,16 @@ final class ClassAccess {
 
   /// Where the row with that key is; nil when there is none.
   func seek(_ key: Int64) -> RowPosition? {
-    // Keys that are asked for often lie near each other.
-    if lastLeafGeneration == header.pointee.generation, let lastLeaf,
-      let row = lastLeaf.find(key)
-    {
-      return RowPosition(leaf: lastLeaf, row: row, index: -1)
+    if let lastLeaf, let row = lastLeaf.find(key, header.pointee.generation) {
+      return RowPosition(leaf: lastLeaf.value, row: row, index: -1)
     }
+    return search(key)
+  }
+
+  private func search(_ key: Int64) -> RowPosition? {
     guard let tree = currentTable()?.groups.first else { return nil }
     let position = realm.reading { () throws(StoreError) in try tree.seek(key) }
-    if let position, remembersLeaves {
-      lastLeaf = position.leaf
-      lastLeafGeneration = header.pointee.generation
-    }
+    if let position { lastLeaf?.set(position.leaf, header.pointee.generation) }
     return position
   }
 
@@ -173,13 +181,43 @@ final class ClassAccess {
 
   /// A new accessor of the row at `position`.
   func object(at position: RowPosition) -> ObjectBase {
-    let object = type.init()
-    let row = LeafRow(position.leaf, position.row)
-    bind(object, key: position.leaf.key(at: position.row), created: creation(row))
+    object(
+      at: LeafRow(position.leaf, position.row), key: position.leaf.key(at: position.row),
+      owner: position.leaf.page.owner)
+  }
+
+  /// A new accessor of a row whose bytes `owner`, or else the snapshot, keeps alive.
+  @inline(__always) func object(at row: LeafRow, key: Int64, owner: AnyObject?) -> ObjectBase {
+    let object = newAccessor()
+    complete(object, key: key, created: creation(row))
     object.row = row
-    object.rowOwner = position.leaf.page.owner
+    if let owner { object.rowOwner = owner }
     object.generation = header.pointee.generation
     return object
+  }
+
+  /// A new instance with the heads of this class.
+  @inline(__always) private func newAccessor() -> ObjectBase {
+    guard let image, let start = image.baseAddress else {
+      let object = type.init()
+      writeHeads(object.storage)
+      return object
+    }
+    // All of the object's memory but the runtime's part is initialised by the copy: no value in the
+    // image has a reference count.
+    guard
+      let memory = cambium_allocate_object(
+        unsafeBitCast(type, to: UnsafeRawPointer.self), image.count)
+    else { preconditionFailure("The runtime gave no memory for an object.") }
+    let own = BlankInstance.headerByteCount
+    memcpy(memory + own, start + own, image.count &- own)
+    return Unmanaged<ObjectBase>.fromOpaque(memory).takeRetainedValue()
+  }
+
+  private func writeHeads(_ storage: UnsafeMutableRawPointer) {
+    for slot in slots {
+      storage.storeBytes(of: slot.head, toByteOffset: slot.offset, as: PersistedHead.self)
+    }
   }
 
   /// Lets an accessor remember where its row is.
@@ -197,21 +235,25 @@ final class ClassAccess {
       bind(object, key: key, created: created)
       return object
     }
-    return seek(key).map { object(at: $0) }
+    if let lastLeaf, let row = lastLeaf.find(key, header.pointee.generation) {
+      return object(at: lastLeaf.row(row), key: key, owner: lastLeaf.owner)
+    }
+    return search(key).map { object(at: $0) }
   }
 
   /// Turns `object` into an accessor.
   func bind(_ object: ObjectBase, key: Int64, created: Int64) {
+    complete(object, key: key, created: created)
+    writeHeads(object.storage)
+  }
+
+  @inline(__always) private func complete(_ object: ObjectBase, key: Int64, created: Int64) {
     object.instance = realm
     object.access = Unmanaged.passUnretained(self)
     object.header = header
     object.key = key
     object.created = created
     object.epoch = realm.invalidations
-    let storage = object.storage
-    for slot in slots {
-      storage.storeBytes(of: slot.head, toByteOffset: slot.offset, as: PersistedHead.self)
-    }
   }
 }
 

@@ -92,17 +92,42 @@ extension LeafCell {
   public var text: String? {
     let cell = bytes
     guard cell.form == .inline else { return nil }
-    let count = cell.count
-    if count > 64 || cell.body.count == count { return cell.string }
-    // Put together where no allocation is needed.
-    var pieces = (
-      UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0)
-    )
-    return withUnsafeMutableBytes(of: &pieces) { pieces in
-      guard let start = pieces.baseAddress else { return nil }
-      cell.copy(to: start)
-      return String(
-        decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    let count = cell.head.count &+ cell.body.count &+ cell.tail.count
+    // Short texts need no allocation, and are put together where they will stay.
+    if count > 15 { return cell.string }
+    return String(unsafeUninitializedCapacity: 15) { text in
+      guard let start = text.baseAddress else { return 0 }
+      let target = UnsafeMutableRawPointer(start)
+      Self.copyShort(cell.head, to: target)
+      Self.copyShort(cell.body, to: target + cell.head.count)
+      Self.copyShort(cell.tail, to: target + (cell.head.count &+ cell.body.count))
+      return count
+    }
+  }
+
+  /// Copies up to 16 bytes without a call.
+  @inline(__always) private static func copyShort(
+    _ bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer
+  ) {
+    guard let start = bytes.baseAddress else { return }
+    let count = bytes.count
+    // Two pieces that may overlap cover every length from a power of two to the next.
+    if count >= 8 {
+      target.storeBytes(of: start.loadUnaligned(as: UInt64.self), as: UInt64.self)
+      target.storeBytes(
+        of: start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self),
+        toByteOffset: count &- 8, as: UInt64.self)
+    } else if count >= 4 {
+      target.storeBytes(of: start.loadUnaligned(as: UInt32.self), as: UInt32.self)
+      target.storeBytes(
+        of: start.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self),
+        toByteOffset: count &- 4, as: UInt32.self)
+    } else {
+      for index in 0..<count {
+        target.storeBytes(
+          of: start.load(fromByteOffset: index, as: UInt8.self), toByteOffset: index,
+          as: UInt8.self)
+      }
     }
   }
 }

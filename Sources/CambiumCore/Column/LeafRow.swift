@@ -18,6 +18,23 @@
     self.row = UInt32(truncatingIfNeeded: row)
   }
 
+  /// Row `row` of the same leaf, which must have it.
+  @inlinable @inline(__always) public func moved(to row: Int) -> LeafRow {
+    LeafRow(
+      bytes: bytes, byteCount: byteCount, columnCount: columnCount, rowCount: rowCount,
+      row: UInt32(truncatingIfNeeded: row))
+  }
+
+  @inlinable @inline(__always) init(
+    bytes: UnsafeRawPointer, byteCount: UInt32, columnCount: UInt32, rowCount: UInt32, row: UInt32
+  ) {
+    self.bytes = bytes
+    self.byteCount = byteCount
+    self.columnCount = columnCount
+    self.rowCount = rowCount
+    self.row = row
+  }
+
   /// No row: every cell is the default.
   @inlinable @inline(__always) public init() {
     // Never read: a row without columns has no cells.
