@@ -71,14 +71,23 @@ final class ListState {
   func element<Element: RealmCollectionValue>(_ index: Int) -> Element {
     let content = current()
     checkIndex(index, below: content.count(elementType))
-    return content.withElement(index, elementType, realm) { Element.element(in: $0, realm) }
+    return content.withElement(index, elementType, realm) { element(in: $0) }
+  }
+
+  private func element<Element: RealmCollectionValue>(in cell: ColumnValue) -> Element {
+    // Dynamic objects are of one type for all classes: the list says which it is.
+    guard Element.self == DynamicObject.self else { return Element.element(in: cell, realm) }
+    guard let key = cell.link, let target = list.access.targets[list.index],
+      let object = realm.classes[target].object(forKey: key) as? Element
+    else { fatalError("Accessing an object which has been invalidated or deleted") }
+    return object
   }
 
   func elements<Element: RealmCollectionValue>() -> [Element] {
     let content = current()
     var elements: [Element] = []
     elements.reserveCapacity(content.count(elementType))
-    content.forEach(elementType, realm) { elements.append(Element.element(in: $0, realm)) }
+    content.forEach(elementType, realm) { elements.append(element(in: $0)) }
     return elements
   }
 

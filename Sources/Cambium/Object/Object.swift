@@ -111,11 +111,15 @@ extension ObjectBase {
     return ours.stored.primaryKeyIndex != nil
   }
 
+  // Of a deleted dynamic object nothing is known any more.
+  private final var identityKeyIndex: Int? {
+    self is DynamicObject && access == nil ? nil : classDescription.primaryKeyIndex
+  }
+
   private final func hashIdentity(into hasher: inout Hasher) {
-    let description = ClassRegistry.description(of: type(of: self))
-    if let index = description.primaryKeyIndex, !isGone {
+    if let index = identityKeyIndex, !isGone {
       hasher.combine(0x5EED)
-      if let key = description.properties[index].dynamicValue(of: self) as? AnyHashable {
+      if let key = value(at: index) as? AnyHashable {
         hasher.combine(key)
       }
     } else if let instance, instance.isFrozen {

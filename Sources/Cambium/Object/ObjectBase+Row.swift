@@ -35,7 +35,10 @@ extension ObjectBase {
     let (access, session) = prepareToWrite()
     let index = Int(head.index)
     if index == access.stored.primaryKeyIndex {
-      fatalError("Primary key can't be changed after an object is inserted.")
+      guard session.isMigrating else {
+        fatalError("Primary key can't be changed after an object is inserted.")
+      }
+      session.assignedKeys.insert(access.index)
     }
     session.update(key, access, index, cell, skippingEqual: session.skipsEqualValues)
   }

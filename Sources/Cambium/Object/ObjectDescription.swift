@@ -10,10 +10,11 @@ enum ObjectDescription {
   static func text(of object: ObjectBase, depth: Int) -> String {
     if object.isGone { return "[invalid object]" }
     if depth >= depthLimit { return "<Maximum depth exceeded>" }
-    let description = ClassRegistry.description(of: type(of: object))
+    let description = object.classDescription
     var lines = ["\(description.name) {"]
-    for property in description.properties where !property.property.isComputed {
-      let value = text(ofValue: property.dynamicValue(of: object), depth: depth + 1)
+    for (index, property) in description.properties.enumerated()
+    where !property.property.isComputed {
+      let value = text(ofValue: object.value(at: index), depth: depth + 1)
       lines.append("\t\(property.property.name) = \(indented(value));")
     }
     lines.append("}")

@@ -22,6 +22,8 @@ public final class ValueConversion {
     if let object = value as? T, type(of: object) == T.self || !isConvertible(object) {
       return keptOrCopied(object)
     }
+    // What a migration is given instead of an object was made one before.
+    if T.self == DynamicObject.self { return nil }
     switch value {
     case is [String: Any], is [Any], is ObjectBase: return newObject(value)
     default: return nil
@@ -36,6 +38,9 @@ public final class ValueConversion {
     }
     if object.isManaged {
       if let realm, object.instance === realm { return object }
+      if object is DynamicObject {
+        fatalError("Object is already managed by another Realm.")
+      }
       return realm == nil ? object : newObject(object)
     }
     return isCopying ? newObject(object) : object
@@ -100,14 +105,14 @@ public final class ValueConversion {
   private func assign(
     _ source: ObjectBase, to object: ObjectBase, _ description: ClassDescription
   ) {
-    let sourceDescription = ClassRegistry.description(of: type(of: source))
+    let sourceDescription = source.classDescription
     for property in description.properties where !property.property.isComputed {
       guard let index = sourceDescription.propertyIndex(property.property.name) else {
         fatalError(
           "Invalid value '\(source)' to initialize object of type '\(description.name)': missing "
             + "key '\(property.property.name)'")
       }
-      let value = sourceDescription.properties[index].dynamicValue(of: source)
+      let value = source.value(at: index)
       set(value as Any, of: object, property, description)
     }
   }
@@ -133,34 +138,68 @@ extension ObjectBase {
     ValueConversion(realm: nil, isCopying: false).assign(value, to: self)
   }
 
+  /// The object's class, as its Realm or the program knows it.
+  final var classDescription: ClassDescription {
+    access.map { $0._withUnsafeGuaranteedRef { $0.description } }
+      ?? ClassRegistry.description(of: type(of: self))
+  }
+
+  /// The property at a place in the class's declaration, nil for null.
+  final func value(at index: Int) -> Any? {
+    let description = classDescription
+    let property = description.properties[index]
+    if description.isDynamic {
+      return property.wrapper.dynamicValue(classAccess.head(index), of: self)
+    }
+    return property.dynamicValue(of: self)
+  }
+
   /// The property with that name, nil for null; stops when there is none.
-  final func dynamicValue(_ key: String) -> Any? { dynamicProperty(key).dynamicValue(of: self) }
+  final func dynamicValue(_ key: String) -> Any? { value(at: propertyIndex(key)) }
 
   /// Assigns the property with that name; stops when there is none or the value is of a wrong type.
   final func setDynamicValue(_ value: Any?, _ key: String) {
-    let property = dynamicProperty(key)
-    let name = ClassRegistry.description(of: type(of: self)).name
-    let value = flattened(value)
-    if property.property.isPrimaryKey, isManaged {
+    setValue(flattened(value), at: propertyIndex(key))
+  }
+
+  /// Assigns the property at a place; stops when the value is of a wrong type.
+  final func setValue(_ value: Any?, at index: Int) {
+    let description = classDescription
+    let property = description.properties[index]
+    if property.property.isPrimaryKey, isManaged, instance?.session?.isMigrating != true {
       fatalError(
         "Primary key can't be changed to '\(value.map { "\($0)" } ?? "<null>")' after an object is "
           + "inserted.")
     }
     let conversion = ValueConversion(realm: instance, isCopying: false)
-    if property.property.isComputed || !property.setDynamicValue(value, of: self, conversion) {
+    let isAssigned: Bool
+    if property.property.isComputed {
+      isAssigned = false
+    } else if description.isDynamic {
+      var value = value
+      if let substitute = instance?.session?.substitute {
+        value = substitute(value, classAccess, index)
+      }
+      isAssigned = property.wrapper.setDynamicValue(
+        value, classAccess.head(index), of: self, conversion)
+    } else {
+      isAssigned = property.setDynamicValue(value, of: self, conversion)
+    }
+    if !isAssigned {
       let type = value.map { "\(Swift.type(of: $0))" } ?? "(null)"
       fatalError(
         "Invalid value '\(value.map { "\($0)" } ?? "<null>")' of type '\(type)' for "
-          + "'\(property.property.typeText)' property '\(name).\(property.property.name)'.")
+          + "'\(property.property.typeText)' property '\(description.name)."
+          + "\(property.property.name)'.")
     }
   }
 
-  private final func dynamicProperty(_ key: String) -> ClassDescription.PropertyDescription {
-    let description = ClassRegistry.description(of: type(of: self))
+  private final func propertyIndex(_ key: String) -> Int {
+    let description = classDescription
     guard let index = description.propertyIndex(key) else {
       fatalError("Invalid property name '\(key)' for class '\(description.name)'.")
     }
-    return description.properties[index]
+    return index
   }
 
   /// Forgets the Realm, after the object was deleted through this accessor.

@@ -22,6 +22,12 @@ protocol PersistedWrapper {
   static func writeConverted(_ value: Any?, to row: RowWriter) -> Bool
   /// The value, nil for null.
   static func dynamicValue(_ storage: UnsafeMutableRawPointer, of object: ObjectBase) -> Any?
+  /// The value of a managed object that has no place for the property, nil for null.
+  static func dynamicValue(_ head: PersistedHead, of object: ObjectBase) -> Any?
+  /// Assigns a value of such an object; false when it is of a wrong type.
+  static func setDynamicValue(
+    _ value: Any?, _ head: PersistedHead, of object: ObjectBase, _ conversion: ValueConversion
+  ) -> Bool
   /// Assigns a value; false when it is of a wrong type.
   static func setDynamicValue(
     _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
@@ -84,6 +90,18 @@ extension Persisted: PersistedWrapper {
       return Value.convertedValue(stored, conversion).map { Value.dynamicValue($0) } ?? stored
     }
     return Value.dynamicValue(value(storage, of: object))
+  }
+
+  static func dynamicValue(_ head: PersistedHead, of object: ObjectBase) -> Any? {
+    Value.dynamicValue(Value.persistedValue(of: object, head))
+  }
+
+  static func setDynamicValue(
+    _ value: Any?, _ head: PersistedHead, of object: ObjectBase, _ conversion: ValueConversion
+  ) -> Bool {
+    guard let converted = Value.convertedValue(value, conversion) else { return false }
+    Value.setPersistedValue(converted, of: object, head)
+    return true
   }
 
   static func writeConverted(_ value: Any?, to row: RowWriter) -> Bool {

@@ -29,6 +29,8 @@ extension Realm {
     public var readOnly: Bool
     /// The number of the classes' current form; raise it when properties change.
     public var schemaVersion: UInt64
+    /// Carries data over when the file has a lower schema version.
+    public var migrationBlock: MigrationBlock?
     /// Whether the content is thrown away when the classes or their version differ from it.
     public var deleteRealmIfMigrationNeeded: Bool
     /// Whether to compact a file that exists and has free space, asked when this process opens it.
@@ -53,6 +55,7 @@ extension Realm {
     public init(
       fileURL: URL? = Realm.Configuration.defaultFileURL, inMemoryIdentifier: String? = nil,
       encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
+      migrationBlock: MigrationBlock? = nil,
       deleteRealmIfMigrationNeeded: Bool = false,
       shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil,
       objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil
@@ -62,6 +65,7 @@ extension Realm {
       self.encryptionKey = encryptionKey
       self.readOnly = readOnly
       self.schemaVersion = schemaVersion
+      self.migrationBlock = migrationBlock
       self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
       self.shouldCompactOnLaunch = shouldCompactOnLaunch
       self.objectTypes = objectTypes

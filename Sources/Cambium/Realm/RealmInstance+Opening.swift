@@ -32,7 +32,7 @@ extension RealmInstance {
     if let known = coordinator.storedSchema(classes) {
       stored = known
     } else {
-      stored = try SchemaApplication.apply(classes, configuration, coordinator.database)
+      stored = try SchemaApplication.apply(classes, configuration, coordinator, confinement)
       coordinator.remember(stored, for: classes)
     }
     do throws(StoreError) {

@@ -33,7 +33,8 @@ public final class RealmInstance {
 
   init(
     coordinator: Coordinator, configuration: Realm.Configuration, confinement: Confinement,
-    classSet: ClassSet, stored: StoredSchema, snapshot: Snapshot
+    classSet: ClassSet, stored: StoredSchema, snapshot: Snapshot,
+    transaction: WriteTransaction? = nil
   ) {
     self.coordinator = coordinator
     self.configuration = configuration
@@ -45,13 +46,18 @@ public final class RealmInstance {
       guard let storedClass = stored[description.name] else {
         preconditionFailure("Class '\(description.name)' has no stored form.")
       }
-      let record = readTable(storedClass.tableName)?.record
+      let name = storedClass.tableName
+      let record = reading { () throws(StoreError) in
+        if let transaction { return try transaction.table(name)?.record }
+        return try snapshot.table(name)?.record
+      }
       return ClassAccess(
         realm: self, index: index, description: description, stored: storedClass,
         record: record)
     }
     for access in classes { access.resolveTargets { classSet.index(named: $0) } }
     WeakInstance.enter(self)
+    session = transaction.map { WriteSession(realm: self, transaction: $0) }
     if isFrozen {
       setThread(AccessHeader.anyThread)
       for access in classes { _ = access.currentTable() }
@@ -200,6 +206,15 @@ public final class RealmInstance {
   private func returnToBase() throws(StoreError) {
     coordinator.noteCancel()
     advance(to: try coordinator.database.snapshot())
+  }
+
+  /// Ends the use of a transaction that a migration commits or rolls back, and of everything that was
+  /// read.
+  func endMigration() {
+    session = nil
+    snapshot = nil
+    invalidations &+= 1
+    moved()
   }
 
   // MARK: Reading

@@ -34,7 +34,24 @@ final class ClassDescription: Sendable {
   let primaryKeyIndex: Int?
   /// What accessors are copied from; nil when their initialiser has to run.
   let blank: BlankInstance?
+  /// Whether its objects are ``DynamicObject``, which have no place for properties of their own.
+  let isDynamic: Bool
   private let indexByName: [String: Int]
+
+  /// Describes a class whose properties are known by name only.
+  init(dynamic name: String, _ properties: [Property]) {
+    type = DynamicObject.self
+    self.properties = properties.map {
+      PropertyDescription(property: $0, offset: 0, wrapper: DynamicWrapper.wrapper(for: $0))
+    }
+    objectSchema = ObjectSchema(
+      className: name, objectClass: DynamicObject.self, properties: properties)
+    primaryKeyIndex = properties.firstIndex(where: \.isPrimaryKey)
+    blank = nil
+    isDynamic = true
+    indexByName = Dictionary(
+      properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
 
   /// Reads `type`; stops at declarations that break a rule.
   init(_ type: ObjectBase.Type) {
@@ -48,6 +65,7 @@ final class ClassDescription: Sendable {
     let schema = ObjectSchema(
       className: name, objectClass: type, properties: properties.map(\.property))
     objectSchema = schema
+    isDynamic = false
     primaryKeyIndex = properties.firstIndex { $0.property.isPrimaryKey }
     indexByName = Dictionary(
       properties.enumerated().map { ($1.property.name, $0) },

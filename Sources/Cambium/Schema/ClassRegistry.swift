@@ -74,6 +74,16 @@ final class ClassSet: Sendable {
     SchemaValidation.check(schema)
   }
 
+  /// Classes that are known by name only.
+  init(dynamic descriptions: [ClassDescription]) {
+    self.descriptions = descriptions.sorted { $0.name < $1.name }
+    indexByType = [:]
+    indexByName = Dictionary(
+      self.descriptions.enumerated().map { ($1.name, $0) },
+      uniquingKeysWith: { first, _ in first })
+    schema = Schema(self.descriptions.map(\.objectSchema))
+  }
+
   /// The place of a class; nil when it does not belong to the set.
   func index(of type: ObjectBase.Type) -> Int? { indexByType[ObjectIdentifier(type)] }
 

@@ -4,17 +4,22 @@ import CambiumCore
 struct SchemaApplication {
   private let classes: ClassSet
   private let configuration: Realm.Configuration
-  private let database: Database
+  private let coordinator: Coordinator
+  private let confinement: Confinement
 
-  /// How `classes` are stored in `database` once they are there.
+  private var database: Database { coordinator.database }
+
+  /// How `classes` are stored in the coordinator's database once they are there.
   ///
   /// Writes only when something has to change. Throws `.schemaMismatch` when the difference needs a
   /// migration, `.fail` when the file has a higher schema version.
   static func apply(
-    _ classes: ClassSet, _ configuration: Realm.Configuration, _ database: Database
+    _ classes: ClassSet, _ configuration: Realm.Configuration, _ coordinator: Coordinator,
+    _ confinement: Confinement
   ) throws(RLMError) -> StoredSchema {
     let application = SchemaApplication(
-      classes: classes, configuration: configuration, database: database)
+      classes: classes, configuration: configuration, coordinator: coordinator,
+      confinement: confinement)
     let result = catching { () throws(StoreError) in try application.run() }
     switch result {
     case .success(.success(let schema)): return schema
@@ -28,9 +33,9 @@ struct SchemaApplication {
     let comparison = try SchemaComparison(classes, snapshot)
     if configuration.readOnly {
       if let error = refusalForReading(comparison) { return .failure(error) }
-      return .success(try storedSchema(snapshot))
+      return .success(try Self.storedSchema(classes, snapshot))
     }
-    if isSettled(comparison) { return .success(try storedSchema(snapshot)) }
+    if isSettled(comparison) { return .success(try Self.storedSchema(classes, snapshot)) }
     let transaction = try database.beginWrite()
     return try run(transaction)
   }
@@ -42,7 +47,7 @@ struct SchemaApplication {
     var comparison = try SchemaComparison(classes, transaction)
     if isSettled(comparison) {
       transaction.rollback()
-      return .success(try storedSchema(try database.snapshot()))
+      return .success(try Self.storedSchema(classes, try database.snapshot()))
     }
     if configuration.deleteRealmIfMigrationNeeded, needsReset(comparison) {
       for name in try transaction.names(withPrefix: "") { _ = try transaction.drop(name) }
@@ -51,10 +56,23 @@ struct SchemaApplication {
       transaction.rollback()
       return .failure(error)
     }
+    let base = try database.snapshot()
     try SchemaChanger(transaction: transaction).apply(comparison)
+    if let version = comparison.version, version < configuration.schemaVersion {
+      let migration = MigrationRun(
+        classes: classes, coordinator: coordinator, configuration: configuration,
+        confinement: confinement, transaction: transaction,
+        rekeyed: Set(comparison.rekeyedClasses.map(\.name)))
+      if let duplicate = try migration.run(from: base, version: version) {
+        transaction.rollback()
+        return .failure(error(.fail, duplicate.message))
+      }
+    }
     try transaction.setValue(
       StoredName.schemaVersion, SchemaComparison.bytes(ofVersion: configuration.schemaVersion))
-    return .success(try storedSchema(try transaction.commit(durability: configuration.durability)))
+    return .success(
+      try Self.storedSchema(
+        classes, try transaction.commit(durability: configuration.durability)))
   }
 
   private func isSettled(_ comparison: SchemaComparison) -> Bool {
@@ -76,15 +94,8 @@ struct SchemaApplication {
       return error(
         .fail, "Provided schema version \(wanted) is less than last set version \(version).")
     }
-    var lines = comparison.lines
-    if wanted > version {
-      // What a raised version brings along is done without asking, but for the keys of rows.
-      lines = comparison.knownClasses.flatMap { change in
-        change.table.count == 0
-          ? []
-          : change.changes.compactMap { if case .primaryKey(let line) = $0 { line } else { nil } }
-      }
-    }
+    // What a raised version brings along is done without asking.
+    let lines = wanted > version ? [] : comparison.lines
     if lines.isEmpty { return nil }
     return error(
       .schemaMismatch,
@@ -117,7 +128,9 @@ struct SchemaApplication {
 
   // MARK: Stored forms
 
-  private func storedSchema(_ view: any DatabaseView) throws(StoreError) -> StoredSchema {
+  static func storedSchema(
+    _ classes: ClassSet, _ view: any DatabaseView
+  ) throws(StoreError) -> StoredSchema {
     var stored: [StoredClass] = []
     for description in classes.descriptions {
       stored.append(try storedClass(description, view))
@@ -125,7 +138,7 @@ struct SchemaApplication {
     return StoredSchema(stored)
   }
 
-  private func storedClass(
+  private static func storedClass(
     _ description: ClassDescription, _ view: any DatabaseView
   ) throws(StoreError) -> StoredClass {
     // A file that is only read may lack the class; then it has no objects.

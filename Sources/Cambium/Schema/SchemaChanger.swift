@@ -27,16 +27,17 @@ struct SchemaChanger {
   private func apply(_ change: SchemaComparison.ClassChange) throws(StoreError) {
     if change.changes.isEmpty, change.indexes.isEmpty { return }
     let name = StoredName.table(change.description.name)
-    let isRekeyed = change.changes.contains { if case .primaryKey = $0 { true } else { false } }
-    if isRekeyed {
-      // Refused unless the class has no objects.
+    let isRekeyed = change.isRekeyed
+    if isRekeyed, change.table.count == 0 {
       for column in change.table.record.columns { try dropIndex(change.description, column.id) }
       _ = try transaction.drop(name)
       try create(change.description)
       return
     }
     guard let table = try transaction.editTable(name) else { return }
+    if isRekeyed { try removePrimaryKey(change.description, table) }
     for item in change.changes { try apply(item, change.description, table) }
+    if isRekeyed { try removePrimaryKey(change.description, table) }
     for (index, column) in change.indexes {
       let property = change.description.properties[index].property
       table.setAttributes(StoredProperty(property).attributes, ofColumn: column.id)
@@ -61,6 +62,57 @@ struct SchemaChanger {
       try widen(description, index, column, table)
     case .primaryKey: break
     }
+  }
+
+  // MARK: Primary keys
+
+  /// Makes all properties ordinary ones, until the migration is over.
+  private func removePrimaryKey(
+    _ description: ClassDescription, _ table: TableEditor
+  ) throws(StoreError) {
+    for column in table.record.columns {
+      guard var stored = StoredProperty(attributes: column.attributes), stored.isPrimaryKey else {
+        continue
+      }
+      stored.isPrimaryKey = false
+      table.setAttributes(stored.attributes, ofColumn: column.id)
+      try dropIndex(description, column.id)
+      guard stored.isIndexed,
+        let index = description.properties.firstIndex(where: {
+          $0.property.columnName == column.name
+        })
+      else { continue }
+      try buildIndex(description, index, column.id, table)
+    }
+  }
+
+  /// Makes the class's primary key one, after its values were checked.
+  func finishPrimaryKey(_ description: ClassDescription) throws(StoreError) {
+    guard let index = description.primaryKeyIndex,
+      let table = try transaction.editTable(StoredName.table(description.name))
+    else { return }
+    let property = description.properties[index].property
+    guard let column = table.record.column(named: property.columnName) else { return }
+    table.setAttributes(StoredProperty(property).attributes, ofColumn: column.id)
+    if property.type == .int, !property.isOptional { return }
+    try dropIndex(description, column.id)
+    try buildIndex(description, index, column.id, table)
+  }
+
+  // MARK: Classes
+
+  /// Takes a class out of the file that no other class of the program knows.
+  func drop(className: String) throws(StoreError) {
+    guard let table = try transaction.editTable(StoredName.table(className)) else { return }
+    for column in table.record.columns {
+      guard let stored = StoredProperty(attributes: column.attributes) else { continue }
+      _ = try transaction.drop(StoredName.index(className, column.id))
+      if stored.type == .object, let target = stored.objectClassName, target != className {
+        try dropBacklinks(from: column.id, table, to: target)
+      }
+    }
+    _ = try transaction.drop(StoredName.backlinks(className))
+    _ = try transaction.drop(StoredName.table(className))
   }
 
   // MARK: Columns

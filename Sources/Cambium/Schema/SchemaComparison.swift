@@ -19,6 +19,18 @@ struct SchemaComparison {
     var changes: [Change] = []
     /// Properties whose index has to be made or dropped.
     var indexes: [(index: Int, column: ColumnDescriptor)] = []
+
+    /// Whether the primary key becomes another property, or one of another type.
+    var isRekeyed: Bool {
+      changes.contains { change in
+        switch change {
+        case .primaryKey: true
+        case .retyped(let index, _), .madeOptional(let index, _), .madeRequired(let index, _):
+          index == description.primaryKeyIndex
+        case .added, .removed: false
+        }
+      }
+    }
   }
 
   /// The version the file was last given; nil when it never was.
@@ -126,6 +138,11 @@ struct SchemaComparison {
 
   /// Whether the file is just as the program wants it, apart from indexes.
   var isEqual: Bool { newClasses.isEmpty && knownClasses.allSatisfy(\.changes.isEmpty) }
+
+  /// Classes with objects whose primary key changes.
+  var rekeyedClasses: [ClassDescription] {
+    knownClasses.filter { $0.isRekeyed && $0.table.count > 0 }.map(\.description)
+  }
 
   /// Whether any index has to be made or dropped.
   var hasIndexChanges: Bool { knownClasses.contains { !$0.indexes.isEmpty } }

@@ -215,6 +215,7 @@ final class ClassAccess {
   }
 
   private func writeHeads(_ storage: UnsafeMutableRawPointer) {
+    if description.isDynamic { return }
     for slot in slots {
       storage.storeBytes(of: slot.head, toByteOffset: slot.offset, as: PersistedHead.self)
     }

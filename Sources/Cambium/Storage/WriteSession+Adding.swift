@@ -158,6 +158,37 @@ extension WriteSession {
     }
   }
 
+  /// Gives a dynamic class a new row with every property at its column's default, under `key` or, when
+  /// that is nil, under a new one; its key.
+  func insertBlank(
+    _ access: ClassAccess, key: Int64?, primaryKey: ColumnValue?
+  ) throws(StoreError) -> Int64 {
+    let editor = try editor(access)
+    let newKey: Int64
+    if let key { newKey = key } else { newKey = try editor.table.generateKey() }
+    row.begin(editor.defaults)
+    row.position = editor.createdPosition
+    row.append(.int(editor.newCreation(of: newKey)))
+    if let primaryKey, let index = access.stored.primaryKeyIndex {
+      row.position = editor.positions[index]
+      row.append(primaryKey)
+      if let form = editor.indexForm(index, primaryKey), access.stored.hasIndex(index) {
+        _ = try editor.index(index).set(IndexKey.key(form, newKey), [])
+      }
+    }
+    let isNew = row.cells.withUnsafeBufferPointer { cells in
+      catching { () throws(StoreError) in try editor.table.insert(key: newKey, values: cells) }
+    }
+    guard try isNew.get() else {
+      throw .damaged(
+        Damage(.order, "class '\(access.stored.name)' already has a row \(newKey)"))
+    }
+    access.invalidateRows()
+    access.noteMembership()
+    try insertIndexEntries(newKey, access, editor)
+    return newKey
+  }
+
   private func insertIndexEntries(
     _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor
   ) throws(StoreError) {

@@ -12,6 +12,13 @@ final class WriteSession {
   @exclusivity(unchecked) var policy = Realm.UpdatePolicy.error
   /// Whether assignments leave values that are equal alone.
   @exclusivity(unchecked) var skipsEqualValues = false
+  /// Whether a migration runs, which may assign primary keys.
+  @exclusivity(unchecked) var isMigrating = false
+  /// In a migration, gives the objects that stand for what a link is assigned: dictionaries, arrays, old
+  /// objects.
+  @exclusivity(unchecked) var substitute: ((Any?, ClassAccess, Int) -> Any?)?
+  /// Classes whose primary keys a migration assigned.
+  @exclusivity(unchecked) var assignedKeys: Set<Int> = []
   /// Which properties count for objects that were made from values without all of them.
   @exclusivity(unchecked) var partials: [ObjectIdentifier: Set<Int>] = [:]
   /// Objects that have a key and wait for their row.

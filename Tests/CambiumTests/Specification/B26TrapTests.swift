@@ -32,7 +32,9 @@ struct SpecTrap: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  static let all = confinement + transactions + objects + collections + queries + declarations
+  static let all =
+    confinement + transactions + objects + collections + queries + declarations
+    + migrations
 }
 
 extension SpecTrap {

@@ -1,0 +1,133 @@
+import CambiumCore
+
+/// Carries data over when the form of classes changes.
+///
+/// Called once per file, when a program with a higher ``Realm/Configuration/schemaVersion`` opens it.
+/// The new classes and properties are there already, new required properties with zero or empty.
+public typealias MigrationBlock =
+  @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) -> Void
+
+/// Gets an object as it was, and as it is becoming; one of them is nil when its class exists on one
+/// side only.
+public typealias MigrationObjectEnumerateBlock = (
+  _ oldObject: MigrationObject?, _ newObject: MigrationObject?
+) -> Void
+
+/// A running migration: the file as it was, and as it is becoming.
+///
+/// ```swift
+/// configuration.schemaVersion = 2
+/// configuration.migrationBlock = { migration, oldVersion in
+///   migration.enumerateObjects(ofType: "Person") { old, new in
+///     new?["fullName"] = "\(old?["first"] ?? "") \(old?["last"] ?? "")"
+///   }
+/// }
+/// ```
+///
+/// Valid in the block that it is given to. All changes are one transaction: when the program stops or
+/// opening throws, the file is as it was.
+public class Migration {
+  /// The classes as they were, with column names.
+  public let oldSchema: Schema
+  /// The classes as the program declares them.
+  public let newSchema: Schema
+  let old: RealmInstance
+  let new: RealmInstance
+  let session: WriteSession
+  let declared: ClassSet
+  private var dropped: Set<String> = []
+
+  init(old: RealmInstance, new: RealmInstance, session: WriteSession, declared: ClassSet) {
+    self.old = old
+    self.new = new
+    self.session = session
+    self.declared = declared
+    oldSchema = old.classSet.schema
+    newSchema = declared.schema
+  }
+
+  /// Calls `block` with every object that a class had when the migration began and that was not
+  /// deleted since.
+  ///
+  /// The old object is read-only. Unknown classes have no objects.
+  public func enumerateObjects(
+    ofType typeName: String, _ block: MigrationObjectEnumerateBlock
+  ) {
+    guard let oldAccess = old.access(named: typeName), !dropped.contains(typeName) else { return }
+    let newAccess = new.access(named: typeName)
+    let walk = ObjectWalk(oldAccess, oldAccess.currentTable()?.groups.first)
+    while let oldObject = walk.next() as? DynamicObject {
+      guard let newAccess else {
+        block(oldObject, nil)
+        continue
+      }
+      guard newAccess.creation(of: oldObject.key) == oldObject.created,
+        let newObject = newAccess.object(forKey: oldObject.key) as? DynamicObject
+      else { continue }
+      block(oldObject, newObject)
+      session.attempt { () throws(StoreError) in try session.transaction.spillIfNeeded() }
+    }
+  }
+
+  /// Makes an object from a dictionary by property names, an array in order of declaration, or another
+  /// object.
+  ///
+  /// What `value` leaves out gets the class's default. Stops at unknown classes, values of a wrong type
+  /// and primary keys that are taken.
+  @discardableResult
+  public func create(_ typeName: String, value: Any = [Any]()) -> MigrationObject {
+    DynamicCreation(migration: self).object(of: required(typeName), value)
+  }
+
+  /// Deletes an object; links to it become nil, lists lose it.
+  public func delete(_ object: MigrationObject) {
+    guard object.isManaged, object.instance === new else {
+      fatalError("Can only delete an object from the Realm it belongs to.")
+    }
+    let access = object.classAccess
+    object.requireRow(access)
+    session.delete(object.key, access)
+    object.detach()
+  }
+
+  /// Deletes all objects of a class, and the class itself when the program has it no more; false when
+  /// there is no such class.
+  @discardableResult public func deleteData(forType typeName: String) -> Bool {
+    if let access = new.access(named: typeName) {
+      session.delete(new.keys(of: access), access)
+      return true
+    }
+    guard old.access(named: typeName) != nil, dropped.insert(typeName).inserted else {
+      return false
+    }
+    session.settle()
+    session.attempt { () throws(StoreError) in
+      try SchemaChanger(transaction: session.transaction).drop(className: typeName)
+    }
+    return true
+  }
+
+  /// Gives the property that is now called `newName` the values of the one that was called `oldName`.
+  ///
+  /// Both are column names. The class must have lost the old one and must have the new one, with the
+  /// same type, and may not turn optional values into required ones; stops otherwise.
+  public func renameProperty(
+    onType typeName: String, from oldName: String, to newName: String
+  ) {
+    PropertyRenaming(self, typeName, from: oldName, to: newName).run()
+  }
+
+  private func required(_ typeName: String) -> ClassAccess {
+    guard let access = new.access(named: typeName) else {
+      session.stopAtForeignClass(typeName)
+    }
+    return access
+  }
+}
+
+extension RealmInstance {
+  /// The class with that name; nil when it does not belong to this Realm.
+  func access(named name: String) -> ClassAccess? {
+    classSet.index(named: name).map { classes[$0] }
+  }
+}

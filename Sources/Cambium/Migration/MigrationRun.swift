@@ -1,0 +1,102 @@
+import CambiumCore
+
+/// Runs a migration block between the change of the schema and the commit.
+struct MigrationRun {
+  let classes: ClassSet
+  let coordinator: Coordinator
+  let configuration: Realm.Configuration
+  let confinement: Confinement
+  let transaction: WriteTransaction
+  /// Classes whose primary key changes, which is an ordinary property until the block has run.
+  let rekeyed: Set<String>
+
+  /// Runs the configuration's block, if there is one, and puts primary keys in order; what is wrong with
+  /// them, or nil.
+  ///
+  /// Whoever called commits the transaction, or rolls it back when this throws or finds something.
+  func run(
+    from snapshot: Snapshot, version: UInt64
+  ) throws(StoreError) -> PrimaryKeyChange.Duplicate? {
+    if configuration.migrationBlock == nil, rekeyed.isEmpty { return nil }
+    let new = try newRealm(snapshot)
+    guard let session = new.session else { return nil }
+    defer { new.endMigration() }
+    session.isMigrating = true
+    if let block = configuration.migrationBlock {
+      let old = try oldRealm(snapshot)
+      let migration = Migration(old: old, new: new, session: session, declared: classes)
+      let creation = DynamicCreation(migration: migration)
+      session.substitute = { value, access, index in creation.linked(value, access, index) }
+      block(migration, version)
+      session.substitute = nil
+      old.endMigration()
+    }
+    let duplicate = finishKeys(new, session)
+    session.settle()
+    if let failure = session.failure { throw failure }
+    if duplicate == nil {
+      let changer = SchemaChanger(transaction: transaction)
+      for description in classes.descriptions where rekeyed.contains(description.name) {
+        try changer.finishPrimaryKey(description)
+      }
+    }
+    return duplicate
+  }
+
+  private func finishKeys(
+    _ new: RealmInstance, _ session: WriteSession
+  ) -> PrimaryKeyChange.Duplicate? {
+    let change = PrimaryKeyChange(realm: new, session: session)
+    for access in new.classes {
+      guard let place = classes.index(named: access.stored.name),
+        let index = classes.descriptions[place].primaryKeyIndex,
+        rekeyed.contains(access.stored.name) || session.assignedKeys.contains(access.index)
+      else { continue }
+      let property = classes.descriptions[place].properties[index].property
+      let isKey = property.type == .int && !property.isOptional
+      if let duplicate = change.run(access, index, isKey: isKey) { return duplicate }
+    }
+    return nil
+  }
+
+  // MARK: The two sides
+
+  private func oldRealm(_ snapshot: Snapshot) throws(StoreError) -> RealmInstance {
+    var descriptions: [ClassDescription] = []
+    for name in try snapshot.names(withPrefix: StoredName.tablePrefix) {
+      guard let record = try snapshot.table(name)?.record else { continue }
+      var properties: [Property] = []
+      for column in record.columns where column.name != StoredProperty.createdName {
+        if let stored = StoredProperty(attributes: column.attributes) {
+          properties.append(stored.property(named: column.name))
+        }
+      }
+      descriptions.append(
+        ClassDescription(
+          dynamic: String(name.dropFirst(StoredName.tablePrefix.count)), properties))
+    }
+    let set = ClassSet(dynamic: descriptions)
+    coordinator.retain()
+    return RealmInstance(
+      coordinator: coordinator, configuration: configuration, confinement: .none, classSet: set,
+      stored: try SchemaApplication.storedSchema(set, snapshot), snapshot: snapshot)
+  }
+
+  private func newRealm(_ snapshot: Snapshot) throws(StoreError) -> RealmInstance {
+    let descriptions = classes.descriptions.map { description in
+      ClassDescription(
+        dynamic: description.name,
+        description.properties.map { property in
+          var property = property.property
+          if rekeyed.contains(description.name) { property.isPrimaryKey = false }
+          return property
+        })
+    }
+    let set = ClassSet(dynamic: descriptions)
+    coordinator.retain()
+    return RealmInstance(
+      coordinator: coordinator, configuration: configuration, confinement: confinement,
+      classSet: set, stored: try SchemaApplication.storedSchema(set, transaction),
+      snapshot: snapshot, transaction: transaction)
+  }
+}

@@ -1,0 +1,91 @@
+import CambiumCore
+
+/// Makes primary keys true when a migration is over: no two objects of a class have the same, and where
+/// objects are kept under their primary key, each is moved to its own.
+struct PrimaryKeyChange {
+  let realm: RealmInstance
+  let session: WriteSession
+
+  /// A class with two objects that have the same primary key, and that property.
+  struct Duplicate: Error {
+    var className: String
+    var property: String
+
+    var message: String {
+      "Primary key property '\(className).\(property)' has duplicate values after migration."
+    }
+  }
+
+  /// Checks the property of `access` that is to be the primary key and, when `isKey`, moves objects
+  /// that are not kept under its value.
+  func run(_ access: ClassAccess, _ index: Int, isKey: Bool) -> Duplicate? {
+    session.settle()
+    let keys = realm.keys(of: access)
+    var forms: Set<[UInt8]> = []
+    var moves: [(from: Int64, to: Int64)] = []
+    for key in keys {
+      let isNew = realm.withCell(access, key, index) { cell in
+        if isKey, let value = cell.link, value != key { moves.append((key, value)) }
+        return forms.insert(IndexKey.form(of: cell) ?? []).inserted
+      }
+      if !isNew {
+        return Duplicate(
+          className: access.stored.name,
+          property: access.description.properties[index].property.name)
+      }
+    }
+    move(moves, access)
+    return nil
+  }
+
+  private func move(_ moves: [(from: Int64, to: Int64)], _ access: ClassAccess) {
+    let taken = Set(moves.map(\.from))
+    if moves.contains(where: { taken.contains($0.to) }) {
+      // Some of the new keys are still in use: all objects step aside first.
+      let aside = moves.map { move($0.from, to: nil, access) }
+      for (place, move) in zip(aside, moves) { _ = self.move(place, to: move.to, access) }
+    } else {
+      for move in moves { _ = self.move(move.from, to: move.to, access) }
+    }
+  }
+
+  /// Puts an object under another key, with its links and those that lead to it; its key.
+  private func move(_ from: Int64, to: Int64?, _ access: ClassAccess) -> Int64 {
+    let key = session.attempt(from) { () throws(StoreError) in
+      try session.insertBlank(access, key: to, primaryKey: nil)
+    }
+    guard key != from, let old = access.object(forKey: from), let new = access.object(forKey: key)
+    else { return from }
+    for (index, property) in access.description.properties.enumerated()
+    where !property.property.isComputed {
+      new.setValue(old.value(at: index), at: index)
+    }
+    redirect(from, to: new, access)
+    session.delete(from, access)
+    session.attempt { () throws(StoreError) in try session.transaction.spillIfNeeded() }
+    return key
+  }
+
+  private func redirect(_ from: Int64, to new: ObjectBase, _ access: ClassAccess) {
+    let links = session.attempt([]) { () throws(StoreError) -> [BacklinkKey] in
+      guard try session.hasBacklinks(to: access.index) else { return [] }
+      return try session.backlinks(to: access.index).links(to: from)
+    }
+    for link in links where link.ordinal == 0 {
+      guard let source = realm.classes.first(where: { $0.stored.tableID == link.table }),
+        let index = source.stored.columns.firstIndex(of: link.column),
+        let object = source.object(forKey: link.source)
+      else { continue }
+      if source.description.properties[index].property.isCollection {
+        guard let list = object.value(at: index) as? List<DynamicObject>,
+          let new = new as? DynamicObject
+        else { continue }
+        for position in 0..<list.count where list[position].key == from {
+          list.replace(index: position, object: new)
+        }
+      } else {
+        object.setValue(new, at: index)
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// An object whose properties are named by strings, as a migration meets it.
+///
+/// ```swift
+/// let name = object["name"] as? String
+/// object.fullName = "\(first) \(last)"
+/// ```
+///
+/// Integers of every width are `Int`, enumerations their raw values, links ``DynamicObject``, lists of
+/// links `List<DynamicObject>`. There are no unmanaged ones.
+@dynamicMemberLookup public final class DynamicObject: Object {
+  /// The property with that name, nil for null; stops when there is none.
+  public subscript(dynamicMember member: String) -> Any? {
+    get { value(forKey: member) }
+    set { setValue(newValue, forKey: member) }
+  }
+
+  /// False: it stands for other classes.
+  public override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
+  /// The list of links with that name; stops when the property is none.
+  public func dynamicList(_ propertyName: String) -> List<DynamicObject> {
+    guard let list = self[propertyName] as? List<DynamicObject> else {
+      fatalError("Property '\(propertyName)' is not a list of objects.")
+    }
+    return list
+  }
+}
+
+/// The name of ``DynamicObject`` in migrations.
+public typealias MigrationObject = DynamicObject
+
+/// The types in which properties of dynamic objects are read and written.
+enum DynamicWrapper {
+  static func wrapper(for property: Property) -> any PersistedWrapper.Type {
+    switch property.type {
+    case .int: scalar(Int.self, property)
+    case .bool: scalar(Bool.self, property)
+    case .float: scalar(Float.self, property)
+    case .double: scalar(Double.self, property)
+    case .string: scalar(String.self, property)
+    case .data, .any: scalar(Data.self, property)
+    case .date: scalar(Date.self, property)
+    case .objectId: scalar(ObjectId.self, property)
+    case .decimal128: scalar(Decimal128.self, property)
+    case .UUID: scalar(UUID.self, property)
+    case .object:
+      property.isCollection
+        ? Persisted<List<DynamicObject>>.self : Persisted<DynamicObject?>.self
+    case .linkingObjects: Persisted<LinkingObjects<DynamicObject>>.self
+    }
+  }
+
+  private static func scalar<T: StoredScalar>(
+    _ type: T.Type, _ property: Property
+  ) -> any PersistedWrapper.Type {
+    if property.isCollection {
+      return property.isOptional ? Persisted<List<T?>>.self : Persisted<List<T>>.self
+    }
+    return property.isOptional ? Persisted<T?>.self : Persisted<T>.self
+  }
+}
