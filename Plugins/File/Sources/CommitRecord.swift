@@ -16,6 +16,10 @@ struct CommitRecord: Sendable {
   var previous: PageReference
   /// Everything allocated, except the record's own pages.
   var allocated: [Allocated] = []
+  /// Whether the first of them holds the commit's head instead of a page.
+  var isChained = false
+  /// Where the commit's head lies, unless it went into a slot.
+  var headExtent: Extent? { isChained ? allocated.first?.extent : nil }
   var freed: [VersionLedger.Dead] = []
   var metadata: [UInt8] = []
   /// The record's own pages, first one first; known once it is stored.
@@ -69,6 +73,7 @@ struct CommitRecord: Sendable {
     let unitCount = Extent.unitCount(forByteCount: used)
     var bytes = StoredBytes(byteCount: Int(unitCount) * Extent.unitByteCount)
     bytes.store(FileLayout.Kind.record, at: Field.kind)
+    if isChained { bytes.store(Field.chained, at: Field.flags) }
     bytes.store(version, at: Field.version)
     bytes.store(epoch, at: Field.epoch)
     bytes.store(uuidHigh, at: Field.uuid)
@@ -119,10 +124,14 @@ struct CommitRecord: Sendable {
       if parts.isEmpty {
         epoch = bytes.load(Field.epoch, as: UInt64.self)
         previous = bytes.reference(Field.previous)
+        isChained = bytes.load(Field.flags, as: UInt32.self) & Field.chained != 0
       }
       parts.append(next)
       try append(bytes, next)
       next = bytes.reference(Field.next)
+    }
+    guard !isChained || headExtent?.byteCount == FileLayout.sectorByteCount else {
+      throw Self.damaged(reference, "it names no place for its head")
     }
   }
 

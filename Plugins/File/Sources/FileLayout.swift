@@ -28,6 +28,8 @@ enum FileLayout {
     static let record: UInt8 = 16
     static let directory: UInt8 = 17
     static let region: UInt8 = 18
+    /// Only in references: a head has bytes of its own that say so.
+    static let head: UInt8 = 19
   }
 
   /// The fields of the identity sector, by offset.
@@ -71,6 +73,10 @@ enum FileLayout {
     /// Room for named checkpoints and for trees given up by the store itself; zero in this version.
     static let checkpoints = boot + 16
     static let deadRoots = checkpoints + PageReference.byteCount
+    /// Of a chained head: the checksum of the head before it; zero in slots.
+    static let link = deadRoots + PageReference.byteCount
+    /// The block at which the head of the next version may lie; zero when it goes into a slot.
+    static let next = link + 8
     static let checksum = sectorByteCount - 8
 
     /// The version is known to be synced, and so is everything it reaches.
@@ -96,6 +102,10 @@ enum FileLayout {
     static let byteCount = touched + PageReference.byteCount
     /// An allocated extent and its checksum, or a freed one and its birth.
     static let entryByteCount = 16
+
+    /// The first extent that the commit allocated holds its head, and the word beside it is no
+    /// checksum.
+    static let chained: UInt32 = 1
   }
 
   /// The fields of the free map's directory, by offset; entries follow.

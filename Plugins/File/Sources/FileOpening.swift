@@ -190,7 +190,8 @@ struct FileOpening {
     return slots
   }
 
-  private static func readSector(
+  /// The sector at `offset`, or what there is of it.
+  static func readSector(
     _ device: any Device, at offset: Int, path: String
   ) throws(StoreError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: FileLayout.sectorByteCount)

@@ -79,6 +79,14 @@ struct FileState: Sendable {
   struct LiveRecord: Sendable {
     var version: Version
     var parts: [PageReference]
+    /// Where the commit's head lies, if that is in a chain; kept as long as the record.
+    var head: Extent?
+
+    init(_ record: CommitRecord) {
+      version = record.version
+      parts = record.parts
+      head = record.headExtent
+    }
   }
 
   /// Whether both slots hold the newest version, settled.

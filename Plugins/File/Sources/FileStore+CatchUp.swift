@@ -140,7 +140,7 @@ extension FileStore {
     state.space = Space(firstBlock: FileLayout.firstBlock)
     state.space.blocks = blocks
     state.directory = directory
-    state.records = records.map { FileState.LiveRecord(version: $0.version, parts: $0.parts) }
+    state.records = records.map(FileState.LiveRecord.init)
     try fileWhatIsPending(&state, Array(records))
   }
 
@@ -207,8 +207,7 @@ extension FileStore {
         directory.touch(extent, version: record.version)
       }
       state.publishSpace(version: record.version, freed: record.freed)
-      state.records.append(
-        FileState.LiveRecord(version: record.version, parts: record.parts))
+      state.records.append(FileState.LiveRecord(record))
     }
     state.directory = directory
     state.records.removeAll { $0.version <= directory.retired }

@@ -23,6 +23,14 @@ extension FileStore {
           findings.append("\(damage)")
         }
       }
+      for record in state.records {
+        guard let head = record.head else { continue }
+        owned.append(head)
+        let stored = try FileOpening.readSector(device, at: head.byteOffset, path: path)
+        if HeadSector(stored: stored, identity: sector)?.head.version != record.version {
+          findings.append("the head of version \(record.version) cannot be read")
+        }
+      }
       return findings
         + SpaceCheck.findings(space: state.space, reachable: reachable, owned: owned)
     }

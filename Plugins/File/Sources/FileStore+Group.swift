@@ -52,14 +52,10 @@ extension FileStore {
     head.durable = mark.version
     head.isSettled = false
     head.isVolatile = false
-    try writeSlot(slot, head)
+    head.chain(link: 0, next: 0)
+    let link = try writeSlot(slot, head)
     try syncDevice()
-    state.withLock { state in
-      publish(
-        DurableMark(
-          version: head.head.version, slot: slot, sequence: head.sequence, isVolatile: false),
-        &state)
-    }
+    state.withLock { publish(DurableMark(inSlot: slot, head, link: link), &$0) }
     memory.addUnsynced(-work.byteCount)
   }
 }

@@ -46,7 +46,7 @@ extension FileStore {
       try followLiveHead(&state)
       let mark = state.mark
       guard !mark.isVolatile, mark.version == state.newest.head.version,
-        state.slots[mark.slot]?.isSettled != true
+        mark.slotVersion != mark.version || state.slots[mark.slot]?.isSettled != true
       else { return nil }
       return state.newest
     }

@@ -26,6 +26,17 @@ extension FileStore {
     if isBulk { device.startWriting(byteCount: bytes.count, at: offset) }
   }
 
+  /// Makes the file at least `byteCount` bytes long, ahead of a small commit.
+  func growAhead(to byteCount: Int) throws(StoreError) {
+    try writing.withLock { _ throws(StoreError) in
+      let fileByteCount = try state.withLock { state throws(StoreError) in
+        try ensureOpen(state)
+        return state.fileByteCount
+      }
+      if fileByteCount < byteCount { try grow(from: fileByteCount, to: byteCount) }
+    }
+  }
+
   private func grow(from current: Int, to end: Int) throws(StoreError) {
     let ahead = min(max(current / 4, 256 << 10), options.growthByteCount)
     let block = FileLayout.blockByteCount

@@ -55,8 +55,9 @@ extension FileStore {
   /// Writes `head` into the slot that does not hold the last known durable head.
   ///
   /// From here on the slot's content on the medium is unknown until a sync succeeds, so that any
-  /// failure poisons the store.
-  func writeSlot(_ slot: Int, _ head: HeadSector) throws(StoreError) {
+  /// failure poisons the store. Returns the checksum that names the head in one that follows.
+  @discardableResult
+  func writeSlot(_ slot: Int, _ head: HeadSector) throws(StoreError) -> UInt64 {
     let block = head.stored(byteCount: FileLayout.blockByteCount)
     do throws(DeviceError) {
       try device.write(block, at: FileLayout.headOffsets[slot])
@@ -68,6 +69,7 @@ extension FileStore {
       state.slots[slot] = head
       state.hasWritten = true
     }
+    return HeadSector.checksum(ofStored: block)
   }
 
   /// Syncs the device; a failure poisons the store.
@@ -91,14 +93,11 @@ extension FileStore {
     head.durable = head.head.version
     head.isSettled = true
     head.isVolatile = false
-    try writeSlot(slot, head)
+    // What follows may lie where it might have lain before.
+    head.chain(link: 0, next: head.head.version == mark.version ? mark.next : 0)
+    let link = try writeSlot(slot, head)
     try syncDevice()
-    state.withLock { state in
-      publish(
-        DurableMark(
-          version: head.head.version, slot: slot, sequence: head.sequence, isVolatile: false),
-        &state)
-    }
+    state.withLock { publish(DurableMark(inSlot: slot, head, link: link), &$0) }
   }
 
   /// Makes the newest version durable, in two steps: its pages, then a settled head.

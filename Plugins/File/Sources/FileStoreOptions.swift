@@ -40,6 +40,8 @@ public struct FileStoreOptions: Sendable {
   package var largestSlackByteCount = 512 << 10
   /// How many records pile up before the free map is brought up to date.
   package var foldAfterRecordCount = 64
+  /// How many heads are chained to one in a slot at most.
+  package var chainLimit: UInt64 = 16
   /// A commit of more bytes is synced in two steps.
   package var largestSingleSyncByteCount = 4 << 20
   /// A mapping is never smaller, so that most files are mapped once.

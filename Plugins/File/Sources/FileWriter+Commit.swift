@@ -16,6 +16,21 @@ extension FileWriter {
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     try store.ensureWritable()
+    if durability == .full, let pin = try commitChained(root: root, metadata: metadata) {
+      return pin
+    }
+    leaveHeadPlace()
+    return try commit(root: root, metadata: metadata) { outcome throws(StoreError) in
+      try flush()
+      try coverHighWaterMark(outcome.head)
+      return try store.publish(outcome, self, durability)
+    }
+  }
+
+  /// Writes record and free map and lets `publish` see to the rest.
+  func commit(
+    root: TreeRoot, metadata: [UInt8], _ publish: (Outcome) throws(StoreError) -> Pin
+  ) throws(StoreError) -> Pin {
     var directory = store.state.withLock { $0.directory }
     try foldFreeMap(&directory)
     let record = try writeRecord(metadata: metadata)
@@ -25,12 +40,10 @@ extension FileWriter {
     head.record = record.parts[0]
     head.freeMap = directory.page
     head.blockCount = try applyCounts()
+    head.chain(link: 0, next: store.state.withLock { $0.space.placeOfNextRun() } ?? 0)
     do throws(StoreError) {
-      try flush()
-      try coverHighWaterMark(head)
-      let outcome = Outcome(
-        head: head, directory: directory, record: record, retired: directory.retired)
-      return try store.publish(outcome, self, durability)
+      return try publish(
+        Outcome(head: head, directory: directory, record: record, retired: directory.retired))
     } catch {
       store.state.withLock { $0.space.unapplyReachable(allocations, freed: freed) }
       throw error
@@ -61,7 +74,12 @@ extension FileWriter {
   // MARK: The store's own pages
 
   private func writePage(_ bytes: [UInt8], rawKind: UInt8) throws(StoreError) -> PageReference {
-    let extent = try allocate(byteCount: bytes.count)
+    let extent: Extent
+    if let front = allocateInFront(byteCount: bytes.count) {
+      extent = front
+    } else {
+      extent = try allocate(byteCount: bytes.count)
+    }
     let result = bytes.withUnsafeBytes { bytes in
       Result<UInt64, StoreError> { () throws(StoreError) in
         let checksum = Checksum.hash(bytes)
@@ -81,8 +99,9 @@ extension FileWriter {
   private func foldFreeMap(_ directory: inout FreeMapDirectory) throws(StoreError) {
     let threshold = store.options.foldAfterRecordCount
     let (records, durable) = store.state.withLock { state in
-      // Recovery may need every record since the last durable version; of scratch data there is none.
-      (state.records, state.heldMark.isVolatile ? base.version : state.heldMark.version)
+      // Recovery may need every record since the version in the slot, and the heads that are kept with
+      // them; of scratch data there is none.
+      (state.records, state.heldMark.isVolatile ? base.version : state.heldMark.slotVersion)
     }
     var regionCount = Int.max
     if !rebuildsFreeMap {
@@ -107,6 +126,11 @@ extension FileWriter {
     directory.retired = min(complete, durable, store.oldestSpaceVersion(newest: base.version))
     for record in records where record.version <= directory.retired {
       for part in record.parts { free(part) }
+      if let head = record.head {
+        free(
+          PageReference(
+            checksum: 0, extent: head, rawKind: FileLayout.Kind.head, born: record.version))
+      }
     }
     if !directory.page.isNone { free(directory.page) }
     directory.page = try writePage(directory.packed, rawKind: FileLayout.Kind.directory)
@@ -118,6 +142,7 @@ extension FileWriter {
     record.allocated = allocations.live.map {
       CommitRecord.Allocated(extent: $0.extent, checksum: $0.checksum)
     }
+    record.isChained = headPlace != nil
     record.freed = freed
     record.metadata = metadata
     let sector = store.sector
@@ -175,16 +200,21 @@ extension FileStore {
     outcome.head.isSettled = !isSmall
     outcome.head.isVolatile = false
     let slot = 1 - mark.slot
-    try writeSlot(slot, outcome.head)
+    let link = try writeSlot(slot, outcome.head)
     try syncDevice()
-    let durable = DurableMark(
-      version: outcome.head.head.version, slot: slot, sequence: mark.sequence + 1, isVolatile: false
-    )
+    let durable = DurableMark(inSlot: slot, outcome.head, link: link)
+    return (installDurable(outcome, writer, durable), !isSmall)
+  }
+
+  /// Installs a commit that was synced, under the slots' lock.
+  func installDurable(
+    _ outcome: FileWriter.Outcome, _ writer: FileWriter, _ durable: DurableMark
+  ) -> Pin {
     // Closing waits for the slots, so the file is still this store's.
     let pin = state.withLock { install(&$0, outcome, writer, durable: durable) }
     memory.addUnsynced(-memory.unsyncedByteCount)
     commits.raise()
-    return (pin, !isSmall)
+    return pin
   }
 
   /// Says on the medium that what follows is scratch data, before any of it can overwrite the durable
@@ -198,13 +228,15 @@ extension FileStore {
     head.isSettled = false
     head.isVolatile = true
     head.boot = SharedMemory.bootIdentity
+    head.chain(link: 0, next: 0)
     let slot = 1 - mark.slot
     try writeSlot(slot, head)
     try syncDevice()
     state.withLock { state in
       publish(
         DurableMark(
-          version: mark.version, slot: slot, sequence: head.sequence, isVolatile: true), &state)
+          version: mark.version, slot: slot, sequence: head.sequence, isVolatile: true,
+          slotVersion: mark.version), &state)
     }
   }
 
@@ -257,6 +289,6 @@ extension FileState {
     if records.first?.version ?? .max <= outcome.retired {
       records.removeAll { $0.version <= outcome.retired }
     }
-    records.append(LiveRecord(version: writer.version, parts: outcome.record.parts))
+    records.append(LiveRecord(outcome.record))
   }
 }

@@ -10,6 +10,10 @@ final class FileWriter: PageWriter {
   // Exclusivity is not checked: a write has one user, and no access to these calls out.
   @exclusivity(unchecked) var allocations = AllocationLog()
   @exclusivity(unchecked) var freed: [VersionLedger.Dead] = []
+  /// Where the head of this version may lie, at the beginning of the run.
+  @exclusivity(unchecked) var headPlace: HeadPlace?
+  /// Whether such a place was not looked for yet.
+  @exclusivity(unchecked) var seeksHeadPlace = true
   private var hasEnded = false
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
@@ -30,6 +34,7 @@ final class FileWriter: PageWriter {
 
   func reserve(byteCount: Int) throws(StoreError) {
     try ensureRunning()
+    if beginChainedRun(byteCount: byteCount) { return }
     // The record follows the pages in the same run.
     let record = 1024 + byteCount / 128 + freed.count * FileLayout.Record.entryByteCount
     try store.state.withLock { state throws(StoreError) in
@@ -41,6 +46,7 @@ final class FileWriter: PageWriter {
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
     try ensureRunning()
     try Space.checkPageByteCount(byteCount)
+    if seeksHeadPlace { _ = beginChainedRun(byteCount: max(byteCount, 12 << 10)) }
     let extent = try store.state.withLock { state throws(StoreError) in
       try state.space.allocate(byteCount: byteCount) { _ in }
     }

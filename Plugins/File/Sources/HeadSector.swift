@@ -1,6 +1,7 @@
 import CambiumCore
 
-/// One head as it is stored: in a slot of the file, or live in the lock file.
+/// One head as it is stored: in a slot of the file, at the beginning of its commit's run, or live in
+/// the lock file.
 struct HeadSector: Hashable, Sendable {
   /// Rises with each write of a slot: the newer slot has the higher one.
   ///
@@ -24,6 +25,10 @@ struct HeadSector: Hashable, Sendable {
   var uuidLow: UInt64
   /// The boot in which a volatile head was written.
   var boot: [UInt8]
+  /// Of a chained head: the checksum of the head that it follows; zero in slots.
+  var link: UInt64 = 0
+  /// The block at which the head of the next version may lie; zero for none.
+  var next = 0
 
   /// The head of a new file.
   init(sequence: UInt64, identity: IdentitySector) {
@@ -55,6 +60,12 @@ struct HeadSector: Hashable, Sendable {
       && sequence < Self.countLimit - Self.margin
   }
 
+  /// Says where the head stands in its chain.
+  mutating func chain(link: UInt64, next: Int) {
+    self.link = link
+    self.next = next
+  }
+
   /// The sector.
   var stored: [UInt8] { stored(byteCount: FileLayout.sectorByteCount) }
 
@@ -76,8 +87,15 @@ struct HeadSector: Hashable, Sendable {
     bytes.store(uuidHigh, at: Field.uuid)
     bytes.store(uuidLow, at: Field.uuid + 8)
     bytes.store(boot, at: Field.boot)
+    bytes.store(link, at: Field.link)
+    bytes.store(UInt64(next), at: Field.next)
     bytes.store(bytes.checksum(before: Field.checksum), at: Field.checksum)
     return bytes.bytes
+  }
+
+  /// The checksum of a stored head, which names it in the head that follows.
+  static func checksum(ofStored bytes: [UInt8]) -> UInt64 {
+    StoredBytes(bytes).load(FileLayout.Head.checksum, as: UInt64.self)
   }
 
   /// Reads a sector; nil when it is not a whole head of this file.
@@ -104,12 +122,16 @@ struct HeadSector: Hashable, Sendable {
     uuidHigh = bytes.load(Field.uuid, as: UInt64.self)
     uuidLow = bytes.load(Field.uuid + 8, as: UInt64.self)
     boot = Array(stored[Field.boot..<(Field.boot + 16)])
+    link = bytes.load(Field.link, as: UInt64.self)
+    let next = bytes.load(Field.next, as: UInt64.self)
     guard flags & ~(Field.settled | Field.volatile) == 0,
       uuidHigh == identity.uuidHigh, uuidLow == identity.uuidLow,
       blocks >= UInt64(FileLayout.firstBlock), blocks < 1 << 42,
+      next == 0 || next >= UInt64(FileLayout.firstBlock), next < 1 << 42,
       head.version < Self.versionLimit, durable <= head.version,
       head.epoch < Self.countLimit, sequence < Self.countLimit
     else { return nil }
     blockCount = Int(blocks)
+    self.next = Int(next)
   }
 }

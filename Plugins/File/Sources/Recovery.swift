@@ -4,10 +4,10 @@ import CambiumCore
 ///
 /// Reads only what it must, and never through a mapping.
 ///
-/// The newest slot wins. If its head is not settled, the commits between the last version that was
+/// The newest slot wins, or the last head of the chain that it begins. If that is not settled, the commits between the last version that was
 /// known to be durable and itself must be whole: every page that they wrote and that is still
-/// reachable, and every record. Otherwise the other slot wins. A settled head never falls back:
-/// losing an acknowledged commit in silence would be worse than an error. A live head in the lock
+/// reachable, and every record. Otherwise the head before it in the chain wins, or the other slot. A
+/// settled head never falls back: losing an acknowledged commit in silence would be worse than an error. A live head in the lock
 /// file, of this boot, goes before both.
 struct Recovery {
   /// The version at which the file opens.
@@ -36,11 +36,18 @@ struct Recovery {
     }
     let context = ChainContext(
       identity: identity, device: device, path: path, fileByteCount: fileByteCount)
+    var candidates: [(chain: HeadChain, slot: Int)] = []
+    for slot in order {
+      guard let head = slots[slot] else { continue }
+      let chain = try HeadChain(from: head, identity: identity, device: device, path: path)
+      candidates.append((chain, slot))
+    }
+    let tip = candidates[0].chain.tip
     var accepted: (head: HeadSector, slot: Int, extents: [Extent])?
     // A process may have died after it wrote a slot and before it said so.
     if let live, live.sequence == newest.sequence || live.sequence + 1 == newest.sequence,
       live.head.epoch == newest.head.epoch,
-      live.head.version > newest.head.version || live.isVolatile || newest.isVolatile
+      live.head.version > tip.head.version || live.isVolatile || newest.isVolatile
     {
       var live = live
       live.sequence = newest.sequence
@@ -56,8 +63,7 @@ struct Recovery {
       }
     }
     if accepted == nil {
-      accepted = try Self.choose(
-        order.compactMap { slot in slots[slot].map { ($0, slot) } }, context, &notes)
+      accepted = try Self.choose(candidates, context, &notes)
     }
     guard let (head, slot, extents) = accepted else {
       throw .damaged(Damage(.head, "neither of the two heads leads to a whole version"))
@@ -66,12 +72,15 @@ struct Recovery {
     let sequence = slots.compactMap { $0?.sequence }.max() ?? 0
     if isClean, !wasPoisoned {
       // The slot that was written last might not be on the medium; the other one is.
+      let slot = order.last ?? slot
       mark = DurableMark(
-        version: head.head.version, slot: order.last ?? slot, sequence: sequence, isVolatile: false)
+        version: head.head.version, slot: slot, sequence: sequence, isVolatile: false,
+        slotVersion: head.head.version)
       recovered = nil
     } else {
       mark = DurableMark(
-        version: head.durable, slot: slot, sequence: sequence, isVolatile: head.isVolatile)
+        version: head.durable, slot: slot, sequence: sequence, isVolatile: head.isVolatile,
+        slotVersion: min(head.durable, slots[slot]?.head.version ?? 0))
       recovered = FileState.Recovered(slot: slot, extents: extents)
     }
     self.newest = head
@@ -79,21 +88,24 @@ struct Recovery {
   }
 
   private static func choose(
-    _ candidates: [(HeadSector, Int)], _ context: ChainContext, _ notes: inout [String]
+    _ candidates: [(chain: HeadChain, slot: Int)], _ context: ChainContext,
+    _ notes: inout [String]
   ) throws(StoreError) -> (head: HeadSector, slot: Int, extents: [Extent])? {
-    for (head, slot) in candidates {
+    for (chain, slot) in candidates {
+      let head = chain.tip
       if head.isVolatile { throw .volatileContent(path: context.path) }
       if head.isSettled {
-        guard head.byteCount <= context.fileByteCount else {
-          throw .truncated(
-            path: context.path, byteCount: context.fileByteCount, expected: head.byteCount)
-        }
+        try context.checkLength(head)
         return (head, slot, [])
       }
       switch context.verify(head) {
       case .success(let extents): return (head, slot, extents)
       case .failure(let error):
         notes.append("Version \(head.head.version) was cut off by a crash and dropped: \(error)")
+      }
+      if let proven = chain.proven {
+        try context.checkLength(proven)
+        return (proven, slot, [])
       }
     }
     return nil
@@ -117,10 +129,15 @@ struct ChainContext {
     }
   }
 
-  private func verifiedExtents(_ head: HeadSector) throws(StoreError) -> [Extent] {
+  /// Throws unless the file is as long as `head` says.
+  func checkLength(_ head: HeadSector) throws(StoreError) {
     guard head.byteCount <= fileByteCount else {
       throw .truncated(path: path, byteCount: fileByteCount, expected: head.byteCount)
     }
+  }
+
+  private func verifiedExtents(_ head: HeadSector) throws(StoreError) -> [Extent] {
+    try checkLength(head)
     var extents: [Extent] = []
     // What later commits freed may have been used again since.
     var freed: Set<UInt64> = []
@@ -132,7 +149,8 @@ struct ChainContext {
       }
       let record = try CommitRecord(at: reference, identity: identity, device: device, path: path)
       for entry in record.allocated where !freed.contains(entry.extent.address) {
-        try check(entry)
+        // A head has a checksum of its own, which was looked at.
+        if entry.extent != record.headExtent { try check(entry) }
         extents.append(entry.extent)
       }
       extents += record.parts.map(\.extent)

@@ -10,6 +10,16 @@ final class WriteBuffer: Sendable {
   private struct State {
     var bytes: [UInt8] = []
     var start = 0
+
+    /// Puts `new` in the place of what is gathered for `offset`; false when nothing is.
+    mutating func replace(_ new: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+      let position = offset - start
+      guard position >= 0, position + new.count <= bytes.count else { return false }
+      bytes.withUnsafeMutableBytes {
+        UnsafeMutableRawBufferPointer(rebasing: $0[position...]).copyMemory(from: new)
+      }
+      return true
+    }
   }
 
   /// What is gathered before it is written.
@@ -23,13 +33,7 @@ final class WriteBuffer: Sendable {
   /// and then the caller writes out first.
   func append(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
     state.withLock { state in
-      let isInside =
-        offset >= state.start && offset + bytes.count <= state.start + state.bytes.count
-      if isInside {
-        let position = offset - state.start
-        state.bytes.replaceSubrange(position..<(position + bytes.count), with: bytes)
-        return true
-      }
+      if state.replace(bytes, at: offset) { return true }
       if state.bytes.isEmpty {
         state.start = offset
         state.bytes.reserveCapacity(min(Self.capacity, 64 << 10))
@@ -48,6 +52,22 @@ final class WriteBuffer: Sendable {
       end.store(state.start + state.bytes.count, ordering: .releasing)
       return true
     }
+  }
+
+  /// Gathers a block of zeros first, to be replaced.
+  func begin(withBlockAt offset: Int) {
+    state.withLock { state in
+      state.start = offset
+      state.bytes.reserveCapacity(64 << 10)
+      state.bytes.append(contentsOf: repeatElement(0, count: FileLayout.blockByteCount))
+      start.store(offset, ordering: .relaxed)
+      end.store(offset + state.bytes.count, ordering: .releasing)
+    }
+  }
+
+  /// Puts `bytes` in the place of what is gathered for `offset`; false when nothing is.
+  func replace(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+    state.withLock { $0.replace(bytes, at: offset) }
   }
 
   /// The gathered page at `reference`, if it is here.

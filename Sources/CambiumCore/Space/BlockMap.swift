@@ -279,6 +279,12 @@ package struct BlockMap: Sendable {
     return start..<(start + count)
   }
 
+  /// Whether `run` may be given out as it is; blocks behind the end are free.
+  package func isFree(_ run: Range<Int>) -> Bool {
+    guard run.lowerBound >= allocationFloor, run.lowerBound <= blockCount else { return false }
+    return (run.lowerBound..<min(run.upperBound, blockCount)).allSatisfy { held[$0] == 0 }
+  }
+
   /// The next search starts here.
   package mutating func moveCursor(to block: Int) { cursor = block }
 

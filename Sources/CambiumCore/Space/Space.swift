@@ -12,6 +12,8 @@ package struct Space: Sendable {
   /// Where the running write allocates next, in units; the run's end.
   private var next: UInt64 = 0
   private var runEnd: UInt64 = 0
+  /// The room kept at the start of the running write's first run, in units.
+  private var front: Range<UInt64> = 0..<0
   /// What the running write still expects to allocate, and how much it has taken so far.
   private var reservedByteCount = 0
   private var takenByteCount = 0
@@ -46,6 +48,10 @@ package struct Space: Sendable {
   private static let smallestRunByteCount = 16 << 10
   /// How much larger than a gap the page behind it is.
   private static let pageUnitsPerGapUnit: UInt64 = 8
+  /// Runs with a block in front are for small commits.
+  private static let largestFrontRunBlockCount = 16
+  /// What small pages leave for what comes last, the commit's record.
+  private static let spareFrontUnitCount: UInt64 = 16
   /// The shortest run taken for a reservation while much is free in small holes.
   private static let smallestPieceByteCount = 4 << 10
 
@@ -58,9 +64,59 @@ package struct Space: Sendable {
     }
   }
 
+  /// Says what is allocated next, as ``reserve(byteCount:grow:)`` does, and takes the run at `block`
+  /// for it with one block more in front, which is for ``allocateInFront(unitCount:spare:)`` and for
+  /// small pages.
+  ///
+  /// False, and nothing is changed, when there is no room, a run has been begun already, or so much is
+  /// expected that it had better fill holes.
+  package mutating func reserve(byteCount: Int, behindFrontAt block: Int) -> Bool {
+    let run = block..<(block + 1 + max(1, Self.blockCount(byteCount)))
+    guard runEnd == 0, run.count <= Self.largestFrontRunBlockCount, blocks.isFree(run) else {
+      return false
+    }
+    blocks.extend(toBlockCount: run.upperBound)
+    let unitsPerBlock = BlockMap.unitsPerBlock
+    next = UInt64((block + 1) * unitsPerBlock)
+    front = UInt64(block * unitsPerBlock)..<next
+    runEnd = UInt64(run.upperBound * unitsPerBlock)
+    reservedByteCount = byteCount
+    takenByteCount += run.count * BlockMap.blockByteCount
+    return true
+  }
+
+  /// Gives out room in the block at the start of the run; nil when less than `spare` units would
+  /// remain.
+  package mutating func allocateInFront(unitCount: UInt64, spare: UInt64 = 0) -> Extent? {
+    guard UInt64(front.count) >= unitCount + spare else { return nil }
+    let extent = Extent(address: front.lowerBound, unitCount: unitCount)
+    front = extent.end..<front.upperBound
+    blocks.hold(extent)
+    return extent
+  }
+
+  /// The block at which a run as long as that of the running write would be taken next; nil when
+  /// only shorter ones are free.
+  package mutating func placeOfNextRun() -> Int? {
+    let count = min(takenByteCount / BlockMap.blockByteCount, Self.largestFrontRunBlockCount)
+    guard count > 0, runEnd > 0 else { return nil }
+    blocks.moveCursor(to: nextBlock)
+    if let run = blocks.findRun(minimum: count, wanted: count) { return run.lowerBound }
+    return blocks.isSparse ? nil : blocks.tailRun(count: count).lowerBound
+  }
+
+  /// The first block of which the current run has used nothing.
+  private var nextBlock: Int {
+    Int((next + UInt64(BlockMap.unitsPerBlock) - 1) / UInt64(BlockMap.unitsPerBlock))
+  }
+
   /// Gives out room for `byteCount` bytes, in the current run if it suffices.
   package mutating func allocate(byteCount: Int, grow: Grow) throws(StoreError) -> Extent {
     let unitCount = Extent.unitCount(forByteCount: byteCount)
+    if let extent = allocateInFront(unitCount: unitCount, spare: Self.spareFrontUnitCount) {
+      reservedByteCount -= extent.byteCount
+      return extent
+    }
     if runEnd - next < unitCount { try takeRun(minimumByteCount: byteCount, grow: grow) }
     skipGap(before: unitCount)
     let extent = Extent(address: next, unitCount: unitCount)
@@ -118,10 +174,7 @@ package struct Space: Sendable {
   ///
   /// Its unused blocks are free again; the next search starts there.
   package mutating func endRun() {
-    if runEnd > 0 {
-      let unitsPerBlock = UInt64(BlockMap.unitsPerBlock)
-      blocks.moveCursor(to: Int((next + unitsPerBlock - 1) / unitsPerBlock))
-    }
+    if runEnd > 0 { blocks.moveCursor(to: nextBlock) }
     next = 0
     runEnd = 0
   }
@@ -129,6 +182,7 @@ package struct Space: Sendable {
   /// Ends the running write's claims on what comes next.
   private mutating func endWrite() {
     endRun()
+    front = 0..<0
     reservedByteCount = 0
     takenByteCount = 0
     blocks.trimTail()

@@ -1,16 +1,32 @@
 import CambiumCore
 import Synchronization
 
-/// What is known to be durable: which slot of the file holds which version.
+/// What is known to be durable, and where its head is.
 struct DurableMark: Hashable, Sendable {
   /// The last version known to be durable.
   var version: Version
-  /// The slot that holds its head; the other one is written next.
+  /// The slot that holds its head, or the head from which a chain leads to it; the other one is
+  /// written next.
   var slot: Int
   /// The newest sequence number of a slot.
   var sequence: UInt64
   /// Whether the file says that what follows is scratch data; then `version` is not held.
   var isVolatile: Bool
+  /// The version whose head the slot holds; those up to ``version`` are chained to it.
+  var slotVersion: Version
+  /// The block at which the head of the next version may lie; zero when it goes into a slot.
+  var next = 0
+  /// The checksum of the durable version's head as it is stored, when ``next`` is not zero.
+  var link: UInt64 = 0
+}
+
+extension DurableMark {
+  /// After `head` was synced in `slot`, where its checksum is `link`.
+  init(inSlot slot: Int, _ head: HeadSector, link: UInt64) {
+    self.init(
+      version: head.head.version, slot: slot, sequence: head.sequence, isVolatile: false,
+      slotVersion: head.head.version, next: head.next, link: link)
+  }
 }
 
 /// Both are kept twice with checksums, and a word that is written last says which one is valid: a
@@ -88,15 +104,18 @@ extension SharedMemory {
       let offset =
         SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount
       let bytes = StoredBytes(bytes(offset, SharedLayout.durableMarkByteCount))
-      guard bytes.load(32, as: UInt64.self) == bytes.checksum(before: 32) else { continue }
+      guard bytes.load(56, as: UInt64.self) == bytes.checksum(before: 56) else { continue }
       let flags = bytes.load(24, as: UInt64.self)
       let mark = DurableMark(
         version: bytes.load(0, as: UInt64.self), slot: Int(flags & 1),
-        sequence: bytes.load(8, as: UInt64.self), isVolatile: flags & 2 != 0)
+        sequence: bytes.load(8, as: UInt64.self), isVolatile: flags & 2 != 0,
+        slotVersion: bytes.load(32, as: UInt64.self),
+        next: Int(truncatingIfNeeded: bytes.load(40, as: UInt64.self)),
+        link: bytes.load(48, as: UInt64.self))
       // As in a slot: a crafted number leaves no room to count on.
-      guard mark.version < HeadSector.versionLimit, mark.sequence < HeadSector.countLimit else {
-        continue
-      }
+      guard mark.version < HeadSector.versionLimit, mark.sequence < HeadSector.countLimit,
+        mark.slotVersion <= mark.version
+      else { continue }
       return mark
     }
     return nil
@@ -112,7 +131,10 @@ extension SharedMemory {
     bytes.store(mark.sequence, at: 8)
     bytes.store(word, at: 16)
     bytes.store(UInt64(mark.slot) | (mark.isVolatile ? 2 : 0), at: 24)
-    bytes.store(bytes.checksum(before: 32), at: 32)
+    bytes.store(mark.slotVersion, at: 32)
+    bytes.store(UInt64(mark.next), at: 40)
+    bytes.store(mark.link, at: 48)
+    bytes.store(bytes.checksum(before: 56), at: 56)
     put(
       bytes.bytes,
       at: SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount)

@@ -1,0 +1,129 @@
+import CambiumCore
+
+/// Small commits in a row: pages, record and head are one write, where the head before says.
+extension FileWriter {
+  /// Where a head may lie, and what was durable when that was found out.
+  struct HeadPlace {
+    var extent: Extent
+    var mark: DurableMark
+  }
+
+  /// Begins the first run at the place that the durable head names for the next head; false when it
+  /// names none, or the place is taken.
+  ///
+  /// The run's first block is kept for head and record, so that pages begin at a block.
+  func beginChainedRun(byteCount: Int) -> Bool {
+    guard seeksHeadPlace else { return false }
+    seeksHeadPlace = false
+    if rebuildsFreeMap { return false }
+    let limit = store.options.chainLimit
+    let place = store.state.withLock { state -> HeadPlace? in
+      let mark = state.heldMark
+      guard mark.next > 0, !mark.isVolatile, mark.version == base.version,
+        mark.version - mark.slotVersion < limit,
+        state.space.reserve(byteCount: byteCount, behindFrontAt: mark.next),
+        let extent = state.space.allocateInFront(unitCount: Self.headUnitCount)
+      else { return nil }
+      return HeadPlace(extent: extent, mark: mark)
+    }
+    guard let place else { return false }
+    headPlace = place
+    allocations.append(place.extent)
+    store.buffer.begin(withBlockAt: place.extent.byteOffset)
+    return true
+  }
+
+  private static let headUnitCount = Extent.unitCount(forByteCount: FileLayout.sectorByteCount)
+
+  /// Room in the block of the head, if there is one.
+  func allocateInFront(byteCount: Int) -> Extent? {
+    let unitCount = Extent.unitCount(forByteCount: byteCount)
+    let extent = store.state.withLock { $0.space.allocateInFront(unitCount: unitCount) }
+    if let extent { allocations.append(extent) }
+    return extent
+  }
+
+  /// Gives the room of the head back: it goes into a slot, or is not stored.
+  func leaveHeadPlace() {
+    seeksHeadPlace = false
+    guard let place = headPlace else { return }
+    headPlace = nil
+    if allocations.remove(place.extent) {
+      store.state.withLock { $0.space.takeBack(place.extent) }
+    }
+  }
+
+  /// Commits with a chained head; nil, and nothing was done, when the commit is too large or the
+  /// chain has ended meanwhile.
+  func commitChained(root: TreeRoot, metadata: [UInt8]) throws(StoreError) -> Pin? {
+    if seeksHeadPlace { _ = beginChainedRun(byteCount: 0) }
+    guard let place = headPlace,
+      Int(allocations.unitCount) * Extent.unitByteCount <= store.options.largestSingleSyncByteCount
+    else { return nil }
+    let pin = try store.withSlots { () throws(StoreError) -> Pin? in
+      try store.ensureWritable()
+      guard store.state.withLock({ $0.mark }) == place.mark else { return nil }
+      return try commit(root: root, metadata: metadata) { outcome throws(StoreError) in
+        try publishChained(outcome, place)
+      }
+    }
+    if pin != nil { store.scheduleSettling() }
+    return pin
+  }
+
+  /// Writes what was gathered with the head before it, syncs, and installs the commit.
+  private func publishChained(
+    _ prepared: Outcome, _ place: HeadPlace
+  ) throws(StoreError) -> Pin {
+    var outcome = prepared
+    outcome.head.sequence = place.mark.sequence
+    outcome.head.durable = place.mark.version
+    outcome.head.isVolatile = false
+    outcome.head.link = place.mark.link
+    let stored = outcome.head.stored
+    // Before the head is written, so that a full medium is found out in time.
+    try store.growAhead(to: outcome.head.byteCount + FileLayout.blockByteCount)
+    do throws(StoreError) {
+      try putHead(stored, place.extent)
+      try flush()
+    } catch {
+      try? store.eraseHead(at: place.extent)
+      throw error
+    }
+    try store.syncDevice()
+    var mark = place.mark
+    mark.version = version
+    mark.next = outcome.head.next
+    mark.link = HeadSector.checksum(ofStored: stored)
+    return store.installDurable(outcome, self, mark)
+  }
+
+  /// Puts the head into what was gathered, or into the file if that was written already.
+  private func putHead(_ stored: [UInt8], _ extent: Extent) throws(StoreError) {
+    let isGathered = stored.withUnsafeBytes {
+      store.buffer.replace($0, at: extent.byteOffset)
+    }
+    if !isGathered { try store.writeHead(stored, at: extent) }
+  }
+}
+
+extension FileStore {
+  fileprivate func writeHead(_ stored: [UInt8], at extent: Extent) throws(StoreError) {
+    try device.perform(path: path) { device throws(DeviceError) in
+      try device.write(stored, at: extent.byteOffset)
+    }
+  }
+
+  /// Takes a head back that may have been written although its commit failed.
+  ///
+  /// A crash could bring that commit back otherwise. The store is poisoned when this fails.
+  fileprivate func eraseHead(at extent: Extent) throws(StoreError) {
+    do throws(StoreError) {
+      try writeHead([UInt8](repeating: 0, count: FileLayout.sectorByteCount), at: extent)
+    } catch {
+      poison()
+      throw error
+    }
+    try syncDevice()
+  }
+}
