@@ -14,6 +14,8 @@ package struct Space: Sendable {
   private var runEnd: UInt64 = 0
   /// The room kept at the start of the running write's first run, in units.
   private var front: Range<UInt64> = 0..<0
+  /// Whether that run has such a block.
+  private var hasFront: Bool { front.upperBound > 0 }
   /// What the running write still expects to allocate, and how much it has taken so far.
   private var reservedByteCount = 0
   private var takenByteCount = 0
@@ -95,11 +97,12 @@ package struct Space: Sendable {
     return extent
   }
 
-  /// The block at which a run as long as that of the running write would be taken next; nil when
-  /// only shorter ones are free.
+  /// The block at which a run that is a little longer than that of the running write, with a block
+  /// in front, would be taken next; nil when only shorter ones are free.
   package mutating func placeOfNextRun() -> Int? {
-    let count = min(takenByteCount / BlockMap.blockByteCount, Self.largestFrontRunBlockCount)
-    guard count > 0, runEnd > 0 else { return nil }
+    guard runEnd > 0 else { return nil }
+    let taken = takenByteCount / BlockMap.blockByteCount + (hasFront ? 0 : 1)
+    let count = min(taken + 1, Self.largestFrontRunBlockCount)
     blocks.moveCursor(to: nextBlock)
     if let run = blocks.findRun(minimum: count, wanted: count) { return run.lowerBound }
     return blocks.isSparse ? nil : blocks.tailRun(count: count).lowerBound

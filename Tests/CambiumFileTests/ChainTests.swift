@@ -1,0 +1,168 @@
+import CambiumCore
+import TestSupport
+import Testing
+
+@testable import CambiumFile
+
+/// Heads of small commits, each written with its pages.
+struct ChainTests {
+  private let device = SimulatedDevice()
+  private let store: FileStore
+
+  init() throws {
+    store = try FileStore(path: "simulated", options: Self.options(device))
+  }
+
+  private static func options(_ device: SimulatedDevice) -> FileStoreOptions {
+    var options = FileStoreOptions()
+    options.device = { _ in device }
+    options.chainLimit = 4
+    options.settleDelayNanoseconds = 0
+    options.timer = IdleTimer { 0 }
+    return options
+  }
+
+  /// What a device did between two points: the offsets of writes, nil for a sync.
+  private func done(since count: Int) -> [Int?] {
+    device.operations[count...].map {
+      if case .write(_, let offset) = $0 { offset } else { nil }
+    }
+  }
+
+  private func isSlot(_ offset: Int?) -> Bool {
+    offset.map { FileLayout.headOffsets.contains($0) } ?? false
+  }
+
+  @discardableResult
+  private func commit(
+    _ seed: UInt64, _ durability: Durability = .full, to other: FileStore? = nil
+  ) throws -> FakeTree.Content {
+    let store = other ?? store
+    var generator = SeededGenerator(seed: seed)
+    let writer = try store.beginWrite()
+    let (root, content) = try FakeTree.change(
+      writer, store, changeCount: 2, generator: &generator)
+    _ = try writer.publish(root: root, durability: durability, metadata: [])
+    return content
+  }
+
+  private func content(_ store: FileStore) throws -> FakeTree.Content {
+    let reading = try FakeTree.read(store.newestHead().root, store)
+    #expect(try store.check(reachable: reading.extents) == [])
+    return reading.content
+  }
+
+  private func reopened(_ image: [UInt8]) throws -> FileStore {
+    try FileStore(path: "simulated", options: Self.options(SimulatedDevice(image)))
+  }
+
+  @Test func `small commits in a row are one write and one sync, and now and then a slot`() throws {
+    // The file grows first.
+    for seed in 0..<8 as Range<UInt64> { try commit(seed) }
+    var slotCount = 0
+    for seed in 10..<30 as Range<UInt64> {
+      let before = device.operationCount
+      try commit(seed)
+      let operations = done(since: before)
+      if operations.contains(where: isSlot) {
+        slotCount += 1
+      } else {
+        #expect(operations.count == 2 && operations[1] == nil, "\(operations)")
+      }
+    }
+    // After four heads in a chain the fifth goes into a slot.
+    #expect(slotCount == 4)
+    #expect(try content(store) == content(reopened(device.bytes)))
+  }
+
+  @Test func `the last head of a chain counts only with all its pages`() throws {
+    try commit(1)
+    let older = try commit(2)
+    let before = device.operationCount
+    let newer = try commit(3)
+    let operations = device.operations[before...]
+    guard case .write(let run, let offset) = operations.first, operations.count == 2 else {
+      Issue.record("\(done(since: before))")
+      return
+    }
+    let image = device.bytes
+    #expect(try content(reopened(image)) == newer)
+    // The first sectors hold the head, the last ones a page or the record.
+    for sector in stride(from: 0, to: run.count, by: 512) {
+      var torn = image
+      let byteCount = min(512, run.count - sector)
+      let bytes = offset + sector..<offset + sector + byteCount
+      if torn[bytes].allSatisfy({ $0 == 0 }) { continue }
+      torn.replaceSubrange(bytes, with: repeatElement(0, count: byteCount))
+      let store = try reopened(torn)
+      #expect(try content(store) == older, "the sector at byte \(sector) of the run was lost")
+      #expect(store.recoveryNotes.isEmpty == (sector == 0))
+      // Work goes on from there, and survives another crash.
+      let next = try commit(9, to: store)
+      #expect(try content(store) == next)
+    }
+  }
+
+  @Test func `a commit whose write failed is not brought back by a crash`() throws {
+    let older = try commit(1)
+    for fault in SimulatedDevice.Fault.allCases {
+      device.fail(device.operationCount, fault)
+      #expect(throws: StoreError.self) { try commit(2) }
+      #expect(try content(store) == older)
+      #expect(try content(reopened(device.bytes)) == older)
+    }
+    let newer = try commit(3)
+    #expect(try content(store) == newer)
+    #expect(try content(reopened(device.bytes)) == newer)
+  }
+
+  @Test(arguments: [Durability.relaxed, .none])
+  func `other commits end a chain, and the next small ones begin another`(
+    durability: Durability
+  ) throws {
+    for seed in 0..<6 as Range<UInt64> { try commit(seed) }
+    try commit(10, durability)
+    try store.sync()
+    let before = device.operationCount
+    try commit(11)
+    try commit(12)
+    #expect(done(since: before).filter(isSlot).count == 1)
+    #expect(try content(reopened(device.bytes)) == content(store))
+  }
+
+  @Test func `heads in a chain are kept as long as their records and then given back`() throws {
+    for seed in 0..<400 as Range<UInt64> { try commit(seed) }
+    let records = store.state.withLock { $0.records }
+    #expect(records.count < 72)
+    #expect(records.contains { $0.head != nil })
+    // Every other extent that was ever given out is reached, pending or free.
+    #expect(try content(store).count > 0)
+  }
+
+  @Test func `a head that names a wrong one before it, or itself, is not followed`() throws {
+    try commit(1)
+    let older = try commit(2)
+    let mark = store.state.withLock { $0.mark }
+    try commit(3)
+    let offset = mark.next * FileLayout.blockByteCount
+    let sector = Array(device.bytes[offset..<offset + FileLayout.sectorByteCount])
+    let head = try #require(HeadSector(stored: sector, identity: store.sector))
+    let changes: [(inout HeadSector) -> Void] = [
+      { $0.link &+= 1 }, { $0.head.version += 1 }, { $0.head.epoch += 1 }, { $0.sequence += 1 },
+      { $0.durable -= 1 }, { $0.isVolatile = true },
+    ]
+    for change in changes {
+      var crafted = head
+      change(&crafted)
+      var image = device.bytes
+      image.replaceSubrange(offset..<offset + sector.count, with: crafted.stored)
+      #expect(try content(reopened(image)) == older)
+    }
+    // One that leads to itself ends there.
+    var circle = head
+    circle.next = mark.next
+    var image = device.bytes
+    image.replaceSubrange(offset..<offset + sector.count, with: circle.stored)
+    #expect(try reopened(image).newestHead().version == 3)
+  }
+}
