@@ -139,6 +139,15 @@ struct ChainTests {
     #expect(try content(store).count > 0)
   }
 
+  @Test func `salvage begins with the newest head of a chain`() throws {
+    for seed in 0..<4 as Range<UInt64> { try commit(seed) }
+    let device = SimulatedDevice(device.bytes)
+    let file = try SalvageFile(path: "simulated", options: Self.options(device))
+    #expect(file.heads.first == (try store.newestHead()))
+    #expect(file.heads.map(\.version) == file.heads.map(\.version).sorted(by: >))
+    #expect(file.heads.count > 2)
+  }
+
   @Test func `a head that names a wrong one before it, or itself, is not followed`() throws {
     try commit(1)
     let older = try commit(2)

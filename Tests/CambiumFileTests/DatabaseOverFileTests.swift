@@ -161,6 +161,38 @@ struct DatabaseOverFileTests {
 
   // MARK: Space
 
+  @Test func `a region that was given back and is used again counts from nothing`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("a.cambium")
+    let large = [UInt8](repeating: 7, count: 66 << 20)
+    func commits(
+      _ count: Int, fold: Int = 2, _ change: (WriteTransaction) throws -> Void
+    ) throws {
+      var options = FileStoreOptions()
+      options.foldAfterRecordCount = fold
+      let store = try FileStore(path: path, options: options)
+      let database = try Database(store: store)
+      for _ in 0..<count {
+        let transaction = try database.beginWrite()
+        try change(transaction)
+        _ = try transaction.commit()
+      }
+      try expectSound(database, store)
+      try database.close()
+    }
+    // Small commits go into the hole, so that only the large value lies behind the first 64 MiB.
+    try commits(1) { try $0.setValue("hole", Array(large.prefix(1 << 20))) }
+    try commits(1) { try $0.setValue("large", large) }
+    try commits(1) { try $0.setValue("hole", nil) }
+    try commits(20) { try $0.setValue("small", [1]) }
+    try commits(1, fold: 64) { try $0.setValue("large", nil) }
+    try commits(2, fold: 64) { try $0.setValue("small", [2]) }
+    // Only records know by now that the second region was changed.
+    try commits(20) { try $0.setValue("small", [3]) }
+    try commits(1) { try $0.setValue("large", large) }
+    try commits(1) { try $0.setValue("small", [4]) }
+  }
+
   private func update(_ database: Database, _ keys: some Sequence<Int64>, _ value: Int64) throws {
     let transaction = try database.beginWrite()
     let table = try #require(try transaction.editTable("t"))

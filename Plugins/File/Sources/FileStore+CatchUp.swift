@@ -249,6 +249,7 @@ extension FileStore {
       guard extent.unitCount > 0,
         extent.address >= UInt64(FileLayout.firstBlock * BlockMap.unitsPerBlock)
       else { throw contradiction(record, extent) }
+      directory.touchKnown(extent, version: record.version)
       for part in blocks.partsByRegion(extent) {
         let region =
           part.region < directory.regions.count

@@ -31,7 +31,20 @@ struct FreeMapDirectory: Sendable {
     let first = Int(extent.address / unitsPerRegion)
     let last = Int((extent.end - 1) / unitsPerRegion)
     while regions.count <= last { regions.append(Region()) }
-    for region in first...last
+    touch(first...last, version)
+  }
+
+  /// Notes what a record says that was read: also that a region changed which lies behind the end by
+  /// now, for its page would count again when the file grows.
+  mutating func touchKnown(_ extent: Extent, version: Version) {
+    let unitsPerRegion = UInt64(BlockMap.regionBlockCount * BlockMap.unitsPerBlock)
+    let first = extent.address / unitsPerRegion
+    let last = min((extent.address + extent.unitCount - 1) / unitsPerRegion, UInt64(regions.count))
+    if first < UInt64(regions.count) { touch(Int(first)...Int(last), version) }
+  }
+
+  private mutating func touch(_ touched: ClosedRange<Int>, _ version: Version) {
+    for region in touched.clamped(to: 0...regions.count - 1)
     where regions[region].touchedSince == nil && regions[region].version < version {
       regions[region].touchedSince = version
     }

@@ -46,7 +46,13 @@ public final class SalvageFile: SalvageStore {
     }
     let slots = try Self.readHeads(device, sector, path: path)
     if let reason, slots.isEmpty { throw reason }
-    heads = slots.sorted { $0.sequence > $1.sequence }.map(\.head)
+    var heads: [Head] = []
+    for slot in slots.sorted(by: { $0.sequence > $1.sequence }) {
+      let chain = try HeadChain(
+        from: slot, identity: Self.identity(of: slot), device: device, path: path)
+      heads += chain.heads.reversed().map(\.head)
+    }
+    self.heads = heads
     let codec = sector?.codec ?? ""
     identity = StoreIdentity(
       kind: IdentitySector.kind, path: path,
@@ -74,6 +80,13 @@ public final class SalvageFile: SalvageStore {
     case .damaged, .notAStore, .truncated, .unsupportedFormat: true
     default: false
     }
+  }
+
+  /// An identity as far as heads repeat it.
+  private static func identity(of head: HeadSector) -> IdentitySector {
+    var identity = IdentitySector(codec: "")
+    (identity.uuidHigh, identity.uuidLow) = (head.uuidHigh, head.uuidLow)
+    return identity
   }
 
   /// Both slots; without an identity each is believed on its own checksum.

@@ -30,7 +30,8 @@ import Testing
       try #require(version >= leastVersion, "Published versions are gone.")
       try Ring(database).turn(&generator)
       leastVersion = version + 1
-      try #require(try database.verify().findings == [])
+      let findings = try database.verify().findings
+      try #require(findings == [])
       try database.close()
       if killCount % (10 * Self.processCount) == 0 {
         Soak.report("\(killCount) processes killed, \(version) versions")
