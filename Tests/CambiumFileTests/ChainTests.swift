@@ -13,10 +13,13 @@ struct ChainTests {
     store = try FileStore(path: "simulated", options: Self.options(device))
   }
 
-  private static func options(_ device: SimulatedDevice) -> FileStoreOptions {
+  private static func options(
+    _ device: SimulatedDevice, chainLimit: UInt64 = 4, fold: Int = 64
+  ) -> FileStoreOptions {
     var options = FileStoreOptions()
     options.device = { _ in device }
-    options.chainLimit = 4
+    options.chainLimit = chainLimit
+    options.foldAfterRecordCount = fold
     options.settleDelayNanoseconds = 0
     options.timer = IdleTimer { 0 }
     return options
@@ -104,6 +107,8 @@ struct ChainTests {
   }
 
   @Test func `a commit whose write failed is not brought back by a crash`() throws {
+    // The file grows first.
+    for seed in 10..<18 as Range<UInt64> { try commit(seed) }
     let older = try commit(1)
     for fault in SimulatedDevice.Fault.allCases {
       device.fail(device.operationCount, fault)
@@ -128,6 +133,16 @@ struct ChainTests {
     try commit(12)
     #expect(done(since: before).filter(isSlot).count == 1)
     #expect(try content(reopened(device.bytes)) == content(store))
+  }
+
+  @Test func `no head of a chain is given up before a slot takes its place`() throws {
+    let device = SimulatedDevice()
+    let store = try FileStore(
+      path: "simulated", options: Self.options(device, chainLimit: 16, fold: 1))
+    for seed in 0..<80 as Range<UInt64> {
+      let newest = try commit(seed, to: store)
+      #expect(try content(reopened(device.bytes)) == newest, "after commit \(seed)")
+    }
   }
 
   @Test func `heads in a chain are kept as long as their records and then given back`() throws {

@@ -27,6 +27,8 @@ final class SimulatedDevice: Device {
     case refused
     /// A part is written before the error; a sync fails after all.
     case partial
+    /// Everything is written, and the error comes all the same; a sync fails after all.
+    case whole
     /// The disk is full.
     case full
   }
@@ -126,6 +128,7 @@ final class SimulatedDevice: Device {
         throw DeviceError(operation: "write", code: Self.noSpace)
       }
       guard let fault = Self.takeFault(&state) else { return Self.apply(bytes, offset, &state) }
+      if fault == .whole { Self.apply(bytes, offset, &state) }
       if fault == .partial { Self.apply(Array(bytes[..<(bytes.count / 2)]), offset, &state) }
       throw DeviceError(operation: "write", code: fault == .full ? Self.noSpace : Self.ioError)
     }
