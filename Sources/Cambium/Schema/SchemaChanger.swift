@@ -156,7 +156,7 @@ struct SchemaChanger {
     let id = try table.addColumn(
       name: property.columnName, type: property.columnType, isNullable: true,
       attributes: StoredProperty(property).attributes)
-    for key in try keys(table) {
+    for key in try table.allKeys() {
       if let value = try table.editor(of: column.id).value(key: key, column: column.id) {
         try table.update(key: key, column: id, value: value)
       }
@@ -164,17 +164,6 @@ struct SchemaChanger {
     try dropIndex(description, column.id)
     try table.removeColumn(column.id)
     if property.isIndexed { try buildIndex(description, index, id, table) }
-  }
-
-  private func keys(_ table: TableEditor) throws(StoreError) -> [Int64] {
-    var keys: [Int64] = []
-    var cursor = table.table.groups[0].leafCursor()
-    var isValid = try cursor.first()
-    while isValid {
-      for row in 0..<cursor.leaf.rowCount { keys.append(cursor.leaf.key(at: row)) }
-      isValid = try cursor.next()
-    }
-    return keys
   }
 
   private func dropBacklinks(
@@ -197,7 +186,7 @@ struct SchemaChanger {
     let tree = try transaction.editKeyTree(StoredName.index(description.name, column))
     let isSigned = description.properties[index].property.type == .date
     try table.buildIndex(
-      of: column, isSigned: isSigned, keys: try keys(table), into: tree)
+      of: column, isSigned: isSigned, keys: try table.allKeys(), into: tree)
   }
 
   private func dropIndex(

@@ -1,6 +1,18 @@
 import CambiumCore
 
 extension TableEditor {
+  /// The keys of all rows, ascending.
+  func allKeys() throws(StoreError) -> [Int64] {
+    var keys: [Int64] = []
+    var cursor = table.groups[0].leafCursor()
+    var isValid = try cursor.first()
+    while isValid {
+      for row in 0..<cursor.leaf.rowCount { keys.append(cursor.leaf.key(at: row)) }
+      isValid = try cursor.next()
+    }
+    return keys
+  }
+
   /// Fills `tree`, which is empty, with an index of `column` over the rows with `keys`.
   func buildIndex(
     of column: UInt16, isSigned: Bool, keys: [Int64], into tree: KeyTreeEditor

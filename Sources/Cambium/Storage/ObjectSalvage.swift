@@ -35,23 +35,12 @@ package struct ObjectSalvage {
     return losses
   }
 
-  private func keys(_ table: TableEditor) throws(StoreError) -> [Int64] {
-    var keys: [Int64] = []
-    var cursor = table.table.groups[0].leafCursor()
-    var isValid = try cursor.first()
-    while isValid {
-      for row in 0..<cursor.leaf.rowCount { keys.append(cursor.leaf.key(at: row)) }
-      isValid = try cursor.next()
-    }
-    return keys
-  }
-
   private func buildIndex(
     _ className: String, _ table: TableEditor, _ column: ColumnDescriptor, isSigned: Bool
   ) throws(StoreError) {
     let tree = try transaction.editKeyTree(StoredName.index(className, column.id))
     try table.buildIndex(
-      of: column.id, isSigned: isSigned, keys: try keys(table), into: tree)
+      of: column.id, isSigned: isSigned, keys: try table.allKeys(), into: tree)
   }
 
   // MARK: Links
@@ -67,7 +56,7 @@ package struct ObjectSalvage {
         tree: try transaction.editKeyTree(StoredName.backlinks(targetName)))
     }
     var lostCount = 0
-    for key in try keys(table) {
+    for key in try table.allKeys() {
       let links = try links(of: key, table, column)
       var kept: [Int64?] = []
       for link in links {
