@@ -1,22 +1,24 @@
 # Two commands matter: `make test` and `make demo`. Both install what is missing and build first.
 
 SWIFT ?= swift
+# What is built besides the defaults; `--traits Zstd` leaves encryption and RocksDB out.
+TRAITS ?= --enable-all-traits
 STORE ?= file
 AT ?=
 
 .PHONY: test demo fuzz sanitize soak bench bench-core bench-growth bench-objects install lint docs clean
 
-# System packages, installed only when missing: the demo reads zstd-compressed data.
+# System packages, installed only when missing, for what TRAITS says.
 install:
 	@Tools/install-packages libzstd-dev
 
 test: install
-	$(SWIFT) build --build-tests
-	@SWIFT="$(SWIFT)" Tools/run-tests
+	$(SWIFT) build $(TRAITS) --build-tests
+	@SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" Tools/run-tests
 
 demo: install
-	$(SWIFT) build --configuration release --product cambium
-	$(SWIFT) build --configuration release --product Flights
+	$(SWIFT) build $(TRAITS) --configuration release --product cambium
+	$(SWIFT) build $(TRAITS) --configuration release --product Flights
 	@.build/release/Flights --store "$(STORE)" $(if $(AT),--at "$(AT)")
 
 # The engine beside LMDB, RocksDB and SQLite on the same work; options are ROWS=100000, JSON=1,
@@ -51,14 +53,14 @@ fuzz:
 # The suites with several threads or damaged bytes under the address and the thread sanitizer;
 # ONLY=address or ONLY=thread is an option.
 sanitize: install
-	@SWIFT="$(SWIFT)" Tools/Sanitize/run $(ONLY)
+	@SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" Tools/Sanitize/run $(ONLY)
 
 # Crashes of simulated disks over many seeds, counted, and eight processes at a time that are killed.
 # STATES=1000000, KILLS=2000 and SEED=1 are options; nothing of that may lose or tear a commit.
 soak: install
-	$(SWIFT) build --build-tests --configuration release -Xswiftc -enable-testing
+	$(SWIFT) build $(TRAITS) --build-tests --configuration release -Xswiftc -enable-testing
 	CAMBIUM_SOAK_STATES=$(or $(STATES),1000000) CAMBIUM_SOAK_KILLS=$(or $(KILLS),2000) \
-	  CAMBIUM_SOAK_SEED=$(or $(SEED),1) $(SWIFT) test --skip-build --configuration release \
+	  CAMBIUM_SOAK_SEED=$(or $(SEED),1) $(SWIFT) test $(TRAITS) --skip-build --configuration release \
 	  -Xswiftc -enable-testing --no-parallel --filter 'SoakTests|SoakProcessTests'
 
 lint:
@@ -66,7 +68,7 @@ lint:
 
 # The catalogues of all modules; a warning fails.
 docs:
-	$(SWIFT) package generate-documentation --warnings-as-errors --target CambiumCore \
+	$(SWIFT) package $(TRAITS) generate-documentation --warnings-as-errors --target CambiumCore \
 	  --target Cambium --target RealmSwift --target CambiumMemory --target CambiumFile
 
 clean:

@@ -10,7 +10,15 @@ let package = Package(
     .library(name: "CambiumCore", targets: ["CambiumCore"]),
     .library(name: "CambiumMemory", targets: ["CambiumMemory"]),
     .library(name: "CambiumFile", targets: ["CambiumFile"]),
+    .library(name: "CambiumZstd", targets: ["CambiumZstd"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
+  ],
+  // Off unless asked for: what they need of the system or of other packages is not needed otherwise.
+  traits: [
+    .trait(name: "Zstd", description: "Pages compressed with zstd; needs libzstd-dev."),
+    .trait(name: "Crypto", description: "Encrypted pages; needs the package swift-crypto."),
+    .trait(name: "RocksDB", description: "Pages kept by RocksDB; needs librocksdb-dev."),
+    .default(enabledTraits: []),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -28,15 +36,23 @@ let package = Package(
       name: "CambiumFile", dependencies: ["CambiumCore", "CPlatform"],
       path: "Plugins/File/Sources"),
 
+    // Codecs, each empty without its trait.
+    .systemLibrary(
+      name: "CZstd", path: "Plugins/CZstd", pkgConfig: "libzstd",
+      providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+    .target(
+      name: "CambiumZstd",
+      dependencies: [
+        "CambiumCore", "CPlatform", .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+      ],
+      path: "Plugins/Zstd/Sources"),
+
     // The object layer.
     .target(
       name: "Cambium", dependencies: ["CambiumCore", "CambiumMemory", "CambiumFile", "CPlatform"]),
     .target(name: "RealmSwift", dependencies: ["Cambium"]),
 
     // Tools and examples.
-    .systemLibrary(
-      name: "CZstd", path: "Plugins/CZstd", pkgConfig: "libzstd",
-      providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
@@ -47,7 +63,7 @@ let package = Package(
     .executableTarget(
       name: "Flights",
       dependencies: [
-        "Cambium", "CambiumFile", "CZstd",
+        "Cambium", "CambiumFile", .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/Examples/Flights",

@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -235,4 +237,36 @@ bool cambium_boot_identity(uint8_t identity[16]) {
   (void)identity;
   return false;
 #endif
+}
+
+// MARK: Secrets
+
+void cambium_wipe(void *memory, size_t byte_count) {
+  memset(memory, 0, byte_count);
+  // Says that the zeros are read, so that writing them is not left out.
+  __asm__ __volatile__("" : : "r"(memory) : "memory");
+}
+
+static size_t secret_room(size_t byte_count) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return (byte_count + page - 1) / page * page;
+}
+
+void *cambium_secret_allocate(size_t byte_count) {
+  size_t room = secret_room(byte_count);
+  void *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+#if defined(__linux__)
+  madvise(memory, room, MADV_DONTDUMP);
+  madvise(memory, room, MADV_WIPEONFORK);
+#endif
+  mlock(memory, room);
+  return memory;
+}
+
+void cambium_secret_free(void *memory, size_t byte_count) {
+  size_t room = secret_room(byte_count);
+  cambium_wipe(memory, room);
+  munlock(memory, room);
+  munmap(memory, room);
 }

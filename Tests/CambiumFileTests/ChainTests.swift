@@ -170,7 +170,9 @@ struct ChainTests {
     try commit(3)
     let offset = mark.next * FileLayout.blockByteCount
     let sector = Array(device.bytes[offset..<offset + FileLayout.sectorByteCount])
-    let head = try #require(HeadSector(stored: sector, identity: store.sector))
+    let head = try #require(
+      HeadSector(
+        stored: sector, identity: store.sector, at: HeadSector.place(atByte: offset)))
     let changes: [(inout HeadSector) -> Void] = [
       { $0.link &+= 1 }, { $0.head.version += 1 }, { $0.head.epoch += 1 }, { $0.sequence += 1 },
       { $0.durable -= 1 }, { $0.isVolatile = true },

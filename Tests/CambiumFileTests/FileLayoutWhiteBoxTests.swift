@@ -44,8 +44,8 @@ struct FileLayoutWhiteBoxTests {
     head.record = PageReference(
       checksum: 1, extent: Extent(address: 300, unitCount: 4), rawKind: 16, born: 12)
     head.boot = Array(0..<16)
-    #expect(HeadSector(stored: head.stored, identity: identity) == head)
-    #expect(HeadSector(stored: head.stored, identity: IdentitySector(codec: "")) == nil)
+    #expect(HeadSector(stored: head.stored, identity: identity, at: 4096) == head)
+    #expect(HeadSector(stored: head.stored, identity: IdentitySector(codec: ""), at: 4096) == nil)
   }
 
   @Test func `a crafted head at the end of its numbers is read and not written on`() throws {
@@ -80,7 +80,7 @@ struct FileLayoutWhiteBoxTests {
     past.uuidHigh = identity.uuidHigh
     past.uuidLow = identity.uuidLow
     past.sequence = .max
-    #expect(HeadSector(stored: past.stored, identity: identity) == nil)
+    #expect(HeadSector(stored: past.stored, identity: identity, at: 4096) == nil)
   }
 
   @Test(arguments: [0, 5, 70_000, 200_000])

@@ -165,11 +165,12 @@ struct OpeningErrorTests {
   }
 
   @Test func `another codec is named`() throws {
-    try makeStore(FileStoreOptions(codec: "zstd"))
+    try makeStore(FileStoreOptions(codec: MaskCodec(name: "zstd")))
     try expectRefusal(.codecMismatch(path: path, found: "zstd", expected: "none"))
     try expectRefusal(
-      .codecMismatch(path: path, found: "zstd", expected: "aes"), FileStoreOptions(codec: "aes"))
-    _ = try FileStore(path: path, options: FileStoreOptions(codec: "zstd"))
+      .codecMismatch(path: path, found: "zstd", expected: "aes"),
+      FileStoreOptions(codec: MaskCodec(name: "aes")))
+    _ = try FileStore(path: path, options: FileStoreOptions(codec: MaskCodec(name: "zstd")))
   }
 
   @Test(.enabled(if: geteuid() != 0, "the superuser may do everything"))

@@ -267,7 +267,7 @@ final class KeyedStage: Stage {
     try withFolder { folder in
       var locked = configuration(folder, FirstStage.self)
       locked.encryptionKey = Data(count: 64)
-      #expect(message { _ = try Realm(configuration: locked) }.text.contains("encryption needs"))
+      #expect(message { _ = try Realm(configuration: locked) }.text.contains("CambiumCrypto"))
     }
   }
 

@@ -4,10 +4,10 @@ import CambiumCore
 /// are longer than plain ones and useless without it.
 public struct MaskCodec: PageCodec {
   /// The name that a store records.
-  public let name = "mask"
+  public let name: String
 
   /// A codec that needs nothing but the page's place.
-  public init() {}
+  public init(name: String = "mask") { self.name = name }
 
   /// The check byte, the length in four bytes, the page.
   public func encode(

@@ -156,8 +156,9 @@ struct CommitRecord: Sendable {
     guard Checksum.hash(buffer.bytes, buffer.byteCount) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "a commit record"))
     }
-    let bytes = StoredBytes(buffer)
-    guard bytes.load(Field.kind, as: UInt8.self) == FileLayout.Kind.record,
+    let bytes = StoredBytes(try identity.seal?.openedPage(buffer, reference) ?? buffer)
+    guard bytes.bytes.count >= Field.byteCount,
+      bytes.load(Field.kind, as: UInt8.self) == FileLayout.Kind.record,
       bytes.load(Field.version, as: UInt64.self) == reference.born,
       bytes.load(Field.uuid, as: UInt64.self) == identity.uuidHigh,
       bytes.load(Field.uuid + 8, as: UInt64.self) == identity.uuidLow

@@ -5,6 +5,7 @@ import CambiumCore
 ///      block 0    1         2         3          4 …
 ///     | identity | head A  | head B  | reserved | pages, in any order |
 ///
+/// What a codec wants kept lies before the pages, in blocks of its own.
 /// Each of the first three has a block of its own and uses one sector of it, so that a torn write
 /// tears nothing else. `FileFormat.md` says what the fields mean. Pinned by `FileLayoutWhiteBoxTests`.
 enum FileLayout {
@@ -14,13 +15,17 @@ enum FileLayout {
   static let sectorByteCount = 512
   static let identityOffset = 0
   static let headOffsets = [blockByteCount, 2 * blockByteCount]
-  /// The first block that holds pages.
+  /// The first block that holds pages, in a file that keeps nothing for its codec.
   static let firstBlock = 4
-  /// The size of a new file.
+  /// The size of a new file that keeps nothing for its codec.
   static let initialByteCount = firstBlock * blockByteCount
-  /// Features without which a file of this version cannot be read or written; none so far.
-  static let knownReadFeatures: UInt64 = 0
+  /// Features without which a file of this version cannot be read or written.
+  static let knownReadFeatures: UInt64 = codecFeature
   static let knownWriteFeatures: UInt64 = 0
+  /// The file keeps something for its codec, or its codec seals heads, records and free map.
+  static let codecFeature: UInt64 = 1
+  /// What a file keeps for its codec is no longer.
+  static let largestParameterByteCount = 1 << 20
 
   /// What the store's own pages are, in the first byte of each (but not of region pages) and in
   /// references to them.
@@ -52,6 +57,9 @@ enum FileLayout {
     static let kindByteCount = 24
     static let codec = kind + kindByteCount
     static let codecByteCount = 64
+    /// How much is kept for the codec, from block ``FileLayout/firstBlock`` on, and its checksum.
+    static let parameterByteCount = codec + codecByteCount
+    static let parameterChecksum = parameterByteCount + 8
     static let checksum = sectorByteCount - 8
   }
 
@@ -77,6 +85,8 @@ enum FileLayout {
     static let link = deadRoots + PageReference.byteCount
     /// The block at which the head of the next version may lie; zero when it goes into a slot.
     static let next = link + 8
+    /// All fields up to here.
+    static let byteCount = next + 8
     static let checksum = sectorByteCount - 8
 
     /// The version is known to be synced, and so is everything it reaches.

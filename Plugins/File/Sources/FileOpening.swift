@@ -8,6 +8,8 @@ struct FileOpening {
   let options: FileStoreOptions
   let device: any Device
   let sector: IdentitySector
+  /// The codec, bound to the file.
+  let codec: (any PageCodec)?
   let memory: SharedMemory
   /// The slot of this user in the shared memory.
   let slot: Int
@@ -54,18 +56,15 @@ struct FileOpening {
 
   /// Writes an empty store.
   static func create(
-    on device: any Device, codec: String, path: String
+    on device: any Device, codec: (any PageCodec)?, path: String
   ) throws(StoreError) {
-    let limit = FileLayout.Identity.codecByteCount
-    guard codec.utf8.count <= limit else {
-      throw .tooLarge(what: "A codec's name", byteCount: codec.utf8.count, limit: limit)
-    }
-    let identity = IdentitySector(codec: codec)
-    var image = StoredBytes(byteCount: FileLayout.initialByteCount)
+    let (identity, parameters) = try IdentitySector.made(for: codec)
+    var image = StoredBytes(byteCount: identity.firstBlock * FileLayout.blockByteCount)
     image.store(identity.stored, at: FileLayout.identityOffset)
+    image.store(parameters, at: FileLayout.initialByteCount)
     for (slot, offset) in FileLayout.headOffsets.enumerated() {
       let head = HeadSector(sequence: UInt64(slot) + 1, identity: identity)
-      image.store(head.stored, at: offset)
+      image.store(head.stored(in: identity, at: HeadSector.place(atByte: offset)), at: offset)
     }
     try device.perform(path: path) { device throws(DeviceError) in
       try device.write(image.bytes, at: 0)
@@ -83,8 +82,7 @@ struct FileOpening {
     self.options = options
     self.device = device
     self.memory = memory
-    sector = try Self.readIdentity(device, path: path)
-    try sector.check(path: path, codec: options.codec, isReadOnly: options.isReadOnly)
+    (sector, codec) = try Self.readIdentity(device, options, path: path)
     let slots = try Self.readSlots(device, identity: sector, path: path)
     let fileByteCount = try Self.fileByteCount(device, path: path)
     let live =
@@ -98,7 +96,7 @@ struct FileOpening {
       path: path, fileByteCount: fileByteCount)
     memory.reset(sector, number)
     memory.publish(recovery.mark)
-    memory.publish(recovery.newest)
+    memory.publish(recovery.newest, sector)
     // What was not settled yet must be known to whoever comes after a crash of this process.
     memory.condition =
       recovery.recovered == nil ? .clean : wasPoisoned ? .recoveredAfterFailure : .recovered
@@ -116,8 +114,7 @@ struct FileOpening {
     path: String, options: FileStoreOptions, alone device: PosixDevice, _ number: FileNumber
   ) throws(StoreError) {
     // Looked at before there is one to write to: a file that cannot be opened gets no lock file.
-    try Self.readIdentity(device, path: path)
-      .check(path: path, codec: options.codec, isReadOnly: options.isReadOnly)
+    _ = try Self.readIdentity(device, options, path: path)
     let lockFile = try SharedMemory(path: path)
     do throws(StoreError) {
       try self.init(
@@ -139,8 +136,7 @@ struct FileOpening {
     self.options = options
     self.device = device
     self.memory = memory
-    sector = try Self.readIdentity(device, path: path)
-    try sector.check(path: path, codec: options.codec, isReadOnly: options.isReadOnly)
+    (sector, codec) = try Self.readIdentity(device, options, path: path)
     let words = memory.words
     guard memory.matches(sector, number), let newest = memory.liveHead(sector),
       let mark = memory.durableMark
@@ -178,6 +174,18 @@ struct FileOpening {
       stored: readSector(device, at: FileLayout.identityOffset, path: path), path: path)
   }
 
+  /// The identity of the file behind `device`, if this library can use it as `options` say, with its
+  /// codec bound to it.
+  static func readIdentity(
+    _ device: any Device, _ options: FileStoreOptions, path: String
+  ) throws(StoreError) -> (IdentitySector, (any PageCodec)?) {
+    var sector = try readIdentity(device, path: path)
+    try sector.check(
+      path: path, codec: options.codec?.name ?? "", isReadOnly: options.isReadOnly)
+    let codec = try sector.bind(options.codec, device, path: path)
+    return (sector, codec)
+  }
+
   /// Both slots; nil for one that holds no whole head of this file.
   static func readSlots(
     _ device: any Device, identity: IdentitySector, path: String
@@ -185,7 +193,8 @@ struct FileOpening {
     var slots: [HeadSector?] = []
     for offset in FileLayout.headOffsets {
       let stored = try readSector(device, at: offset, path: path)
-      slots.append(HeadSector(stored: stored, identity: identity))
+      let place = HeadSector.place(atByte: offset)
+      slots.append(HeadSector(stored: stored, identity: identity, at: place))
     }
     return slots
   }

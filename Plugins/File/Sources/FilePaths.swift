@@ -90,7 +90,7 @@ enum FilePaths {
   }
 
   private static func fill(
-    _ device: PosixDevice, isNew: Bool, path: String, codec: String
+    _ device: PosixDevice, isNew: Bool, path: String, codec: (any PageCodec)?
   ) throws(StoreError) -> PosixDevice {
     do throws(StoreError) {
       let created = try create(path: path, codec: codec)
@@ -148,7 +148,9 @@ enum FilePaths {
   }
 
   /// Puts a new store in the place of the empty, locked file at `path`: whole, or not at all.
-  private static func create(path: String, codec: String) throws(StoreError) -> PosixDevice {
+  private static func create(
+    path: String, codec: (any PageCodec)?
+  ) throws(StoreError) -> PosixDevice {
     let target = PosixFiles.resolved(path)
     let temporary = target + ".creating"
     let device: PosixDevice

@@ -86,7 +86,7 @@ extension FileStore {
       mark.isVolatile || mark.version >= quarantine
     {
       state.quarantineEnd = nil
-      state.space.blocks.allocationFloor = FileLayout.firstBlock
+      state.space.blocks.allocationFloor = sector.firstBlock
     }
   }
 
@@ -109,7 +109,8 @@ extension FileStore {
   private func loadSpace(_ state: inout FileState) throws(StoreError) {
     do throws(StoreError) {
       try readSpace(&state)
-    } catch .damaged(let damage) {
+    } catch {
+      guard let damage = error.damage(at: state.newest.record) else { throw error }
       throw .damaged(
         Damage(
           .freeMap, at: damage.reference,
@@ -120,15 +121,16 @@ extension FileStore {
 
   private func readSpace(_ state: inout FileState) throws(StoreError) {
     let newest = state.newest
-    var directory = try FreeMapDirectory.read(newest.freeMap, device: device, path: path)
-    var blocks = BlockMap(firstBlock: FileLayout.firstBlock)
+    var directory = try FreeMapDirectory.read(
+      newest.freeMap, identity: sector, device: device, path: path)
+    var blocks = BlockMap(firstBlock: sector.firstBlock)
     guard newest.byteCount <= state.fileByteCount else {
       throw .truncated(path: path, byteCount: state.fileByteCount, expected: newest.byteCount)
     }
     blocks.extend(toBlockCount: newest.blockCount)
     for (index, region) in directory.regions.enumerated() where !region.page.isNone {
       let buffer = try FreeMapDirectory.checkedPage(
-        region.page, rawKind: FileLayout.Kind.region, device: device, path: path)
+        region.page, rawKind: FileLayout.Kind.region, identity: sector, device: device, path: path)
       let bytes = UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.byteCount)
       guard blocks.load(region: index, counts: bytes) else {
         throw .damaged(Damage(.count, at: region.page, "a page of the free map"))
@@ -137,7 +139,7 @@ extension FileStore {
     let records = try recordChain(from: newest, after: directory.retired).reversed()
     for record in records { try apply(record, to: &blocks, &directory) }
     blocks.adoptReachable()
-    state.space = Space(firstBlock: FileLayout.firstBlock)
+    state.space = Space(firstBlock: sector.firstBlock)
     state.space.blocks = blocks
     state.directory = directory
     state.records = records.map(FileState.LiveRecord.init)
@@ -187,7 +189,8 @@ extension FileStore {
     let records = try recordChain(from: newest, after: known).reversed()
     var directory = state.directory
     if newest.freeMap != directory.page {
-      directory = try FreeMapDirectory.read(newest.freeMap, device: device, path: path)
+      directory = try FreeMapDirectory.read(
+        newest.freeMap, identity: sector, device: device, path: path)
       directory.adoptTouches(of: state.directory)
     }
     state.space.blocks.extend(toBlockCount: newest.blockCount)
@@ -247,7 +250,7 @@ extension FileStore {
       + record.parts.map { ($0.extent, true) }
     for (extent, isAllocated) in changes {
       guard extent.unitCount > 0,
-        extent.address >= UInt64(FileLayout.firstBlock * BlockMap.unitsPerBlock)
+        extent.address >= UInt64(sector.firstBlock * BlockMap.unitsPerBlock)
       else { throw contradiction(record, extent) }
       directory.touchKnown(extent, version: record.version)
       for part in blocks.partsByRegion(extent) {

@@ -17,9 +17,9 @@ extension FileStore {
         owned.append(page.extent)
         do throws(StoreError) {
           _ = try FreeMapDirectory.checkedPage(
-            page, rawKind: page.rawKind, device: device, path: path)
+            page, rawKind: page.rawKind, identity: sector, device: device, path: path)
         } catch {
-          guard case .damaged(let damage) = error else { throw error }
+          guard let damage = error.damage(at: page) else { throw error }
           findings.append("\(damage)")
         }
       }
@@ -27,7 +27,9 @@ extension FileStore {
         guard let head = record.head else { continue }
         owned.append(head)
         let stored = try FileOpening.readSector(device, at: head.byteOffset, path: path)
-        if HeadSector(stored: stored, identity: sector)?.head.version != record.version {
+        let place = HeadSector.place(atByte: head.byteOffset)
+        let found = HeadSector(stored: stored, identity: sector, at: place)
+        if found?.head.version != record.version {
           findings.append("the head of version \(record.version) cannot be read")
         }
       }

@@ -15,12 +15,17 @@ extension FileStore {
   /// one rename that survives power loss; with `output` the copy goes there instead and the original
   /// is only read. `progress` is called now and then with the number of rows copied.
   ///
+  /// Pages come through `codec` and go through the same again, or through what `recoding` makes of the
+  /// old store's database: another codec, or nil for none. The same codec keeps its dictionary and
+  /// makes its salt anew.
+  ///
   /// Throws `StoreError.inUse(path:holder:)` when somebody has the store open, and
   /// `StoreError.system(operation:path:code:)` when `output` exists. On every error the original is
   /// as it was and no new file is left behind.
   public static func compact(
     path: String, output: String? = nil, codec: (any PageCodec)? = nil,
-    progress: (Int) -> Void = { _ in }
+    progress: (Int) -> Void = { _ in },
+    recoding: ((Database) throws(StoreError) -> (any PageCodec)?)? = nil
   ) throws(StoreError) -> CompactionReport {
     if let output, case .missing = PosixFiles.kind(of: output) {
     } else if let output {
@@ -30,9 +35,12 @@ extension FileStore {
     let destination = output ?? target + ".compacting"
     if output == nil { PosixFiles.remove(destination) }
     do throws(StoreError) {
-      let (head, before) = try copy(path: target, to: destination, codec, progress)
+      let (head, before) = try copy(
+        path: target, to: destination, codec, recoding, progress)
       let after = try inspect(path: destination).fileByteCount
-      if output == nil { try replace(path: target, with: destination, expecting: head) }
+      if output == nil {
+        try replace(path: target, with: destination, expecting: head, codec: codec)
+      }
       return CompactionReport(byteCountBefore: before, byteCountAfter: after)
     } catch {
       PosixFiles.remove(destination)
@@ -43,17 +51,22 @@ extension FileStore {
 
   /// Copies the newest version of the store at `path`; returns its head and the file's size.
   private static func copy(
-    path: String, to destination: String, _ codec: (any PageCodec)?, _ progress: (Int) -> Void
+    path: String, to destination: String, _ codec: (any PageCodec)?,
+    _ recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?, _ progress: (Int) -> Void
   ) throws(StoreError) -> (Head, Int) {
-    let name = codec?.name ?? ""
-    let source = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true, codec: name))
+    let source = try FileStore(
+      path: path, options: FileStoreOptions(isReadOnly: true, codec: codec))
     let before = try inspect(path: path).fileByteCount
-    let database = try Database(store: source, codec: codec)
-    var options = FileStoreOptions(codec: name)
+    let database = try Database(store: source)
+    var options = FileStoreOptions()
+    if let recoding {
+      options.codec = try recoding(database)
+    } else {
+      options.codec = source.boundCodec
+    }
     // The copy should end where its content ends.
     options.growthByteCount = 64 << 10
-    let copy = try Database(
-      store: FileStore(path: destination, options: options), codec: codec)
+    let copy = try Database(store: FileStore(path: destination, options: options))
     let head = try source.newestHead()
     try database.copy(to: copy, progress: progress)
     try copy.close()

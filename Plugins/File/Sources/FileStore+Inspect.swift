@@ -32,7 +32,7 @@ public struct FileInspection: Hashable, Sendable {
   public var identity: StoreIdentity
   /// How long the file is.
   public var fileByteCount: Int
-  /// Both slots; nil for one that holds no whole head.
+  /// Both slots; nil for one that holds no whole head, or a sealed one when no codec was given.
   public var slots: [Slot?]
   /// Who has the file open, for people; nil when nobody has.
   public var holder: String?
@@ -43,12 +43,15 @@ public struct FileInspection: Hashable, Sendable {
 extension FileStore {
   /// Reads identity and heads of the file at `path`, even while somebody uses it.
   ///
-  /// Changes nothing.
+  /// Changes nothing. With the codec of an encrypted file its heads can be read, too.
   ///
   /// Throws as ``init(path:options:)`` does for files that are not stores of this format.
-  public static func inspect(path: String) throws(StoreError) -> FileInspection {
+  public static func inspect(
+    path: String, codec: (any PageCodec)? = nil
+  ) throws(StoreError) -> FileInspection {
     let (device, _) = try FilePaths.open(path: path, isReadOnly: true)
-    let sector = try FileOpening.readIdentity(device, path: path)
+    var sector = try FileOpening.readIdentity(device, path: path)
+    _ = try sector.bind(codec, device, path: path)
     let slots = try FileOpening.readSlots(device, identity: sector, path: path)
     let fileByteCount = try device.perform(path: path) { device throws(DeviceError) in
       try device.byteCount()
@@ -91,15 +94,17 @@ extension FileStore {
   /// Both must be closed; they may differ in everything but being stores.
   ///
   /// Throws `StoreError.inUse(path:holder:)` when somebody uses one of them, or when the newest head
-  /// of the replaced store is no longer `head`, if one is given; then, and on any other error, both
+  /// of the replaced store, whose pages go through `codec`, is no longer `head`, if one is given; then, and on any other error, both
   /// files are as they were.
   public static func replace(
-    path: String, with newPath: String, expecting head: Head? = nil
+    path: String, with newPath: String, expecting head: Head? = nil,
+    codec: (any PageCodec)? = nil
   ) throws(StoreError) {
     let target = PosixFiles.resolved(path)
     let (old, oldNumber) = try lockedForReplacing(target)
     if let head {
-      let sector = try FileOpening.readIdentity(old, path: target)
+      var sector = try FileOpening.readIdentity(old, path: target)
+      _ = try sector.bind(codec, old, path: target)
       let slots = try FileOpening.readSlots(old, identity: sector, path: target)
       let newest = slots.compactMap { $0 }.max { $0.sequence < $1.sequence }
       guard newest?.head == head else {

@@ -16,12 +16,12 @@ extension FileStore {
     progress: ((Int) -> Void)? = nil
   ) throws(StoreError) -> [String] {
     var options = options
-    options.codec = codec?.name ?? ""
+    options.codec = codec
     let store = try FileStore(path: path, options: options)
     guard store.becomeAlone() else {
       throw .inUse(path: path, holder: FilePaths.holder(path: path, besides: store.slot))
     }
-    let database = try Database(store: store, codec: codec)
+    let database = try Database(store: store)
     let findings = try store.repairFreeMap(database, progress)
     try database.close()
     return findings
@@ -46,7 +46,7 @@ extension FileStore {
   /// Its head is settled first, so that recovery needs none of the records that are lost here.
   func rebuildFreeMap(reachable: [Extent]) throws(StoreError) {
     let base = try takeTurn { state throws(StoreError) in
-      try state.forgetFreeMap(reachable: reachable)
+      try state.forgetFreeMap(reachable: reachable, firstBlock: sector.firstBlock)
     }
     let writer = FileWriter(store: self, base: base, rebuildsFreeMap: true)
     _ = try writer.publish(root: base.root, durability: .full, metadata: [])
@@ -57,15 +57,17 @@ extension FileState {
   /// Takes `reachable` for all that is in use.
   ///
   /// The next commit has to write every region.
-  fileprivate mutating func forgetFreeMap(reachable: [Extent]) throws(StoreError) {
-    var blocks = BlockMap(firstBlock: FileLayout.firstBlock)
+  fileprivate mutating func forgetFreeMap(
+    reachable: [Extent], firstBlock: Int
+  ) throws(StoreError) {
+    var blocks = BlockMap(firstBlock: firstBlock)
     blocks.extend(toBlockCount: newest.blockCount)
     for extent in reachable where !blocks.addReachable(extent) {
       throw .damaged(
         Damage(.reference, "the page at byte \(extent.byteOffset) lies outside of the store"))
     }
     blocks.adoptReachable()
-    space = Space(firstBlock: FileLayout.firstBlock)
+    space = Space(firstBlock: firstBlock)
     space.blocks = blocks
     space.ledger.hold(newest.head.version, .store)
     directory = FreeMapDirectory()

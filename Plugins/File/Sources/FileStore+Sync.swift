@@ -58,9 +58,11 @@ extension FileStore {
   /// failure poisons the store. Returns the checksum that names the head in one that follows.
   @discardableResult
   func writeSlot(_ slot: Int, _ head: HeadSector) throws(StoreError) -> UInt64 {
-    let block = head.stored(byteCount: FileLayout.blockByteCount)
+    let offset = FileLayout.headOffsets[slot]
+    var block = head.stored(in: sector, at: HeadSector.place(atByte: offset))
+    block += [UInt8](repeating: 0, count: FileLayout.blockByteCount - block.count)
     do throws(DeviceError) {
-      try device.write(block, at: FileLayout.headOffsets[slot])
+      try device.write(block, at: offset)
     } catch {
       poison()
       throw StoreError(error, path: path)
@@ -69,7 +71,7 @@ extension FileStore {
       state.slots[slot] = head
       state.hasWritten = true
     }
-    return HeadSector.checksum(ofStored: block)
+    return head.checksum
   }
 
   /// Syncs the device; a failure poisons the store.
@@ -158,7 +160,7 @@ extension FileStore {
       state.recovered = nil
       state.newest.head.epoch = head.head.epoch
       state.newest.isVolatile = false
-      memory.publish(state.newest)
+      memory.publish(state.newest, sector)
       state.seenLive = memory.liveWord
     }
     memory.condition = .clean

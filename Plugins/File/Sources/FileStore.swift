@@ -16,6 +16,8 @@ import Synchronization
 public final class FileStore: PageStore {
   /// What this store is.
   public let identity: StoreIdentity
+  /// The codec that pages go through, bound to this file; nil for none.
+  public let boundCodec: (any PageCodec)?
   /// What opening had to mend or pass over, for people; empty after a clean close.
   public let recoveryNotes: [String]
   let path: String
@@ -63,6 +65,7 @@ public final class FileStore: PageStore {
     path = opening.path
     options = opening.options
     sector = opening.sector
+    boundCodec = opening.codec
     device = opening.device
     memory = opening.memory
     slot = opening.slot

@@ -17,9 +17,11 @@ public struct FileStoreOptions: Sendable {
   ///
   /// A store that is only read can be opened by several at a time, and is never created.
   public var isReadOnly = false
-  /// The name of the codec that pages go through, recorded in a new file and compared with that of
-  /// an existing one; empty for none.
-  public var codec = ""
+  /// The codec that pages go through; nil for none.
+  ///
+  /// Its name, and what it wants kept, are recorded in a new file; that of an existing file must be
+  /// the same.
+  public var codec: (any PageCodec)?
   /// How far the file grows ahead of need at most, in bytes; a file of less than four times that
   /// grows by a quarter of itself.
   public var growthByteCount = 4 << 20
@@ -62,7 +64,7 @@ public struct FileStoreOptions: Sendable {
   public init() {}
 
   /// Differs from the defaults in what is given.
-  public init(access: Access = .mapped, isReadOnly: Bool = false, codec: String = "") {
+  public init(access: Access = .mapped, isReadOnly: Bool = false, codec: (any PageCodec)? = nil) {
     self.access = access
     self.isReadOnly = isReadOnly
     self.codec = codec

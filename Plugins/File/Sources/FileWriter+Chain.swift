@@ -80,7 +80,8 @@ extension FileWriter {
     outcome.head.durable = place.mark.version
     outcome.head.isVolatile = false
     outcome.head.link = place.mark.link
-    let stored = outcome.head.stored
+    let stored = outcome.head.stored(
+      in: store.sector, at: HeadSector.place(atByte: place.extent.byteOffset))
     // Before the head is written, so that a full medium is found out in time.
     try store.growAhead(to: outcome.head.byteCount + FileLayout.blockByteCount)
     do throws(StoreError) {
@@ -94,7 +95,7 @@ extension FileWriter {
     var mark = place.mark
     mark.version = version
     mark.next = outcome.head.next
-    mark.link = HeadSector.checksum(ofStored: stored)
+    mark.link = outcome.head.checksum
     return store.installDurable(outcome, self, mark)
   }
 

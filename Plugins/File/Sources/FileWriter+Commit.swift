@@ -73,13 +73,17 @@ extension FileWriter {
 
   // MARK: The store's own pages
 
-  private func writePage(_ bytes: [UInt8], rawKind: UInt8) throws(StoreError) -> PageReference {
+  private func writePage(_ page: [UInt8], rawKind: UInt8) throws(StoreError) -> PageReference {
+    let seal = store.sector.seal
+    let byteCount = page.count + (seal == nil ? 0 : RecordSeal.pageByteCount)
     let extent: Extent
-    if let front = allocateInFront(byteCount: bytes.count) {
+    if let front = allocateInFront(byteCount: byteCount) {
       extent = front
     } else {
-      extent = try allocate(byteCount: bytes.count)
+      extent = try allocate(byteCount: byteCount)
     }
+    let bytes =
+      seal?.sealedPage(page, rawKind: rawKind, extent: extent, version: version) ?? page
     let result = bytes.withUnsafeBytes { bytes in
       Result<UInt64, StoreError> { () throws(StoreError) in
         let checksum = Checksum.hash(bytes)
@@ -263,7 +267,7 @@ extension FileStore {
     state.newest = outcome.head
     // First the head, then the look at the pins: who pins the version before from now on sees that
     // there is a newer one.
-    memory.publish(state.newest)
+    memory.publish(state.newest, sector)
     state.seenLive = memory.liveWord
     if let durable { publish(durable, &state) }
     followHeld(&state)

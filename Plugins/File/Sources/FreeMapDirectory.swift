@@ -91,14 +91,14 @@ struct FreeMapDirectory: Sendable {
 
   /// Reads the directory at `reference`; an empty one if there is none.
   static func read(
-    _ reference: PageReference, device: any Device, path: String
+    _ reference: PageReference, identity: IdentitySector, device: any Device, path: String
   ) throws(StoreError) -> FreeMapDirectory {
     typealias Field = FileLayout.Directory
     var directory = FreeMapDirectory()
     directory.page = reference
     if reference.isNone { return directory }
     let buffer = try checkedPage(
-      reference, rawKind: FileLayout.Kind.directory, device: device, path: path)
+      reference, rawKind: FileLayout.Kind.directory, identity: identity, device: device, path: path)
     let bytes = StoredBytes(buffer)
     let count =
       bytes.bytes.count < Field.byteCount ? 0 : bytes.load(Field.regionCount, as: UInt64.self)
@@ -117,9 +117,10 @@ struct FreeMapDirectory: Sendable {
     return directory
   }
 
-  /// The page at `reference`, whose bytes match its checksum.
+  /// The page at `reference`, whose bytes match its checksum, without its seal.
   static func checkedPage(
-    _ reference: PageReference, rawKind: UInt8, device: any Device, path: String
+    _ reference: PageReference, rawKind: UInt8, identity: IdentitySector, device: any Device,
+    path: String
   ) throws(StoreError) -> PageBuffer {
     guard reference.rawKind == rawKind, reference.unitCount > 0, !reference.isDirty else {
       throw .damaged(Damage(.kind, at: reference, "a reference to a page of the free map"))
@@ -129,6 +130,7 @@ struct FreeMapDirectory: Sendable {
     guard Checksum.hash(buffer.bytes, buffer.byteCount) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "a page of the free map"))
     }
-    return buffer
+    guard let seal = identity.seal else { return buffer }
+    return try seal.openedPage(buffer, reference)
   }
 }

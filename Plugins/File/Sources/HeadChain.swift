@@ -29,16 +29,17 @@ struct HeadChain {
     from slotHead: HeadSector, identity: IdentitySector, device: any Device, path: String
   ) throws(StoreError) {
     heads = [slotHead]
-    var link = HeadSector.checksum(ofStored: slotHead.stored)
+    var link = slotHead.checksum
     while tip.next > 0, !tip.isVolatile, heads.count < Self.limit {
-      let stored = try FileOpening.readSector(
-        device, at: tip.next * FileLayout.blockByteCount, path: path)
-      guard let head = HeadSector(stored: stored, identity: identity), head.link == link,
+      let offset = tip.next * FileLayout.blockByteCount
+      let stored = try FileOpening.readSector(device, at: offset, path: path)
+      let place = HeadSector.place(atByte: offset)
+      guard let head = HeadSector(stored: stored, identity: identity, at: place), head.link == link,
         head.head.version == tip.head.version + 1, head.durable == tip.head.version,
         head.head.epoch == tip.head.epoch, head.sequence == tip.sequence,
         !head.isSettled, !head.isVolatile
       else { break }
-      link = HeadSector.checksum(ofStored: stored)
+      link = head.checksum
       heads.append(head)
     }
   }

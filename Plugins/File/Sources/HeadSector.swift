@@ -39,7 +39,7 @@ struct HeadSector: Hashable, Sendable {
     isVolatile = false
     record = .none
     freeMap = .none
-    blockCount = FileLayout.firstBlock
+    blockCount = identity.firstBlock
     uuidHigh = identity.uuidHigh
     uuidLow = identity.uuidLow
     boot = [UInt8](repeating: 0, count: 16)
@@ -66,13 +66,21 @@ struct HeadSector: Hashable, Sendable {
     self.next = next
   }
 
-  /// The sector.
-  var stored: [UInt8] { stored(byteCount: FileLayout.sectorByteCount) }
+  /// The sector as it is stored in the file with that identity, at `place`.
+  func stored(in identity: IdentitySector, at place: UInt64) -> [UInt8] {
+    guard let seal = identity.seal else { return stored }
+    return seal.sealedHead(stored, place: place, version: head.version)
+  }
 
-  /// The sector, with zeros behind it up to `byteCount`.
-  func stored(byteCount: Int) -> [UInt8] {
+  /// The place of a head in the file, for its seal.
+  static func place(atByte offset: Int) -> UInt64 { UInt64(offset) }
+  /// The place of one of the two live heads.
+  static func place(ofLiveHead index: UInt64) -> UInt64 { .max - index }
+
+  /// The sector without any seal.
+  var stored: [UInt8] {
     typealias Field = FileLayout.Head
-    var bytes = StoredBytes(byteCount: byteCount)
+    var bytes = StoredBytes(byteCount: FileLayout.sectorByteCount)
     bytes.store(Field.magicBytes, at: Field.magic)
     bytes.store(sequence, at: Field.sequence)
     bytes.store(head.version, at: Field.version)
@@ -93,19 +101,25 @@ struct HeadSector: Hashable, Sendable {
     return bytes.bytes
   }
 
-  /// The checksum of a stored head, which names it in the head that follows.
-  static func checksum(ofStored bytes: [UInt8]) -> UInt64 {
-    StoredBytes(bytes).load(FileLayout.Head.checksum, as: UInt64.self)
+  /// The checksum of the head without any seal, which names it in the head that follows.
+  var checksum: UInt64 {
+    StoredBytes(stored).load(FileLayout.Head.checksum, as: UInt64.self)
   }
 
-  /// Reads a sector; nil when it is not a whole head of this file.
-  init?(stored: [UInt8], identity: IdentitySector) {
+  /// Reads the sector that is stored at `place`; nil when it is not a whole head of this file.
+  init?(stored: [UInt8], identity: IdentitySector, at place: UInt64) {
     typealias Field = FileLayout.Head
-    let bytes = StoredBytes(stored)
+    var stored = stored
+    var bytes = StoredBytes(stored)
     guard stored.count == FileLayout.sectorByteCount,
       stored.prefix(Field.magicBytes.count).elementsEqual(Field.magicBytes),
       bytes.load(Field.checksum, as: UInt64.self) == bytes.checksum(before: Field.checksum)
     else { return nil }
+    if let seal = identity.seal {
+      guard let opened = seal.openedHead(stored, place: place) else { return nil }
+      stored = opened
+      bytes = StoredBytes(opened)
+    }
     let rootBytes = Array(stored[Field.root..<(Field.root + TreeRoot.byteCount)])
     guard let root = rootBytes.withUnsafeBytes({ TreeRoot(loadingFrom: $0) }) else { return nil }
     sequence = bytes.load(Field.sequence, as: UInt64.self)
@@ -126,8 +140,8 @@ struct HeadSector: Hashable, Sendable {
     let next = bytes.load(Field.next, as: UInt64.self)
     guard flags & ~(Field.settled | Field.volatile) == 0,
       uuidHigh == identity.uuidHigh, uuidLow == identity.uuidLow,
-      blocks >= UInt64(FileLayout.firstBlock), blocks < 1 << 42,
-      next == 0 || next >= UInt64(FileLayout.firstBlock), next < 1 << 42,
+      blocks >= UInt64(identity.firstBlock), blocks < 1 << 42,
+      next == 0 || next >= UInt64(identity.firstBlock), next < 1 << 42,
       head.version < Self.versionLimit, durable <= head.version,
       head.epoch < Self.countLimit, sequence < Self.countLimit
     else { return nil }

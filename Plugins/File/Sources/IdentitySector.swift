@@ -11,6 +11,11 @@ struct IdentitySector: Hashable, Sendable {
   var uuidLow: UInt64
   var kind = IdentitySector.kind
   var codec: String
+  /// How much the file keeps for its codec, and its checksum.
+  var parameterByteCount = 0
+  var parameterChecksum: UInt64 = 0
+  /// What to do with the store's own records; only known once the codec is bound.
+  var seal: RecordSeal?
 
   /// The identity of a new file.
   init(codec: String) {
@@ -34,9 +39,20 @@ struct IdentitySector: Hashable, Sendable {
     bytes.store(UInt64(Checksum.algorithm), at: Field.checksumAlgorithm)
     bytes.store(Array(kind.utf8.prefix(Field.kindByteCount)), at: Field.kind)
     bytes.store(Array(codec.utf8.prefix(Field.codecByteCount)), at: Field.codec)
+    bytes.store(UInt64(parameterByteCount), at: Field.parameterByteCount)
+    bytes.store(parameterChecksum, at: Field.parameterChecksum)
     bytes.store(bytes.checksum(before: Field.checksum), at: Field.checksum)
     return bytes.bytes
   }
+
+  /// The first block that holds pages.
+  var firstBlock: Int {
+    let blockByteCount = FileLayout.blockByteCount
+    return FileLayout.firstBlock + (parameterByteCount + blockByteCount - 1) / blockByteCount
+  }
+
+  /// What the file was called when it was made.
+  var number: StoreNumber { StoreNumber(high: uuidHigh, low: uuidLow) }
 
   /// Reads the first sector of the file at `path`; throws what is wrong with it.
   ///
@@ -71,6 +87,14 @@ struct IdentitySector: Hashable, Sendable {
     uuidLow = bytes.load(Field.uuid + 8, as: UInt64.self)
     kind = bytes.text(Field.kind, byteCount: Field.kindByteCount)
     codec = bytes.text(Field.codec, byteCount: Field.codecByteCount)
+    if readFeatures & FileLayout.codecFeature != 0 {
+      let count = bytes.load(Field.parameterByteCount, as: UInt64.self)
+      guard count <= UInt64(FileLayout.largestParameterByteCount) else {
+        throw .damaged(Damage(.bounds, "the identity names too much that is kept for the codec"))
+      }
+      parameterByteCount = Int(count)
+      parameterChecksum = bytes.load(Field.parameterChecksum, as: UInt64.self)
+    }
     let sizes = [
       bytes.load(Field.unitByteCount, as: UInt32.self),
       bytes.load(Field.blockByteCount, as: UInt32.self),

@@ -11,6 +11,8 @@ public final class SalvageFile: SalvageStore {
   public let heads: [Head]
   /// All of the file behind identity and heads.
   public let pageExtent: Extent
+  /// The codec that pages went through, bound to the file if it keeps anything for it.
+  public let boundCodec: (any PageCodec)?
   private let device: any Device
   private let path: String
 
@@ -27,10 +29,12 @@ public final class SalvageFile: SalvageStore {
     } else {
       device = try Self.open(path)
     }
-    try self.init(device: device, path: path)
+    try self.init(device: device, codec: options.codec, path: path)
   }
 
-  private init(device: any Device, path: String) throws(StoreError) {
+  private init(
+    device: any Device, codec: (any PageCodec)?, path: String
+  ) throws(StoreError) {
     self.device = device
     self.path = path
     let byteCount = try device.perform(path: path) { device throws(DeviceError) in
@@ -44,22 +48,29 @@ public final class SalvageFile: SalvageStore {
       guard Self.isDamage(error) else { throw error }
       reason = error
     }
+    if (sector?.readFeatures ?? 0) & FileLayout.codecFeature != 0 {
+      // Nothing can be read without what the file keeps for its codec.
+      try sector?.check(path: path, codec: codec?.name ?? "", isReadOnly: true)
+      boundCodec = try sector?.bind(codec, device, path: path)
+    } else {
+      boundCodec = codec
+    }
     let slots = try Self.readHeads(device, sector, path: path)
     if let reason, slots.isEmpty { throw reason }
     var heads: [Head] = []
     for slot in slots.sorted(by: { $0.sequence > $1.sequence }) {
       let chain = try HeadChain(
-        from: slot, identity: Self.identity(of: slot), device: device, path: path)
+        from: slot, identity: sector ?? Self.identity(of: slot), device: device, path: path)
       heads += chain.heads.reversed().map(\.head)
     }
     self.heads = heads
-    let codec = sector?.codec ?? ""
     identity = StoreIdentity(
       kind: IdentitySector.kind, path: path,
       uuid: (
         sector?.uuidHigh ?? slots.first?.uuidHigh ?? 0, sector?.uuidLow ?? slots.first?.uuidLow ?? 0
-      ), formatVersion: FileLayout.formatVersion, codec: codec, isReadOnly: true)
-    let first = UInt64(FileLayout.initialByteCount / Extent.unitByteCount)
+      ), formatVersion: FileLayout.formatVersion, codec: sector?.codec ?? "", isReadOnly: true)
+    let firstBlock = sector?.firstBlock ?? FileLayout.firstBlock
+    let first = UInt64(firstBlock * FileLayout.blockByteCount / Extent.unitByteCount)
     let end = UInt64(byteCount / Extent.unitByteCount)
     pageExtent = Extent(address: first, unitCount: end > first ? end - first : 0)
   }
@@ -109,7 +120,9 @@ public final class SalvageFile: SalvageStore {
       var guess = IdentitySector(codec: "")
       guess.uuidHigh = stored.load(FileLayout.Head.uuid, as: UInt64.self)
       guess.uuidLow = stored.load(FileLayout.Head.uuid + 8, as: UInt64.self)
-      if let head = HeadSector(stored: stored.bytes, identity: guess) { heads.append(head) }
+      let head = HeadSector(
+        stored: stored.bytes, identity: guess, at: HeadSector.place(atByte: offset))
+      if let head { heads.append(head) }
     }
     return heads
   }

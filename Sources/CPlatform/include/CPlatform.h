@@ -94,6 +94,18 @@ void cambium_futex_wake(const uint32_t *word);
 /// The boot this system runs in, 16 bytes; two boots never share one. False where unknown.
 bool cambium_boot_identity(uint8_t identity[16]);
 
+// MARK: Secrets
+
+/// Memory of its own pages for a key: left out of core dumps and of children that are forked, and
+/// kept from being swapped where the system allows that. NULL when there is none left.
+void *cambium_secret_allocate(size_t byte_count);
+
+/// Wipes that memory and gives it back.
+void cambium_secret_free(void *memory, size_t byte_count);
+
+/// Fills with zeros, whatever the compiler thinks of it.
+void cambium_wipe(void *memory, size_t byte_count);
+
 // MARK: Objects
 
 // Entry points of the Swift runtime, whose binary interface is stable.

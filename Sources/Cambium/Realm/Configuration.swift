@@ -23,7 +23,10 @@ extension Realm {
     public var inMemoryIdentifier: String? {
       didSet { if inMemoryIdentifier != nil { fileURL = nil } }
     }
-    /// 64 bytes; needs the crypto plug-in, without which opening throws.
+    /// The key with which the file is encrypted, 64 bytes.
+    ///
+    /// Pages go through ``codec`` first, if one is chosen. Needs the product `CambiumCrypto`, whose
+    /// `AESCodec.register()` the program calls before; opening throws otherwise.
     public var encryptionKey: Data?
     /// Whether the file is only read; it must exist then.
     public var readOnly: Bool
@@ -119,13 +122,13 @@ extension Realm {
     public var path: String
     /// Whether writes will be refused; then the store must exist.
     public var isReadOnly: Bool
-    /// The name of the codec that pages go through; empty for none.
-    public var codecName: String
+    /// The codec that pages go through; nil for none.
+    public var codec: (any PageCodec)?
+    /// Its name; empty for none.
+    public var codecName: String { codec?.name ?? "" }
   }
 
   /// A codec that a configuration can choose.
-  ///
-  /// A plug-in adds its own as a static member.
   public struct Codec: Sendable {
     /// The codec's name, as the store records it.
     public let name: String
@@ -136,6 +139,28 @@ extension Realm {
     public init(name: String, make: @escaping @Sendable () throws(StoreError) -> any PageCodec) {
       self.name = name
       self.make = make
+    }
+
+    /// Chooses a codec, such as `ZstdCodec()`.
+    public init(_ codec: any PageCodec) {
+      self.init(name: codec.name) { codec }
+    }
+
+    /// Chooses codecs by their names, such as `zstd:9`, from those that have joined `CodecRegistry`.
+    ///
+    /// Opening throws when one of them has not.
+    public static func named(_ chain: String) -> Codec {
+      Codec(chain: chain)
+    }
+
+    private init(chain: String) {
+      self.init(name: CodecRegistry.name(ofChain: chain)) { () throws(StoreError) in
+        guard let codec = try CodecRegistry.codec(chain) else {
+          throw .codecUnavailable(
+            codec: chain, advice: "Leave the configuration's codec out for none")
+        }
+        return codec
+      }
     }
   }
 }
@@ -174,6 +199,15 @@ extension Realm.Configuration: CustomStringConvertible {
 extension Realm.Configuration {
   /// Whether the content ends with its last user.
   var isInMemory: Bool { inMemoryIdentifier != nil || store.isVolatile }
+
+  /// What pages go through: the chosen codec, then encryption when there is a key; nil for nothing.
+  func makeCodec() throws(StoreError) -> (any PageCodec)? {
+    let chosen = try codec?.make()
+    guard let encryptionKey else { return chosen }
+    let key = encryptionKey.withUnsafeBytes { CodecKey(copying: $0) }
+    guard let cipher = try CodecRegistry.codec("aes-256-gcm", key: key) else { return chosen }
+    return chosen.map { CodecChain([$0, cipher]) } ?? cipher
+  }
 
   /// The path or name that messages give.
   var path: String { fileURL?.path ?? inMemoryIdentifier ?? "" }

@@ -30,7 +30,7 @@ struct Launch {
     guard wantsCompaction else { return database }
     try database.close()
     do throws(StoreError) {
-      _ = try FileStore.compact(path: path, codec: try configuration.codec?.make())
+      _ = try FileStore.compact(path: path, codec: try configuration.makeCodec())
     } catch .inUse {
       // Somebody was faster; the file stays as it is.
     }
@@ -40,10 +40,10 @@ struct Launch {
   private func openDatabase() throws(StoreError) -> Database {
     let request = Realm.StoreRequest(
       path: configuration.path, isReadOnly: configuration.readOnly,
-      codecName: configuration.codec?.name ?? "")
+      codec: try configuration.makeCodec())
     let store = try configuration.chosenStore.open(request)
     do throws(StoreError) {
-      return try Database(store: store, codec: try configuration.codec?.make())
+      return try Database(store: store, codec: request.codec)
     } catch {
       try? store.close()
       throw error

@@ -5,10 +5,11 @@ extension Realm {
   /// Writes a compacted copy of this Realm at its version to a file that does not exist yet.
   ///
   /// In a write transaction the copy has its changes so far. Works on frozen Realms too. The copy
-  /// goes through the same codec as this Realm.
+  /// is encrypted with `encryptionKey`, or not at all without one; otherwise it goes through the same
+  /// codec as this Realm.
   ///
-  /// - Throws: `.fileExists` when there is a file already, `.fail` when an encryption key is given,
-  ///   which needs the crypto plug-in, and whatever writing a file throws; then no file is left.
+  /// - Throws: `.fileExists` when there is a file already, `.fail` when an encryption key is given
+  ///   and the crypto plug-in is missing, and whatever writing a file throws; then no file is left.
   public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
     var configuration = instance.configuration
     configuration.fileURL = fileURL
@@ -25,7 +26,6 @@ extension Realm {
   public func writeCopy(configuration: Realm.Configuration) throws {
     instance.verify()
     configuration.check()
-    try configuration.refuseEncryption()
     let path = configuration.path
     guard !configuration.isInMemory else {
       throw RLMError(
@@ -48,11 +48,11 @@ extension Realm {
   private static func write(
     _ view: any DatabaseView, to configuration: Configuration
   ) throws(StoreError) {
+    let codec = try configuration.makeCodec()
     let store = try configuration.chosenStore.open(
-      StoreRequest(
-        path: configuration.path, isReadOnly: false, codecName: configuration.codec?.name ?? ""))
+      StoreRequest(path: configuration.path, isReadOnly: false, codec: codec))
     do throws(StoreError) {
-      let database = try Database(store: store, codec: try configuration.codec?.make())
+      let database = try Database(store: store, codec: codec)
       try database.fill(with: view)
       try database.close()
     } catch {
@@ -70,7 +70,6 @@ public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throw
   let configuration = Realm.Configuration(
     fileURL: fileURL, encryptionKey: encryptionKey, readOnly: true, objectTypes: [])
   configuration.check()
-  try configuration.refuseEncryption()
   let path = configuration.path
   do {
     if let version = try StoredSchemaVersion.read(configuration) { return version }
@@ -89,10 +88,11 @@ enum StoredSchemaVersion {
       defer { coordinator.release() }
       return try SchemaComparison.version(try coordinator.database.snapshot())
     }
+    let codec = try configuration.makeCodec()
     let store = try configuration.chosenStore.open(
-      Realm.StoreRequest(path: configuration.path, isReadOnly: true, codecName: ""))
+      Realm.StoreRequest(path: configuration.path, isReadOnly: true, codec: codec))
     do throws(StoreError) {
-      let database = try Database(store: store)
+      let database = try Database(store: store, codec: codec)
       let version = try SchemaComparison.version(try database.snapshot())
       try database.close()
       return version
@@ -100,18 +100,6 @@ enum StoredSchemaVersion {
       try? store.close()
       throw error
     }
-  }
-}
-
-extension Realm.Configuration {
-  /// Throws when a key is given: nothing here can encrypt.
-  func refuseEncryption() throws(RLMError) {
-    guard encryptionKey != nil else { return }
-    throw RLMError(
-      .fail,
-      "Cannot open Realm at path '\(path)' with an encryption key: encryption needs the crypto "
-        + "plug-in. Set the configuration's codec instead.",
-      path: path)
   }
 }
 

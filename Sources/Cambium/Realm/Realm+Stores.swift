@@ -7,7 +7,7 @@ extension Realm.Store {
   public static let file = Realm.Store(kind: "file") { request throws(StoreError) in
     var options = FileStoreOptions()
     options.isReadOnly = request.isReadOnly
-    options.codec = request.codecName
+    options.codec = request.codec
     return try FileStore(path: request.path, options: options)
   }
 

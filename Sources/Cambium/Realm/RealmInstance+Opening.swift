@@ -6,7 +6,6 @@ extension RealmInstance {
     _ configuration: Realm.Configuration, in confinement: Confinement
   ) throws(RLMError) -> RealmInstance {
     configuration.check()
-    try configuration.refuseEncryption()
     let classes = ClassRegistry.classes(configuration.objectTypes)
     let coordinator = try Coordinator.shared(configuration)
     do throws(RLMError) {

@@ -37,7 +37,8 @@ extension ColumnTree {
     let page: Page
     do throws(StoreError) {
       page = try source.page(reference, kind)
-    } catch .damaged(let found) {
+    } catch {
+      guard let found = error.damage(at: reference) else { throw error }
       damage(found)
       return nil
     }
@@ -121,7 +122,8 @@ extension ColumnTree {
           // Lists were read to get here.
           if let byteCount { try value.check(chunk, byteCount, in: source) }
         }
-      } catch .damaged(let found) {
+      } catch {
+        guard let found = error.damage(at: value.reference) else { throw error }
         damage(found)
       }
     }

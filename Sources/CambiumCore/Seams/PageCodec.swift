@@ -4,9 +4,15 @@
 /// ``encode(_:kind:)`` turns a packed page into a body of final length; after room was allocated
 /// ``seal(_:context:)`` finishes the body for that place. ``open(_:context:)`` reverses both.
 ///
-/// Every member may be called from any thread, several at once.
+/// A codec that has something to keep, a salt or a dictionary, makes it when a store is made
+/// (``makeParameters(for:)``). Whoever opens the store shows it again, and works with what
+/// ``bound(to:parameters:)`` gives.
+///
+/// Every member may be called from any thread, several at once. Beyond the first four members all
+/// have defaults, for codecs that keep nothing and leave the store's own records alone.
 public protocol PageCodec: Sendable {
-  /// The name that the store records and compares at opening, such as `zstd` or `zstd+aes-256-gcm`.
+  /// The name that the store records and compares at opening, such as `zstd` or `zstd+aes-256-gcm`;
+  /// at most 64 bytes of UTF-8.
   var name: String { get }
 
   /// A body of final length for the packed page `page`; never empty.
@@ -19,6 +25,66 @@ public protocol PageCodec: Sendable {
   /// bytes behind the body. Throws ``StoreError/codecFailure(codec:reason:)``, never returns bytes
   /// that did not go in.
   func open(_ body: UnsafeRawBufferPointer, context: PageContext) throws(StoreError) -> PageBuffer
+
+  /// Whether ``seal(_:context:)`` does anything; such a codec can only be the last of a chain.
+  var needsPlace: Bool { get }
+
+  /// What a store that is being made for this codec shall keep for it; at most 1 MiB.
+  ///
+  /// A codec that is bound to a store passes on what belongs to its pages, a dictionary, and makes
+  /// anew what belongs to the store, a salt.
+  func makeParameters(for store: StoreNumber) throws(StoreError) -> [UInt8]
+
+  /// The codec for the pages of `store`, which keeps `parameters`.
+  ///
+  /// Throws ``StoreError/codecFailure(codec:reason:)`` when they are damaged, or of another key.
+  func bound(to store: StoreNumber, parameters: [UInt8]) throws(StoreError) -> any PageCodec
+
+  /// How many bytes ``sealRecord(_:context:)`` adds, at most 64; zero when the store's own records
+  /// are to stay as they are.
+  var recordOverhead: Int { get }
+
+  /// A record of the store itself, such as a head, in the form in which it is stored.
+  ///
+  /// Called only when ``recordOverhead`` is not zero, and on a codec that is bound; it cannot fail then.
+  func sealRecord(_ record: [UInt8], context: RecordContext) -> [UInt8]
+
+  /// Reverses ``sealRecord(_:context:)``; throws ``StoreError/codecFailure(codec:reason:)`` for bytes
+  /// that it did not make for that context. The context's version is not known then, and zero.
+  func openRecord(_ sealed: [UInt8], context: RecordContext) throws(StoreError) -> [UInt8]
+}
+
+extension PageCodec {
+  /// True, to be on the safe side.
+  public var needsPlace: Bool { true }
+  /// Nothing.
+  public func makeParameters(for store: StoreNumber) throws(StoreError) -> [UInt8] { [] }
+  /// The codec itself.
+  public func bound(
+    to store: StoreNumber, parameters: [UInt8]
+  ) throws(StoreError) -> any PageCodec { self }
+  /// Zero: records stay as they are.
+  public var recordOverhead: Int { 0 }
+  /// The record as it is.
+  public func sealRecord(_ record: [UInt8], context: RecordContext) -> [UInt8] { record }
+  /// The record as it is.
+  public func openRecord(
+    _ sealed: [UInt8], context: RecordContext
+  ) throws(StoreError) -> [UInt8] { sealed }
+}
+
+/// The identity of a store, which is never the same for two of them.
+public struct StoreNumber: Hashable, Sendable {
+  /// The high half.
+  public var high: UInt64
+  /// The low half.
+  public var low: UInt64
+
+  /// The identity with those halves.
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
 }
 
 /// What binds a page to its place.
@@ -43,5 +109,25 @@ public struct PageContext: Hashable, Sendable {
     self.kind = kind
     self.address = address
     self.born = born
+  }
+}
+
+/// What binds a store's own record to its place.
+public struct RecordContext: Hashable, Sendable {
+  /// What the record is; each store numbers its own from 16 on, as page kinds are numbered up to 15.
+  public var role: UInt8
+  /// Where it is, in any way that tells the store's places apart.
+  public var place: UInt64
+  /// The version that writes it; zero when it is opened.
+  public var version: Version
+
+  /// What the parameters of other codecs are, which a ``CodecChain`` seals.
+  public static let parametersRole: UInt8 = 255
+
+  /// The place of a record; `role` is not ``parametersRole``.
+  public init(role: UInt8, place: UInt64, version: Version = 0) {
+    self.role = role
+    self.place = place
+    self.version = version
   }
 }

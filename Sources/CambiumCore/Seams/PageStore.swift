@@ -19,6 +19,11 @@ public protocol PageStore: AnyObject, Sendable {
   /// What this store is; constant while it is open.
   var identity: StoreIdentity { get }
 
+  /// The codec that pages go through, bound to this store, if the store was opened with one.
+  ///
+  /// A store binds it at opening: it shows the codec what was kept for it when the store was made.
+  var boundCodec: (any PageCodec)? { get }
+
   /// The newest head, without pinning it.
   func newestHead() throws(StoreError) -> Head
 
@@ -73,6 +78,9 @@ public protocol PageStore: AnyObject, Sendable {
 }
 
 extension PageStore {
+  /// None: the store keeps nothing for codecs.
+  public var boundCodec: (any PageCodec)? { nil }
+
   /// Does nothing: prefetching is a hint.
   public func prefetch(_ references: [PageReference]) {}
 

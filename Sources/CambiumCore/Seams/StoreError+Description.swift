@@ -24,8 +24,11 @@ extension StoreError: CustomStringConvertible {
       "'\(path)' is a \(found) store, the configuration says \(expected). Set the configuration's store to \(found)."
     case .codecMismatch(let path, let found, let expected):
       "The pages of '\(path)' are stored with codec \(found), the configuration says \(expected). Set the configuration's codec to \(found)."
+        + Self.advice(forCodec: found)
     case .codecFailure(let codec, let reason):
-      "Codec \(codec) cannot read the store: \(reason)."
+      "Codec \(codec) failed: \(reason)."
+    case .codecUnavailable(let codec, let advice):
+      "There is no codec \(codec) in this program. \(advice)."
     case .damaged(let damage) where damage.rule == .freeMap: "\(damage.detail)."
     case .damaged(let damage):
       "The store is damaged: \(damage). Restore a copy, or run 'cambium verify' to see how far it goes."
@@ -64,6 +67,12 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
+  /// How to get the codecs of a chain; empty for codecs of others.
+  private static func advice(forCodec chain: String) -> String {
+    let advice = KnownCodecs.advice(forChain: chain)
+    return advice.isEmpty ? "" : " \(advice)"
+  }
+
   private static func text(ofSystemError code: Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
       guard let start = text.baseAddress else { return "unknown" }

@@ -25,6 +25,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case codecMismatch(path: String, found: String, expected: String)
   /// The codec cannot undo a page: wrong key or tampering.
   case codecFailure(codec: String, reason: String)
+  /// No plug-in with that codec has joined ``CodecRegistry``; `advice` says how to get it.
+  case codecUnavailable(codec: String, advice: String)
   /// Bytes that break the file format or do not match their checksum.
   case damaged(Damage)
   /// Another process holds the store.
@@ -107,7 +109,7 @@ public struct Damage: Hashable, Sendable {
 extension StoreError {
   /// What this error, met while the page at `reference` was read, says about the stored bytes; nil
   /// if it says nothing about them.
-  func damage(at reference: PageReference) -> Damage? {
+  package func damage(at reference: PageReference) -> Damage? {
     switch self {
     case .damaged(let damage): damage
     case .codecFailure(let codec, let reason):

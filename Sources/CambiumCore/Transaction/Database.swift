@@ -33,20 +33,22 @@ public final class Database: Sendable {
 
   /// Opens the database in `store`, whose pages go through `codec`.
   ///
-  /// Throws ``StoreError/codecMismatch(path:found:expected:)`` when the store's pages went through
+  /// A store that was opened with a codec brings it along, bound to itself; naming it again is not
+  /// needed. Throws ``StoreError/codecMismatch(path:found:expected:)`` when the store's pages went through
   /// another one.
   public init(
     store: any PageStore, codec: (any PageCodec)? = nil, options: DatabaseOptions = .init()
   ) throws(StoreError) {
     let identity = store.identity
-    let name = codec?.name ?? ""
+    let bound = store.boundCodec
+    let name = (codec ?? bound)?.name ?? ""
     guard identity.codec == name else {
       throw .codecMismatch(
         path: identity.path, found: identity.codec.isEmpty ? "none" : identity.codec,
         expected: name.isEmpty ? "none" : name)
     }
     self.store = store
-    self.codec = codec
+    self.codec = bound ?? codec
     self.options = options
     cache = PageCache(byteCount: options.pageCacheByteCount)
   }

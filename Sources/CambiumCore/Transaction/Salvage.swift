@@ -23,7 +23,7 @@ public struct Salvage {
   /// Looks into `store`, whose pages went through `codec`.
   public init(store: any SalvageStore, codec: (any PageCodec)? = nil) {
     self.store = store
-    self.codec = codec
+    self.codec = store.boundCodec ?? codec
   }
 
   /// Writes everything into `destination`, which must be empty, in one durable transaction.

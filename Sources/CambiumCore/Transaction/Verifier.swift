@@ -49,12 +49,15 @@ struct Verifier {
   private let snapshot: Snapshot
   private let progress: ((Int) -> Void)?
   private(set) var extents: [Extent] = []
+  /// Every page that was reached, where they are wanted.
+  private(set) var references: [PageReference]?
   private var walkedByteCount = 0
   private var lastReported = 0
   var report: VerificationReport
 
-  init(snapshot: Snapshot, progress: ((Int) -> Void)?) {
+  init(snapshot: Snapshot, keepsReferences: Bool = false, progress: ((Int) -> Void)?) {
     self.snapshot = snapshot
+    references = keepsReferences ? [] : nil
     self.progress = progress
     report = VerificationReport(version: snapshot.version)
   }
@@ -151,6 +154,7 @@ struct Verifier {
       tree.byteCount += page.byteCount
       walkedByteCount += page.byteCount
       extents.append(page.extent)
+      references?.append(page)
     }
     let name = tree.name
     report.findings += damages.map { "\(name): \($0)" }

@@ -150,7 +150,7 @@ final class CrashRun {
   /// Creation is atomic by other means: the work begins with a file that is safely there.
   private static func create(_ device: SimulatedDevice) throws {
     if device.operationCount == 0, device.initial.isEmpty {
-      try FileOpening.create(on: device, codec: "", path: "simulated")
+      try FileOpening.create(on: device, codec: nil, path: "simulated")
     }
   }
 

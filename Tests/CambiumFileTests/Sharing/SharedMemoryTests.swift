@@ -54,15 +54,15 @@ struct SharedMemoryTests {
   @Test func `the live head is the one that was published last`() throws {
     #expect(second.liveHead(identity) == nil)
     for version in 1...9 as ClosedRange<Version> {
-      first.publish(head(version))
+      first.publish(head(version), identity)
       #expect(second.liveVersion == version)
       #expect(second.liveHead(identity) == head(version))
     }
   }
 
   @Test func `a writer that dies before the last step leaves the head before`() {
-    first.publish(head(1))
-    first.publish(head(2))
+    first.publish(head(1), identity)
+    first.publish(head(2), identity)
     // The place that the next head goes to, half written.
     let next = SharedLayout.liveHeads + Int(1 - first.liveWord & 1) * FileLayout.sectorByteCount
     first.put(Array(head(3).stored.prefix(200)), at: next)
@@ -106,7 +106,7 @@ struct SharedMemoryTests {
   @Test func `the slot and the pins of a user that died are given away`() throws {
     var memory: SharedMemory? = try SharedMemory(path: folder.file("a"))
     let table = ProcessTable(memory: second)
-    second.publish(head(1))
+    second.publish(head(1), identity)
     do {
       let dying = try #require(memory)
       let slot = try #require(try ProcessTable(memory: dying).join(label: "dying"))
@@ -141,9 +141,9 @@ struct SharedMemoryTests {
 
   @Test func `only the newest version can be pinned, and a pinned one again`() {
     var board = PinBoard(memory: first, slot: 0)
-    first.publish(head(1))
+    first.publish(head(1), identity)
     #expect(holds(&board, head(1).head))
-    first.publish(head(2))
+    first.publish(head(2), identity)
     #expect(holds(&board, head(1).head))
     #expect(holds(&board, head(2).head))
     #expect(PinTable(memory: second).held() == [1...1, 2...2])
@@ -160,7 +160,7 @@ struct SharedMemoryTests {
   @Test func `the pins of all users are seen by each, with their roots`() throws {
     var a = PinBoard(memory: first, slot: 0)
     var b = PinBoard(memory: second, slot: 1)
-    first.publish(head(7))
+    first.publish(head(7), identity)
     #expect(holds(&a, head(7).head))
     #expect(holds(&b, head(7).head))
     let entries = PinTable(memory: first).entries()
@@ -175,7 +175,7 @@ struct SharedMemoryTests {
     var board = PinBoard(memory: first, slot: 3)
     let capacity = SharedLayout.Pin.count - SharedLayout.Process.count + 1
     for version in 1...Version(capacity + 20) {
-      first.publish(head(version))
+      first.publish(head(version), identity)
       #expect(holds(&board, head(version).head))
     }
     func isHeld(_ version: Version) -> Bool {
@@ -200,13 +200,13 @@ struct SharedMemoryTests {
     ]
     var model: [[Version]] = [[], [], []]
     var newest: Version = 1
-    first.publish(head(newest))
+    first.publish(head(newest), identity)
     for _ in 0..<5000 {
       let user = Int.random(in: 0..<3, using: &generator)
       switch Int.random(in: 0..<4, using: &generator) {
       case 0:
         newest += 1
-        first.publish(head(newest))
+        first.publish(head(newest), identity)
       case 1:
         #expect(holds(&boards[user], head(newest).head))
         model[user].append(newest)
@@ -223,7 +223,7 @@ struct SharedMemoryTests {
 
   @Test func `a reader that pins while a writer publishes is either seen or knows`() {
     let (writer, reader, identity) = (first, second, identity)
-    writer.publish(head(1))
+    writer.publish(head(1), identity)
     let progress = ReaderProgress()
     let ended = DispatchSemaphore(value: 0)
     Thread {
@@ -237,7 +237,7 @@ struct SharedMemoryTests {
       ended.signal()
     }.start()
     for version in 2...20_000 as ClosedRange<Version> {
-      writer.publish(head(version))
+      writer.publish(head(version), identity)
       let held = PinTable(memory: writer).held()
       // A version that is superseded and read now was pinned before it was superseded, thus before
       // the look at the pins.

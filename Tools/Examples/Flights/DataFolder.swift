@@ -1,5 +1,8 @@
-import CZstd
 import Foundation
+
+#if Zstd
+  import CZstd
+#endif
 
 /// The files that the example imports, compressed or not.
 struct DataFolder {
@@ -31,23 +34,30 @@ struct DataFolder {
     return CSVReader(try decompress(Array(data), compressed.path))
   }
 
-  private func decompress(_ source: [UInt8], _ path: String) throws -> [UInt8] {
-    let size = ZSTD_getFrameContentSize(source, source.count)
-    // Sizes near the top of the range are zstd's codes for “unknown” and “not a frame”.
-    guard size < UInt64(1) << 40 else {
-      throw Failure(description: "\(path) is not a zstd file with a known size.")
-    }
-    var failure: String?
-    let bytes = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
-      let result = ZSTD_decompress(buffer.baseAddress, buffer.count, source, source.count)
-      if ZSTD_isError(result) != 0 {
-        failure = String(cString: ZSTD_getErrorName(result))
-        count = 0
-      } else {
-        count = result
+  #if Zstd
+    private func decompress(_ source: [UInt8], _ path: String) throws -> [UInt8] {
+      let size = ZSTD_getFrameContentSize(source, source.count)
+      // Sizes near the top of the range are zstd's codes for “unknown” and “not a frame”.
+      guard size < UInt64(1) << 40 else {
+        throw Failure(description: "\(path) is not a zstd file with a known size.")
       }
+      var failure: String?
+      let bytes = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+        let result = ZSTD_decompress(buffer.baseAddress, buffer.count, source, source.count)
+        if ZSTD_isError(result) != 0 {
+          failure = String(cString: ZSTD_getErrorName(result))
+          count = 0
+        } else {
+          count = result
+        }
+      }
+      if let failure { throw Failure(description: "\(path) is damaged: \(failure).") }
+      return bytes
     }
-    if let failure { throw Failure(description: "\(path) is damaged: \(failure).") }
-    return bytes
-  }
+  #else
+    private func decompress(_ source: [UInt8], _ path: String) throws -> [UInt8] {
+      throw Failure(
+        description: "\(path) is compressed: build with '--traits Zstd', as 'make demo' does.")
+    }
+  #endif
 }

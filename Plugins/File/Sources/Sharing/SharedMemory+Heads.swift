@@ -62,7 +62,8 @@ extension SharedMemory {
       if word == .max { return nil }
       let offset = SharedLayout.liveHeads + Int(word & 1) * FileLayout.sectorByteCount
       let stored = bytes(offset, FileLayout.sectorByteCount)
-      if let head = HeadSector(stored: stored, identity: identity),
+      let place = HeadSector.place(ofLiveHead: word & 1)
+      if let head = HeadSector(stored: stored, identity: identity, at: place),
         head.head.version == word >> 1
       {
         return head
@@ -83,10 +84,11 @@ extension SharedMemory {
   /// Makes `head` the live one.
   ///
   /// For the holder of the writer's turn, or of the file alone.
-  func publish(_ head: HeadSector) {
+  func publish(_ head: HeadSector, _ identity: IdentitySector) {
     let word = liveWord
     let index = word == .max ? 0 : 1 - word & 1
-    put(head.stored, at: SharedLayout.liveHeads + Int(index) * FileLayout.sectorByteCount)
+    let stored = head.stored(in: identity, at: HeadSector.place(ofLiveHead: index))
+    put(stored, at: SharedLayout.liveHeads + Int(index) * FileLayout.sectorByteCount)
     longWord(SharedLayout.live).pointee.store(
       head.head.version << 1 | index, ordering: .sequentiallyConsistent)
   }

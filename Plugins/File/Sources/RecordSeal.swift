@@ -1,0 +1,86 @@
+import CambiumCore
+
+/// Seals the store's own bytes with the file's codec: heads, records, free map.
+///
+/// A sealed page is one unit longer. A sealed head keeps its sector: the fields move together to make
+/// room, and magic and checksum stay where they are.
+struct RecordSeal: Sendable {
+  private let codec: any PageCodec
+
+  /// By how much a sealed page is longer, in bytes.
+  static let pageByteCount = Extent.unitByteCount
+
+  /// What `codec` does to records; nil when it leaves them alone.
+  init?(_ codec: any PageCodec) {
+    if codec.recordOverhead == 0 { return nil }
+    precondition(
+      codec.recordOverhead <= Self.pageByteCount, "A codec adds at most 64 bytes to a record.")
+    self.codec = codec
+  }
+
+  // MARK: Pages
+
+  private var fillerByteCount: Int { Self.pageByteCount - codec.recordOverhead }
+
+  /// A page of the store's own in the form in which it is stored at `extent`.
+  func sealedPage(
+    _ page: [UInt8], rawKind: UInt8, extent: Extent, version: Version
+  ) -> [UInt8] {
+    codec.sealRecord(
+      page + [UInt8](repeating: 0, count: fillerByteCount),
+      context: RecordContext(role: rawKind, place: extent.address, version: version))
+  }
+
+  /// Reverses ``sealedPage(_:rawKind:extent:version:)``.
+  func openedPage(
+    _ stored: PageBuffer, _ reference: PageReference
+  ) throws(StoreError) -> PageBuffer {
+    let opened = try codec.openRecord(
+      StoredBytes(stored).bytes,
+      context: RecordContext(role: reference.rawKind, place: reference.address))
+    let count = opened.count - fillerByteCount
+    guard count > 0 else {
+      throw .damaged(Damage(.bounds, at: reference, "a sealed page without content"))
+    }
+    let page = PageBuffer(byteCount: count)
+    opened.withUnsafeBytes { bytes in
+      if let base = bytes.baseAddress { page.bytes.copyMemory(from: base, byteCount: count) }
+    }
+    return page
+  }
+
+  // MARK: Heads
+
+  private typealias Field = FileLayout.Head
+  private static let sealed = Field.sequence..<Field.checksum
+
+  /// A head's sector in the form in which it is stored at `place`.
+  func sealedHead(_ plain: [UInt8], place: UInt64, version: Version) -> [UInt8] {
+    precondition(Field.byteCount + codec.recordOverhead <= Field.checksum)
+    let fields = Array(plain[Self.sealed.dropLast(codec.recordOverhead)])
+    let sealed = codec.sealRecord(
+      fields, context: RecordContext(role: FileLayout.Kind.head, place: place, version: version))
+    var bytes = StoredBytes(plain)
+    bytes.store(sealed, at: Self.sealed.lowerBound)
+    bytes.store(bytes.checksum(before: Field.checksum), at: Field.checksum)
+    return bytes.bytes
+  }
+
+  /// Reverses ``sealedHead(_:place:version:)`` but for the checksum; nil for anything else.
+  func openedHead(_ stored: [UInt8], place: UInt64) -> [UInt8]? {
+    let context = RecordContext(role: FileLayout.Kind.head, place: place)
+    guard let fields = try? codec.openRecord(Array(stored[Self.sealed]), context: context),
+      fields.count <= Self.sealed.count
+    else { return nil }
+    var bytes = StoredBytes(byteCount: stored.count)
+    bytes.store(Array(stored[..<Self.sealed.lowerBound]), at: 0)
+    bytes.store(fields, at: Self.sealed.lowerBound)
+    return bytes.bytes
+  }
+}
+
+/// How a seal works is no part of what a file says of itself.
+extension RecordSeal: Hashable {
+  static func == (left: RecordSeal, right: RecordSeal) -> Bool { true }
+  func hash(into hasher: inout Hasher) {}
+}

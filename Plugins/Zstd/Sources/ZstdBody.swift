@@ -1,0 +1,85 @@
+#if Zstd
+  import CambiumCore
+
+  /// The stored form of a page.
+  ///
+  ///      0        1              4
+  ///     | plain  | page …
+  ///     | packed | frame's length | one frame of zstd that says how long the page is
+  ///
+  /// Zeros may follow, up to the end of a unit.
+  enum ZstdBody {
+    private static let plain: UInt8 = 0
+    private static let packed: UInt8 = 1
+    private static let headerByteCount = 4
+    /// No page is longer: a reference counts its units in 16 bits.
+    private static let largestPageByteCount = Int(UInt16.max) * Extent.unitByteCount
+
+    static func encode(
+      _ page: UnsafeRawBufferPointer, _ engine: ZstdEngine
+    ) throws(StoreError) -> [UInt8] {
+      // What takes as many units as the page itself is not worth the work of opening it.
+      let room = headerByteCount + page.count
+      let limit = (Extent.unitCount(forByteCount: page.count + 1) - 1)
+      let body = [UInt8](unsafeUninitializedCapacity: room) { body, count in
+        let bytes = UnsafeMutableRawBufferPointer(body)
+        let frame = UnsafeMutableRawBufferPointer(rebasing: bytes[headerByteCount...])
+        guard let length = engine.compress(page, into: frame),
+          Extent.unitCount(forByteCount: headerByteCount + length) <= limit
+        else {
+          bytes[0] = plain
+          UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: page)
+          count = 1 + page.count
+          return
+        }
+        bytes.storeBytes(of: UInt32(length << 8).littleEndian | UInt32(packed), as: UInt32.self)
+        count = headerByteCount + length
+      }
+      return body
+    }
+
+    static func open(
+      _ body: UnsafeRawBufferPointer, _ engine: ZstdEngine
+    ) throws(StoreError) -> PageBuffer {
+      guard body.count > headerByteCount else { throw failure("a page has no content") }
+      switch body[0] {
+      case plain:
+        let page = UnsafeRawBufferPointer(rebasing: body[1...])
+        let buffer = PageBuffer(roomFor: page.count)
+        UnsafeMutableRawBufferPointer(start: buffer.bytes, count: page.count)
+          .copyMemory(from: page)
+        return buffer
+      case packed:
+        let length = Int(UInt32(littleEndian: body.loadUnaligned(as: UInt32.self)) >> 8)
+        guard length > 0, length <= body.count - headerByteCount else {
+          throw failure("a page's length is wrong")
+        }
+        let frame = UnsafeRawBufferPointer(
+          rebasing: body[headerByteCount..<(headerByteCount + length)])
+        guard let count = ZstdEngine.contentByteCount(of: frame), count > 0,
+          count <= largestPageByteCount
+        else { throw failure("a page claims a size that no page has") }
+        let buffer = PageBuffer(roomFor: count)
+        if let problem = engine.decompress(
+          frame, into: UnsafeMutableRawBufferPointer(start: buffer.bytes, count: count))
+        {
+          throw failure("a page cannot be written out (\(problem))")
+        }
+        return buffer
+      default: throw failure("a page is of a form it does not know")
+      }
+    }
+
+    private static func failure(_ reason: String) -> StoreError {
+      .codecFailure(codec: "zstd", reason: reason)
+    }
+  }
+
+  extension PageBuffer {
+    /// Room for `byteCount` bytes, readable in whole units as it would be without a codec.
+    fileprivate convenience init(roomFor byteCount: Int) {
+      let unit = Extent.unitByteCount
+      self.init(byteCount: (byteCount + unit - 1) / unit * unit)
+    }
+  }
+#endif

@@ -1,0 +1,24 @@
+extension Database {
+  /// Packed pages of the newest version, as codecs see them: about `byteCount` bytes of them, spread
+  /// over all of it.
+  ///
+  /// For training dictionaries. Throws when a page cannot be read.
+  public func samplePages(byteCount: Int) throws(StoreError) -> [[UInt8]] {
+    let snapshot = try snapshot()
+    var verifier = Verifier(snapshot: snapshot, keepsReferences: true, progress: nil)
+    verifier.run()
+    if let first = verifier.report.findings.first {
+      throw .damaged(Damage(.reference, "its pages cannot be sampled: \(first)"))
+    }
+    let references = verifier.references ?? []
+    let total = references.reduce(0) { $0 + $1.byteCount }
+    let step = max(1, total / max(1, byteCount))
+    var samples: [[UInt8]] = []
+    for index in stride(from: 0, to: references.count, by: step) {
+      let reference = references[index]
+      guard let kind = PageKind(rawValue: reference.rawKind) else { continue }
+      samples.append(Array(try snapshot.source.page(reference, kind).buffer))
+    }
+    return samples
+  }
+}
