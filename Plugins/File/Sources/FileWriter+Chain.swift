@@ -8,10 +8,10 @@ extension FileWriter {
     var mark: DurableMark
   }
 
-  /// Begins the first run at the place that the durable head names for the next head; false when it
-  /// names none, or the place is taken.
+  /// Takes the block that the durable head names for the next head, and begins the first run behind
+  /// it if there is room; false when it names none, or the block is taken.
   ///
-  /// The run's first block is kept for head and record, so that pages begin at a block.
+  /// The block is kept for head and record, so that pages begin at a block.
   func beginChainedRun(byteCount: Int) -> Bool {
     guard seeksHeadPlace else { return false }
     seeksHeadPlace = false
@@ -84,8 +84,8 @@ extension FileWriter {
       in: store.sector, at: HeadSector.place(atByte: place.extent.byteOffset))
     // Before the head is written, so that a full medium is found out in time.
     try store.growAhead(to: outcome.head.byteCount + FileLayout.blockByteCount)
+    putHead(stored, place.extent)
     do throws(StoreError) {
-      try putHead(stored, place.extent)
       try flush()
     } catch {
       try? store.eraseHead(at: place.extent)
@@ -99,28 +99,25 @@ extension FileWriter {
     return store.installDurable(outcome, self, mark)
   }
 
-  /// Puts the head into what was gathered, or into the file if that was written already.
-  private func putHead(_ stored: [UInt8], _ extent: Extent) throws(StoreError) {
+  /// Puts the head into its block, which is written last.
+  private func putHead(_ stored: [UInt8], _ extent: Extent) {
     let isGathered = stored.withUnsafeBytes {
       store.buffer.replace($0, at: extent.byteOffset)
     }
-    if !isGathered { try store.writeHead(stored, at: extent) }
+    precondition(isGathered, "The block of a head was written before its head was known.")
   }
 }
 
 extension FileStore {
-  fileprivate func writeHead(_ stored: [UInt8], at extent: Extent) throws(StoreError) {
-    try device.perform(path: path) { device throws(DeviceError) in
-      try device.write(stored, at: extent.byteOffset)
-    }
-  }
-
   /// Takes a head back that may have been written although its commit failed.
   ///
   /// A crash could bring that commit back otherwise. The store is poisoned when this fails.
   fileprivate func eraseHead(at extent: Extent) throws(StoreError) {
+    let nothing = [UInt8](repeating: 0, count: FileLayout.sectorByteCount)
     do throws(StoreError) {
-      try writeHead([UInt8](repeating: 0, count: FileLayout.sectorByteCount), at: extent)
+      try device.perform(path: path) { device throws(DeviceError) in
+        try device.write(nothing, at: extent.byteOffset)
+      }
     } catch {
       poison()
       throw error

@@ -67,7 +67,7 @@ final class FileWriter: PageWriter {
     precondition(isAllocated, "Only allocated room may be written.")
     if store.buffer.append(bytes, at: extent.byteOffset) { return }
     do throws(StoreError) {
-      try flush()
+      try flush(endsCommit: false)
       if !store.buffer.append(bytes, at: extent.byteOffset) {
         try store.writeOut(bytes, at: extent.byteOffset, isBulk: true)
       }
@@ -77,12 +77,14 @@ final class FileWriter: PageWriter {
     }
   }
 
-  /// Writes out what is gathered.
-  func flush() throws(StoreError) {
+  /// Writes out what is gathered; the block of the head only when the commit ends.
+  func flush(endsCommit: Bool = true) throws(StoreError) {
     let end = store.state.withLock { Int($0.space.allocationEnd) * Extent.unitByteCount }
     let isBulk = allocations.unitCount > UInt64(WriteBuffer.capacity / Extent.unitByteCount)
     let endsRun = store.buffer.endOffset == end
-    try store.buffer.flush(endsRun: endsRun) { bytes, offset throws(StoreError) in
+    try store.buffer.flush(
+      endsRun: endsRun, endsCommit: endsCommit
+    ) { bytes, offset throws(StoreError) in
       try store.writeOut(bytes, at: offset, isBulk: isBulk)
     }
   }

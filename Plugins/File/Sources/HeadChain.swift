@@ -1,9 +1,9 @@
 import CambiumCore
 
-/// A slot's head and those that follow it, each at the beginning of its own commit's run.
+/// A slot's head and those that follow it, each in a block among its own commit's pages.
 ///
 /// A small commit after another one writes its head where the head before says, so that pages and head
-/// are one write. A head belongs to a chain when it names the one before by its checksum; and it was
+/// are one write, if there is room side by side. A head belongs to a chain when it names the one before by its checksum; and it was
 /// written only after the one before had been synced, so that all but the last are durable for
 /// certain.
 struct HeadChain {

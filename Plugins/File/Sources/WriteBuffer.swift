@@ -3,18 +3,39 @@ import Synchronization
 
 /// Gathers pages that lie side by side, so that a commit is one write.
 ///
+/// A block for the commit's head may be kept in front of them. It is written last: with the pages if
+/// it lies before them, as a write of its own if not.
+///
 /// Whole blocks are written: the rest of the last one is filled with zeros, so that the system never
 /// has to read what it is about to overwrite. Belongs to the running write; any thread may look for
 /// a page in it.
 final class WriteBuffer: Sendable {
   private struct State {
+    /// The block in front, if there is one, and then the pages.
     var bytes: [UInt8] = []
+    /// Where the block in front lies.
+    var front: Int?
+    /// Where the first page lies.
     var start = 0
+
+    var frontByteCount: Int { front == nil ? 0 : FileLayout.blockByteCount }
+    /// How many bytes of pages there are.
+    var count: Int { bytes.count - frontByteCount }
+    /// Whether block and pages are one.
+    var isJoined: Bool { front.map { $0 + FileLayout.blockByteCount == start } ?? false }
+
+    /// Where `byteCount` bytes for `offset` are gathered; nil when they are not.
+    func position(of byteCount: Int, at offset: Int) -> Int? {
+      if let front, offset >= front, offset + byteCount <= front + FileLayout.blockByteCount {
+        return offset - front
+      }
+      guard offset >= start, offset + byteCount <= start + count else { return nil }
+      return frontByteCount + offset - start
+    }
 
     /// Puts `new` in the place of what is gathered for `offset`; false when nothing is.
     mutating func replace(_ new: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-      let position = offset - start
-      guard position >= 0, position + new.count <= bytes.count else { return false }
+      guard let position = position(of: new.count, at: offset) else { return false }
       bytes.withUnsafeMutableBytes {
         UnsafeMutableRawBufferPointer(rebasing: $0[position...]).copyMemory(from: new)
       }
@@ -25,7 +46,7 @@ final class WriteBuffer: Sendable {
   /// What is gathered before it is written.
   static let capacity = 1 << 20
   private let state = Mutex(State())
-  /// Where the gathered bytes lie, so that a reader of anything else need not take the lock.
+  /// Where the gathered bytes lie, or more, so that a reader of anything else need not take the lock.
   private let start = Atomic(0)
   private let end = Atomic(0)
 
@@ -34,34 +55,45 @@ final class WriteBuffer: Sendable {
   func append(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
     state.withLock { state in
       if state.replace(bytes, at: offset) { return true }
-      if state.bytes.isEmpty {
+      if state.count == 0 {
         state.start = offset
         state.bytes.reserveCapacity(min(Self.capacity, 64 << 10))
       }
       // A page at the beginning of a block may follow a gap in the block before, which belongs to
       // this write alone.
-      let gap = offset - state.start - state.bytes.count
+      let gap = offset - state.start - state.count
       guard
         gap == 0
           || gap > 0 && gap < FileLayout.blockByteCount && offset % FileLayout.blockByteCount == 0,
-        state.bytes.isEmpty || state.bytes.count + gap + bytes.count <= Self.capacity
+        state.count == 0 || state.count + gap + bytes.count <= Self.capacity
       else { return false }
       if gap > 0 { state.bytes.append(contentsOf: repeatElement(0, count: gap)) }
       state.bytes.append(contentsOf: bytes)
-      start.store(state.start, ordering: .relaxed)
-      end.store(state.start + state.bytes.count, ordering: .releasing)
+      noteBounds(state)
       return true
     }
   }
 
-  /// Gathers a block of zeros first, to be replaced.
+  private func noteBounds(_ state: borrowing State) {
+    let (first, last) = (state.start, state.start + state.count)
+    guard let front = state.front else { return setBounds(first, last) }
+    let frontEnd = front + FileLayout.blockByteCount
+    if state.count == 0 { return setBounds(front, frontEnd) }
+    setBounds(min(first, front), max(last, frontEnd))
+  }
+
+  private func setBounds(_ first: Int, _ last: Int) {
+    start.store(first, ordering: .relaxed)
+    end.store(last, ordering: .releasing)
+  }
+
+  /// Keeps the block at `offset` in front, zeros at first; nothing has been gathered yet.
   func begin(withBlockAt offset: Int) {
     state.withLock { state in
-      state.start = offset
       state.bytes.reserveCapacity(64 << 10)
       state.bytes.append(contentsOf: repeatElement(0, count: FileLayout.blockByteCount))
-      start.store(offset, ordering: .relaxed)
-      end.store(offset + state.bytes.count, ordering: .releasing)
+      state.front = offset
+      noteBounds(state)
     }
   }
 
@@ -76,8 +108,9 @@ final class WriteBuffer: Sendable {
       reference.byteOffset >= start.load(ordering: .relaxed)
     else { return nil }
     return state.withLock { state in
-      let position = reference.byteOffset - state.start
-      guard position >= 0, position + reference.byteCount <= state.bytes.count else { return nil }
+      guard
+        let position = state.position(of: reference.byteCount, at: reference.byteOffset)
+      else { return nil }
       let buffer = PageBuffer(byteCount: reference.byteCount)
       state.bytes.withUnsafeBytes { bytes in
         let page = UnsafeRawBufferPointer(
@@ -88,39 +121,56 @@ final class WriteBuffer: Sendable {
     }
   }
 
-  /// One past the last gathered byte; 0 when there is none.
-  var endOffset: Int { state.withLock { $0.bytes.isEmpty ? 0 : $0.start + $0.bytes.count } }
+  /// One past the last byte of gathered pages; 0 when there is none.
+  var endOffset: Int { state.withLock { $0.count == 0 ? 0 : $0.start + $0.count } }
 
-  /// Hands what is gathered to `write`, filled up to a whole block if nothing else lies in it
-  /// (`endsRun`), and forgets it, whether or not that fails.
+  /// Hands the gathered pages to `write`, filled up to a whole block if nothing else lies in it
+  /// (`endsRun`), and the block in front if the commit ends (`endsCommit`), and forgets what was
+  /// handed over, whether or not that fails.
   func flush(
-    endsRun: Bool, _ write: (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void
+    endsRun: Bool, endsCommit: Bool,
+    _ write: (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void
   ) throws(StoreError) {
     try state.withLock { state throws(StoreError) in
-      if state.bytes.isEmpty { return }
-      defer { clear(&state) }
-      if endsRun {
-        let rest = (state.start + state.bytes.count) % FileLayout.blockByteCount
+      defer { if endsCommit { forget(&state) } else { forgetPages(&state) } }
+      if endsRun, state.count > 0 {
+        let rest = (state.start + state.count) % FileLayout.blockByteCount
         if rest > 0 {
           let padding = FileLayout.blockByteCount - rest
           state.bytes.append(contentsOf: repeatElement(0, count: padding))
         }
       }
-      let offset = state.start
+      let frontByteCount = state.frontByteCount
+      let (start, count, front) = (state.start, state.count, endsCommit ? state.front : nil)
+      let isJoined = state.isJoined
       let result = state.bytes.withUnsafeBytes { bytes in
-        Result<Void, StoreError> { () throws(StoreError) in try write(bytes, offset) }
+        Result<Void, StoreError> { () throws(StoreError) in
+          if let front, isJoined { return try write(bytes, front) }
+          if count > 0 {
+            try write(UnsafeRawBufferPointer(rebasing: bytes[frontByteCount...]), start)
+          }
+          if let front {
+            try write(UnsafeRawBufferPointer(rebasing: bytes[..<frontByteCount]), front)
+          }
+        }
       }
       try result.get()
     }
   }
 
-  private func clear(_ state: inout State) {
-    start.store(0, ordering: .relaxed)
-    end.store(0, ordering: .releasing)
-    state.bytes.removeAll(keepingCapacity: true)
+  private func forgetPages(_ state: inout State) {
+    state.bytes.removeLast(state.count)
     state.start = 0
+    noteBounds(state)
+  }
+
+  private func forget(_ state: inout State) {
+    state.bytes.removeAll(keepingCapacity: true)
+    state.front = nil
+    state.start = 0
+    setBounds(0, 0)
   }
 
   /// Forgets what is gathered.
-  func drop() { state.withLock { clear(&$0) } }
+  func drop() { state.withLock { forget(&$0) } }
 }

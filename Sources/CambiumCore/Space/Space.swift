@@ -66,22 +66,25 @@ package struct Space: Sendable {
     }
   }
 
-  /// Says what is allocated next, as ``reserve(byteCount:grow:)`` does, and takes the run at `block`
-  /// for it with one block more in front, which is for ``allocateInFront(unitCount:spare:)`` and for
-  /// small pages.
+  /// Says what is allocated next, as ``reserve(byteCount:grow:)`` does, and takes `block` for
+  /// ``allocateInFront(unitCount:spare:)`` and for small pages; the first run begins behind it if
+  /// there is room.
   ///
-  /// False, and nothing is changed, when there is no room, a run has been begun already, or so much is
-  /// expected that it had better fill holes.
+  /// False, and nothing is changed, when the block is not free, a run has been begun already, or so
+  /// much is expected that it had better fill holes.
   package mutating func reserve(byteCount: Int, behindFrontAt block: Int) -> Bool {
-    let run = block..<(block + 1 + max(1, Self.blockCount(byteCount)))
-    guard runEnd == 0, run.count <= Self.largestFrontRunBlockCount, blocks.isFree(run) else {
-      return false
-    }
+    let whole = block..<(block + 1 + max(1, Self.blockCount(byteCount)))
+    guard runEnd == 0, whole.count <= Self.largestFrontRunBlockCount else { return false }
+    let run = blocks.isFree(whole) ? whole : block..<(block + 1)
+    guard blocks.isFree(run) else { return false }
     blocks.extend(toBlockCount: run.upperBound)
     let unitsPerBlock = BlockMap.unitsPerBlock
-    next = UInt64((block + 1) * unitsPerBlock)
-    front = UInt64(block * unitsPerBlock)..<next
-    runEnd = UInt64(run.upperBound * unitsPerBlock)
+    let frontEnd = UInt64((block + 1) * unitsPerBlock)
+    front = UInt64(block * unitsPerBlock)..<frontEnd
+    if run.count > 1 {
+      next = frontEnd
+      runEnd = UInt64(run.upperBound * unitsPerBlock)
+    }
     reservedByteCount = byteCount
     takenByteCount += run.count * BlockMap.blockByteCount
     return true
@@ -98,14 +101,16 @@ package struct Space: Sendable {
   }
 
   /// The block at which a run that is a little longer than that of the running write, with a block
-  /// in front, would be taken next; nil when only shorter ones are free.
+  /// in front, would be taken next; any free block when only shorter runs are free and holes are to
+  /// be filled.
   package mutating func placeOfNextRun() -> Int? {
-    guard runEnd > 0 else { return nil }
+    guard runEnd > 0 || hasFront else { return nil }
     let taken = takenByteCount / BlockMap.blockByteCount + (hasFront ? 0 : 1)
     let count = min(taken + 1, Self.largestFrontRunBlockCount)
-    blocks.moveCursor(to: nextBlock)
+    if runEnd > 0 { blocks.moveCursor(to: nextBlock) }
     if let run = blocks.findRun(minimum: count, wanted: count) { return run.lowerBound }
-    return blocks.isSparse ? nil : blocks.tailRun(count: count).lowerBound
+    if blocks.isSparse { return blocks.findRun(minimum: 1, wanted: 1)?.lowerBound }
+    return blocks.tailRun(count: count).lowerBound
   }
 
   /// The first block of which the current run has used nothing.

@@ -85,9 +85,21 @@ struct SpaceTests {
     let version = model.newest + 1
     let largest = Int.random(in: 0..<8, using: &generator) == 0 ? 200_000 : 9_000
     if Bool.random(using: &generator) { try space.reserve(byteCount: 3 * largest / 2) { _ in } }
+    let place = Int.random(in: 0...space.blocks.blockCount, using: &generator)
+    var inFront: Extent?
+    if Bool.random(using: &generator), space.reserve(byteCount: largest, behindFrontAt: place) {
+      inFront = space.allocateInFront(unitCount: 8)
+      #expect(inFront?.address == UInt64(place * BlockMap.unitsPerBlock))
+    }
     for _ in 0..<Int.random(in: 0..<5, using: &generator) {
       let byteCount = Int.random(in: 1...largest, using: &generator)
-      let extent = try space.allocate(byteCount: byteCount) { _ in }
+      let extent: Extent
+      if let front = inFront {
+        extent = front
+        inFront = nil
+      } else {
+        extent = try space.allocate(byteCount: byteCount) { _ in }
+      }
       // Nothing that is still seen may lie in the blocks given out.
       for entry in model.entries where model.isSeen(entry) {
         #expect(
@@ -105,7 +117,10 @@ struct SpaceTests {
         space.takeBack(extent)
       }
     }
+    if let inFront { space.takeBack(inFront) }
     if Int.random(in: 0..<4, using: &generator) == 0 { return space.rollBack(log) }
+    let next = space.placeOfNextRun()
+    #expect(next.map { space.blocks.heldUnits(ofBlock: $0) == 0 } ?? true)
     var freed: [VersionLedger.Dead] = []
     for index in model.entries.indices
     where model.entries[index].freed == nil && Int.random(in: 0..<3, using: &generator) == 0 {
