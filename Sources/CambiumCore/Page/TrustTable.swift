@@ -20,13 +20,11 @@ public final class TrustTable: @unchecked Sendable {
   public init(bitCount: Int = 20) {
     precondition(bitCount > 3, "A trust table has at least 16 tags.")
     self.bitCount = UInt64(bitCount)
-    let byteCount = 8 << bitCount
-    // A large zeroed allocation comes as untouched pages.
-    let memory = UnsafeMutableRawPointer.allocateZeroed(byteCount: byteCount)
+    let memory = ZeroedMemory.allocate(byteCount: 8 << bitCount)
     tags = memory.bindMemory(to: Atomic<UInt64>.self, capacity: 1 << bitCount)
   }
 
-  deinit { UnsafeMutableRawPointer(tags).deallocateZeroed() }
+  deinit { ZeroedMemory.deallocate(UnsafeMutableRawPointer(tags), byteCount: 8 << bitCount) }
 
   /// One slot for 512 bytes of the store.
   ///

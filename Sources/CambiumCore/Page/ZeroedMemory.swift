@@ -6,15 +6,22 @@
   import Darwin
 #endif
 
-extension UnsafeMutableRawPointer {
-  /// Zeroed memory that the system provides when it is first touched.
-  static func allocateZeroed(byteCount: Int) -> UnsafeMutableRawPointer {
-    guard let memory = calloc(1, byteCount) else {
+/// Zeroed memory that the system provides page by page, when it is first touched.
+///
+/// Taken from the system itself: an allocator that has had such a block before may give it out again,
+/// and must then fill all of it with zeros.
+enum ZeroedMemory {
+  /// `byteCount` bytes, to be given back with ``deallocate(_:byteCount:)``.
+  static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
+    let memory = mmap(
+      nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | CInt(MAP_ANONYMOUS), -1, 0)
+    guard let memory, memory != MAP_FAILED else {
       fatalError("Out of memory: \(byteCount) bytes were refused.")
     }
     return memory
   }
 
-  /// Gives back what ``allocateZeroed(byteCount:)`` gave.
-  func deallocateZeroed() { free(self) }
+  static func deallocate(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
+    munmap(memory, byteCount)
+  }
 }
