@@ -62,6 +62,26 @@ struct ProcessTests {
     try examine([.relaxed, .none])
   }
 
+  /// With heads in a chain, and with versions that are nowhere but in the lock file.
+  @Test(arguments: [Durability.full, .relaxed])
+  func `a file that a killed process left can be compacted`(durability: Durability) async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = path as String, durability = durability.rawValue as UInt8] in
+      let database = try Database(store: FileStore(path: path))
+      for index in 0..<8 {
+        let transaction = try database.beginWrite()
+        try transaction.setValue("\(index)", [1, 2, 3])
+        _ = try transaction.commit(durability: Durability(rawValue: durability) ?? .full)
+      }
+      kill(getpid(), SIGKILL)
+    }
+    _ = try FileStore.compact(path: path)
+    let database = try Database(store: FileStore(path: path))
+    #expect(try database.snapshot().names(withPrefix: "").count == 8)
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
+
   @Test func `scratch data of another boot is refused`() async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
       try Self.commitAndDie(path, [.none])

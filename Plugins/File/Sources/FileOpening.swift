@@ -72,6 +72,36 @@ struct FileOpening {
     }
   }
 
+  /// What a file says of itself to who is alone with it, or may not share memory.
+  struct Found {
+    let sector: IdentitySector
+    let codec: (any PageCodec)?
+    let slots: [HeadSector?]
+    let fileByteCount: Int
+    /// At which version it opens.
+    let recovery: Recovery
+    let wasPoisoned: Bool
+
+    /// Reads the file; changes nothing.
+    ///
+    /// `lockFile` is believed if it speaks of the file with that number.
+    init(
+      _ device: any Device, _ options: FileStoreOptions, knownTo lockFile: SharedMemory?,
+      _ number: FileNumber, path: String
+    ) throws(StoreError) {
+      (sector, codec) = try FileOpening.readIdentity(device, options, path: path)
+      slots = try FileOpening.readSlots(device, identity: sector, path: path)
+      fileByteCount = try FileOpening.fileByteCount(device, path: path)
+      let isKnown = lockFile?.matches(sector, number) ?? false
+      let live = isKnown ? lockFile?.knownHead(sector) : nil
+      let condition = live == nil ? .clean : lockFile?.condition ?? .clean
+      wasPoisoned = condition == .poisoned || condition == .recoveredAfterFailure
+      recovery = try Recovery(
+        slots: slots, live: live, wasPoisoned: wasPoisoned, identity: sector, device: device,
+        path: path, fileByteCount: fileByteCount)
+    }
+  }
+
   /// Decides at which version the file opens, for a user who is alone with it or may not share
   /// memory.
   private init(
@@ -82,28 +112,21 @@ struct FileOpening {
     self.options = options
     self.device = device
     self.memory = memory
-    (sector, codec) = try Self.readIdentity(device, options, path: path)
-    let slots = try Self.readSlots(device, identity: sector, path: path)
-    let fileByteCount = try Self.fileByteCount(device, path: path)
-    let live =
-      if let lockFile, lockFile.matches(sector, number) { lockFile.knownHead(sector) } else {
-        HeadSector?.none
-      }
-    let condition = live == nil ? .clean : lockFile?.condition ?? .clean
-    let wasPoisoned = condition == .poisoned || condition == .recoveredAfterFailure
-    let recovery = try Recovery(
-      slots: slots, live: live, wasPoisoned: wasPoisoned, identity: sector, device: device,
-      path: path, fileByteCount: fileByteCount)
+    let found = try Found(
+      device, options, knownTo: lockFile, number, path: path)
+    let recovery = found.recovery
+    (sector, codec) = (found.sector, found.codec)
     memory.reset(sector, number)
     memory.publish(recovery.mark)
     memory.publish(recovery.newest, sector)
     // What was not settled yet must be known to whoever comes after a crash of this process.
     memory.condition =
-      recovery.recovered == nil ? .clean : wasPoisoned ? .recoveredAfterFailure : .recovered
+      recovery.recovered == nil
+      ? .clean : found.wasPoisoned ? .recoveredAfterFailure : .recovered
     slot = try ProcessTable(memory: memory).join(label: options.label, path: path)
     var state = FileState(
-      newest: recovery.newest, slots: slots, mark: recovery.mark, words: memory.words,
-      pins: PinBoard(memory: memory, slot: slot), fileByteCount: fileByteCount)
+      newest: recovery.newest, slots: found.slots, mark: recovery.mark, words: memory.words,
+      pins: PinBoard(memory: memory, slot: slot), fileByteCount: found.fileByteCount)
     state.recovered = recovery.recovered
     self.state = state
     notes = recovery.notes

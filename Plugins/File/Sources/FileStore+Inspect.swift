@@ -94,8 +94,8 @@ extension FileStore {
   /// Both must be closed; they may differ in everything but being stores.
   ///
   /// Throws `StoreError.inUse(path:holder:)` when somebody uses one of them, or when the newest head
-  /// of the replaced store, whose pages go through `codec`, is no longer `head`, if one is given; then, and on any other error, both
-  /// files are as they were.
+  /// of the replaced store, whose pages go through `codec`, is no longer `head`, if one is given;
+  /// then, and on any other error, both files are as they were.
   public static func replace(
     path: String, with newPath: String, expecting head: Head? = nil,
     codec: (any PageCodec)? = nil
@@ -103,11 +103,10 @@ extension FileStore {
     let target = PosixFiles.resolved(path)
     let (old, oldNumber) = try lockedForReplacing(target)
     if let head {
-      var sector = try FileOpening.readIdentity(old, path: target)
-      _ = try sector.bind(codec, old, path: target)
-      let slots = try FileOpening.readSlots(old, identity: sector, path: target)
-      let newest = slots.compactMap { $0 }.max { $0.sequence < $1.sequence }
-      guard newest?.head == head else {
+      let found = try FileOpening.Found(
+        old, FileStoreOptions(isReadOnly: true, codec: codec),
+        knownTo: SharedMemory.forReading(path: target), oldNumber, path: target)
+      guard found.recovery.newest.head == head else {
         throw .inUse(path: path, holder: "another program, which has just changed it")
       }
     }
