@@ -1,136 +1,24 @@
 import Cambium
 import Foundation
-import TestSupport
 import Testing
-
-private class MigratedObject: Object {
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
-private enum Old {
-  final class Human: MigratedObject {
-    @Persisted var first = ""
-    @Persisted var last = ""
-    @Persisted var age = "0"
-    @Persisted var nick: String?
-    @Persisted var mood = Mood.calm
-    @Persisted var pets: List<Pet>
-    @Persisted var favourite: Pet?
-    @Persisted var scores: List<Int>
-  }
-  final class Pet: MigratedObject {
-    @Persisted(primaryKey: true) var id = 0
-    @Persisted var name = ""
-  }
-  final class Ghost: MigratedObject {
-    @Persisted var name = ""
-    @Persisted var haunted: Pet?
-    @Persisted var friends: List<Pet>
-  }
-  final class Tagged: MigratedObject {
-    @Persisted var code = 0
-    @Persisted var text = ""
-    @Persisted var next: Tagged?
-    @Persisted var others: List<Tagged>
-    @Persisted(indexed: true) var rank = 0
-  }
-}
-
-private enum New {
-  final class Human: MigratedObject {
-    @Persisted(indexed: true) var fullName = ""
-    @Persisted var age = 0
-    @Persisted var nickname: String?
-    @Persisted var mood = Mood.calm
-    @Persisted var animals: List<Pet>
-    @Persisted var best: Pet?
-    @Persisted var marks: List<Int>
-  }
-  final class Pet: MigratedObject {
-    @Persisted(primaryKey: true) var id = 0
-    @Persisted var name = ""
-    @Persisted var legs = 4
-    @Persisted(originProperty: "animals") var owners: LinkingObjects<Human>
-  }
-  final class Fresh: MigratedObject {
-    @Persisted var name = "fresh"
-    @Persisted var pet: Pet?
-    @Persisted var pets: List<Pet>
-  }
-  final class Tagged: MigratedObject {
-    @Persisted(primaryKey: true) var code = 0
-    @Persisted var text = ""
-    @Persisted var next: Tagged?
-    @Persisted var others: List<Tagged>
-    @Persisted(indexed: true) var rank = 0
-  }
-}
-
-private enum Text {
-  final class Tagged: MigratedObject {
-    @Persisted(primaryKey: true) var text = ""
-    @Persisted var code = 0
-    @Persisted var next: Tagged?
-    @Persisted var others: List<Tagged>
-    @Persisted(indexed: true) var rank = 0
-  }
-}
-
-private enum Mood: String, PersistableEnum { case calm, cross }
-
-private let oldTypes: [ObjectBase.Type] = [
-  Old.Human.self, Old.Pet.self, Old.Ghost.self, Old.Tagged.self,
-]
 
 /// Section B23.3: migrations.
 @Suite struct B23MigrationTests {
-  private let folder: TemporaryFolder
+  private typealias Old = BeforeMigration
+  private typealias New = AfterMigration
 
-  init() throws { folder = try TemporaryFolder() }
+  private let bench: MigrationBench
 
-  private func fill() throws {
-    let realm = try Realm(configuration: specFile(folder, oldTypes))
-    try realm.write {
-      let pets = (0..<6).map { Old.Pet(value: ["id": $0 * 10, "name": "pet \($0)"]) }
-      for index in 0..<5 {
-        let human = realm.create(
-          Old.Human.self,
-          value: ["first": "F\(index)", "last": "L\(index)", "age": "\(index * 7)"])
-        human.nick = index % 2 == 0 ? "nick \(index)" : nil
-        human.mood = index == 1 ? .cross : .calm
-        human.pets.append(objectsIn: [pets[index], pets[index + 1], pets[index]])
-        human.favourite = pets[index]
-        human.scores.append(objectsIn: Array(0..<(index == 4 ? 5000 : index)))
-      }
-      let ghost = realm.create(Old.Ghost.self, value: ["name": "boo"])
-      ghost.haunted = pets[2]
-      ghost.friends.append(objectsIn: pets)
-      let tagged = (0..<4).map {
-        Old.Tagged(value: ["code": 3 - $0, "text": "t\($0)", "rank": $0])
-      }
-      for (index, object) in tagged.enumerated() {
-        object.next = tagged[(index + 1) % 4]
-        object.others.append(objectsIn: [tagged[0], object, tagged[0]])
-      }
-      realm.add(tagged)
-    }
-  }
-
-  private func configuration(
-    _ types: [ObjectBase.Type], version: UInt64 = 1, _ block: MigrationBlock? = nil
-  ) -> Realm.Configuration {
-    var configuration = specFile(folder, types)
-    configuration.schemaVersion = version
-    configuration.migrationBlock = block
-    return configuration
+  init() throws {
+    bench = try MigrationBench()
+    try bench.fill()
   }
 
   private var newTypes: [ObjectBase.Type] { [New.Human.self, New.Pet.self, New.Fresh.self] }
 
   @Test func `a block carries values over`() throws {
-    try fill()
     let realm = try Realm(
-      configuration: configuration(newTypes) { migration, version in
+      configuration: bench.configuration(newTypes) { migration, version in
         #expect(version == 0)
         migration.enumerateObjects(ofType: "Human") { old, new in
           guard let old, let new else { return }
@@ -157,9 +45,8 @@ private let oldTypes: [ObjectBase.Type] = [
   }
 
   @Test func `renaming keeps values, links and lists`() throws {
-    try fill()
     let realm = try Realm(
-      configuration: configuration(newTypes) { migration, _ in
+      configuration: bench.configuration(newTypes) { migration, _ in
         migration.renameProperty(onType: "Human", from: "first", to: "fullName")
         migration.renameProperty(onType: "Human", from: "nick", to: "nickname")
         migration.renameProperty(onType: "Human", from: "pets", to: "animals")
@@ -183,9 +70,8 @@ private let oldTypes: [ObjectBase.Type] = [
   }
 
   @Test func `objects are made with class defaults, nested values and old objects`() throws {
-    try fill()
     let realm = try Realm(
-      configuration: configuration(newTypes) { migration, _ in
+      configuration: bench.configuration(newTypes) { migration, _ in
         let empty = migration.create("Fresh")
         #expect(empty["name"] as? String == "fresh" && empty.pet == nil)
         migration.create(
@@ -215,9 +101,8 @@ private let oldTypes: [ObjectBase.Type] = [
   }
 
   @Test func `objects and classes are deleted`() throws {
-    try fill()
     let realm = try Realm(
-      configuration: configuration(newTypes) { migration, _ in
+      configuration: bench.configuration(newTypes) { migration, _ in
         migration.enumerateObjects(ofType: "Human") { old, new in
           if let new, old?.first as? String != "F2" { migration.delete(new) }
         }
@@ -243,115 +128,39 @@ private let oldTypes: [ObjectBase.Type] = [
   }
 
   @Test func `a removed class keeps its data unless it is deleted`() throws {
-    try fill()
     for (isDeleting, count) in [(false, 4), (true, 0)] {
       let version: UInt64 = isDeleting ? 3 : 1
       _ = try Realm(
-        configuration: configuration([Old.Pet.self], version: version) { migration, _ in
+        configuration: bench.configuration([Old.Pet.self], version: version) { migration, _ in
           if isDeleting { #expect(migration.deleteData(forType: "Tagged")) }
         })
-      let realm = try Realm(configuration: configuration([Old.Tagged.self], version: version + 1))
+      let realm = try Realm(
+        configuration: bench.configuration([Old.Tagged.self], version: version + 1))
       #expect(realm.objects(Old.Tagged.self).count == count)
     }
   }
 
   @Test func `the block runs once, and neither for new files nor for equal versions`() throws {
+    let bench = try MigrationBench()
     let runs = Counter()
     let block: MigrationBlock = { _, _ in runs.increment() }
-    _ = try Realm(configuration: configuration([Old.Pet.self], version: 5, block))
+    _ = try Realm(configuration: bench.configuration([Old.Pet.self], version: 5, block))
     #expect(runs.value == 0)
     for _ in 0..<2 {
       _ = try Realm(
-        configuration: configuration(
+        configuration: bench.configuration(
           [New.Pet.self, New.Human.self, New.Fresh.self], version: 6, block))
     }
     #expect(runs.value == 1)
     try Realm.performMigration(
-      for: configuration([New.Pet.self, New.Human.self, New.Fresh.self], version: 7, block))
+      for: bench.configuration([New.Pet.self, New.Human.self, New.Fresh.self], version: 7, block))
     #expect(runs.value == 2)
   }
 
-  @Test func `duplicate keys undo everything`() throws {
-    try fill()
-    var failure: Realm.Error?
-    do {
-      _ = try Realm(
-        configuration: configuration([New.Tagged.self]) { migration, _ in
-          migration.enumerateObjects(ofType: "Tagged") { _, new in new?.code = 7 }
-        })
-    } catch let error as Realm.Error { failure = error }
-    #expect(
-      failure?.localizedDescription.contains(
-        "Primary key property 'Tagged.code' has duplicate values after migration.") == true)
-    let realm = try Realm(configuration: specFile(folder, oldTypes))
-    #expect(realm.objects(Old.Tagged.self).map(\.code).sorted() == [0, 1, 2, 3])
-    #expect(realm.objects(Old.Human.self).count == 5)
-  }
-
-  @Test func `an integer primary key that is added moves objects, links and indexes along`() throws
-  {
-    try fill()
-    let realm = try Realm(
-      configuration: configuration([New.Tagged.self]) { migration, _ in
-        migration.enumerateObjects(ofType: "Tagged") { _, new in
-          new?["text"] = "\(new?["text"] ?? "")!"
-        }
-      })
-    #expect(realm.objects(New.Tagged.self).count == 4)
-    for index in 0..<4 {
-      let object = try #require(realm.object(ofType: New.Tagged.self, forPrimaryKey: 3 - index))
-      #expect(object.text == "t\(index)!" && object.rank == index)
-      #expect(object.next?.text == "t\((index + 1) % 4)!")
-      #expect(object.others.map(\.text) == ["t0!", "t\(index)!", "t0!"])
-      #expect(realm.objects(New.Tagged.self).where { $0.rank == index }.first == object)
-    }
-    try realm.write { realm.delete(realm.objects(New.Tagged.self).where { $0.code == 3 }) }
-    #expect(realm.objects(New.Tagged.self).allSatisfy { $0.others.count == 1 })
-  }
-
-  @Test func `a primary key of another type, its removal and its assignment`() throws {
-    try fill()
-    _ = try Realm(configuration: configuration([Text.Tagged.self]))
-    do {
-      let realm = try Realm(configuration: configuration([Text.Tagged.self]))
-      let object = try #require(realm.object(ofType: Text.Tagged.self, forPrimaryKey: "t2"))
-      #expect(object.code == 1 && object.next?.text == "t3")
-    }
-    _ = try Realm(
-      configuration: configuration([Text.Tagged.self], version: 2) { migration, _ in
-        migration.enumerateObjects(ofType: "Tagged") { _, new in
-          new?.text = "\(new?.text ?? "") changed"
-        }
-      })
-    do {
-      let realm = try Realm(configuration: configuration([Text.Tagged.self], version: 2))
-      #expect(realm.object(ofType: Text.Tagged.self, forPrimaryKey: "t2") == nil)
-      #expect(realm.object(ofType: Text.Tagged.self, forPrimaryKey: "t2 changed")?.code == 1)
-    }
-    _ = try Realm(
-      configuration: configuration([New.Tagged.self], version: 3) { migration, _ in
-        migration.enumerateObjects(ofType: "Tagged") { _, new in
-          new?.code = 10 + (new?.code as? Int ?? 0)
-        }
-      })
-    _ = try Realm(
-      configuration: configuration([New.Tagged.self], version: 4) { migration, _ in
-        // Each takes the key that another one has.
-        migration.enumerateObjects(ofType: "Tagged") { _, new in
-          new?.code = 23 - (new?.code as? Int ?? 0)
-        }
-      })
-    let realm = try Realm(configuration: configuration([New.Tagged.self], version: 4))
-    #expect(realm.object(ofType: New.Tagged.self, forPrimaryKey: 12)?.text == "t2 changed")
-    #expect(realm.objects(New.Tagged.self).map(\.code).sorted() == [10, 11, 12, 13])
-    #expect(realm.objects(New.Tagged.self).allSatisfy { $0.next != nil && $0.others.count == 3 })
-  }
-
   @Test func `objects of a migration are over when it is`() throws {
-    try fill()
     let kept = Box<[MigrationObject]>([])
     let realm = try Realm(
-      configuration: configuration(newTypes) { migration, _ in
+      configuration: bench.configuration(newTypes) { migration, _ in
         migration.enumerateObjects(ofType: "Human") { old, new in
           kept.value += [old, new].compactMap { $0 }
         }
@@ -367,85 +176,8 @@ private let oldTypes: [ObjectBase.Type] = [
   }
 
   @Test func `any difference in version resets when the configuration says so`() throws {
-    try fill()
-    var wanted = configuration([New.Tagged.self]) { _, _ in Issue.record("no block runs") }
+    var wanted = bench.configuration([New.Tagged.self]) { _, _ in Issue.record("no block runs") }
     wanted.deleteRealmIfMigrationNeeded = true
     #expect(try Realm(configuration: wanted).objects(New.Tagged.self).isEmpty)
   }
-}
-
-// Misuse of migrations.
-extension SpecTrap {
-  static let migrations: [SpecTrap] = [
-    migration(
-      "renaming in an unknown class", "Cannot rename properties for type 'X' because it does"
-    ) { $0.renameProperty(onType: "X", from: "a", to: "b") },
-    migration("renaming in a removed class", "'Ghost' because it has been removed from the Realm.")
-    {
-      $0.renameProperty(onType: "Ghost", from: "a", to: "b")
-    },
-    migration("renaming what is still there", "because the source property still exists.") {
-      $0.renameProperty(onType: "Human", from: "mood", to: "fullName")
-    },
-    migration(
-      "renaming what never was", "Cannot rename property 'Human.x' because it does not exist"
-    ) {
-      $0.renameProperty(onType: "Human", from: "x", to: "fullName")
-    },
-    migration(
-      "renaming to another type", "because it would change from type 'string' to 'array<int>'"
-    ) { $0.renameProperty(onType: "Human", from: "first", to: "marks") },
-    migration("renaming to a required one", "because it would change from optional to required.") {
-      $0.renameProperty(onType: "Human", from: "nick", to: "fullName")
-    },
-    migration("creating an unknown class", "Object type 'X' is not managed by the Realm.") {
-      $0.create("X")
-    },
-    migration("creating with a taken key", "with an existing primary key value '0'") {
-      $0.create("Pet", value: ["id": 0])
-    },
-    migration("creating with too many values", "more values (3) than properties (1)") {
-      $0.create("Thin", value: [1, 2, 3])
-    },
-    migration(
-      "a wrong type in a migration",
-      "Invalid value 'x' of type 'String' for 'int' property 'Human.age'"
-    ) {
-      $0.enumerateObjects(ofType: "Human") { _, new in new?.age = "x" }
-    },
-    migration("an unknown name in a migration", "Invalid property name 'x' for class 'Human'.") {
-      $0.enumerateObjects(ofType: "Human") { old, _ in _ = old?.x }
-    },
-    migration("writing to an old object", "Attempting to modify a frozen object") {
-      $0.enumerateObjects(ofType: "Human") { old, _ in old?.first = "x" }
-    },
-    SpecTrap("migrating an open Realm", "Cannot migrate Realms that are already open.") {
-      let realm = try specRealm()
-      try Realm.performMigration(for: realm.configuration)
-    },
-  ]
-
-  private static func migration(
-    _ name: String, _ message: String, _ body: @escaping @Sendable (Migration) -> Void
-  ) -> SpecTrap {
-    SpecTrap(name, message) {
-      let folder = try TemporaryFolder()
-      do {
-        let realm = try Realm(configuration: specFile(folder, oldTypes))
-        try realm.write {
-          realm.create(Old.Human.self)
-          realm.create(Old.Pet.self)
-        }
-      }
-      var configuration = specFile(
-        folder, [New.Human.self, New.Pet.self, New.Fresh.self, Thin.self])
-      configuration.schemaVersion = 1
-      configuration.migrationBlock = { migration, _ in body(migration) }
-      _ = try Realm(configuration: configuration)
-    }
-  }
-}
-
-private final class Thin: MigratedObject {
-  @Persisted var only = 0
 }

@@ -1,0 +1,90 @@
+import Cambium
+import Foundation
+import Testing
+
+/// Section B23.3: migrations that change primary keys.
+@Suite struct B23PrimaryKeyMigrationTests {
+  private typealias Old = BeforeMigration
+  private typealias New = AfterMigration
+  private typealias Text = KeyedByText
+
+  private let bench: MigrationBench
+
+  init() throws {
+    bench = try MigrationBench()
+    try bench.fill()
+  }
+
+  @Test func `duplicate keys undo everything`() throws {
+    var failure: Realm.Error?
+    do {
+      _ = try Realm(
+        configuration: bench.configuration([New.Tagged.self]) { migration, _ in
+          migration.enumerateObjects(ofType: "Tagged") { _, new in new?.code = 7 }
+        })
+    } catch let error as Realm.Error { failure = error }
+    #expect(
+      failure?.localizedDescription.contains(
+        "Primary key property 'Tagged.code' has duplicate values after migration.") == true)
+    let realm = try Realm(configuration: specFile(bench.folder, MigrationBench.oldTypes))
+    #expect(realm.objects(Old.Tagged.self).map(\.code).sorted() == [0, 1, 2, 3])
+    #expect(realm.objects(Old.Human.self).count == 5)
+  }
+
+  @Test func `an integer primary key that is added moves objects, links and indexes along`() throws
+  {
+    let realm = try Realm(
+      configuration: bench.configuration([New.Tagged.self]) { migration, _ in
+        migration.enumerateObjects(ofType: "Tagged") { _, new in
+          new?["text"] = "\(new?["text"] ?? "")!"
+        }
+      })
+    #expect(realm.objects(New.Tagged.self).count == 4)
+    for index in 0..<4 {
+      let object = try #require(realm.object(ofType: New.Tagged.self, forPrimaryKey: 3 - index))
+      #expect(object.text == "t\(index)!" && object.rank == index)
+      #expect(object.next?.text == "t\((index + 1) % 4)!")
+      #expect(object.others.map(\.text) == ["t0!", "t\(index)!", "t0!"])
+      #expect(realm.objects(New.Tagged.self).where { $0.rank == index }.first == object)
+    }
+    try realm.write { realm.delete(realm.objects(New.Tagged.self).where { $0.code == 3 }) }
+    #expect(realm.objects(New.Tagged.self).allSatisfy { $0.others.count == 1 })
+  }
+
+  @Test func `a primary key of another type, its removal and its assignment`() throws {
+    _ = try Realm(configuration: bench.configuration([Text.Tagged.self]))
+    do {
+      let realm = try Realm(configuration: bench.configuration([Text.Tagged.self]))
+      let object = try #require(realm.object(ofType: Text.Tagged.self, forPrimaryKey: "t2"))
+      #expect(object.code == 1 && object.next?.text == "t3")
+    }
+    _ = try Realm(
+      configuration: bench.configuration([Text.Tagged.self], version: 2) { migration, _ in
+        migration.enumerateObjects(ofType: "Tagged") { _, new in
+          new?.text = "\(new?.text ?? "") changed"
+        }
+      })
+    do {
+      let realm = try Realm(configuration: bench.configuration([Text.Tagged.self], version: 2))
+      #expect(realm.object(ofType: Text.Tagged.self, forPrimaryKey: "t2") == nil)
+      #expect(realm.object(ofType: Text.Tagged.self, forPrimaryKey: "t2 changed")?.code == 1)
+    }
+    _ = try Realm(
+      configuration: bench.configuration([New.Tagged.self], version: 3) { migration, _ in
+        migration.enumerateObjects(ofType: "Tagged") { _, new in
+          new?.code = 10 + (new?.code as? Int ?? 0)
+        }
+      })
+    _ = try Realm(
+      configuration: bench.configuration([New.Tagged.self], version: 4) { migration, _ in
+        // Each takes the key that another one has.
+        migration.enumerateObjects(ofType: "Tagged") { _, new in
+          new?.code = 23 - (new?.code as? Int ?? 0)
+        }
+      })
+    let realm = try Realm(configuration: bench.configuration([New.Tagged.self], version: 4))
+    #expect(realm.object(ofType: New.Tagged.self, forPrimaryKey: 12)?.text == "t2 changed")
+    #expect(realm.objects(New.Tagged.self).map(\.code).sorted() == [10, 11, 12, 13])
+    #expect(realm.objects(New.Tagged.self).allSatisfy { $0.next != nil && $0.others.count == 3 })
+  }
+}
