@@ -12,14 +12,7 @@ struct ColumnTreeShapeWhiteBoxTests {
   private func row(_ key: Int64) -> [ModelValue] { [.int(key * 7), .bytes(Array("v\(key)".utf8))] }
 
   private func check(_ bench: ColumnWorkbench, _ keys: [Int64]) throws {
-    let tree = try bench.snapshot().tree
-    let contents = try tree.contents(bench.layout)
-    #expect(contents.map(\.key) == keys)
-    #expect(contents.allSatisfy { $0.row == row($0.key) })
-    let walk = try tree.walked()
-    #expect(walk.findings.isEmpty)
-    #expect(
-      try bench.store.check(reachable: walk.extents.sorted { $0.address < $1.address }).isEmpty)
+    try bench.expectRows(keys, row)
     if keys.isEmpty { #expect(bench.root == .empty(.column)) }
   }
 

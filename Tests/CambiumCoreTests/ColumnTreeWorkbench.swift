@@ -1,4 +1,5 @@
 import TestSupport
+import Testing
 
 @testable import CambiumCore
 
@@ -49,5 +50,22 @@ final class ColumnWorkbench {
     layout = editor.layout
     _ = try writer.publish(root: newRoot, durability: .full, metadata: [])
     return abandoned
+  }
+}
+
+extension ColumnWorkbench {
+  /// Expects these keys with the rows that `row` gives, a sound tree, and a store that agrees.
+  func expectRows(
+    _ keys: [Int64], _ row: (Int64) -> [ModelValue],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let tree = try snapshot().tree
+    let contents = try tree.contents(layout)
+    #expect(contents.map(\.key) == keys, sourceLocation: sourceLocation)
+    #expect(contents.allSatisfy { $0.row == row($0.key) }, sourceLocation: sourceLocation)
+    let walk = try tree.walked()
+    #expect(walk.findings.isEmpty, sourceLocation: sourceLocation)
+    let extents = walk.extents.sorted { $0.address < $1.address }
+    #expect(try store.check(reachable: extents).isEmpty, sourceLocation: sourceLocation)
   }
 }

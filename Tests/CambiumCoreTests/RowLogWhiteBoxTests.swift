@@ -23,17 +23,6 @@ struct RowLogWhiteBoxTests {
     return keys.shuffled(using: &generator)
   }
 
-  private func expectRows(_ keys: [Int64], in bench: ColumnWorkbench) throws {
-    let tree = try bench.snapshot().tree
-    let contents = try tree.contents(bench.layout)
-    #expect(contents.map(\.key) == keys)
-    #expect(contents.allSatisfy { $0.row == row($0.key) })
-    let walk = try tree.walked()
-    #expect(walk.findings.isEmpty)
-    #expect(
-      try bench.store.check(reachable: walk.extents.sorted { $0.address < $1.address }).isEmpty)
-  }
-
   @Test func `shuffled rows go through a log into full leaves`() throws {
     let bench = ColumnWorkbench(columns)
     try bench.write { editor, context in
@@ -55,7 +44,7 @@ struct RowLogWhiteBoxTests {
       #expect(editor.log == nil)
       #expect(context.dirty.byteCount == context.dirty.measuredByteCount)
     }
-    try expectRows(Array(0..<20_000), in: bench)
+    try bench.expectRows(Array(0..<20_000), row)
     let ordered = ColumnWorkbench(columns)
     try ordered.write { editor, _ in
       for key in 0..<20_000 as Range<Int64> { _ = try insert(editor, key) }
@@ -98,7 +87,7 @@ struct RowLogWhiteBoxTests {
       }
       #expect(editor.log == nil)
     }
-    try expectRows(Array(0..<6_000), in: bench)
+    try bench.expectRows(Array(0..<6_000), row)
   }
 
   @Test(arguments: [0, 300, 6_000])
@@ -115,7 +104,7 @@ struct RowLogWhiteBoxTests {
       #expect(editor.log != nil)
       #expect(editor.count == 12_500)
     }
-    try expectRows(Array(-500..<12_000), in: bench)
+    try bench.expectRows(Array(-500..<12_000), row)
   }
 
   @Test(arguments: 1...10 as ClosedRange<UInt64>)

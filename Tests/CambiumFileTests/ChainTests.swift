@@ -40,13 +40,7 @@ struct ChainTests {
   private func commit(
     _ seed: UInt64, _ durability: Durability = .full, to other: FileStore? = nil
   ) throws -> FakeTree.Content {
-    let store = other ?? store
-    var generator = SeededGenerator(seed: seed)
-    let writer = try store.beginWrite()
-    let (root, content) = try FakeTree.change(
-      writer, store, changeCount: 2, generator: &generator)
-    _ = try writer.publish(root: root, durability: durability, metadata: [])
-    return content
+    try (other ?? store).commitChanges(2, seed: seed, durability).content
   }
 
   private func content(_ store: FileStore) throws -> FakeTree.Content {

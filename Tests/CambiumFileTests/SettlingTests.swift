@@ -25,7 +25,7 @@ struct SettlingTests {
     private let clock: Clock
 
     static func options(_ device: SimulatedDevice, _ timer: IdleTimer) -> FileStoreOptions {
-      var options = CrashRun.options(device)
+      var options = CrashSettings.options(device)
       options.timer = timer
       return options
     }
@@ -37,13 +37,11 @@ struct SettlingTests {
     }
 
     func commit(_ durability: Durability = .full) throws {
-      var generator = SeededGenerator(
-        seed: seed.withLock {
-          $0 += 1; return $0
-        })
-      let writer = try store.beginWrite()
-      let (root, _) = try FakeTree.change(writer, store, changeCount: 2, generator: &generator)
-      _ = try writer.publish(root: root, durability: durability, metadata: [])
+      let seed = seed.withLock { seed in
+        seed += 1
+        return seed
+      }
+      try store.commitChanges(2, seed: seed, durability)
     }
 
     /// How many operations opening and beginning a write cost on what power loss leaves now.
@@ -129,7 +127,7 @@ struct SettlingTests {
       let image = bench.device.crashImage(
         afterOperations: bench.device.operationCount, mood: mood, generator: &generator)
       let again = try FileStore(
-        path: "simulated", options: CrashRun.options(SimulatedDevice(image)))
+        path: "simulated", options: CrashSettings.options(SimulatedDevice(image)))
       let reading = try FakeTree.read(again.newestHead().root, again)
       #expect(reading.content == content)
       #expect(try again.check(reachable: reading.extents) == [])

@@ -1,5 +1,6 @@
 import CambiumCore
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -25,12 +26,7 @@ struct SharingTests {
   private func commit(
     _ store: FileStore, seed: UInt64, _ durability: Durability = .full
   ) throws -> FakeTree.Content {
-    var generator = SeededGenerator(seed: seed)
-    let writer = try store.beginWrite()
-    let (root, content) = try FakeTree.change(
-      writer, store, changeCount: 40, generator: &generator)
-    _ = try writer.publish(root: root, durability: durability, metadata: [])
-    return content
+    try store.commitChanges(40, seed: seed, durability).content
   }
 
   private func content(_ store: FileStore) throws -> FakeTree.Content {
@@ -60,12 +56,15 @@ struct SharingTests {
     let second = try open()
     let woken = DispatchSemaphore(value: 0)
     let base = try second.newestHead().version
+    let seen = Mutex<Version>(0)
     Thread {
       let version = second.waitForCommit(after: base, timeoutNanoseconds: 60_000_000_000)
-      if version == base + 1 { woken.signal() }
+      seen.withLock { $0 = version }
+      woken.signal()
     }.start()
     try commit(first, seed: 1)
     woken.wait()
+    #expect(seen.withLock { $0 } == base + 1)
   }
 
   @Test func `a reader sees what a writer of another store commits`() throws {

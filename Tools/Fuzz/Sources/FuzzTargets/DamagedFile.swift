@@ -30,7 +30,8 @@ enum DamagedFile {
     use(changed)
   }
 
-  private static func open(_ device: MemoryDevice) throws(StoreError) -> Database {
+  /// The database in a file that lies in memory.
+  static func open(_ device: MemoryDevice) throws(StoreError) -> Database {
     var options = FileStoreOptions(access: .buffered)
     options.device = { _ throws(StoreError) in device }
     return try Database(store: FileStore(path: "fuzz", options: options))
