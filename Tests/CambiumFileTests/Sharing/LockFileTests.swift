@@ -63,16 +63,7 @@ struct LockFileTests {
   private static func commit(
     _ store: FileStore, seed: UInt64, _ durability: Durability = .full
   ) throws(StoreError) -> Version {
-    var generator = SeededGenerator(seed: seed)
-    let writer = try store.beginWrite()
-    let root: TreeRoot
-    do throws(StoreError) {
-      (root, _) = try FakeTree.change(writer, store, changeCount: 20, generator: &generator)
-    } catch {
-      writer.abort()
-      throw error
-    }
-    return try writer.publish(root: root, durability: durability, metadata: []).head.version
+    try store.commitChanges(20, seed: seed, durability).version
   }
 
   /// Reads everything, proves the books and writes; the version that was found.
@@ -100,6 +91,21 @@ struct LockFileTests {
     try harm.apply(to: path + ".lock", &generator)
     let version = try Self.examine(path)
     #expect(version == 6 || harm != .none && version == 5)
+  }
+
+  @Test func `a lock file of another boot is not believed`() async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let store = try FileStore(path: path)
+      for seed in 1...5 as ClosedRange<UInt64> { try Self.commit(store, seed: seed) }
+      try Self.commit(store, seed: 6, .relaxed)
+      kill(getpid(), SIGKILL)
+    }
+    // What the system had not stored is gone after a boot; the lock file may speak of it still.
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + ".lock"))
+    try file.seek(toOffset: UInt64(SharedLayout.boot))
+    try file.write(contentsOf: Data(SharedMemory.bootIdentity.map { ~$0 }))
+    try file.close()
+    #expect(try Self.examine(path) == 5)
   }
 
   @Test func `a folder in the place of the lock file is an error that names it`() throws {

@@ -50,9 +50,10 @@ struct SharedProcessTests {
             await #expect(processExitsWith: .signal(SIGKILL)) {
               [
                 path = path as String, seed = round * 10 + UInt64(index) as UInt64,
-                delay = delay as UInt32
+                delay = delay as UInt32, reads = (index == 2) as Bool
               ] in
               Killing.after(microseconds: delay)
+              if reads { try Ring.watch(path, seed: seed) }
               try Ring.work(path, seed: seed, count: .max)
             }
           }
@@ -67,6 +68,24 @@ struct SharedProcessTests {
     let reopened = try Database(store: FileStore(path: path))
     try Ring(reopened).check()
     #expect(try reopened.verify().findings == [])
+  }
+
+  /// Bounded by the number of commits: no clock decides, and nobody waits for ever.
+  @Test func `no process starves while others commit without pause`() async throws {
+    let database = try Database(store: FileStore(path: path))
+    await withTaskGroup(of: Void.self) { [path = path as String] group in
+      for index in 0..<4 {
+        group.addTask {
+          await #expect(processExitsWith: .success) {
+            [path = path as String, index = index as Int] in
+            try Contest.run(path, index: index, of: 4)
+          }
+        }
+      }
+    }
+    #expect(try Contest.counts(database.snapshot()).allSatisfy { $0 >= Contest.goal })
+    #expect(try database.verify().findings == [])
+    try database.close()
   }
 
   @Test func `the pins of a killed process are dropped by who goes on writing`() async throws {
