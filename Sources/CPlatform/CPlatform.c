@@ -27,6 +27,8 @@ uint64_t cambium_thread_token(void) {
   return token;
 }
 
+int cambium_processor_count(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
+
 struct thread_start {
   void (*body)(void *);
   void *context;

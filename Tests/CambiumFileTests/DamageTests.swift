@@ -10,7 +10,7 @@ struct DamageTests {
     bytes: [UInt8], content: FakeTree.Content
   ) {
     let device = SimulatedDevice()
-    var options = CrashRun.options(device)
+    var options = CrashSettings.options(device)
     options.foldAfterRecordCount = 2
     let store = try FileStore(path: "simulated", options: options)
     var generator = SeededGenerator(seed: 12)
@@ -30,7 +30,7 @@ struct DamageTests {
   private static func finding(_ bytes: [UInt8], _ content: FakeTree.Content) -> String? {
     do throws(StoreError) {
       let device = SimulatedDevice(bytes)
-      let store = try FileStore(path: "simulated", options: CrashRun.options(device))
+      let store = try FileStore(path: "simulated", options: CrashSettings.options(device))
       let reading = try FakeTree.read(store.newestHead().root, store)
       if reading.content != content { return "WRONG" }
       let findings = try store.check(reachable: reading.extents)

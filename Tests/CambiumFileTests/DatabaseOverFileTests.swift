@@ -6,13 +6,6 @@ import Testing
 
 /// The engine over the file store: what no layer shows alone.
 struct DatabaseOverFileTests {
-  private typealias Rows = [Int64: [UInt8]]
-
-  private struct Model: Equatable {
-    var tables: [String: Rows] = [:]
-    var keys: [[UInt8]: [UInt8]] = [:]
-  }
-
   private static func options(_ device: SimulatedDevice) -> FileStoreOptions {
     var options = FileStoreOptions()
     options.device = { _ in device }
@@ -53,19 +46,19 @@ struct DatabaseOverFileTests {
     options.transactionBudgetByteCount = 12_000
     options.deadPagesPerCommit = 5
     options.pageCacheByteCount = 64 << 10
-    var model = Model()
+    var model = DatabaseContent()
     for _ in 0..<3 {
       let store = try FileStore(path: "simulated", options: Self.options(device))
       #expect(store.recoveryNotes == [])
       let database = try Database(store: store, options: options)
-      try #require(try read(try database.snapshot()) == model)
+      try #require(try DatabaseContent(of: database.snapshot()) == model)
       try expectSound(database, store)
-      var kept: [(Snapshot, Model)] = []
+      var kept: [(Snapshot, DatabaseContent)] = []
       for step in 0..<40 {
         let transaction = try database.beginWrite()
         var changed = model
         for _ in 0..<Int.random(in: 0...40, using: &random) {
-          try change(transaction, &changed, &random)
+          try changed.change(transaction, &random)
           try transaction.spillIfNeeded()
         }
         if Int.random(in: 0..<5, using: &random) == 0 {
@@ -79,7 +72,7 @@ struct DatabaseOverFileTests {
         while kept.count > 7 { kept.remove(at: Int.random(in: kept.indices, using: &random)) }
         try expectSound(database, store)
         if step % 6 == 5 {
-          for (snapshot, old) in kept { try #require(try read(snapshot) == old) }
+          for (snapshot, old) in kept { try #require(try DatabaseContent(of: snapshot) == old) }
           kept.removeLast(Int.random(in: 0...kept.count, using: &random))
         }
       }
@@ -87,76 +80,6 @@ struct DatabaseOverFileTests {
       try expectSound(database, store)
       try database.close()
     }
-  }
-
-  private func change(
-    _ transaction: WriteTransaction, _ model: inout Model, _ random: inout SeededGenerator
-  ) throws {
-    let name = ["a", "b"].randomElement(using: &random) ?? "a"
-    let isLong = Int.random(in: 0..<12, using: &random) == 0
-    let bytes = [UInt8](
-      repeating: UInt8.random(in: 0...3, using: &random),
-      count: Int.random(in: 0...(isLong ? 9_000 : 60), using: &random))
-    switch Int.random(in: 0..<50, using: &random) {
-    case 0:
-      try transaction.drop(name)
-      model.tables[name] = nil
-    case 1..<10:
-      let key = [UInt8](repeating: UInt8.random(in: 0...40, using: &random), count: 5)
-      let tree = try transaction.editKeyTree("keys")
-      if Bool.random(using: &random) {
-        try tree.set(key, bytes)
-        model.keys[key] = bytes
-      } else {
-        try tree.remove(key)
-        model.keys[key] = nil
-      }
-    default:
-      let editor =
-        try transaction.editTable(name)
-        ?? transaction.createTable(
-          name, columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "text")])
-      let key = Int64.random(in: 0..<250, using: &random)
-      if model.tables[name]?[key] != nil, Int.random(in: 0..<3, using: &random) == 0 {
-        #expect(try editor.remove(key: key))
-        model.tables[name]?[key] = nil
-      } else {
-        try bytes.withUnsafeBytes { bytes in
-          if try !editor.insert(key: key, values: [(1, .bytes(bytes))]) {
-            try editor.update(key: key, column: 1, value: .bytes(bytes))
-          }
-        }
-        model.tables[name, default: [:]][key] = bytes
-      }
-    }
-  }
-
-  private func read(_ snapshot: Snapshot) throws -> Model {
-    var model = Model()
-    for name in ["a", "b"] {
-      guard let tree = try snapshot.table(name)?.groups[0] else { continue }
-      var rows = Rows()
-      var cursor = tree.leafCursor()
-      var isValid = try cursor.first()
-      while isValid {
-        for row in 0..<cursor.leaf.rowCount {
-          let column = cursor.leaf.column(1)
-          rows[cursor.leaf.key(at: row)] =
-            try column.flatMap { try tree.bytes(of: $0.bytes(row)) } ?? []
-        }
-        isValid = try cursor.next()
-      }
-      model.tables[name] = rows
-    }
-    if let tree = try snapshot.keyTree("keys") {
-      var cursor = tree.cursor()
-      var isValid = try cursor.seekFirst()
-      while isValid {
-        model.keys[cursor.key] = try tree.value(for: cursor.key)
-        isValid = try cursor.next()
-      }
-    }
-    return model
   }
 
   // MARK: Space

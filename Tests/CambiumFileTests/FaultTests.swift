@@ -53,7 +53,7 @@ struct FaultTests {
     while !isDone {
       let device = SimulatedDevice()
       var generator = SeededGenerator(seed: 5)
-      let store = try FileStore(path: Self.path, options: CrashRun.options(device))
+      let store = try FileStore(path: Self.path, options: CrashSettings.options(device))
       device.fail(index, fault)
       let outcome = Self.work(store, durability, generator: &generator)
       isDone = !device.endFault()
@@ -89,7 +89,7 @@ struct FaultTests {
         afterOperations: device.operationCount, mood: 1, generator: &generator)
       let image = round == 0 ? device.bytes : bytes
       let again = try FileStore(
-        path: path, options: CrashRun.options(SimulatedDevice(image)))
+        path: path, options: CrashSettings.options(SimulatedDevice(image)))
       let found = try FakeTree.read(again.newestHead().root, again)
       #expect(outcome.possible.contains(found.content), "\(place)")
       #expect(try again.check(reachable: found.extents) == [], "\(place)")
@@ -107,12 +107,12 @@ struct FaultTests {
     var generator = SeededGenerator(seed: seed)
     let device = SimulatedDevice()
     do {
-      let store = try FileStore(path: Self.path, options: CrashRun.options(device))
+      let store = try FileStore(path: Self.path, options: CrashSettings.options(device))
       device.fail(Int.random(in: 4..<20, using: &generator), .refused)
       _ = Self.work(store, .full, generator: &generator)
     }
     // The same device again: its memory still shows writes that may never reach the medium.
-    let store = try FileStore(path: Self.path, options: CrashRun.options(device))
+    let store = try FileStore(path: Self.path, options: CrashSettings.options(device))
     let writer = try store.beginWrite()
     let content = try FakeTree.read(writer.base.root, store).content
     writer.abort()
@@ -120,7 +120,7 @@ struct FaultTests {
       let image = device.crashImage(
         afterOperations: device.operationCount, mood: mood, generator: &generator)
       let again = try FileStore(
-        path: Self.path, options: CrashRun.options(SimulatedDevice(image)))
+        path: Self.path, options: CrashSettings.options(SimulatedDevice(image)))
       let reading = try FakeTree.read(again.newestHead().root, again)
       #expect(reading.content == content)
       #expect(try again.check(reachable: reading.extents) == [])
@@ -129,7 +129,7 @@ struct FaultTests {
 
   @Test func `a full medium aborts the write and later ones succeed`() throws {
     let device = SimulatedDevice()
-    let store = try FileStore(path: Self.path, options: CrashRun.options(device))
+    let store = try FileStore(path: Self.path, options: CrashSettings.options(device))
     let model = try StoreModel(store, seed: 3, durabilities: [.full])
     for _ in 0..<5 { try model.commit() }
     device.setFull(true)

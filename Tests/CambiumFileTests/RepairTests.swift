@@ -8,7 +8,7 @@ struct RepairTests {
   private static let path = "simulated"
 
   private static func options(_ device: SimulatedDevice) -> FileStoreOptions {
-    var options = CrashRun.options(device)
+    var options = CrashSettings.options(device)
     options.foldAfterRecordCount = 2
     return options
   }

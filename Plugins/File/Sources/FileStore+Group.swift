@@ -1,5 +1,4 @@
 import CambiumCore
-import Synchronization
 
 /// Commits that wait for the medium together: one of them syncs for all.
 extension FileStore {
@@ -11,29 +10,79 @@ extension FileStore {
   /// while it syncs waits for the next one. When the sync fails everybody who waits is told, and the
   /// store is poisoned.
   public func makeDurable(_ version: Version) throws(StoreError) {
-    while true {
-      try ensureWritable()
-      if isDurable(version) { return }
-      if group.syncing.exchange(true, ordering: .acquiringAndReleasing) {
-        group.signal.wait(timeoutNanoseconds: .max) {
-          isDurable(version) || !group.syncing.load(ordering: .acquiring)
-        }
-        continue
+    if isForked { throw .forked(path: path) }
+    while !isDurable(version) {
+      do throws(StoreError) {
+        try waitOrLead(version)
+      } catch {
+        // Closing sees to it.
+        if error == .closed(path: path) { waitUntilFinished() }
+        if isDurable(version) { return }
+        throw error
       }
-      defer {
-        group.syncing.store(false, ordering: .releasing)
-        group.signal.raise()
-      }
-      // Others may have come to the end of it meanwhile.
-      if isDurable(version) { return }
-      try withSlots { () throws(StoreError) in try syncGroup() }
-      scheduleSettling()
+    }
+  }
+
+  /// The same without waiting: `then` is called by a thread that waits for all such callers.
+  public func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
+    let entry = CommitCalls.Entry(version: version, call: then, store: self)
+    guard calls.add(entry) else { return }
+    let hasStarted = PosixFiles.startThread { [calls] in
+      while case let entries = calls.next(), !entries.isEmpty { Self.makeCalls(entries) }
+    }
+    if hasStarted { return }
+    // Without a thread the caller waits after all.
+    while case let entries = calls.take(), !entries.isEmpty { Self.makeCalls(entries) }
+  }
+
+  /// Waits until everybody's version is durable, and calls them.
+  private static func makeCalls(_ entries: [CommitCalls.Entry]) {
+    guard let last = entries.last else { return }
+    var failure: StoreError?
+    do throws(StoreError) {
+      try last.store.makeDurable(last.version)
+    } catch {
+      failure = error
+    }
+    for entry in entries { entry.call(failure) }
+  }
+
+  /// Waits until closing has done its work.
+  private func waitUntilFinished() {
+    hurry.wait(timeoutNanoseconds: .max) { state.withLock { $0.isFinished } }
+  }
+
+  private func waitOrLead(_ version: Version) throws(StoreError) {
+    try ensureWritable()
+    switch group.join(version, writerCount: writers.waiterCount)?.wait() ?? .lead {
+    case .lead: try lead()
+    case .goOn(nil): return
+    case .goOn(let failure?): throw failure
     }
   }
 
   private func isDurable(_ version: Version) -> Bool {
     guard let mark = memory.durableMark else { return false }
     return !mark.isVolatile && mark.version >= version
+  }
+
+  /// Makes the newest version durable for all who wait.
+  private func lead() throws(StoreError) {
+    group.gather { writers.waiterCount }
+    let start = ContinuousClock.now
+    do throws(StoreError) {
+      try withSlots { () throws(StoreError) in
+        // Nothing is written once the file may be somebody else's.
+        try ensureWritable()
+        try syncGroup()
+      }
+    } catch {
+      group.finish(durable: 0, failure: error)
+      throw error
+    }
+    group.noteSync(ContinuousClock.now - start)
+    group.finish(durable: memory.durableMark?.version ?? 0, failure: nil)
+    scheduleSettling()
   }
 
   /// Makes the newest version durable, with one sync when little was written since the last one.
@@ -58,12 +107,4 @@ extension FileStore {
     state.withLock { publish(DurableMark(inSlot: slot, head, link: link), &$0) }
     memory.addUnsynced(-work.byteCount)
   }
-}
-
-/// Where the commits of one store meet that wait for the medium.
-final class CommitGroup: Sendable {
-  /// Whether somebody syncs for all.
-  let syncing = Atomic(false)
-  /// Raised when a sync has ended.
-  let signal = CommitSignal()
 }

@@ -217,8 +217,11 @@ extension FileStore {
   ///
   /// An error poisons the store, and the next write says so.
   private func syncInBackground() -> Bool {
-    try? withSlots { () throws(StoreError) in
-      if !state.withLock({ $0.isClosed }) { try syncNewest() }
+    // Who waits for the medium sees to it sooner.
+    if !group.isBusy {
+      try? withSlots { () throws(StoreError) in
+        if !state.withLock({ $0.isClosed }) { try syncNewest() }
+      }
     }
     return state.withLock { state in
       let isDone =
@@ -249,11 +252,12 @@ extension FileStore {
     hurry.raise()
     commits.raise()
     defer {
-      if state.withLock({
-        $0.isFinished = true; return $0.takeLeave()
-      }) {
-        leave()
+      let isLast = state.withLock { state in
+        state.isFinished = true
+        return state.takeLeave()
       }
+      if isLast { leave() }
+      hurry.raise()
     }
     guard !options.isReadOnly, memory.condition != .poisoned, !state.withLock({ $0.isPoisoned })
     else { return }

@@ -37,6 +37,8 @@ public final class FileStore: PageStore {
   let hurry = CommitSignal()
   /// Where commits meet that wait for the medium together.
   let group = CommitGroup()
+  /// Whom to call when a version is durable.
+  let calls = CommitCalls()
   /// Held while pages are written, so that closing waits for it.
   let writing = Mutex<Void>(())
   /// Held while slots are written and while a sync decides about them.

@@ -102,6 +102,12 @@ final class FileWriter: PageWriter {
   func publish(
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
+    try publish(root: root, durability: durability, metadata: metadata) { _ in }
+  }
+
+  func publish(
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
+  ) throws(StoreError) -> Pin {
     precondition(!hasEnded, "The write has ended; begin another one.")
     precondition(!root.reference.isDirty, "The root must be written before it is published.")
     do throws(StoreError) {
@@ -109,6 +115,7 @@ final class FileWriter: PageWriter {
       try Space.checkMetadata(metadata)
       let pin = try commit(root: root, durability: durability, metadata: metadata)
       hasEnded = true
+      beforeNext(pin.head)
       store.endWrite()
       return pin
     } catch {

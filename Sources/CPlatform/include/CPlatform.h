@@ -44,6 +44,9 @@ int cambium_start_thread(void (*body)(void *context), void *context);
 /// tasks.
 bool cambium_is_current_executor(uintptr_t identity, uintptr_t implementation);
 
+/// How many processors the system runs on.
+int cambium_processor_count(void);
+
 // MARK: Memory
 
 /// `memmem` of the C library, which needs a feature macro that Swift's importer does not set.
@@ -52,6 +55,15 @@ const void *cambium_memmem(const void *haystack, size_t haystack_count, const vo
 
 /// Hints that the line at `address` will be read soon.
 static inline void cambium_prefetch(const void *address) { __builtin_prefetch(address, 0, 3); }
+
+/// Lets the other thread of a processor go ahead while this one looks again and again.
+static inline void cambium_relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  __asm__ volatile("yield");
+#endif
+}
 
 // MARK: Files
 

@@ -57,6 +57,12 @@ public protocol PageStore: AnyObject, Sendable {
   /// the store is poisoned.
   func makeDurable(_ version: Version) throws(StoreError)
 
+  /// The same without waiting: calls `then` once, with the error if there is one.
+  ///
+  /// It is called in the order of versions, one at a time, on a thread of the store, or before this
+  /// returns where nothing has to be waited for; it must not wait for another commit itself.
+  func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void)
+
   /// Waits until the newest version is above `version` or the store is closed, at most
   /// `timeoutNanoseconds`, and returns the newest version then. Commits of other processes count.
   func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version
@@ -86,6 +92,16 @@ extension PageStore {
 
   /// Syncs everything.
   public func makeDurable(_ version: Version) throws(StoreError) { try sync() }
+
+  /// Waits, and calls `then` before it returns.
+  public func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
+    do throws(StoreError) {
+      try makeDurable(version)
+      then(nil)
+    } catch {
+      then(error)
+    }
+  }
 }
 
 /// One write to a store: allocate, write, free, then publish or abort.
@@ -126,6 +142,12 @@ public protocol PageWriter: AnyObject {
   /// version is intact; after a failed sync the store is poisoned.
   func publish(root: TreeRoot, durability: Durability, metadata: [UInt8]) throws(StoreError) -> Pin
 
+  /// The same, and calls `beforeNext` with the new head once it is published; where the store can do
+  /// so, before another writer begins.
+  func publish(
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
+  ) throws(StoreError) -> Pin
+
   /// Drops everything written since the beginning and releases the writer lock.
   func abort()
 }
@@ -136,6 +158,15 @@ extension PageWriter {
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     try write(bytes, to: extent)
+  }
+
+  /// Publishes, and then calls `beforeNext`.
+  public func publish(
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
+  ) throws(StoreError) -> Pin {
+    let pin = try publish(root: root, durability: durability, metadata: metadata)
+    beforeNext(pin.head)
+    return pin
   }
 }
 

@@ -29,6 +29,7 @@ public final class Database: Sendable {
   private let trust = TrustTable()
   private let cache: PageCache
   let tables = TableCache()
+  let combiner = WriteCombiner()
   private let latest = Mutex(LatestSnapshot())
 
   /// Opens the database in `store`, whose pages go through `codec`.

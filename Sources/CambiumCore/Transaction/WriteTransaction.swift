@@ -3,7 +3,7 @@
 /// Belongs to one caller at a time, on any thread. One that is released without having ended rolls
 /// back. After an error from a changing call the transaction can only be rolled back.
 public final class WriteTransaction: DatabaseView {
-  private let database: Database
+  let database: Database
   private let writer: any PageWriter
   /// Where trees that rows own are edited, besides the tables and key trees named in the catalog.
   package let context: WriteContext
@@ -179,25 +179,10 @@ public final class WriteTransaction: DatabaseView {
     database.adopt(try publish(durability, metadata))
   }
 
-  /// Makes the changes the newest version, lets the next writer in, and waits until the version is
-  /// durable; commits that wait at the same time share one sync.
-  ///
-  /// Commits become durable in the order of their versions. Others may read a version before it is
-  /// durable, and build on it: power loss then takes both. A commit by
-  /// ``commit(durability:metadata:)`` with `.full` is a barrier: it keeps the turn until it is
-  /// durable, and everything before it.
-  ///
-  /// When it throws before the version is published the transaction is rolled back; when the sync
-  /// fails, the version stands for readers, the store is poisoned, and all who wait are told.
-  @discardableResult
-  public func commitTogether(metadata: [UInt8] = []) throws(StoreError) -> Snapshot {
-    let pin = try publish(.relaxed, metadata)
-    try database.store.makeDurable(pin.head.version)
-    return database.adopt(pin)
-  }
-
-  private func publish(
-    _ durability: Durability, _ metadata: [UInt8]
+  /// Publishes what was changed and ends the transaction; `beforeNext` is called with the version
+  /// before another writer begins, where the store can do so.
+  func publish(
+    _ durability: Durability, _ metadata: [UInt8], beforeNext: (Version) -> Void = { _ in }
   ) throws(StoreError) -> Pin {
     precondition(isActive, "The transaction has ended; begin another one.")
     do throws(StoreError) {
@@ -207,10 +192,15 @@ public final class WriteTransaction: DatabaseView {
       try DeadRoots(catalog: catalog, context: context)
         .reclaim(pageLimit: database.options.deadPagesPerCommit)
       let root = try catalog.flush()
-      let pin = try writer.publish(root: root, durability: durability, metadata: metadata)
-      context.trustWritten()
-      database.tables.advance(
-        from: writer.base, to: pin.head.version, epoch: pin.head.epoch, tableChanges)
+      // The next writer reads these pages, and begins before this call returns.
+      let pin = try writer.publish(
+        root: root, durability: durability, metadata: metadata
+      ) { [self] head in
+        context.trustWritten()
+        database.tables.advance(
+          from: writer.base, to: head.version, epoch: head.epoch, tableChanges)
+        beforeNext(head.version)
+      }
       end()
       return pin
     } catch {

@@ -22,7 +22,9 @@ struct CrashExplorer {
   }
 
   /// Does it for `run`, which has done its work, from the point after `first` operations on.
-  mutating func explore(_ run: CrashRun, from first: Int, depth: Int) throws {
+  mutating func explore<Work>(
+    _ run: CrashRun<Work>, from first: Int, depth: Int
+  ) throws {
     findings += run.findings
     var states = CrashStates(run.device)
     let operationCount = run.device.operationCount
@@ -37,15 +39,15 @@ struct CrashExplorer {
         guard depth > 0, isOpened, Int.random(in: 0..<branching, using: &generator) == 0 else {
           continue
         }
-        let next = CrashRun(
-          image, after: run, CrashRun.Settings(commitCount: 2), seed: generator.next())
+        let next = CrashRun<Work>(
+          image, after: run, CrashSettings(commitCount: 2), seed: generator.next())
         try next.run()
         try explore(next, from: 0, depth: depth - 1)
       }
       guard depth > 0, count > first, Int.random(in: 0..<branching, using: &generator) == 0 else {
         continue
       }
-      let next = CrashRun(
+      let next = CrashRun<Work>(
         killing: run, after: count, isEarly: Bool.random(using: &generator),
         seed: generator.next())
       try next.run()

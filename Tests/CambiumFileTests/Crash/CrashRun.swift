@@ -3,31 +3,47 @@ import TestSupport
 
 @testable import CambiumFile
 
+/// Which version: it may be given twice, but never in one epoch.
+struct CrashPoint: Hashable, Comparable {
+  var epoch: UInt64
+  var version: Version
+
+  init(_ head: Head) { (epoch, version) = (head.epoch, head.version) }
+  init(epoch: UInt64, version: Version) { (self.epoch, self.version) = (epoch, version) }
+
+  static func < (left: CrashPoint, right: CrashPoint) -> Bool {
+    (left.epoch, left.version) < (right.epoch, right.version)
+  }
+}
+
+/// What kind of work a run does.
+struct CrashSettings {
+  var commitCount = 9
+  var durabilities: [Durability] = [.full, .relaxed]
+  var sectorByteCount = 512
+  /// Whether operations of the device fail now and then.
+  var hasFaults = false
+  /// Whether the store is closed and opened again now and then, and closed at the end.
+  var closes = false
+
+  /// How stores on a simulated device are opened.
+  static func options(_ device: SimulatedDevice) -> FileStoreOptions {
+    var options = FileStoreOptions()
+    options.device = { _ in device }
+    options.foldAfterRecordCount = 3
+    options.largestSingleSyncByteCount = 24 << 10
+    options.growthByteCount = 16 << 10
+    options.largestSlackByteCount = 8 << 10
+    // Only explicit syncs, so that a run repeats itself.
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.timer = IdleTimer { 0 }
+    return options
+  }
+}
+
 /// Random work on a simulated device, with everything that it promised at each of its operations.
-final class CrashRun {
-  /// Which version: it may be given twice, but never in one epoch.
-  struct Point: Hashable, Comparable {
-    var epoch: UInt64
-    var version: Version
-
-    init(_ head: Head) { (epoch, version) = (head.epoch, head.version) }
-    init(epoch: UInt64, version: Version) { (self.epoch, self.version) = (epoch, version) }
-
-    static func < (left: Point, right: Point) -> Bool {
-      (left.epoch, left.version) < (right.epoch, right.version)
-    }
-  }
-
-  /// What kind of work it is.
-  struct Settings {
-    var commitCount = 9
-    var durabilities: [Durability] = [.full, .relaxed]
-    var sectorByteCount = 512
-    /// Whether operations of the device fail now and then.
-    var hasFaults = false
-    /// Whether the store is closed and opened again now and then, and closed at the end.
-    var closes = false
-  }
+final class CrashRun<Work: CrashWork> {
+  typealias Point = CrashPoint
 
   /// What was promised at some point of a run.
   private struct Promise {
@@ -43,9 +59,18 @@ final class CrashRun {
   /// What the shared memory said before each operation, and at the end: its heads and words.
   private(set) var trail: [[UInt8]] = []
   private(set) var findings: [String] = []
-  private let settings: Settings
+  /// What it has done of which kind.
+  var deeds: CrashDeeds {
+    var deeds = CrashDeeds(device.operations, device.initial)
+    deeds[.commitDuringSync] = duringSyncCount
+    deeds[.failedOperation] = failureCount
+    return deeds
+  }
+  private var duringSyncCount = 0
+  private var failureCount = 0
+  private let settings: CrashSettings
   private var generator: SeededGenerator
-  private var contents: [Point: FakeTree.Content]
+  private var contents: [Point: Work.Content]
   private var promises: [Promise] = []
   /// What had begun to be committed, and what readers could see, by operations.
   private var begun: [(operationCount: Int, point: Point)] = []
@@ -55,10 +80,10 @@ final class CrashRun {
   private var pins: [Pin] = []
 
   /// As much of the shared memory as outlives those who use it.
-  private static let trailByteCount = SharedLayout.Process.first
+  private static var trailByteCount: Int { SharedLayout.Process.first }
 
   /// Work on a disk that holds `image`, after a power loss if `first` worked on it before.
-  init(_ image: [UInt8], after first: CrashRun? = nil, _ settings: Settings, seed: UInt64) {
+  init(_ image: [UInt8], after first: CrashRun? = nil, _ settings: CrashSettings, seed: UInt64) {
     device = SimulatedDevice(image, sectorByteCount: settings.sectorByteCount)
     self.settings = settings
     generator = SeededGenerator(seed: seed)
@@ -72,7 +97,7 @@ final class CrashRun {
   /// `isEarly`: right after the last of them, before anything was said of it in the shared memory.
   init(killing first: CrashRun, after count: Int, isEarly: Bool, seed: UInt64) {
     device = SimulatedDevice(first.device, killedAfter: count)
-    settings = Settings(
+    settings = CrashSettings(
       commitCount: 3, durabilities: first.settings.durabilities,
       sectorByteCount: first.settings.sectorByteCount)
     generator = SeededGenerator(seed: seed)
@@ -104,19 +129,6 @@ final class CrashRun {
   /// Unchecked: a run and its device belong to one thread.
   private struct Unchecked: @unchecked Sendable { let body: () -> Void }
 
-  static func options(_ device: SimulatedDevice) -> FileStoreOptions {
-    var options = FileStoreOptions()
-    options.device = { _ in device }
-    options.foldAfterRecordCount = 3
-    options.largestSingleSyncByteCount = 24 << 10
-    options.growthByteCount = 16 << 10
-    options.largestSlackByteCount = 16 << 10
-    // Only explicit syncs, so that a run repeats itself.
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
-    options.timer = IdleTimer { 0 }
-    return options
-  }
-
   // MARK: Work
 
   /// Works until all is done, or the data is lost as it was promised that it may be.
@@ -124,12 +136,12 @@ final class CrashRun {
     try Self.create(device)
     var left = settings.commitCount
     while left > 0 {
-      guard let store = try open() else { break }
+      guard let (store, work) = try open() else { break }
       defer { pins = [] }
       do throws(StoreError) {
         while left > 0 {
           left -= 1
-          try step(store)
+          try step(store, work)
           if settings.closes, Int.random(in: 0..<16, using: &generator) == 0 { break }
         }
         if left == 0, !settings.closes { break }
@@ -139,6 +151,7 @@ final class CrashRun {
         if let point = published.last?.point, memory.condition != .poisoned { promise(point) }
       } catch {
         guard settings.hasFaults else { throw error }
+        failureCount += 1
         pins = []
         try? store.close()
       }
@@ -154,8 +167,8 @@ final class CrashRun {
     }
   }
 
-  private func open() throws -> FileStore? {
-    var options = Self.options(device)
+  private func open() throws -> (FileStore, Work)? {
+    var options = CrashSettings.options(device)
     // Whenever it is asked, the last commit was long ago.
     options.timer = timer
     options.settleDelayNanoseconds = 0
@@ -168,7 +181,8 @@ final class CrashRun {
     let store = try opened.get()
     let head = try store.newestHead()
     let point = Point(head)
-    let content = try FakeTree.read(head.root, store).content
+    let work = try Work(store)
+    let content = try work.read().content
     if let known = contents[point], known != content { report("\(point) has another content") }
     if let last = promises.last?.durable, point < last { report("\(point) is older than \(last)") }
     if state == .clean || state == .recovered, let last = published.last?.point, point < last {
@@ -181,7 +195,7 @@ final class CrashRun {
     note(point, &begun)
     note(Point(epoch: point.epoch + 1, version: point.version), &begun)
     note(point, &published)
-    return store
+    return (store, work)
   }
 
   private func report(_ finding: String) {
@@ -197,7 +211,7 @@ final class CrashRun {
       Promise(operationCount: device.operationCount, durable: point, isScratch: isScratch))
   }
 
-  private func step(_ store: FileStore) throws(StoreError) {
+  private func step(_ store: FileStore, _ work: Work) throws(StoreError) {
     if settings.hasFaults, Int.random(in: 0..<12, using: &generator) == 0 {
       let index = device.operationCount + Int.random(in: 0..<8, using: &generator)
       device.fail(index, SimulatedDevice.Fault.allCases.randomElement(using: &generator) ?? .full)
@@ -212,45 +226,75 @@ final class CrashRun {
       return promise(Point(try store.newestHead()))
     default: break
     }
-    let writer = try store.beginWrite()
+    guard
+      let point = try commit(
+        work, settings.durabilities.randomElement(using: &generator) ?? .full)
+    else { return }
+    if point.durability == .relaxed, Int.random(in: 0..<3, using: &generator) == 0 {
+      try makeDurable(point.point, store, work)
+    }
+  }
+
+  /// Commits a random change; nil when it was dropped.
+  private func commit(
+    _ work: Work, _ durability: Durability
+  ) throws(StoreError) -> (point: Point, durability: Durability)? {
+    let head = try work.begin()
     // Whatever was recovered is durable now.
-    let base = Point(writer.base)
+    let base = Point(head)
     if let last = published.last?.point, last < base {
       promise(base)
       note(base, &published)
     }
     let isLarge = Int.random(in: 0..<5, using: &generator) == 0
-    let change: (root: TreeRoot, content: FakeTree.Content)
+    let content: Work.Content
     do throws(StoreError) {
-      change = try FakeTree.change(
-        writer, store, changeCount: isLarge ? 30 : 3, generator: &generator)
+      content = try work.change(isLarge: isLarge, &generator)
     } catch {
-      writer.abort()
+      work.abort()
       throw error
     }
-    if Int.random(in: 0..<8, using: &generator) == 0 { return writer.abort() }
-    try publish(change, writer, store)
-  }
-
-  private func publish(
-    _ change: (root: TreeRoot, content: FakeTree.Content), _ writer: any PageWriter,
-    _ store: FileStore
-  ) throws(StoreError) {
-    let durability = settings.durabilities.randomElement(using: &generator) ?? .full
-    let point = Point(epoch: writer.base.epoch, version: writer.version)
+    if Int.random(in: 0..<8, using: &generator) == 0 {
+      work.abort()
+      return nil
+    }
+    let point = Point(epoch: base.epoch, version: base.version + 1)
     note(point, &begun)
-    contents[point] = change.content
+    contents[point] = content
     if durability == .none, let last = promises.last {
       // From the first operation of this commit on the durable version may be gone.
       promise(last.durable, isScratch: true)
     }
-    _ = try writer.publish(root: change.root, durability: durability, metadata: [1, 2, 3])
+    try work.publish(durability)
     note(point, &published)
-    if durability == .full { return promise(point) }
-    if durability == .relaxed, Int.random(in: 0..<3, using: &generator) == 0 {
-      // As a commit does that shares its sync with others.
-      try store.makeDurable(writer.version)
-      promise(point)
+    if durability == .full { promise(point) }
+    return (point, durability)
+  }
+
+  /// Waits for the medium as a commit does that shares its sync with others; some of these commit
+  /// while the sync is under way, and wait for the next one.
+  private func makeDurable(
+    _ point: Point, _ store: FileStore, _ work: Work
+  ) throws(StoreError) {
+    var others: [Point] = []
+    let count = Int.random(in: 0...3, using: &generator)
+    if count > 0 {
+      let interlude = Unchecked { [unowned self] in
+        for _ in 0..<count {
+          // One that fails does not concern those who wait.
+          guard let other = try? commit(work, .relaxed) else { continue }
+          others.append(other.point)
+          duringSyncCount += 1
+        }
+      }
+      device.duringNextSync { interlude.body() }
+    }
+    defer { device.duringNextSync(nil) }
+    try store.makeDurable(point.version)
+    promise(point)
+    if let last = others.last, Bool.random(using: &generator) {
+      try store.makeDurable(last.version)
+      promise(last)
     }
   }
 
@@ -283,15 +327,15 @@ final class CrashRun {
     let place = "operation \(count), \(settings)"
     do throws(StoreError) {
       let store = try FileStore(
-        path: "simulated", options: Self.options(SimulatedDevice(image)))
+        path: "simulated", options: CrashSettings.options(SimulatedDevice(image)))
       let head = try store.newestHead()
       let point = Point(head)
       guard point >= least, point <= most else {
         return (["\(place): \(point) is not in \(least)...\(most)"], false)
       }
-      let reading = try FakeTree.read(head.root, store)
-      var findings = try store.check(reachable: reading.extents)
-      if reading.content != contents[point] { findings.append("\(point) has another content") }
+      let (content, found) = try Work(store).read()
+      var findings = found
+      if content != contents[point] { findings.append("\(point) has another content") }
       return (findings.map { "\(place), \(point): \($0)" }, true)
     } catch {
       if isScratch, case .volatileContent = error { return ([], false) }

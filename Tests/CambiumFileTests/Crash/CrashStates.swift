@@ -9,7 +9,7 @@ struct CrashStates {
   private let sectorByteCount: Int
   /// What is there for certain.
   private var stored: [UInt8]
-  private var unsynced: [SimulatedDevice.Operation] = []
+  private var unsynced: [(index: Int, operation: SimulatedDevice.Operation)] = []
   private var position = 0
 
   /// Begins before the first operation of `device`.
@@ -26,21 +26,25 @@ struct CrashStates {
   mutating func advance(to count: Int, generator: inout SeededGenerator) {
     while position < count {
       let operation = operations[position]
-      position += 1
       switch operation {
-      case .write, .truncate: unsynced.append(operation)
-      case .sync, .failedSync:
-        let share = if case .sync = operation { 1.0 } else { 0.5 }
-        for pending in unsynced { keep(pending, share, &stored, &generator) }
-        unsynced = []
+      case .write, .truncate: unsynced.append((position, operation))
+      case .sync(let end): store(before: end, share: 1, &generator)
+      case .failedSync(let end): store(before: end, share: 0.5, &generator)
       }
+      position += 1
     }
+  }
+
+  /// Ends a sync of the operations before the one of number `end`.
+  private mutating func store(before end: Int, share: Double, _ generator: inout SeededGenerator) {
+    for (index, pending) in unsynced where index < end { keep(pending, share, &stored, &generator) }
+    unsynced.removeAll { $0.index < end }
   }
 
   /// One possible state; `mood` 0 keeps nothing of what was not synced, 1 everything.
   func image(mood: Double, generator: inout SeededGenerator) -> [UInt8] {
     var image = stored
-    for pending in unsynced { keep(pending, mood, &image, &generator) }
+    for (_, pending) in unsynced { keep(pending, mood, &image, &generator) }
     return image
   }
 

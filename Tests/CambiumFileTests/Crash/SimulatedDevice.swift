@@ -12,10 +12,12 @@ final class SimulatedDevice: Device {
   enum Operation {
     case write([UInt8], at: Int)
     case truncate(Int)
-    case sync
-    /// A sync that failed: any of the writes before it may be lost for good, whatever later syncs
-    /// say.
-    case failedSync
+    /// A sync of the operations before the one of this number; those since came while it was under
+    /// way.
+    case sync(before: Int)
+    /// A sync that failed: any of the writes that it was about may be lost for good, whatever later
+    /// syncs say.
+    case failedSync(before: Int)
   }
 
   /// What the next operation of a number does instead of working.
@@ -50,6 +52,8 @@ final class SimulatedDevice: Device {
   let sectorByteCount: Int
   /// Called before each operation; set before the device is used.
   private let watcher = Mutex<(@Sendable () -> Void)?>(nil)
+  /// Called once, while a sync is under way.
+  private let interlude = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// A device that begins with these bytes, safely stored.
   init(_ bytes: [UInt8] = [], sectorByteCount: Int = 512) {
@@ -82,6 +86,9 @@ final class SimulatedDevice: Device {
 
   /// Calls `body` before each operation from now on.
   func watch(_ body: @escaping @Sendable () -> Void) { watcher.withLock { $0 = body } }
+
+  /// Calls `body` while the next sync is under way; nil for nothing.
+  func duringNextSync(_ body: (@Sendable () -> Void)?) { interlude.withLock { $0 = body } }
 
   private func announce() { watcher.withLock { $0 }?() }
 
@@ -158,12 +165,21 @@ final class SimulatedDevice: Device {
 
   func sync() throws(DeviceError) {
     announce()
+    let begun = operationCount
+    let body = interlude.withLock { interlude in
+      defer { interlude = nil }
+      return interlude
+    }
+    if let body {
+      body()
+      announce()
+    }
     try state.withLock { state throws(DeviceError) in
       if Self.takeFault(&state) != nil {
-        state.operations.append(.failedSync)
+        state.operations.append(.failedSync(before: begun))
         throw DeviceError(operation: "sync", code: Self.ioError)
       }
-      state.operations.append(.sync)
+      state.operations.append(.sync(before: begun))
     }
   }
 

@@ -62,10 +62,18 @@ enum Soak {
     return progress.seed
   }
 
+  /// Every fourth seed works on a whole database.
   private static func explore(_ seed: UInt64) -> (Int, [String]) {
+    if seed % 4 == 3 { return explore(seed, DatabaseWork.self, commitCount: 10...40) }
+    return explore(seed, PageWork.self, commitCount: 20...120)
+  }
+
+  private static func explore<Work: CrashWork>(
+    _ seed: UInt64, _ work: Work.Type, commitCount: ClosedRange<Int>
+  ) -> (Int, [String]) {
     var generator = SeededGenerator(seed: seed)
-    let commitCount = Int.random(in: 20...120, using: &generator)
-    let run = CrashRun([], CrashTests.settings(seed, commitCount: commitCount), seed: seed)
+    let commitCount = Int.random(in: commitCount, using: &generator)
+    let run = CrashRun<Work>([], CrashTests.settings(seed, commitCount: commitCount), seed: seed)
     var explorer = CrashExplorer(seed: seed, statesPerOperation: 6, branching: 40)
     do {
       try run.run()

@@ -62,6 +62,7 @@ struct BenchCore: ParsableCommand {
 
   func run() throws {
     try Victim.runIfAsked()
+    try CompanionProcess.waitIfAsked()
     let folder = try TemporaryFolder(in: directory)
     defer { folder.remove() }
     let meter = ProgressLine()

@@ -9,7 +9,7 @@ struct Programme {
   }
 
   /// The workloads there are.
-  static let ids = (1...13).map { "W\($0)" }
+  static let ids = (1...15).map { "W\($0)" }
 
   private let stock: Stock
   private let rounds: Int
@@ -40,6 +40,9 @@ struct Programme {
       ("W2", { smallCommits(.durable, 0) }),
       ("W2", { smallCommits(.unsynced, 1) }),
       ("W2", { smallCommits(.durableOnAgedFile, 0) }),
+      ("W14", { sharedCommits(.transactions) }),
+      ("W14", { sharedCommits(.blocks) }),
+      ("W15", { Waking(folder: folder) }),
       ("W3", { PointReads(people: people, seed: seed &+ 3, hasRandomKeys: true) }),
       ("W8", { ColumnUpdate(people: people) }),
       ("W9", { deletion(.everySecond, 6) }),
@@ -51,6 +54,11 @@ struct Programme {
     SmallCommits(
       people: stock.people, commitsPerRound: commits, seed: stock.seed &+ 1000 &+ UInt64(turn),
       mode: mode, firstPerson: stock.people.count + turn * rounds * commits)
+  }
+
+  private func sharedCommits(_ mode: SharedCommits.Mode) -> SharedCommits {
+    SharedCommits(
+      people: stock.people, mode: mode, seed: stock.seed &+ 10, commitsPerRound: 5 * commits)
   }
 
   private func deletion(_ part: Deletion.Part, _ offset: UInt64) -> Deletion {

@@ -10,10 +10,7 @@ enum Victim {
   /// Lets another process open the database of an engine and commit for a while, and kills it.
   static func killWriter(of engine: String, in folder: TemporaryFolder, rows: Int) throws {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-    if let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
-      process.executableURL = URL(fileURLWithPath: own)
-    }
+    process.executableURL = CompanionProcess.executable
     var environment = ProcessInfo.processInfo.environment
     environment[engineKey] = engine
     environment[folderKey] = folder.path + "/" + engine

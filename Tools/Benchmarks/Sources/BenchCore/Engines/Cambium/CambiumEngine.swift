@@ -16,6 +16,8 @@ final class CambiumEngine: Engine {
 
   let path: String
   private var database: Database?
+  /// The last version that this process has waited for.
+  private var seenVersion: Version = 0
 
   init(folder: String) {
     path = folder + "/people.cambium"
@@ -63,6 +65,26 @@ final class CambiumEngine: Engine {
     let snapshot = try opened().snapshot()
     guard let table = try snapshot.table(Self.table) else { throw NotOpen() }
     return try withExtendedLifetime(snapshot) { try body(table.groups[0]) }
+  }
+}
+
+extension CambiumEngine: CommitWaiting {
+  private static let stampName = "stamp"
+
+  func commit(stamp: UInt64) throws {
+    let transaction = try opened().beginWrite()
+    try transaction.setValue(Self.stampName, withUnsafeBytes(of: stamp) { Array($0) })
+    _ = try transaction.commit(durability: .relaxed)
+  }
+
+  func beginWaiting() throws { seenVersion = try opened().snapshot().version }
+
+  func waitForStamp() throws -> UInt64 {
+    let database = try opened()
+    seenVersion = database.waitForCommit(
+      after: seenVersion, timeoutNanoseconds: 60_000_000_000)
+    guard let bytes = try database.snapshot().value(Self.stampName) else { throw NotOpen() }
+    return bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
   }
 }
 

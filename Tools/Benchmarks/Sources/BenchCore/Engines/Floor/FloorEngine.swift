@@ -1,4 +1,5 @@
 import CFloor
+import Foundation
 
 /// The least the machine needs: for a durable commit one write and one sync, for a scan a loop over
 /// plain memory.
@@ -10,6 +11,11 @@ final class FloorEngine: Engine {
 
   private static let blockCount = 16 * 1024
   private let path: String
+  /// Bytes go through it from one process to another.
+  private lazy var pipe: Int32 = {
+    mkfifo(path + "-pipe", 0o600)
+    return Foundation.open(path + "-pipe", O_RDWR | O_CLOEXEC)
+  }()
   private var file: RawFile?
   private var next = 0
   private var ages: [Int64] = []
@@ -68,5 +74,21 @@ extension FloorEngine: SmallCommitting {
     try file.write(blockAt: next, count: pageCount)
     try file.synchronize()
     next += pageCount
+  }
+}
+
+extension FloorEngine: CommitWaiting {
+  func commit(stamp: UInt64) throws {
+    let count = withUnsafeBytes(of: stamp) { write(pipe, $0.baseAddress, $0.count) }
+    guard count == 8 else { throw SystemFailure(call: "write", path: path, code: errno) }
+  }
+
+  func beginWaiting() { _ = pipe }
+
+  func waitForStamp() throws -> UInt64 {
+    var stamp: UInt64 = 0
+    let count = withUnsafeMutableBytes(of: &stamp) { read(pipe, $0.baseAddress, $0.count) }
+    guard count == 8 else { throw SystemFailure(call: "read", path: path, code: errno) }
+    return stamp
   }
 }

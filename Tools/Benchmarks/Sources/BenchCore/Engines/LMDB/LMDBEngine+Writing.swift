@@ -65,3 +65,5 @@ extension LMDBEngine: SmallCommitting {
     }
   }
 }
+
+extension LMDBEngine: SharedCommitting {}

@@ -54,3 +54,5 @@ extension RocksDBEngine: SmallCommitting {
     }
   }
 }
+
+extension RocksDBEngine: SharedCommitting {}

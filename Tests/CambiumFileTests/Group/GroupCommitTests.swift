@@ -24,9 +24,9 @@ struct GroupCommitTests {
           do {
             let transaction = try database.beginWrite()
             try transaction.setValue("\(thread)/\(index)", [UInt8(index)])
-            let snapshot = try transaction.commitTogether()
+            let version = try transaction.commitTogether()
             let durable = try store.statistics().durableVersion
-            if durable < snapshot.version { failures.withLock { $0 += 1 } }
+            if durable < version { failures.withLock { $0 += 1 } }
           } catch {
             failures.withLock { $0 += 1 }
           }
@@ -54,13 +54,7 @@ struct GroupCommitTests {
 
   @Test func `commits that wait together share a sync`() throws {
     let device = CountingDevice()
-    var options = FileStoreOptions()
-    options.device = { _ in device }
-    options.settleDelayNanoseconds = 3_600_000_000_000
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
-    let store = try FileStore(path: "simulated", options: options)
-    let database = try Database(store: store)
-    _ = try database.beginWrite().commit()
+    let (store, database) = try device.makeDatabase()
     let before = device.syncCount
     // While a sync waits all others come to wait for the next one.
     device.holdsSyncs = true
@@ -84,13 +78,7 @@ struct GroupCommitTests {
 
   @Test func `a failed sync is told to everybody who waits`() throws {
     let device = CountingDevice()
-    var options = FileStoreOptions()
-    options.device = { _ in device }
-    options.settleDelayNanoseconds = 3_600_000_000_000
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
-    let store = try FileStore(path: "simulated", options: options)
-    let database = try Database(store: store)
-    _ = try database.beginWrite().commit()
+    let (store, database) = try device.makeDatabase()
     device.holdsSyncs = true
     device.failsSyncs = true
     let told = Mutex(0)
@@ -125,44 +113,5 @@ struct GroupCommitTests {
     try second.setValue("b", [2])
     let snapshot = try second.commit()
     #expect(try store.statistics().durableVersion == snapshot.version)
-  }
-}
-
-/// A device in memory whose syncs can be counted, held up and made to fail.
-private final class CountingDevice: Device {
-  private struct State {
-    var syncCount = 0
-    var holdsSyncs = false
-    var failsSyncs = false
-  }
-
-  private let inner = SimulatedDevice([])
-  private let state = Mutex(State())
-
-  var syncCount: Int { state.withLock { $0.syncCount } }
-  var holdsSyncs: Bool {
-    get { state.withLock { $0.holdsSyncs } }
-    set { state.withLock { $0.holdsSyncs = newValue } }
-  }
-  var failsSyncs: Bool {
-    get { state.withLock { $0.failsSyncs } }
-    set { state.withLock { $0.failsSyncs = newValue } }
-  }
-
-  func byteCount() throws(DeviceError) -> Int { try inner.byteCount() }
-  func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) -> Int {
-    try inner.read(buffer, at: offset)
-  }
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
-    try inner.write(bytes, at: offset)
-  }
-  func startWriting(byteCount: Int, at offset: Int) {}
-  func truncate(to byteCount: Int) throws(DeviceError) { try inner.truncate(to: byteCount) }
-  func map(byteCount: Int) throws(DeviceError) -> Mapping? { try inner.map(byteCount: byteCount) }
-  func sync() throws(DeviceError) {
-    while holdsSyncs { usleep(100) }
-    if failsSyncs { throw DeviceError(operation: "sync", code: EIO) }
-    try inner.sync()
-    state.withLock { $0.syncCount += 1 }
   }
 }

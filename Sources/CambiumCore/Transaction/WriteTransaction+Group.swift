@@ -1,0 +1,63 @@
+/// Commits that wait for the medium together.
+///
+/// Each of them is a version of its own, published when its turn ends: the next writer begins while
+/// the medium still works, and one sync makes all versions durable that were published by then, in
+/// their order. Readers see such a version before it is durable, and others may build on it: power
+/// loss then takes both.
+///
+/// A commit by ``commit(durability:metadata:)`` with `.full` is the barrier among them: it keeps its
+/// turn until its version is durable, and with it everything before.
+///
+/// When a commit throws before the version is published, the transaction is rolled back. When the
+/// sync fails, the version stands for readers, the store is poisoned, and all who wait are told.
+extension WriteTransaction {
+  /// Commits, lets the next writer in, and waits until the version is durable; commits that wait at
+  /// the same time share one sync.
+  ///
+  /// Returns the version that the changes have become; it is not pinned.
+  @discardableResult
+  public func commitTogether(metadata: [UInt8] = []) throws(StoreError) -> Version {
+    let version = try publishTogether(metadata)
+    try database.store.makeDurable(version)
+    return version
+  }
+
+  /// Commits, lets the next writer in, and returns without waiting for the medium.
+  ///
+  /// `whenDurable` is called once, with the error if the sync failed: in the order of versions, one at
+  /// a time, on a thread of the store (or before this returns, where there is nothing to wait for). It
+  /// must not wait for another commit itself. When this throws it is not called.
+  @discardableResult
+  public func commitTogether(
+    metadata: [UInt8] = [], whenDurable: @escaping @Sendable (StoreError?) -> Void
+  ) throws(StoreError) -> Version {
+    // Before the next writer begins, so that the calls come in the order of versions.
+    try publish(.relaxed, metadata) { version in
+      database.store.makeDurable(version, then: whenDurable)
+    }.head.version
+  }
+
+  /// Commits, lets the next writer in, and resumes when the version is durable; no thread waits
+  /// meanwhile.
+  ///
+  /// Publishing takes place on the caller's thread. Cancelling the task changes nothing: what was
+  /// published becomes durable.
+  @discardableResult
+  public nonisolated(nonsending) func commitDurably(
+    metadata: [UInt8] = []
+  ) async throws(StoreError) -> Version {
+    let version = try publishTogether(metadata)
+    let store = database.store
+    let failure = await withCheckedContinuation { continuation in
+      store.makeDurable(version) { continuation.resume(returning: $0) }
+    }
+    if let failure { throw failure }
+    return version
+  }
+
+  /// Publishes without keeping the version pinned: many wait at a time, and each pin would hold what
+  /// the next version replaces.
+  private func publishTogether(_ metadata: [UInt8]) throws(StoreError) -> Version {
+    try publish(.relaxed, metadata).head.version
+  }
+}

@@ -1,0 +1,72 @@
+@testable import CambiumFile
+
+/// What runs have done, so that nobody believes in what they have left out.
+struct CrashDeeds {
+  enum Kind: CaseIterable {
+    case chainedHead, slotHead, settledHead, volatileHead
+    case growth, truncation, fold, commitDuringSync, failedOperation
+  }
+
+  private var counts: [Kind: Int] = [:]
+
+  /// None.
+  init() {}
+
+  /// What can be seen of operations on a disk that held `initial` before.
+  init(_ operations: [SimulatedDevice.Operation], _ initial: [UInt8]) {
+    guard
+      let identity = try? IdentitySector(
+        stored: Array(Self.first(operations, initial).prefix(FileLayout.sectorByteCount)),
+        path: "simulated")
+    else { return }
+    var byteCount = initial.count
+    for operation in operations {
+      switch operation {
+      case .write(let bytes, let offset):
+        note(bytes, at: offset, identity)
+        if offset > 0, offset == byteCount, bytes.allSatisfy({ $0 == 0 }) { self[.growth] += 1 }
+        byteCount = max(byteCount, offset + bytes.count)
+      case .truncate(let end):
+        self[.truncation] += 1
+        byteCount = end
+      case .sync, .failedSync: break
+      }
+    }
+  }
+
+  private static func first(
+    _ operations: [SimulatedDevice.Operation], _ initial: [UInt8]
+  ) -> [UInt8] {
+    if !initial.isEmpty { return initial }
+    for case .write(let bytes, 0) in operations { return bytes }
+    return []
+  }
+
+  private mutating func note(_ bytes: [UInt8], at offset: Int, _ identity: IdentitySector) {
+    let sector = Array(bytes.prefix(FileLayout.sectorByteCount))
+    guard offset >= FileLayout.blockByteCount,
+      let head = HeadSector(
+        stored: sector, identity: identity, at: HeadSector.place(atByte: offset))
+    else { return }
+    if !FileLayout.headOffsets.contains(offset) {
+      self[.chainedHead] += 1
+    } else if head.isVolatile {
+      self[.volatileHead] += 1
+    } else if head.isSettled {
+      self[.settledHead] += 1
+    } else {
+      self[.slotHead] += 1
+    }
+    if !head.freeMap.isNone, head.freeMap.born == head.head.version { self[.fold] += 1 }
+  }
+
+  subscript(kind: Kind) -> Int {
+    get { counts[kind] ?? 0 }
+    set { counts[kind] = newValue }
+  }
+
+  mutating func add(_ other: CrashDeeds) { counts.merge(other.counts, uniquingKeysWith: +) }
+
+  /// The kinds that never happened.
+  var missing: [Kind] { Kind.allCases.filter { self[$0] == 0 } }
+}

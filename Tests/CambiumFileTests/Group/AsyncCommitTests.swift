@@ -1,0 +1,135 @@
+import CambiumCore
+import CambiumFile
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Commits whose callers do not wait for the medium.
+struct AsyncCommitTests {
+  private struct Call: Equatable {
+    var version: Version
+    var durable: Version
+    var failure: StoreError?
+  }
+
+  private let device = CountingDevice()
+  private let store: FileStore
+  private let database: Database
+
+  init() throws {
+    (store, database) = try device.makeDatabase()
+  }
+
+  private func change(_ name: String) throws -> WriteTransaction {
+    let transaction = try database.beginWrite()
+    try transaction.setValue(name, [1])
+    return transaction
+  }
+
+  @Test func `calls come in the order of versions, each when its version is durable`() throws {
+    let calls = Mutex<[Call]>([])
+    let ended = DispatchSemaphore(value: 0)
+    let (threadCount, count) = (4, 30)
+    for thread in 0..<threadCount {
+      Thread {
+        for index in 0..<count {
+          let transaction = try? change("\(thread)/\(index)")
+          let next = transaction?.version ?? 0
+          let published = try? transaction?.commitTogether { failure in
+            let durable = (try? store.statistics().durableVersion) ?? 0
+            calls.withLock {
+              $0.append(Call(version: next, durable: durable, failure: failure))
+            }
+            ended.signal()
+          }
+          if published != next { ended.signal() }
+        }
+      }.start()
+    }
+    for _ in 0..<(threadCount * count) { ended.wait() }
+    let all = calls.withLock { $0 }
+    #expect(all.map(\.version) == Array(2...Version(threadCount * count + 1)))
+    #expect(all.allSatisfy { $0.failure == nil && $0.durable >= $0.version })
+  }
+
+  @Test func `a commit is seen before it is durable, and its caller goes on meanwhile`() throws {
+    device.holdsSyncs = true
+    let ended = DispatchSemaphore(value: 0)
+    for index in 0..<5 {
+      let version = try change("\(index)").commitTogether { _ in ended.signal() }
+      #expect(try database.snapshot().version == version)
+      #expect(try store.statistics().durableVersion == 1)
+    }
+    #expect(ended.wait(timeout: .now()) == .timedOut)
+    let before = device.syncCount
+    device.holdsSyncs = false
+    for _ in 0..<5 { ended.wait() }
+    #expect(try store.statistics().durableVersion == 6)
+    #expect(device.syncCount - before <= 2)
+  }
+
+  @Test func `a failed sync is told to every caller, and nothing is written any more`() throws {
+    device.holdsSyncs = true
+    device.failsSyncs = true
+    let failures = Mutex<[StoreError?]>([])
+    let ended = DispatchSemaphore(value: 0)
+    for index in 0..<5 {
+      try change("\(index)").commitTogether { failure in
+        failures.withLock { $0.append(failure) }
+        ended.signal()
+      }
+    }
+    device.holdsSyncs = false
+    for _ in 0..<5 { ended.wait() }
+    #expect(failures.withLock { $0 }.allSatisfy { $0 != nil })
+    #expect(throws: StoreError.poisoned(path: "simulated")) { try database.beginWrite() }
+    #expect(try database.snapshot().version == 6)
+    device.failsSyncs = false
+  }
+
+  @Test func `closing makes durable what others wait for`() throws {
+    device.holdsSyncs = true
+    let failures = Mutex<[StoreError?]>([])
+    let ended = DispatchSemaphore(value: 0)
+    for index in 0..<3 {
+      try change("\(index)").commitTogether { failure in
+        failures.withLock { $0.append(failure) }
+        ended.signal()
+      }
+    }
+    device.holdsSyncs = false
+    try database.close()
+    for _ in 0..<3 { ended.wait() }
+    #expect(failures.withLock { $0 } == [nil, nil, nil])
+  }
+
+  @Test func `tasks resume when their version is durable`() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<40 {
+        group.addTask {
+          let version = try await change("\(index)").commitDurably()
+          #expect(try store.statistics().durableVersion >= version)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try database.snapshot().version == 41)
+  }
+
+  @Test func `a task is told when the sync fails`() async throws {
+    device.failsSyncs = true
+    await #expect(throws: StoreError.self) { try await change("a").commitDurably() }
+    await #expect(throws: StoreError.poisoned(path: "simulated")) {
+      try await change("b").commitDurably()
+    }
+    device.failsSyncs = false
+  }
+
+  @Test func `a store in memory calls at once`() throws {
+    let database = try Database(store: HeapStore())
+    let failures = Mutex<[StoreError?]>([])
+    try database.beginWrite().commitTogether { failure in failures.withLock { $0.append(failure) } }
+    #expect(failures.withLock { $0 } == [nil])
+  }
+}

@@ -1,0 +1,64 @@
+import CambiumCore
+import CambiumFile
+import Foundation
+import Synchronization
+
+/// A device in memory whose syncs can be counted, held up and made to fail.
+final class CountingDevice: Device {
+  private struct State {
+    var syncCount = 0
+    var heldCount = 0
+    var holdsSyncs = false
+    var failsSyncs = false
+  }
+
+  private let inner = SimulatedDevice([])
+
+  /// A store on it that syncs only when it is asked to.
+  func makeStore() throws -> FileStore {
+    var options = FileStoreOptions()
+    options.device = { _ in self }
+    options.settleDelayNanoseconds = 3_600_000_000_000
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    return try FileStore(path: "simulated", options: options)
+  }
+  private let state = Mutex(State())
+
+  /// Such a store with an empty version, and the database in it.
+  func makeDatabase() throws -> (store: FileStore, database: Database) {
+    let store = try makeStore()
+    let database = try Database(store: store)
+    _ = try database.beginWrite().commit()
+    return (store, database)
+  }
+
+  var syncCount: Int { state.withLock { $0.syncCount } }
+  /// How many syncs were held up.
+  var heldCount: Int { state.withLock { $0.heldCount } }
+  var holdsSyncs: Bool {
+    get { state.withLock { $0.holdsSyncs } }
+    set { state.withLock { $0.holdsSyncs = newValue } }
+  }
+  var failsSyncs: Bool {
+    get { state.withLock { $0.failsSyncs } }
+    set { state.withLock { $0.failsSyncs = newValue } }
+  }
+
+  func byteCount() throws(DeviceError) -> Int { try inner.byteCount() }
+  func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) -> Int {
+    try inner.read(buffer, at: offset)
+  }
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
+    try inner.write(bytes, at: offset)
+  }
+  func startWriting(byteCount: Int, at offset: Int) {}
+  func truncate(to byteCount: Int) throws(DeviceError) { try inner.truncate(to: byteCount) }
+  func map(byteCount: Int) throws(DeviceError) -> Mapping? { try inner.map(byteCount: byteCount) }
+  func sync() throws(DeviceError) {
+    if holdsSyncs { state.withLock { $0.heldCount += 1 } }
+    while holdsSyncs { usleep(100) }
+    if failsSyncs { throw DeviceError(operation: "sync", code: EIO) }
+    try inner.sync()
+    state.withLock { $0.syncCount += 1 }
+  }
+}
