@@ -223,7 +223,7 @@ extension LeafColumn {
     }
   }
 
-  private func isDefault(_ row: Int) -> Bool {
+  func isDefault(_ row: Int) -> Bool {
     if isNull(row) || isNullable { return isNull(row) }
     switch type {
     case .int: return int(row) == 0
