@@ -24,8 +24,8 @@ struct DatabaseOverFileTests {
       guard state.spaceVersion != nil else { return [] }
       let blocks = state.space.blocks
       var expected = (0..<blocks.blockCount).map { blocks.reachableUnits(ofBlock: $0) }
-      for dead in state.space.ledger.pending {
-        for unit in dead.extent.address..<dead.extent.end {
+      for extent in state.space.ledger.pending {
+        for unit in extent.address..<extent.end {
           expected[Int(unit) / BlockMap.unitsPerBlock] += 1
         }
       }

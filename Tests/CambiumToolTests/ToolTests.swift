@@ -56,6 +56,32 @@ import Testing
     #expect(columns.map { $0["type"] as? String } == ["int", "bytes"])
   }
 
+  @Test func `inspect says who pins what, and how much that alone holds`() throws {
+    try makeStore()
+    var options = FileStoreOptions()
+    options.label = "a report"
+    let database = try Database(store: FileStore(path: path, options: options))
+    let pinned = try database.snapshot()
+    let deleting = try database.beginWrite()
+    let table = try #require(try deleting.editTable("class/Person"))
+    for key in 10_000..<12_000 as Range<Int64> { try table.remove(key: key) }
+    _ = try deleting.commit()
+    let alone = try #require(try database.statistics().exclusiveByteCounts[pinned.version])
+    #expect(alone > 100_000)
+    let outcome = try ToolRunner.run("inspect", path, "--json")
+    let pins = try #require(outcome.json["pins"] as? [[String: Any]])
+    let pin = try #require(pins.first { $0["version"] as? Int == Int(pinned.version) })
+    #expect(pin["process"] as? Int == Int(ProcessInfo.processInfo.processIdentifier))
+    #expect(pin["label"] as? String == "a report")
+    #expect(pin["ageSeconds"] as? Double ?? -1 >= 0)
+    #expect(pin["bytesAlone"] as? Int == alone)
+    let text = try ToolRunner.run("inspect", path).output
+    #expect(text.contains("version \(pinned.version) by process"))
+    #expect(text.contains("(a report)"))
+    #expect(text.contains("of its own"))
+    try database.close()
+  }
+
   @Test func `inspect prints for people`() throws {
     try makeStore()
     let outcome = try ToolRunner.run("inspect", path)

@@ -94,15 +94,39 @@ public struct FakeTree {
     return Page(bytes: page.bytes, byteCount: reference.byteCount, owner: page.owner)
   }
 
+  /// Writes a few children again that the store would like to have elsewhere.
+  private static func moveDown(
+    _ children: inout [PageReference], _ content: Content, _ writer: any PageWriter
+  ) throws(StoreError) {
+    guard let vacating = writer.vacating else { return }
+    var left = 3
+    for index in children.indices where left > 0 {
+      let child = children[index]
+      guard child.extent.end > vacating.address, child.born > vacating.seenUpTo else { continue }
+      writer.free(child)
+      children[index] = try write(bytes(seed: content[index]), writer)
+      left -= 1
+    }
+  }
+
   /// Changes up to `changeCount` children at random and writes the new root without publishing it.
+  ///
+  /// With `dropsMany`, three of four children go now and then.
   public static func change(
-    _ writer: any PageWriter, _ store: any PageStore, changeCount: Int,
+    _ writer: any PageWriter, _ store: any PageStore, changeCount: Int, dropsMany: Bool = false,
     generator: inout SeededGenerator
   ) throws(StoreError) -> (root: TreeRoot, content: Content) {
     let before = try read(writer.base.root, store)
     var content = before.content
     var children = before.children
     if Bool.random(using: &generator) { try writer.reserve(byteCount: changeCount * 2000) }
+    if dropsMany, content.count > 16, Int.random(in: 0..<12, using: &generator) == 0 {
+      for index in content.indices.reversed() where index % 4 > 0 {
+        writer.free(children[index])
+        content.remove(at: index)
+        children.remove(at: index)
+      }
+    }
     for _ in 0..<changeCount {
       switch Int.random(in: 0..<8, using: &generator) {
       case 0 where !content.isEmpty:
@@ -123,6 +147,7 @@ public struct FakeTree {
         content[index] = seed
       }
     }
+    try moveDown(&children, content, writer)
     if !writer.base.root.isEmpty { writer.free(writer.base.root.reference) }
     if content.isEmpty { return (.empty(.key), []) }
     var page: [UInt8] = withUnsafeBytes(of: UInt64(content.count)) { Array($0) }

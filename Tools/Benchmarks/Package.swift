@@ -8,6 +8,7 @@ let package = Package(
   products: [
     .executable(name: "bench-core", targets: ["BenchCore"]),
     .executable(name: "bench-objects", targets: ["BenchObjects"]),
+    .executable(name: "bench-space", targets: ["BenchSpace"]),
   ],
   dependencies: [
     .package(name: "cambium", path: "../.."),
@@ -38,6 +39,13 @@ let package = Package(
       name: "BenchObjects",
       dependencies: [
         .product(name: "Cambium", package: "cambium"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .executableTarget(
+      name: "BenchSpace",
+      dependencies: [
+        .product(name: "CambiumCore", package: "cambium"),
+        .product(name: "CambiumFile", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
   ],

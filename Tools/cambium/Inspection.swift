@@ -31,6 +31,8 @@ struct Inspection: Encodable {
     var label: String
     var version, newestVersion: UInt64
     var ageSeconds: Double
+    /// What no other held version sees; absent where that is not known.
+    var bytesAlone: Int?
   }
 
   var path, store, uuid, codec: String
@@ -67,7 +69,8 @@ struct Inspection: Encodable {
       .map { pin in
         Pin(
           process: pin.processNumber, label: pin.label, version: pin.versions.lowerBound,
-          newestVersion: pin.versions.upperBound, ageSeconds: max(0, now - Double(pin.since) / 1e9))
+          newestVersion: pin.versions.upperBound, ageSeconds: max(0, now - Double(pin.since) / 1e9),
+          bytesAlone: statistics.exclusiveByteCounts[pin.versions.lowerBound])
       }
     findings = report.findings
     trees = report.trees.map { tree in
@@ -105,7 +108,8 @@ struct Inspection: Encodable {
       let label = pin.label.isEmpty ? "" : " (\(pin.label))"
       print(
         "  pin              \(versions) by process \(pin.process)\(label), "
-          + "\(Int(pin.ageSeconds)) s old")
+          + "\(Int(pin.ageSeconds)) s old"
+          + (pin.bytesAlone.map { ", \(Output.bytes($0)) of its own" } ?? ""))
     }
     print("\nTrees")
     Output.table(

@@ -35,6 +35,7 @@ enum FileLayout {
     static let region: UInt8 = 18
     /// Only in references: a head has bytes of its own that say so.
     static let head: UInt8 = 19
+    static let waiting: UInt8 = 20
   }
 
   /// The fields of the identity sector, by offset.
@@ -121,11 +122,24 @@ enum FileLayout {
   /// The fields of the free map's directory, by offset; entries follow.
   enum Directory {
     static let kind = 0
+    /// How many pages of waiting extents are listed behind the regions.
+    static let waitingCount = kind + 4
     static let regionCount = kind + 8
     static let retired = regionCount + 8
     static let byteCount = retired + 8
     /// A reference to the region's page and the version its counts speak of.
     static let entryByteCount = PageReference.byteCount + 8
+    /// A reference to a page of waiting extents, and the first and last version that see any of them.
+    static let waitingByteCount = PageReference.byteCount + 16
+  }
+
+  /// The fields of a page of waiting extents, by offset; entries follow.
+  enum Waiting {
+    static let kind = 0
+    static let count = kind + 8
+    static let byteCount = count + 8
+    /// An extent, the version it was born in, and the first that does not see it.
+    static let entryByteCount = 24
   }
 }
 

@@ -46,6 +46,10 @@ struct FileState: Sendable {
   var turnsSinceRollCall = 0
   /// Whether a write is running in this store.
   var isWriting = false
+  /// Whether live pages are being moved from the end of the file to free room before it.
+  var isVacating = false
+  /// Before this version it is not tried again to cut off the end of the file.
+  var nextCut: Version = 0
   /// Whether closing has done its work.
   var isFinished = false
   /// Whether the file has been let go.
@@ -81,11 +85,14 @@ struct FileState: Sendable {
     var parts: [PageReference]
     /// Where the commit's head lies, if that is in a chain; kept as long as the record.
     var head: Extent?
+    /// What it freed.
+    var freed: [VersionLedger.Dead]
 
     init(_ record: CommitRecord) {
       version = record.version
       parts = record.parts
       head = record.headExtent
+      freed = record.freed
     }
   }
 

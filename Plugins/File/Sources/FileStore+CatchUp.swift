@@ -32,9 +32,9 @@ extension FileStore {
     if let known = state.spaceVersion {
       state.spaceVersion = nil
       // The records may be gone; what is pending is then found out as it is at the first load.
-      if (try? replay(&state, after: known)) == nil { try loadSpace(&state) }
+      if (try? replay(&state, after: known)) == nil { try loadSpaceOfHeld(&state) }
     } else {
-      try loadSpace(&state)
+      try loadSpaceOfHeld(&state)
     }
     noteSpaceVersion(state.newest.head.version)
     state.spaceVersion = state.newest.head.version
@@ -57,7 +57,7 @@ extension FileStore {
       else { continue }
       let version = memory.longWord(offset + SharedLayout.Process.spaceVersion)
         .pointee.load(ordering: .relaxed)
-      if version < oldest, newest - version < 1024 { oldest = version }
+      if version < oldest, newest - version < 256 { oldest = version }
     }
     return oldest
   }
@@ -81,6 +81,7 @@ extension FileStore {
     guard state.spaceVersion != nil else { return }
     let (held, mark) = (state.held, state.heldMark)
     state.space.keepPins { version in FileState.isHeld(version, held, mark) }
+    state.releaseOwn()
     if let quarantine = state.quarantineEnd,
       !held.contains(where: { $0.lowerBound < quarantine }),
       mark.isVolatile || mark.version >= quarantine
@@ -90,17 +91,35 @@ extension FileStore {
     }
   }
 
-  /// Now and then, when an old version is held: whether who holds it is still alive.
+  /// At the first turn, and now and then when an old version is held: whether who holds it is still
+  /// alive.
   func callTheRoll(_ state: inout FileState) {
     state.turnsSinceRollCall += 1
-    guard state.turnsSinceRollCall >= 64,
-      state.held.contains(where: { $0.lowerBound < state.newest.head.version })
-    else { return }
+    if state.spaceVersion != nil {
+      guard state.turnsSinceRollCall >= 64,
+        state.held.contains(where: { $0.lowerBound < state.newest.head.version })
+      else { return }
+    }
     state.turnsSinceRollCall = 0
     ProcessTable(memory: memory).clearDead(besides: slot)
   }
 
   // MARK: Loading
+
+  /// Reads the free map and the records since, again if pins have changed meanwhile: one that came too
+  /// late shows for a moment, and nothing is true of its version.
+  private func loadSpaceOfHeld(_ state: inout FileState) throws(StoreError) {
+    var triesLeft = 8
+    while true {
+      do throws(StoreError) {
+        return try loadSpace(&state)
+      } catch {
+        triesLeft -= 1
+        guard triesLeft > 0, PinTable(memory: memory).changes != state.seenPins else { throw error }
+        followHeld(&state)
+      }
+    }
+  }
 
   /// Reads the free map and the records since.
   ///
@@ -148,18 +167,17 @@ extension FileStore {
 
   /// Finds out what held versions older than the newest one still see.
   ///
-  /// The records tell, unless they are gone: then no block of the file as it is now is given out
-  /// until those versions are let go.
+  /// The records tell, and the lists that were made of them. Where an entry stands for a range it is
+  /// not known which versions were held at which time: then no block of the file as it is now is given
+  /// out until that range is let go.
   private func fileWhatIsPending(
     _ state: inout FileState, _ records: [CommitRecord]
   ) throws(StoreError) {
     let newest = state.newest.head.version
     let old = state.oldHeldVersions
     state.quarantineEnd = nil
-    let isKnown =
-      state.holdsSingleVersions && old.first ?? newest >= state.directory.retired
-    guard isKnown else {
-      state.space.blocks.extend(toBlockCount: state.fileByteCount / FileLayout.blockByteCount)
+    guard state.holdsSingleVersions else {
+      // Everything that any version saw while it was held lies below the newest head's mark.
       state.space.blocks.allocationFloor = state.space.blocks.blockCount
       state.quarantineEnd = newest
       state.space.ledger.hold(newest, .store)
@@ -168,8 +186,24 @@ extension FileStore {
     for version in old { state.space.ledger.pinOnce(version) }
     state.space.ledger.hold(newest, .store)
     guard let oldest = old.first else { return }
+    for page in state.directory.waiting where page.versions.upperBound >= oldest {
+      for entry in try page.read(identity: sector, device, path: path)
+      where state.space.ledger.take(entry.dead, freed: entry.freed) {
+        guard state.space.blocks.canHold(entry.dead.extent) else {
+          throw .damaged(Damage(.count, at: page.reference, "a list of waiting extents"))
+        }
+        state.space.blocks.hold(entry.dead.extent)
+      }
+    }
+    let durable = state.heldMark.isVolatile ? newest : state.heldMark.version
     for record in records where record.version > oldest {
-      for dead in record.freed where state.space.ledger.take(dead, freed: record.version) {
+      for dead in record.freed {
+        if dead.born == record.version {
+          if record.version <= durable { continue }
+          state.space.ledger.takeOwn(dead.extent, freed: record.version)
+        } else if !state.space.ledger.take(dead, freed: record.version) {
+          continue
+        }
         guard state.space.blocks.canHold(dead.extent) else {
           throw contradiction(record, dead.extent)
         }
@@ -299,5 +333,11 @@ extension FileState {
   mutating func publishSpace(version: Version, freed: [VersionLedger.Dead]) {
     if Self.isHeld(version - 1, held, heldMark) { space.ledger.pinOnce(version - 1) }
     space.publish(version: version, previous: version - 1, freed: freed)
+    releaseOwn()
+  }
+
+  /// Frees pages of the store's own that no durable version needs.
+  fileprivate mutating func releaseOwn() {
+    space.releaseOwn(upTo: heldMark.isVolatile ? .max : heldMark.version)
   }
 }

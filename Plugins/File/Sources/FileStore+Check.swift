@@ -41,7 +41,8 @@ extension FileStore {
   /// The pages of the newest version that belong to no tree: records, and the free map.
   private func ownPages(_ state: FileState) -> [PageReference] {
     let pages =
-      state.records.flatMap(\.parts) + state.directory.regions.map(\.page) + [state.directory.page]
+      state.records.flatMap(\.parts) + state.directory.regions.map(\.page)
+      + state.directory.waiting.map(\.reference) + [state.directory.page]
     return pages.filter { !$0.isNone }
   }
 }

@@ -37,8 +37,13 @@ extension FileStore {
     }
   }
 
+  /// How far a file of `byteCount` bytes grows ahead of need.
+  func growth(ahead byteCount: Int) -> Int {
+    min(max(byteCount / 16, 256 << 10), options.growthByteCount)
+  }
+
   private func grow(from current: Int, to end: Int) throws(StoreError) {
-    let ahead = min(max(current / 4, 256 << 10), options.growthByteCount)
+    let ahead = growth(ahead: current)
     let block = FileLayout.blockByteCount
     let needed = (end + block - 1) / block * block
     var target = max(needed, (current + ahead) / block * block)

@@ -244,8 +244,23 @@ public final class FileStore: PageStore {
         freeByteCount: state.space.freeByteCount + state.fileByteCount - state.space.totalByteCount,
         pendingByteCount: state.space.pendingByteCount, newestVersion: state.newest.head.version,
         durableVersion: memory.durableMark?.version ?? state.mark.version,
-        pinnedVersions: Set(ranges.flatMap { [$0.lowerBound, $0.upperBound] }).sorted())
+        pinnedVersions: Self.versions(ranges).sorted(),
+        exclusiveByteCounts: state.quarantineEnd == nil
+          ? state.space.ledger.exclusiveByteCounts : [:])
     }
+  }
+
+  /// How many versions are pinned, by all users of the file.
+  ///
+  /// Where a user pins more than are listed one by one, only the oldest and the newest of them count.
+  public func pinnedVersionCount() throws(StoreError) -> Int {
+    try withOpenState { _ throws(StoreError) in
+      Self.versions(PinTable(memory: memory).held()).count
+    }
+  }
+
+  private static func versions(_ ranges: [ClosedRange<Version>]) -> Set<Version> {
+    Set(ranges.flatMap { [$0.lowerBound, $0.upperBound] })
   }
 
   // MARK: Writing
@@ -255,8 +270,12 @@ public final class FileStore: PageStore {
   /// Throws when the store is read-only, closed, or poisoned by a failed sync.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     if options.isReadOnly { throw .readOnly(path: path) }
-    let base = try takeTurn { state throws(StoreError) in try catchUp(&state) }
-    return FileWriter(store: self, base: base)
+    var vacating: Vacating?
+    let base = try takeTurn { state throws(StoreError) in
+      try catchUp(&state)
+      vacating = vacate(&state)
+    }
+    return FileWriter(store: self, base: base, vacating: vacating)
   }
 
   /// Waits for the turn to write, mends what a crash has left, and lets `prepare` see to what is

@@ -22,8 +22,8 @@ public struct FileStoreOptions: Sendable {
   /// Its name, and what it wants kept, are recorded in a new file; that of an existing file must be
   /// the same.
   public var codec: (any PageCodec)?
-  /// How far the file grows ahead of need at most, in bytes; a file of less than four times that
-  /// grows by a quarter of itself.
+  /// How far the file grows ahead of need at most, in bytes; a file of less than sixteen times that
+  /// grows by a sixteenth of itself.
   public var growthByteCount = 4 << 20
   /// What this user of the file is called where its users and their pins are listed; at most 95
   /// bytes of it are kept.
@@ -38,8 +38,11 @@ public struct FileStoreOptions: Sendable {
   /// What stands in for the lock file when the device is the caller's: it outlives a store as the lock
   /// file outlives a process that is killed.
   var memory: SharedMemory?
-  /// More than this behind what is used is cut off at close, to a quarter of it.
+  /// More than this behind what is used is cut off at close, to a quarter of it; in ordinary operation
+  /// more than twice as much, to half of it.
   package var largestSlackByteCount = 512 << 10
+  /// Live pages are not moved for the sake of fewer bytes.
+  package var leastVacatedByteCount = 1 << 20
   /// How many records pile up before the free map is brought up to date.
   package var foldAfterRecordCount = 64
   /// How many heads are chained to one in a slot at most.

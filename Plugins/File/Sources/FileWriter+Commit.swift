@@ -114,7 +114,7 @@ extension FileWriter {
       }
       regionCount = records.count > 16 * threshold ? 64 : records.count > 4 * threshold ? 8 : 2
     }
-    for region in directory.oldest(regionCount) {
+    for region in directory.oldest(regionCount) + directory.pages(behind: vacating?.address) {
       let old = directory.regions[region].page
       var counts = store.state.withLock {
         Array($0.space.blocks.reachableCounts(ofRegion: region))
@@ -124,20 +124,58 @@ extension FileWriter {
         counts.isEmpty
         ? PageReference.none : try writePage(counts, rawKind: FileLayout.Kind.region)
       directory.regions[region] = FreeMapDirectory.Region(page: page, version: base.version)
-      if !old.isNone { free(old) }
+      if !old.isNone { giveUp(old.extent) }
     }
     let complete = directory.completeVersion(newest: base.version)
     directory.retired = min(complete, durable, store.oldestSpaceVersion(newest: base.version))
-    for record in records where record.version <= directory.retired {
-      for part in record.parts { free(part) }
-      if let head = record.head {
-        free(
-          PageReference(
-            checksum: 0, extent: head, rawKind: FileLayout.Kind.head, born: record.version))
-      }
+    let retiring = records.filter { $0.version <= directory.retired }
+    for record in retiring {
+      for part in record.parts { giveUp(part.extent) }
+      if let head = record.head { giveUp(head) }
     }
-    if !directory.page.isNone { free(directory.page) }
+    try keepWaiting(retiring, &directory)
+    if !directory.page.isNone { giveUp(directory.page.extent) }
     directory.page = try writePage(directory.packed, rawKind: FileLayout.Kind.directory)
+  }
+
+  /// Frees a page of the store's own, which no reader sees: said to be born in this version, it waits
+  /// until this version is durable and for nobody else.
+  private func giveUp(_ extent: Extent) {
+    freed.append(VersionLedger.Dead(extent: extent, born: version))
+  }
+
+  /// Writes down what pinned versions see of what the records that are given up have freed.
+  private func keepWaiting(
+    _ retiring: [FileState.LiveRecord], _ directory: inout FreeMapDirectory
+  ) throws(StoreError) {
+    let (held, new) = store.state.withLock { state in
+      let isPinned = directory.waiting.map { state.isPinned($0.versions) }
+      return (isPinned, retiring.flatMap { state.waiting($0) })
+    }
+    for (page, isHeld) in zip(directory.waiting, held) where !isHeld {
+      giveUp(page.reference.extent)
+    }
+    directory.waiting = zip(directory.waiting, held).filter(\.1).map(\.0)
+    if new.isEmpty { return }
+    var entries = new
+    while let last = directory.waiting.last,
+      last.entryCount <= min(entries.count, WaitingPage.largestEntryCount / 2)
+    {
+      let old = try last.read(identity: store.sector, store.device, path: store.path)
+      entries += store.state.withLock { state in
+        old.filter { $0.freed > $0.dead.born && state.isPinned($0.dead.born...$0.freed - 1) }
+      }
+      giveUp(last.reference.extent)
+      directory.waiting.removeLast()
+    }
+    while !entries.isEmpty {
+      let part = entries.prefix(WaitingPage.largestEntryCount)
+      let page = try writePage(WaitingPage.packed(part), rawKind: FileLayout.Kind.waiting)
+      let first = part.reduce(Version.max) { min($0, $1.dead.born) }
+      let last = part.reduce(Version(0)) { max($0, $1.freed - 1) }
+      directory.waiting.append(WaitingPage(reference: page, versions: first...last))
+      entries.removeFirst(part.count)
+    }
   }
 
   private func writeRecord(metadata: [UInt8]) throws(StoreError) -> CommitRecord {

@@ -7,6 +7,7 @@ final class FileWriter: PageWriter {
   let store: FileStore
   /// Whether the commit writes the whole free map anew.
   let rebuildsFreeMap: Bool
+  let vacating: Vacating?
   // Exclusivity is not checked: a write has one user, and no access to these calls out.
   @exclusivity(unchecked) var allocations = AllocationLog()
   @exclusivity(unchecked) var freed: [VersionLedger.Dead] = []
@@ -18,8 +19,11 @@ final class FileWriter: PageWriter {
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
 
-  init(store: FileStore, base: Head, rebuildsFreeMap: Bool = false) {
+  init(
+    store: FileStore, base: Head, rebuildsFreeMap: Bool = false, vacating: Vacating? = nil
+  ) {
     self.store = store
+    self.vacating = vacating
     self.rebuildsFreeMap = rebuildsFreeMap
     self.base = base
     version = base.version + 1
@@ -116,6 +120,7 @@ final class FileWriter: PageWriter {
       let pin = try commit(root: root, durability: durability, metadata: metadata)
       hasEnded = true
       beforeNext(pin.head)
+      store.cutFreeTail()
       store.endWrite()
       return pin
     } catch {

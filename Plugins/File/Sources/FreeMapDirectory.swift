@@ -15,6 +15,8 @@ struct FreeMapDirectory: Sendable {
   }
 
   var regions: [Region] = []
+  /// What records told that were given up since: extents that a pinned version still saw then.
+  var waiting: [WaitingPage] = []
   /// The directory's own page.
   var page = PageReference.none
   /// Records up to this version were freed; those after it are all there.
@@ -70,10 +72,20 @@ struct FreeMapDirectory: Sendable {
       }.prefix(count))
   }
 
+  /// A few regions that are not touched, but whose pages reach beyond `address`.
+  func pages(behind address: UInt64?) -> ArraySlice<Int> {
+    guard let address else { return [] }
+    return regions.indices.filter {
+      regions[$0].touchedSince == nil && regions[$0].page.extent.end > address
+    }.prefix(2)
+  }
+
   /// The directory's page.
   var packed: [UInt8] {
     typealias Field = FileLayout.Directory
-    let used = Field.byteCount + regions.count * Field.entryByteCount
+    let used =
+      Field.byteCount + regions.count * Field.entryByteCount
+      + waiting.count * Field.waitingByteCount
     let unitCount = Int(Extent.unitCount(forByteCount: used))
     var bytes = StoredBytes(byteCount: unitCount * Extent.unitByteCount)
     bytes.store(FileLayout.Kind.directory, at: Field.kind)
@@ -83,6 +95,13 @@ struct FreeMapDirectory: Sendable {
       let offset = Field.byteCount + index * Field.entryByteCount
       bytes.store(region.page, at: offset)
       bytes.store(region.version, at: offset + PageReference.byteCount)
+    }
+    bytes.store(UInt32(waiting.count), at: Field.waitingCount)
+    for (index, page) in waiting.enumerated() {
+      let offset = used - (waiting.count - index) * Field.waitingByteCount
+      bytes.store(page.reference, at: offset)
+      bytes.store(page.versions.lowerBound, at: offset + PageReference.byteCount)
+      bytes.store(page.versions.upperBound, at: offset + PageReference.byteCount + 8)
     }
     return bytes.bytes
   }
@@ -114,6 +133,18 @@ struct FreeMapDirectory: Sendable {
           version: bytes.load(offset + PageReference.byteCount, as: UInt64.self)))
     }
     directory.retired = bytes.load(Field.retired, as: UInt64.self)
+    let waitingCount = Int(bytes.load(Field.waitingCount, as: UInt32.self))
+    let first = Field.byteCount + Int(count) * Field.entryByteCount
+    guard waitingCount <= (bytes.bytes.count - first) / Field.waitingByteCount else {
+      throw .damaged(Damage(.bounds, at: reference, "the free map's directory"))
+    }
+    for index in 0..<waitingCount {
+      let offset = first + index * Field.waitingByteCount
+      let low = bytes.load(offset + PageReference.byteCount, as: UInt64.self)
+      let high = bytes.load(offset + PageReference.byteCount + 8, as: UInt64.self)
+      directory.waiting.append(
+        WaitingPage(reference: bytes.reference(offset), versions: low...max(low, high)))
+    }
     return directory
   }
 

@@ -88,7 +88,8 @@ final class MemoryContent: Sendable {
       StoreStatistics(
         totalByteCount: state.space.totalByteCount, freeByteCount: state.space.freeByteCount,
         pendingByteCount: state.space.pendingByteCount, newestVersion: state.head.version,
-        durableVersion: state.head.version, pinnedVersions: state.space.ledger.pinnedVersions)
+        durableVersion: state.head.version, pinnedVersions: state.space.ledger.pinnedVersions,
+        exclusiveByteCounts: state.space.ledger.exclusiveByteCounts)
     }
   }
 

@@ -170,12 +170,8 @@ public final class RealmInstance {
   // MARK: Writing
 
   func beginWrite() throws(StoreError) {
-    if let limit = configuration.maximumNumberOfActiveVersions {
-      let count = try coordinator.database.statistics().pinnedVersions.count
-      guard count <= limit else {
-        throw .tooManyVersions(count: count, limit: Int(clamping: limit))
-      }
-    }
+    try coordinator.database.checkActiveVersions(
+      limit: configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) })
     let transaction = try coordinator.database.beginWrite()
     session = WriteSession(realm: self, transaction: transaction)
     moved()

@@ -31,6 +31,7 @@ enum CatalogEntry {
   }
 
   private static let rootsOffset = 24
+  private static let keyTreeRootOffset = 8
 
   /// The stored form.
   var bytes: [UInt8] {
@@ -59,6 +60,17 @@ enum CatalogEntry {
       writer.put(description.attributes)
     }
     return writer.bytes
+  }
+
+  /// Where in the stored form of a table or key tree its roots stand; empty for anything else, and for
+  /// what breaks the format.
+  static func rootOffsets(_ stored: UnsafeRawBufferPointer) -> [Int] {
+    switch CatalogEntry(Array(stored)) {
+    case .keyTree: [keyTreeRootOffset]
+    case .table(let table):
+      table.roots.indices.map { rootsOffset + $0 * TreeRoot.byteCount }
+    default: []
+    }
   }
 
   /// A table's roots, which every commit writes: put together in one go.

@@ -142,13 +142,22 @@ extension ColumnLeaf {
   func forEachOutboardRow(
     _ visit: (Int, OutboardCell) throws(StoreError) -> Void
   ) throws(StoreError) {
+    try forEachOutboardEntry { row, _, cell throws(StoreError) in try visit(row, cell) }
+  }
+
+  /// Calls `visit` with the row, the stored bytes and the cell of each value that lives outside of the
+  /// leaf.
+  func forEachOutboardEntry<Failure: Error>(
+    _ visit: (Int, UnsafeRawBufferPointer, OutboardCell) throws(Failure) -> Void
+  ) throws(Failure) {
     for index in 0..<columnCount {
       let entry = page.bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
       guard let column = LeafColumn(entry: entry, leaf: self), column.outboard != nil,
         let parts = column.bytesColumn
       else { continue }
       for row in 0..<rowCount where parts.isOutboard(row) {
-        if let cell = OutboardCell(parts.entry(row)) { try visit(row, cell) }
+        let entry = parts.entry(row)
+        if let cell = OutboardCell(entry) { try visit(row, entry, cell) }
       }
     }
   }

@@ -70,6 +70,9 @@ public protocol PageStore: AnyObject, Sendable {
   /// Sizes and pins, for people and tools.
   func statistics() throws(StoreError) -> StoreStatistics
 
+  /// How many versions are pinned, by all users of the store; the newest one counts if it is.
+  func pinnedVersionCount() throws(StoreError) -> Int
+
   /// Compares the store's own bookkeeping with what the newest version reaches.
   ///
   /// `reachable` are the extents of all pages of the newest version, sorted by address. Returns a
@@ -102,6 +105,11 @@ extension PageStore {
       then(error)
     }
   }
+
+  /// Counts what ``statistics()`` lists.
+  public func pinnedVersionCount() throws(StoreError) -> Int {
+    try statistics().pinnedVersions.count
+  }
 }
 
 /// One write to a store: allocate, write, free, then publish or abort.
@@ -113,6 +121,10 @@ public protocol PageWriter: AnyObject {
   var base: Head { get }
   /// The version that publishing will make.
   var version: Version { get }
+  /// Which pages the store would like to have elsewhere; nil when all are welcome where they are.
+  ///
+  /// The engine writes some of them again with each commit.
+  var vacating: Vacating? { get }
 
   /// Says that about `byteCount` bytes will be allocated next, so that they can lie together.
   func reserve(byteCount: Int) throws(StoreError)
@@ -152,7 +164,26 @@ public protocol PageWriter: AnyObject {
   func abort()
 }
 
+/// The end of a store that is to be given back to the system: live pages there should move to free
+/// room before it.
+public struct Vacating: Hashable, Sendable {
+  /// Pages that reach beyond this address should move, in units.
+  public var address: UInt64
+  /// Pages born in this version or before should stay: a version that has been pinned for long sees
+  /// them, so that moving them would free nothing.
+  public var seenUpTo: Version
+
+  /// Asks for pages behind `address` that were born after `seenUpTo`.
+  public init(address: UInt64, seenUpTo: Version) {
+    self.address = address
+    self.seenUpTo = seenUpTo
+  }
+}
+
 extension PageWriter {
+  /// All pages are welcome where they are.
+  public var vacating: Vacating? { nil }
+
   /// Writes without looking at `checksum`.
   public func write(
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
@@ -270,11 +301,16 @@ public struct StoreStatistics: Hashable, Sendable {
   public var durableVersion: Version
   /// The versions that something pins, oldest first.
   public var pinnedVersions: [Version]
+  /// What each pinned version sees and no other pinned version, nor the durable or the newest one.
+  ///
+  /// So much becomes free when its last pin ends. For a version that is missing the store does not
+  /// know.
+  public var exclusiveByteCounts: [Version: Int]
 
   /// What a store counted at one moment; sizes are in bytes.
   public init(
     totalByteCount: Int, freeByteCount: Int, pendingByteCount: Int, newestVersion: Version,
-    durableVersion: Version, pinnedVersions: [Version]
+    durableVersion: Version, pinnedVersions: [Version], exclusiveByteCounts: [Version: Int] = [:]
   ) {
     self.totalByteCount = totalByteCount
     self.freeByteCount = freeByteCount
@@ -282,5 +318,6 @@ public struct StoreStatistics: Hashable, Sendable {
     self.newestVersion = newestVersion
     self.durableVersion = durableVersion
     self.pinnedVersions = pinnedVersions
+    self.exclusiveByteCounts = exclusiveByteCounts
   }
 }

@@ -49,7 +49,7 @@ extension StoreError: CustomStringConvertible {
     case .ownershipLost(let path):
       "Another writer has taken over '\(path)'. Open it again."
     case .tooManyVersions(let count, let limit):
-      "Number of active versions (\(count)) in the Realm exceeded the limit of \(limit)"
+      "Number of active versions (\(count)) in the Realm exceeded the limit of \(limit). Release snapshots and frozen objects that are no longer needed."
     case .closed(let path):
       "'\(path)' has been closed. Open it again."
     case .forked(let path):

@@ -29,6 +29,8 @@ package struct BlockMap: Sendable {
   private var cursor: Int
   /// No block before this one is given out: it is not known what old versions see there.
   package var allocationFloor: Int
+  /// Room behind this block is given out only when there is none before it; nil for no such block.
+  package var allocationCeiling: Int?
 
   private struct Region: Sendable {
     var freeCount = 0
@@ -252,16 +254,24 @@ package struct BlockMap: Sendable {
   /// Nothing is marked: room is in use from ``hold(_:)`` on.
   package mutating func findRun(minimum: Int, wanted: Int) -> Range<Int>? {
     guard freeBlockCount >= minimum else { return nil }
-    if let run = search(wanted) { return run }
+    guard let ceiling = allocationCeiling else {
+      return findRun(minimum: minimum, wanted: wanted, below: blockCount)
+    }
+    return findRun(minimum: minimum, wanted: wanted, below: min(ceiling, blockCount))
+      ?? findRun(minimum: minimum, wanted: wanted, below: blockCount)
+  }
+
+  private mutating func findRun(minimum: Int, wanted: Int, below ceiling: Int) -> Range<Int>? {
+    if let run = search(wanted, below: ceiling) { return run }
     // Bulk work takes smaller holes too, so that they do not stay for ever; but not crumbs, which
     // would cost it a write each. Crumbs serve when much of the store consists of them.
     let least = max(minimum, isSparse ? 1 : 16)
     var length = wanted > Self.smallRunBlockCount ? wanted / 2 : wanted - 1
     while length > least {
-      if let run = search(length) { return run }
+      if let run = search(length, below: ceiling) { return run }
       length = length > Self.smallRunBlockCount ? length / 2 : length - 1
     }
-    return least < wanted ? search(least) : nil
+    return least < wanted ? search(least, below: ceiling) : nil
   }
 
   /// Runs up to this length are looked for block by block.
@@ -288,11 +298,11 @@ package struct BlockMap: Sendable {
   /// The next search starts here.
   package mutating func moveCursor(to block: Int) { cursor = block }
 
-  private mutating func search(_ count: Int) -> Range<Int>? {
-    if cursor >= blockCount || cursor < allocationFloor { cursor = allocationFloor }
-    if let run = search(count, from: cursor, to: blockCount) { return run }
+  private mutating func search(_ count: Int, below ceiling: Int) -> Range<Int>? {
+    if cursor >= ceiling || cursor < allocationFloor { cursor = allocationFloor }
+    if let run = search(count, from: cursor, to: ceiling) { return run }
     // A run may begin before the cursor and reach over it.
-    let end = min(blockCount, cursor + count - 1)
+    let end = min(ceiling, cursor + count - 1)
     return search(count, from: allocationFloor, to: end)
   }
 

@@ -248,11 +248,19 @@ package struct Space: Sendable {
   }
 
   /// Makes `version` the newest, held one in place of `previous`, and files what it freed.
+  ///
+  /// What is said to be born in `version` itself are pages of the store's own, which no version sees.
   package mutating func publish(
     version: Version, previous: Version, freed: [VersionLedger.Dead]
   ) {
     ledger.hold(version, .store)
-    for dead in freed where !ledger.take(dead, freed: version) { blocks.letGo(dead.extent) }
+    for dead in freed {
+      if dead.born == version {
+        ledger.takeOwn(dead.extent, freed: version)
+      } else if !ledger.take(dead, freed: version) {
+        blocks.letGo(dead.extent)
+      }
+    }
     release(previous, .store)
     endWrite()
   }
@@ -260,6 +268,11 @@ package struct Space: Sendable {
   /// Ends the pins of all versions that `isPinned` denies.
   package mutating func keepPins(where isPinned: (Version) -> Bool) {
     ledger.keepPins(where: isPinned) { blocks.letGo($0) }
+  }
+
+  /// Frees the store's own pages that were given up by versions up to `durable`.
+  package mutating func releaseOwn(upTo durable: Version) {
+    ledger.releaseOwn(upTo: durable) { blocks.letGo($0) }
   }
 
   /// Ends one hold of `version` and frees what nobody sees any more.

@@ -21,7 +21,7 @@ package enum SpaceCheck {
     for (left, right) in zip(inside, inside.dropFirst()) where right.address < left.end {
       findings.append("\(describe(right)) is used twice")
     }
-    let pending = space.ledger.pending.map(\.extent).sorted { $0.address < $1.address }
+    let pending = space.ledger.pending.sorted { $0.address < $1.address }
     findings += overlaps(inside, pending).map { "\(describe($0)) is reachable and pending" }
     findings += compareCounts(space, used: inside, pending: pending)
     if findings.count > findingLimit {

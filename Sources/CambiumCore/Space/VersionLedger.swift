@@ -39,7 +39,9 @@ package struct VersionLedger: Sendable {
 
   /// Ascending by version; few.
   private var held: [Held] = []
-  /// The units in all buckets.
+  /// The store's own pages that wait for a version to become durable, in the order of versions.
+  private var own: [(extent: Extent, freed: Version)] = []
+  /// The units of all extents that wait.
   package private(set) var pendingUnitCount: UInt64 = 0
 
   package init() {}
@@ -47,8 +49,20 @@ package struct VersionLedger: Sendable {
   /// The versions that readers and the running write pin, oldest first.
   package var pinnedVersions: [Version] { held.filter { $0.pinCount > 0 }.map(\.version) }
 
-  /// All extents in buckets, in no order.
-  package var pending: [Dead] { held.flatMap(\.bucket) }
+  /// All extents that wait, in no order.
+  package var pending: [Extent] { held.flatMap { $0.bucket.map(\.extent) } + own.map(\.extent) }
+
+  /// What each pinned version sees and no other held version does, in bytes.
+  package var exclusiveByteCounts: [Version: Int] {
+    var counts: [Version: Int] = [:]
+    for index in held.indices where held[index].pinCount > 0 {
+      counts[held[index].version] = held[index].bucket.reduce(0) { sum, dead in
+        let isSeenBefore = index > 0 && dead.born <= held[index - 1].version
+        return isSeenBefore ? sum : sum + dead.extent.byteCount
+      }
+    }
+    return counts
+  }
 
   /// Whether something holds `version`.
   package func isHeld(_ version: Version) -> Bool { held.contains { $0.version == version } }
@@ -114,6 +128,24 @@ package struct VersionLedger: Sendable {
     where isPinned: (Version) -> Bool, free: (Extent) -> Void
   ) {
     for version in pinnedVersions where !isPinned(version) { release(version, .pin, free: free) }
+  }
+
+  /// Takes in a page of the store's own that version `freed` gave up: no version sees it, but what
+  /// is durable leads to it until that version is.
+  package mutating func takeOwn(_ extent: Extent, freed: Version) {
+    own.append((extent, freed))
+    pendingUnitCount += extent.unitCount
+  }
+
+  /// Calls `free` with the store's own pages that were given up by versions up to `durable`.
+  package mutating func releaseOwn(upTo durable: Version, free: (Extent) -> Void) {
+    let count = own.firstIndex { $0.freed > durable } ?? own.count
+    if count == 0 { return }
+    for page in own[..<count] {
+      pendingUnitCount -= page.extent.unitCount
+      free(page.extent)
+    }
+    own.removeFirst(count)
   }
 
   /// Takes in an extent that version `freed` is the first not to see; true when it waits for a held

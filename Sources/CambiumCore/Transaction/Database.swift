@@ -9,6 +9,15 @@ public struct DatabaseOptions: Hashable, Sendable {
   public var pageCacheByteCount = 64 << 20
   /// How many pages of dropped trees a commit frees at most.
   public var deadPagesPerCommit = 1024
+  /// How many bytes of live pages a commit moves, about, when much of the store is free, so that the
+  /// store can give its end back to the system; 0 if pages are never to be moved.
+  public var movedByteCountPerCommit = 128 << 10
+  /// How many versions may be pinned, by all users of the store, when a transaction begins; nil for
+  /// any number.
+  ///
+  /// What is pinned and was changed since is kept: this tells of a snapshot that was forgotten, in
+  /// place of a store that grows. The newest version counts if somebody reads it.
+  public var maximumNumberOfActiveVersions: Int?
 
   /// The default of every option.
   public init() {}
@@ -30,6 +39,8 @@ public final class Database: Sendable {
   private let cache: PageCache
   let tables = TableCache()
   let combiner = WriteCombiner()
+  /// How far pages have been moved from the end of the store.
+  let moves = Mutex(PageMover.Progress())
   private let latest = Mutex(LatestSnapshot())
 
   /// Opens the database in `store`, whose pages go through `codec`.
@@ -73,7 +84,11 @@ public final class Database: Sendable {
   ///
   /// One transaction at a time may run among all users of the store; waiting ones are served in
   /// the order of their calls.
+  ///
+  /// Throws ``StoreError/tooManyVersions(count:limit:)`` when more versions are pinned than
+  /// ``DatabaseOptions/maximumNumberOfActiveVersions`` allows; the way out is to release snapshots.
   public func beginWrite() throws(StoreError) -> WriteTransaction {
+    try checkActiveVersions(limit: options.maximumNumberOfActiveVersions)
     let writer = try store.beginWrite()
     do throws(StoreError) {
       let pin = try store.pin()
@@ -82,6 +97,13 @@ public final class Database: Sendable {
       writer.abort()
       throw error
     }
+  }
+
+  /// Throws ``StoreError/tooManyVersions(count:limit:)`` when more than `limit` versions are pinned.
+  package func checkActiveVersions(limit: Int?) throws(StoreError) {
+    guard let limit else { return }
+    let count = try store.pinnedVersionCount()
+    if count > limit { throw .tooManyVersions(count: count, limit: limit) }
   }
 
   /// Makes everything committed so far durable.

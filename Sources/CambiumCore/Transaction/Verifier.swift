@@ -30,6 +30,13 @@ extension Database {
     return (verifier.report, extents)
   }
 
+  /// The extents of all pages of the version that `snapshot` sees, sorted by address.
+  package func extents(of snapshot: Snapshot) -> [Extent] {
+    var verifier = Verifier(snapshot: snapshot, progress: nil)
+    verifier.run()
+    return verifier.sortedExtents()
+  }
+
   private func verifyOnce(
     _ progress: ((Int) -> Void)?
   ) throws(StoreError) -> (VerificationReport, Version) {

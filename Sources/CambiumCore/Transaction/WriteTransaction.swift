@@ -191,14 +191,17 @@ public final class WriteTransaction: DatabaseView {
       try recordDeadRoots()
       try DeadRoots(catalog: catalog, context: context)
         .reclaim(pageLimit: database.options.deadPagesPerCommit)
-      let root = try catalog.flush()
+      let flushed = try catalog.flush()
+      let root = try vacate(flushed)
       // The next writer reads these pages, and begins before this call returns.
       let pin = try writer.publish(
         root: root, durability: durability, metadata: metadata
       ) { [self] head in
         context.trustWritten()
-        database.tables.advance(
-          from: writer.base, to: head.version, epoch: head.epoch, tableChanges)
+        if root == flushed {
+          database.tables.advance(
+            from: writer.base, to: head.version, epoch: head.epoch, tableChanges)
+        }
         beforeNext(head.version)
       }
       end()
@@ -207,6 +210,16 @@ public final class WriteTransaction: DatabaseView {
       rollback()
       throw error
     }
+  }
+
+  /// Moves some pages to where the store would like them; the new root of the catalog.
+  private func vacate(_ root: TreeRoot) throws(StoreError) -> TreeRoot {
+    let limit = database.options.movedByteCountPerCommit
+    guard limit > 0, let vacating = writer.vacating else { return root }
+    var progress = database.moves.withLock { $0 }
+    let moved = try PageMover.move(root, context, vacating, byteLimit: limit, &progress)
+    database.moves.withLock { $0 = progress }
+    return moved
   }
 
   /// Drops all changes.

@@ -16,6 +16,8 @@
 
   /// The size of the stored form.
   public static let storedByteCount = 32
+  /// Where the reference begins in the stored form.
+  static let referenceOffset = 8
   /// The longest piece of a value in one page, in bytes.
   public static let chunkByteCount = 256 << 10
   /// How many references one list holds.

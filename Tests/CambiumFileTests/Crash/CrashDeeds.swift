@@ -4,7 +4,7 @@
 struct CrashDeeds {
   enum Kind: CaseIterable {
     case chainedHead, slotHead, settledHead, volatileHead
-    case growth, truncation, fold, commitDuringSync, failedOperation
+    case growth, truncation, fold, commitDuringSync, failedOperation, vacatingWrite
   }
 
   private var counts: [Kind: Int] = [:]

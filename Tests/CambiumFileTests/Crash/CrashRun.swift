@@ -34,6 +34,7 @@ struct CrashSettings {
     options.largestSingleSyncByteCount = 24 << 10
     options.growthByteCount = 16 << 10
     options.largestSlackByteCount = 8 << 10
+    options.leastVacatedByteCount = 16 << 10
     // Only explicit syncs, so that a run repeats itself.
     options.relaxedDelayNanoseconds = 3_600_000_000_000
     options.timer = IdleTimer { 0 }
@@ -64,10 +65,12 @@ final class CrashRun<Work: CrashWork> {
     var deeds = CrashDeeds(device.operations, device.initial)
     deeds[.commitDuringSync] = duringSyncCount
     deeds[.failedOperation] = failureCount
+    deeds[.vacatingWrite] = vacatingCount
     return deeds
   }
   private var duringSyncCount = 0
   private var failureCount = 0
+  private var vacatingCount = 0
   private let settings: CrashSettings
   private var generator: SeededGenerator
   private var contents: [Point: Work.Content]
@@ -226,6 +229,8 @@ final class CrashRun<Work: CrashWork> {
       return promise(Point(try store.newestHead()))
     default: break
     }
+    // What the last write was asked.
+    if store.state.withLock({ $0.isVacating }) { vacatingCount += 1 }
     guard
       let point = try commit(
         work, settings.durabilities.randomElement(using: &generator) ?? .full)

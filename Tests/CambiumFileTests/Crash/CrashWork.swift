@@ -50,7 +50,7 @@ final class PageWork: CrashWork {
     isLarge: Bool, _ generator: inout SeededGenerator
   ) throws(StoreError) -> FakeTree.Content {
     let (root, content) = try FakeTree.change(
-      running, store, changeCount: isLarge ? 30 : 3, generator: &generator)
+      running, store, changeCount: isLarge ? 30 : 3, dropsMany: true, generator: &generator)
     self.root = root
     return content
   }

@@ -1,0 +1,90 @@
+import CambiumCore
+
+/// Giving space back to the system while the file is in use: its end is emptied by moving live pages
+/// down, and cut off.
+extension FileStore {
+  /// Pins that are so many versions old count as lasting.
+  private static let lastingPinAge: Version = 256
+
+  /// Decides whether the write that begins is to move pages, and which; everything it writes goes
+  /// before them as long as there is room.
+  ///
+  /// It begins when more than a third of what is used could be given back, and goes on until little
+  /// more than the ninth is free that commits need to find room.
+  func vacate(_ state: inout FileState) -> Vacating? {
+    let total = state.space.blocks.blockCount
+    let used = total - state.space.blocks.freeBlockCount
+    let end = used + used / 8
+    let least = options.leastVacatedByteCount / FileLayout.blockByteCount
+    state.isVacating =
+      total - end > least + (state.isVacating ? 0 : used / 4)
+      && state.space.blocks.allocationFloor == sector.firstBlock
+    state.space.blocks.allocationCeiling = state.isVacating ? end : nil
+    guard state.isVacating else { return nil }
+    let newest = state.newest.head.version
+    let lasting = state.held.filter { newest - min(newest, $0.lowerBound) >= Self.lastingPinAge }
+    return Vacating(
+      address: UInt64(end * BlockMap.unitsPerBlock),
+      seenUpTo: lasting.map { min($0.upperBound, newest) }.max() ?? 0)
+  }
+
+  // MARK: Cutting
+
+  /// Cuts off what is free at the end of the file, if that is much; for the holder of the turn.
+  ///
+  /// Both slots are left as they are. Should the file be opened from either, it must be as long as the
+  /// head there says, so that nothing is cut before heads that say less have taken their places. An
+  /// error changes nothing.
+  func cutFreeTail() {
+    guard turn != nil || options.device != nil else { return }
+    let isDue = state.withLock { state in
+      guard !state.isClosed, !state.isPoisoned, state.newest.head.version >= state.nextCut,
+        cutTarget(state) != nil
+      else { return false }
+      // Who cannot cut now need not try with each commit.
+      state.nextCut = state.newest.head.version + 64
+      return true
+    }
+    guard isDue, memory.condition == .clean else { return }
+    try? withSlots { () throws(StoreError) in
+      try writing.withLock { _ throws(StoreError) in
+        let target = try state.withLock { state throws(StoreError) -> Int? in
+          try ensureOpen(state)
+          return cutTarget(state)
+        }
+        guard let target else { return }
+        try device.perform(path: path) { device throws(DeviceError) in
+          try device.truncate(to: target)
+        }
+        state.withLock { $0.fileByteCount = target }
+      }
+    }
+  }
+
+  /// To which length the file should be cut; nil when it is right as it is.
+  private func cutTarget(_ state: borrowing FileState) -> Int? {
+    guard let used = neededByteCount(state) else { return nil }
+    let slack = options.largestSlackByteCount
+    guard state.fileByteCount - used > max(2 * slack, used / 8) else { return nil }
+    return used + max(slack / 2, growth(ahead: used)) / FileLayout.blockByteCount
+      * FileLayout.blockByteCount
+  }
+
+  /// Up to where the file is needed by any version that is held, and by any head from which it may be
+  /// opened; nil while that is not known.
+  private func neededByteCount(_ state: borrowing FileState) -> Int? {
+    let newest = state.newest
+    guard state.spaceVersion == newest.head.version else { return nil }
+    var blockCount = max(newest.blockCount, state.space.blocks.usedBlockCount)
+    let mark = state.mark
+    if !mark.isVolatile {
+      // The head at the end of a chain is at hand only while it is the newest one.
+      guard mark.version == newest.head.version || mark.version == mark.slotVersion else {
+        return nil
+      }
+      for slot in state.slots { blockCount = max(blockCount, slot?.blockCount ?? 0) }
+    }
+    // Readers look at a few bytes behind a page at once.
+    return (blockCount + 1) * FileLayout.blockByteCount
+  }
+}

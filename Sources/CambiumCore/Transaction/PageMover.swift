@@ -1,0 +1,137 @@
+/// Moves pages from the end of a store to free room before it, a few with each commit, so that the
+/// end can be cut off.
+///
+/// A page moves by being written again: its parents follow, because they name it, up to the catalog.
+/// Nothing else about it changes. Which pages lie at the end is found out by walking through all trees;
+/// a commit reads and moves a bounded number of pages, and the next one goes on from there.
+struct PageMover {
+  /// Where the walk through a database stands, from one commit to the next.
+  struct Progress {
+    /// Which child to go on with, in each page on the way down from the catalog's root; empty at the
+    /// beginning.
+    fileprivate var position: [Int] = []
+    /// How many pages this walk has moved.
+    fileprivate var movedCount = 0
+    /// Pages of this size and more found no room during this walk, in units.
+    fileprivate var unmovableUnitCount = UInt64.max
+    /// How many commits pass before the next look: nothing could be moved.
+    fileprivate var restingCount = 0
+    fileprivate static let restingCommitCount = 256
+  }
+
+  private let context: WriteContext
+  private let goal: Vacating
+  /// How many more bytes may be written, and pages read.
+  private var bytesLeft: Int
+  private var pagesLeft: Int
+  /// How many pages were moved.
+  private var movedCount = 0
+  /// Pages of this size and more find no room, in units.
+  private var unmovableUnitCount = UInt64.max
+  /// Where the walk was cut short, innermost page first.
+  private var cut: [Int]?
+
+  /// One page is read for so many bytes that may be written.
+  private static let byteCountPerPage = 2048
+  /// Parents are written, too.
+  private static let leastPageCount = 16
+
+  /// Moves pages of the tree at `root`, the flushed catalog of the transaction of `context`, and of
+  /// all trees that it names, in pursuit of `goal`; the catalog's new root.
+  ///
+  /// Writes about `byteLimit` bytes at most. What is damaged stays where it is. After an error the
+  /// transaction must be rolled back.
+  static func move(
+    _ root: TreeRoot, _ context: WriteContext, _ goal: Vacating, byteLimit: Int,
+    _ progress: inout Progress
+  ) throws(StoreError) -> TreeRoot {
+    if progress.restingCount > 0 {
+      progress.restingCount -= 1
+      return root
+    }
+    if root.isEmpty { return root }
+    var mover = PageMover(context, goal, byteLimit: byteLimit)
+    mover.unmovableUnitCount = progress.unmovableUnitCount
+    var root = root
+    root.reference = try mover.visit(
+      root.reference, PageRole(root, isCatalog: true), from: progress.position[...])
+    progress.movedCount += mover.movedCount
+    progress.position = mover.cut?.reversed() ?? []
+    progress.unmovableUnitCount = mover.unmovableUnitCount
+    if mover.cut == nil {
+      if progress.movedCount == 0 { progress.restingCount = Progress.restingCommitCount }
+      progress.movedCount = 0
+      progress.unmovableUnitCount = .max
+    }
+    return root
+  }
+
+  private init(_ context: WriteContext, _ goal: Vacating, byteLimit: Int) {
+    self.context = context
+    self.goal = goal
+    bytesLeft = byteLimit
+    pagesLeft = max(Self.leastPageCount, byteLimit / Self.byteCountPerPage)
+  }
+
+  private var isExhausted: Bool { bytesLeft <= 0 || pagesLeft <= 0 }
+
+  /// Moves what is below the page at `reference` from child `position.first` on, and then the page;
+  /// its new reference, or the old one if it stays.
+  private mutating func visit(
+    _ reference: PageReference, _ role: PageRole, from position: ArraySlice<Int>
+  ) throws(StoreError) -> PageReference {
+    // A page is never younger than those that lead to it.
+    if reference.born <= goal.seenUpTo { return reference }
+    pagesLeft -= 1
+    let page: Page
+    let links: [PageLinks.Link]
+    do throws(StoreError) {
+      page = try context.source.page(reference, role.kind)
+      links = try PageLinks(page, role).links
+    } catch {
+      if error.damage(at: reference) != nil { return reference }
+      throw error
+    }
+    var changes: [(offset: Int, reference: PageReference)] = []
+    var next = position
+    for index in (position.first ?? 0)..<max(position.first ?? 0, links.count) {
+      if isExhausted {
+        cut = [index]
+        break
+      }
+      let link = links[index]
+      let moved = try visit(link.reference, link.role, from: next.dropFirst())
+      next = []
+      if moved != link.reference { changes.append((link.offset, moved)) }
+      if cut != nil {
+        cut?.append(index)
+        break
+      }
+    }
+    let isMoving =
+      reference.extent.end > goal.address && reference.unitCount < unmovableUnitCount && cut == nil
+    guard isMoving || !changes.isEmpty else { return reference }
+    return try rewrite(page, reference, role.kind, changes)
+  }
+
+  /// Writes `page` with other references in place of some of its own.
+  private mutating func rewrite(
+    _ page: Page, _ reference: PageReference, _ kind: PageKind,
+    _ changes: [(offset: Int, reference: PageReference)]
+  ) throws(StoreError) -> PageReference {
+    let copy = PageBuffer(byteCount: page.byteCount)
+    copy.bytes.copyMemory(from: page.bytes, byteCount: page.byteCount)
+    withExtendedLifetime(page) {}
+    for change in changes { change.reference.store(to: copy.bytes + change.offset) }
+    context.free(reference)
+    let moved = try context.write(
+      UnsafeRawBufferPointer(start: copy.bytes, count: page.byteCount), kind: kind)
+    bytesLeft -= moved.byteCount
+    if moved.extent.end > goal.address {
+      unmovableUnitCount = min(unmovableUnitCount, moved.unitCount)
+    } else if reference.extent.end > goal.address {
+      movedCount += 1
+    }
+    return moved
+  }
+}

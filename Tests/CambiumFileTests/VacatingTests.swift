@@ -1,0 +1,239 @@
+import CambiumCore
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CambiumFile
+
+/// Giving space back to the system while the file is in use.
+struct VacatingTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("a.cambium") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// What every kind of tree and value holds: rows with text, an index, large values, and lists that
+  /// rows own.
+  private struct Content {
+    var names: [Int64: [UInt8]] = [:]
+    var lists: [Int64: Int] = [:]
+    var values: [String: [UInt8]] = [:]
+    static let listLayout = ColumnLayout([ColumnSpec(id: 1, type: .int, isNullable: false)])
+  }
+
+  private func open(
+    codec: (any PageCodec)? = nil, moved: Int = 64 << 10
+  ) throws -> Database {
+    var options = FileStoreOptions(codec: codec)
+    options.largestSlackByteCount = 32 << 10
+    options.growthByteCount = 32 << 10
+    options.leastVacatedByteCount = 64 << 10
+    options.foldAfterRecordCount = 8
+    var databaseOptions = DatabaseOptions()
+    databaseOptions.movedByteCountPerCommit = moved
+    return try Database(
+      store: FileStore(path: path, options: options), options: databaseOptions)
+  }
+
+  private func bytes(_ random: inout SeededGenerator, count: ClosedRange<Int>) -> [UInt8] {
+    let words = (0...Int.random(in: count, using: &random) / 8).map { _ in random.next() }
+    return words.withUnsafeBytes { Array($0) }
+  }
+
+  private func load(_ database: Database, seed: UInt64) throws -> Content {
+    var random = SeededGenerator(seed: seed)
+    var content = Content()
+    let transaction = try database.beginWrite()
+    let table = try transaction.createTable(
+      "Person",
+      columns: [
+        ColumnDescriptor(type: .bytes, isNullable: false, name: "name"),
+        ColumnDescriptor(type: .bytes, isNullable: false, name: "list"),
+      ])
+    let index = try transaction.editKeyTree("index")
+    for key in 0..<2000 as Range<Int64> {
+      let name = bytes(&random, count: key % 50 == 0 ? 1500...300_000 : 200...300)
+      content.names[key] = name
+      try name.withUnsafeBytes { name in
+        _ = try table.insert(key: key, values: [(1, .bytes(name))])
+      }
+      try index.set(Array("key \(key)".utf8), Array(name.prefix(1200)))
+      if key % 20 == 0 {
+        let list = ColumnTreeEditor(
+          root: .empty(.position), layout: Content.listLayout, context: transaction.context)
+        let count = Int.random(in: 1...1500, using: &random)
+        for place in 0..<count { try list.insert(at: place, values: [.int(key + Int64(place))]) }
+        content.lists[key] = count
+        try table.update(key: key, column: 2, value: .tree(try list.flush()))
+      }
+    }
+    for number in 0..<40 {
+      let value = bytes(&random, count: 10...3000)
+      content.values["value/\(number)"] = value
+      try transaction.setValue("value/\(number)", value)
+    }
+    _ = try transaction.commit()
+    return content
+  }
+
+  /// Deletes `share` of all rows with their entries in the index.
+  private func thinOut(
+    _ database: Database, _ content: inout Content, share: Double, seed: UInt64
+  ) throws {
+    var random = SeededGenerator(seed: seed)
+    let transaction = try database.beginWrite()
+    let table = try #require(try transaction.editTable("Person"))
+    let index = try transaction.editKeyTree("index")
+    for key in content.names.keys.sorted() where Double.random(in: 0..<1, using: &random) < share {
+      try table.remove(key: key)
+      try index.remove(Array("key \(key)".utf8))
+      content.names[key] = nil
+      content.lists[key] = nil
+    }
+    _ = try transaction.commit()
+  }
+
+  private func expect(_ content: Content, in snapshot: Snapshot) throws {
+    let table = try #require(try snapshot.table("Person")).groups[0]
+    let index = try #require(try snapshot.keyTree("index"))
+    #expect(table.count == content.names.count)
+    #expect(index.count == content.names.count)
+    for (key, name) in content.names {
+      let row = try #require(try table.seek(key))
+      let column = try #require(row.leaf.column(1))
+      guard try table.bytes(of: column.bytes(row.row)) == name,
+        try index.value(for: Array("key \(key)".utf8)) == Array(name.prefix(1200))
+      else {
+        Issue.record("Row \(key) is another one.")
+        return
+      }
+      guard let count = content.lists[key] else { continue }
+      let owner = try #require(row.leaf.column(2))
+      let root = try #require(owner.bytes(row.row).tree)
+      let list = ColumnTree(root: root, source: snapshot.source)
+      #expect(list.count == count)
+      let last = try #require(try list.select(count - 1))
+      #expect(last.leaf.column(1)?.int(last.row) == key + Int64(count - 1))
+    }
+    for (name, value) in content.values { #expect(try snapshot.value(name) == value) }
+  }
+
+  private func byteCount() throws -> Int { try FileStore.inspect(path: path).fileByteCount }
+
+  @Test(arguments: [false, true])
+  func `a file of which most was deleted shrinks with small commits while a reader goes on`(
+    hasCodec: Bool
+  ) throws {
+    let database = try open(codec: hasCodec ? MaskCodec() : nil)
+    var content = try load(database, seed: 1)
+    let full = try byteCount()
+    try thinOut(database, &content, share: 0.8, seed: 2)
+    let reading = Mutex((rounds: 0, isDone: false, failures: [String]()))
+    let ended = DispatchSemaphore(value: 0)
+    let expected = content
+    let count = expected.names.count
+    Thread {
+      while !reading.withLock({ $0.isDone }) {
+        do {
+          let snapshot = try database.snapshot()
+          let table = try snapshot.table("Person")?.groups[0]
+          var rows = 0
+          var cursor = table?.leafCursor()
+          var isValid = try cursor?.first() ?? false
+          while isValid, let leaf = cursor?.leaf {
+            rows += leaf.rowCount
+            isValid = try cursor?.next() ?? false
+          }
+          if rows != count { throw StoreError.versionGone(snapshot.version) }
+        } catch {
+          reading.withLock { $0.failures.append("\(error)") }
+        }
+        reading.withLock { $0.rounds += 1 }
+      }
+      ended.signal()
+    }.start()
+    for number in 0..<400 {
+      let transaction = try database.beginWrite()
+      try transaction.setValue("counter", Array("\(number)".utf8))
+      _ = try transaction.commit(durability: number % 4 == 0 ? .full : .relaxed)
+    }
+    reading.withLock { $0.isDone = true }
+    ended.wait()
+    #expect(reading.withLock { $0.failures } == [])
+    try database.sync()
+    let report = try database.verify()
+    #expect(report.findings == [])
+    try expect(content, in: database.snapshot())
+    // A third is free, and some more in blocks that are not full.
+    #expect(try byteCount() < report.reachableByteCount * 2)
+    #expect(try byteCount() < full / 2)
+    try database.close()
+  }
+
+  @Test func `pages that a lasting pin sees are not moved, and are when it ends`() throws {
+    let database = try open()
+    var content = try load(database, seed: 3)
+    var pinned: Snapshot? = try database.snapshot()
+    let old = content
+    try thinOut(database, &content, share: 0.8, seed: 4)
+    func commit(_ count: Int) throws {
+      for number in 0..<count {
+        let transaction = try database.beginWrite()
+        try transaction.setValue("counter", Array("\(number)".utf8))
+        _ = try transaction.commit(durability: .relaxed)
+      }
+    }
+    try commit(600)
+    let held = try byteCount()
+    try expect(old, in: try #require(pinned))
+    pinned = nil
+    // It rests for a while after it has found nothing to move.
+    try commit(800)
+    #expect(try byteCount() < held / 2)
+    #expect(try database.verify().findings == [])
+    try expect(content, in: database.snapshot())
+    try database.close()
+  }
+
+  @Test func `nothing is moved when that is not wanted`() throws {
+    let database = try open(moved: 0)
+    var content = try load(database, seed: 5)
+    try thinOut(database, &content, share: 0.8, seed: 6)
+    let before = try #require(try database.snapshot().table("Person")).groups.map(\.root)
+    for number in 0..<100 {
+      let transaction = try database.beginWrite()
+      try transaction.setValue("counter", Array("\(number)".utf8))
+      _ = try transaction.commit(durability: .relaxed)
+    }
+    let after = try #require(try database.snapshot().table("Person")).groups.map(\.root)
+    #expect(after == before)
+    try database.close()
+  }
+
+  @Test func `a free end is cut off in ordinary operation`() throws {
+    let store = try FileStore(path: path)
+    let database = try Database(store: store)
+    let filling = try database.beginWrite()
+    for number in 0..<20 {
+      try filling.setValue("\(number)", [UInt8](repeating: UInt8(number), count: 300_000))
+    }
+    _ = try filling.commit()
+    #expect(try byteCount() > 6_000_000)
+    for number in 1..<20 {
+      let transaction = try database.beginWrite()
+      try transaction.setValue("\(number)", nil)
+      _ = try transaction.commit()
+    }
+    for number in 0..<80 {
+      let transaction = try database.beginWrite()
+      try transaction.setValue("counter", Array("\(number)".utf8))
+      _ = try transaction.commit()
+    }
+    #expect(try byteCount() < 2_000_000)
+    #expect(try database.verify().findings == [])
+    #expect(try database.snapshot().value("0") == [UInt8](repeating: 0, count: 300_000))
+    try database.close()
+    #expect(try Database(store: FileStore(path: path)).verify().findings == [])
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// The file at one moment; all sizes are in bytes.
+struct Sample: Codable {
+  var commit: Int
+  /// The length of the file.
+  var file: Int
+  /// What the newest version reaches.
+  var reachable: Int
+  /// What pinned versions and the last durable one hold besides.
+  var held: Int
+  /// What each pin alone holds, added up.
+  var alone: Int
+  var pins: Int
+  /// What the file may take.
+  var bound: Int
+
+  /// The last durable version may hold so much.
+  static let durableByteCount = 16 << 20
+
+  var line: String {
+    func megabytes(_ count: Int) -> String { String(format: "%9.1f", Double(count) / 1e6) }
+    return "\(String(format: "%9d", commit)) commits: file \(megabytes(file)) MB, "
+      + "bound \(megabytes(bound)), reachable \(megabytes(reachable)), "
+      + "held \(megabytes(held)), alone \(megabytes(alone)), \(pins) pins"
+  }
+}
+
+/// What became of a situation.
+struct Report: Codable {
+  var situation: Situation
+  var rows: Int
+  var samples: [Sample]
+  var microsecondsPerCommit: Double
+
+  /// Whether the file never took more than it may.
+  var isWithin: Bool { samples.allSatisfy { $0.file <= $0.bound } }
+
+  /// By which share the file grew in the second half, the bound aside.
+  var trend: Double {
+    let half = samples[samples.count / 2...]
+    guard let first = half.first, let last = half.last else { return 0 }
+    return Double(last.file - last.bound - first.file + first.bound) / Double(first.file)
+  }
+
+  var line: String {
+    let peak = samples.map { Double($0.file) / Double($0.bound) }.max() ?? 0
+    return "\(situation.rawValue): \(isWithin ? "within" : "PAST") the bound, at most "
+      + String(format: "%.0f %% of it", peak * 100)
+      + String(format: ", trend of the second half %+.1f %%", trend * 100)
+      + String(format: ", %.1f µs per commit", microsecondsPerCommit)
+  }
+}
