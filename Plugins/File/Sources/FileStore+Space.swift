@@ -39,7 +39,7 @@ extension FileStore {
 
   /// How far a file of `byteCount` bytes grows ahead of need.
   func growth(ahead byteCount: Int) -> Int {
-    min(max(byteCount / 16, 256 << 10), options.growthByteCount)
+    min(max(byteCount / 32, 256 << 10), options.growthByteCount)
   }
 
   private func grow(from current: Int, to end: Int) throws(StoreError) {

@@ -5,16 +5,18 @@ import CambiumCore
 extension FileStore {
   /// Pins that are so many versions old count as lasting.
   private static let lastingPinAge: Version = 256
+  /// So many free blocks are left at least.
+  private static let spareBlockCount = 64
 
   /// Decides whether the write that begins is to move pages, and which; everything it writes goes
   /// before them as long as there is room.
   ///
-  /// It begins when more than a third of what is used could be given back, and goes on until little
-  /// more than the ninth is free that commits need to find room.
+  /// It begins when more than a quarter of what is used could be given back, and goes on until little
+  /// more is free than commits need to find room.
   func vacate(_ state: inout FileState) -> Vacating? {
     let total = state.space.blocks.blockCount
     let used = total - state.space.blocks.freeBlockCount
-    let end = used + used / 8
+    let end = used + used / 16 + Self.spareBlockCount
     let least = options.leastVacatedByteCount / FileLayout.blockByteCount
     state.isVacating =
       total - end > least + (state.isVacating ? 0 : used / 4)
@@ -32,11 +34,9 @@ extension FileStore {
 
   /// Cuts off what is free at the end of the file, if that is much; for the holder of the turn.
   ///
-  /// Both slots are left as they are. Should the file be opened from either, it must be as long as the
-  /// head there says, so that nothing is cut before heads that say less have taken their places. An
-  /// error changes nothing.
+  /// Should the file be opened from either slot, it must be as long as the head there says: nothing is
+  /// cut before heads that say less have taken their places. An error changes nothing.
   func cutFreeTail() {
-    guard turn != nil || options.device != nil else { return }
     let isDue = state.withLock { state in
       guard !state.isClosed, !state.isPoisoned, state.newest.head.version >= state.nextCut,
         cutTarget(state) != nil

@@ -22,8 +22,8 @@ public struct FileStoreOptions: Sendable {
   /// Its name, and what it wants kept, are recorded in a new file; that of an existing file must be
   /// the same.
   public var codec: (any PageCodec)?
-  /// How far the file grows ahead of need at most, in bytes; a file of less than sixteen times that
-  /// grows by a sixteenth of itself.
+  /// How far the file grows ahead of need at most, in bytes; a file of less than 32 times that
+  /// grows by a 32nd of itself.
   public var growthByteCount = 4 << 20
   /// What this user of the file is called where its users and their pins are listed; at most 95
   /// bytes of it are kept.
@@ -54,9 +54,10 @@ public struct FileStoreOptions: Sendable {
   /// Relaxed commits are made durable after this time at the latest.
   package var relaxedDelayNanoseconds: Int64 = 100_000_000
   /// Relaxed commits are made durable at once after so many bytes.
-  package var relaxedByteCount = 16 << 20
-  /// Relaxed commits wait for the medium after so many bytes.
-  package var relaxedLimitByteCount = 64 << 20
+  package var relaxedByteCount = 4 << 20
+  /// Relaxed commits wait for the medium after so many bytes: the last durable version is held until
+  /// there is a newer one, and with it what was freed since.
+  package var relaxedLimitByteCount = 8 << 20
 
   /// A settled head is written when no commit came for so long.
   package var settleDelayNanoseconds: Int64 = 1_000_000_000

@@ -109,9 +109,8 @@ extension FileWriter {
     }
     var regionCount = Int.max
     if !rebuildsFreeMap {
-      guard records.count > threshold, records[records.count - threshold].version <= durable else {
-        return
-      }
+      // Those behind the durable version stay, however many they are.
+      guard records.count > threshold, records[threshold - 1].version <= durable else { return }
       regionCount = records.count > 16 * threshold ? 64 : records.count > 4 * threshold ? 8 : 2
     }
     for region in directory.oldest(regionCount) + directory.pages(behind: vacating?.address) {
@@ -206,7 +205,8 @@ extension FileStore {
   fileprivate func publish(
     _ outcome: FileWriter.Outcome, _ writer: FileWriter, _ durability: Durability
   ) throws(StoreError) -> Pin {
-    let byteCount = Int(writer.allocations.unitCount) * Extent.unitByteCount
+    // What the durable version holds meanwhile is freed block by block.
+    let byteCount = writer.allocations.blockCount * FileLayout.blockByteCount
     switch durability {
     case .full:
       let (pin, isSettled) = try withSlots { () throws(StoreError) in

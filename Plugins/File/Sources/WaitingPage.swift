@@ -51,7 +51,8 @@ struct WaitingPage: Hashable, Sendable {
     typealias Field = FileLayout.Waiting
     let bytes = StoredBytes(
       try FreeMapDirectory.checkedPage(
-        reference, rawKind: FileLayout.Kind.waiting, identity: identity, device: device, path: path))
+        reference, rawKind: FileLayout.Kind.waiting, identity: identity, device: device, path: path)
+    )
     let count = bytes.load(Field.count, as: UInt64.self)
     guard bytes.load(Field.kind, as: UInt8.self) == FileLayout.Kind.waiting,
       count <= UInt64((bytes.bytes.count - Field.byteCount) / Field.entryByteCount)

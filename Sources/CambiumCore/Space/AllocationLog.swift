@@ -30,6 +30,20 @@ package struct AllocationLog: Sendable {
     count == entries.count ? entries : entries.filter { $0.extent.unitCount > 0 }
   }
 
+  /// How many blocks the allocated extents touch; one that was left and come back to counts again.
+  package var blockCount: Int {
+    let unitsPerBlock = UInt64(BlockMap.unitsPerBlock)
+    var count: UInt64 = 0
+    var last = UInt64.max
+    for entry in entries where entry.extent.unitCount > 0 {
+      let first = entry.extent.address / unitsPerBlock
+      let end = (entry.extent.end - 1) / unitsPerBlock
+      count += end - first + (first == last ? 0 : 1)
+      last = end
+    }
+    return Int(count)
+  }
+
   /// Notes a new extent.
   package mutating func append(_ extent: Extent) {
     if hasPositions { positions[extent.address] = entries.count }

@@ -278,8 +278,8 @@ package struct BlockMap: Sendable {
   private static let smallRunBlockCount = 8
 
   /// Whether so much is free in small holes that it pays to use them: a sixteenth of the store, but
-  /// not less than 1 MiB.
-  package var isSparse: Bool { freeBlockCount > max(256, blockCount / 16) }
+  /// not less than 512 KiB.
+  package var isSparse: Bool { freeBlockCount > max(128, blockCount / 16) }
 
   /// The blocks at the end of the store that `count` blocks in a row would take; they begin with the
   /// free ones there.

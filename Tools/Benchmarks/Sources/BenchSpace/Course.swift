@@ -95,15 +95,16 @@ struct Course {
     _ = try transaction.commit(durability: .relaxed)
   }
 
-  /// Pins a version now and then until there are enough; later lets them go one by one.
+  /// Pins a version now and then in the first half; then lets them go one by one, and is done well
+  /// before the end.
   private mutating func changePins(_ commit: Int) throws {
-    let distance = max(1, min(1000, commitCount / 2 / pinCount))
-    guard commit % distance == 0 else { return }
-    if commit / distance < pinCount {
-      snapshots.append(try database.snapshot())
-    } else if commit >= commitCount / 2, !snapshots.isEmpty,
-      commit % (max(1, commitCount / 3 / pinCount / distance) * distance) == 0
-    {
+    let half = commitCount / 2
+    let distance = max(1, min(1000, half / pinCount))
+    if commit < half {
+      if commit % distance == 0, snapshots.count < pinCount {
+        snapshots.append(try database.snapshot())
+      }
+    } else if (commit - half) % max(1, commitCount / 3 / pinCount) == 0, !snapshots.isEmpty {
       snapshots.remove(at: Int(random.next() % UInt64(snapshots.count)))
     }
   }
@@ -122,8 +123,9 @@ struct Course {
     largestBound = max(largestBound, bound)
     return Sample(
       commit: commit, file: statistics.totalByteCount, reachable: report.reachableByteCount,
-      held: statistics.pendingByteCount, alone: alone, pins: statistics.pinnedVersions.count,
-      bound: situation == .staggered ? largestBound : bound)
+      held: statistics.pendingByteCount, alone: alone, free: statistics.freeByteCount,
+      pins: statistics.pinnedVersions.count,
+      bound: snapshots.count > 0 && situation == .staggered ? largestBound : bound)
   }
 }
 

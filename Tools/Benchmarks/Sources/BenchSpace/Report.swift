@@ -11,6 +11,8 @@ struct Sample: Codable {
   var held: Int
   /// What each pin alone holds, added up.
   var alone: Int
+  /// What the next commits can use.
+  var free: Int
   var pins: Int
   /// What the file may take.
   var bound: Int
@@ -22,7 +24,7 @@ struct Sample: Codable {
     func megabytes(_ count: Int) -> String { String(format: "%9.1f", Double(count) / 1e6) }
     return "\(String(format: "%9d", commit)) commits: file \(megabytes(file)) MB, "
       + "bound \(megabytes(bound)), reachable \(megabytes(reachable)), "
-      + "held \(megabytes(held)), alone \(megabytes(alone)), \(pins) pins"
+      + "held \(megabytes(held)), alone \(megabytes(alone)), free \(megabytes(free)), \(pins) pins"
   }
 }
 
@@ -38,9 +40,10 @@ struct Report: Codable {
 
   /// By which share the file grew in the second half, the bound aside.
   var trend: Double {
-    let half = samples[samples.count / 2...]
+    let half = samples.suffix(samples.count / 2)
     guard let first = half.first, let last = half.last else { return 0 }
-    return Double(last.file - last.bound - first.file + first.bound) / Double(first.file)
+    let growth = (last.file - last.bound) - (first.file - first.bound)
+    return Double(growth) / Double(first.file)
   }
 
   var line: String {
