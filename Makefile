@@ -6,7 +6,7 @@ TRAITS ?= --enable-all-traits
 STORE ?= file
 AT ?=
 
-.PHONY: test demo fuzz sanitize soak bench bench-core bench-growth bench-objects install lint docs clean
+.PHONY: test demo fuzz sanitize soak bench bench-core bench-growth bench-objects bench-space install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
@@ -37,6 +37,13 @@ bench-growth: bench-core
 bench-core:
 	@Tools/install-packages liblmdb-dev librocksdb-dev libsqlite3-dev
 	@$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-core >&2
+
+# How large a file becomes while versions are pinned and rows are changed one by one; fails when it
+# is more than it may be. ROWS=1000000, COMMITS=1000000 and JSON=1 are options.
+bench-space:
+	@$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-space >&2
+	@Tools/Benchmarks/.build/release/bench-space --rows $(or $(ROWS),1000000) \
+	  --commits $(or $(COMMITS),1000000) $(if $(JSON),--json)
 
 # What the object layer costs per operation. OBJECTS=20000 and JSON=1 are options.
 bench-objects:
