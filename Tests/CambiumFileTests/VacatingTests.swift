@@ -225,7 +225,7 @@ struct VacatingTests {
       try transaction.setValue("\(number)", nil)
       _ = try transaction.commit()
     }
-    for number in 0..<80 {
+    for number in 0..<120 {
       let transaction = try database.beginWrite()
       try transaction.setValue("counter", Array("\(number)".utf8))
       _ = try transaction.commit()

@@ -5,8 +5,6 @@ import CambiumCore
 extension FileStore {
   /// Pins that are so many versions old count as lasting.
   private static let lastingPinAge: Version = 256
-  /// So many free blocks are left at least.
-  private static let spareBlockCount = 64
 
   /// Decides whether the write that begins is to move pages, and which; everything it writes goes
   /// before them as long as there is room.
@@ -16,8 +14,8 @@ extension FileStore {
   func vacate(_ state: inout FileState) -> Vacating? {
     let total = state.space.blocks.blockCount
     let used = total - state.space.blocks.freeBlockCount
-    let end = used + used / 16 + Self.spareBlockCount
     let least = options.leastVacatedByteCount / FileLayout.blockByteCount
+    let end = used + used / 16 + least / 4
     state.isVacating =
       total - end > least + (state.isVacating ? 0 : used / 4)
       && state.space.blocks.allocationFloor == sector.firstBlock
@@ -41,8 +39,8 @@ extension FileStore {
       guard !state.isClosed, !state.isPoisoned, state.newest.head.version >= state.nextCut,
         cutTarget(state) != nil
       else { return false }
-      // Who cannot cut now need not try with each commit.
-      state.nextCut = state.newest.head.version + 64
+      // Who cannot cut now need not try with each commit: two chains later both slots are others.
+      state.nextCut = state.newest.head.version + 2 * options.chainLimit
       return true
     }
     guard isDue, memory.condition == .clean else { return }
