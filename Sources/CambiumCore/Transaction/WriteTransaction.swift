@@ -201,6 +201,7 @@ public final class WriteTransaction: DatabaseView {
           from: writer.base, to: head.version, epoch: head.epoch, tableChanges)
         beforeNext(head.version)
       }
+      database.supersede(by: pin.head.version)
       end()
       return pin
     } catch {
