@@ -72,7 +72,8 @@ let package = Package(
     // Tests.
     .target(name: "TestSupport", dependencies: ["CambiumCore"], path: "Tests/TestSupport"),
     .testTarget(
-      name: "CambiumCoreTests", dependencies: ["CambiumCore", "CambiumMemory", "TestSupport"]),
+      name: "CambiumCoreTests",
+      dependencies: ["CambiumCore", "CambiumMemory", "CPlatform", "TestSupport"]),
     .testTarget(
       name: "CambiumMemoryTests", dependencies: ["CambiumMemory", "TestSupport"]),
     .testTarget(

@@ -92,6 +92,20 @@ const void *cambium_memmem(const void *haystack, size_t haystack_count, const vo
   return memmem(haystack, haystack_count, needle, needle_count);
 }
 
+enum { large_page_byte_count = 2 << 20 };
+
+void *cambium_allocate_large(size_t byte_count) {
+  if (byte_count < 2 * large_page_byte_count) return malloc(byte_count);
+  void *memory;
+  if (posix_memalign(&memory, large_page_byte_count, byte_count) != 0) return NULL;
+#if defined(__linux__)
+  madvise(memory, byte_count, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
+
+void cambium_deallocate_large(void *memory) { free(memory); }
+
 // MARK: Files
 
 int cambium_fallocate(int descriptor, int64_t offset, int64_t length) {

@@ -245,6 +245,7 @@ extension FileStore {
       state.withLock { state in
         let wasClosed = state.isClosed
         state.isClosed = true
+        isClosed.store(true, ordering: .releasing)
         return wasClosed
       }
     }

@@ -44,6 +44,8 @@ public final class FileStore: PageStore {
   /// Held while slots are written and while a sync decides about them.
   let slotsLock = Mutex<Void>(())
   let state: Mutex<FileState>
+  /// The state's `isClosed`, to be asked without its lock.
+  let isClosed = Atomic(false)
   private let forkCount = cambium_fork_count()
 
   /// Opens the file at `path`, or makes it unless it is opened for reading only.
@@ -128,6 +130,13 @@ public final class FileStore: PageStore {
     }
   }
 
+  /// Whether what `pin` holds is still the newest version.
+  ///
+  /// Asks the shared word alone, without a lock.
+  public func isNewest(_ pin: Pin) -> Bool {
+    memory.liveWord == pin.mark && !isClosed.load(ordering: .acquiring) && !isForked
+  }
+
   /// Looks whether another process has published a version since.
   @inline(__always)
   func followLiveHead(_ state: inout FileState) throws(StoreError) {
@@ -168,7 +177,9 @@ public final class FileStore: PageStore {
   func pin(_ head: Head, _ state: borrowing FileState) -> Pin {
     let mapping = state.mapping
     let readable = min(mapping?.byteCount ?? 0, state.fileByteCount)
-    return Pin(head: head, base: mapping?.base, readableByteCount: readable) {
+    return Pin(
+      head: head, base: mapping?.base, readableByteCount: readable, mark: state.seenLive
+    ) {
       withExtendedLifetime(mapping) {}
       self.unpin(head.version)
     }

@@ -21,6 +21,8 @@ final class MemoryContent: Sendable {
   let uuid: (UInt64, UInt64)
   let memory = ReservedMemory()
   private let state: Mutex<State>
+  /// The version of the state's head, to be asked without its lock.
+  private let newestVersion = Atomic<Version>(0)
   private let writers = WriterQueue()
   private let commits = CommitSignal()
 
@@ -45,6 +47,11 @@ final class MemoryContent: Sendable {
   // MARK: Reading
 
   var newestHead: Head { state.withLock { $0.head } }
+
+  /// Whether `version` is the newest one.
+  func isNewest(_ version: Version) -> Bool {
+    newestVersion.load(ordering: .sequentiallyConsistent) == version
+  }
 
   func pin() -> Pin {
     let (head, byteCount) = state.withLock { state in
@@ -144,6 +151,7 @@ final class MemoryContent: Sendable {
       }
       state.space.publish(version: head.version, previous: base.version, freed: freed)
       state.head = head
+      newestVersion.store(head.version, ordering: .sequentiallyConsistent)
       state.space.ledger.hold(head.version, .pin)
       return state.committedByteCount
     }

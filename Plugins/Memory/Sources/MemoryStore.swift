@@ -40,6 +40,11 @@ public final class MemoryStore: PageStore {
     return content.pin()
   }
 
+  /// Whether what `pin` holds is still the newest version; takes no lock.
+  public func isNewest(_ pin: Pin) -> Bool {
+    content.isNewest(pin.head.version) && !isClosed.load(ordering: .acquiring)
+  }
+
   /// The page at `reference`, lent without a copy for as long as its version is pinned.
   public func read(_ reference: PageReference) throws(StoreError) -> Page {
     try ensureOpen()

@@ -53,6 +53,13 @@ int cambium_processor_count(void);
 const void *cambium_memmem(const void *haystack, size_t haystack_count, const void *needle,
                            size_t needle_count);
 
+/// Memory of `byte_count` bytes, in large pages of the system where it is large and the system has such;
+/// null when there is none.
+void *cambium_allocate_large(size_t byte_count);
+
+/// Gives back what `cambium_allocate_large` gave.
+void cambium_deallocate_large(void *memory);
+
 /// Hints that the line at `address` will be read soon.
 static inline void cambium_prefetch(const void *address) { __builtin_prefetch(address, 0, 3); }
 

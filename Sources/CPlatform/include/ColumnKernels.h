@@ -24,6 +24,13 @@ static inline bool cambium_equal(const void *left, const void *right, size_t cou
     memcpy(&c, (const char *)left + count - 8, 8), memcpy(&d, (const char *)right + count - 8, 8);
     return ((a ^ b) | (c ^ d)) == 0;
   }
+  if (count > 16 && count <= 32) {
+    const char *one = (const char *)left, *other = (const char *)right;
+    uint64_t a[4], b[4];
+    memcpy(a, one, 16), memcpy(a + 2, one + count - 16, 16);
+    memcpy(b, other, 16), memcpy(b + 2, other + count - 16, 16);
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) == 0;
+  }
   return memcmp(left, right, count) == 0;
 }
 
@@ -326,6 +333,55 @@ static inline void cambium_spread(const uint8_t *values, int width, uint8_t out[
       out[4 * i + 2] = values[i] >> 4 & 3;
       out[4 * i + 3] = values[i] >> 6;
     }
+  }
+}
+
+// MARK: Bits
+
+static inline uint64_t cambium_portable_squeeze(uint64_t word, uint64_t mask) {
+  // Runs of ones move down by the zeros below them.
+  uint64_t result = 0;
+  int end = 0;
+  while (mask != 0) {
+    int start = __builtin_ctzll(mask);
+    uint64_t rest = ~(mask >> start);
+    int count = rest == 0 ? 64 : __builtin_ctzll(rest);
+    uint64_t ones = count == 64 ? ~0ULL : (1ULL << count) - 1;
+    result |= (word >> start & ones) << end;
+    mask &= ~(ones << start);
+    end += count;
+  }
+  return result;
+}
+
+#if defined(__x86_64__) && !defined(CAMBIUM_PORTABLE_KERNELS)
+__attribute__((target("bmi2"))) static inline void cambium_squeeze_words_bmi2(
+    void *words, size_t stride, size_t count, uint64_t mask) {
+  char *place = (char *)words;
+  for (size_t i = 0; i < count; i++, place += stride) {
+    uint64_t word;
+    memcpy(&word, place, 8);
+    word = __builtin_ia32_pext_di(word, mask);
+    memcpy(place, &word, 8);
+  }
+}
+#endif
+
+/// Moves the bits of `mask` together at the bottom of `count` words, one every `stride` bytes; others
+/// are dropped.
+static inline void cambium_squeeze_words(void *words, size_t stride, size_t count, uint64_t mask) {
+#if defined(__x86_64__) && !defined(CAMBIUM_PORTABLE_KERNELS)
+  if (__builtin_cpu_supports("bmi2")) {
+    cambium_squeeze_words_bmi2(words, stride, count, mask);
+    return;
+  }
+#endif
+  char *place = (char *)words;
+  for (size_t i = 0; i < count; i++, place += stride) {
+    uint64_t word;
+    memcpy(&word, place, 8);
+    word = cambium_portable_squeeze(word, mask);
+    memcpy(place, &word, 8);
   }
 }
 

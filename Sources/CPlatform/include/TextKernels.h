@@ -141,6 +141,52 @@ static inline size_t cambium_pack_values(const uint64_t *slots, const uint8_t *n
   return end;
 }
 
+/// Says of `rows` values that lie one after another, given their lengths of one byte, where each begins,
+/// counted from `base`, and how long it is. Stops before the value that would end behind `limit` bytes;
+/// returns how many there are, and in `end` where they end.
+static inline size_t cambium_load_slots(const uint8_t *lengths, size_t rows, size_t base, size_t limit,
+                                        uint64_t *slots, size_t *end) {
+  size_t place = 0, row = 0;
+  for (; row < rows; row++) {
+    size_t count = lengths[row];
+    if (place + count > limit) break;
+    slots[row] = (uint64_t)(base + place) | (uint64_t)count << 32;
+    place += count;
+  }
+  *end = place;
+  return row;
+}
+
+/// Puts `rows` values of `heap`, given their lengths of one byte, one after another to `target`, each
+/// between `prefix_count` bytes and `suffix_count` bytes of `affixes`. Those that `removed`, if given,
+/// marks are left out. A slot tells where a value begins, counted from `base`, and how long it is; that
+/// of one left out is zero. Stops before the value that would end behind `limit` bytes of the heap;
+/// returns how many there are, and in `end` the bytes written.
+static inline size_t cambium_load_values(const uint8_t *lengths, const uint8_t *removed, size_t rows,
+                                         const char *heap, size_t limit, const char *affixes,
+                                         size_t prefix_count, size_t suffix_count, size_t base,
+                                         char *target, uint64_t *slots, size_t *end) {
+  size_t place = 0, written = 0, row = 0;
+  for (; row < rows; row++) {
+    size_t count = lengths[row];
+    if (place + count > limit) break;
+    if (removed && removed[row]) {
+      slots[row] = 0;
+    } else {
+      size_t total = prefix_count + count + suffix_count;
+      char *to = target + written;
+      cambium_copy(to, affixes, prefix_count);
+      cambium_copy(to + prefix_count, heap + place, count);
+      cambium_copy(to + prefix_count + count, affixes + prefix_count, suffix_count);
+      slots[row] = (uint64_t)(base + written) | (uint64_t)total << 32;
+      written += total;
+    }
+    place += count;
+  }
+  *end = written;
+  return row;
+}
+
 /// As `cambium_pack_values` where the values lie in `heap` as they are to lie on the page: writes
 /// lengths and anchors alone. Slots of absent rows have no length.
 static inline void cambium_pack_lengths(const uint64_t *slots, size_t rows, uint8_t *lengths,

@@ -68,6 +68,11 @@ import CPlatform
     return row < rowCount && self.key(at: row) == key ? row : nil
   }
 
+  /// Whether the keys are those from the first one on, one after another.
+  var isDense: Bool {
+    keyWidth == 0 && keyStride == 1 && keyBase <= Int64.max - Int64(LeafHeader.rowLimit)
+  }
+
   /// The first row whose key is not below `key`; ``rowCount`` if there is none.
   @inlinable public func lowerBound(_ key: Int64) -> Int {
     var low = 0
@@ -129,7 +134,7 @@ import CPlatform
     (0..<columnCount).map { (page.bytes + LeafHeader.byteCount + $0 * LeafEntry.byteCount).half(0) }
   }
 
-  /// Hints that column `id` will be read soon, up to 2 KiB of it.
+  /// Hints that column `id` will be read soon, up to 4 KiB of it.
   @inlinable public func prefetch(_ id: UInt16) {
     guard let entry = entry(of: id) else { return }
     let offset = Int(
@@ -139,7 +144,7 @@ import CPlatform
       UInt32(
         littleEndian: entry.loadUnaligned(
           fromByteOffset: LeafEntry.dataByteCount, as: UInt32.self)))
-    let end = min(offset &+ min(count, 2048), page.byteCount)
+    let end = min(offset &+ min(count, 4096), page.byteCount)
     var line = offset & ~63
     while line < end {
       cambium_prefetch(page.bytes + line)

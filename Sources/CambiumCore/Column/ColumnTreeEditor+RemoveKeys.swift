@@ -139,8 +139,22 @@ private struct RowSieve: ~Copyable {
     let count = leaf.rowCount
     if count > capacity { grow(to: count) }
     removed.update(repeating: 0, count: count)
+    let next = leaf.isDense ? markDense(leaf, keys, next) : mark(leaf, keys, next)
+    var kept = 0
+    for row in 0..<count {
+      rows[kept] = Int32(truncatingIfNeeded: row)
+      kept &+= 1 &- Int(removed[row])
+    }
+    keptCount = kept
+    return next
+  }
+
+  /// Marks the rows with `keys` from place `next` on; the place of the first key above all rows'.
+  private func mark(
+    _ leaf: ColumnLeaf, _ keys: UnsafeBufferPointer<Int64>, _ next: Int
+  ) -> Int {
     leaf.copyKeys(into: rowKeys)
-    let last = rowKeys[count - 1]
+    let last = rowKeys[leaf.rowCount - 1]
     var next = next
     var row = 0
     while next < keys.count, keys[next] <= last {
@@ -149,12 +163,21 @@ private struct RowSieve: ~Copyable {
       if rowKeys[row] == key { removed[row] = 1 }
       next &+= 1
     }
-    var kept = 0
-    for row in 0..<count {
-      rows[kept] = Int32(truncatingIfNeeded: row)
-      kept &+= 1 &- Int(removed[row])
+    return next
+  }
+
+  /// The same where the keys are those from the first one on, one after another.
+  private func markDense(
+    _ leaf: ColumnLeaf, _ keys: UnsafeBufferPointer<Int64>, _ next: Int
+  ) -> Int {
+    let first = leaf.key(at: 0)
+    let last = leaf.key(at: leaf.rowCount - 1)
+    var next = next
+    while next < keys.count, keys[next] <= last {
+      let row = keys[next] &- first
+      if row >= 0 { removed[Int(row)] = 1 }
+      next &+= 1
     }
-    keptCount = kept
     return next
   }
 

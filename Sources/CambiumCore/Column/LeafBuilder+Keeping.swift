@@ -37,10 +37,13 @@ extension BuilderColumn {
 
   /// Takes `rows` slots into the totals, or out of them.
   private mutating func count(_ slots: UnsafePointer<Slot>, _ rows: Int, by sign: Int) {
+    var (live, outboard) = (0, 0)
     for row in 0..<rows {
-      liveByteCount &+= Self.count(slots[row]) &* sign
-      outboardCount &+= Int(slots[row] &>> 63) &* sign
+      live &+= Self.count(slots[row])
+      outboard &+= Int(truncatingIfNeeded: slots[row] &>> 63)
     }
+    liveByteCount &+= live &* sign
+    outboardCount &+= outboard &* sign
   }
 }
 

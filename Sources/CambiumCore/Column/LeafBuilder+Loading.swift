@@ -110,6 +110,9 @@ extension BuilderColumn {
     let affixes = prefix.count + suffix.count
     reserveHeap(parts.heapByteCount + affixes * count)
     guard let heap else { return }
+    if parts.column.lengthWidth == 8, parts.column.nulls == nil, parts.column.outboard == nil {
+      return loadShort(parts, heap + heapByteCount, count: count, at: first, removed: removed)
+    }
     if affixes == 0 {
       (heap + heapByteCount).copyMemory(from: parts.heap, byteCount: parts.heapByteCount)
     }
@@ -146,5 +149,32 @@ extension BuilderColumn {
       }
       offset += length
     }
+  }
+
+  /// Appends values that are all there, none of them longer than a byte tells, to `target`, the end of
+  /// the heap.
+  private mutating func loadShort(
+    _ parts: BytesColumn, _ target: UnsafeMutableRawPointer, count: Int, at first: Int,
+    removed: UnsafePointer<UInt8>?
+  ) {
+    let lengths = parts.lengths.assumingMemoryBound(to: UInt8.self)
+    let (prefix, suffix) = (parts.prefix.count, parts.suffix.count)
+    var end = 0
+    let loaded: Int
+    if prefix + suffix == 0 {
+      target.copyMemory(from: parts.heap, byteCount: parts.heapByteCount)
+      loaded = cambium_load_slots(
+        lengths, count, heapByteCount, parts.heapByteCount, slots + first, &end)
+    } else {
+      // Prefix and suffix lie right before the values.
+      loaded = cambium_load_values(
+        lengths, removed, count, parts.heap, parts.heapByteCount,
+        parts.heap - (prefix + suffix), prefix, suffix, heapByteCount, target, slots + first,
+        &end)
+    }
+    heapByteCount += end
+    liveByteCount += end
+    // Only storage that rots under a mapping has fewer.
+    (slots + first + loaded).update(repeating: 0, count: count - loaded)
   }
 }

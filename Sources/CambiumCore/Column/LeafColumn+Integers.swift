@@ -112,13 +112,15 @@ extension LeafColumn {
     Self.mask(data, width, word: word, rowCount: rowCount, range)
   }
 
-  /// As ``offsetMask(_:_:)``, over any packed integers.
+  /// As ``offsetMask(_:_:)``, over any packed integers; bytes up to `end` may be read, if it is given.
   @inline(__always) static func mask(
-    _ data: UnsafeRawPointer, _ width: UInt8, word: Int, rowCount: Int, _ range: PackedRange
+    _ data: UnsafeRawPointer, _ width: UInt8, word: Int, rowCount: Int, _ range: PackedRange,
+    readableTo end: UnsafeRawPointer? = nil
   ) -> UInt64 {
     let rest = rowCount &- word &* 64
     let start = data + word &* 8 &* Int(width)
     if rest >= 64 { return fullMask(start, width, range) }
+    if let end, start + 8 &* Int(width) <= end { return fullMask(start, width, range) }
     // The last rows: copied, so that nothing past them is read.
     return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 16) { buffer in
       let copy = buffer.baseAddress.unsafelyUnwrapped

@@ -26,6 +26,7 @@ struct LeafIntegerColumn {
   func replace(_ scratch: PackScratch) throws(StoreError) -> ColumnLeaf {
     let old = leaf.column(spec.id)
     let plan = plan(old)
+    if let old, let patched = patch(old, plan, scratch) { return patched }
     var columns: [LeafColumn] = []
     let isNew = old == nil
     let stored = leaf.columnCount + (isNew ? 1 : 0)
@@ -76,6 +77,30 @@ struct LeafIntegerColumn {
     }
     if isPending { putNew(plan, entry: place, page: target, &cursor) }
     assert(cursor == used, "A leaf is as large as planned.")
+    return ColumnLeaf(Page(bytes: target, byteCount: total, owner: nil))
+  }
+
+  /// A copy of the leaf with the integers in the place of the old ones; nil when they are packed in
+  /// another way.
+  private func patch(_ old: LeafColumn, _ plan: Plan, _ scratch: PackScratch) -> ColumnLeaf? {
+    guard plan.encoding == .packed, old.encoding == .packed, old.width == plan.width,
+      old.base == plan.base
+    else { return nil }
+    let bytes = leaf.page.bytes
+    let used = Int(bytes.single(LeafHeader.usedByteCount)) + LeafHeader.slackByteCount
+    let offset = old.data - bytes
+    guard used <= leaf.page.byteCount, offset + plan.byteCount <= used else { return nil }
+    let total = (used + 63) & ~63
+    let target = scratch.unfilledPage(byteCount: total)
+    target.copyMemory(from: bytes, byteCount: used)
+    (target + used).initializeMemory(as: UInt8.self, repeating: 0, count: total - used)
+    let data = target + offset
+    // Narrow integers are put together bit by bit.
+    if plan.width < 8 {
+      data.initializeMemory(as: UInt8.self, repeating: 0, count: plan.byteCount)
+    }
+    PackedIntegers.pack(
+      values, count: leaf.rowCount, base: plan.base, width: plan.width, into: data)
     return ColumnLeaf(Page(bytes: target, byteCount: total, owner: nil))
   }
 

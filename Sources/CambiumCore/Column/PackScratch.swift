@@ -58,11 +58,17 @@ final class PackScratch {
 
   /// Zeros in which a page of at most `byteCount` bytes is put together.
   func splicePage(byteCount: Int) -> UnsafeMutableRawPointer {
+    let page = unfilledPage(byteCount: byteCount)
+    spliced.initializeMemory(as: UInt8.self, repeating: 0)
+    return page
+  }
+
+  /// The same memory with whatever is in it.
+  func unfilledPage(byteCount: Int) -> UnsafeMutableRawPointer {
     if spliced.count < byteCount {
       spliced.deallocate()
       spliced = .allocate(byteCount: byteCount, alignment: 64)
     }
-    spliced.initializeMemory(as: UInt8.self, repeating: 0)
     return spliced.baseAddress.unsafelyUnwrapped
   }
 

@@ -30,6 +30,12 @@ public protocol PageStore: AnyObject, Sendable {
   /// Pins the newest version. The pin ends when the last reference to it goes.
   func pin() throws(StoreError) -> Pin
 
+  /// Whether what `pin`, one of this store's, holds is still the newest version; false as well when
+  /// the store is closed or cannot tell.
+  ///
+  /// Asked at the beginning of every read: a store answers without a lock if it can.
+  func isNewest(_ pin: Pin) -> Bool
+
   /// The stored bytes of the page at `reference`, as they went in; at least
   /// `reference.byteCount` of them.
   ///
@@ -92,6 +98,12 @@ extension PageStore {
 
   /// Does nothing: prefetching is a hint.
   public func prefetch(_ references: [PageReference]) {}
+
+  /// Compares ``newestHead()`` with what is pinned.
+  public func isNewest(_ pin: Pin) -> Bool {
+    guard let newest = try? newestHead() else { return false }
+    return newest.version == pin.head.version && newest.epoch == pin.head.epoch
+  }
 
   /// Syncs everything.
   public func makeDurable(_ version: Version) throws(StoreError) { try sync() }
@@ -240,16 +252,19 @@ public final class Pin: Sendable {
   public nonisolated(unsafe) let base: UnsafeRawPointer?
   /// How many bytes from ``base`` may be read.
   public let readableByteCount: Int
+  /// The store's own note, such as by what it tells whether ``head`` is the newest.
+  public let mark: UInt64
   private let release: @Sendable () -> Void
 
   /// `release` is called once, from any thread, when the pin ends.
   public init(
-    head: Head, base: UnsafeRawPointer? = nil, readableByteCount: Int = 0,
+    head: Head, base: UnsafeRawPointer? = nil, readableByteCount: Int = 0, mark: UInt64 = 0,
     release: @escaping @Sendable () -> Void
   ) {
     self.head = head
     self.base = base
     self.readableByteCount = readableByteCount
+    self.mark = mark
     self.release = release
   }
 

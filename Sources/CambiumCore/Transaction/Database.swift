@@ -1,5 +1,3 @@
-import Synchronization
-
 /// How a database behaves, whatever its store.
 public struct DatabaseOptions: Hashable, Sendable {
   /// How many bytes of changed pages a transaction keeps in memory before it writes some of them
@@ -27,10 +25,6 @@ public struct DatabaseOptions: Hashable, Sendable {
 ///
 /// May be used from any thread. Readers never wait, neither for one another nor for the writer.
 public final class Database: Sendable {
-  private struct LatestSnapshot {
-    weak var snapshot: Snapshot?
-  }
-
   let store: any PageStore
   let codec: (any PageCodec)?
   /// How it was opened.
@@ -41,15 +35,23 @@ public final class Database: Sendable {
   let combiner = WriteCombiner()
   /// How far pages have been moved from the end of the store.
   let moves = Mutex(PageMover.Progress())
-  private let latest = Mutex(LatestSnapshot())
+  private let latest: LatestSnapshot
 
   /// Opens the database in `store`, whose pages go through `codec`.
   ///
   /// A store that was opened with a codec brings it along, bound to itself; naming it again is not
   /// needed. Throws ``StoreError/codecMismatch(path:found:expected:)`` when the store's pages went through
   /// another one.
-  public init(
+  public convenience init(
     store: any PageStore, codec: (any PageCodec)? = nil, options: DatabaseOptions = .init()
+  ) throws(StoreError) {
+    try self.init(store: store, codec: codec, options: options, timer: .shared)
+  }
+
+  /// Opens the database with a timer of the caller's, for tests.
+  package init(
+    store: any PageStore, codec: (any PageCodec)? = nil, options: DatabaseOptions = .init(),
+    timer: IdleTimer
   ) throws(StoreError) {
     let identity = store.identity
     let bound = store.boundCodec
@@ -63,6 +65,7 @@ public final class Database: Sendable {
     self.codec = bound ?? codec
     self.options = options
     cache = PageCache(byteCount: options.pageCacheByteCount)
+    latest = LatestSnapshot(timer: timer)
   }
 
   /// What the store is.
@@ -70,14 +73,16 @@ public final class Database: Sendable {
 
   /// The newest version.
   ///
-  /// While it stays the newest, every call returns the same snapshot.
+  /// While it stays the newest and somebody holds it, every call returns the same snapshot. One that
+  /// is asked for again and again is kept in between; it goes half a second after the last call, a
+  /// quarter of a second after somebody else's commit, or at once with a commit of this database.
   public func snapshot() throws(StoreError) -> Snapshot {
+    if let known = latest.known, store.isNewest(known.pin) { return known }
     // Where none is alive, pinning tells which version is the newest.
-    if let known = latest.withLock({ $0.snapshot }) {
-      let newest = try store.newestHead()
-      if known.version == newest.version, known.epoch == newest.epoch { return known }
-    }
-    return adopt(try store.pin())
+    let pin = try store.pin()
+    let snapshot = Snapshot(pin: pin, source: makeSource(pin))
+    latest.note(pinned: snapshot)
+    return snapshot
   }
 
   /// Waits for the writer lock and begins a transaction at the newest version.
@@ -115,26 +120,32 @@ public final class Database: Sendable {
   }
 
   /// Sizes and pins, for people and tools.
-  public func statistics() throws(StoreError) -> StoreStatistics { try store.statistics() }
+  public func statistics() throws(StoreError) -> StoreStatistics {
+    latest.letGo()
+    return try store.statistics()
+  }
 
   /// Syncs and releases the store.
   ///
   /// Snapshots that are still held stay readable; until they are gone, the store may refuse to be
   /// opened again.
-  public func close() throws(StoreError) { try store.close() }
+  public func close() throws(StoreError) {
+    latest.letGo(closes: true)
+    try store.close()
+  }
 
   /// A source over `pin`, sharing what this database knows of its pages.
   func makeSource(_ pin: Pin) -> PageSource {
     PageSource(pin: pin, store: store, codec: codec, trust: trust, cache: cache)
   }
 
-  /// Makes a snapshot of `pin` and remembers it while it is alive.
+  /// Makes a snapshot of `pin`, of a commit of this database, and remembers it while it is alive.
   func adopt(_ pin: Pin) -> Snapshot {
     let snapshot = Snapshot(pin: pin, source: makeSource(pin))
-    latest.withLock { latest in
-      if let known = latest.snapshot, known.version > snapshot.version { return }
-      latest.snapshot = snapshot
-    }
+    latest.note(snapshot)
     return snapshot
   }
+
+  /// Lets go of what it keeps of versions before `version`, which it has just published.
+  func supersede(by version: Version) { latest.supersede(by: version) }
 }

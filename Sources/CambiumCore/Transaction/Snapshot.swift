@@ -10,10 +10,12 @@ public final class Snapshot: DatabaseView, Sendable {
   public let epoch: UInt64
   /// Reads this version's pages.
   public let source: PageSource
+  let pin: Pin
   let catalog: Catalog
   private let tables = Mutex<[String: Table]>([:])
 
   init(pin: Pin, source: PageSource) {
+    self.pin = pin
     version = pin.head.version
     epoch = pin.head.epoch
     self.source = source

@@ -204,6 +204,7 @@ public final class WriteTransaction: DatabaseView {
         }
         beforeNext(head.version)
       }
+      database.supersede(by: pin.head.version)
       end()
       return pin
     } catch {

@@ -11,10 +11,12 @@ final class KeyEntryList {
     var isOverflow: Bool
   }
 
-  private var entries: [Entry] = []
-  private var arena = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 8)
-  private var capacity = 4096
-  private var used = 0
+  // Exclusivity is not checked: one user, and no access to these calls out.
+  @exclusivity(unchecked) private final var entries: [Entry] = []
+  @exclusivity(unchecked) private final var arena = UnsafeMutableRawPointer.allocate(
+    byteCount: 4096, alignment: 8)
+  @exclusivity(unchecked) private final var capacity = 4096
+  @exclusivity(unchecked) private final var used = 0
   private let isLeaf: Bool
   private let cellHeader: Int
 

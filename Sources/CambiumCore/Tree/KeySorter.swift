@@ -3,22 +3,14 @@ import CPlatform
 /// Sorts byte strings, each with a number: in the order of `memcmp`, equal ones by number.
 ///
 /// What a bulk build of a ``KeyTree`` needs, and sorting rows by columns whose values were turned into
-/// keys that sort as they do. Strings are copied. The eight bytes behind what all of them share are
-/// sorted digit by digit; only strings that agree in those are compared. One thread may use it at a
-/// time.
+/// keys that sort as they do. Strings are copied. The twelve bytes behind what all of them share are
+/// sorted as numbers; only strings that agree in those are compared. One thread may use it at a time.
 public final class KeySorter {
   /// What lies before each string, at a multiple of 8.
   private struct Header {
     var number: Int64
     var byteCount: UInt32
     static let size = 12
-  }
-
-  /// A string's place in the order, by the first bytes that tell strings apart.
-  private struct Item {
-    var head: UInt64
-    /// Where its header lies, in units of 8 bytes.
-    var place: UInt32
   }
 
   @exclusivity(unchecked) private final var bytes: UnsafeMutableRawPointer
@@ -28,25 +20,22 @@ public final class KeySorter {
   @exclusivity(unchecked) public private(set) final var count = 0
   /// How many strings are in order: all or none.
   @exclusivity(unchecked) private final var sortedCount = 0
-  /// The order, once sorted.
-  private var items: UnsafeMutablePointer<Item>?
-  /// Readable bytes behind the last string, so that eight can be read anywhere.
+  /// The order, once sorted: items whose places are those of headers, in units of 8 bytes.
+  private var items = LargeMemory<SortItem>(capacity: 0)
+  /// Readable bytes behind the last string, so that sixteen can be read anywhere.
   private static let slack = 16
-  /// Fewer are compared, not counted.
-  private static let countingLimit = 512
+  /// How many bytes of a string its item has.
+  private static let prefixByteCount = 12
   /// How far ahead of its use a string is asked for.
   private static let distance = 12
 
   /// Has room for `capacity` strings of `byteCount` bytes in all; grows beyond that.
   public init(capacity: Int = 0, byteCount: Int = 0) {
     self.capacity = max(256, byteCount + capacity * (Header.size + 4)) + Self.slack
-    bytes = .allocate(byteCount: self.capacity, alignment: 16)
+    bytes = .allocateLarge(byteCount: self.capacity)
   }
 
-  deinit {
-    bytes.deallocate()
-    items?.deallocate()
-  }
+  deinit { bytes.deallocateLarge() }
 
   // MARK: Adding
 
@@ -73,9 +62,9 @@ public final class KeySorter {
   @inline(never) private func grow(_ more: Int) {
     precondition(byteCount + more < 8 << 32, "A sorter holds at most 32 GiB.")
     capacity = max(capacity * 2, byteCount + more + Self.slack)
-    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+    let larger = UnsafeMutableRawPointer.allocateLarge(byteCount: capacity)
     larger.copyMemory(from: bytes, byteCount: byteCount)
-    bytes.deallocate()
+    bytes.deallocateLarge()
     bytes = larger
   }
 
@@ -98,133 +87,83 @@ public final class KeySorter {
 
   /// Brings what was added into order.
   public func sort() {
-    items?.deallocate()
-    let items = UnsafeMutablePointer<Item>.allocate(capacity: max(1, count))
-    self.items = items
+    items = LargeMemory(capacity: count)
+    let items = items.start
     (bytes + byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: Self.slack)
+    let shared = sharedByteCount()
     var place: UInt32 = 0
     for index in 0..<count {
-      items[index] = Item(head: 0, place: place)
-      let size = aligned8(Header.size &+ string(place).count)
-      place &+= UInt32(truncatingIfNeeded: size &>> 3)
+      let string = string(place)
+      items[index] = item(string, behind: shared, place)
+      place = next(place, string.count)
     }
-    let shared = sharedByteCount(items)
-    for index in 0..<count {
-      items[index].head = head(string(items[index].place), behind: shared)
-    }
-    if count < Self.countingLimit {
-      sort(items, count, behind: shared, comparesHeads: true)
-    } else {
-      // Where counts of pairs of bytes are few beside the strings, half as many passes do.
-      if count < 1 << 16 {
-        sortByDigits(items, width: 8)
-      } else {
-        sortByDigits(items, width: 16)
-      }
-      sortTies(items, behind: shared)
-    }
+    ItemSorter().sort(items, count, squeezes: true)
+    sortTies(items, behind: shared)
     sortedCount = count
   }
 
+  /// Where the header behind the string of `byteCount` bytes at `place` lies.
+  @inline(__always) private func next(_ place: UInt32, _ byteCount: Int) -> UInt32 {
+    place &+ UInt32(truncatingIfNeeded: aligned8(Header.size &+ byteCount) &>> 3)
+  }
+
   /// How many bytes all strings begin with alike.
-  private func sharedByteCount(_ items: UnsafeMutablePointer<Item>) -> Int {
+  private func sharedByteCount() -> Int {
     guard count > 1, let first = string(0).baseAddress else { return 0 }
     var shared = string(0).count
-    for index in 1..<count where shared > 0 {
-      let other = string(items[index].place)
+    var place = next(0, shared)
+    for _ in 1..<count where shared > 0 {
+      let other = string(place)
       shared = ByteComparison.commonPrefix(
         first, other.baseAddress.unsafelyUnwrapped, min(shared, other.count))
+      place = next(place, other.count)
     }
     return shared
   }
 
-  /// Up to eight bytes behind the first `shared` ones, zeros behind the end.
+  /// The bytes behind the first `shared` ones, zeros behind the end.
   @inline(__always)
-  private func head(_ string: UnsafeRawBufferPointer, behind shared: Int) -> UInt64 {
-    let rest = string.count &- shared
-    guard rest > 0, let start = string.baseAddress else { return 0 }
-    let word = UInt64(bigEndian: start.loadUnaligned(fromByteOffset: shared, as: UInt64.self))
-    if rest >= 8 { return word }
-    return word & (UInt64.max &<< UInt64(truncatingIfNeeded: 64 &- rest &* 8))
+  private func item(
+    _ string: UnsafeRawBufferPointer, behind shared: Int, _ place: UInt32
+  ) -> SortItem {
+    guard let start = string.baseAddress else { return SortItem(high: 0, low: UInt64(place)) }
+    let word = SortWord(reading16: start + shared, string.count &- shared)
+    return SortItem(
+      high: word.first, low: word.second & 0xffff_ffff_0000_0000 | UInt64(place))
   }
 
-  /// Sorts by heads, `width` bits after the others from the last; what is equal keeps its order.
-  @inline(__always)
-  private func sortByDigits(_ items: UnsafeMutablePointer<Item>, width: Int) {
-    let digits = 64 / width
-    let values = 1 << width
-    let mask = UInt64(values - 1)
-    let counts = UnsafeMutablePointer<UInt32>.allocate(capacity: digits * values)
-    defer { counts.deallocate() }
-    counts.initialize(repeating: 0, count: digits * values)
-    for index in 0..<count {
-      var head = items[index].head
-      for digit in 0..<digits {
-        counts[digit &* values &+ Int(truncatingIfNeeded: head & mask)] &+= 1
-        head &>>= UInt64(width)
-      }
-    }
-    var source = items
-    var target = UnsafeMutablePointer<Item>.allocate(capacity: count)
-    for digit in 0..<digits {
-      let counts = counts + digit * values
-      let shift = UInt64(digit &* width)
-      // What all strings have in common sorts nothing.
-      if counts[Int(source[0].head &>> shift & mask)] == UInt32(count) { continue }
-      var place: UInt32 = 0
-      for value in 0..<values { (counts[value], place) = (place, place &+ counts[value]) }
-      for index in 0..<count {
-        let item = source[index]
-        let value = Int(truncatingIfNeeded: item.head &>> shift & mask)
-        target[Int(counts[value])] = item
-        counts[value] &+= 1
-      }
-      swap(&source, &target)
-    }
-    if source != items {
-      items.update(from: source, count: count)
-      target = source
-    }
-    target.deallocate()
-  }
-
-  /// Brings strings with equal heads into order.
-  private func sortTies(_ items: UnsafeMutablePointer<Item>, behind shared: Int) {
+  /// Brings strings with equal items into order.
+  private func sortTies(_ items: UnsafeMutablePointer<SortItem>, behind shared: Int) {
+    let known = shared + Self.prefixByteCount
     var start = 0
     while start < count {
-      let head = items[start].head
+      let first = items[start]
       var end = start &+ 1
       var isOrdered = true
-      while end < count, items[end].head == head {
+      while end < count, items[end].isTied(with: first) {
         let ahead = end &+ Self.distance
-        if ahead < count { cambium_prefetch(self.header(items[ahead].place) + Header.size) }
-        if isOrdered, precedes(items[end], items[end &- 1], behind: shared) { isOrdered = false }
+        if ahead < count { cambium_prefetch(header(items[ahead].headerPlace) + Header.size) }
+        if isOrdered, precedes(items[end], items[end &- 1], behind: known) { isOrdered = false }
         end &+= 1
       }
-      if !isOrdered { sort(items + start, end &- start, behind: shared, comparesHeads: false) }
+      if !isOrdered {
+        var group = UnsafeMutableBufferPointer(start: items + start, count: end &- start)
+        group.sort { left, right in precedes(left, right, behind: known) }
+      }
       start = end
     }
   }
 
-  private func sort(
-    _ items: UnsafeMutablePointer<Item>, _ count: Int, behind shared: Int, comparesHeads: Bool
-  ) {
-    var slice = UnsafeMutableBufferPointer(start: items, count: count)
-    slice.sort { left, right in
-      if comparesHeads, left.head != right.head { return left.head < right.head }
-      return precedes(left, right, behind: shared)
-    }
-  }
-
-  /// Whether a string sorts before another one with the same head.
+  /// Whether a string sorts before another one that is the same in `known` bytes.
   @inline(__always)
-  private func precedes(_ left: Item, _ right: Item, behind shared: Int) -> Bool {
-    let (first, second) = (string(left.place), string(right.place))
-    let known = min(shared &+ 8, first.count, second.count)
+  private func precedes(_ left: SortItem, _ right: SortItem, behind known: Int) -> Bool {
+    let (first, second) = (string(left.headerPlace), string(right.headerPlace))
+    let known = min(known, first.count, second.count)
     let order = ByteComparison.order(
       UnsafeRawBufferPointer(rebasing: first[known...]),
       UnsafeRawBufferPointer(rebasing: second[known...]))
-    return order == 0 ? number(left.place) < number(right.place) : order < 0
+    return order == 0
+      ? number(left.headerPlace) < number(right.headerPlace) : order < 0
   }
 
   // MARK: Reading
@@ -236,14 +175,14 @@ public final class KeySorter {
     _ body: (UnsafeRawBufferPointer, Int64) throws(Failure) -> Void
   ) throws(Failure) {
     if count == 0 { return }
-    guard sortedCount == count, let items else {
-      preconditionFailure("Strings are in order once sort() was called; call it first.")
-    }
+    precondition(
+      sortedCount == count, "Strings are in order once sort() was called; call it first.")
+    let items = items.start
     for index in 0..<count {
       // Strings lie in the order in which they came.
       let ahead = index &+ Self.distance
-      if ahead < count { cambium_prefetch(header(items[ahead].place)) }
-      let place = items[index].place
+      if ahead < count { cambium_prefetch(header(items[ahead].headerPlace)) }
+      let place = items[index].headerPlace
       try body(string(place), number(place))
     }
   }
@@ -258,4 +197,9 @@ public final class KeySorter {
       index &+= 1
     }
   }
+}
+
+extension SortItem {
+  /// The place as a sorter of strings counts it.
+  @inline(__always) fileprivate var headerPlace: UInt32 { UInt32(truncatingIfNeeded: low) }
 }

@@ -88,8 +88,13 @@ final class QueryRun {
       switch step {
       case .sort(let sortKeys):
         // An earlier sort only breaks the ties of a later one, which sorts stably.
-        let sorter = try SortColumns(sortKeys, keys, context, reader)
-        keys = sorter.sorted(limit: isLast ? limit : nil).map { keys[$0] }
+        let limit = isLast ? limit : nil
+        if let sorted = try WholeTableSort.keys(sortKeys, keys, reader, limit: limit) {
+          keys = sorted
+        } else {
+          let sorter = try SortColumns(sortKeys, keys, context, reader)
+          keys = sorter.sorted(limit: limit).map { keys[$0] }
+        }
       case .distinct(let sortKeys):
         let columns = try SortColumns(sortKeys, keys, context, reader)
         keys = columns.distinct().map { keys[$0] }

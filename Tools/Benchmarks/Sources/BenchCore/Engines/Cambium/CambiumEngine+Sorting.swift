@@ -1,55 +1,17 @@
 import CambiumCore
 
 extension CambiumEngine: Sorting {
-  /// Sorts by keys made of age and name; the last key that it sorts by is the row's.
+  private static let order = [
+    SortTerm(ColumnSpec(id: Column.age, type: .int, isNullable: false)),
+    SortTerm(ColumnSpec(id: Column.name, type: .bytes, isNullable: false)),
+  ]
+
   func sortedKeys() throws -> [Int64] {
-    try read { tree in
-      let sorter = KeySorter(capacity: tree.count, byteCount: tree.count * 24)
-      try Self.forEach(in: tree) { key, age, name in
-        let bytes = sorter.add(byteCount: name.count + 8, key)
-        // As unsigned integers, most significant byte first, integers sort as their bytes do.
-        let order = (UInt64(bitPattern: age) ^ 1 << 63).bigEndian
-        bytes.storeBytes(of: order, as: UInt64.self)
-        if let start = name.baseAddress {
-          (bytes + 8).copyMemory(from: start, byteCount: name.count)
-        }
-      }
-      sorter.sort()
-      return [Int64](unsafeUninitializedCapacity: sorter.count) { keys, count in
-        if let start = keys.baseAddress { sorter.copyNumbers(to: start) }
-        count = sorter.count
-      }
-    }
+    try read { tree in try tree.keys(sortedBy: Self.order) }
   }
 
   func firstKeys(_ count: Int) throws -> [Int64] {
-    try read { tree in
-      var first = FirstPeople(count)
-      var cursor = tree.leafCursor(reading: [Column.age])
-      let bitmap = UnsafeMutablePointer<UInt64>.allocate(capacity: 64)
-      defer { bitmap.deallocate() }
-      var isValid = try cursor.first()
-      while isValid {
-        let leaf = cursor.leaf
-        if let ages = leaf.column(Column.age), let names = leaf.column(Column.name)?.bytesColumn {
-          ages.selectInts(in: 0...first.greatestAge, into: bitmap)
-          for word in 0..<ages.bitmapWordCount {
-            var bits = bitmap[word]
-            while bits != 0 {
-              let row = word * 64 + bits.trailingZeroBitCount
-              bits &= bits - 1
-              names.cell(row).withBytes { name in
-                if first.admits(ages.int(row), name) {
-                  first.insert(leaf.key(at: row), ages.int(row), name)
-                }
-              }
-            }
-          }
-        }
-        isValid = try cursor.next()
-      }
-      return first.keys
-    }
+    try read { tree in try tree.keys(sortedBy: Self.order, limit: count) }
   }
 
   func readAgesAndNames() throws -> (ages: Int64, names: NameDigest) {

@@ -1,13 +1,13 @@
-import CambiumCore
+import CPlatform
 import Synchronization
 
-/// Calls stores back when nothing has been committed to them for a while: one thread for all stores
-/// of the process, asleep while there is nothing to wait for.
+/// Calls back when a time has come: one thread for all stores and databases of the process, asleep
+/// while there is nothing to wait for.
 ///
 /// Thread-safe. Tests make one with a clock of their own, which starts no thread: they call
 /// ``fire()`` themselves.
 package final class IdleTimer: Sendable {
-  /// The timer that all stores share.
+  /// The timer that all share.
   package static let shared = IdleTimer()
 
   private struct Entry: Sendable {
@@ -24,6 +24,7 @@ package final class IdleTimer: Sendable {
   private let state = Mutex(State())
   private let wake = CommitSignal()
   private let clock: (@Sendable () -> Int64)?
+  private let forkCount = cambium_fork_count()
   private static let origin = ContinuousClock.now
 
   /// A timer whose time is `clock`, in nanoseconds; nil for the system's, with a thread that watches
@@ -39,11 +40,13 @@ package final class IdleTimer: Sendable {
 
   /// Calls `call` once it is `due`; it is called again while it returns a new time.
   ///
-  /// False when the
-  /// system has no thread for that, and then nothing is called.
+  /// False when the system has no thread for that, or the process was forked from the one that has
+  /// it, and then nothing is called.
   package func schedule(
     at due: Int64, _ call: @escaping @Sendable (_ now: Int64) -> Int64?
   ) -> Bool {
+    // The lock may be held for ever, by a thread that is not there.
+    if forkCount != cambium_fork_count() { return false }
     let mustStart = state.withLock { state in
       state.entries.append(Entry(call: call, due: due))
       let mustStart = clock == nil && !state.isThreadRunning
@@ -52,7 +55,7 @@ package final class IdleTimer: Sendable {
     }
     wake.raise()
     guard mustStart else { return true }
-    let hasStarted = PosixFiles.startThread { self.run() }
+    let hasStarted = startThread()
     if !hasStarted {
       state.withLock { state in
         state.isThreadRunning = false
@@ -60,6 +63,17 @@ package final class IdleTimer: Sendable {
       }
     }
     return hasStarted
+  }
+
+  private func startThread() -> Bool {
+    let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { raw in
+      guard let raw else { return }
+      Unmanaged<IdleTimer>.fromOpaque(raw).takeRetainedValue().run()
+    }
+    let context = Unmanaged.passRetained(self)
+    if cambium_start_thread(body, context.toOpaque()) == 0 { return true }
+    context.release()
+    return false
   }
 
   private func run() {

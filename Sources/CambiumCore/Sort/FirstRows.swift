@@ -1,0 +1,204 @@
+/// Finds the first rows in an order without sorting the others.
+///
+/// The best rows met so far tell what a later one must be to have a chance; most rows are turned away
+/// by their first column, a leaf at a time.
+struct FirstRows: ~Copyable {
+  private let tree: ColumnTree
+  private let plan: SortPlan
+  private let limit: Int
+  private let comparison: RowComparison
+  private let sorter = ItemSorter()
+  /// The best rows so far, sorted, and behind them the candidates since.
+  private let items: UnsafeMutablePointer<SortItem>
+  private let capacity: Int
+  private var count = 0
+  /// The last of the best rows, once there are enough of them.
+  private var last: SortItem?
+  /// Rows of the last leaves that must be looked at.
+  private var candidates = GrowingMemory<Candidate>(capacity: batchCount)
+  private let isExact: Bool
+  private let firstPart: SortPlan.Part?
+  /// The second part, if it is the last one and of bytes.
+  private let textPart: SortPlan.Part?
+  private var integers = RowScratch<Int64>()
+  private var bitmaps = RowScratch<UInt64>()
+  private var leafItems = RowScratch<SortItem>()
+
+  private struct Candidate: BitwiseCopyable {
+    var leaf: Int
+    var row: Int
+    /// With the first part's share.
+    var item: SortItem
+  }
+
+  /// How many rows are looked at together, so that they wait for memory together.
+  private static let batchCount = 64
+
+  init(_ tree: ColumnTree, _ plan: SortPlan, limit: Int) {
+    self.tree = tree
+    self.plan = plan
+    self.limit = limit
+    isExact = plan.isExact
+    firstPart = plan.parts.first
+    let second = plan.parts.count == 2 ? plan.parts[1] : nil
+    textPart = second?.term.column.type == .bytes ? second : nil
+    comparison = RowComparison(plan, tree.source)
+    capacity = limit * 2 + 256
+    items = .allocate(capacity: capacity)
+  }
+
+  deinit { items.deallocate() }
+
+  /// The keys of the first rows, in order.
+  mutating func keys() throws(StoreError) -> [Int64] {
+    var cursor = tree.leafCursor(reading: plan.parts.prefix(1).map(\.term.column.id))
+    var isValid = try cursor.first()
+    var place = 0
+    while isValid {
+      let leaf = cursor.leaf
+      comparison.note(leaf, of: tree.count)
+      try look(at: leaf, place)
+      place += leaf.rowCount
+      isValid = try cursor.next()
+    }
+    guard place == tree.count else { throw ColumnTree.wrongCount(tree.root.reference) }
+    try lookAtCandidates()
+    try settle()
+    return (0..<count).map { comparison.key(items[$0].place) }
+  }
+
+  /// Looks at the rows of a leaf that may be among the first.
+  private mutating func look(at leaf: ColumnLeaf, _ place: Int) throws(StoreError) {
+    guard let last, let part = firstPart, let bound = part.bound(last),
+      let column = leaf.column(bound.column), column.type == .int
+    else { return try lookAtAll(of: leaf, place) }
+    let words = column.bitmapWordCount
+    let bitmap = bitmaps.room(words)
+    bound.select(column, into: bitmap)
+    var marked = 0
+    for word in 0..<words { marked &+= bitmap[word].nonzeroBitCount }
+    if marked > leaf.rowCount / 4 { return try lookAtAll(of: leaf, place) }
+    for word in 0..<words {
+      var bits = bitmap[word]
+      while bits != 0 {
+        let row = word &* 64 &+ bits.trailingZeroBitCount
+        try add(column.isNull(row) ? nil : part.word(column.int(row)), row, place)
+        bits &= bits &- 1
+      }
+    }
+  }
+
+  /// Keeps the rows of a leaf that may be among the first.
+  private mutating func lookAtAll(of leaf: ColumnLeaf, _ place: Int) throws(StoreError) {
+    let rows = leaf.rowCount
+    let all = leafItems.room(rows)
+    try plan.read(plan.parts, leaf, at: place, into: all, integers.room(rows), tree.source)
+    for row in 0..<rows { try keep(all[row]) }
+  }
+
+  /// Notes a row of the last leaf, given its share of the first column, and asks for what tells where
+  /// its text lies.
+  @inline(__always) private mutating func add(
+    _ word: SortWord?, _ row: Int, _ place: Int
+  ) throws(StoreError) {
+    let leaf = comparison.texts.count &- 1
+    if textPart != nil { comparison.texts[leaf].prefetchPlace(row) }
+    var item = SortItem(high: 0, low: UInt64(place &+ row))
+    firstPart?.put(word, &item)
+    candidates.append(Candidate(leaf: comparison.leaves.count &- 1, row: row, item: item))
+    if candidates.count == Self.batchCount { try lookAtCandidates() }
+  }
+
+  /// Keeps the noted rows that may be among the first.
+  private mutating func lookAtCandidates() throws(StoreError) {
+    if textPart != nil {
+      for index in 0..<candidates.count {
+        comparison.texts[candidates[index].leaf].prefetch(candidates[index].row)
+      }
+    }
+    for index in 0..<candidates.count {
+      let candidate = candidates[index]
+      var item = candidate.item
+      // Most are turned away by their first column, which has become stricter meanwhile.
+      if let last, last.high < item.high { continue }
+      if let textPart, comparison.texts[candidate.leaf].isPlain {
+        let text = comparison.texts[candidate.leaf].text(candidate.row)
+        if let start = text.baseAddress {
+          textPart.put(SortWord(reading16: start, text.count), &item)
+        }
+      } else {
+        let leaf = comparison.leaves[candidate.leaf]
+        for part in plan.parts.dropFirst() {
+          let cells = SortCells(part.column(of: leaf), part, tree.source)
+          part.put(try cells.word(candidate.row), &item)
+        }
+      }
+      try keep(item)
+    }
+    candidates.removeAll()
+  }
+
+  @inline(__always) private mutating func keep(_ item: SortItem) throws(StoreError) {
+    // Of rows with the same prefix the earlier is first, unless there is more to compare.
+    if let last, last < item, isExact || !item.isTied(with: last) { return }
+    items[count] = item
+    count &+= 1
+    if count == capacity { try settle() }
+  }
+
+  /// Sorts what was kept, and drops what is not among the first.
+  private mutating func settle() throws(StoreError) {
+    sorter.sort(items, count)
+    try comparison.sortTies(items, count)
+    count = min(count, limit)
+    if count == limit { last = items[limit - 1] }
+  }
+}
+
+/// What the first column of a row must be for the row to have a chance.
+struct FirstColumnBound {
+  let column: UInt16
+  /// The integers that have.
+  let range: ClosedRange<Int64>?
+  /// Whether null has.
+  let includesNull: Bool
+
+  /// Marks the rows that have a chance.
+  func select(_ column: LeafColumn, into bitmap: UnsafeMutablePointer<UInt64>) {
+    let words = column.bitmapWordCount
+    if let range {
+      column.selectInts(in: range, into: bitmap)
+    } else {
+      bitmap.update(repeating: 0, count: words)
+    }
+    guard includesNull, column.hasNulls else { return }
+    for word in 0..<words {
+      let rest = column.rowCount &- word &* 64
+      let all: UInt64 = rest >= 64 ? .max : (1 &<< UInt64(truncatingIfNeeded: rest)) &- 1
+      bitmap[word] |= all & ~column.presence(word)
+    }
+  }
+}
+
+extension SortPlan.Part {
+  /// What the first column must be to sort no later than `item`; nil unless it is one of integers that
+  /// are wholly in the prefix.
+  func bound(_ item: SortItem) -> FirstColumnBound? {
+    guard term.column.type == .int, isExact, offset == 0, width <= 64 else { return nil }
+    let (id, isNullable) = (term.column.id, term.column.isNullable)
+    if width == 0 { return FirstColumnBound(column: id, range: .min ... .max, includesNull: true) }
+    var bits = item.high >> UInt64(64 - width)
+    let all = UInt64.max >> UInt64(64 - width)
+    if !term.isAscending { bits = ~bits & all }
+    let valueWidth = isNullable ? width - 1 : width
+    if isNullable, bits >> UInt64(valueWidth) == 0 {
+      // Null: ascending nothing is before it, descending nothing behind it.
+      return FirstColumnBound(
+        column: id, range: term.isAscending ? nil : .min ... .max, includesNull: true)
+    }
+    let value = base &+ Int64(bitPattern: bits & ~(UInt64.max << UInt64(valueWidth)))
+    return FirstColumnBound(
+      column: id, range: term.isAscending ? .min...value : value ... .max,
+      includesNull: term.isAscending)
+  }
+}

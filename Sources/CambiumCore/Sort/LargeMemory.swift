@@ -1,0 +1,33 @@
+import CPlatform
+
+/// Memory for elements that are worked on for a moment and may be many; unlike an array it asks the
+/// system for large pages, which a wide scatter needs few translations for.
+struct LargeMemory<Element: BitwiseCopyable>: ~Copyable {
+  /// The first element; nothing is initialised.
+  let start: UnsafeMutablePointer<Element>
+  /// How many there is room for.
+  let capacity: Int
+
+  init(capacity: Int) {
+    self.capacity = capacity
+    start =
+      UnsafeMutableRawPointer
+      .allocateLarge(byteCount: max(1, capacity) * MemoryLayout<Element>.stride)
+      .bindMemory(to: Element.self, capacity: max(1, capacity))
+  }
+
+  deinit { UnsafeMutableRawPointer(start).deallocateLarge() }
+}
+
+extension UnsafeMutableRawPointer {
+  /// Memory in large pages, where the system has such and it is large.
+  static func allocateLarge(byteCount: Int) -> UnsafeMutableRawPointer {
+    guard let memory = cambium_allocate_large(byteCount) else {
+      fatalError("Out of memory: \(byteCount) bytes were refused.")
+    }
+    return memory
+  }
+
+  /// Gives back what ``allocateLarge(byteCount:)`` gave.
+  func deallocateLarge() { cambium_deallocate_large(self) }
+}

@@ -1,0 +1,56 @@
+import CPlatform
+
+/// The texts of a leaf whose column has the usual form: no nulls, nothing factored out, nothing outside,
+/// lengths of one byte.
+///
+/// Plain memory without an owner, so that many of them can be kept and read without counting
+/// references; valid for as long as the leaf.
+struct PlainTexts: BitwiseCopyable {
+  private let lengths: UnsafeRawPointer
+  private let anchors: UnsafeRawPointer
+  private let heap: UnsafeRawPointer
+  private let heapByteCount: Int
+  /// Zero where the column is of another form.
+  private let anchorWidth: UInt8
+
+  /// The texts of column `id` of `leaf`.
+  init(_ leaf: ColumnLeaf, _ id: UInt16) {
+    guard let column = leaf.column(id), column.encoding == .variable, column.lengthWidth == 8,
+      column.nulls == nil, column.outboard == nil, let parts = column.bytesColumn,
+      parts.prefix.count &+ parts.suffix.count == 0
+    else {
+      let nowhere = leaf.page.bytes
+      (lengths, anchors, heap) = (nowhere, nowhere, nowhere)
+      (heapByteCount, anchorWidth) = (0, 0)
+      return
+    }
+    (lengths, anchors, heap) = (parts.lengths, parts.anchors, parts.heap)
+    (heapByteCount, anchorWidth) = (parts.heapByteCount, column.anchorWidth)
+  }
+
+  /// Whether the column has that form.
+  @inline(__always) var isPlain: Bool { anchorWidth != 0 }
+
+  /// The text of `row`; 16 bytes may be read from its start.
+  @inline(__always) func text(_ row: Int) -> UnsafeRawBufferPointer {
+    let anchor = Int(
+      truncatingIfNeeded: PackedIntegers.load(anchors, anchorWidth, row &>> 4))
+    let (offset, count) = BytesColumn.place(of: row, lengths: lengths, anchor: anchor)
+    // Only storage that rots under a mapping leads out of the heap.
+    guard offset &+ count <= heapByteCount else {
+      return UnsafeRawBufferPointer(start: heap, count: 0)
+    }
+    return UnsafeRawBufferPointer(start: heap + offset, count: count)
+  }
+
+  /// Hints at what tells where the text of `row` lies.
+  @inline(__always) func prefetchPlace(_ row: Int) {
+    cambium_prefetch(lengths + (row & ~15))
+    cambium_prefetch(anchors + (row &>> 4) &* Int(anchorWidth &>> 3))
+  }
+
+  /// Hints at the text of `row`.
+  @inline(__always) func prefetch(_ row: Int) {
+    if let start = text(row).baseAddress { cambium_prefetch(start) }
+  }
+}

@@ -1,0 +1,359 @@
+/// Brings rows into order that the prefixes of their items do not tell apart.
+///
+/// A few are compared where they lie. Of many the values are read into prefixes again, from where the
+/// last ones ended on.
+final class RowComparison {
+  private let terms: [SortTerm]
+  /// The first term of which prefixes do not tell all.
+  private let firstOpenTerm: Int
+  private let source: PageSource
+  /// The leaves in their order, and the place of the first row of each.
+  private(set) var leaves: [ColumnLeaf] = []
+  // Exclusivity is not checked: one user, and no access to these calls out.
+  @exclusivity(unchecked) private final var firsts = GrowingMemory<Int>()
+  @exclusivity(unchecked) private final var rowCount = 0
+  /// Where items with the same prefix begin, and how many there are.
+  @exclusivity(unchecked) private final var groups = GrowingMemory<Group>()
+  /// How many leaves there are to a row.
+  @exclusivity(unchecked) private final var leavesPerRow = 0.0
+  /// The texts of each leaf, if the first open term is one of bytes.
+  @exclusivity(unchecked) private(set) final var texts = GrowingMemory<PlainTexts>()
+  private let textColumn: UInt16?
+  private let sorter = ItemSorter()
+
+  private struct Group: BitwiseCopyable {
+    var start: Int32
+    var count: Int32
+  }
+
+  /// Fewer rows are compared with each other.
+  private static let comparedLimit = 32
+  /// From so many bytes on texts are compared as wholes.
+  private static let prefixLimit = 1024
+  /// How many bytes of a text go into a prefix, with one that tells how many there are.
+  private static let textStride = 11
+  /// How many groups ahead of its use a text is asked for, and twice as far what tells where it lies.
+  private static let distance = 8
+
+  init(_ plan: SortPlan, _ source: PageSource) {
+    terms = plan.terms
+    firstOpenTerm = plan.exactCount
+    self.source = source
+    let open = plan.terms.dropFirst(plan.exactCount).first
+    textColumn = open?.column.type == .bytes ? open?.column.id : nil
+  }
+
+  /// Makes the rows of a leaf known; leaves come in their order, of `count` rows in all.
+  func note(_ leaf: ColumnLeaf, of count: Int) {
+    if leaves.isEmpty {
+      let leafCount = count / max(1, leaf.rowCount) * 5 / 4 + 16
+      leaves.reserveCapacity(leafCount)
+      firsts.reserve(leafCount)
+      if textColumn != nil { texts.reserve(leafCount) }
+    }
+    leaves.append(leaf)
+    firsts.append(rowCount)
+    if let textColumn { texts.append(PlainTexts(leaf, textColumn)) }
+    rowCount += leaf.rowCount
+    leavesPerRow = Double(leaves.count) / Double(max(1, rowCount))
+  }
+
+  /// The leaf of a row and the row within it.
+  @inline(__always) private func find(_ place: Int) -> (leaf: Int, row: Int) {
+    // Leaves have about as many rows each.
+    var leaf = min(firsts.count &- 1, Int(Double(place) * leavesPerRow))
+    while firsts[leaf] > place { leaf &-= 1 }
+    while leaf &+ 1 < firsts.count, firsts[leaf &+ 1] <= place { leaf &+= 1 }
+    return (leaf, place &- firsts[leaf])
+  }
+
+  // MARK: Keys
+
+  /// The key of the row at `place`, in a tree by position that place.
+  func key(_ place: Int) -> Int64 {
+    let (leaf, row) = find(place)
+    return leaves[leaf].isPositional ? Int64(place) : leaves[leaf].key(at: row)
+  }
+
+  /// The keys of the rows of the first `limit` items.
+  func keys(_ items: UnsafeMutablePointer<SortItem>, _ limit: Int) -> [Int64] {
+    guard let first = leaves.first, let last = leaves.last, last.rowCount > 0 else { return [] }
+    let low = first.isPositional ? 0 : first.key(at: 0)
+    let isDense =
+      first.isPositional || last.key(at: last.rowCount - 1) &- low == Int64(rowCount - 1)
+    if isDense {
+      return [Int64](unsafeUninitializedCapacity: limit) { keys, count in
+        for index in 0..<limit { keys[index] = low &+ Int64(items[index].place) }
+        count = limit
+      }
+    }
+    // In the order of the tree first: each row's leaf would have to be found otherwise.
+    let all = LargeMemory<Int64>(capacity: rowCount)
+    for (index, leaf) in leaves.enumerated() { leaf.copyKeys(into: all.start + firsts[index]) }
+    return [Int64](unsafeUninitializedCapacity: limit) { keys, count in
+      for index in 0..<limit { keys[index] = all.start[items[index].place] }
+      count = limit
+    }
+  }
+
+  // MARK: Ties
+
+  /// Brings items with the same prefix, which stand together, into order.
+  func sortTies(_ items: UnsafeMutablePointer<SortItem>, _ count: Int) throws(StoreError) {
+    if firstOpenTerm == terms.count { return }
+    groups.removeAll()
+    var start = 0
+    while start &+ 1 < count {
+      var end = start &+ 1
+      while end < count, items[end].isTied(with: items[start]) { end &+= 1 }
+      if end &- start > 1 {
+        groups.append(
+          Group(
+            start: Int32(truncatingIfNeeded: start),
+            count: Int32(truncatingIfNeeded: end &- start)))
+      }
+      start = end
+    }
+    for index in 0..<groups.count {
+      prefetch(items, index &+ Self.distance)
+      let (first, count) = (items + Int(groups[index].start), Int(groups[index].count))
+      let prefix = first[0]
+      try sort(first, count, term: firstOpenTerm, depth: 0)
+      // Sorting by more has put other prefixes there.
+      for item in 0..<count {
+        first[item] = SortItem(
+          high: prefix.high,
+          low: prefix.low & 0xffff_ffff_0000_0000 | first[item].low & 0xffff_ffff)
+      }
+    }
+  }
+
+  /// Hints at the texts of a group, and at what tells where those of a later one lie.
+  @inline(__always) private func prefetch(
+    _ items: UnsafeMutablePointer<SortItem>, _ index: Int
+  ) {
+    guard textColumn != nil, index &+ Self.distance < groups.count else { return }
+    forFirst(items, groups[index]) { texts, row in texts.prefetch(row) }
+    forFirst(items, groups[index &+ Self.distance]) { texts, row in texts.prefetchPlace(row) }
+  }
+
+  /// Calls `body` with the texts and the row of the first items of a group.
+  @inline(__always) private func forFirst(
+    _ items: UnsafeMutablePointer<SortItem>, _ group: Group,
+    _ body: (PlainTexts, Int) -> Void
+  ) {
+    for index in 0..<min(4, Int(group.count)) {
+      let (leaf, row) = find(items[Int(group.start) &+ index].place)
+      if texts[leaf].isPlain { body(texts[leaf], row) }
+    }
+  }
+
+  /// Brings items with one prefix into order.
+  private func sort(
+    _ items: UnsafeMutablePointer<SortItem>, _ count: Int, term: Int, depth: Int
+  ) throws(StoreError) {
+    if count > Self.comparedLimit, depth < Self.prefixLimit {
+      return try sortByPrefixes(items, count, term: term, depth: depth)
+    }
+    if count <= Self.comparedLimit {
+      for end in 1..<count {
+        let item = items[end]
+        var place = end
+        while place > 0, try precedes(item, items[place &- 1], term) {
+          items[place] = items[place &- 1]
+          place &-= 1
+        }
+        items[place] = item
+      }
+      return
+    }
+    var failure: StoreError?
+    var group = UnsafeMutableBufferPointer(start: items, count: count)
+    group.sort { left, right in
+      if failure != nil { return false }
+      do throws(StoreError) {
+        return try precedes(left, right, term)
+      } catch {
+        failure = error
+        return false
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Reads the values of a term, from a byte on, into the prefixes, and sorts by them.
+  private func sortByPrefixes(
+    _ items: UnsafeMutablePointer<SortItem>, _ count: Int, term: Int, depth: Int
+  ) throws(StoreError) {
+    let isText = terms[term].column.type == .bytes || terms[term].column.type == .wide
+    for index in 0..<count {
+      items[index] = try item(items[index].place, terms[term], depth: depth)
+    }
+    sorter.sort(items, count)
+    var start = 0
+    while start < count {
+      var end = start &+ 1
+      while end < count, items[end].isTied(with: items[start]) { end &+= 1 }
+      if end &- start > 1 {
+        var marker = UInt8(truncatingIfNeeded: items[start].low &>> 32)
+        if !terms[term].isAscending { marker = ~marker }
+        if isText, marker > Self.textStride + 1 {
+          try sort(items + start, end &- start, term: term, depth: depth + Self.textStride)
+        } else if term + 1 < terms.count {
+          try sort(items + start, end &- start, term: term + 1, depth: 0)
+        }
+      }
+      start = end
+    }
+  }
+
+  /// The item of a row by one term: of bytes as many as fit from `depth` on, and how many there are and
+  /// one, or two more than fit; zeros for null.
+  private func item(_ place: Int, _ term: SortTerm, depth: Int) throws(StoreError) -> SortItem {
+    let (leaf, row) = find(place)
+    let column = Self.column(leaves[leaf], term)
+    var word: SortWord
+    switch term.column.type {
+    case .bytes:
+      word = try withText(column, row, term.column) { text throws(StoreError) in
+        guard let text else { return SortWord(0, 0) }
+        let rest = UnsafeRawBufferPointer(rebasing: text.dropFirst(depth))
+        return Self.marked(SortWord(rest), rest.count)
+      }
+    case .wide:
+      let (low, high) = column?.wide(row) ?? (0, 0)
+      let isNull = !Self.isValue(column, row, term.column)
+      word =
+        isNull
+        ? SortWord(0, 0)
+        : depth == 0
+          ? Self.marked(SortWord(high, low), 16)
+          : Self.marked(SortWord(low << UInt64((Self.textStride - 8) * 8), 0), 5)
+    default:
+      let value = Self.number(column, row, term.column)
+      word = value.map { SortWord(1 &<< 63 | $0 &>> 1, $0 &<< 63) } ?? SortWord(0, 0)
+    }
+    if !term.isAscending { word = SortWord(~word.first, ~word.second) }
+    return SortItem(
+      high: word.first, low: word.second & 0xffff_ffff_0000_0000 | UInt64(place))
+  }
+
+  private static func marked(_ word: SortWord, _ count: Int) -> SortWord {
+    let marker = UInt64(min(count, textStride + 1) + 1)
+    return SortWord(word.first, word.second & 0xffff_ff00_0000_0000 | marker &<< 32)
+  }
+
+  // MARK: Comparing
+
+  /// Whether a row sorts before another one by the terms from `first` on, and by their places.
+  private func precedes(
+    _ left: SortItem, _ right: SortItem, _ first: Int
+  ) throws(StoreError) -> Bool {
+    let (leftLeaf, leftRow) = find(left.place)
+    let (rightLeaf, rightRow) = find(right.place)
+    var index = first
+    if index == firstOpenTerm, textColumn != nil, texts[leftLeaf].isPlain,
+      texts[rightLeaf].isPlain
+    {
+      let order = ByteComparison.order(
+        texts[leftLeaf].text(leftRow), texts[rightLeaf].text(rightRow))
+      if order != 0 { return terms[index].isAscending ? order < 0 : order > 0 }
+      index &+= 1
+    }
+    while index < terms.count {
+      let term = terms[index]
+      let order = try order(
+        Self.column(leaves[leftLeaf], term), leftRow, Self.column(leaves[rightLeaf], term),
+        rightRow, term.column)
+      if order != 0 { return term.isAscending ? order < 0 : order > 0 }
+      index &+= 1
+    }
+    return left.place < right.place
+  }
+
+  private static func column(_ leaf: ColumnLeaf, _ term: SortTerm) -> LeafColumn? {
+    guard let column = leaf.column(term.column.id), column.type == term.column.type else {
+      return nil
+    }
+    return column
+  }
+
+  private func order(
+    _ left: LeafColumn?, _ leftRow: Int, _ right: LeafColumn?, _ rightRow: Int,
+    _ spec: ColumnSpec
+  ) throws(StoreError) -> Int {
+    switch spec.type {
+    case .bytes:
+      return try withText(left, leftRow, spec) { one throws(StoreError) in
+        try withText(right, rightRow, spec) { other throws(StoreError) in
+          guard let one, let other else {
+            return (one == nil ? 0 : 1) - (other == nil ? 0 : 1)
+          }
+          return ByteComparison.order(one, other)
+        }
+      }
+    case .wide:
+      let isValue = (Self.isValue(left, leftRow, spec), Self.isValue(right, rightRow, spec))
+      guard isValue.0, isValue.1 else {
+        return (isValue.0 ? 1 : 0) - (isValue.1 ? 1 : 0)
+      }
+      let one = left?.wide(leftRow) ?? (low: 0, high: 0)
+      let other = right?.wide(rightRow) ?? (low: 0, high: 0)
+      let order = Self.order(one.high, other.high)
+      return order == 0 ? Self.order(one.low, other.low) : order
+    default:
+      let one = Self.number(left, leftRow, spec)
+      let other = Self.number(right, rightRow, spec)
+      guard let one, let other else { return (one == nil ? 0 : 1) - (other == nil ? 0 : 1) }
+      return Self.order(one, other)
+    }
+  }
+
+  private static func isValue(_ column: LeafColumn?, _ row: Int, _ spec: ColumnSpec) -> Bool {
+    column.map { !$0.isNull(row) } ?? !spec.isNullable
+  }
+
+  private static func order(_ left: UInt64, _ right: UInt64) -> Int {
+    left < right ? -1 : left == right ? 0 : 1
+  }
+
+  /// A value of 64 bits or less as a number that sorts as it does; nil for null.
+  private static func number(_ column: LeafColumn?, _ row: Int, _ spec: ColumnSpec) -> UInt64? {
+    guard isValue(column, row, spec) else { return nil }
+    switch spec.type {
+    case .int: return UInt64(bitPattern: column?.int(row) ?? 0) ^ 1 << 63
+    case .bool: return column?.bool(row) == true ? 1 : 0
+    case .float: return SortWord.order(Double(column?.float(row) ?? 0))
+    case .double: return SortWord.order(column?.double(row) ?? 0)
+    case .wide, .bytes: return nil
+    }
+  }
+
+  /// Calls `body` with the bytes of a cell; nil for null and trees.
+  @inline(__always) private func withText<Result>(
+    _ column: LeafColumn?, _ row: Int, _ spec: ColumnSpec,
+    _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    guard let column, let parts = column.bytesColumn else {
+      return try body(spec.isNullable ? nil : UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+    let cell = parts.cell(row)
+    switch cell.form {
+    case .null, .tree: return try body(nil)
+    case .inline:
+      if let contiguous = cell.contiguous { return try body(contiguous) }
+      return try Self.withBytes(of: cell.array, body)
+    case .overflow:
+      return try Self.withBytes(of: try cell.overflow?.read(from: source) ?? [], body)
+    }
+  }
+
+  private static func withBytes<Value>(
+    of array: [UInt8], _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    let result = array.withUnsafeBytes { bytes in
+      Result<Value, StoreError> { () throws(StoreError) in try body(bytes) }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,139 @@
+import CPlatform
+
+/// A row among those that are sorted: as much of what it is sorted by as 96 bits hold, and the row's
+/// place in its tree.
+///
+/// As numbers of 128 bits, items sort as their rows do, as far as those 96 bits tell; what is equal in
+/// them keeps the order of the tree.
+struct SortItem: BitwiseCopyable {
+  var high: UInt64
+  /// The last 32 bits of the prefix, then the place.
+  var low: UInt64
+
+  /// Where the row is in its tree.
+  @inline(__always) var place: Int { Int(truncatingIfNeeded: low & 0xffff_ffff) }
+
+  /// Whether the prefix is that of `other`.
+  @inline(__always) func isTied(with other: SortItem) -> Bool {
+    (high ^ other.high) | (low ^ other.low) &>> 32 == 0
+  }
+
+  @inline(__always) static func < (left: SortItem, right: SortItem) -> Bool {
+    left.high == right.high ? left.low < right.low : left.high < right.high
+  }
+}
+
+/// Sorts items, from their highest differing bits down: large numbers of them are distributed over
+/// those bits, a few put into place one by one.
+///
+/// One thread may use it at a time.
+final class ItemSorter {
+  private typealias Items = UnsafeMutablePointer<SortItem>
+
+  /// Where items go when they are distributed.
+  private var spare = LargeMemory<SortItem>(capacity: 0)
+  /// Counters for each depth of the recursion.
+  private var counters: [UnsafeMutablePointer<UInt32>] = []
+  private static let insertionLimit = 16
+  /// How many bits at most are distributed over at a time.
+  private static let digitWidth = 13
+
+  deinit { for counters in counters { counters.deallocate() } }
+
+  /// Sorts `count` items.
+  ///
+  /// With `squeezes` the bits of ``SortItem/high`` that are the same in all of them are taken out, which
+  /// changes neither their order nor who is tied with whom.
+  func sort(_ items: UnsafeMutablePointer<SortItem>, _ count: Int, squeezes: Bool = false) {
+    if count <= Self.insertionLimit { return Self.insert(items, count, into: items) }
+    if spare.capacity < count { spare = LargeMemory(capacity: count) }
+    if squeezes { Self.squeeze(items, count) }
+    sort(items, count, spare.start, into: items, depth: 0)
+  }
+
+  private static func squeeze(_ items: Items, _ count: Int) {
+    var differing: UInt64 = 0
+    for index in 0..<count { differing |= items[index].high ^ items[0].high }
+    // Bits at the top and the bottom are in nobody's way.
+    let span = 64 - differing.leadingZeroBitCount - differing.trailingZeroBitCount
+    if differing.nonzeroBitCount &+ 4 > span { return }
+    cambium_squeeze_words(items, 16, count, differing)
+  }
+
+  /// Sorts `count` items at `items` to `target`, which is either there or at `spare`; the other one
+  /// holds nothing of use afterwards.
+  private func sort(
+    _ items: Items, _ count: Int, _ spare: Items, into target: Items, depth: Int
+  ) {
+    if count <= Self.insertionLimit { return Self.insert(items, count, into: target) }
+    var (high, low): (UInt64, UInt64) = (0, 0)
+    let first = items[0]
+    for index in 1..<count {
+      high |= items[index].high ^ first.high
+      low |= items[index].low ^ first.low
+    }
+    let differing = high == 0 ? low : high
+    let top = 64 - differing.leadingZeroBitCount
+    // Fewer buckets than items: looking through empty ones costs, too.
+    let width = min(Self.digitWidth, max(4, Int.bitWidth - count.leadingZeroBitCount - 1))
+    let shift = UInt64(max(0, top - width))
+    let bucketCount = 1 << width
+    if counters.count == depth { counters.append(.allocate(capacity: 1 << Self.digitWidth)) }
+    let ends = counters[depth]
+    ends.initialize(repeating: 0, count: bucketCount)
+    if high != 0 {
+      Self.distribute(items, count, spare, ends, bucketCount) { $0.high &>> shift }
+    } else {
+      Self.distribute(items, count, spare, ends, bucketCount) { $0.low &>> shift }
+    }
+    let isInTarget = spare == target
+    var start = 0
+    for bucket in 0..<bucketCount {
+      let end = Int(ends[bucket])
+      let size = end &- start
+      if size > 1 {
+        sort(
+          spare + start, size, items + start, into: (isInTarget ? spare : items) + start,
+          depth: depth &+ 1)
+      } else if size == 1, !isInTarget {
+        items[start] = spare[start]
+      }
+      start = end
+    }
+  }
+
+  /// Moves the items to `spare` by the lowest bits of `digit`; `ends`, which are zero, tell then where
+  /// each digit's items end.
+  @inline(__always) private static func distribute(
+    _ items: Items, _ count: Int, _ spare: Items, _ ends: UnsafeMutablePointer<UInt32>,
+    _ bucketCount: Int, _ digit: (SortItem) -> UInt64
+  ) {
+    let mask = UInt64(bucketCount &- 1)
+    for index in 0..<count {
+      ends[Int(truncatingIfNeeded: digit(items[index]) & mask)] &+= 1
+    }
+    var start: UInt32 = 0
+    for bucket in 0..<bucketCount { (ends[bucket], start) = (start, start &+ ends[bucket]) }
+    for index in 0..<count {
+      let item = items[index]
+      let bucket = Int(truncatingIfNeeded: digit(item) & mask)
+      spare[Int(truncatingIfNeeded: ends[bucket])] = item
+      ends[bucket] &+= 1
+    }
+  }
+
+  /// Puts a few items in order at `target`, which may be where they are.
+  @inline(__always) private static func insert(_ items: Items, _ count: Int, into target: Items) {
+    var end = 0
+    while end < count {
+      let item = items[end]
+      var place = end
+      while place > 0, item < target[place &- 1] {
+        target[place] = target[place &- 1]
+        place &-= 1
+      }
+      target[place] = item
+      end &+= 1
+    }
+  }
+}

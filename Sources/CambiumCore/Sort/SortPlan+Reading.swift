@@ -1,0 +1,141 @@
+/// Reading the values of a leaf into the prefixes of items.
+extension SortPlan {
+  /// Makes the items of all rows of `leaf`, whose first row is at `place` in the tree, with the shares of
+  /// `parts`.
+  func read(
+    _ parts: ArraySlice<Part>, _ leaf: ColumnLeaf, at place: Int,
+    into items: UnsafeMutablePointer<SortItem>,
+    _ scratch: UnsafeMutablePointer<Int64>, _ source: PageSource
+  ) throws(StoreError) {
+    let rows = leaf.rowCount
+    for row in 0..<rows {
+      (items + row).initialize(to: SortItem(high: 0, low: UInt64(place &+ row)))
+    }
+    for part in parts {
+      let column = part.column(of: leaf)
+      if part.fillIntegers(items, rows, column, scratch) { continue }
+      if part.fillTexts(items, column) { continue }
+      let values = SortCells(column, part, source)
+      for row in 0..<rows { part.put(try values.word(row), &items[row]) }
+    }
+  }
+}
+
+extension SortPlan.Part {
+  /// The column in a leaf; nil where every cell holds the default.
+  @inline(__always) func column(of leaf: ColumnLeaf) -> LeafColumn? {
+    guard let column = leaf.column(term.column.id), column.type == term.column.type else {
+      return nil
+    }
+    return column
+  }
+
+  /// The bits of a value in the direction of the term; nil for null.
+  @inline(__always) private func turned(_ word: SortWord?) -> SortWord {
+    var result = word ?? SortWord(0, 0)
+    if term.column.isNullable, word != nil {
+      result = SortWord(
+        1 &<< 63 | result.first &>> 1, result.first &<< 63 | result.second &>> 1)
+    }
+    if term.isAscending { return result }
+    return SortWord(
+      ~result.first & ~(UInt64.max >> UInt64(width)),
+      ~result.second & ~(UInt64.max >> UInt64(max(0, width - 64))))
+  }
+
+  /// Adds the bits of a value to an item.
+  @inline(__always) func put(_ word: SortWord?, _ item: inout SortItem) {
+    let word = turned(word)
+    let upper: UInt64
+    if offset == 0 {
+      item.high |= word.first
+      upper = word.second
+    } else if offset < 64 {
+      let shift = UInt64(truncatingIfNeeded: offset)
+      item.high |= word.first &>> shift
+      upper = word.first &<< (64 &- shift) | word.second &>> shift
+    } else {
+      upper = word.first >> UInt64(offset - 64)
+    }
+    item.low |= upper & 0xffff_ffff_0000_0000
+  }
+
+  /// An integer's place above the smallest one, at the top of a word.
+  @inline(__always) func word(_ value: Int64) -> SortWord {
+    let valueWidth = term.column.isNullable ? width &- 1 : width
+    // Only storage that rots under a mapping has integers outside of their bounds.
+    return SortWord(UInt64(bitPattern: value &- base) << UInt64(64 &- valueWidth), 0)
+  }
+
+  /// Adds the integers of all rows; false when the column is none without nulls.
+  fileprivate func fillIntegers(
+    _ items: UnsafeMutablePointer<SortItem>, _ rows: Int, _ column: LeafColumn?,
+    _ scratch: UnsafeMutablePointer<Int64>
+  ) -> Bool {
+    guard let column, column.type == .int, !column.hasNulls else { return false }
+    column.copyInts(into: scratch)
+    for row in 0..<rows { put(word(scratch[row]), &items[row]) }
+    return true
+  }
+
+  /// Adds the texts of all rows; false when the column is none of texts that lie as they are.
+  fileprivate func fillTexts(
+    _ items: UnsafeMutablePointer<SortItem>, _ column: LeafColumn?
+  ) -> Bool {
+    guard let column, let parts = column.bytesColumn, column.encoding == .variable,
+      !column.hasNulls, column.outboard == nil, parts.prefix.isEmpty, parts.suffix.isEmpty
+    else { return false }
+    // 16 bytes may be read behind everything on the page.
+    parts.forEachValue { row, text in
+      guard let start = text?.baseAddress else { return }
+      put(SortWord(reading16: start, text?.count ?? 0), &items[row])
+    }
+    return true
+  }
+}
+
+/// The cells of a leaf's column as words to sort by, whatever their form.
+struct SortCells {
+  private let column: LeafColumn?
+  private let texts: BytesColumn?
+  private let part: SortPlan.Part
+  private let source: PageSource
+
+  init(_ column: LeafColumn?, _ part: SortPlan.Part, _ source: PageSource) {
+    self.column = column
+    texts = column?.bytesColumn
+    self.part = part
+    self.source = source
+  }
+
+  /// The word of a row; nil for null.
+  func word(_ row: Int) throws(StoreError) -> SortWord? {
+    guard let column else {
+      if part.term.column.isNullable { return nil }
+      switch part.term.column.type {
+      case .int: return part.word(0)
+      case .float, .double: return SortWord(SortWord.order(0), 0)
+      default: return SortWord(0, 0)
+      }
+    }
+    if column.isNull(row) { return nil }
+    switch column.type {
+    case .int: return part.word(column.int(row))
+    case .bool: return SortWord(column.bool(row) ? 1 << 63 : 0, 0)
+    case .float: return SortWord(SortWord.order(Double(column.float(row))), 0)
+    case .double: return SortWord(SortWord.order(column.double(row)), 0)
+    case .wide:
+      let (low, high) = column.wide(row)
+      return SortWord(high, low)
+    case .bytes:
+      guard let cell = texts?.cell(row) else { return nil }
+      switch cell.form {
+      case .null, .tree: return nil
+      case .inline: return cell.withBytes { SortWord($0) }
+      case .overflow:
+        guard let bytes = try cell.overflow?.read(from: source) else { return nil }
+        return bytes.withUnsafeBytes { SortWord($0) }
+      }
+    }
+  }
+}

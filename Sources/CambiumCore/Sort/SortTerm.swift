@@ -1,0 +1,56 @@
+/// A column to sort rows by, and the direction.
+///
+/// Integers and floating point sort by value (NaN before all numbers, −0 with 0), false before true,
+/// bytes as `memcmp` has them, shorter ones before those they begin; 128-bit values as unsigned
+/// numbers. Null comes before everything else, descending after it, and so does a cell that holds a
+/// tree.
+public struct SortTerm: Hashable, Sendable {
+  /// The column.
+  public var column: ColumnSpec
+  /// Whether small values come first.
+  public var isAscending: Bool
+
+  /// Sorts by `column`, small values first unless the order is descending.
+  public init(_ column: ColumnSpec, isAscending: Bool = true) {
+    self.column = column
+    self.isAscending = isAscending
+  }
+}
+
+/// The beginning of a value as 128 bits that sort as it does, the first ones first.
+struct SortWord: BitwiseCopyable {
+  var first: UInt64
+  var second: UInt64
+
+  @inline(__always) init(_ first: UInt64, _ second: UInt64) {
+    (self.first, self.second) = (first, second)
+  }
+
+  /// The first 16 bytes of `count` at `start`, and zeros in place of those that are missing.
+  ///
+  /// 16 bytes are read, whatever `count` is.
+  @inline(__always) init(reading16 start: UnsafeRawPointer, _ count: Int) {
+    // Lengths are nobody's guess, so no branch depends on them; shifting by 64 gives zero.
+    let firstMask = ~(UInt64.max >> UInt64(min(count, 8) &* 8))
+    let secondMask = ~(UInt64.max >> UInt64((max(8, min(count, 16)) &- 8) &* 8))
+    first = UInt64(bigEndian: start.loadUnaligned(as: UInt64.self)) & firstMask
+    second =
+      UInt64(bigEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) & secondMask
+  }
+
+  /// The first bytes of `bytes`.
+  init(_ bytes: UnsafeRawBufferPointer) {
+    var copy = SortWord(0, 0)
+    withUnsafeMutableBytes(of: &copy) { copy in
+      copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(16)))
+    }
+    self.init(UInt64(bigEndian: copy.first), UInt64(bigEndian: copy.second))
+  }
+
+  /// Doubles as unsigned numbers in their order; NaN first, −0 with 0.
+  @inline(__always) static func order(_ value: Double) -> UInt64 {
+    if value.isNaN { return 0 }
+    let bits = value == 0 ? 0 : value.bitPattern
+    return bits >> 63 == 1 ? ~bits : bits | 1 << 63
+  }
+}

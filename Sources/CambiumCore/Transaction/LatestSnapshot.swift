@@ -1,0 +1,126 @@
+import Synchronization
+
+/// The snapshot of the newest version that a database last handed out.
+///
+/// Known while somebody holds it. A version that is asked for again when nobody does *rests*: the
+/// database keeps its snapshot, so that the next read begins without a pin. Nothing rests for long:
+/// a commit of this database ends it, and a look every quarter of a second when it is not the newest
+/// version any more, because somebody else has committed, or was not asked for since the last look.
+/// The timer runs only while something rests.
+final class LatestSnapshot: Sendable {
+  private struct State {
+    weak var latest: Snapshot?
+    var resting: Snapshot?
+    /// Whether the one at rest was asked for since the last look.
+    var wasUsed = false
+    /// Whether the timer will have a look.
+    var isWatched = false
+    /// The version that was pinned for a reader last.
+    var pinned: Version?
+    /// What is older does not come to rest.
+    var oldest: Version = 0
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+  private let timer: IdleTimer
+  /// How long it takes from one look to the next.
+  static let lookNanoseconds: Int64 = 250_000_000
+
+  init(timer: IdleTimer) { self.timer = timer }
+
+  /// The snapshot handed out last, if there is still one; it need not be the newest.
+  @inline(__always) var known: Snapshot? {
+    state.withLock { state in
+      if let resting = state.resting {
+        state.wasUsed = true
+        return resting
+      }
+      return state.latest
+    }
+  }
+
+  /// Remembers `snapshot` for as long as somebody holds it.
+  func note(_ snapshot: Snapshot) {
+    state.withLock { state in
+      if let latest = state.latest, latest.version > snapshot.version { return }
+      state.latest = snapshot
+    }
+  }
+
+  /// Remembers `snapshot`, which was pinned for a reader; it rests if its version was pinned for one
+  /// before.
+  func note(pinned snapshot: Snapshot) {
+    note(snapshot)
+    let superseded: Snapshot?
+    let mustSchedule: Bool
+    (superseded, mustSchedule) = state.withLock { state in
+      let isAskedAgain = state.pinned == snapshot.version
+      state.pinned = snapshot.version
+      guard snapshot.version >= state.oldest, !state.isClosed,
+        isAskedAgain || state.resting != nil
+      else { return (nil, false) }
+      let superseded = state.resting
+      state.resting = isAskedAgain ? snapshot : nil
+      state.wasUsed = true
+      let mustSchedule = isAskedAgain && !state.isWatched
+      if mustSchedule { state.isWatched = true }
+      return (superseded, mustSchedule)
+    }
+    withExtendedLifetime(superseded) {}
+    if mustSchedule { watch() }
+  }
+
+  /// Lets go of what rests and is older than `version`, which this database has published.
+  func supersede(by version: Version) {
+    end { state in
+      state.oldest = max(state.oldest, version)
+      return state.resting?.version ?? version < version
+    }
+  }
+
+  /// Lets go of what rests, now and, if this `closes` the database, for good.
+  func letGo(closes: Bool = false) {
+    end { state in
+      if closes { state.isClosed = true }
+      return true
+    }
+  }
+
+  /// Lets go of what rests if `condition` says so.
+  private func end(where condition: (inout State) -> Bool) {
+    // Its pin ends when the lock is free again.
+    let ended: Snapshot? = state.withLock { state in
+      guard condition(&state) else { return nil }
+      return state.resting.take()
+    }
+    withExtendedLifetime(ended) {}
+  }
+
+  private func watch() {
+    let isScheduled = timer.schedule(at: timer.now + Self.lookNanoseconds) { [weak self] now in
+      self?.look(now: now)
+    }
+    if isScheduled { return }
+    // Nothing rests that nobody would look after.
+    end { state in
+      state.isWatched = false
+      return true
+    }
+  }
+
+  /// Lets go of what rests if it is not the newest any more or nobody has asked for it lately; when
+  /// to look again, if at all.
+  private func look(now: Int64) -> Int64? {
+    let resting = state.withLock { $0.resting }
+    let isNewest = resting.map { $0.source.store.isNewest($0.pin) } ?? false
+    end { state in
+      // Another one that came meanwhile has been used just now.
+      let isKept = state.resting != nil && state.wasUsed && (isNewest || state.resting !== resting)
+      state.wasUsed = false
+      state.isWatched = isKept
+      return !isKept
+    }
+    return state.withLock { $0.isWatched } ? now + Self.lookNanoseconds : nil
+  }
+}

@@ -1,0 +1,245 @@
+import CPlatform
+import TestSupport
+import Testing
+
+@testable import CambiumCore
+
+/// Sorting the rows of a tree by its columns, against an array of rows.
+struct RowSortWhiteBoxTests {
+  private struct Row {
+    var key: Int64
+    var cells: [ModelValue]
+  }
+
+  /// A tree whose leaves differ in their encodings, and whose first leaves lack columns.
+  private func makeTree(
+    seed: UInt64, kind: TreeRoot.Kind = .column
+  ) throws -> (bench: ColumnWorkbench, rows: [Row]) {
+    let shape = seed % 3 == 0 ? ColumnTreeOptions() : smallShape(rows: 40, room: 5)
+    let bench = ColumnWorkbench(Array(everyColumn.prefix(2)), kind: kind, options: shape)
+    var maker = CellMaker(generator: SeededGenerator(seed: seed))
+    var rows: [Row] = []
+    var key: Int64 = -300
+    for round in 0..<5 {
+      try bench.write { editor, _ in
+        if round == 1 { editor.layout = ColumnLayout(everyColumn) }
+        for row in 0..<(150 + maker.number(300)) {
+          if row % 40 == 0, maker.number(2) == 0 { maker.mood = maker.number(56) }
+          key += seed % 2 == 0 || maker.number(9) > 0 ? 1 : Int64(maker.number(1000))
+          let cells = editor.layout.columns.map { maker.cell($0) }
+          let place = rows.count
+          try lendRow(cells) { cells in
+            if kind == .position {
+              try editor.insert(at: place, values: cells)
+            } else {
+              _ = try editor.insert(key: key, values: cells)
+            }
+          }
+          let rest = everyColumn.dropFirst(cells.count).map { ModelValue(defaultOf: $0) }
+          rows.append(Row(key: kind == .position ? Int64(place) : key, cells: cells + rest))
+        }
+      }
+    }
+    return (bench, rows)
+  }
+
+  /// Negative, zero or positive as a value sorts before, with or behind another one.
+  fileprivate func order(_ left: ModelValue, _ right: ModelValue) -> Int {
+    func compare<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+      left < right ? -1 : left == right ? 0 : 1
+    }
+    func doubles(_ left: Double, _ right: Double) -> Int {
+      if left.isNaN || right.isNaN { return compare(left.isNaN ? 0 : 1, right.isNaN ? 0 : 1) }
+      return compare(left, right)
+    }
+    switch (left, right) {
+    case (.null, .null): return 0
+    case (.null, _): return -1
+    case (_, .null): return 1
+    case (.int(let left), .int(let right)): return compare(left, right)
+    case (.bool(let left), .bool(let right)): return compare(left ? 1 : 0, right ? 1 : 0)
+    case (.float(let left), .float(let right)):
+      return doubles(Double(Float(bitPattern: left)), Double(Float(bitPattern: right)))
+    case (.double(let left), .double(let right)):
+      return doubles(Double(bitPattern: left), Double(bitPattern: right))
+    case (.wide(let low, let high), .wide(let otherLow, let otherHigh)):
+      return high == otherHigh ? compare(low, otherLow) : compare(high, otherHigh)
+    case (.bytes(let left), .bytes(let right)):
+      return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
+    default: return 0
+    }
+  }
+
+  private func sorted(_ rows: [Row], _ terms: [SortTerm]) -> [Int64] {
+    let places = terms.map { term in everyColumn.firstIndex(of: term.column) ?? 0 }
+    let sorted = rows.indices.sorted { left, right in
+      for (term, place) in zip(terms, places) {
+        let order = order(rows[left].cells[place], rows[right].cells[place])
+        if order != 0 { return term.isAscending ? order < 0 : order > 0 }
+      }
+      return left < right
+    }
+    return sorted.map { rows[$0].key }
+  }
+
+  @Test(arguments: 1...8 as ClosedRange<UInt64>)
+  func `rows come in the order of any columns, all or the first of them`(seed: UInt64) throws {
+    let (bench, rows) = try makeTree(seed: seed, kind: seed % 4 == 0 ? .position : .column)
+    var generator = SeededGenerator(seed: seed)
+    let held = try bench.snapshot()
+    for round in 0..<24 {
+      var terms: [SortTerm] = []
+      if round < everyColumn.count {
+        terms = [SortTerm(everyColumn[round], isAscending: seed % 2 == 0)]
+      } else {
+        for column in everyColumn.shuffled(using: &generator).prefix(round % 5) {
+          terms.append(SortTerm(column, isAscending: Bool.random(using: &generator)))
+        }
+      }
+      let expected = sorted(rows, terms)
+      #expect(try held.tree.keys(sortedBy: terms) == expected)
+      for limit in [0, 1, 7, rows.count / 9, rows.count / 8 + 1, rows.count, rows.count + 5] {
+        let found = try held.tree.keys(sortedBy: terms, limit: limit)
+        #expect(found == Array(expected.prefix(limit)))
+      }
+    }
+  }
+
+  @Test(arguments: 1...6 as ClosedRange<UInt64>)
+  func `rows that agree in many bytes are told apart by the rest`(seed: UInt64) throws {
+    let columns = [
+      ColumnSpec(id: 1, type: .int, isNullable: seed % 2 == 0),
+      ColumnSpec(id: 2, type: .bytes, isNullable: seed % 3 == 0),
+    ]
+    let bench = ColumnWorkbench(columns)
+    var generator = SeededGenerator(seed: seed)
+    var rows: [(key: Int64, age: Int64, text: [UInt8])] = []
+    try bench.write { editor, _ in
+      for index in 0..<3000 {
+        let age = Int64.random(in: 0...2, using: &generator)
+        // Zeros at the end, and one beginning for most.
+        let text =
+          [UInt8](repeating: 65, count: Int.random(in: 0...20, using: &generator))
+          + [UInt8](repeating: 0, count: Int.random(in: 0...2, using: &generator))
+        let key = Int64(index) * (seed % 2 == 0 ? 1 : 3)
+        rows.append((key, age, text))
+        try lendRow([.int(age), .bytes(text)]) { _ = try editor.insert(key: key, values: $0) }
+      }
+    }
+    rows.sort { left, right in
+      if left.age != right.age { return left.age > right.age }
+      if left.text != right.text { return left.text.lexicographicallyPrecedes(right.text) }
+      return left.key < right.key
+    }
+    let terms = [SortTerm(columns[0], isAscending: false), SortTerm(columns[1])]
+    let held = try bench.snapshot()
+    #expect(try held.tree.keys(sortedBy: terms) == rows.map(\.key))
+    #expect(try held.tree.keys(sortedBy: terms, limit: 300) == rows.prefix(300).map(\.key))
+  }
+
+  @Test(arguments: [0, 1, 2, 19, 20, 21, 700, 40_000])
+  func `items come out in the order of their 128 bits`(count: Int) {
+    var generator = SeededGenerator(seed: UInt64(count))
+    for width in [0, 1, 11, 30, 64] {
+      var model: [SortItem] = (0..<count).map { place in
+        let mask: UInt64 = width == 64 ? .max : (1 << UInt64(width)) - 1
+        let high = UInt64.random(in: 0 ... .max, using: &generator) & mask
+        let low = UInt64.random(in: 0...3, using: &generator) << 32 | UInt64(place)
+        return SortItem(high: high << UInt64((64 - width) / 2), low: low)
+      }
+      let items = UnsafeMutablePointer<SortItem>.allocate(capacity: max(1, count))
+      defer { items.deallocate() }
+      items.initialize(from: model, count: count)
+      ItemSorter().sort(items, count)
+      model.sort { $0 < $1 }
+      let found = (0..<count).map { items[$0] }
+      #expect(found.elementsEqual(model) { $0.high == $1.high && $0.low == $1.low })
+    }
+  }
+
+  @Test func `no rows, and rows of one leaf, are sorted`() throws {
+    let column = ColumnSpec(id: 1, type: .bytes, isNullable: false)
+    let bench = ColumnWorkbench([column])
+    #expect(try bench.snapshot().tree.keys(sortedBy: [SortTerm(column)]) == [])
+    try bench.write { editor, _ in
+      for (key, text) in ["b", "", "a", "b"].enumerated() {
+        try lendRow([.bytes(Array(text.utf8))]) {
+          _ = try editor.insert(key: Int64(key), values: $0)
+        }
+      }
+    }
+    let tree = try bench.snapshot().tree
+    #expect(try tree.keys(sortedBy: [SortTerm(column)]) == [1, 2, 0, 3])
+    #expect(try tree.keys(sortedBy: [SortTerm(column, isAscending: false)]) == [0, 3, 2, 1])
+    #expect(try tree.keys(sortedBy: []) == [0, 1, 2, 3])
+  }
+}
+
+extension RowSortWhiteBoxTests {
+  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  func `many rows of a few values are sorted by what follows`(seed: UInt64) throws {
+    let columns = [
+      ColumnSpec(id: 1, type: .bytes, isNullable: true),
+      ColumnSpec(id: 2, type: .wide, isNullable: seed % 2 == 0),
+      ColumnSpec(id: 3, type: .double, isNullable: true),
+    ]
+    let bench = ColumnWorkbench(columns)
+    var generator = SeededGenerator(seed: seed)
+    var rows: [(key: Int64, cells: [ModelValue])] = []
+    // Texts that agree in more bytes than a prefix has, one too long for a leaf among them.
+    let stem = [UInt8](repeating: 66, count: Int(seed) * 13)
+    let texts = [[], [0], [0, 0], [1], stem, stem + [0], stem + [9, 9]].map { ModelValue.bytes($0) }
+    let long = ModelValue.bytes(stem + [UInt8](repeating: 9, count: 3000))
+    try bench.write { editor, _ in
+      for key in 0..<4000 as Range<Int64> {
+        let text = Int.random(in: 0..<9, using: &generator)
+        let isNull = Int.random(in: 0..<5, using: &generator) == 0
+        let words = (0..<2).map { _ in UInt64.random(in: 0...2, using: &generator) << 62 }
+        let cells: [ModelValue] = [
+          text == 8 ? .null : text == 7 && key % 50 == 0 ? long : texts[text % 7],
+          isNull && seed % 2 == 0 ? .null : .wide(words[0], words[1]),
+          isNull ? .null : .double(Double(Int.random(in: -2...2, using: &generator)).bitPattern),
+        ]
+        rows.append((key, cells))
+        try lendRow(cells) { _ = try editor.insert(key: key, values: $0) }
+      }
+    }
+    let held = try bench.snapshot()
+    for round in 0..<6 {
+      let directions = (0..<3).map { round >> $0 & 1 == 0 }
+      let places = [[0, 1, 2], [0, 2, 1], [1, 0, 2]][round % 3]
+      let terms = zip(places, directions).map { SortTerm(columns[$0], isAscending: $1) }
+      let expected = rows.sorted { left, right in
+        for (place, isAscending) in zip(places, directions) {
+          let order = order(left.cells[place], right.cells[place])
+          if order != 0 { return isAscending ? order < 0 : order > 0 }
+        }
+        return left.key < right.key
+      }
+      #expect(try held.tree.keys(sortedBy: terms) == expected.map(\.key))
+      #expect(
+        try held.tree.keys(sortedBy: terms, limit: 200) == expected.prefix(200).map(\.key))
+    }
+  }
+
+  @Test func `squeezed words keep the bits of the mask in their order`() {
+    var generator = SeededGenerator(seed: 3)
+    for _ in 0..<200 {
+      let bits = UInt64.random(in: 0 ... .max, using: &generator)
+      let mask = [bits, bits & 0x1f1f_1f1f, .max, 0, 1 << 63, bits >> 33][
+        Int.random(in: 0..<6, using: &generator)]
+      var words = (0..<5).map { _ in UInt64.random(in: 0 ... .max, using: &generator) }
+      let expected = words.map { word in
+        var (result, end): (UInt64, UInt64) = (0, 0)
+        for bit in 0..<64 as Range<UInt64> where mask >> bit & 1 == 1 {
+          result |= (word >> bit & 1) << end
+          end += 1
+        }
+        return result
+      }
+      #expect(words.map { cambium_portable_squeeze($0, mask) } == expected)
+      cambium_squeeze_words(&words, 8, words.count, mask)
+      #expect(words == expected)
+    }
+  }
+}
