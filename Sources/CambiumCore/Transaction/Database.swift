@@ -23,7 +23,8 @@ public final class Database: Sendable {
   }
 
   let store: any PageStore
-  let codec: (any PageCodec)?
+  /// The codec that pages go through, bound to the store where that keeps something for it.
+  public let codec: (any PageCodec)?
   /// How it was opened.
   public let options: DatabaseOptions
   private let trust = TrustTable()
