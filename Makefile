@@ -6,7 +6,8 @@ TRAITS ?= --enable-all-traits
 STORE ?= file
 AT ?=
 
-.PHONY: test demo fuzz sanitize soak bench bench-core bench-growth bench-objects bench-space install lint docs clean
+.PHONY: test demo fuzz sanitize soak bench bench-core bench-growth bench-objects bench-space \
+  bench-codecs install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
@@ -50,6 +51,14 @@ bench-objects:
 	@Tools/install-packages liblmdb-dev librocksdb-dev libsqlite3-dev
 	$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-objects
 	@Tools/Benchmarks/.build/release/bench-objects $(if $(OBJECTS),--objects $(OBJECTS)) $(if $(JSON),--json)
+
+# What codecs cost and save on a year of flights: bytes, scans, single reads and inserts beside a plain
+# store. AT=PATH names a store that 'make demo AT=PATH' kept; otherwise one is made.
+bench-codecs: install
+	$(SWIFT) build $(TRAITS) --configuration release --product Flights
+	$(SWIFT) build $(TRAITS) --configuration release --product bench-codecs
+	@store="$(AT)"; [ -n "$$store" ] || { store=$$(mktemp -d)/flights.cambium; \
+	  .build/release/Flights --at "$$store" >/dev/null; }; .build/release/bench-codecs "$$store"
 
 # Every fuzz target for so many seconds each; fails when an input stops one. SECONDS=60 is an option.
 fuzz:

@@ -11,6 +11,7 @@ let package = Package(
     .library(name: "CambiumMemory", targets: ["CambiumMemory"]),
     .library(name: "CambiumFile", targets: ["CambiumFile"]),
     .library(name: "CambiumZstd", targets: ["CambiumZstd"]),
+    .library(name: "CambiumCrypto", targets: ["CambiumCrypto"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
   ],
   // Off unless asked for: what they need of the system or of other packages is not needed otherwise.
@@ -22,6 +23,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.2.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
@@ -46,6 +48,13 @@ let package = Package(
         "CambiumCore", "CPlatform", .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
       ],
       path: "Plugins/Zstd/Sources"),
+    .target(
+      name: "CambiumCrypto",
+      dependencies: [
+        "CambiumCore",
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
+      ],
+      path: "Plugins/Crypto/Sources"),
 
     // The object layer.
     .target(
@@ -56,7 +65,7 @@ let package = Package(
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
-        "Cambium", "CambiumCore", "CambiumFile",
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto", "CPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/cambium"),
@@ -69,6 +78,14 @@ let package = Package(
       path: "Tools/Examples/Flights",
       exclude: ["Data"]),
 
+    .executableTarget(
+      name: "bench-codecs",
+      dependencies: [
+        "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/BenchCodecs"),
+
     // Tests.
     .target(name: "TestSupport", dependencies: ["CambiumCore"], path: "Tests/TestSupport"),
     .testTarget(
@@ -79,6 +96,14 @@ let package = Package(
     .testTarget(
       name: "CambiumFileTests",
       dependencies: ["CambiumFile", "CambiumMemory", "TestSupport"]),
+    .testTarget(
+      name: "CambiumZstdTests",
+      dependencies: ["CambiumZstd", "CambiumCore", "CambiumFile", "TestSupport"]),
+    .testTarget(
+      name: "CambiumCryptoTests",
+      dependencies: [
+        "Cambium", "CambiumCrypto", "CambiumZstd", "CambiumCore", "CambiumFile", "TestSupport",
+      ]),
     .testTarget(
       name: "FormatTests", dependencies: ["Cambium", "CambiumCore", "CambiumFile"],
       resources: [.copy("Golden")]),

@@ -206,4 +206,63 @@ import Testing
     #expect(outcome.status == 0)
     for command in ["inspect", "verify", "compact"] { #expect(outcome.output.contains(command)) }
   }
+
+  #if Zstd
+    @Test func `compact trains a dictionary, changes the codec and takes it away again`() throws {
+      try makeStore()
+      let before = try FileStore.inspect(path: path).fileByteCount
+      #expect(try ToolRunner.run("compact", path, "--train-dictionary").status == 0)
+      #expect(try FileStore.inspect(path: path).identity.codec == "zstd")
+      #expect(try FileStore.inspect(path: path).fileByteCount < before)
+      #expect(try ToolRunner.run("verify", path).status == 0)
+      #expect(try ToolRunner.run("inspect", path, "--json").json["codec"] as? String == "zstd")
+      #expect(try ToolRunner.run("compact", path, "--codec", "zstd:12").status == 0)
+      let wrong = try ToolRunner.run("compact", path, "--codec", "zstd:40")
+      #expect(wrong.status == 1 && wrong.errors.contains("1 to 22"))
+      let unknown = try ToolRunner.run("compact", path, "--codec", "lzw")
+      #expect(unknown.status == 1 && unknown.errors.contains("There is no codec lzw"))
+      #expect(try ToolRunner.run("compact", path, "--codec", "none").status == 0)
+      #expect(try FileStore.inspect(path: path).identity.codec == "")
+      #expect(try ToolRunner.run("verify", path).status == 0)
+    }
+  #endif
+
+  #if Crypto
+    @Test func `keys come from files, and compact changes them`() throws {
+      try makeStore()
+      let keys = [folder.path("one.key"), folder.path("two.key"), folder.path("bad.key")]
+      try Data((0..<64).map { UInt8($0) }).write(to: URL(fileURLWithPath: keys[0]))
+      let digits = (0..<64).map { String(format: "%02x", 255 - $0) }.joined()
+      try Data("\(digits)\n".utf8).write(to: URL(fileURLWithPath: keys[1]))
+      try Data("too short".utf8).write(to: URL(fileURLWithPath: keys[2]))
+      #expect(try ToolRunner.run("compact", path, "--new-key-file", keys[0]).status == 0)
+      #expect(try FileStore.inspect(path: path).identity.codec == "aes-256-gcm")
+      let locked = try ToolRunner.run("verify", path)
+      #expect(locked.status == 1 && locked.errors.contains("--key-file"))
+      #expect(try ToolRunner.run("verify", path, "--key-file", keys[0]).status == 0)
+      let other = try ToolRunner.run("verify", path, "--key-file", keys[1])
+      #expect(other.status == 1 && other.errors.contains("the key is not the one"))
+      #expect(!other.errors.contains(digits))
+      let bad = try ToolRunner.run("verify", path, "--key-file", keys[2])
+      #expect(bad.status == 1 && bad.errors.contains("128 hexadecimal digits"))
+      #expect(!bad.errors.contains("too short"))
+      let missing = try ToolRunner.run("verify", path, "--key-file", folder.path("none"))
+      #expect(missing.status == 1 && missing.errors.contains("No such file"))
+      let rotated = try ToolRunner.run(
+        "compact", path, "--key-file", keys[0], "--new-key-file", keys[1])
+      #expect(rotated.status == 0)
+      #expect(try ToolRunner.run("verify", path, "--key-file", keys[0]).status == 1)
+      #expect(
+        try ToolRunner.run("inspect", path, "--key-file", keys[1]).output.contains("10000 objects"))
+      let saved = folder.path("saved.cambium")
+      #expect(
+        try ToolRunner.run("verify", path, "--key-file", keys[1], "--salvage", saved).status == 0)
+      #expect(try FileStore.inspect(path: saved).identity.codec == "aes-256-gcm")
+      #expect(try ToolRunner.run("verify", saved, "--key-file", keys[1]).status == 0)
+      let opened = try ToolRunner.run(
+        "compact", path, "--key-file", keys[1], "--codec", "none")
+      #expect(opened.status == 0)
+      #expect(try ToolRunner.run("verify", path).status == 0)
+    }
+  #endif
 }

@@ -11,4 +11,9 @@ struct CambiumTool: ParsableCommand {
       and exits with a status other than 0 and one clear line when something is wrong.
       """,
     subcommands: [InspectCommand.self, VerifyCommand.self, CompactCommand.self])
+
+  static func main() {
+    Codecs.register()
+    main(nil)
+  }
 }

@@ -7,8 +7,31 @@ struct CommonOptions: ParsableArguments {
   @Argument(help: "The path of the store.", completion: .file())
   var path: String
 
+  @Option(help: "The file with the key of an encrypted store.", completion: .file())
+  var keyFile: String?
+
   @Flag(help: "Print JSON instead of text.")
   var json = false
+
+  /// The codec that the store names, with the key of `--key-file`; nil when it names none.
+  func codec() throws(StoreError) -> (any PageCodec)? {
+    try Codecs.codec(ofStoreAt: path, key: try key())
+  }
+
+  /// The same for a store so damaged that it may not name its codec any more: nil then.
+  func codecIfKnown() throws(StoreError) -> (any PageCodec)? {
+    do throws(StoreError) {
+      return try codec()
+    } catch .damaged, .truncated, .notAStore, .unsupportedFormat {
+      return nil
+    }
+  }
+
+  /// The key of `--key-file`.
+  func key() throws(StoreError) -> CodecKey? {
+    guard let keyFile else { return nil }
+    return try KeyFile.read(keyFile)
+  }
 
   /// Shows how far a command is, on a terminal only.
   var progress: ProgressLine { ProgressLine() }

@@ -7,19 +7,37 @@ struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
     abstract: "Rewrites a store as small as it can be and replaces it in one rename.",
-    discussion: "A store that is in use is refused. With --output the original stays as it is.")
+    discussion: """
+      A store that is in use is refused. With --output the original stays as it is.
+
+      With --codec, --train-dictionary or --new-key-file the pages go through another chain of codecs
+      afterwards: 'zstd' or 'zstd:LEVEL', 'aes-256-gcm', both joined by '+', or 'none'. Keys are read
+      from files of 64 bytes, or of 128 hexadecimal digits.
+      """)
 
   @OptionGroup var options: CommonOptions
 
   @Option(help: "Write the compacted store here and leave the original alone.")
   var output: String?
 
+  @Option(help: "What pages go through afterwards, such as 'zstd:9' or 'none'.")
+  var codec: String?
+
+  @Flag(help: "Train a dictionary for zstd on the store's own pages.")
+  var trainDictionary = false
+
+  @Option(help: "The file with the key that encrypts the store afterwards.", completion: .file())
+  var newKeyFile: String?
+
   func run() throws {
     try options.reportingErrors {
       let progress = options.progress
-      let report = try FileStore.compact(path: options.path, output: output) { rows in
-        progress.show("compacting", "\(rows) rows")
-      }
+      var recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?
+      if let change = try self.recoding() { recoding = change.codec(for:) }
+      let report = try FileStore.compact(
+        path: options.path, output: output, codec: try options.codec(),
+        progress: { rows in progress.show("compacting", "\(rows) rows") },
+        recoding: recoding)
       progress.finish()
       let result = Compaction(
         path: output ?? options.path, bytesBefore: report.byteCountBefore,
@@ -30,6 +48,28 @@ struct CompactCommand: ParsableCommand {
         result.printForPeople()
       }
     }
+  }
+}
+
+extension CompactCommand {
+  /// What pages shall go through, unless it stays the same.
+  private func recoding() throws(StoreError) -> Recoding? {
+    guard codec != nil || trainDictionary || newKeyFile != nil else { return nil }
+    var chain: String
+    if let codec {
+      chain = codec
+    } else {
+      chain = try FileStore.inspect(path: options.path).identity.codec
+    }
+    if trainDictionary { chain = Codecs.compressed(chain) }
+    if newKeyFile != nil { chain = Codecs.encrypted(chain) }
+    let key: CodecKey?
+    if let newKeyFile {
+      key = try KeyFile.read(newKeyFile)
+    } else {
+      key = try options.key()
+    }
+    return Recoding(chain: chain, key: key, trainsDictionary: trainDictionary)
   }
 }
 

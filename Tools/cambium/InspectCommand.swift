@@ -11,7 +11,9 @@ struct InspectCommand: ParsableCommand {
 
   func run() throws {
     try options.reportingErrors {
-      let inspection = try OfflineStore.withDatabase(path: options.path) { database in
+      let inspection = try OfflineStore.withDatabase(
+        path: options.path, codec: options.codec()
+      ) { database in
         try Inspection(database: database, path: options.path, progress: options.progress)
       }
       if options.json {

@@ -5,9 +5,9 @@ import CambiumFile
 enum OfflineStore {
   /// Runs `body` with the database at `path`, and closes it.
   static func withDatabase<Result>(
-    path: String, _ body: (Database) throws -> Result
+    path: String, codec: (any PageCodec)?, _ body: (Database) throws -> Result
   ) throws -> Result {
-    let store = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))
+    let store = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true, codec: codec))
     let database = try Database(store: store)
     do {
       let result = try body(database)

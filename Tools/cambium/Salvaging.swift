@@ -36,16 +36,21 @@ struct Salvaging: Encodable {
   }
 
   /// Writes what can be read of the store at `path` into a new one at `output`.
-  init(path: String, output: String, progress: ProgressLine) throws {
+  init(
+    path: String, codec: (any PageCodec)?, output: String, progress: ProgressLine
+  ) throws {
     self.path = path
     self.output = output
     if FileManager.default.fileExists(atPath: output) {
       throw StoreError.system(operation: "create", path: output, code: EEXIST)
     }
-    let salvage = Salvage(store: try SalvageFile(path: path))
+    let file = try SalvageFile(path: path, options: FileStoreOptions(codec: codec))
+    let salvage = Salvage(store: file)
     let report: SalvageReport
     do {
-      let database = try Database(store: FileStore(path: output))
+      // What was encrypted stays so.
+      let database = try Database(
+        store: FileStore(path: output, options: FileStoreOptions(codec: file.boundCodec)))
       report = try salvage.run(
         into: database, leavingOut: ObjectSalvage.isDerived,
         progress: { rows in progress.show("salvaging", "\(rows) rows") },

@@ -13,10 +13,10 @@ struct Verification: Encodable {
   /// What `--repair` found and mended.
   var repaired: [String]?
 
-  init(path: String, progress: ProgressLine) throws {
+  init(path: String, codec: (any PageCodec)?, progress: ProgressLine) throws {
     self.path = path
     do {
-      let report = try OfflineStore.withDatabase(path: path) { database in
+      let report = try OfflineStore.withDatabase(path: path, codec: codec) { database in
         var report = try database.verify { walked in
           progress.show("verifying", Output.bytes(walked))
         }

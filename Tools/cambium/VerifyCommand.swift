@@ -34,14 +34,17 @@ struct VerifyCommand: ParsableCommand {
   func run() throws {
     if let salvage { return try run(salvaging: salvage) }
     let verification = try options.reportingErrors {
-      let first = try Verification(path: options.path, progress: options.progress)
+      let codec = try options.codec()
+      let first = try Verification(
+        path: options.path, codec: codec, progress: options.progress)
       if !repair || first.isSound { return first }
       let progress = options.progress
-      let repaired = try FileStore.repairFreeMap(path: options.path) { walked in
+      let repaired = try FileStore.repairFreeMap(path: options.path, codec: codec) { walked in
         progress.show("repairing", Output.bytes(walked))
       }
       progress.finish()
-      var second = try Verification(path: options.path, progress: options.progress)
+      var second = try Verification(
+        path: options.path, codec: codec, progress: options.progress)
       second.repaired = repaired
       return second
     }
@@ -55,7 +58,9 @@ struct VerifyCommand: ParsableCommand {
 
   private func run(salvaging output: String) throws {
     let salvaging = try options.reportingErrors {
-      try Salvaging(path: options.path, output: output, progress: options.progress)
+      try Salvaging(
+        path: options.path, codec: options.codecIfKnown(), output: output,
+        progress: options.progress)
     }
     if options.json {
       try Output.json(salvaging)

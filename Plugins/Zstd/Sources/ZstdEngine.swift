@@ -2,8 +2,9 @@
   import CZstd
   import CambiumCore
 
-  /// Compresses and writes out with contexts that are used again. The only file that calls zstd, but
-  /// for training.
+  /// Compresses and writes out with contexts that are used again.
+  ///
+  /// The only file that calls zstd, but for training.
   ///
   /// Unchecked: the digested dictionaries are made once and only read; contexts belong to the pool or
   /// to one call.

@@ -3,7 +3,8 @@
 /// Its name is that of its parts, joined by `+`. The last codec sees to the store's own records, and
 /// seals what the others keep in the store.
 public struct CodecChain: PageCodec {
-  private let codecs: [any PageCodec]
+  /// The codecs, in the order in which pages go through them.
+  public let codecs: [any PageCodec]
 
   /// A chain of at least one codec.
   ///

@@ -17,7 +17,8 @@ extension Database {
     for index in stride(from: 0, to: references.count, by: step) {
       let reference = references[index]
       guard let kind = PageKind(rawValue: reference.rawKind) else { continue }
-      samples.append(Array(try snapshot.source.page(reference, kind).buffer))
+      let page = try snapshot.source.page(reference, kind)
+      samples.append(withExtendedLifetime(page) { Array(page.buffer) })
     }
     return samples
   }

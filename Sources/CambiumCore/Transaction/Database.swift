@@ -1,3 +1,5 @@
+import Synchronization
+
 /// How a database behaves, whatever its store.
 public struct DatabaseOptions: Hashable, Sendable {
   /// How many bytes of changed pages a transaction keeps in memory before it writes some of them
@@ -26,7 +28,8 @@ public struct DatabaseOptions: Hashable, Sendable {
 /// May be used from any thread. Readers never wait, neither for one another nor for the writer.
 public final class Database: Sendable {
   let store: any PageStore
-  let codec: (any PageCodec)?
+  /// The codec that pages go through, bound to the store where that keeps something for it.
+  public let codec: (any PageCodec)?
   /// How it was opened.
   public let options: DatabaseOptions
   private let trust = TrustTable()

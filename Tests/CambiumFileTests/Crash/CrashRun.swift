@@ -26,9 +26,12 @@ struct CrashSettings {
   /// Whether the store is closed and opened again now and then, and closed at the end.
   var closes = false
 
+  /// What the work goes through on its way to the disk.
+  @TaskLocal static var codec: (any PageCodec)?
+
   /// How stores on a simulated device are opened.
   static func options(_ device: SimulatedDevice) -> FileStoreOptions {
-    var options = FileStoreOptions()
+    var options = FileStoreOptions(codec: codec)
     options.device = { _ in device }
     options.foldAfterRecordCount = 3
     options.largestSingleSyncByteCount = 24 << 10
@@ -166,7 +169,7 @@ final class CrashRun<Work: CrashWork> {
   /// Creation is atomic by other means: the work begins with a file that is safely there.
   private static func create(_ device: SimulatedDevice) throws {
     if device.operationCount == 0, device.initial.isEmpty {
-      try FileOpening.create(on: device, codec: nil, path: "simulated")
+      try FileOpening.create(on: device, codec: CrashSettings.codec, path: "simulated")
     }
   }
 

@@ -53,6 +53,14 @@ struct CrashTests {
     #expect(deeds.missing == [])
   }
 
+  @Test(arguments: 0..<6 as Range<UInt64>)
+  func `sealed heads, records and pages survive the same`(seed: UInt64) throws {
+    try CrashSettings.$codec.withValue(SealCodec(parameterByteCount: 9000)) {
+      try explore(seed, PageWork.self, commitCount: 6, branching: 14, depth: 2)
+      try explore(seed, DatabaseWork.self, commitCount: 4, branching: 20, depth: 1)
+    }
+  }
+
   @Test(arguments: [0, 1, 2, 3, 4, 5, 7, 8] as [UInt64])
   func `nobody sees a version before its time, or calls it durable before it is stored`(
     seed: UInt64

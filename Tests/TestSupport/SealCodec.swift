@@ -1,0 +1,104 @@
+import CambiumCore
+
+/// A codec for tests that keeps something in its store and seals the store's own records: a mask and a
+/// check, both of the place, and of what the store kept.
+public struct SealCodec: PageCodec {
+  /// The name that a store records.
+  public let name = "seal"
+  /// How much it lets a new store keep.
+  private let parameterByteCount: Int
+  /// What the store kept; empty until bound.
+  private let kept: [UInt8]
+  private let secret: UInt64
+
+  /// A codec whose records only one with the same secret opens.
+  public init(secret: UInt64 = 1, parameterByteCount: Int = 40) {
+    self.init(secret: secret, parameterByteCount: parameterByteCount, kept: [])
+  }
+
+  private init(secret: UInt64, parameterByteCount: Int, kept: [UInt8]) {
+    self.secret = secret
+    self.parameterByteCount = parameterByteCount
+    self.kept = kept
+  }
+
+  /// Bytes that follow from the store's number.
+  public func makeParameters(for store: StoreNumber) throws(StoreError) -> [UInt8] {
+    var generator = SeededGenerator(seed: store.high ^ store.low)
+    return (0..<parameterByteCount).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
+  }
+
+  /// Refuses parameters that are not those of the store.
+  public func bound(
+    to store: StoreNumber, parameters: [UInt8]
+  ) throws(StoreError) -> any PageCodec {
+    guard parameters == (try makeParameters(for: store)) else {
+      throw .codecFailure(codec: name, reason: "the store kept something else for it")
+    }
+    return SealCodec(secret: secret, parameterByteCount: parameterByteCount, kept: parameters)
+  }
+
+  private func mask(_ bytes: [UInt8], _ words: [UInt64]) -> [UInt8] {
+    let seed = words.reduce(secret &+ UInt64(kept.count)) { ($0 &+ $1) &* 0x9E37_79B9_7F4A_7C15 }
+    var generator = SeededGenerator(seed: seed)
+    return bytes.map { $0 ^ UInt8.random(in: 0 ... .max, using: &generator) }
+  }
+
+  private func seal(_ bytes: [UInt8], _ words: [UInt64]) -> [UInt8] {
+    let sealed = mask(bytes, words)
+    let check = sealed.withUnsafeBytes { Checksum.hash($0) } &+ words.reduce(secret, ^)
+    return withUnsafeBytes(of: check.littleEndian) { Array($0) } + sealed
+  }
+
+  private func open(_ bytes: [UInt8], _ words: [UInt64]) throws(StoreError) -> [UInt8] {
+    let sealed = Array(bytes.dropFirst(8))
+    guard !sealed.isEmpty, seal(mask(sealed, words), words) == bytes else {
+      throw .codecFailure(codec: name, reason: "the check is wrong")
+    }
+    return mask(sealed, words)
+  }
+
+  private func words(_ context: PageContext) -> [UInt64] {
+    [UInt64(context.kind.rawValue), context.address, context.born, context.storeLow]
+  }
+
+  /// The page with room for the check and its own length, in whole units.
+  public func encode(
+    _ page: UnsafeRawBufferPointer, kind: PageKind
+  ) throws(StoreError) -> [UInt8] {
+    let filler = -(page.count + 9) & 63
+    return [UInt8](repeating: 0, count: 8) + page + [UInt8](repeating: 0, count: filler)
+      + [UInt8(filler)]
+  }
+
+  /// Masks it for its place.
+  public func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {
+    body = seal(Array(body.dropFirst(8)), words(context))
+  }
+
+  /// Takes the mask off, if the check is right.
+  public func open(
+    _ body: UnsafeRawBufferPointer, context: PageContext
+  ) throws(StoreError) -> PageBuffer {
+    let opened = try open(Array(body), words(context))
+    let page = opened.dropLast(1 + Int(opened.last ?? 0))
+    let buffer = PageBuffer(byteCount: (page.count + 63) / 64 * 64)
+    UnsafeMutableRawBufferPointer(start: buffer.bytes, count: page.count).copyBytes(from: page)
+    return buffer
+  }
+
+  /// The check.
+  public var recordOverhead: Int { 8 }
+
+  /// Masks a record for its place.
+  public func sealRecord(_ record: [UInt8], context: RecordContext) -> [UInt8] {
+    seal(record, [UInt64(context.role), context.place])
+  }
+
+  /// Takes the mask off, if the check is right.
+  public func openRecord(
+    _ sealed: [UInt8], context: RecordContext
+  ) throws(StoreError) -> [UInt8] {
+    try open(sealed, [UInt64(context.role), context.place])
+  }
+}

@@ -1,0 +1,45 @@
+import CambiumCore
+import CambiumCrypto
+import CambiumFile
+import CambiumZstd
+
+/// The codecs that this program was built with, found by what a store says of itself.
+enum Codecs {
+  /// Lets all of them join.
+  static func register() {
+    #if Zstd
+      ZstdCodec.register()
+    #endif
+    #if Crypto
+      AESCodec.register()
+    #endif
+  }
+
+  /// The codec that the store at `path` names; nil when it names none.
+  static func codec(ofStoreAt path: String, key: CodecKey?) throws(StoreError) -> (any PageCodec)? {
+    let name = try FileStore.inspect(path: path).identity.codec
+    do throws(StoreError) {
+      return try CodecRegistry.codec(name, key: key)
+    } catch .codecFailure(let codec, _) where key == nil {
+      throw .codecFailure(
+        codec: codec, reason: "'\(path)' is encrypted; name the file with its key (--key-file)")
+    }
+  }
+
+  /// The chain with a cipher at its end, if it has none.
+  static func encrypted(_ chain: String) -> String {
+    let parts = parts(chain)
+    return parts.contains("aes-256-gcm") ? chain : (parts + ["aes-256-gcm"]).joined(separator: "+")
+  }
+
+  /// The chain with zstd at its beginning, if it has none.
+  static func compressed(_ chain: String) -> String {
+    let parts = parts(chain)
+    let isCompressed = parts.contains { $0 == "zstd" || $0.hasPrefix("zstd:") }
+    return isCompressed ? chain : (["zstd"] + parts).joined(separator: "+")
+  }
+
+  private static func parts(_ chain: String) -> [String] {
+    chain == "none" ? [] : chain.split(separator: "+").map(String.init)
+  }
+}

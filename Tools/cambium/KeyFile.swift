@@ -1,0 +1,54 @@
+import CPlatform
+import CambiumCore
+import Foundation
+
+/// Reads keys from files, so that none is ever an argument.
+enum KeyFile {
+  /// The key in the file at `path`: 64 bytes as they are, or 128 hexadecimal digits with white space
+  /// around them.
+  ///
+  /// What is read on the way is wiped.
+  static func read(_ path: String) throws(StoreError) -> CodecKey {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    defer { wipe(&bytes) }
+    guard let file = fopen(path, "rb") else {
+      throw .system(operation: "read the key file", path: path, code: errno)
+    }
+    // Without a buffer of its own, which nobody would wipe.
+    setvbuf(file, nil, _IONBF, 0)
+    let count = fread(&bytes, 1, bytes.count, file)
+    fclose(file)
+    if count == 64 { return key(bytes[..<64]) }
+    var digits = bytes[..<count].filter { ![9, 10, 13, 32].contains($0) }
+    defer { wipe(&digits) }
+    guard digits.count == 128, digits.allSatisfy({ value($0) != nil }) else {
+      throw .codecFailure(
+        codec: "aes-256-gcm",
+        reason: "'\(path)' holds no key: that is 64 bytes, or 128 hexadecimal digits")
+    }
+    var decoded = (0..<64).map { index in
+      (value(digits[2 * index]) ?? 0) << 4 | (value(digits[2 * index + 1]) ?? 0)
+    }
+    defer { wipe(&decoded) }
+    return key(decoded[...])
+  }
+
+  private static func key(_ bytes: ArraySlice<UInt8>) -> CodecKey {
+    bytes.withUnsafeBytes { CodecKey(copying: $0) }
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  private static func wipe(_ bytes: inout [UInt8]) {
+    bytes.withUnsafeMutableBytes { buffer in
+      if let base = buffer.baseAddress { cambium_wipe(base, buffer.count) }
+    }
+  }
+}
