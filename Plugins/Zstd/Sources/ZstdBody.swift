@@ -41,7 +41,7 @@
     static func open(
       _ body: UnsafeRawBufferPointer, _ engine: ZstdEngine
     ) throws(StoreError) -> PageBuffer {
-      guard body.count > headerByteCount else { throw failure("a page has no content") }
+      guard body.count > 1 else { throw failure("a page has no content") }
       switch body[0] {
       case plain:
         let page = UnsafeRawBufferPointer(rebasing: body[1...])
@@ -50,6 +50,7 @@
           .copyMemory(from: page)
         return buffer
       case packed:
+        guard body.count > headerByteCount else { throw failure("a page is cut short") }
         let length = Int(UInt32(littleEndian: body.loadUnaligned(as: UInt32.self)) >> 8)
         guard length > 0, length <= body.count - headerByteCount else {
           throw failure("a page's length is wrong")
