@@ -11,7 +11,7 @@ AT ?=
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
-	@Tools/install-packages libzstd-dev
+	@Tools/install-packages libzstd-dev librocksdb-dev
 
 test: install
 	$(SWIFT) build $(TRAITS) --build-tests
@@ -85,7 +85,8 @@ lint:
 # The catalogues of all modules; a warning fails.
 docs:
 	$(SWIFT) package $(TRAITS) generate-documentation --warnings-as-errors --target CambiumCore \
-	  --target Cambium --target RealmSwift --target CambiumMemory --target CambiumFile
+	  --target Cambium --target RealmSwift --target CambiumMemory --target CambiumFile \
+	  --target CambiumRocksDB --target CambiumZstd --target CambiumStoreContract
 
 clean:
 	$(SWIFT) package clean

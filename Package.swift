@@ -10,8 +10,10 @@ let package = Package(
     .library(name: "CambiumCore", targets: ["CambiumCore"]),
     .library(name: "CambiumMemory", targets: ["CambiumMemory"]),
     .library(name: "CambiumFile", targets: ["CambiumFile"]),
+    .library(name: "CambiumRocksDB", targets: ["CambiumRocksDB"]),
     .library(name: "CambiumZstd", targets: ["CambiumZstd"]),
     .library(name: "CambiumCrypto", targets: ["CambiumCrypto"]),
+    .library(name: "CambiumStoreContract", targets: ["CambiumStoreContract"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
   ],
   // Off unless asked for: what they need of the system or of other packages is not needed otherwise.
@@ -37,6 +39,17 @@ let package = Package(
     .target(
       name: "CambiumFile", dependencies: ["CambiumCore", "CPlatform"],
       path: "Plugins/File/Sources"),
+    // Empty without its trait.
+    .systemLibrary(
+      name: "CRocksDB", path: "Plugins/CRocksDB", pkgConfig: "rocksdb",
+      providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
+    .target(
+      name: "CambiumRocksDB",
+      dependencies: [
+        "CambiumCore", "CPlatform",
+        .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
+      ],
+      path: "Plugins/RocksDB/Sources"),
 
     // Codecs, each empty without its trait.
     .systemLibrary(
@@ -72,7 +85,8 @@ let package = Package(
     .executableTarget(
       name: "Flights",
       dependencies: [
-        "Cambium", "CambiumFile", .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+        "Cambium", "CambiumFile", "CambiumRocksDB",
+        .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/Examples/Flights",
@@ -87,7 +101,18 @@ let package = Package(
       path: "Tools/BenchCodecs"),
 
     // Tests.
-    .target(name: "TestSupport", dependencies: ["CambiumCore"], path: "Tests/TestSupport"),
+    // What every store and codec promises: for the tests of plug-ins, also those of others.
+    .target(
+      name: "CambiumStoreContract", dependencies: ["CambiumCore"], path: "Tests/StoreContract"),
+    .target(
+      name: "TestSupport", dependencies: ["CambiumCore", "CambiumStoreContract"],
+      path: "Tests/TestSupport"),
+    .testTarget(
+      name: "ContractTests",
+      dependencies: [
+        "CambiumCore", "CambiumFile", "CambiumMemory", "CambiumRocksDB", "CambiumZstd",
+        "TestSupport",
+      ]),
     .testTarget(
       name: "CambiumCoreTests",
       dependencies: ["CambiumCore", "CambiumMemory", "CPlatform", "TestSupport"]),
@@ -104,6 +129,9 @@ let package = Package(
       dependencies: [
         "Cambium", "CambiumCrypto", "CambiumZstd", "CambiumCore", "CambiumFile", "TestSupport",
       ]),
+    .testTarget(
+      name: "CambiumRocksDBTests",
+      dependencies: ["Cambium", "CambiumFile", "CambiumRocksDB", "TestSupport"]),
     .testTarget(
       name: "FormatTests", dependencies: ["Cambium", "CambiumCore", "CambiumFile"],
       resources: [.copy("Golden")]),

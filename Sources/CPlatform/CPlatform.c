@@ -181,6 +181,8 @@ static void after_fork(void) {
 
 static void watch_forks(void) { pthread_atfork(NULL, NULL, after_fork); }
 
+void cambium_watch_forks(void) { pthread_once(&fork_once, watch_forks); }
+
 uint32_t cambium_fork_count(void) {
   return atomic_load_explicit(&fork_count, memory_order_relaxed);
 }

@@ -17,13 +17,19 @@ import Testing
       .filter { !$0.hasPrefix(".package(") }
   }
 
-  /// What a snippet shows.
-  private static func shown(_ snippet: String) throws -> String {
+  /// What a snippet shows, in as many parts as there are samples of it.
+  private static func shown(_ snippet: String) throws -> [String] {
     var isShown = true
-    return try text("Snippets/\(snippet).swift").split(separator: "\n").filter { line in
-      if line.hasPrefix("// snippet.") { isShown = line == "// snippet.show" }
-      return isShown && !line.hasPrefix("// snippet.")
-    }.joined(separator: "\n")
+    var parts = [""]
+    for line in try text("Snippets/\(snippet).swift").components(separatedBy: "\n") {
+      switch line.drop(while: { $0 == " " }) {
+      case "// snippet.hide": isShown = false
+      case "// snippet.show": isShown = true
+      case "// snippet.next": parts.append("")
+      default: if isShown { parts[parts.count - 1] += line + "\n" }
+      }
+    }
+    return parts
   }
 
   /// The words of a program: documents may align comments, the formatter does not.
@@ -37,12 +43,14 @@ import Testing
     ("CHANGELOG.md", []),
     ("Sources/Cambium/Cambium.docc/Cambium.md", ["Objects"]),
     ("Sources/CambiumCore/CambiumCore.docc/CambiumCore.md", ["Engine"]),
+    ("Sources/CambiumCore/CambiumCore.docc/WritingAStore.md", ["WritingAStore"]),
+    ("Sources/CambiumCore/CambiumCore.docc/WritingACodec.md", ["WritingACodec"]),
     ("Sources/RealmSwift/RealmSwift.docc/RealmSwift.md", []),
   ])
   func `a document's samples are snippets`(document: String, snippets: [String]) throws {
     #expect(
       try Self.samples(of: document).map(Self.words)
-        == snippets.map { Self.words(try Self.shown($0)) })
+        == snippets.flatMap { try Self.shown($0).map(Self.words) })
   }
 
   @Test func `no other page has samples`() throws {
@@ -54,12 +62,13 @@ import Testing
         pages.insert(file.lastPathComponent)
       }
     }
-    #expect(pages == ["Cambium.md", "CambiumCore.md"])
+    #expect(pages == ["Cambium.md", "CambiumCore.md", "WritingACodec.md", "WritingAStore.md"])
   }
 
   @Test(arguments: [
     ("QuickStart", "1 Ada\n0 1\n"), ("Objects", "Ada\n"), ("Engine", "36\n"),
-    ("Stores", "stores.cambium\nmemory\n"),
+    ("Stores", "stores.cambium\nmemory\n"), ("WritingAStore", "done\n"),
+    ("WritingACodec", "done\n"),
   ])
   func `a snippet prints what it should, run after run`(snippet: String, expected: String) throws {
     let folder = FileManager.default.temporaryDirectory

@@ -19,6 +19,10 @@ final class MemoryContent: Sendable {
   private static let registry = Mutex<[String: WeakContent]>([:])
 
   let uuid: (UInt64, UInt64)
+  /// The name of the codec that pages go through; empty for none.
+  let codec: String
+  /// What is kept for it.
+  let parameters: [UInt8]
   let memory = ReservedMemory()
   private let state: Mutex<State>
   /// The version of the state's head, to be asked without its lock.
@@ -27,21 +31,53 @@ final class MemoryContent: Sendable {
   private let commits = CommitSignal()
 
   init() {
-    uuid = (.random(in: 1 ... .max), .random(in: 1 ... .max))
+    (codec, parameters) = ("", [])
+    uuid = Self.newNumber
+    state = Mutex(Self.empty)
+  }
+
+  /// Throws what the codec throws when it makes what is to be kept for it.
+  init(for codec: any PageCodec) throws(StoreError) {
+    uuid = Self.newNumber
+    self.codec = codec.name
+    parameters = try codec.makeParameters(for: StoreNumber(high: uuid.0, low: uuid.1))
+    state = Mutex(Self.empty)
+  }
+
+  private static var newNumber: (UInt64, UInt64) {
+    (.random(in: 1 ... .max), .random(in: 1 ... .max))
+  }
+
+  private static var empty: State {
     var space = Space(firstBlock: Self.firstBlock)
     space.ledger.hold(0, .store)
-    state = Mutex(State(space: space))
+    return State(space: space)
   }
 
   /// The content of that name, made when nobody has it.
   static func named(_ name: String) -> MemoryContent {
     registry.withLock { registry in
       if let content = registry[name]?.content { return content }
-      registry = registry.filter { $0.value.content != nil }
-      let content = MemoryContent()
-      registry[name] = WeakContent(content: content)
-      return content
+      return keep(MemoryContent(), as: name, in: &registry)
     }
+  }
+
+  /// The content of that name, made for `codec` when nobody has it.
+  static func named(
+    _ name: String, for codec: any PageCodec
+  ) throws(StoreError) -> MemoryContent {
+    try registry.withLock { registry throws(StoreError) in
+      if let content = registry[name]?.content { return content }
+      return keep(try MemoryContent(for: codec), as: name, in: &registry)
+    }
+  }
+
+  private static func keep(
+    _ content: MemoryContent, as name: String, in registry: inout [String: WeakContent]
+  ) -> MemoryContent {
+    registry = registry.filter { $0.value.content != nil }
+    registry[name] = WeakContent(content: content)
+    return content
   }
 
   // MARK: Reading

@@ -11,17 +11,45 @@ import Synchronization
 public final class MemoryStore: PageStore {
   /// What this store is; its path is its name.
   public let identity: StoreIdentity
+  /// The codec that pages go through, bound to this store; nil for none.
+  public let boundCodec: (any PageCodec)?
   private let content: MemoryContent
   private let isClosed = Atomic(false)
 
   /// Opens the store called `name`, or makes it; without a name, makes a private one.
   ///
   /// Memory is taken when pages are written.
-  public init(name: String? = nil) {
-    content = name.map { MemoryContent.named($0) } ?? MemoryContent()
+  public convenience init(name: String? = nil) {
+    self.init(name.map { MemoryContent.named($0) } ?? MemoryContent(), name: name, bound: nil)
+  }
+
+  /// The same with pages that go through `codec`, which the store binds and a new one records.
+  ///
+  /// A store that is there and was made for another codec tells so by its identity. Throws what the
+  /// codec throws, when it was made with another key.
+  public convenience init(
+    name: String? = nil, codec: any PageCodec
+  ) throws(StoreError) {
+    let content: MemoryContent
+    if let name {
+      content = try MemoryContent.named(name, for: codec)
+    } else {
+      content = try MemoryContent(for: codec)
+    }
+    var bound: (any PageCodec)?
+    if content.codec == codec.name {
+      let number = StoreNumber(high: content.uuid.0, low: content.uuid.1)
+      bound = try codec.bound(to: number, parameters: content.parameters)
+    }
+    self.init(content, name: name, bound: bound)
+  }
+
+  private init(_ content: MemoryContent, name: String?, bound: (any PageCodec)?) {
+    self.content = content
+    boundCodec = bound
     identity = StoreIdentity(
-      kind: "memory", path: name ?? "memory", uuid: content.uuid, formatVersion: 1, codec: "",
-      isReadOnly: false)
+      kind: "memory", path: name ?? "memory", uuid: content.uuid, formatVersion: 1,
+      codec: content.codec, isReadOnly: false)
   }
 
   private func ensureOpen() throws(StoreError) {
@@ -45,10 +73,10 @@ public final class MemoryStore: PageStore {
     content.isNewest(pin.head.version) && !isClosed.load(ordering: .acquiring)
   }
 
-  /// The page at `reference`, lent without a copy for as long as its version is pinned.
+  /// The page at `reference`, lent without a copy for as long as its version is pinned, also when the
+  /// store has been closed.
   public func read(_ reference: PageReference) throws(StoreError) -> Page {
-    try ensureOpen()
-    return try content.read(reference)
+    try content.read(reference)
   }
 
   /// Waits for its turn among the writers and begins a write at the newest version.

@@ -94,39 +94,11 @@ extension Realm {
     }
   }
 
-  /// A kind of store that a configuration can choose.
-  ///
-  /// A plug-in adds its own as a static member of an extension.
-  public struct Store: Sendable {
-    /// The kind's name, as the store itself knows it.
-    public let kind: String
-    /// Whether its content ends with its last user.
-    public let isVolatile: Bool
-    /// Opens the store, creating it unless it is only read.
-    public let open: @Sendable (StoreRequest) throws(StoreError) -> any PageStore
-
-    /// Describes a kind of store.
-    public init(
-      kind: String, isVolatile: Bool = false,
-      open: @escaping @Sendable (StoreRequest) throws(StoreError) -> any PageStore
-    ) {
-      self.kind = kind
-      self.isVolatile = isVolatile
-      self.open = open
-    }
-  }
+  /// A kind of store that a configuration can choose, such as `.file` or `.memory`.
+  public typealias Store = StoreChoice
 
   /// What a store has to be opened for.
-  public struct StoreRequest: Sendable {
-    /// The file's path, or the name of a Realm in memory.
-    public var path: String
-    /// Whether writes will be refused; then the store must exist.
-    public var isReadOnly: Bool
-    /// The codec that pages go through; nil for none.
-    public var codec: (any PageCodec)?
-    /// Its name; empty for none.
-    public var codecName: String { codec?.name ?? "" }
-  }
+  public typealias StoreRequest = CambiumCore.StoreRequest
 
   /// A codec that a configuration can choose.
   public struct Codec: Sendable {

@@ -14,6 +14,7 @@ extension Realm.Store {
   /// Memory: shared by all in the process that name it, gone with its last user.
   public static let memory = Realm.Store(kind: "memory", isVolatile: true) {
     request throws(StoreError) in
-    MemoryStore(name: request.path)
+    guard let codec = request.codec else { return MemoryStore(name: request.path) }
+    return try MemoryStore(name: request.path, codec: codec)
   }
 }

@@ -92,6 +92,7 @@ public final class PageSource: @unchecked Sendable {
 
   private func load(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> PageBuffer {
     let stored = try store.read(reference)
+    defer { withExtendedLifetime(stored) {} }
     guard stored.byteCount >= reference.byteCount else {
       throw .damaged(Damage(.reference, at: reference, "the store returned too few bytes"))
     }

@@ -8,7 +8,7 @@ struct Flights: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Stores all flights that left New York City in 2013 and asks about them.")
 
-  @Option(help: "Where pages live: file or memory.")
+  @Option(help: "Where pages live: file, memory or, when built with that trait, rocksdb.")
   var store = "file"
 
   @Option(help: "Keep the store at this path; otherwise it goes to a folder that is removed.")
@@ -18,8 +18,9 @@ struct Flights: ParsableCommand {
   var data: String?
 
   func validate() throws {
-    guard ["file", "memory"].contains(store) else {
-      throw ValidationError("--store is 'file' or 'memory', not '\(store)'.")
+    guard Place.stores.contains(store) else {
+      let known = Place.stores.map { "'\($0)'" }.joined(separator: ", ")
+      throw ValidationError("--store is one of \(known), not '\(store)'.")
     }
     if store == "memory", at != nil {
       throw ValidationError("A memory store has no path; leave --at out.")
@@ -31,8 +32,7 @@ struct Flights: ParsableCommand {
     defer { place.remove() }
     let stopwatch = Stopwatch()
     let finished = try FlightsRun(
-      configuration: place.configuration, path: place.path, folder: DataFolder(path: data),
-      stopwatch: stopwatch
+      place: place, folder: DataFolder(path: data), stopwatch: stopwatch
     ).run()
     stopwatch.report()
     withExtendedLifetime(finished) {}

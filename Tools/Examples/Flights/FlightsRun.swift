@@ -1,13 +1,14 @@
 import Cambium
-import CambiumFile
 import Foundation
 
 /// The example's main job, step by step.
 struct FlightsRun {
-  let configuration: Realm.Configuration
-  let path: String?
+  let place: Place
   let folder: DataFolder
   let stopwatch: Stopwatch
+
+  private var configuration: Realm.Configuration { place.configuration }
+  private var path: String? { place.path }
 
   /// Runs everything; returns the last open Realm.
   func run() throws -> Realm {
@@ -48,9 +49,9 @@ struct FlightsRun {
   }
 
   private func compact(_ path: String) throws {
-    let report = try stopwatch.time("compact") { try FileStore.compact(path: path) }
-    print("bytes before compaction: \(report.byteCountBefore)")
-    print("bytes after compaction: \(report.byteCountAfter)")
+    let (before, after) = try stopwatch.time("compact") { try place.compact(path) }
+    print("bytes before compaction: \(before)")
+    print("bytes after compaction: \(after)")
   }
 }
 

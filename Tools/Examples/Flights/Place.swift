@@ -1,5 +1,10 @@
 import Cambium
+import CambiumFile
 import Foundation
+
+#if RocksDB
+  import CambiumRocksDB
+#endif
 
 /// Where the example keeps its store.
 struct Place {
@@ -7,6 +12,15 @@ struct Place {
   /// The file's path; nil for a store in memory.
   let path: String?
   private let temporaryFolder: URL?
+
+  /// What ``init(store:path:)`` knows.
+  static var stores: [String] {
+    #if RocksDB
+      ["file", "memory", "rocksdb"]
+    #else
+      ["file", "memory"]
+    #endif
+  }
 
   init(store: String, path: String?) throws {
     if store == "memory" {
@@ -26,8 +40,28 @@ struct Place {
       url = folder.appendingPathComponent("flights.cambium")
       temporaryFolder = folder
     }
-    configuration = Realm.Configuration(fileURL: url)
+    var configuration = Realm.Configuration(fileURL: url)
+    #if RocksDB
+      if store == "rocksdb" { configuration.store = .rocksDB() }
+    #endif
+    self.configuration = configuration
     self.path = url.path
+  }
+
+  /// Rewrites a store that nobody has open as small as it can be; its sizes before and after.
+  func compact(_ path: String) throws -> (before: Int, after: Int) {
+    #if RocksDB
+      if configuration.store.kind == RocksDBStore.kind {
+        let store = try RocksDBStore(path: path)
+        let before = try store.statistics().totalByteCount
+        try store.compact()
+        let after = try store.statistics().totalByteCount
+        try store.close()
+        return (before, after)
+      }
+    #endif
+    let report = try FileStore.compact(path: path)
+    return (report.byteCountBefore, report.byteCountAfter)
   }
 
   /// Removes what nobody asked to keep.

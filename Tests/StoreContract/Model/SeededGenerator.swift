@@ -5,6 +5,17 @@ public struct SeededGenerator: RandomNumberGenerator {
   /// The sequence of that seed, from its beginning.
   public init(seed: UInt64) { state = seed }
 
+  /// The next bytes of the sequence.
+  public mutating func bytes(count: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count + 8) { buffer, filled in
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      for offset in stride(from: 0, to: count, by: 8) {
+        bytes.storeBytes(of: next(), toByteOffset: offset, as: UInt64.self)
+      }
+      filled = count
+    }
+  }
+
   /// The next 64 bits of the sequence.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15

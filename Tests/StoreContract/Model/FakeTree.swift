@@ -33,7 +33,8 @@ public struct FakeTree {
     }
   }
 
-  private static func write(
+  /// Writes `bytes`, padded to whole units.
+  public static func write(
     _ bytes: [UInt8], _ writer: any PageWriter
   ) throws(StoreError) -> PageReference {
     var padded = bytes
@@ -51,6 +52,7 @@ public struct FakeTree {
   public static func read(_ root: TreeRoot, _ store: any PageStore) throws(StoreError) -> Reading {
     if root.isEmpty { return Reading(content: [], children: [], extents: []) }
     let page = try checked(root.reference, store)
+    defer { withExtendedLifetime(page) {} }
     let count = Int(page.bytes.loadUnaligned(as: UInt64.self))
     var reading = Reading(content: [], children: [], extents: [root.reference.extent])
     for index in 0..<count {
@@ -88,6 +90,7 @@ public struct FakeTree {
     _ reference: PageReference, _ store: any PageStore
   ) throws(StoreError) -> Page {
     let page = try store.read(reference)
+    defer { withExtendedLifetime(page) {} }
     guard Checksum.hash(page.bytes, reference.byteCount) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "the bytes do not match their checksum"))
     }

@@ -1,0 +1,108 @@
+#if RocksDB
+  import CambiumCore
+
+  /// From a path to an open database with a store in it.
+  struct RocksDBOpening {
+    let path: String
+    let options: RocksDBOptions
+
+    /// The database, what it says it is, and the codec bound to it.
+    func open() throws(StoreError) -> (RocksDatabase, IdentityRecord, (any PageCodec)?) {
+      let folder = StoreFolder(path: path)
+      let claim = try folder.claim(isReadOnly: options.isReadOnly)
+      let database: RocksDatabase
+      do throws(RocksFailure) {
+        database = try RocksDatabase(path: path, options: options, claim: claim)
+      } catch {
+        claim.end()
+        if error.isOwnLock { throw .inUse(path: path, holder: "this process") }
+        if error.isLock { throw .inUse(path: path, holder: folder.holder()) }
+        throw StoreError(error, path: path, operation: "open")
+      }
+      let record = try identity(database)
+      let name = options.codec?.name ?? ""
+      guard record.codec == name else {
+        throw .codecMismatch(
+          path: path, found: record.codec.isEmpty ? "none" : record.codec,
+          expected: name.isEmpty ? "none" : name)
+      }
+      let codec = try options.codec?.bound(to: record.number, parameters: record.parameters)
+      return (database, record, codec)
+    }
+
+    private func identity(_ database: RocksDatabase) throws(StoreError) -> IdentityRecord {
+      if let stored = try Self.read(StoredKey.identity, in: database, path: path) {
+        defer { withExtendedLifetime(stored) {} }
+        return try IdentityRecord(stored.buffer, path: path)
+      }
+      // A database without identity is one that was just made; one with anything in it is not.
+      var isEmpty = true
+      do throws(RocksFailure) {
+        try database.forEachKey(from: []) { _ in
+          isEmpty = false
+          return false
+        }
+      } catch {
+        throw StoreError(error, path: path, operation: "open")
+      }
+      guard isEmpty else { throw .damaged(Damage(.head, "the identity of '\(path)' is missing")) }
+      if options.isReadOnly { throw .notAStore(path: path, reason: "it is empty") }
+      let record = try IdentityRecord(for: options.codec)
+      let codec = try options.codec?.bound(to: record.number, parameters: record.parameters)
+      let batch = RocksBatch()
+      record.bytes.withUnsafeBytes { batch.put(StoredKey.identity, $0) }
+      HeadRecord().bytes(codec).withUnsafeBytes { batch.put(StoredKey.head, $0) }
+      try Self.write(batch, to: database, path: path)
+      return record
+    }
+
+    /// The newest version, and whether the store was not closed by who used it last.
+    ///
+    /// Pages that a write left behind that did not end are removed.
+    static func newest(
+      in database: RocksDatabase, codec: (any PageCodec)?, path: String, isReadOnly: Bool
+    ) throws(StoreError) -> (HeadRecord, isMarked: Bool) {
+      guard let stored = try read(StoredKey.head, in: database, path: path) else {
+        throw .damaged(Damage(.head, "the head of '\(path)' is missing"))
+      }
+      defer { withExtendedLifetime(stored) {} }
+      var record = try HeadRecord(stored.buffer, codec)
+      let isMarked = try read(StoredKey.open, in: database, path: path) != nil
+      if isReadOnly || !isMarked { return (record, isMarked) }
+      // Versions that were lost may be made again; with the epoch they differ.
+      record.head.epoch += 1
+      let first = StoredKey.page(Extent(address: record.nextAddress, unitCount: 0))
+      var hasLeft = false
+      do throws(RocksFailure) {
+        try database.forEachKey(from: first) { key in
+          hasLeft = StoredKey.extent(key) != nil
+          return false
+        }
+      } catch {
+        throw StoreError(error, path: path, operation: "open")
+      }
+      if hasLeft {
+        let batch = RocksBatch()
+        batch.remove(from: first, to: StoredKey.end)
+        try write(batch, to: database, path: path)
+      }
+      return (record, true)
+    }
+
+    private static func read(
+      _ key: [UInt8], in database: RocksDatabase, path: String
+    ) throws(StoreError) -> RocksValue? {
+      do throws(RocksFailure) { return try database.value(key) } catch {
+        throw StoreError(error, path: path, operation: "open")
+      }
+    }
+
+    private static func write(
+      _ batch: RocksBatch, to database: RocksDatabase, path: String
+    ) throws(StoreError) {
+      do throws(RocksFailure) { try database.write(batch, isSynced: true) } catch {
+        throw StoreError(error, path: path, operation: "open")
+      }
+    }
+  }
+#endif

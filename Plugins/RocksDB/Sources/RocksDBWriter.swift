@@ -1,0 +1,199 @@
+#if RocksDB
+  import CambiumCore
+
+  /// One write to a RocksDB store.
+  ///
+  /// Its pages gather in memory and go into the database with the head, in one batch. A large write puts
+  /// pages into the database ahead: nothing leads to them before the head does, and what is left of a
+  /// write that did not end is removed when the store is opened.
+  final class RocksDBWriter: PageWriter {
+    let base: Head
+    let version: Version
+    private let store: RocksDBStore
+    /// Nil when the write has ended, so that it does not keep the database open.
+    private var held: RocksDatabase?
+    private let record: HeadRecord
+    private var allocations = AllocationLog()
+    private var freed: [VersionLedger.Dead] = []
+    private var freedAddresses: Set<UInt64> = []
+    /// Pages of this write that were written ahead and taken back.
+    private var abandoned: [Extent] = []
+    /// A page that was given back twice, which fails the commit.
+    private var twice: PageReference?
+    /// Where this write's pages begin.
+    private let firstAddress: UInt64
+    private var hasWrittenAhead = false
+    private var hasEnded = false
+
+    init(store: RocksDBStore, database: RocksDatabase, base: HeadRecord, firstAddress: UInt64) {
+      self.store = store
+      held = database
+      record = base
+      self.base = base.head
+      version = base.head.version + 1
+      self.firstAddress = firstAddress
+    }
+
+    deinit { abort() }
+
+    private var database: RocksDatabase {
+      guard let held else { preconditionFailure("The write has ended; begin another one.") }
+      return held
+    }
+
+    private func ensureRunning() {
+      precondition(!hasEnded, "The write has ended; begin another one.")
+    }
+
+    func reserve(byteCount: Int) throws(StoreError) { ensureRunning() }
+
+    func allocate(byteCount: Int) throws(StoreError) -> Extent {
+      ensureRunning()
+      try Space.checkPageByteCount(byteCount)
+      let unitCount = Extent.unitCount(forByteCount: byteCount)
+      let address = store.state.withLock { state in
+        defer { state.nextAddress += unitCount }
+        return state.nextAddress
+      }
+      guard address + unitCount < 1 << 48 else {
+        throw .exhausted(what: "addresses for pages", limit: 1 << 48)
+      }
+      let extent = Extent(address: address, unitCount: unitCount)
+      allocations.append(extent)
+      return extent
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+      ensureRunning()
+      precondition(bytes.count == extent.byteCount, "A write fills its extent.")
+      let isAllocated = allocations.noteWritten(extent, checksum: 0)
+      precondition(isAllocated, "Only allocated room may be written.")
+      let buffer = PageBuffer(byteCount: bytes.count)
+      UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count).copyMemory(from: bytes)
+      let byteCount = store.gathered.put(buffer, at: extent.address << 16 | extent.unitCount)
+      if byteCount >= store.options.batchByteCount { try writeAhead() }
+    }
+
+    /// Puts what has gathered into the database, where nothing leads to it yet.
+    private func writeAhead() throws(StoreError) {
+      let batch = RocksBatch()
+      store.gathered.add(to: batch)
+      hasWrittenAhead = true
+      try mark(batch)
+      try write(batch, isSynced: false)
+      store.gathered.removeAll()
+    }
+
+    /// Adds the mark of an open store, unless it is there.
+    private func mark(_ batch: RocksBatch) throws(StoreError) {
+      let isMarked = try store.withOpenState { state, _ in state.isMarked }
+      if !isMarked { batch.put(StoredKey.open, UnsafeRawBufferPointer(start: nil, count: 0)) }
+    }
+
+    private func write(_ batch: RocksBatch, isSynced: Bool) throws(StoreError) {
+      do throws(RocksFailure) {
+        try database.write(batch, isSynced: isSynced)
+        store.state.withLock { $0.isMarked = true }
+      } catch {
+        let meaning = store.fail(error, "write")
+        // RocksDB goes on by itself when there is room again.
+        if !error.text.contains("No space left on device") { store.poison() }
+        throw meaning
+      }
+    }
+
+    func free(_ reference: PageReference) {
+      ensureRunning()
+      precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
+      if reference.born == version, allocations.remove(reference.extent) {
+        if !store.gathered.remove(reference.location), hasWrittenAhead {
+          abandoned.append(reference.extent)
+        }
+        return
+      }
+      if !freedAddresses.insert(reference.address).inserted { twice = reference }
+      freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
+    }
+
+    func publish(
+      root: TreeRoot, durability: Durability, metadata: [UInt8]
+    ) throws(StoreError) -> Pin {
+      ensureRunning()
+      precondition(!root.reference.isDirty, "The root must be written before it is published.")
+      do throws(StoreError) {
+        try Space.checkMetadata(metadata)
+        if let twice {
+          throw .damaged(Damage(.reference, at: twice, "the page was freed twice"))
+        }
+        let next = try store.writing.withLock { _ throws(StoreError) in
+          try commit(root, durability, metadata)
+        }
+        hasEnded = true
+        held = nil
+        store.commits.raise()
+        store.leave(base.version)
+        if durability == .relaxed { store.syncSoon(version) }
+        return store.makePin(next.head)
+      } catch {
+        abort()
+        throw error
+      }
+    }
+
+    /// Writes the batch that makes the new version, and makes it the newest one, with a hold for a pin.
+    private func commit(
+      _ root: TreeRoot, _ durability: Durability, _ metadata: [UInt8]
+    ) throws(StoreError) -> HeadRecord {
+      var next = record
+      next.head = Head(version: version, epoch: base.epoch, root: root)
+      next.nextAddress = store.state.withLock { $0.nextAddress }
+      next.metadata = metadata
+      let freedUnitCount = freed.reduce(0) { $0 + $1.extent.unitCount }
+      next.pageCount += allocations.count - freed.count
+      next.pageByteCount +=
+        (Int(allocations.unitCount) - Int(freedUnitCount)) * Extent.unitByteCount
+      let batch = RocksBatch()
+      try mark(batch)
+      store.gathered.add(to: batch)
+      for dead in freed { batch.remove(StoredKey.page(dead.extent)) }
+      for extent in abandoned { batch.remove(StoredKey.page(extent)) }
+      next.bytes(store.boundCodec).withUnsafeBytes { batch.put(StoredKey.head, $0) }
+      try write(batch, isSynced: durability == .full)
+      let view = database.snapshot()
+      let (freed, base) = (freed, base.version)
+      let old = store.state.withLock { state in
+        state.views[version] = view
+        state.ledger.hold(version, .store)
+        state.ledger.hold(version, .pin)
+        for dead in freed { _ = state.ledger.take(dead, freed: version) }
+        state.newest = next
+        if durability == .full { state.durable = version }
+        return state.release(base, .store)
+      }
+      withExtendedLifetime(old) {}
+      store.gathered.removeAll()
+      return next
+    }
+
+    func abort() {
+      if hasEnded { return }
+      hasEnded = true
+      store.gathered.removeAll()
+      if hasWrittenAhead { removeWrittenAhead() }
+      held = nil
+      store.leave(base.version)
+    }
+
+    private func removeWrittenAhead() {
+      let batch = RocksBatch()
+      let end = store.state.withLock { $0.nextAddress }
+      batch.remove(
+        from: StoredKey.page(Extent(address: firstAddress, unitCount: 0)),
+        to: StoredKey.page(Extent(address: end, unitCount: 0)))
+      // Pages that stay would lie behind the back of the next version; opening again removes them.
+      do throws(RocksFailure) { try database.write(batch, isSynced: false) } catch {
+        store.poison()
+      }
+    }
+  }
+#endif

@@ -1,0 +1,208 @@
+#if RocksDB
+  import CPlatform
+  import CambiumCore
+  import Foundation
+  import Synchronization
+
+  /// The folder of a store: what is there, and who uses it.
+  ///
+  /// A file called `CAMBIUM` tells the folder of a store from any other RocksDB database, without
+  /// opening either.
+  struct StoreFolder {
+    let path: String
+
+    private static let markName = "CAMBIUM"
+    private static let markText = "A Cambium page store in RocksDB, format 1.\n"
+    /// Every RocksDB database has this file.
+    private static let currentName = "CURRENT"
+    private static let lockName = "LOCK"
+
+    private func file(_ name: String) -> String { path + "/" + name }
+
+    private func exists(_ path: String) -> (isThere: Bool, isFolder: Bool) {
+      var isFolder: ObjCBool = false
+      let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+      return (isThere, isFolder.boolValue)
+    }
+
+    /// Whether a store is in the folder at `path`, as far as its mark tells.
+    static func holdsStore(path: String) -> Bool {
+      FileManager.default.fileExists(atPath: path + "/" + markName)
+    }
+
+    // MARK: Claiming
+
+    /// Claims the folder for a store, and makes it when there is none and it is not only read.
+    ///
+    /// Throws, and changes nothing, when there is something else or somebody has it.
+    func claim(isReadOnly: Bool) throws(StoreError) -> FolderClaim {
+      let found = exists(path)
+      if found.isThere, !found.isFolder { throw wrongKind() }
+      if found.isThere, !FileManager.default.isReadableFile(atPath: path) {
+        throw .permissionDenied(path: path, operation: "open")
+      }
+      let hasMark = exists(file(Self.markName)).isThere
+      let hasDatabase = exists(file(Self.currentName)).isThere
+      if hasDatabase, !hasMark {
+        throw .notAStore(path: path, reason: "it is a RocksDB database of another program")
+      }
+      if isReadOnly, !hasDatabase {
+        if found.isThere, !hasMark, !isEmpty { throw foreignFolder }
+        throw .notFound(path: path)
+      }
+      if !hasDatabase, !hasMark {
+        if found.isThere, !isEmpty { throw foreignFolder }
+        try make(isThere: found.isThere)
+      }
+      guard let resolved else { throw .notFound(path: path) }
+      let claim = FolderClaim(folder: resolved, isReadOnly: isReadOnly, isNew: !hasDatabase)
+      guard claim.begin() else { throw .inUse(path: path, holder: "this process") }
+      do throws(StoreError) {
+        if isReadOnly { claim.lock = try lockForReading() }
+      } catch {
+        claim.end()
+        throw error
+      }
+      return claim
+    }
+
+    private var isEmpty: Bool {
+      (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty ?? true
+    }
+
+    private var foreignFolder: StoreError {
+      .notAStore(path: path, reason: "it is a folder with other files")
+    }
+
+    /// A file at the path: perhaps a store of the other kind.
+    private func wrongKind() -> StoreError {
+      let handle = FileHandle(forReadingAtPath: path)
+      defer { try? handle?.close() }
+      // How the file store's files begin.
+      let start = (try? handle?.read(upToCount: 8)) ?? nil
+      if start == Data([0x8b]) + Data("Cambium".utf8) {
+        return .wrongStoreKind(path: path, found: "file", expected: RocksDBStore.kind)
+      }
+      return .notAStore(path: path, reason: "it is a file, and a RocksDB store is a folder")
+    }
+
+    private func make(isThere: Bool) throws(StoreError) {
+      do {
+        if !isThere {
+          try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false)
+        }
+        try Data(Self.markText.utf8).write(to: URL(fileURLWithPath: file(Self.markName)))
+      } catch {
+        let parent = (path as NSString).deletingLastPathComponent
+        if !isThere, !exists(parent.isEmpty ? "." : parent).isFolder {
+          throw .parentNotFound(path: path)
+        }
+        if (error as NSError).code == CocoaError.fileWriteOutOfSpace.rawValue {
+          throw .mediumFull(path: path)
+        }
+        throw .permissionDenied(path: path, operation: "create")
+      }
+    }
+
+    /// The folder's path without links, which tells it from others in this process.
+    private var resolved: String? {
+      realpath(path, nil).map { text in
+        defer { free(text) }
+        return String(cString: text)
+      }
+    }
+
+    // MARK: Locks
+
+    /// Shares the folder with others who read, and keeps writers out; RocksDB itself does neither.
+    ///
+    /// Nil for a copy that has no lock file.
+    private func lockForReading() throws(StoreError) -> Int32? {
+      let descriptor = open(file(Self.lockName), O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      guard cambium_file_lock(descriptor, 0, 0, 1, false) == 0 else {
+        let holder = Self.holder(descriptor)
+        close(descriptor)
+        throw .inUse(path: path, holder: holder)
+      }
+      return descriptor
+    }
+
+    /// Who has the folder's lock, for people; only when it is not this process, whose lock would end
+    /// with the descriptor.
+    func holder() -> String {
+      let descriptor = open(file(Self.lockName), O_RDWR | O_CLOEXEC)
+      guard descriptor >= 0 else { return "another process" }
+      defer { close(descriptor) }
+      return Self.holder(descriptor)
+    }
+
+    private static func holder(_ descriptor: Int32) -> String {
+      var lock = flock()
+      lock.l_type = Int16(F_WRLCK)
+      lock.l_whence = Int16(SEEK_SET)
+      guard fcntl(descriptor, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK), lock.l_pid > 0
+      else { return "another process" }
+      return "process \(lock.l_pid)"
+    }
+
+    // MARK: Sizes
+
+    /// How many bytes all its files take.
+    var byteCount: Int {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+      return names.reduce(0) { sum, name in
+        var status = stat()
+        return stat(file(name), &status) == 0 ? sum + Int(status.st_size) : sum
+      }
+    }
+  }
+
+  /// A folder that this process has open.
+  ///
+  /// One user at a time.
+  final class FolderClaim {
+    /// Whether there is no database in it yet.
+    let isNew: Bool
+    private let folder: String
+    private let isReadOnly: Bool
+    /// The lock file, when it is locked for reading.
+    fileprivate(set) var lock: Int32?
+    private var hasEnded = true
+
+    /// How many read a folder, or -1 for one that is written.
+    private static let users = Mutex<[String: Int]>([:])
+
+    fileprivate init(folder: String, isReadOnly: Bool, isNew: Bool) {
+      self.folder = folder
+      self.isReadOnly = isReadOnly
+      self.isNew = isNew
+    }
+
+    deinit { end() }
+
+    /// False when others in this process stand against it.
+    fileprivate func begin() -> Bool {
+      let isFree = Self.users.withLock { users in
+        let count = users[folder] ?? 0
+        guard isReadOnly ? count >= 0 : count == 0 else { return false }
+        users[folder] = isReadOnly ? count + 1 : -1
+        return true
+      }
+      if isFree { hasEnded = false }
+      return isFree
+    }
+
+    /// Lets others have the folder; once is enough.
+    func end() {
+      if hasEnded { return }
+      hasEnded = true
+      if let lock { close(lock) }
+      Self.users.withLock { users in
+        let count = users[folder] ?? 0
+        users[folder] = count > 1 ? count - 1 : nil
+      }
+    }
+  }
+#endif

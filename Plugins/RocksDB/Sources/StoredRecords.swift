@@ -1,0 +1,223 @@
+#if RocksDB
+  import CambiumCore
+
+  /// The keys of a store.
+  ///
+  /// A page lies under eight bytes: address and length as in its reference, the most significant byte
+  /// first, so that pages follow one another in the order of their addresses. The store's own records
+  /// lie behind all pages.
+  enum StoredKey {
+    private static let own: UInt8 = 0xff
+    /// What the store is; see ``IdentityRecord``.
+    static let identity: [UInt8] = [own] + Array("identity".utf8)
+    /// The newest version; see ``HeadRecord``.
+    static let head: [UInt8] = [own] + Array("head".utf8)
+    /// There while a store that was written is open: who finds it comes after a crash.
+    static let open: [UInt8] = [own] + Array("open".utf8)
+    /// One behind the last page.
+    static let end: [UInt8] = [own]
+
+    /// Where the page at `extent` lies.
+    static func page(_ extent: Extent) -> [UInt8] {
+      page(location: extent.address << 16 | extent.unitCount)
+    }
+
+    static func page(location: UInt64) -> [UInt8] {
+      withUnsafeBytes(of: location.bigEndian) { Array($0) }
+    }
+
+    /// The extent of the page under `key`; nil for the store's own keys.
+    static func extent(_ key: UnsafeRawBufferPointer) -> Extent? {
+      guard key.count == 8, key[0] != own else { return nil }
+      let location = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+      return Extent(address: location >> 16, unitCount: location & 0xffff)
+    }
+  }
+
+  /// What a store is, written once; integers are little-endian.
+  ///
+  ///      0        4      8                  24             28
+  ///     | format | zero | uuid (high, low) | codec length | codec | what it keeps | checksum 8 |
+  struct IdentityRecord {
+    static let formatVersion = 1
+
+    var uuidHigh: UInt64
+    var uuidLow: UInt64
+    var codec: String
+    /// What is kept for the codec.
+    var parameters: [UInt8]
+
+    private enum Offset {
+      static let format = 0
+      static let uuidHigh = 8
+      static let uuidLow = 16
+      static let codecByteCount = 24
+      static let codec = 28
+    }
+
+    /// The stored form.
+    var bytes: [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: Offset.codec)
+      let codec = Array(codec.utf8)
+      bytes.store(UInt32(Self.formatVersion), at: Offset.format)
+      bytes.store(uuidHigh, at: Offset.uuidHigh)
+      bytes.store(uuidLow, at: Offset.uuidLow)
+      bytes.store(UInt32(codec.count), at: Offset.codecByteCount)
+      return (bytes + codec + parameters).withChecksum
+    }
+
+    /// Reads the stored form.
+    init(_ stored: UnsafeRawBufferPointer, path: String) throws(StoreError) {
+      let bytes = try stored.checked(smallest: Offset.codec, "the identity of '\(path)'")
+      let format = Int(bytes.integer(at: Offset.format, UInt32.self))
+      guard format <= Self.formatVersion else {
+        throw .unsupportedFormat(path: path, version: format, supported: Self.formatVersion)
+      }
+      uuidHigh = bytes.integer(at: Offset.uuidHigh, UInt64.self)
+      uuidLow = bytes.integer(at: Offset.uuidLow, UInt64.self)
+      let codecByteCount = Int(bytes.integer(at: Offset.codecByteCount, UInt32.self))
+      guard bytes.count >= Offset.codec + codecByteCount else {
+        throw .damaged(Damage(.encoding, "the codec's name in the identity of '\(path)'"))
+      }
+      let rest = bytes[Offset.codec...]
+      codec = String(decoding: rest.prefix(codecByteCount), as: UTF8.self)
+      parameters = Array(rest.dropFirst(codecByteCount))
+    }
+
+    /// A new store for `codec`.
+    ///
+    /// Throws what the codec throws when it makes what is to be kept for it.
+    init(for codec: (any PageCodec)?) throws(StoreError) {
+      uuidHigh = .random(in: 1 ... .max)
+      uuidLow = .random(in: 1 ... .max)
+      self.codec = codec?.name ?? ""
+      parameters = []
+      guard let codec else { return }
+      parameters = try codec.makeParameters(for: number)
+      guard parameters.count <= 1 << 20 else {
+        throw .tooLarge(
+          what: "What codec \(codec.name) keeps", byteCount: parameters.count, limit: 1 << 20)
+      }
+    }
+
+    /// The store's identity, for codecs.
+    var number: StoreNumber { StoreNumber(high: uuidHigh, low: uuidLow) }
+  }
+
+  /// The newest version, written with each commit; integers are little-endian.
+  ///
+  ///      0         8       16             24           32           40     80                84
+  ///     | version | epoch | next address | page count | page bytes | root | metadata length | metadata |
+  ///
+  /// A codec that seals records seals these bytes; a checksum of 8 bytes follows.
+  struct HeadRecord: Sendable {
+    var head = Head(version: 0, epoch: 1, root: .empty(.key))
+    /// Where the next page goes, in units; no page was ever put there.
+    ///
+    /// Address 0 is never used.
+    var nextAddress: UInt64 = 1
+    /// How many pages the version has, and how many bytes they take.
+    var pageCount = 0
+    var pageByteCount = 0
+    /// What the commit was given to keep.
+    var metadata: [UInt8] = []
+
+    private enum Offset {
+      static let version = 0
+      static let epoch = 8
+      static let nextAddress = 16
+      static let pageCount = 24
+      static let pageByteCount = 32
+      static let root = 40
+      static let metadataByteCount = root + TreeRoot.byteCount
+      static let metadata = metadataByteCount + 4
+    }
+
+    init() {}
+
+    private static func place(_ version: Version) -> RecordContext {
+      RecordContext(role: 16, place: 0, version: version)
+    }
+
+    /// The stored form in a store with that codec.
+    func bytes(_ codec: (any PageCodec)?) -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: Offset.metadata)
+      bytes.store(head.version, at: Offset.version)
+      bytes.store(head.epoch, at: Offset.epoch)
+      bytes.store(nextAddress, at: Offset.nextAddress)
+      bytes.store(UInt64(pageCount), at: Offset.pageCount)
+      bytes.store(UInt64(pageByteCount), at: Offset.pageByteCount)
+      bytes.replaceSubrange(
+        Offset.root..<(Offset.root + TreeRoot.byteCount), with: head.root.storedBytes)
+      bytes.store(UInt32(metadata.count), at: Offset.metadataByteCount)
+      bytes += metadata
+      if let codec, codec.recordOverhead > 0 {
+        bytes = codec.sealRecord(bytes, context: Self.place(head.version))
+      }
+      return bytes.withChecksum
+    }
+
+    /// Reads the stored form.
+    init(_ stored: UnsafeRawBufferPointer, _ codec: (any PageCodec)?) throws(StoreError) {
+      var bytes = Array(try stored.checked(smallest: Offset.metadata, "the head"))
+      if let codec, codec.recordOverhead > 0 {
+        bytes = try codec.openRecord(bytes, context: Self.place(0))
+      }
+      let fields = bytes
+      self = try fields.withUnsafeBytes { bytes in
+        Result<HeadRecord, StoreError> { () throws(StoreError) in try HeadRecord(fields: bytes) }
+      }.get()
+    }
+
+    private init(fields bytes: UnsafeRawBufferPointer) throws(StoreError) {
+      guard bytes.count >= Offset.metadata else {
+        throw .damaged(Damage(.head, "the head is too short"))
+      }
+      let root = TreeRoot(loadingFrom: UnsafeRawBufferPointer(rebasing: bytes[Offset.root...]))
+      let version = bytes.integer(at: Offset.version, UInt64.self)
+      let epoch = bytes.integer(at: Offset.epoch, UInt64.self)
+      nextAddress = bytes.integer(at: Offset.nextAddress, UInt64.self)
+      let metadataByteCount = Int(bytes.integer(at: Offset.metadataByteCount, UInt32.self))
+      guard let root, version < 1 << 48, epoch < .max, nextAddress > 0, nextAddress < 1 << 48,
+        bytes.count == Offset.metadata + metadataByteCount
+      else { throw .damaged(Damage(.head, "the head has values that no store writes")) }
+      head = Head(version: version, epoch: epoch, root: root)
+      pageCount = Int(clamping: bytes.integer(at: Offset.pageCount, UInt64.self))
+      pageByteCount = Int(clamping: bytes.integer(at: Offset.pageByteCount, UInt64.self))
+      metadata = Array(bytes[Offset.metadata...])
+    }
+  }
+
+  extension [UInt8] {
+    fileprivate mutating func store<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
+      Swift.withUnsafeBytes(of: value.littleEndian) { bytes in
+        replaceSubrange(offset..<(offset + bytes.count), with: bytes)
+      }
+    }
+
+    fileprivate var withChecksum: [UInt8] {
+      var bytes = self
+      let checksum = bytes.withUnsafeBytes { Checksum.hash($0) }
+      Swift.withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
+      return bytes
+    }
+  }
+
+  extension UnsafeRawBufferPointer {
+    fileprivate func integer<Value: FixedWidthInteger>(at offset: Int, _: Value.Type) -> Value {
+      Value(littleEndian: loadUnaligned(fromByteOffset: offset, as: Value.self))
+    }
+
+    /// The bytes before the checksum, which was compared.
+    fileprivate func checked(
+      smallest: Int, _ what: String
+    ) throws(StoreError) -> UnsafeRawBufferPointer {
+      guard count >= smallest + 8 else { throw .damaged(Damage(.head, "\(what) is too short")) }
+      let bytes = UnsafeRawBufferPointer(rebasing: self[..<(count - 8)])
+      guard Checksum.hash(bytes) == integer(at: count - 8, UInt64.self) else {
+        throw .damaged(Damage(.checksum, "\(what) does not match its checksum"))
+      }
+      return bytes
+    }
+  }
+#endif

@@ -1,0 +1,40 @@
+/// A kind of store that a program can choose by name, for configurations.
+///
+/// A plug-in adds its own as a static member of an extension.
+public struct StoreChoice: Sendable {
+  /// The kind's name, as the store itself knows it.
+  public let kind: String
+  /// Whether its content ends with its last user.
+  public let isVolatile: Bool
+  /// Opens the store, creating it unless it is only read.
+  public let open: @Sendable (StoreRequest) throws(StoreError) -> any PageStore
+
+  /// Describes a kind of store.
+  public init(
+    kind: String, isVolatile: Bool = false,
+    open: @escaping @Sendable (StoreRequest) throws(StoreError) -> any PageStore
+  ) {
+    self.kind = kind
+    self.isVolatile = isVolatile
+    self.open = open
+  }
+}
+
+/// What a store has to be opened for.
+public struct StoreRequest: Sendable {
+  /// Where the store is, or the name of one in memory.
+  public var path: String
+  /// Whether writes will be refused; then the store must exist.
+  public var isReadOnly: Bool
+  /// The codec that pages go through; nil for none.
+  public var codec: (any PageCodec)?
+  /// Its name; empty for none.
+  public var codecName: String { codec?.name ?? "" }
+
+  /// Asks for the store at `path`.
+  public init(path: String, isReadOnly: Bool = false, codec: (any PageCodec)? = nil) {
+    self.path = path
+    self.isReadOnly = isReadOnly
+    self.codec = codec
+  }
+}

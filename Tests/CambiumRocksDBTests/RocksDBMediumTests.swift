@@ -1,0 +1,87 @@
+#if RocksDB
+  import CambiumCore
+  import CambiumRocksDB
+  import CambiumStoreContract
+  import Foundation
+  import Synchronization
+  import TestSupport
+  import Testing
+
+  /// What power loss leaves of RocksDB's log: everything up to the last sync, and any part of the rest.
+  struct RocksDBMediumTests {
+    private static let subject: StoreSubject = {
+      var subject = StoreSubject("rocksdb folder") { place throws(StoreError) in
+        try RocksDBStore(path: place.path)
+      }
+      subject.medium = { try FolderMedium(TemporaryFolder()) }
+      return subject
+    }()
+
+    @Test(arguments: StoreContract.media)
+    func `the store keeps its promise`(promise: ContractCase<StoreSubject>) {
+      #expect(promise.check(Self.subject).findings == [])
+    }
+  }
+
+  /// A folder in which files only grow; those that may not be synced are cut for a power loss.
+  ///
+  /// It remembers no operations, so that the power is cut between the steps of the work.
+  private final class FolderMedium: StoreMedium {
+    private struct State {
+      weak var store: RocksDBStore?
+      /// How long the logs were when everything in them was synced.
+      var synced: [String: Int] = [:]
+    }
+
+    private let folder: TemporaryFolder
+    private let state = Mutex(State())
+    private var path: String { folder.file("store") }
+
+    init(_ folder: TemporaryFolder) { self.folder = folder }
+
+    func open(codec: (any PageCodec)?) throws(StoreError) -> any PageStore {
+      var options = RocksDBOptions(codec: codec)
+      options.relaxedDelayNanoseconds = 3_600_000_000_000
+      options.batchByteCount = 32 << 10
+      let store = try RocksDBStore(path: path, options: options)
+      state.withLock { $0.store = store }
+      return store
+    }
+
+    let operationCount = 0
+
+    func afterPowerLoss(atOperation: Int, seed: UInt64) throws -> any StoreMedium {
+      var generator = SeededGenerator(seed: seed)
+      let copy = try TemporaryFolder()
+      let target = copy.file("store")
+      try FileManager.default.copyItem(atPath: path, toPath: target)
+      try? FileManager.default.removeItem(atPath: target + "/LOCK")
+      let sizes = try logSizes()
+      let synced = try state.withLock { state in
+        let statistics = try state.store?.statistics()
+        if let statistics, statistics.durableVersion == statistics.newestVersion {
+          state.synced = sizes
+        }
+        return state.synced
+      }
+      for (name, byteCount) in sizes {
+        let least = min(synced[name] ?? 0, byteCount)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: target + "/" + name))
+        try file.truncate(
+          atOffset: UInt64(Int.random(in: least...byteCount, using: &generator)))
+        try file.close()
+      }
+      return FolderMedium(copy)
+    }
+
+    private func logSizes() throws -> [String: Int] {
+      var sizes: [String: Int] = [:]
+      for name in try FileManager.default.contentsOfDirectory(atPath: path)
+      where name.hasSuffix(".log") {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
+        sizes[name] = attributes[.size] as? Int ?? 0
+      }
+      return sizes
+    }
+  }
+#endif

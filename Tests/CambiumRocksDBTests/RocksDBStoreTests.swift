@@ -1,0 +1,236 @@
+#if RocksDB
+  import CambiumCore
+  import CambiumFile
+  import CambiumRocksDB
+  import Foundation
+  import TestSupport
+  import Testing
+
+  /// What the contract does not ask: folders, errors, space and sizes of RocksDB stores.
+  struct RocksDBStoreTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.file("store") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func children(_ path: String) -> [String] {
+      ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+
+    // MARK: What is at a path
+
+    @Test func `a store is not made where its parent folder is missing`() throws {
+      let path = folder.file("missing/store")
+      #expect(throws: StoreError.parentNotFound(path: path)) { try RocksDBStore(path: path) }
+      #expect(children(folder.path) == [])
+    }
+
+    @Test func `a store of another kind is named and left alone`() throws {
+      try FileStore(path: path).close()
+      let before = try Data(contentsOf: URL(fileURLWithPath: path))
+      #expect(
+        throws: StoreError.wrongStoreKind(path: path, found: "file", expected: "rocksdb")
+      ) { try RocksDBStore(path: path) }
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test func `files and folders of others are refused and left alone`() throws {
+      try Data("text".utf8).write(to: URL(fileURLWithPath: path))
+      #expect(throws: StoreError.self) { try RocksDBStore(path: path) }
+      let other = folder.file("other")
+      try FileManager.default.createDirectory(
+        atPath: other, withIntermediateDirectories: false)
+      for name in ["notes.txt", "CURRENT"] {
+        try Data("MANIFEST-000004\n".utf8).write(to: URL(fileURLWithPath: other + "/" + name))
+        for isReadOnly in [false, true] {
+          let error = #expect(throws: StoreError.self) {
+            try RocksDBStore(path: other, options: RocksDBOptions(isReadOnly: isReadOnly))
+          }
+          guard case .notAStore(other, _) = error else {
+            Issue.record("\(String(describing: error))")
+            continue
+          }
+        }
+      }
+      #expect(children(other) == ["CURRENT", "notes.txt"])
+    }
+
+    @Test func `an empty folder becomes a store`() throws {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      try RocksDBStore(path: path).close()
+      #expect(try RocksDBStore(path: path).newestHead().version == 0)
+    }
+
+    @Test func `a folder whose making was cut short becomes a store`() throws {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      try Data("A Cambium page store".utf8).write(to: URL(fileURLWithPath: path + "/CAMBIUM"))
+      #expect(throws: StoreError.notFound(path: path)) {
+        try RocksDBStore(path: path, options: RocksDBOptions(isReadOnly: true))
+      }
+      #expect(try RocksDBStore(path: path).newestHead().version == 0)
+    }
+
+    @Test func `readers share a closed store, and nobody writes beside them`() throws {
+      let store = try RocksDBStore(path: path)
+      let model = try StoreModel(store, seed: 1)
+      try model.commit()
+      try store.close()
+      let first = try RocksDBStore(path: path, options: RocksDBOptions(isReadOnly: true))
+      let second = try RocksDBStore(path: path, options: RocksDBOptions(isReadOnly: true))
+      #expect(try FakeTree.read(first.newestHead().root, first).content == model.content)
+      #expect(try FakeTree.read(second.newestHead().root, second).content == model.content)
+      #expect(throws: StoreError.inUse(path: path, holder: "this process")) {
+        try RocksDBStore(path: path)
+      }
+      try first.close()
+      #expect(throws: StoreError.inUse(path: path, holder: "this process")) {
+        try RocksDBStore(path: path)
+      }
+      try second.close()
+      try StoreModel(RocksDBStore(path: path), seed: 2).commit()
+    }
+
+    @Test func `a damaged list of files is an error that says what RocksDB says`() throws {
+      let store = try RocksDBStore(path: path)
+      try StoreModel(store, seed: 3).commit()
+      try store.close()
+      try Data("nonsense".utf8).write(to: URL(fileURLWithPath: path + "/CURRENT"))
+      let error = #expect(throws: StoreError.self) { try RocksDBStore(path: path) }
+      guard case .damaged(let damage) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(damage.detail.contains("RocksDB says"))
+    }
+
+    // MARK: Space
+
+    @Test func `compaction gives the room of dropped versions back`() throws {
+      var options = RocksDBOptions(compression: .none)
+      options.writeBufferByteCount = 1 << 20
+      let store = try RocksDBStore(path: path, options: options)
+      let database = try Database(store: store)
+      var generator = SeededGenerator(seed: 1)
+      for _ in 0..<12 {
+        let transaction = try database.beginWrite()
+        try transaction.setValue("large", generator.bytes(count: 1 << 20))
+        _ = try transaction.commit(durability: .relaxed)
+      }
+      let pinned = try database.snapshot()
+      let value = try pinned.value("large")
+      let transaction = try database.beginWrite()
+      try transaction.setValue("large", generator.bytes(count: 1 << 20))
+      _ = try transaction.commit()
+      #expect(try store.statistics().pendingByteCount >= 1 << 20)
+      try store.compact()
+      let total = try store.statistics().totalByteCount
+      #expect(total < 5 << 20, "\(total) bytes for two versions of a MiB")
+      #expect(try pinned.value("large") == value)
+      #expect(try database.verify().findings == [])
+    }
+
+    @Test func `a large write is put ahead, and nothing of it stays when it is aborted`() throws {
+      var options = RocksDBOptions()
+      options.batchByteCount = 64 << 10
+      let store = try RocksDBStore(path: path, options: options)
+      let model = try StoreModel(store, seed: 4)
+      try model.commit()
+      var generator = SeededGenerator(seed: 5)
+      for isAborted in [true, false] {
+        let writer = try store.beginWrite()
+        let (root, content) = try FakeTree.change(
+          writer, store, changeCount: 400, generator: &generator)
+        #expect(try FakeTree.read(root, store).content == content)
+        if isAborted {
+          writer.abort()
+          try model.check("after the abort")
+          #expect(model.findings == [])
+          continue
+        }
+        let pin = try writer.publish(root: root, durability: .full, metadata: [])
+        let reading = try FakeTree.read(pin.head.root, store)
+        #expect(reading.content == content)
+        #expect(try store.check(reachable: reading.extents) == [])
+      }
+    }
+
+    @Test(arguments: [RocksDBOptions.Compression.none, .snappy, .lz4, .zstd])
+    func `every compression that RocksDB was built with reads what it wrote`(
+      compression: RocksDBOptions.Compression
+    ) throws {
+      let store = try RocksDBStore(path: path, options: RocksDBOptions(compression: compression))
+      let model = try StoreModel(store, seed: 6)
+      for _ in 0..<5 { try model.commit() }
+      try store.compact()
+      try model.check("compacted")
+      #expect(model.findings == [])
+      #expect(try store.rocksDBNumbers().contains { $0.name == "rocksdb.block-cache-usage" })
+    }
+
+    @Test func `relaxed commits become durable on their own`() throws {
+      let store = try RocksDBStore(path: path)
+      let model = try StoreModel(store, seed: 7, durabilities: [.relaxed])
+      for _ in 0..<5 { try model.commit() }
+      while try store.statistics().durableVersion < 5 {
+        _ = store.waitForCommit(after: 5, timeoutNanoseconds: 10_000_000)
+      }
+    }
+
+    @Test func `a codec that keeps something gets it back`() throws {
+      let keeping = KeepingCodec()
+      let store = try RocksDBStore(path: path, options: RocksDBOptions(codec: keeping))
+      let database = try Database(store: store)
+      let transaction = try database.beginWrite()
+      try transaction.setValue("a", [1, 2, 3])
+      _ = try transaction.commit(metadata: Array("secret metadata".utf8))
+      try database.close()
+      let again = try RocksDBStore(path: path, options: RocksDBOptions(codec: keeping))
+      let bound = try #require(again.boundCodec as? KeepingCodec)
+      #expect(bound.mask != 0)
+      #expect(try Database(store: again).snapshot().value("a") == [1, 2, 3])
+      try again.close()
+      for name in children(path) {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path + "/" + name))
+        #expect(bytes.range(of: Data("secret metadata".utf8)) == nil, "\(name)")
+      }
+    }
+  }
+
+  /// Masks pages and records with a byte that its store keeps.
+  private struct KeepingCodec: PageCodec {
+    let name = "keeping"
+    var mask: UInt8 = 0
+
+    func encode(_ page: UnsafeRawBufferPointer, kind: PageKind) throws(StoreError) -> [UInt8] {
+      page.map { $0 ^ mask }
+    }
+
+    func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {}
+
+    func open(
+      _ body: UnsafeRawBufferPointer, context: PageContext
+    ) throws(StoreError) -> PageBuffer {
+      let buffer = PageBuffer(byteCount: body.count)
+      for index in body.indices {
+        buffer.bytes.storeBytes(of: body[index] ^ mask, toByteOffset: index, as: UInt8.self)
+      }
+      return buffer
+    }
+
+    func makeParameters(for store: StoreNumber) throws(StoreError) -> [UInt8] { [0x5a] }
+
+    func bound(
+      to store: StoreNumber, parameters: [UInt8]
+    ) throws(StoreError) -> any PageCodec { KeepingCodec(mask: parameters[0]) }
+
+    var recordOverhead: Int { 1 }
+
+    func sealRecord(_ record: [UInt8], context: RecordContext) -> [UInt8] {
+      record.map { $0 ^ mask } + [mask]
+    }
+
+    func openRecord(
+      _ sealed: [UInt8], context: RecordContext
+    ) throws(StoreError) -> [UInt8] { sealed.dropLast().map { $0 ^ mask } }
+  }
+#endif

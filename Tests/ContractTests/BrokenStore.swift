@@ -1,0 +1,148 @@
+import CambiumCore
+import CambiumMemory
+import Synchronization
+
+/// A store that breaks one promise, over one that keeps them all.
+final class BrokenStore: PageStore {
+  /// What it does wrong.
+  enum Fault: CaseIterable {
+    case pinsHoldNothing, pinsAreNotCounted, headStaysOld, byteIsLost, abortPublishes
+    case versionIsSkipped, waitReturnsAtOnce, waitOutlivesClosing, closedStoreAnswers
+    case checkFindsNothing, identityIsShared, strayReadsSucceed, writeHangs, metadataHasNoLimit
+    case syncDoesNothing
+  }
+
+  private struct State {
+    var head: Head?
+    var isClosed = false
+  }
+
+  let fault: Fault?
+  let store: MemoryStore
+  private let state = Mutex(State())
+
+  init(_ fault: Fault?, name: String) {
+    self.fault = fault
+    store = MemoryStore(name: name)
+  }
+
+  var identity: StoreIdentity {
+    let identity = store.identity
+    guard fault == .identityIsShared else { return identity }
+    return StoreIdentity(
+      kind: identity.kind, path: "", uuid: (1, 1), formatVersion: 1, codec: identity.codec,
+      isReadOnly: false)
+  }
+
+  func newestHead() throws(StoreError) -> Head {
+    let head = try store.newestHead()
+    guard fault == .headStaysOld else { return head }
+    return state.withLock { state in
+      defer { state.head = head }
+      return state.head ?? head
+    }
+  }
+
+  func pin() throws(StoreError) -> Pin { wrap(try store.pin()) }
+
+  fileprivate func wrap(_ pin: Pin) -> Pin {
+    if fault == .pinsHoldNothing { return Pin(head: pin.head) {} }
+    return Pin(head: pin.head, base: pin.base, readableByteCount: pin.readableByteCount) {
+      withExtendedLifetime(pin) {}
+    }
+  }
+
+  func read(_ reference: PageReference) throws(StoreError) -> Page {
+    do throws(StoreError) { return try store.read(reference) } catch {
+      guard fault == .strayReadsSucceed else { throw error }
+      return PageBuffer(byteCount: reference.byteCount).page
+    }
+  }
+
+  func beginWrite() throws(StoreError) -> any PageWriter {
+    if fault == .writeHangs, try store.newestHead().version == 2 {
+      // As if the turn never came.
+      let never = CommitSignal()
+      never.wait(timeoutNanoseconds: 60_000_000_000) { false }
+    }
+    return BrokenWriter(try store.beginWrite(), self)
+  }
+
+  func sync() throws(StoreError) { try store.sync() }
+
+  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
+    switch fault {
+    case .waitReturnsAtOnce: return store.waitForCommit(after: version, timeoutNanoseconds: 0)
+    case .waitOutlivesClosing:
+      return store.waitForCommit(
+        after: version, timeoutNanoseconds: min(timeoutNanoseconds, 60_000_000_000))
+    default:
+      return store.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
+    }
+  }
+
+  func statistics() throws(StoreError) -> StoreStatistics {
+    var statistics = try store.statistics()
+    if fault == .pinsAreNotCounted { statistics.pinnedVersions = [] }
+    if fault == .syncDoesNothing { statistics.durableVersion = 0 }
+    return statistics
+  }
+
+  func check(reachable: [Extent]) throws(StoreError) -> [String] {
+    fault == .checkFindsNothing ? [] : try store.check(reachable: reachable)
+  }
+
+  func close() throws(StoreError) {
+    if fault == .closedStoreAnswers || fault == .waitOutlivesClosing { return }
+    try store.close()
+  }
+}
+
+private final class BrokenWriter: PageWriter {
+  private let writer: any PageWriter
+  private let store: BrokenStore
+
+  init(_ writer: any PageWriter, _ store: BrokenStore) {
+    self.writer = writer
+    self.store = store
+  }
+
+  deinit { writer.abort() }
+
+  var base: Head { writer.base }
+  var version: Version { writer.version }
+  func reserve(byteCount: Int) throws(StoreError) { try writer.reserve(byteCount: byteCount) }
+  func allocate(byteCount: Int) throws(StoreError) -> Extent {
+    try writer.allocate(byteCount: byteCount)
+  }
+  func free(_ reference: PageReference) { writer.free(reference) }
+
+  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+    guard store.fault == .byteIsLost else { return try writer.write(bytes, to: extent) }
+    var changed = Array(bytes)
+    changed[changed.count - 1] = 0
+    let result = changed.withUnsafeBytes { bytes in
+      Result<Void, StoreError> { () throws(StoreError) in try writer.write(bytes, to: extent) }
+    }
+    try result.get()
+  }
+
+  func publish(
+    root: TreeRoot, durability: Durability, metadata: [UInt8]
+  ) throws(StoreError) -> Pin {
+    let kept = store.fault == .metadataHasNoLimit ? [] : metadata
+    let pin = try writer.publish(root: root, durability: durability, metadata: kept)
+    if store.fault == .versionIsSkipped {
+      let next = try store.store.beginWrite()
+      return store.wrap(try next.publish(root: root, durability: durability, metadata: []))
+    }
+    return store.wrap(pin)
+  }
+
+  func abort() {
+    if store.fault == .abortPublishes {
+      _ = try? writer.publish(root: writer.base.root, durability: .full, metadata: [])
+    }
+    writer.abort()
+  }
+}

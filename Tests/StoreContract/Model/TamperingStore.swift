@@ -1,0 +1,72 @@
+import CambiumCore
+import Synchronization
+
+/// A store in which the bytes of some pages are not what was written, as on a medium that rots or
+/// that somebody has changed.
+///
+/// Lends no memory, so that every page is seen.
+final class TamperingStore: PageStore {
+  private struct State {
+    var generator = SeededGenerator(seed: 0)
+    var isTampering = false
+    var tamperedCount = 0
+  }
+
+  private let store: any PageStore
+  private let state = Mutex(State())
+
+  init(_ store: any PageStore) { self.store = store }
+
+  /// From now on every fourth page has another bit somewhere.
+  func tamper(seed: UInt64) {
+    state.withLock { state in
+      state.generator = SeededGenerator(seed: seed)
+      state.isTampering = true
+    }
+  }
+
+  /// How many pages were changed.
+  var tamperedCount: Int { state.withLock { $0.tamperedCount } }
+
+  func read(_ reference: PageReference) throws(StoreError) -> Page {
+    let page = try store.read(reference)
+    let place = state.withLock { state -> Int? in
+      guard state.isTampering, Int.random(in: 0..<4, using: &state.generator) == 0 else {
+        return nil
+      }
+      state.tamperedCount += 1
+      return Int.random(in: 0..<(reference.byteCount * 8), using: &state.generator)
+    }
+    guard let place else { return page }
+    defer { withExtendedLifetime(page) {} }
+    let buffer = PageBuffer(byteCount: reference.byteCount)
+    buffer.bytes.copyMemory(from: page.bytes, byteCount: reference.byteCount)
+    let byte = buffer.bytes.load(fromByteOffset: place / 8, as: UInt8.self)
+    buffer.bytes.storeBytes(of: byte ^ 1 << (place % 8), toByteOffset: place / 8, as: UInt8.self)
+    return buffer.page
+  }
+
+  var identity: StoreIdentity { store.identity }
+  func newestHead() throws(StoreError) -> Head { try store.newestHead() }
+
+  func pin() throws(StoreError) -> Pin {
+    let pin = try store.pin()
+    return Pin(head: pin.head) { withExtendedLifetime(pin) {} }
+  }
+
+  func beginWrite() throws(StoreError) -> any PageWriter { try store.beginWrite() }
+  func sync() throws(StoreError) { try store.sync() }
+  func makeDurable(_ version: Version) throws(StoreError) { try store.makeDurable(version) }
+
+  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
+    store.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
+  }
+
+  func statistics() throws(StoreError) -> StoreStatistics { try store.statistics() }
+
+  func check(reachable: [Extent]) throws(StoreError) -> [String] {
+    try store.check(reachable: reachable)
+  }
+
+  func close() throws(StoreError) { try store.close() }
+}

@@ -1,0 +1,91 @@
+import CambiumCore
+import Foundation
+
+/// What every page store promises, as cases that a test runs against one.
+///
+/// ```swift
+/// @Test(arguments: StoreContract.cases)
+/// func `the store keeps the contract`(promise: ContractCase<StoreSubject>) {
+///   #expect(promise.check(subject).findings == [])
+/// }
+/// ```
+///
+/// Without a test library, ``check(_:)`` returns what came of every case.
+public enum StoreContract {
+  /// All promises.
+  ///
+  /// A subject with a codec is held against those of the engine over it as well.
+  public static let cases: [ContractCase<StoreSubject>] =
+    publishing + pinning + durability + closing + reopening + sharing + threads + damage + media
+    + engine
+
+  /// Holds `subject` against all promises, one after another.
+  public static func check(_ subject: StoreSubject) -> [ContractResult] {
+    cases.map { $0.check(subject) }
+  }
+}
+
+extension ContractRun where Subject == StoreSubject {
+  /// A place in the folder.
+  func place(_ name: String = "store") throws(StoreError) -> StorePlace {
+    StorePlace(path: folder + "/" + name, codec: try subject.codec?())
+  }
+
+  /// The store at a place in the folder.
+  func open(_ name: String = "store", isReadOnly: Bool = false) throws(StoreError) -> any PageStore
+  {
+    var place = try place(name)
+    place.isReadOnly = isReadOnly
+    return try subject.open(place)
+  }
+
+  /// The engine over a store, with the subject's codec.
+  func database(
+    _ store: any PageStore, options: DatabaseOptions = DatabaseOptions()
+  ) throws(StoreError) -> Database {
+    try Database(store: store, codec: try subject.codec?(), options: options)
+  }
+
+  /// Notes a finding unless the newest version holds `content`, and whatever the store finds.
+  func expectContent(
+    _ store: any PageStore, _ content: FakeTree.Content, _ place: String
+  ) throws(StoreError) {
+    let reading = try FakeTree.read(store.newestHead().root, store)
+    expect(reading.content == content, "\(place): the newest version is not what was committed")
+    note(try store.check(reachable: reading.extents).map { "\(place): \($0)" })
+  }
+
+  /// Notes a finding unless statistics list just these versions as pinned.
+  func expectPinned(_ store: any PageStore, _ versions: [Version]) throws(StoreError) {
+    let found = try store.statistics().pinnedVersions
+    expect(found == versions, "pinned are \(versions), statistics list \(found)")
+  }
+
+  /// Whether the page at `reference` begins with `bytes`.
+  func holds(
+    _ store: any PageStore, _ reference: PageReference, _ bytes: [UInt8]
+  ) throws(StoreError) -> Bool {
+    let page = try store.read(reference)
+    return withExtendedLifetime(page) {
+      page.byteCount >= bytes.count
+        && Checksum.hash(page.bytes, bytes.count) == bytes.withUnsafeBytes { Checksum.hash($0) }
+    }
+  }
+
+  /// Notes a finding unless `body` throws an error for which `isExpected` is true.
+  func expectError(
+    _ what: String, _ isExpected: (StoreError) -> Bool, _ body: () throws(StoreError) -> Void
+  ) {
+    do throws(StoreError) {
+      try body()
+      note("\(what) did not throw")
+    } catch {
+      expect(isExpected(error), "\(what) threw \(error)")
+    }
+  }
+
+  /// How many bytes the pages of the newest version take.
+  func reachableByteCount(_ store: any PageStore) throws(StoreError) -> Int {
+    try FakeTree.read(store.newestHead().root, store).extents.reduce(0) { $0 + $1.byteCount }
+  }
+}
