@@ -31,10 +31,10 @@ enum Matrix {
     return codecs
   }()
 
-  /// Each store alone and with each codec.
-  static let subjects: [StoreSubject] =
-    stores
-    + stores.flatMap { store in codecs.map { store.with(codec: $0.name, $0.make) } }
+  /// Each store with each codec.
+  static let storesWithCodecs: [StoreSubject] = stores.flatMap { store in
+    codecs.map { store.with(codec: $0.name, $0.make) }
+  }
 
   private static let memory: StoreSubject = {
     var subject = StoreSubject("memory") { place throws(StoreError) in

@@ -30,7 +30,7 @@ private final class SimulatedMedium: FillableMedium, FaultyMedium {
   init(_ device: SimulatedDevice) { self.device = device }
 
   func open(codec: (any PageCodec)?) throws(StoreError) -> any PageStore {
-    var options = CrashRun.options(device)
+    var options = CrashSettings.options(device)
     options.codec = codec
     return try FileStore(path: "simulated", options: options)
   }

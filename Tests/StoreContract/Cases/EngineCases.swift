@@ -3,7 +3,8 @@ import Synchronization
 
 /// What the engine over a store does, with the subject's codec in between.
 extension StoreContract {
-  static let engine: [ContractCase<StoreSubject>] =
+  /// The promises of the engine over a store; they are among ``cases``.
+  public static let engine: [ContractCase<StoreSubject>] =
     (1...3 as ClosedRange<UInt64>).map { seed in
       ContractCase("the engine agrees with a model over kept versions and spilling, seed \(seed)") {
         run in

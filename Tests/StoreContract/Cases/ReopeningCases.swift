@@ -11,7 +11,8 @@ extension StoreContract {
     subject.isPersistent && subject.canBeReadOnly ? nil : "it cannot be opened for reading only"
   }
 
-  static let reopening: [ContractCase<StoreSubject>] = [
+  /// The promises about what outlives a store; they are among ``cases``.
+  public static let reopening: [ContractCase<StoreSubject>] = [
     ContractCase("a store opens again with all it held", unless: isGone) { run in
       var content: FakeTree.Content = []
       var last: Head?
