@@ -46,21 +46,31 @@ extension BuilderColumn {
         if ints[row] < minimum { minimum = ints[row] }
         if ints[row] > maximum { maximum = ints[row] }
       }
-    case .bool:
-      for row in 0..<count { bools[first + row] = source.bool(row) ? 1 : 0 }
-    case .float:
-      for row in 0..<count { values.put(single: source.float(row).bitPattern, (first + row) * 4) }
-    case .double:
-      for row in 0..<count { values.put(word: source.double(row).bitPattern, (first + row) * 8) }
-    case .wide:
-      for row in 0..<count {
-        let (low, high) = source.wide(row)
-        values.put(word: low, (first + row) * 16)
-        values.put(word: high, (first + row) * 16 + 8)
+    case .bool: source.copyBools(into: bools + first)
+    case .float, .double, .wide:
+      if source.encoding == .raw {
+        // As they lie.
+        (values + first * stride).copyMemory(from: source.data, byteCount: count * stride)
+      } else {
+        loadConstant(source, at: first)
       }
     case .bytes: loadBytes(source, at: first, removed: removed)
     }
     loadNulls(source, at: first)
+  }
+
+  /// Appends the one value of all rows.
+  private func loadConstant(_ source: LeafColumn, at first: Int) {
+    let (low, high) = (UInt64(bitPattern: source.base), source.extra)
+    for row in first..<(first + source.rowCount) {
+      switch stride {
+      case 4: values.put(single: UInt32(truncatingIfNeeded: low), row * 4)
+      case 8: values.put(word: low, row * 8)
+      default:
+        values.put(word: low, row * 16)
+        values.put(word: high, row * 16 + 8)
+      }
+    }
   }
 
   private mutating func loadNulls(_ source: LeafColumn, at first: Int) {
@@ -176,5 +186,27 @@ extension BuilderColumn {
     liveByteCount += end
     // Only storage that rots under a mapping has fewer.
     (slots + first + loaded).update(repeating: 0, count: count - loaded)
+  }
+}
+
+extension LeafColumn {
+  /// Writes all truth values to `values` as zeros and ones.
+  fileprivate func copyBools(into values: UnsafeMutablePointer<UInt8>) {
+    guard encoding == .bitmap else {
+      return values.update(repeating: base == 0 ? 0 : 1, count: rowCount)
+    }
+    let target = UnsafeMutableRawPointer(values)
+    var row = 0
+    while row &+ 8 <= rowCount {
+      // Eight copies of a byte, each with another bit of it, carried to the top.
+      let copies = UInt64(data.byte(row &>> 3)) &* 0x0101_0101_0101_0101
+      let bits = copies & 0x8040_2010_0804_0201
+      target.put(word: (bits &+ 0x7f7f_7f7f_7f7f_7f7f) &>> 7 & 0x0101_0101_0101_0101, row)
+      row &+= 8
+    }
+    while row < rowCount {
+      values[row] = bool(row) ? 1 : 0
+      row &+= 1
+    }
   }
 }

@@ -112,16 +112,19 @@ extension LeafColumn {
     Self.mask(data, width, word: word, rowCount: rowCount, range)
   }
 
-  /// As ``offsetMask(_:_:)``, over any packed integers; bytes up to `end` may be read, if it is given.
+  /// As ``offsetMask(_:_:)``, over any packed integers.
   @inline(__always) static func mask(
-    _ data: UnsafeRawPointer, _ width: UInt8, word: Int, rowCount: Int, _ range: PackedRange,
-    readableTo end: UnsafeRawPointer? = nil
+    _ data: UnsafeRawPointer, _ width: UInt8, word: Int, rowCount: Int, _ range: PackedRange
   ) -> UInt64 {
     let rest = rowCount &- word &* 64
     let start = data + word &* 8 &* Int(width)
     if rest >= 64 { return fullMask(start, width, range) }
-    if let end, start + 8 &* Int(width) <= end { return fullMask(start, width, range) }
-    // The last rows: copied, so that nothing past them is read.
+    if width >= 8, rowCount >= 64 {
+      // The last 64 rows: nothing past them is read.
+      let last = data + (rowCount &- 64) &* Int(width &>> 3)
+      return fullMask(last, width, range) &>> UInt64(truncatingIfNeeded: 64 &- rest)
+    }
+    // A few rows: copied, so that nothing past them is read.
     return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 16) { buffer in
       let copy = buffer.baseAddress.unsafelyUnwrapped
       let byteCount = PackedIntegers.byteCount(rest, width)

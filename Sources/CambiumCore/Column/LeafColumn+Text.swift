@@ -218,9 +218,7 @@ extension BytesColumn {
     for word in 0..<column.bitmapWordCount {
       var rows = column.presence(word)
       if width > 0 {
-        rows &= LeafColumn.mask(
-          lengths, width, word: word, rowCount: entryCount, wanted,
-          readableTo: heap + heapByteCount)
+        rows &= LeafColumn.mask(lengths, width, word: word, rowCount: entryCount, wanted)
       }
       var equal: UInt64 = 0
       while rows != 0 {
