@@ -78,7 +78,8 @@ let package = Package(
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
-        "Cambium", "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto", "CPlatform",
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB", "CambiumZstd", "CambiumCrypto",
+        "CPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/cambium"),

@@ -201,10 +201,84 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path("missing.cambium")))
   }
 
+  private func digest(_ location: String) throws -> String {
+    let outcome = try ToolRunner.run("digest", location)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    return outcome.output
+  }
+
+  @Test func `a copy has the digest of its source, and so has the compacted store`() throws {
+    try makeStore()
+    let expected = try digest(path)
+    #expect(expected.count == 33)
+    let copy = folder.path("copy.cambium")
+    let outcome = try ToolRunner.run("copy", path, "file:\(copy)", "--json")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.json["digest"].map { "\($0)\n" } == expected)
+    #expect(outcome.json["store"] as? String == "file")
+    #expect(try digest("file://\(copy)") == expected)
+    #expect(try ToolRunner.run("compact", path).status == 0)
+    #expect(try digest(path) == expected)
+    let transaction = try Database(store: FileStore(path: copy)).beginWrite()
+    try #require(try transaction.editTable("class/Person")).remove(key: 15_000)
+    _ = try transaction.commit()
+    #expect(try digest(copy) != expected)
+  }
+
+  @Test func `a copy never takes the place of something, and leaves nothing when it fails`() throws
+  {
+    try makeStore()
+    let taken = folder.path("taken")
+    try Data("notes".utf8).write(to: URL(fileURLWithPath: taken))
+    let refused = try ToolRunner.run("copy", path, taken)
+    #expect(refused.status == 1 && refused.errors.contains("File exists"))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: taken)) == Data("notes".utf8))
+    let memory = try ToolRunner.run("copy", path, "memory:x")
+    #expect(memory.status == 1 && memory.errors.contains("end with this command"))
+    let unknown = try ToolRunner.run("copy", path, folder.path("new"), "--codec", "lzw")
+    #expect(unknown.status == 1 && unknown.errors.contains("There is no codec lzw"))
+    let missing = try ToolRunner.run("copy", folder.path("missing"), folder.path("new"))
+    #expect(missing.status == 1 && missing.errors.contains("No such file"))
+    #expect(!FileManager.default.fileExists(atPath: folder.path("new")))
+    #expect(!FileManager.default.fileExists(atPath: folder.path("new.lock")))
+  }
+
+  #if RocksDB && Zstd && Crypto
+    @Test func `every command knows every kind of store and codec`() throws {
+      try makeStore()
+      let expected = try digest(path)
+      let key = folder.path("key")
+      try Data((0..<64).map { UInt8($0) }).write(to: URL(fileURLWithPath: key))
+      let rocks = folder.path("people.rocks")
+      let copied = try ToolRunner.run(
+        "copy", path, "rocksdb:\(rocks)", "--codec", "zstd:3+aes-256-gcm", "--new-key-file", key)
+      #expect(copied.status == 0, "\(copied.errors)")
+      #expect(copied.output.contains("zstd+aes-256-gcm"))
+      // Found by what is there, without its kind.
+      #expect(try ToolRunner.run("digest", rocks, "--key-file", key).output == expected)
+      let locked = try ToolRunner.run("digest", rocks)
+      #expect(locked.status == 1 && locked.errors.contains("--key-file"))
+      #expect(try ToolRunner.run("verify", rocks, "--key-file", key).status == 0)
+      let inspected = try ToolRunner.run("inspect", rocks, "--key-file", key, "--json")
+      #expect(inspected.json["store"] as? String == "rocksdb")
+      #expect(inspected.json["codec"] as? String == "zstd+aes-256-gcm")
+      #expect(try ToolRunner.run("compact", rocks, "--key-file", key).status == 0)
+      let salvaging = try ToolRunner.run("verify", rocks, "--salvage", folder.path("saved"))
+      #expect(salvaging.status == 1 && salvaging.errors.contains("rocksdb"))
+      let back = folder.path("back.cambium")
+      let outcome = try ToolRunner.run(
+        "copy", rocks, back, "--key-file", key, "--codec", "none")
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(try digest(back) == expected)
+    }
+  #endif
+
   @Test func `help names every command`() throws {
     let outcome = try ToolRunner.run("--help")
     #expect(outcome.status == 0)
-    for command in ["inspect", "verify", "compact"] { #expect(outcome.output.contains(command)) }
+    for command in ["inspect", "verify", "compact", "copy", "digest"] {
+      #expect(outcome.output.contains(command))
+    }
   }
 
   #if Zstd

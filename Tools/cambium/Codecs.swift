@@ -3,7 +3,7 @@ import CambiumCrypto
 import CambiumFile
 import CambiumZstd
 
-/// The codecs that this program was built with, found by what a store says of itself.
+/// The codecs that this program was built with, found by what a file says of itself.
 enum Codecs {
   /// Lets all of them join.
   static func register() {
@@ -21,9 +21,14 @@ enum Codecs {
     do throws(StoreError) {
       return try CodecRegistry.codec(name, key: key)
     } catch .codecFailure(let codec, _) where key == nil {
-      throw .codecFailure(
-        codec: codec, reason: "'\(path)' is encrypted; name the file with its key (--key-file)")
+      throw missingKey(codec, path)
     }
+  }
+
+  /// What to say when a store needs a key that was not given.
+  static func missingKey(_ codec: String, _ path: String) -> StoreError {
+    .codecFailure(
+      codec: codec, reason: "'\(path)' is encrypted; name the file with its key (--key-file)")
   }
 
   /// The chain with a cipher at its end, if it has none.

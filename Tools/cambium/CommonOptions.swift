@@ -5,7 +5,7 @@ import Foundation
 /// What every command takes.
 struct CommonOptions: ParsableArguments {
   @Argument(help: "The path of the store.", completion: .file())
-  var path: String
+  var store: String
 
   @Option(help: "The file with the key of an encrypted store.", completion: .file())
   var keyFile: String?
@@ -13,9 +13,15 @@ struct CommonOptions: ParsableArguments {
   @Flag(help: "Print JSON instead of text.")
   var json = false
 
-  /// The codec that the store names, with the key of `--key-file`; nil when it names none.
+  /// Where the store is, and of what kind.
+  func location() throws(StoreError) -> StoreLocation { try StoreRegistry.location(store) }
+
+  /// The path of a store that must be a file.
+  func filePath() throws(StoreError) -> String { try Stores.file(try location()) }
+
+  /// The codec that the file names, with the key of `--key-file`; nil when it names none.
   func codec() throws(StoreError) -> (any PageCodec)? {
-    try Codecs.codec(ofStoreAt: path, key: try key())
+    try Codecs.codec(ofStoreAt: try filePath(), key: try key())
   }
 
   /// The same for a store so damaged that it may not name its codec any more: nil then.
@@ -46,7 +52,7 @@ struct CommonOptions: ParsableArguments {
     }
   }
 
-  // No command creates stores, so that part of the library's advice is left out.
+  // No command creates stores at such a path, so that part of the library's advice is left out.
   private static func text(of error: StoreError) -> String {
     guard case .notFound(let path) = error else { return "\(error)" }
     return "No store at '\(path)': No such file or directory. Check the path."

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CambiumCore
 import CambiumFile
+import CambiumRocksDB
 
 /// `cambium compact PATH`: rewrites a store as small as it can be.
 struct CompactCommand: ParsableCommand {
@@ -8,7 +9,8 @@ struct CompactCommand: ParsableCommand {
     commandName: "compact",
     abstract: "Rewrites a store as small as it can be and replaces it in one rename.",
     discussion: """
-      A store that is in use is refused. With --output the original stays as it is.
+      A store that is in use is refused. With --output the original stays as it is. A RocksDB store is
+      compacted where it lies; use 'cambium copy' to change its codec.
 
       With --codec, --train-dictionary or --new-key-file the pages go through another chain of codecs
       afterwards: 'zstd' or 'zstd:LEVEL', 'aes-256-gcm', both joined by '+', or 'none'. Keys are read
@@ -31,17 +33,8 @@ struct CompactCommand: ParsableCommand {
 
   func run() throws {
     try options.reportingErrors {
-      let progress = options.progress
-      var recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?
-      if let change = try self.recoding() { recoding = change.codec(for:) }
-      let report = try FileStore.compact(
-        path: options.path, output: output, codec: try options.codec(),
-        progress: { rows in progress.show("compacting", "\(rows) rows") },
-        recoding: recoding)
-      progress.finish()
-      let result = Compaction(
-        path: output ?? options.path, bytesBefore: report.byteCountBefore,
-        bytesAfter: report.byteCountAfter)
+      let location = try options.location()
+      let result = try rocksDB(location) ?? file(try Stores.file(location))
       if options.json {
         try Output.json(result)
       } else {
@@ -49,17 +42,30 @@ struct CompactCommand: ParsableCommand {
       }
     }
   }
+
+  private func file(_ path: String) throws -> Compaction {
+    let progress = options.progress
+    var recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?
+    if let change = try self.recoding(path) { recoding = change.codec(for:) }
+    let report = try FileStore.compact(
+      path: path, output: output, codec: try options.codec(),
+      progress: { rows in progress.show("compacting", "\(rows) rows") },
+      recoding: recoding)
+    progress.finish()
+    return Compaction(
+      path: output ?? path, bytesBefore: report.byteCountBefore, bytesAfter: report.byteCountAfter)
+  }
 }
 
 extension CompactCommand {
   /// What pages shall go through, unless it stays the same.
-  private func recoding() throws(StoreError) -> Recoding? {
+  private func recoding(_ path: String) throws(StoreError) -> Recoding? {
     guard codec != nil || trainDictionary || newKeyFile != nil else { return nil }
     var chain: String
     if let codec {
       chain = codec
     } else {
-      chain = try FileStore.inspect(path: options.path).identity.codec
+      chain = try FileStore.inspect(path: path).identity.codec
     }
     if trainDictionary { chain = Codecs.compressed(chain) }
     if newKeyFile != nil { chain = Codecs.encrypted(chain) }
@@ -70,6 +76,27 @@ extension CompactCommand {
       key = try options.key()
     }
     return Recoding(chain: chain, key: key, trainsDictionary: trainDictionary)
+  }
+}
+
+extension CompactCommand {
+  /// Compacts a RocksDB store where it lies; nil when `location` is none.
+  private func rocksDB(_ location: StoreLocation) throws(StoreError) -> Compaction? {
+    #if RocksDB
+      guard location.choice.kind == RocksDBStore.kind else { return nil }
+      if output != nil || codec != nil || trainDictionary || newKeyFile != nil {
+        throw .wrongStoreKind(path: location.path, found: RocksDBStore.kind, expected: "file")
+      }
+      let opened = try location.openExisting(isReadOnly: false, key: try options.key())
+      guard let store = opened as? RocksDBStore else { return nil }
+      let before = try store.statistics().totalByteCount
+      try store.compact()
+      let after = try store.statistics().totalByteCount
+      try store.close()
+      return Compaction(path: location.path, bytesBefore: before, bytesAfter: after)
+    #else
+      return nil
+    #endif
   }
 }
 

@@ -11,10 +11,9 @@ struct InspectCommand: ParsableCommand {
 
   func run() throws {
     try options.reportingErrors {
-      let inspection = try OfflineStore.withDatabase(
-        path: options.path, codec: options.codec()
-      ) { database in
-        try Inspection(database: database, path: options.path, progress: options.progress)
+      let location = try options.location()
+      let inspection = try OfflineStore.withDatabase(location, key: options.key()) { database in
+        try Inspection(database: database, path: location.path, progress: options.progress)
       }
       if options.json {
         try Output.json(inspection)

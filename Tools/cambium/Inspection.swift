@@ -63,15 +63,7 @@ struct Inspection: Encodable {
     sizes = Sizes(
       total: statistics.totalByteCount, reachable: report.reachableByteCount,
       free: statistics.freeByteCount, pending: statistics.pendingByteCount)
-    let now = Date().timeIntervalSince1970
-    pins = try FileStore.inspect(path: path).pins
-      .filter { $0.processNumber != UInt32(ProcessInfo.processInfo.processIdentifier) }
-      .map { pin in
-        Pin(
-          process: pin.processNumber, label: pin.label, version: pin.versions.lowerBound,
-          newestVersion: pin.versions.upperBound, ageSeconds: max(0, now - Double(pin.since) / 1e9),
-          bytesAlone: statistics.exclusiveByteCounts[pin.versions.lowerBound])
-      }
+    pins = identity.kind == "file" ? try Self.pins(path, statistics) : []
     findings = report.findings
     trees = report.trees.map { tree in
       Tree(
@@ -131,5 +123,20 @@ struct Inspection: Encodable {
     if !findings.isEmpty {
       print("\nThe store is damaged; 'cambium verify \(path)' says more.")
     }
+  }
+}
+
+extension Inspection {
+  /// Who holds which version of the file at `path`, but for this process.
+  private static func pins(_ path: String, _ statistics: StoreStatistics) throws -> [Pin] {
+    let now = Date().timeIntervalSince1970
+    return try FileStore.inspect(path: path).pins
+      .filter { $0.processNumber != UInt32(ProcessInfo.processInfo.processIdentifier) }
+      .map { pin in
+        Pin(
+          process: pin.processNumber, label: pin.label, version: pin.versions.lowerBound,
+          newestVersion: pin.versions.upperBound, ageSeconds: max(0, now - Double(pin.since) / 1e9),
+          bytesAlone: statistics.exclusiveByteCounts[pin.versions.lowerBound])
+      }
   }
 }

@@ -13,10 +13,10 @@ struct Verification: Encodable {
   /// What `--repair` found and mended.
   var repaired: [String]?
 
-  init(path: String, codec: (any PageCodec)?, progress: ProgressLine) throws {
-    self.path = path
+  init(_ location: StoreLocation, key: CodecKey?, progress: ProgressLine) throws {
+    path = location.path
     do {
-      let report = try OfflineStore.withDatabase(path: path, codec: codec) { database in
+      let report = try OfflineStore.withDatabase(location, key: key) { database in
         var report = try database.verify { walked in
           progress.show("verifying", Output.bytes(walked))
         }

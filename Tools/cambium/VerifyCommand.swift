@@ -34,17 +34,18 @@ struct VerifyCommand: ParsableCommand {
   func run() throws {
     if let salvage { return try run(salvaging: salvage) }
     let verification = try options.reportingErrors {
-      let codec = try options.codec()
-      let first = try Verification(
-        path: options.path, codec: codec, progress: options.progress)
+      let location = try options.location()
+      let key = try options.key()
+      let first = try Verification(location, key: key, progress: options.progress)
       if !repair || first.isSound { return first }
       let progress = options.progress
-      let repaired = try FileStore.repairFreeMap(path: options.path, codec: codec) { walked in
+      let repaired = try FileStore.repairFreeMap(
+        path: try Stores.file(location), codec: try options.codec()
+      ) { walked in
         progress.show("repairing", Output.bytes(walked))
       }
       progress.finish()
-      var second = try Verification(
-        path: options.path, codec: codec, progress: options.progress)
+      var second = try Verification(location, key: key, progress: options.progress)
       second.repaired = repaired
       return second
     }
@@ -59,7 +60,7 @@ struct VerifyCommand: ParsableCommand {
   private func run(salvaging output: String) throws {
     let salvaging = try options.reportingErrors {
       try Salvaging(
-        path: options.path, codec: options.codecIfKnown(), output: output,
+        path: options.filePath(), codec: options.codecIfKnown(), output: output,
         progress: options.progress)
     }
     if options.json {

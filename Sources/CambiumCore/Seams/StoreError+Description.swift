@@ -27,6 +27,8 @@ extension StoreError: CustomStringConvertible {
         + Self.advice(forCodec: found)
     case .codecFailure(let codec, let reason):
       "Codec \(codec) failed: \(reason)."
+    case .storeUnavailable(let kind, let advice):
+      "There is no kind of store \(kind) in this program. \(advice)."
     case .codecUnavailable(let codec, let advice):
       "There is no codec \(codec) in this program. \(advice)."
     case .damaged(let damage) where damage.rule == .freeMap: "\(damage.detail)."

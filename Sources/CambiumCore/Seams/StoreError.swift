@@ -27,6 +27,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case codecFailure(codec: String, reason: String)
   /// No plug-in with that codec has joined ``CodecRegistry``; `advice` says how to get it.
   case codecUnavailable(codec: String, advice: String)
+  /// The program has no such kind of store, or it has not joined ``StoreRegistry``.
+  case storeUnavailable(kind: String, advice: String)
   /// Bytes that break the file format or do not match their checksum.
   case damaged(Damage)
   /// Another process holds the store.

@@ -1,0 +1,127 @@
+import ArgumentParser
+import CambiumCore
+import Foundation
+
+/// `cambium copy SOURCE DESTINATION`: the same content in another kind of store, or through another
+/// codec.
+struct CopyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "copy",
+    abstract: "Copies a store into a new one of any kind, through any codec, and compares both.",
+    discussion: """
+      The destination must not exist: 'file:PATH' or a path alone, or 'rocksdb:PATH'. Its pages go
+      through the codecs of the source unless --codec names others: 'zstd' or 'zstd:LEVEL',
+      'aes-256-gcm', both joined by '+', or 'none'. Keys are read from files of 64 bytes, or of 128
+      hexadecimal digits.
+
+      The source may be in use; the copy holds one version of it. When the digests of both differ, or
+      anything else fails, nothing is left of the destination.
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Argument(help: "Where the copy goes.", completion: .file())
+  var destination: String
+
+  @Option(help: "What the copy's pages go through, such as 'zstd:9' or 'none'.")
+  var codec: String?
+
+  @Option(
+    help: "The file with the copy's key; otherwise it has that of the source.", completion: .file())
+  var newKeyFile: String?
+
+  func run() throws {
+    try options.reportingErrors {
+      let copying = try Copying(
+        from: options.location(), key: options.key(), to: StoreRegistry.location(destination),
+        chain: codec, newKey: newKeyFile.map { path throws(StoreError) in try KeyFile.read(path) },
+        progress: options.progress)
+      if options.json {
+        try Output.json(copying)
+      } else {
+        copying.printForPeople()
+      }
+    }
+  }
+}
+
+/// What a copy made.
+struct Copying: Encodable {
+  var source, destination, store, codec, digest: String
+  var bytesBefore, bytesAfter: Int
+
+  init(
+    from source: StoreLocation, key: CodecKey?, to destination: StoreLocation, chain: String?,
+    newKey: CodecKey?, progress: ProgressLine
+  ) throws {
+    guard !destination.choice.isVolatile else {
+      throw StoreError.storeUnavailable(
+        kind: destination.choice.kind, advice: "A copy there would end with this command")
+    }
+    if FileManager.default.fileExists(atPath: destination.path) {
+      throw StoreError.system(operation: "create", path: destination.path, code: EEXIST)
+    }
+    self = try OfflineStore.withDatabase(source, key: key) { database in
+      do {
+        return try Self.copy(
+          database, to: destination, chain: chain, key: newKey ?? key, progress: progress)
+      } catch {
+        progress.finish()
+        // There was nothing before, so all of it is this command's.
+        for path in [destination.path, destination.path + ".lock"] {
+          try? FileManager.default.removeItem(atPath: path)
+        }
+        throw error
+      }
+    }
+  }
+
+  private static func copy(
+    _ source: Database, to destination: StoreLocation, chain: String?, key: CodecKey?,
+    progress: ProgressLine
+  ) throws -> Copying {
+    let recoding = Recoding(
+      chain: chain ?? source.identity.codec, key: key, trainsDictionary: false)
+    let view = try source.snapshot()
+    let request = StoreRequest(path: destination.path, codec: try recoding.codec(for: source))
+    let copy = try Database(store: try destination.choice.open(request))
+    do {
+      try copy.fill(with: view) { progress.show("copying", "\($0) rows") }
+      try copy.close()
+    } catch {
+      try? copy.close()
+      throw error
+    }
+    let expected = try view.contentDigest { progress.show("comparing", "\($0) rows") }
+    return try OfflineStore.withDatabase(destination, key: key) { copy in
+      let digest = try copy.snapshot().contentDigest { progress.show("comparing", "\($0) rows") }
+      progress.finish()
+      guard digest == expected else {
+        throw StoreError.damaged(
+          Damage(.checksum, "the copy at '\(destination.path)' does not hold what the source holds")
+        )
+      }
+      let codec = copy.identity.codec
+      return Copying(
+        source: source.identity.path, destination: destination.path, store: copy.identity.kind,
+        codec: codec.isEmpty ? "none" : codec, digest: "\(digest)",
+        bytesBefore: try source.statistics().totalByteCount,
+        bytesAfter: try copy.statistics().totalByteCount)
+    }
+  }
+
+  private init(
+    source: String, destination: String, store: String, codec: String, digest: String,
+    bytesBefore: Int, bytesAfter: Int
+  ) {
+    (self.source, self.destination, self.store) = (source, destination, store)
+    (self.codec, self.digest) = (codec, digest)
+    (self.bytesBefore, self.bytesAfter) = (bytesBefore, bytesAfter)
+  }
+
+  func printForPeople() {
+    print("\(source) was copied to \(destination) (\(store), codec \(codec))")
+    print("  \(Output.bytes(bytesBefore)) before, \(Output.bytes(bytesAfter)) after")
+    print("  digest \(digest) of both")
+  }
+}
