@@ -4,6 +4,7 @@ SWIFT ?= swift
 # What is built besides the defaults; `--traits Zstd` leaves encryption and RocksDB out.
 TRAITS ?= --enable-all-traits
 STORE ?= file
+CODEC ?= none
 AT ?=
 
 .PHONY: test demo fuzz sanitize soak bench bench-core bench-growth bench-objects bench-space \
@@ -20,7 +21,7 @@ test: install
 demo: install
 	$(SWIFT) build $(TRAITS) --configuration release --product cambium
 	$(SWIFT) build $(TRAITS) --configuration release --product Flights
-	@.build/release/Flights --store "$(STORE)" $(if $(AT),--at "$(AT)")
+	@.build/release/Flights --store "$(STORE)" --codec "$(CODEC)" $(if $(AT),--at "$(AT)")
 
 # The engine beside LMDB, RocksDB and SQLite on the same work; options are ROWS=100000, JSON=1,
 # ROUNDS=3 and ONLY="W1 W4".

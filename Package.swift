@@ -86,7 +86,7 @@ let package = Package(
     .executableTarget(
       name: "Flights",
       dependencies: [
-        "Cambium", "CambiumFile", "CambiumRocksDB",
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB", "CambiumZstd", "CambiumCrypto",
         .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -11,6 +11,12 @@ struct Flights: ParsableCommand {
   @Option(help: "Where pages live: file, memory or, when built with that trait, rocksdb.")
   var store = "file"
 
+  @Option(
+    help:
+      "What pages go through: none, or when built with those traits zstd:3, aes-256-gcm, zstd:3+aes-256-gcm."
+  )
+  var codec = "none"
+
   @Option(help: "Keep the store at this path; otherwise it goes to a folder that is removed.")
   var at: String?
 
@@ -25,10 +31,13 @@ struct Flights: ParsableCommand {
     if store == "memory", at != nil {
       throw ValidationError("A memory store has no path; leave --at out.")
     }
+    if codec.hasSuffix(Place.cipher), at != nil {
+      throw ValidationError("The example forgets its key: leave --at out to encrypt.")
+    }
   }
 
   func run() throws {
-    let place = try Place(store: store, path: at)
+    let place = try Place(store: store, codec: codec, path: at)
     defer { place.remove() }
     let stopwatch = Stopwatch()
     let finished = try FlightsRun(
