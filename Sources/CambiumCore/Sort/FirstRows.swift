@@ -56,6 +56,9 @@ struct FirstRows: ~Copyable {
     var place = 0
     while isValid {
       let leaf = cursor.leaf
+      guard place + leaf.rowCount <= tree.count else {
+        throw ColumnTree.wrongCount(tree.root.reference)
+      }
       comparison.note(leaf, of: tree.count)
       try look(at: leaf, place)
       place += leaf.rowCount
@@ -113,7 +116,8 @@ struct FirstRows: ~Copyable {
   private mutating func lookAtCandidates() throws(StoreError) {
     if textPart != nil {
       for index in 0..<candidates.count {
-        comparison.texts[candidates[index].leaf].prefetch(candidates[index].row)
+        let texts = comparison.texts[candidates[index].leaf]
+        if texts.isPlain { texts.prefetch(candidates[index].row) }
       }
     }
     for index in 0..<candidates.count {

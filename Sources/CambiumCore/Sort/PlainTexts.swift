@@ -31,7 +31,7 @@ struct PlainTexts: BitwiseCopyable {
   /// Whether the column has that form.
   @inline(__always) var isPlain: Bool { anchorWidth != 0 }
 
-  /// The text of `row`; 16 bytes may be read from its start.
+  /// The text of `row`, if the column has that form; 16 bytes may be read from its start.
   @inline(__always) func text(_ row: Int) -> UnsafeRawBufferPointer {
     let anchor = Int(
       truncatingIfNeeded: PackedIntegers.load(anchors, anchorWidth, row &>> 4))
@@ -49,7 +49,7 @@ struct PlainTexts: BitwiseCopyable {
     cambium_prefetch(anchors + (row &>> 4) &* Int(anchorWidth &>> 3))
   }
 
-  /// Hints at the text of `row`.
+  /// Hints at the text of `row`, if the column has that form.
   @inline(__always) func prefetch(_ row: Int) {
     if let start = text(row).baseAddress { cambium_prefetch(start) }
   }
