@@ -65,7 +65,7 @@ import Testing
     var errorCount = 0
     // An eighth of the bytes that are not zero, a different one for each argument.
     let places = bytes.indices.filter { bytes[$0] != 0 }
-    for index in stride(from: remainder, to: places.count, by: 8 * 5) {
+    for index in stride(from: remainder, to: places.count, by: 8 * 17) {
       var damaged = bytes
       // Any change but none.
       damaged[places[index]] ^= UInt8(truncatingIfNeeded: 1 + index * 89 % 255)
