@@ -25,6 +25,8 @@ extension FileStore {
 
   /// The same without waiting: `then` is called by a thread that waits for all such callers.
   public func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
+    // The thread, and perhaps a lock, are the parent's.
+    if isForked { return then(.forked(path: path)) }
     let entry = CommitCalls.Entry(version: version, call: then, store: self)
     guard calls.add(entry) else { return }
     let hasStarted = PosixFiles.startThread { [calls] in
