@@ -55,9 +55,16 @@ extension ContractRun where Subject == StoreSubject {
     note(try store.check(reachable: reading.extents).map { "\(place): \($0)" })
   }
 
-  /// Notes a finding unless statistics list just these versions as pinned.
+  /// Notes a finding unless statistics list just these versions as pinned, as soon as nothing is made
+  /// durable in the background: a store may pin what it syncs.
   func expectPinned(_ store: any PageStore, _ versions: [Version]) throws(StoreError) {
-    let found = try store.statistics().pinnedVersions
+    try store.sync()
+    var found = try store.statistics().pinnedVersions
+    for _ in 0..<100 where found != versions {
+      // Nobody commits meanwhile: this only takes time.
+      _ = store.waitForCommit(after: .max, timeoutNanoseconds: 10_000_000)
+      found = try store.statistics().pinnedVersions
+    }
     expect(found == versions, "pinned are \(versions), statistics list \(found)")
   }
 

@@ -13,8 +13,7 @@ extension StoreContract {
         model.releaseAll()
         try model.check("at the end")
         run.note(model.findings)
-        run.expect(
-          try store.statistics().pinnedVersions == [], "a released version counts as pinned")
+        try run.expectPinned(store, [])
       }
     } + [
       ContractCase("statistics list what is pinned") { run in
@@ -89,8 +88,7 @@ extension StoreContract {
             run.inThreads(1) { _ in rest.empty() }
           }
         }
-        run.expect(
-          try store.statistics().pinnedVersions == [], "a released version counts as pinned")
+        try run.expectPinned(store, [])
         try model.check("at the end")
         run.note(model.findings)
       },

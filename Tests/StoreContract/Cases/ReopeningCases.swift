@@ -64,7 +64,7 @@ extension StoreContract {
       try store.close()
       pins = []
       let again = try run.open()
-      run.expect(try again.statistics().pinnedVersions == [], "old pins are counted")
+      try run.expectPinned(again, [])
       let next = try StoreModel(again, seed: 7)
       try next.commit()
       try next.check("after reopening")
