@@ -110,6 +110,8 @@ public final class Database: Sendable {
   /// Throws ``StoreError/tooManyVersions(count:limit:)`` when more than `limit` versions are pinned.
   package func checkActiveVersions(limit: Int?) throws(StoreError) {
     guard let limit else { return }
+    // What is kept in between reads is nobody's.
+    latest.letGo()
     let count = try store.pinnedVersionCount()
     if count > limit { throw .tooManyVersions(count: count, limit: limit) }
   }
