@@ -6,30 +6,20 @@ import Synchronization
 /// whole reference. Eviction is by the clock method: a page that was read since the hand passed last
 /// gets another round. A reader holds the buffer it reads, so eviction never pulls a page away.
 public final class PageCache: Sendable {
-  private struct Entry {
-    var buffer: PageBuffer
-    var slot: Int
-    var wasUsed: Bool
-  }
-
-  private struct Shard {
-    var entries: [PageReference: Entry] = [:]
-    var ring: [PageReference] = []
-    var hand = 0
-    var byteCount = 0
-  }
-
   private static let shardCount = 16
   private let shards: [ShardBox]
   private let shardCapacity: Int
+  /// Whether it was given room at all.
+  let keepsPages: Bool
 
   private final class ShardBox: Sendable {
-    let shard = Mutex(Shard())
+    let shard = Mutex(CacheShard())
   }
 
   /// A cache of at most `byteCount` bytes of pages.
   public init(byteCount: Int = 64 << 20) {
     shardCapacity = max(1, byteCount / Self.shardCount)
+    keepsPages = byteCount > 0
     shards = (0..<Self.shardCount).map { _ in ShardBox() }
   }
 
@@ -39,45 +29,95 @@ public final class PageCache: Sendable {
 
   /// The page at `reference`, if it is cached.
   public func page(_ reference: PageReference) -> PageBuffer? {
-    box(reference).shard.withLock { shard in
-      guard let entry = shard.entries[reference] else { return nil }
-      if !entry.wasUsed { shard.entries[reference]?.wasUsed = true }
-      return entry.buffer
-    }
+    box(reference).shard.withLock { $0.page(reference) }
   }
 
   /// Keeps `buffer` under `reference`; evicts others to stay within bounds.
   public func insert(_ buffer: PageBuffer, for reference: PageReference) {
-    box(reference).shard.withLock { shard in
-      if shard.entries[reference] != nil { return }
-      while shard.byteCount + buffer.byteCount > shardCapacity, !shard.ring.isEmpty {
-        evictOne(&shard)
-      }
-      shard.entries[reference] = Entry(buffer: buffer, slot: shard.ring.count, wasUsed: false)
-      shard.ring.append(reference)
-      shard.byteCount += buffer.byteCount
+    box(reference).shard.withLock { $0.insert(buffer, for: reference, capacity: shardCapacity) }
+  }
+}
+
+/// A part of the cache: a table with open addressing, because a dictionary's hashing alone would cost
+/// more than the rest of a read.
+private struct CacheShard {
+  private struct Slot {
+    var reference = PageReference.none
+    var buffer: PageBuffer?
+    var wasUsed = false
+  }
+
+  private var slots = [Slot](repeating: Slot(), count: 16)
+  private var mask = 15
+  private var count = 0
+  private var hand = 0
+  private var byteCount = 0
+
+  /// Where the search for a page begins: checksums are as good as random.
+  private func home(_ reference: PageReference) -> Int {
+    Int(truncatingIfNeeded: reference.checksum) & mask
+  }
+
+  /// The slot of a page, or the free one in which its search ends.
+  private func find(_ reference: PageReference) -> Int {
+    var index = home(reference)
+    while slots[index].buffer != nil, slots[index].reference != reference {
+      index = (index + 1) & mask
     }
+    return index
+  }
+
+  mutating func page(_ reference: PageReference) -> PageBuffer? {
+    let index = find(reference)
+    guard let buffer = slots[index].buffer else { return nil }
+    if !slots[index].wasUsed { slots[index].wasUsed = true }
+    return buffer
+  }
+
+  mutating func insert(_ buffer: PageBuffer, for reference: PageReference, capacity: Int) {
+    if slots[find(reference)].buffer != nil { return }
+    while byteCount + buffer.byteCount > capacity, count > 0 { evictOne() }
+    if 2 * (count + 1) > slots.count { grow() }
+    slots[find(reference)] = Slot(reference: reference, buffer: buffer)
+    count += 1
+    byteCount += buffer.byteCount
+  }
+
+  private mutating func grow() {
+    let old = slots
+    slots = [Slot](repeating: Slot(), count: 2 * old.count)
+    mask = slots.count - 1
+    hand = 0
+    for slot in old where slot.buffer != nil { slots[find(slot.reference)] = slot }
   }
 
   /// Moves the hand to the next page that was not read since the last round, and drops it.
-  private func evictOne(_ shard: inout Shard) {
+  private mutating func evictOne() {
     while true {
-      if shard.hand >= shard.ring.count { shard.hand = 0 }
-      let candidate = shard.ring[shard.hand]
-      if shard.entries[candidate]?.wasUsed == true {
-        shard.entries[candidate]?.wasUsed = false
-        shard.hand += 1
-        continue
+      hand &= mask
+      if slots[hand].buffer != nil {
+        if !slots[hand].wasUsed { return remove(at: hand) }
+        slots[hand].wasUsed = false
       }
-      if let entry = shard.entries.removeValue(forKey: candidate) {
-        shard.byteCount -= entry.buffer.byteCount
-      }
-      let last = shard.ring.removeLast()
-      if last != candidate {
-        shard.ring[shard.hand] = last
-        shard.entries[last]?.slot = shard.hand
-      }
-      return
+      hand += 1
+    }
+  }
+
+  /// Empties a slot and moves those behind it up, so that no search ends too early.
+  private mutating func remove(at index: Int) {
+    byteCount -= slots[index].buffer?.byteCount ?? 0
+    count -= 1
+    var hole = index
+    var next = index
+    slots[hole] = Slot()
+    while true {
+      next = (next + 1) & mask
+      if slots[next].buffer == nil { return }
+      let distance = (next - home(slots[next].reference)) & mask
+      guard distance >= (next - hole) & mask else { continue }
+      slots[hole] = slots[next]
+      slots[next] = Slot()
+      hole = next
     }
   }
 }

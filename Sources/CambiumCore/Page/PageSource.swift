@@ -13,6 +13,8 @@ public final class PageSource: @unchecked Sendable {
   let store: any PageStore
   let codec: (any PageCodec)?
   let cache: PageCache
+  /// Where pages are decoded: the branches that this source has read.
+  private let branches: HeldBranches?
   /// Keeps the version readable.
   private(set) var pin: Pin?
   /// The running transaction's own pages.
@@ -28,6 +30,7 @@ public final class PageSource: @unchecked Sendable {
     self.trust = trust
     self.cache = cache
     base = codec == nil ? pin.base : nil
+    branches = base == nil && cache.keepsPages ? HeldBranches() : nil
     readableByteCount = pin.readableByteCount
   }
 
@@ -57,6 +60,7 @@ public final class PageSource: @unchecked Sendable {
   /// The page at `reference`, wherever it is; the slow half of ``page(_:_:)``.
   @usableFromInline
   func untrustedPage(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Page {
+    if let page = branches?.page(reference), reference.rawKind == kind.rawValue { return page }
     guard let pin else {
       preconditionFailure("The transaction has ended; read through the snapshot it returned.")
     }
@@ -84,9 +88,14 @@ public final class PageSource: @unchecked Sendable {
       trust.insert(reference)
       return page
     }
-    if let buffer = cache.page(reference) { return buffer.page }
-    let buffer = try load(reference, kind)
-    cache.insert(buffer, for: reference)
+    let buffer: PageBuffer
+    if let known = cache.page(reference) {
+      buffer = known
+    } else {
+      buffer = try load(reference, kind)
+      cache.insert(buffer, for: reference)
+    }
+    if kind == .columnBranch || kind == .keyBranch { branches?.insert(buffer, for: reference) }
     return buffer.page
   }
 
