@@ -16,19 +16,19 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // The peers.
+    // The peers; the store over RocksDB has a module of its own for the same library.
     .systemLibrary(
       name: "CLMDB", path: "CLMDB", pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     .systemLibrary(
-      name: "CRocksDB", path: "CRocksDB", pkgConfig: "rocksdb",
+      name: "CPeerRocksDB", path: "CPeerRocksDB", pkgConfig: "rocksdb",
       providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
     // The least that the machine needs for a scan.
     .target(name: "CFloor"),
     .executableTarget(
       name: "BenchCore",
       dependencies: [
-        "CLMDB", "CRocksDB", "CFloor",
+        "CLMDB", "CPeerRocksDB", "CFloor",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "CambiumCore", package: "cambium"),

@@ -1,4 +1,4 @@
-import CRocksDB
+import CPeerRocksDB
 import Foundation
 
 extension RocksDBEngine: ColumnUpdating {

@@ -1,4 +1,4 @@
-import CRocksDB
+import CPeerRocksDB
 import Foundation
 
 /// The index is a second database, written as one sorted table that RocksDB takes over.

@@ -1,4 +1,4 @@
-import CRocksDB
+import CPeerRocksDB
 
 extension RocksDBEngine: PointReading {
   func readNames(of keys: [Int64]) throws -> NameDigest {

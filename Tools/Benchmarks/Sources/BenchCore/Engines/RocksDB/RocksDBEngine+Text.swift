@@ -1,4 +1,4 @@
-import CRocksDB
+import CPeerRocksDB
 
 extension RocksDBEngine: TextScanning {
   func count(named name: [UInt8]) throws -> Int {

@@ -1,4 +1,4 @@
-import CRocksDB
+import CPeerRocksDB
 
 extension RocksDBEngine: BulkLoading {
   /// Records go in by batches, of which the last one is synced and with it all before: durable, and

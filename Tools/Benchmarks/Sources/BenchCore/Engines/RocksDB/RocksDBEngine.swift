@@ -1,4 +1,4 @@
-import CRocksDB
+import CPeerRocksDB
 
 /// RocksDB, tuned for what is asked of it: a packed record under a key of eight bytes, hashed block
 /// indexes, Bloom filters, a cache that holds everything, and no compression.
