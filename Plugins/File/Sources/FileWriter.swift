@@ -66,9 +66,7 @@ final class FileWriter: PageWriter {
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     try ensureRunning()
-    precondition(bytes.count == extent.byteCount, "A write fills its extent.")
-    let isAllocated = allocations.noteWritten(extent, checksum: checksum)
-    precondition(isAllocated, "Only allocated room may be written.")
+    allocations.noteWritten(bytes.count, to: extent, checksum: checksum)
     if store.buffer.append(bytes, at: extent.byteOffset) { return }
     do throws(StoreError) {
       try flush(endsCommit: false)

@@ -65,9 +65,7 @@
 
     func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
       ensureRunning()
-      precondition(bytes.count == extent.byteCount, "A write fills its extent.")
-      let isAllocated = allocations.noteWritten(extent, checksum: 0)
-      precondition(isAllocated, "Only allocated room may be written.")
+      allocations.noteWritten(bytes.count, to: extent)
       let buffer = PageBuffer(byteCount: bytes.count)
       UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count).copyMemory(from: bytes)
       let byteCount = store.gathered.put(buffer, at: extent.address << 16 | extent.unitCount)

@@ -67,13 +67,18 @@ package struct AllocationLog: Sendable {
     return position
   }
 
-  /// Notes what was written; false when `extent` is not allocated.
-  package mutating func noteWritten(_ extent: Extent, checksum: UInt64) -> Bool {
-    guard let position = position(of: extent) else { return false }
+  /// Notes that `byteCount` bytes were written to `extent`; stops when they do not fill it, or it is
+  /// not allocated.
+  package mutating func noteWritten(
+    _ byteCount: Int, to extent: Extent, checksum: UInt64 = 0
+  ) {
+    precondition(byteCount == extent.byteCount, "A write fills its extent.")
+    guard let position = position(of: extent) else {
+      preconditionFailure("Only allocated room may be written.")
+    }
     entries[position].checksum = checksum
     entries[position].isWritten = true
     expected = position + 1
-    return true
   }
 
   /// Takes `extent` back; false when it is not allocated.
