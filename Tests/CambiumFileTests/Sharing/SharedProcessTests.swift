@@ -144,29 +144,19 @@ struct SharedProcessTests {
     #expect(try database.snapshot().version == 2)
   }
 
-  /// `fork`, which Swift hides because little may be done in the child.
-  private static func fork() -> pid_t {
-    typealias Fork = @convention(c) () -> pid_t
-    guard let address = dlsym(nil, "fork") else { return -1 }
-    return unsafeBitCast(address, to: Fork.self)()
-  }
-
   @Test func `a store that was opened before a fork is refused in the child`() async throws {
     let child = folder.file("child.cambium")
     await #expect(processExitsWith: .success) { [child = child as String] in
       let store = try FileStore(path: child)
       let writer = try store.beginWrite()
-      let number = Self.fork()
-      if number == 0 {
+      let status = ForkedChild.status {
         do throws(StoreError) {
           _ = try store.newestHead()
-          _exit(1)
+          return 1
         } catch {
-          _exit(error == .forked(path: child) ? 0 : 2)
+          return error == .forked(path: child) ? 0 : 2
         }
       }
-      var status: Int32 = 0
-      waitpid(number, &status, 0)
       #expect(status == 0)
       // The parent's turn is its own still.
       writer.abort()
