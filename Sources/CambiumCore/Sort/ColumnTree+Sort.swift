@@ -6,12 +6,12 @@ extension ColumnTree {
   /// others.
   ///
   /// Takes 32 bytes a row meanwhile. Throws ``StoreError/exhausted(what:limit:)`` for more than
-  /// 4,294,967,295 rows.
+  /// 2,147,483,647 rows.
   public func keys(
     sortedBy terms: [SortTerm], limit: Int? = nil
   ) throws(StoreError) -> [Int64] {
-    guard count < UInt32.max else {
-      throw .exhausted(what: "rows to sort", limit: Int(UInt32.max))
+    guard count <= Int32.max else {
+      throw .exhausted(what: "rows to sort", limit: Int(Int32.max))
     }
     let limit = min(limit ?? count, count)
     if limit <= 0 { return [] }
