@@ -4,6 +4,7 @@
   import CambiumCrypto
   import CambiumZstd
   import Foundation
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -69,15 +70,18 @@
     @Test func `an open Realm is not opened with another key`() throws {
       try write(configuration("a.realm", key: 1))
       let realm = try Realm(configuration: configuration("a.realm", key: 1))
-      nonisolated(unsafe) var text = ""
+      let message = Mutex("")
       let other = configuration("a.realm", key: 2)
       let done = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
-        do { _ = try Realm(configuration: other) } catch { text = "\(error)" }
+        do { _ = try Realm(configuration: other) } catch {
+          let text = "\(error)"
+          message.withLock { $0 = text }
+        }
         done.signal()
       }
       done.wait()
-      #expect(text.contains("already opened with different encryption key"))
+      #expect(message.withLock { $0.contains("already opened with different encryption key") })
       withExtendedLifetime(realm) {}
     }
 

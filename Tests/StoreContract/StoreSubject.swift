@@ -86,7 +86,7 @@ public protocol StoreMedium: AnyObject, Sendable {
   /// A medium with what this one may hold when power is cut after that many operations: all that was
   /// synced by then, and of the rest what `seed` says.
   ///
-  /// One that does not remember its operations answers for now.
+  /// One that does not remember its operations says what it may hold at this moment.
   func afterPowerLoss(atOperation: Int, seed: UInt64) throws -> any StoreMedium
 }
 
