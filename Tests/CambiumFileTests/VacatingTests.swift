@@ -244,4 +244,22 @@ struct VacatingTests {
     try database.close()
     #expect(try Database(store: FileStore(path: path)).verify().findings == [])
   }
+
+  @Test func `cutting off a free end waits for no sync`() throws {
+    let store = try FileStore(path: path)
+    var generator = SeededGenerator(seed: 1)
+    let writer = try store.beginWrite()
+    let (root, _) = try FakeTree.change(writer, store, changeCount: 8, generator: &generator)
+    _ = try writer.publish(root: root, durability: .full, metadata: [])
+    let long = 64 << 20
+    try store.device.truncate(to: long)
+    store.state.withLock { $0.fileByteCount = long }
+    // A sync holds the slots all the time.
+    try store.withSlots { () throws(StoreError) in store.cutFreeTail() }
+    #expect(try byteCount() == long)
+    store.state.withLock { $0.nextCut = 0 }
+    store.cutFreeTail()
+    #expect(try byteCount() < 4 << 20)
+    try store.close()
+  }
 }

@@ -20,16 +20,41 @@ extension FileStore {
     _ body: () throws(StoreError) -> Value
   ) throws(StoreError) -> Value {
     try slotsLock.withLock { _ throws(StoreError) in
-      let file = turn == nil ? nil : device as? PosixDevice
-      if let code = file?.lock(byte: SharedLayout.DataByte.slots, .exclusive, waits: true),
-        code != 0
-      {
-        throw StoreError(DeviceError(operation: "lock", code: code), path: path)
-      }
-      defer { _ = file?.lock(byte: SharedLayout.DataByte.slots, .unlocked) }
+      _ = try lockSharedSlots(waits: true)
+      defer { unlockSharedSlots() }
       try followSlots()
       return try body()
     }
+  }
+
+  /// The same where nobody is at the slots; false, with nothing done, where a sync is running, for
+  /// example.
+  func withSlotsIfFree(_ body: () throws(StoreError) -> Void) throws(StoreError) -> Bool {
+    try slotsLock.withLockIfAvailable { _ throws(StoreError) in
+      guard try lockSharedSlots(waits: false) else { return false }
+      defer { unlockSharedSlots() }
+      try followSlots()
+      try body()
+      return true
+    } ?? false
+  }
+
+  /// The file whose byte keeps other processes from the slots; nil where there are none.
+  private var slotsFile: PosixDevice? { turn == nil ? nil : device as? PosixDevice }
+
+  /// Keeps other processes from the slots; false if one is at them and `waits` is false.
+  private func lockSharedSlots(waits: Bool) throws(StoreError) -> Bool {
+    let code =
+      slotsFile?.lock(byte: SharedLayout.DataByte.slots, .exclusive, waits: waits) ?? 0
+    if code == PosixFiles.wouldBlock, !waits { return false }
+    guard code == 0 else {
+      throw StoreError(DeviceError(operation: "lock", code: code), path: path)
+    }
+    return true
+  }
+
+  private func unlockSharedSlots() {
+    _ = slotsFile?.lock(byte: SharedLayout.DataByte.slots, .unlocked)
   }
 
   /// Reads the slots again if another process has written them.

@@ -33,7 +33,8 @@ extension FileStore {
   /// Cuts off what is free at the end of the file, if that is much; for the holder of the turn.
   ///
   /// Should the file be opened from either slot, it must be as long as the head there says: nothing is
-  /// cut before heads that say less have taken their places. An error changes nothing.
+  /// cut before heads that say less have taken their places. Where a sync is running, a later commit
+  /// cuts: none waits for that. An error changes nothing.
   func cutFreeTail() {
     let isDue = state.withLock { state in
       guard !state.isClosed, !state.isPoisoned, state.newest.head.version >= state.nextCut,
@@ -44,7 +45,7 @@ extension FileStore {
       return true
     }
     guard isDue, memory.condition == .clean else { return }
-    try? withSlots { () throws(StoreError) in
+    _ = try? withSlotsIfFree { () throws(StoreError) in
       try writing.withLock { _ throws(StoreError) in
         let target = try state.withLock { state throws(StoreError) -> Int? in
           try ensureOpen(state)
