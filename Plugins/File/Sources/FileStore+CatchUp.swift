@@ -195,11 +195,11 @@ extension FileStore {
         state.space.blocks.hold(entry.dead.extent)
       }
     }
-    let durable = state.heldMark.isVolatile ? newest : state.heldMark.version
+    let reusable = state.heldMark.reusableVersion
     for record in records where record.version > oldest {
       for dead in record.freed {
         if dead.born == record.version {
-          if record.version <= durable { continue }
+          if record.version <= reusable { continue }
           state.space.ledger.takeOwn(dead.extent, freed: record.version)
         } else if !state.space.ledger.take(dead, freed: record.version) {
           continue
@@ -338,6 +338,6 @@ extension FileState {
 
   /// Frees pages of the store's own that no durable version needs.
   fileprivate mutating func releaseOwn() {
-    space.releaseOwn(upTo: heldMark.isVolatile ? .max : heldMark.version)
+    space.releaseOwn(upTo: heldMark.reusableVersion)
   }
 }

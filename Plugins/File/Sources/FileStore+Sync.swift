@@ -130,11 +130,27 @@ extension FileStore {
   /// Makes the newest version durable, in two steps: its pages, then a settled head.
   func syncNewest() throws(StoreError) {
     try settleRecovered()
+    try endScratch()
     guard let work = try holdNewestUnlessDurable() else { return }
     defer { unpin(work.head.head.version) }
     try syncDevice()
     try settle(work.head)
     memory.addUnsynced(-work.byteCount)
+  }
+
+  /// Says, if what was written is scratch data, that the newest version is about to become durable.
+  ///
+  /// Before that version is looked up: who publishes a later one sees this, so that the pages that
+  /// only the store itself sees are spared, too.
+  private func endScratch() throws(StoreError) {
+    try state.withLock { state throws(StoreError) in
+      guard state.mark.isVolatile else { return }
+      try followLiveHead(&state)
+      var mark = state.mark
+      mark.version = state.newest.head.version
+      mark.isBeingSynced = true
+      publish(mark, &state)
+    }
   }
 
   /// Pins the newest version, unless it is durable, and tells how many bytes wait for a sync.
@@ -251,7 +267,7 @@ extension FileStore {
     return state.withLock { state in
       let isDone =
         state.isClosed || state.isPoisoned || memory.condition == .poisoned
-        || memory.durableMark?.version == memory.liveVersion
+        || memory.durableMark.map { !$0.isVolatile && $0.version == memory.liveVersion } ?? false
       if isDone { state.isSyncThreadRunning = false }
       return !isDone
     }

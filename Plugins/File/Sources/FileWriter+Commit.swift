@@ -264,7 +264,15 @@ extension FileStore {
   private func becomeVolatile() throws(StoreError) {
     try ensureWritable()
     let (mark, newest) = state.withLock { ($0.mark, $0.newest) }
-    if mark.isVolatile { return }
+    if mark.isVolatile {
+      // Who was ending it has been killed.
+      if mark.isBeingSynced {
+        var mark = mark
+        mark.isBeingSynced = false
+        state.withLock { publish(mark, &$0) }
+      }
+      return
+    }
     var head = newest
     head.sequence = mark.sequence + 1
     head.isSettled = false

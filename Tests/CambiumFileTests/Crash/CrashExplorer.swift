@@ -36,11 +36,12 @@ struct CrashExplorer {
         if seen.insert(image.withUnsafeBytes { Checksum.hash($0) }).inserted { stateCount += 1 }
         let (found, isOpened) = run.examine(image, after: count)
         findings += found
+        if !found.isEmpty { Soak.report("depth \(depth) mood \(mood)"); run.debugDump(count) }
         guard depth > 0, isOpened, Int.random(in: 0..<branching, using: &generator) == 0 else {
           continue
         }
         let next = CrashRun<Work>(
-          image, after: run, CrashSettings(commitCount: 2), seed: generator.next())
+          image, after: run, at: count, CrashSettings(commitCount: 2), seed: generator.next())
         try next.run()
         try explore(next, from: 0, depth: depth - 1)
       }

@@ -59,6 +59,12 @@ final class CrashRun<Work: CrashWork> {
     var isScratch = false
   }
 
+  /// A content and how many operations the device had done when it was to be committed.
+  private struct Attempt {
+    var operationCount: Int
+    var content: Work.Content
+  }
+
   let device: SimulatedDevice
   /// What the shared memory said before each operation, and at the end: its heads and words.
   private(set) var trail: [[UInt8]] = []
@@ -76,7 +82,9 @@ final class CrashRun<Work: CrashWork> {
   private var vacatingCount = 0
   private let settings: CrashSettings
   private var generator: SeededGenerator
-  private var contents: [Point: Work.Content]
+  /// What was to be committed as which point: where a commit failed, another one may have followed it
+  /// under the same number.
+  private var contents: [Point: [Attempt]] = [:]
   private var promises: [Promise] = []
   /// What had begun to be committed, and what readers could see, by operations.
   private var begun: [(operationCount: Int, point: Point)] = []
@@ -88,12 +96,20 @@ final class CrashRun<Work: CrashWork> {
   /// As much of the shared memory as outlives those who use it.
   private static var trailByteCount: Int { SharedLayout.Process.first }
 
-  /// Work on a disk that holds `image`, after a power loss if `first` worked on it before.
-  init(_ image: [UInt8], after first: CrashRun? = nil, _ settings: CrashSettings, seed: UInt64) {
+  /// Work on a disk that holds `image`, after a power loss if `first` worked on it before and had done
+  /// `count` operations then.
+  init(
+    _ image: [UInt8], after first: CrashRun? = nil, at count: Int = 0, _ settings: CrashSettings,
+    seed: UInt64
+  ) {
     device = SimulatedDevice(image, sectorByteCount: settings.sectorByteCount)
     self.settings = settings
     generator = SeededGenerator(seed: seed)
-    contents = first?.contents ?? [:]
+    if let first {
+      contents = first.attempts(until: count).mapValues { attempts in
+        attempts.suffix(1).map { Attempt(operationCount: 0, content: $0.content) }
+      }
+    }
     memory = SharedMemory()
     watch()
   }
@@ -107,7 +123,7 @@ final class CrashRun<Work: CrashWork> {
       commitCount: 3, durabilities: first.settings.durabilities,
       sectorByteCount: first.settings.sectorByteCount)
     generator = SeededGenerator(seed: seed)
-    contents = first.contents
+    contents = first.attempts(until: count)
     let moment = isEarly ? count - 1 : count
     promises = first.promises.filter { $0.operationCount <= moment }
     begun = first.begun.filter { $0.operationCount <= count }
@@ -150,8 +166,12 @@ final class CrashRun<Work: CrashWork> {
           try step(store, work)
           if settings.closes, Int.random(in: 0..<16, using: &generator) == 0 { break }
         }
-        if left == 0, !settings.closes { break }
         pins = []
+        if left == 0, !settings.closes {
+          // Otherwise it is closed by the thread that lets go of it last, which may be the store's.
+          try? store.close()
+          break
+        }
         try store.close()
         // Closing a store whose sync has failed is no error.
         if let point = published.last?.point, memory.condition != .poisoned { promise(point) }
@@ -189,19 +209,33 @@ final class CrashRun<Work: CrashWork> {
     let point = Point(head)
     let work = try Work(store)
     let content = try work.read().content
-    if let known = contents[point], known != content { report("\(point) has another content") }
+    if let known = self.content(of: point), known != content { report("\(point) has another content") }
     if let last = promises.last?.durable, point < last { report("\(point) is older than \(last)") }
     if state == .clean || state == .recovered, let last = published.last?.point, point < last {
       report("the kill took \(last), \(point) was found")
     }
-    contents[point] = content
+    note(content, of: point)
     // The first write makes it durable in the next epoch.
-    contents[Point(epoch: point.epoch + 1, version: point.version)] = content
+    note(content, of: Point(epoch: point.epoch + 1, version: point.version))
     if promises.isEmpty { promise(point) }
     note(point, &begun)
     note(Point(epoch: point.epoch + 1, version: point.version), &begun)
     note(point, &published)
     return (store, work)
+  }
+
+  private func note(_ content: Work.Content, of point: Point) {
+    contents[point, default: []].append(
+      Attempt(operationCount: device.operationCount, content: content))
+  }
+
+  /// What the last commit under that number was to be, of those begun before `count` operations.
+  private func content(of point: Point, after count: Int = .max) -> Work.Content? {
+    contents[point]?.last { $0.operationCount <= count }?.content
+  }
+
+  private func attempts(until count: Int) -> [Point: [Attempt]] {
+    contents.mapValues { $0.filter { $0.operationCount <= count } }
   }
 
   private func report(_ finding: String) {
@@ -268,7 +302,7 @@ final class CrashRun<Work: CrashWork> {
     }
     let point = Point(epoch: base.epoch, version: base.version + 1)
     note(point, &begun)
-    contents[point] = content
+    note(content, of: point)
     if durability == .none, let last = promises.last {
       // From the first operation of this commit on the durable version may be gone.
       promise(last.durable, isScratch: true)
@@ -304,6 +338,23 @@ final class CrashRun<Work: CrashWork> {
       try store.makeDurable(last.version)
       promise(last)
     }
+  }
+
+  func debugDump(_ count: Int) {
+    var out = "ops around \(count) of \(device.operationCount), initial \(device.initial.count)\n"
+    for (i, op) in device.operations.enumerated() where i > count - 60 && i < count + 6 {
+      switch op {
+      case .write(let b, let o):
+        out += "  \(i) write \(o) (\(Double(o)/4096)) len \(b.count)"
+        if b.allSatisfy({ $0 == 0 }) { out += " zeros" }
+        out += "\n"
+      case .truncate(let n): out += "  \(i) truncate \(n)\n"
+      case .sync(let e): out += "  \(i) sync before \(e)\n"
+      case .failedSync(let e): out += "  \(i) FAILED sync before \(e)\n"
+      }
+    }
+    out += "begun \(begun.suffix(14))\npublished \(published.suffix(12))\npromises \(promises.suffix(8))\n"
+    Soak.report(out)
   }
 
   // MARK: What must be found
@@ -343,7 +394,7 @@ final class CrashRun<Work: CrashWork> {
       }
       let (content, found) = try Work(store).read()
       var findings = found
-      if content != contents[point] { findings.append("\(point) has another content") }
+      if content != self.content(of: point, after: count) { findings.append("\(point) has another content") }
       return (findings.map { "\(place), \(point): \($0)" }, true)
     } catch {
       if isScratch, case .volatileContent = error { return ([], false) }

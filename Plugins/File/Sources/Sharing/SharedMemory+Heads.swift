@@ -3,7 +3,7 @@ import Synchronization
 
 /// What is known to be durable, and where its head is.
 struct DurableMark: Hashable, Sendable {
-  /// The last version known to be durable.
+  /// The last version known to be durable; of scratch data, one that a sync is making durable.
   var version: Version
   /// The slot that holds its head, or the head from which a chain leads to it; the other one is
   /// written next.
@@ -12,6 +12,8 @@ struct DurableMark: Hashable, Sendable {
   var sequence: UInt64
   /// Whether the file says that what follows is scratch data; then `version` is not held.
   var isVolatile: Bool
+  /// Whether a sync is ending the time of scratch data: ``version`` or a later one becomes durable.
+  var isBeingSynced = false
   /// The version whose head the slot holds; those up to ``version`` are chained to it.
   var slotVersion: Version
   /// The block at which the head of the next version may lie; zero when it goes into a slot.
@@ -21,6 +23,9 @@ struct DurableMark: Hashable, Sendable {
 }
 
 extension DurableMark {
+  /// The store's own pages that were given up by versions up to this one may be used again.
+  var reusableVersion: Version { isVolatile && !isBeingSynced ? .max : version }
+
   /// After `head` was synced in `slot`, where its checksum is `link`.
   init(inSlot slot: Int, _ head: HeadSector, link: UInt64) {
     self.init(
@@ -111,7 +116,7 @@ extension SharedMemory {
       let mark = DurableMark(
         version: bytes.load(0, as: UInt64.self), slot: Int(flags & 1),
         sequence: bytes.load(8, as: UInt64.self), isVolatile: flags & 2 != 0,
-        slotVersion: bytes.load(32, as: UInt64.self),
+        isBeingSynced: flags & 4 != 0, slotVersion: bytes.load(32, as: UInt64.self),
         next: Int(truncatingIfNeeded: bytes.load(40, as: UInt64.self)),
         link: bytes.load(48, as: UInt64.self))
       // As in a slot: a crafted number leaves no room to count on.
@@ -132,7 +137,8 @@ extension SharedMemory {
     bytes.store(mark.version, at: 0)
     bytes.store(mark.sequence, at: 8)
     bytes.store(word, at: 16)
-    bytes.store(UInt64(mark.slot) | (mark.isVolatile ? 2 : 0), at: 24)
+    let flags: UInt64 = (mark.isVolatile ? 2 : 0) | (mark.isBeingSynced ? 4 : 0)
+    bytes.store(UInt64(mark.slot) | flags, at: 24)
     bytes.store(mark.slotVersion, at: 32)
     bytes.store(UInt64(mark.next), at: 40)
     bytes.store(mark.link, at: 48)
