@@ -55,7 +55,7 @@ extension FileStore {
       try writeZeros(from: current, to: target)
     }
     do throws(DeviceError) {
-      try device.sync()
+      try syncs.run(device)
     } catch {
       poison()
       throw StoreError(error, path: path)

@@ -99,10 +99,10 @@ extension FileStore {
     return head.checksum
   }
 
-  /// Syncs the device; a failure poisons the store.
+  /// Syncs the device; a failure poisons the store, also that of a sync that ran at the same time.
   func syncDevice() throws(StoreError) {
     do throws(DeviceError) {
-      try device.sync()
+      try syncs.runForCertain(device)
     } catch {
       poison()
       throw StoreError(error, path: path)

@@ -43,6 +43,7 @@ public final class FileStore: PageStore {
   let writing = Mutex<Void>(())
   /// Held while slots are written and while a sync decides about them.
   let slotsLock = Mutex<Void>(())
+  let syncs = OverlappingSyncs()
   let state: Mutex<FileState>
   /// The state's `isClosed`, to be asked without its lock.
   let isClosed = Atomic(false)

@@ -36,7 +36,7 @@ struct CrashExplorer {
         if seen.insert(image.withUnsafeBytes { Checksum.hash($0) }).inserted { stateCount += 1 }
         let (found, isOpened) = run.examine(image, after: count)
         findings += found
-        if !found.isEmpty { Soak.report("depth \(depth) mood \(mood)"); run.debugDump(count) }
+        if !found.isEmpty { Soak.report(run.story(before: count)) }
         guard depth > 0, isOpened, Int.random(in: 0..<branching, using: &generator) == 0 else {
           continue
         }

@@ -209,7 +209,9 @@ final class CrashRun<Work: CrashWork> {
     let point = Point(head)
     let work = try Work(store)
     let content = try work.read().content
-    if let known = self.content(of: point), known != content { report("\(point) has another content") }
+    if let known = self.content(of: point), known != content {
+      report("\(point) has another content")
+    }
     if let last = promises.last?.durable, point < last { report("\(point) is older than \(last)") }
     if state == .clean || state == .recovered, let last = published.last?.point, point < last {
       report("the kill took \(last), \(point) was found")
@@ -340,21 +342,19 @@ final class CrashRun<Work: CrashWork> {
     }
   }
 
-  func debugDump(_ count: Int) {
-    var out = "ops around \(count) of \(device.operationCount), initial \(device.initial.count)\n"
-    for (i, op) in device.operations.enumerated() where i > count - 60 && i < count + 6 {
-      switch op {
-      case .write(let b, let o):
-        out += "  \(i) write \(o) (\(Double(o)/4096)) len \(b.count)"
-        if b.allSatisfy({ $0 == 0 }) { out += " zeros" }
-        out += "\n"
-      case .truncate(let n): out += "  \(i) truncate \(n)\n"
-      case .sync(let e): out += "  \(i) sync before \(e)\n"
-      case .failedSync(let e): out += "  \(i) FAILED sync before \(e)\n"
+  /// What the device had last done before `count` operations and what was promised then, for people.
+  func story(before count: Int) -> String {
+    let lines = device.operations.prefix(count).enumerated().suffix(40).map { number, operation in
+      switch operation {
+      case .write(let bytes, let offset): "\(number): \(bytes.count) bytes at \(offset)"
+      case .truncate(let byteCount): "\(number): cut to \(byteCount) bytes"
+      case .sync(let end): "\(number): synced what came before \(end)"
+      case .failedSync(let end): "\(number): failed to sync what came before \(end)"
       }
     }
-    out += "begun \(begun.suffix(14))\npublished \(published.suffix(12))\npromises \(promises.suffix(8))\n"
-    Soak.report(out)
+    let (least, most, isScratch) = promised(count)
+    return (lines + ["promised: \(least)...\(most)\(isScratch ? ", scratch data" : "")"])
+      .joined(separator: "\n")
   }
 
   // MARK: What must be found
@@ -394,7 +394,9 @@ final class CrashRun<Work: CrashWork> {
       }
       let (content, found) = try Work(store).read()
       var findings = found
-      if content != self.content(of: point, after: count) { findings.append("\(point) has another content") }
+      if content != self.content(of: point, after: count) {
+        findings.append("\(point) has another content")
+      }
       return (findings.map { "\(place), \(point): \($0)" }, true)
     } catch {
       if isScratch, case .volatileContent = error { return ([], false) }

@@ -1,0 +1,73 @@
+import CambiumCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CambiumFile
+
+/// What commits that are made while a sync is under way may do to what that sync is for.
+struct CommitsDuringSyncTests {
+  private let device = SimulatedDevice()
+
+  private func open(_ device: SimulatedDevice) throws(StoreError) -> FileStore {
+    var options = CrashSettings.options(device)
+    options.foldAfterRecordCount = 1
+    return try FileStore(path: "simulated", options: options)
+  }
+
+  private static func commit(
+    _ store: FileStore, _ durability: Durability, seed: UInt64
+  ) throws(StoreError) -> Version {
+    var generator = SeededGenerator(seed: seed)
+    let writer = try store.beginWrite()
+    let (root, _) = try FakeTree.change(writer, store, changeCount: 3, generator: &generator)
+    return try writer.publish(root: root, durability: durability, metadata: []).head.version
+  }
+
+  @Test(arguments: 0..<12 as Range<UInt64>)
+  func `the sync that ends the time of scratch data makes a whole version durable`(
+    seed: UInt64
+  ) throws {
+    try FileOpening.create(on: device, codec: nil, path: "simulated")
+    let store = try open(device)
+    for step in 0..<5 + seed % 4 { _ = try Self.commit(store, .none, seed: seed + step) }
+    let version = try store.newestHead().version
+    let content = try FakeTree.read(store.newestHead().root, store).content
+    device.duringNextSync {
+      for step in 0..<6 as Range<UInt64> {
+        let later = try? Self.commit(store, .relaxed, seed: seed + 100 + step)
+        #expect(later == version + step + 1)
+      }
+    }
+    try store.sync()
+
+    // The power fails right after that.
+    var states = CrashStates(device)
+    var generator = SeededGenerator(seed: seed)
+    states.advance(to: device.operationCount, generator: &generator)
+    let reopened = try open(SimulatedDevice(states.image(mood: 0, generator: &generator)))
+    #expect(try reopened.newestHead().version == version)
+    let reading = try FakeTree.read(reopened.newestHead().root, reopened)
+    #expect(reading.content == content)
+    #expect(try reopened.check(reachable: reading.extents) == [])
+    _ = try Self.commit(reopened, .full, seed: seed)
+    try store.close()
+  }
+
+  @Test func `a sync during which growing the file fails promises nothing`() throws {
+    try FileOpening.create(on: device, codec: nil, path: "simulated")
+    let store = try open(device)
+    let version = try Self.commit(store, .relaxed, seed: 1)
+    let device = device
+    device.duringNextSync {
+      // A write of zeros, and the sync that fails.
+      device.fail(device.operationCount + 1, .refused)
+      #expect(throws: StoreError.self) { try store.growAhead(to: device.bytes.count + 1) }
+    }
+    #expect(throws: StoreError.self) { try store.makeDurable(version) }
+    #expect(throws: StoreError.poisoned(path: "simulated")) {
+      try Self.commit(store, .relaxed, seed: 1)
+    }
+    try store.close()
+  }
+}
