@@ -7,7 +7,7 @@ STORE ?= file
 CODEC ?= none
 AT ?=
 
-.PHONY: test demo fuzz sanitize soak bench bench-core bench-growth bench-objects bench-space \
+.PHONY: test demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects bench-space \
   bench-codecs install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
@@ -17,6 +17,11 @@ install:
 test: install
 	$(SWIFT) build $(TRAITS) --build-tests
 	@SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" Tools/run-tests
+
+# A program that depends on this package without traits, built and run where neither zstd nor RocksDB can
+# be found.
+check-defaults:
+	@SWIFT="$(SWIFT)" Tools/check-defaults
 
 demo: install
 	$(SWIFT) build $(TRAITS) --configuration release --product cambium
@@ -62,7 +67,7 @@ bench-codecs: install
 	  .build/release/Flights --at "$$store" >/dev/null; }; .build/release/bench-codecs "$$store"
 
 # Every fuzz target for so many seconds each; fails when an input stops one. SECONDS=60 is an option.
-fuzz:
+fuzz: install
 	$(SWIFT) build --configuration release --package-path Tools/Fuzz --product fuzz \
 	  --sanitize address --sanitize fuzzer -Xswiftc -enable-testing
 	@Tools/Fuzz/run $(or $(SECONDS),60)

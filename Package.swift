@@ -112,7 +112,7 @@ let package = Package(
       name: "ContractTests",
       dependencies: [
         "CambiumCore", "CambiumFile", "CambiumMemory", "CambiumRocksDB", "CambiumZstd",
-        "TestSupport",
+        "CambiumCrypto", "TestSupport",
       ]),
     .testTarget(
       name: "CambiumCoreTests",
@@ -134,13 +134,15 @@ let package = Package(
       name: "CambiumRocksDBTests",
       dependencies: ["Cambium", "CambiumFile", "CambiumRocksDB", "TestSupport"]),
     .testTarget(
-      name: "FormatTests", dependencies: ["Cambium", "CambiumCore", "CambiumFile"],
+      name: "FormatTests",
+      dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto"],
       resources: [.copy("Golden")]),
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumTool", "CambiumCore", "CambiumFile"]),
     // The code that the fuzzer feeds, which `Tools/Fuzz` builds as well, and a replay of its corpus.
     .testTarget(
-      name: "FuzzTests", dependencies: ["Cambium", "CambiumCore", "CambiumFile"],
+      name: "FuzzTests",
+      dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto"],
       path: "Tools/Fuzz/Sources", exclude: ["fuzz"]),
     // Runs the samples of the documents, which are the programs in Snippets.
     .testTarget(name: "DocumentationTests"),
@@ -149,7 +151,10 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "CambiumTests",
-      dependencies: ["Cambium", "CambiumCore", "CambiumFile", "TestSupport"]),
+      dependencies: [
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB", "CambiumZstd", "CambiumCrypto",
+        "TestSupport",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

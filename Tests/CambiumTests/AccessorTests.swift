@@ -47,10 +47,8 @@ final class Counter: @unchecked Sendable {
 @Suite struct AccessorTests {
   private func realm() throws -> Realm {
     try Realm(
-      configuration: Realm.Configuration(
-        inMemoryIdentifier: "accessor-\(UUID())",
-        objectTypes: [PlainModel.self, CountedModel.self, TransientModel.self, TransientChild.self])
-    )
+      configuration: SampledStore.configuration(
+        [PlainModel.self, CountedModel.self, TransientModel.self, TransientChild.self]))
   }
 
   @Test func `accessors of plain classes are made without their initialiser`() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct BasicsTests {
   @Test func `an object that was added can be found, changed and deleted`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     let person = Person()
     person.id = 7
     person.name = "Ann"
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func `every kind of property comes back as it went`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     let object = Everything()
     object.key = "a"
     object.objectId = ObjectId("0123456789abcdef01234567")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ConfinementTests {
   @Test func `frozen objects keep their values on any thread`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     let dog = Dog()
     let person = Person(value: ["id": 1, "name": "Ann"] as [String: Any])
     try realm.write {
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `frozen results keep their rows and their order`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     try realm.write {
       for index in 0..<10 { realm.create(Dog.self, value: ["name": "d\(index)"]) }
     }
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `a frozen view within a transaction is what was there before`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     try realm.write { realm.create(Dog.self) }
     realm.beginWrite()
     realm.create(Dog.self)
@@ -55,7 +55,7 @@ import Testing
 
   @Test func `references carry objects, lists and queries to another thread`() throws {
     let name = UUID().uuidString
-    let realm = try memoryRealm(nil, name)
+    let realm = try testRealm(nil, name)
     let person = Person(value: ["id": 1, "nicknames": ["a", "b"]] as [String: Any])
     try realm.write { realm.add(person) }
     let object = ThreadSafeReference(to: person)
@@ -64,7 +64,7 @@ import Testing
     // Unchecked: the thread has ended before this one reads on.
     nonisolated(unsafe) var seen: [String] = []
     runOnNewThread {
-      guard let other = try? memoryRealm(nil, name) else { return }
+      guard let other = try? testRealm(nil, name) else { return }
       seen.append("\(other.resolve(object)?.id ?? 0)")
       seen.append(other.resolve(list)?.joined(separator: "") ?? "")
       seen.append("\(other.resolve(results)?.count ?? 0)")
@@ -78,10 +78,10 @@ import Testing
 
   @Test func `an instance stays at its version until it is refreshed`() throws {
     let name = UUID().uuidString
-    let realm = try memoryRealm(nil, name)
+    let realm = try testRealm(nil, name)
     #expect(realm.objects(Dog.self).count == 0)
     runOnNewThread {
-      guard let other = try? memoryRealm(nil, name) else { return }
+      guard let other = try? testRealm(nil, name) else { return }
       try? other.write { _ = other.create(Dog.self) }
     }
     #expect(realm.objects(Dog.self).count == 0)
@@ -92,8 +92,8 @@ import Testing
 
   @Test func `one context has one state`() throws {
     let name = UUID().uuidString
-    let first = try memoryRealm(nil, name)
-    let second = try memoryRealm(nil, name)
+    let first = try testRealm(nil, name)
+    let second = try testRealm(nil, name)
     #expect(first == second)
     first.beginWrite()
     #expect(second.isInWriteTransaction)
@@ -101,18 +101,16 @@ import Testing
     // Unchecked: only compared elsewhere, and this thread waits meanwhile.
     nonisolated(unsafe) let mine = first
     nonisolated(unsafe) var isSame = true
-    runOnNewThread { isSame = (try? memoryRealm(nil, name)) == mine }
+    runOnNewThread { isSame = (try? testRealm(nil, name)) == mine }
     #expect(!isSame)
   }
 
   @Test func `a Realm of a queue is used on the queue`() throws {
     let name = UUID().uuidString
-    let keeper = try memoryRealm(nil, name)
+    let keeper = try testRealm(nil, name)
     let queue = DispatchQueue(label: "realm")
     let count = try queue.sync {
-      let configuration = Realm.Configuration(
-        inMemoryIdentifier: name, objectTypes: [Person.self, Dog.self, Everything.self])
-      let realm = try Realm(configuration: configuration, queue: queue)
+      let realm = try Realm(configuration: testConfiguration(nil, name), queue: queue)
       try realm.write { realm.create(Dog.self) }
       return realm.objects(Dog.self).count
     }
@@ -122,7 +120,7 @@ import Testing
   }
 
   @Test func `invalidating ends accessors, not the Realm`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     let person = Person()
     try realm.write { realm.add(person) }
     let results = realm.objects(Person.self)
@@ -139,7 +137,7 @@ import Testing
 
   @Test func `readers are not disturbed by a writer`() throws {
     let name = UUID().uuidString
-    let realm = try memoryRealm(nil, name)
+    let realm = try testRealm(nil, name)
     try realm.write { for _ in 0..<100 { realm.create(Dog.self, value: ["weight": 1]) } }
     let threads = 4
     // Unchecked: each thread has an element of its own and ends before they are read.
@@ -151,7 +149,7 @@ import Testing
       group.enter()
       Thread {
         defer { group.leave() }
-        guard let other = try? memoryRealm(nil, name) else { return }
+        guard let other = try? testRealm(nil, name) else { return }
         var sum = 0.0
         for _ in 0..<50 {
           sum = other.objects(Dog.self).sum(of: \.weight)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct CreatingTests {
   @Test func `dictionaries, arrays and objects make objects`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     try realm.write {
       let person = realm.create(
         Person.self,
@@ -28,8 +28,8 @@ import Testing
   }
 
   @Test func `objects are copied deeply from another Realm`() throws {
-    let first = try memoryRealm()
-    let second = try memoryRealm()
+    let first = try testRealm()
+    let second = try testRealm()
     let person = Person(value: ["id": 1, "dogs": [["name": "A"]]] as [String: Any])
     person.best = person.dogs[0]
     try first.write { first.add(person) }
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `adding takes linked objects along, around cycles too`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     let first = Everything(value: ["key": "a"])
     let second = Everything(value: ["key": "b"])
     first.link = second
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `updates leave alone what a dictionary does not name`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     try realm.write {
       let person = realm.create(
         Person.self, value: ["id": 1, "name": "Ann", "age": 3, "nicknames": ["a"]] as [String: Any])
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func `an object made again under its key is another object`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     let old = Person(value: ["id": 1])
     try realm.write { realm.add(old) }
     let accessor = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func `what was added in a cancelled transaction is invalid`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     let person = Person(value: ["id": 1])
     realm.beginWrite()
     realm.add(person)
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test func `primary keys of every kind are found, nil too`() throws {
-    let realm = try memoryRealm([TextKey.self, UUIDKey.self, OptionalKey.self])
+    let realm = try testRealm([TextKey.self, UUIDKey.self, OptionalKey.self])
     let long = String(repeating: "long", count: 300)
     let id = UUID()
     try realm.write {
@@ -129,7 +129,7 @@ import Testing
 
   @Test func `objects and lists describe themselves`() throws {
     let person = Person(value: ["id": 1, "name": "Ann", "dogs": [["A", 1.0]]] as [String: Any])
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     try realm.write { realm.add(person) }
     #expect(person.description.hasPrefix("Person {\n\tid = 1;\n\tname = Ann;\n\tage = (null);"))
     #expect(person.dogs.description.contains("[0] Dog {"))
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test func `equality follows primary keys`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     let person = Person(value: ["id": 1])
     let before = person.hashValue
     try realm.write {
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test func `a class with many properties keeps them all`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     let object = Everything(value: ["key": "k"])
     try realm.write { realm.add(object) }
     let before = object.decimals.count
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test func `lists sort, fold and drop repetitions`() throws {
-    let realm = try memoryRealm()
+    let realm = try testRealm()
     let person = Person(value: ["id": 1, "nicknames": ["b", "a", "b"]] as [String: Any])
     person.scores.append(objectsIn: [3, nil, 1, 3])
     try realm.write { realm.add(person) }

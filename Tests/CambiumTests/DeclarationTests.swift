@@ -12,21 +12,21 @@ import Testing
   @Test func `links are optional`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([RequiredLink.self, Dog.self, Person.self]) }
+    ) { _ = try testRealm([RequiredLink.self, Dog.self, Person.self]) }
     Self.expectText(result, "Object property 'dog' must be marked as optional.")
   }
 
   @Test func `objects in lists are not optional`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([OptionalElements.self, Dog.self, Person.self]) }
+    ) { _ = try testRealm([OptionalElements.self, Dog.self, Person.self]) }
     Self.expectText(result, "List<Dog> property 'dogs' must not be marked as optional.")
   }
 
   @Test func `linking objects name their origin`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([NoOrigin.self, Dog.self, Person.self]) }
+    ) { _ = try testRealm([NoOrigin.self, Dog.self, Person.self]) }
     Self.expectText(
       result, "LinkingObjects<Dog> property 'dogs' must set the origin property name with")
   }
@@ -34,7 +34,7 @@ import Testing
   @Test func `an origin exists`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([MissingOrigin.self, Dog.self, Person.self]) }
+    ) { _ = try testRealm([MissingOrigin.self, Dog.self, Person.self]) }
     Self.expectText(
       result,
       "Property 'Dog.nothing' declared as origin of linking objects property 'MissingOrigin.dogs' "
@@ -44,28 +44,28 @@ import Testing
   @Test func `an origin is a link`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([ValueOrigin.self, Dog.self, Person.self]) }
+    ) { _ = try testRealm([ValueOrigin.self, Dog.self, Person.self]) }
     Self.expectText(result, "is not a link")
   }
 
   @Test func `an origin links here`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([ForeignOrigin.self, Dog.self, Person.self]) }
+    ) { _ = try testRealm([ForeignOrigin.self, Dog.self, Person.self]) }
     Self.expectText(result, "links to type 'Dog'")
   }
 
   @Test func `a class has properties`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([Empty.self]) }
+    ) { _ = try testRealm([Empty.self]) }
     Self.expectText(result, "No properties are defined for 'Empty'.")
   }
 
   @Test func `a class has one primary key`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([TwoKeys.self]) }
+    ) { _ = try testRealm([TwoKeys.self]) }
     Self.expectText(
       result, "Properties 'a' and 'b' are both marked as the primary key of 'TwoKeys'")
   }
@@ -73,7 +73,7 @@ import Testing
   @Test func `truth values are no primary keys`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([TruthKey.self]) }
+    ) { _ = try testRealm([TruthKey.self]) }
     Self.expectText(
       result,
       "Property 'a' cannot be made the primary key of 'TruthKey' because it is not a 'string', "
@@ -83,28 +83,28 @@ import Testing
   @Test func `link targets belong to the Realm`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([Person.self]) }
+    ) { _ = try testRealm([Person.self]) }
     Self.expectText(result, "Invalid class subset list: 'Person.dogs' links to class 'Dog'")
   }
 
   @Test func `class names are short`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([LongName.self]) }
+    ) { _ = try testRealm([LongName.self]) }
     Self.expectText(result, "Name too long")
   }
 
   @Test func `two classes do not share a name`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([Paint.self, Faded.self]) }
+    ) { _ = try testRealm([Paint.self, Faded.self]) }
     Self.expectText(result, "Two classes are named 'Paint'")
   }
 
   @Test func `an initialiser does not open a Realm`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) { _ = try memoryRealm([Recursive.self]) }
+    ) { _ = try testRealm([Recursive.self]) }
     Self.expectText(result, "Illegal recursive call")
   }
 
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func `properties come in order of declaration, those of superclasses first`() throws {
-    let schema = try #require(memoryRealm([Puppy.self]).schema["Puppy"])
+    let schema = try #require(testRealm([Puppy.self]).schema["Puppy"])
     #expect(schema.properties.map(\.name) == ["a", "b", "c"])
     #expect(schema.properties.map(\.columnName) == ["a", "bee", "c"])
     #expect(schema["b"]?.isIndexed == true)

@@ -1,6 +1,4 @@
 import Cambium
-import CambiumCore
-import CambiumFile
 import Foundation
 import TestSupport
 import Testing
@@ -23,22 +21,19 @@ import Testing
     @Persisted var stops: List<Station>
   }
 
-  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+  @Test(arguments: 1...8 as ClosedRange<UInt64>)
   func `deleting many objects is deleting each of them`(seed: UInt64) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("deleting-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
+    let store = SampledStore.one(seed: seed, persistent: true)
     var random = SeededGenerator(seed: seed)
-    let urls = ["many", "each"].map { folder.appendingPathComponent("\($0).cambium") }
     let zoneLimit = Int.random(in: 0...4, using: &random)
     var states: [[String]] = []
-    for (index, url) in urls.enumerated() {
+    for index in 0..<2 {
       var random = SeededGenerator(seed: seed)
+      var configuration = store.configuration(
+        folder.file(["many", "each"][index]), [Station.self, Line.self])
+      configuration.durability = .relaxed
       try autoreleasepool {
-        var configuration = Realm.Configuration(
-          fileURL: url, objectTypes: [Station.self, Line.self])
-        configuration.durability = .relaxed
         let realm = try Realm(configuration: configuration)
         try realm.write { fill(realm, &random) }
         try realm.write {
@@ -60,19 +55,14 @@ import Testing
         }
         states.append(state(of: realm))
       }
-      let store = try FileStore(path: url.path, options: FileStoreOptions(isReadOnly: true))
-      let database = try Database(store: store)
-      #expect(try database.verify().findings == [])
-      var verifier = ObjectVerifier(snapshot: try database.snapshot())
-      #expect(try verifier.run() == [])
-      try database.close()
+      try store.expectSound(configuration)
     }
     #expect(states[0] == states[2])
     #expect(states[1] == states[3])
   }
 
   @Test func `objects made again after all were deleted are others`() throws {
-    let realm = try memoryRealm([Station.self, Line.self])
+    let realm = try testRealm([Station.self, Line.self])
     realm.beginWrite()
     let first = realm.create(Station.self, value: ["id": 1])
     realm.deleteAll()

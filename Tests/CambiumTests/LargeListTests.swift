@@ -1,6 +1,4 @@
 import Cambium
-import CambiumCore
-import CambiumFile
 import Foundation
 import TestSupport
 import Testing
@@ -24,14 +22,11 @@ import Testing
     var friends: [Int] = []
   }
 
-  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(arguments: 1...8 as ClosedRange<UInt64>)
   func `large lists survive edits, deletions and rollbacks over many commits`(seed: UInt64) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("lists-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("lists.cambium")
-    var configuration = Realm.Configuration(fileURL: url, objectTypes: [ListOwner.self])
+    let folder = try TemporaryFolder()
+    let store = SampledStore.one(seed: seed, persistent: true)
+    var configuration = store.configuration(folder.file("lists"), [ListOwner.self])
     configuration.durability = .relaxed
     var random = SeededGenerator(seed: seed)
     var committed: [Int: Model] = [:]
@@ -52,7 +47,7 @@ import Testing
           expectEqual(realm, committed)
         }
       }
-      try expectSound(url.path)
+      try store.expectSound(configuration)
     }
   }
 
@@ -112,14 +107,5 @@ import Testing
       let admirers = model.values.reduce(0) { $0 + $1.friends.filter { $0 == owner.id }.count }
       #expect(owner.admirers.count == admirers)
     }
-  }
-
-  private func expectSound(_ path: String) throws {
-    let store = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))
-    let database = try Database(store: store)
-    #expect(try database.verify().findings == [])
-    var verifier = ObjectVerifier(snapshot: try database.snapshot())
-    #expect(try verifier.run() == [])
-    try database.close()
   }
 }

@@ -62,13 +62,17 @@ final class Everything: Object {
   @Persisted var links: List<Everything>
 }
 
-/// Opens a Realm in memory that no other test shares.
-func memoryRealm(_ types: [ObjectBase.Type]? = nil, _ name: String = UUID().uuidString) throws
+/// Opens a Realm in the test's ``SampledStore``, one that no other test shares.
+func testRealm(_ types: [ObjectBase.Type]? = nil, _ name: String = UUID().uuidString) throws
   -> Realm
 {
-  try Realm(
-    configuration: Realm.Configuration(
-      inMemoryIdentifier: name, objectTypes: types ?? [Person.self, Dog.self, Everything.self]))
+  try Realm(configuration: testConfiguration(types, name))
+}
+
+/// How ``testRealm(_:_:)`` opens the Realm of that name.
+func testConfiguration(_ types: [ObjectBase.Type]? = nil, _ name: String) -> Realm.Configuration {
+  SampledStore.configuration(
+    named: name, types ?? [Person.self, Dog.self, Everything.self])
 }
 
 final class Paint: Object {

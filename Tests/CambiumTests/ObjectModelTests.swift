@@ -50,22 +50,22 @@ struct ObjectModel: Equatable {
 }
 
 @Suite struct ObjectModelTests {
-  @Test(arguments: [1, 2, 3, 4])
+  @Test(arguments: [1, 2] as [UInt64])
   func `a Realm in memory holds what a plain model holds`(seed: UInt64) throws {
-    let configuration = Realm.Configuration(
-      inMemoryIdentifier: UUID().uuidString, objectTypes: [Node.self, Tag.self])
+    let configuration = SampledStore.memory.configuration(
+      UUID().uuidString, [Node.self, Tag.self])
     try Run(seed: seed, configuration: configuration).run(steps: 40)
   }
 
-  @Test(arguments: [5, 6])
-  func `a Realm in a file holds what a plain model holds`(seed: UInt64) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    var configuration = Realm.Configuration(
-      fileURL: folder.appendingPathComponent("model.realm"), objectTypes: [Node.self, Tag.self])
+  @Test(arguments: SampledStore.all.enumerated().map { (UInt64($0) + 3, $1) })
+  func `a Realm in each kind of store and codec holds it`(
+    seed: UInt64, store: SampledStore
+  ) throws {
+    let folder = try TemporaryFolder()
+    var configuration = store.configuration(folder.file("model"), [Node.self, Tag.self])
     configuration.durability = .none
-    try Run(seed: seed, configuration: configuration).run(steps: 40)
+    try Run(seed: seed, configuration: configuration).run(steps: 20)
+    try store.expectSound(configuration)
   }
 }
 

@@ -61,9 +61,9 @@ final class KeyedStage: Stage {
   private func configuration(
     _ folder: URL, _ type: ObjectBase.Type, version: UInt64 = 0
   ) -> Realm.Configuration {
-    var configuration = Realm.Configuration(
-      fileURL: folder.appendingPathComponent("test.realm"), schemaVersion: version,
-      objectTypes: [type])
+    var configuration = SampledStore.forTest(at: folder.path, persistent: true)
+      .configuration(folder.appendingPathComponent("test.realm").path, [type])
+    configuration.schemaVersion = version
     configuration.durability = .none
     return configuration
   }
@@ -234,7 +234,7 @@ final class KeyedStage: Stage {
 
   @Test func `bad paths are named with the way out`() throws {
     try withFolder { folder in
-      var wrong = configuration(folder, FirstStage.self)
+      var wrong = SampledStore.plain.configuration("", [FirstStage.self])
       wrong.fileURL = folder.appendingPathComponent("missing/test.realm")
       let parent = message { _ = try Realm(configuration: wrong) }
       #expect(parent.code == .fileNotFound && parent.text.contains("missing/test.realm"))
@@ -251,12 +251,11 @@ final class KeyedStage: Stage {
 
   @Test func `options conflict with an instance of another context by an error`() throws {
     let name = UUID().uuidString
-    let realm = try memoryRealm(nil, name)
+    let realm = try testRealm(nil, name)
     // Unchecked: the thread has ended before this one reads on.
     nonisolated(unsafe) var text = ""
     runOnNewThread {
-      var other = Realm.Configuration(
-        inMemoryIdentifier: name, objectTypes: [Person.self, Dog.self, Everything.self])
+      var other = testConfiguration(nil, name)
       other.schemaVersion = 3
       do { _ = try Realm(configuration: other) } catch { text = "\(error)" }
     }
@@ -276,12 +275,14 @@ final class KeyedStage: Stage {
   }
 
   @Test func `memory ends with its last user`() throws {
-    let name = UUID().uuidString
+    let configuration = Realm.Configuration(
+      inMemoryIdentifier: UUID().uuidString,
+      objectTypes: [Person.self, Dog.self, Everything.self])
     do {
-      let realm = try memoryRealm(nil, name)
+      let realm = try Realm(configuration: configuration)
       try realm.write { realm.create(Dog.self) }
     }
-    #expect(try memoryRealm(nil, name).isEmpty)
+    #expect(try Realm(configuration: configuration).isEmpty)
   }
 
   @Test func `errors are matched by their code`() {

@@ -69,7 +69,9 @@ import Testing
 
   @Test func `a copy of a Realm in memory is a file`() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
-    let realm = try memoryRealm([Person.self, Dog.self])
+    let realm = try Realm(
+      configuration: Realm.Configuration(
+        inMemoryIdentifier: UUID().uuidString, objectTypes: [Person.self, Dog.self]))
     try fill(realm, 0..<3)
     var copy = configuration("copy")
     copy.schemaVersion = 0

@@ -6,70 +6,123 @@ import Testing
 
 /// Files that earlier versions wrote open and hold what they held.
 ///
-/// One file for each version of the format: added to, never made again.
+/// One file for each version of the format and what pages go through: added to, never made again.
 @Suite struct GoldenFileTests {
-  private static func configuration(_ url: URL, readOnly: Bool = false) -> Realm.Configuration {
-    Realm.Configuration(fileURL: url, readOnly: readOnly, objectTypes: GoldenContent.classes)
+  private static func configuration(
+    _ url: URL, _ form: GoldenForm, readOnly: Bool = false
+  ) -> Realm.Configuration {
+    var configuration = Realm.Configuration(
+      fileURL: url, readOnly: readOnly, objectTypes: GoldenContent.classes)
+    configuration.codec = form.codec
+    return configuration
   }
 
-  /// A copy of the golden file of a version, in a folder that `body` may write to.
-  private static func withCopy(_ version: Int, _ body: (URL) throws -> Void) throws {
+  /// A copy of the golden file of a form, in a folder that `body` may write to.
+  private static func withCopy(_ form: GoldenForm, _ body: (URL) throws -> Void) throws {
     let golden = try #require(
       Bundle.module.url(
-        forResource: "format-\(version)", withExtension: "cambium", subdirectory: "Golden"))
+        forResource: form.rawValue, withExtension: "cambium", subdirectory: "Golden"))
+    try withFolder { folder in
+      let copy = folder.appendingPathComponent("copy.cambium")
+      try Data(contentsOf: golden).write(to: copy)
+      try body(copy)
+    }
+  }
+
+  private static func withFolder(_ body: (URL) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("golden-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let copy = folder.appendingPathComponent("copy.cambium")
-    try Data(contentsOf: golden).write(to: copy)
-    try body(copy)
+    try body(folder)
   }
 
-  @Test(arguments: [1])
-  func `a golden file holds what it was written with`(version: Int) throws {
-    try Self.withCopy(version) { url in
-      let realm = try Realm(configuration: Self.configuration(url, readOnly: true))
+  @Test(arguments: GoldenForm.available)
+  func `a golden file holds what it was written with`(form: GoldenForm) throws {
+    try Self.withCopy(form) { url in
+      let realm = try Realm(configuration: Self.configuration(url, form, readOnly: true))
       try Self.expectContent(realm)
     }
   }
 
-  @Test(arguments: [1])
-  func `a golden file is sound`(version: Int) throws {
-    try Self.withCopy(version) { url in
-      let store = try FileStore(path: url.path, options: FileStoreOptions(isReadOnly: true))
+  @Test(arguments: GoldenForm.available)
+  func `a golden file is sound`(form: GoldenForm) throws {
+    try Self.withCopy(form) { url in
+      let options = FileStoreOptions(isReadOnly: true, codec: try form.codec?.make())
+      let store = try FileStore(path: url.path, options: options)
       let database = try Database(store: store)
-      #expect(store.identity.formatVersion == version)
+      #expect(store.identity.formatVersion == 1)
+      #expect(store.identity.codec == form.codec?.name ?? "")
       #expect(try database.verify().findings == [])
+      #expect(form.hasDictionary(store) == (form == .dictionary))
       var verifier = ObjectVerifier(snapshot: try database.snapshot())
       #expect(try verifier.run() == [])
       try database.close()
     }
   }
 
-  @Test(arguments: [1])
-  func `a golden file can be written to`(version: Int) throws {
-    try Self.withCopy(version) { url in
+  @Test(arguments: GoldenForm.available)
+  func `a golden file can be written to`(form: GoldenForm) throws {
+    try Self.withCopy(form) { url in
       do {
-        let realm = try Realm(configuration: Self.configuration(url))
+        let realm = try Realm(configuration: Self.configuration(url, form))
         try realm.write {
           GoldenContent.object(5, in: realm)?.int = 77
           realm.create(GoldenOwner.self, value: ["id": 9, "name": "new"])
         }
       }
-      let realm = try Realm(configuration: Self.configuration(url))
+      let realm = try Realm(configuration: Self.configuration(url, form))
       #expect(GoldenContent.object(5, in: realm)?.int == 77)
       #expect(realm.objects(GoldenOwner.self).count == 3)
     }
   }
 
-  /// Writes the file of the current format when asked to, for the day the format gets a new version.
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["CAMBIUM_WRITE_GOLDEN"] != nil))
-  func `the golden file of the current version is written on request`() throws {
+  @Test(arguments: GoldenForm.available)
+  func `a golden file opens with no other codec and no other key`(form: GoldenForm) throws {
+    try Self.withCopy(form) { url in
+      for other in form.others {
+        var wrong = Self.configuration(url, form, readOnly: true)
+        wrong.codec = other
+        let error = #expect(throws: Realm.Error.self) { try Realm(configuration: wrong) }
+        #expect(error?.code == .invalidDatabase)
+      }
+    }
+  }
+
+  /// Writes the files of the current format into a folder when asked to, for the day the format gets a
+  /// new version.
+  @Test(
+    .enabled(if: ProcessInfo.processInfo.environment["CAMBIUM_WRITE_GOLDEN"] != nil),
+    arguments: GoldenForm.available)
+  func `the golden files of the current version are written on request`(form: GoldenForm) throws {
     let path = try #require(ProcessInfo.processInfo.environment["CAMBIUM_WRITE_GOLDEN"])
-    let realm = try Realm(configuration: Self.configuration(URL(fileURLWithPath: path)))
-    try GoldenContent.write(to: realm)
-    try Self.expectContent(realm)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let url = URL(fileURLWithPath: path).appendingPathComponent("\(form.rawValue).cambium")
+    try autoreleasepool {
+      var configuration = Self.configuration(url, form)
+      if form == .dictionary { configuration.codec = try Self.trained() }
+      let realm = try Realm(configuration: configuration)
+      try GoldenContent.write(to: realm)
+      try Self.expectContent(realm)
+    }
+    // As small as it gets; the plain one has free space, too.
+    if form != .plain { _ = try FileStore.compact(path: url.path, codec: try form.codec?.make()) }
+  }
+
+  /// A codec whose dictionary comes from the pages of a plain file.
+  private static func trained() throws -> Realm.Codec {
+    var codec: Realm.Codec?
+    try withFolder { folder in
+      let url = folder.appendingPathComponent("plain.cambium")
+      try autoreleasepool {
+        try GoldenContent.write(to: Realm(configuration: configuration(url, .plain)))
+      }
+      let database = try Database(
+        store: FileStore(path: url.path, options: FileStoreOptions(isReadOnly: true)))
+      codec = try GoldenForm.trained(on: database)
+      try database.close()
+    }
+    return try #require(codec)
   }
 
   private static func expectContent(_ realm: Realm) throws {

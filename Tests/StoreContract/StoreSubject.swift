@@ -70,6 +70,13 @@ public struct StorePlace: Sendable {
   public var codec: (any PageCodec)?
   /// Its name; empty for none.
   public var codecName: String { codec?.name ?? "" }
+
+  /// A place for tests of one's own.
+  public init(path: String, isReadOnly: Bool = false, codec: (any PageCodec)? = nil) {
+    self.path = path
+    self.isReadOnly = isReadOnly
+    self.codec = codec
+  }
 }
 
 /// A medium under a store, whose power the contract cuts.

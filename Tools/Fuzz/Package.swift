@@ -6,7 +6,7 @@ let package = Package(
   name: "cambium-fuzz",
   platforms: [.macOS(.v15)],
   products: [.executable(name: "fuzz", targets: ["fuzz"])],
-  dependencies: [.package(name: "cambium", path: "../..")],
+  dependencies: [.package(name: "cambium", path: "../..", traits: ["Zstd", "Crypto"])],
   targets: [
     // The tests of the library replay the corpus through the same code.
     .target(
@@ -15,7 +15,10 @@ let package = Package(
         .product(name: "Cambium", package: "cambium"),
         .product(name: "CambiumCore", package: "cambium"),
         .product(name: "CambiumFile", package: "cambium"),
-      ]),
+        .product(name: "CambiumZstd", package: "cambium"),
+        .product(name: "CambiumCrypto", package: "cambium"),
+      ],
+      swiftSettings: [.define("Zstd"), .define("Crypto")]),
     .executableTarget(name: "fuzz", dependencies: ["FuzzTargets"]),
   ],
   swiftLanguageModes: [.v6]

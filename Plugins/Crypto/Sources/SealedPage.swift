@@ -24,7 +24,7 @@
 
     static func seal(_ body: inout [UInt8], _ context: PageContext, _ keys: StoreKeys) {
       let key = keys.key(for: .page, number: StoreKeys.number(of: context.born))
-      let place = bytes(of: context, keys)
+      let place = bytes(of: context)
       body.withUnsafeMutableBytes { Cipher.seal(inPlace: $0, key, authenticating: place) }
     }
 
@@ -32,7 +32,7 @@
       _ body: UnsafeRawBufferPointer, _ context: PageContext, _ keys: StoreKeys
     ) -> PageBuffer? {
       let key = keys.key(for: .page, number: StoreKeys.number(of: context.born))
-      guard let opened = Cipher.open(body, key, authenticating: bytes(of: context, keys)),
+      guard let opened = Cipher.open(body, key, authenticating: bytes(of: context)),
         let zeros = opened.last, Int(zeros) + 1 < opened.count
       else { return nil }
       let count = opened.count - 1 - Int(zeros)
@@ -47,9 +47,9 @@
     }
 
     /// What a page is bound to.
-    private static func bytes(of context: PageContext, _ keys: StoreKeys) -> [UInt8] {
+    private static func bytes(of context: PageContext) -> [UInt8] {
       [UInt8(ascii: "p"), context.kind.rawValue]
-        + Cipher.bytes(of: keys.store.high, keys.store.low, context.address, context.born)
+        + Cipher.bytes(of: context.storeHigh, context.storeLow, context.address, context.born)
     }
   }
 

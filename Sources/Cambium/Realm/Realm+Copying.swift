@@ -69,15 +69,25 @@ extension Realm {
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
   let configuration = Realm.Configuration(
     fileURL: fileURL, encryptionKey: encryptionKey, readOnly: true, objectTypes: [])
-  configuration.check()
-  let path = configuration.path
-  do {
-    if let version = try StoredSchemaVersion.read(configuration) { return version }
-  } catch {
-    throw RLMError(error, path: path)
+  return try Realm.schemaVersion(for: configuration)
+}
+
+extension Realm {
+  /// The schema version of what `configuration` names, in its kind of store and through its codec,
+  /// read without opening it with classes; 0 unless one was set.
+  ///
+  /// Throws as ``schemaVersionAtURL(_:encryptionKey:)`` does, which knows files and keys alone.
+  public static func schemaVersion(for configuration: Configuration) throws -> UInt64 {
+    configuration.check()
+    let path = configuration.path
+    do {
+      if let version = try StoredSchemaVersion.read(configuration) { return version }
+    } catch {
+      throw RLMError(error, path: path)
+    }
+    throw RLMError(
+      .invalidDatabase, "Realm at path '\(path)' has not been initialized.", path: path)
   }
-  throw RLMError(
-    .invalidDatabase, "Realm at path '\(path)' has not been initialized.", path: path)
 }
 
 /// Reads a file's schema version.

@@ -5,7 +5,7 @@ import Testing
 /// Queries from end to end: through a Realm, both front ends, live.
 struct QueryRealmTests {
   private func filledRealm() throws -> Realm {
-    let realm = try memoryRealm([QueryOwner.self, QueryPet.self])
+    let realm = try testRealm([QueryOwner.self, QueryPet.self])
     try realm.write {
       let pets = (0..<30).map { index in
         let pet = QueryPet()
@@ -125,19 +125,19 @@ struct QueryRealmTests {
 
   @Test func `mistakes stop with the documented message`() async {
     await #expect(processExitsWith: .failure) {
-      _ = try memoryRealm([QueryOwner.self, QueryPet.self]).objects(QueryOwner.self)
+      _ = try testRealm([QueryOwner.self, QueryPet.self]).objects(QueryOwner.self)
         .filter("nothing == 1")
     }
     await #expect(processExitsWith: .failure) {
-      _ = try memoryRealm([QueryOwner.self, QueryPet.self]).objects(QueryOwner.self)
+      _ = try testRealm([QueryOwner.self, QueryPet.self]).objects(QueryOwner.self)
         .filter("age == ")
     }
     await #expect(processExitsWith: .failure) {
-      _ = try memoryRealm([QueryOwner.self, QueryPet.self]).objects(QueryOwner.self)
+      _ = try testRealm([QueryOwner.self, QueryPet.self]).objects(QueryOwner.self)
         .where { $0.pet == QueryPet() }
     }
     await #expect(processExitsWith: .failure) {
-      _ = try memoryRealm([QueryOwner.self, QueryPet.self]).objects(QueryOwner.self)
+      _ = try testRealm([QueryOwner.self, QueryPet.self]).objects(QueryOwner.self)
         .sorted(byKeyPath: "pets.name")
     }
   }

@@ -63,7 +63,8 @@ import Testing
   }
 
   @Test func `content in memory is shared by identifier and ends with its last user`() throws {
-    let configuration = specConfiguration()
+    let configuration = Realm.Configuration(
+      inMemoryIdentifier: "spec-\(UUID())", objectTypes: specTypes)
     do {
       let realm = try Realm(configuration: configuration)
       try realm.addDogs("Ben")
@@ -73,7 +74,8 @@ import Testing
   }
 
   @Test func `a frozen Realm keeps content in memory alive`() throws {
-    let configuration = specConfiguration()
+    let configuration = Realm.Configuration(
+      inMemoryIdentifier: "spec-\(UUID())", objectTypes: specTypes)
     var frozen: Realm?
     do {
       let realm = try Realm(configuration: configuration)
@@ -155,7 +157,8 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.file("spec.realm")
     try Data().write(to: URL(fileURLWithPath: path))
-    #expect(try Realm(configuration: specFile(folder)).isEmpty)
+    let configuration = SampledStore.plain.configuration(path, specTypes)
+    #expect(try Realm(configuration: configuration).isEmpty)
   }
 
   @Test func `files are deleted only while nobody has them open`() throws {

@@ -61,7 +61,7 @@ import Testing
       let (realm, dog, all) = smuggled.value
       #expect(!realm.isFrozen && !dog.isFrozen && !all.isFrozen)
       #expect(realm.autorefresh)
-      #expect(realm.configuration.inMemoryIdentifier != nil)
+      #expect(realm.configuration.objectTypes?.count == specTypes.count)
       #expect(realm.schema["SpecDog"] != nil)
       #expect(dog.realm == realm)
       #expect(!dog.isInvalidated)
@@ -122,7 +122,8 @@ import Testing
   }
 
   @Test func `objects keep their Realm open`() throws {
-    let configuration = specConfiguration()
+    let configuration = Realm.Configuration(
+      inMemoryIdentifier: "spec-\(UUID())", objectTypes: specTypes)
     var dog: SpecDog?
     do {
       let realm = try Realm(configuration: configuration)

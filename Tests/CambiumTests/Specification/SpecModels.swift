@@ -134,22 +134,23 @@ let specTypes: [ObjectBase.Type] = [
   SpecTextKey.self, SpecIdKey.self, SpecUUIDKey.self, SpecSmallKey.self, SpecRenamed.self,
 ]
 
-/// A configuration in memory that no other test shares.
+/// A configuration of the test's ``SampledStore`` that no other test shares.
 func specConfiguration(_ types: [ObjectBase.Type] = specTypes) -> Realm.Configuration {
-  Realm.Configuration(inMemoryIdentifier: "spec-\(UUID())", objectTypes: types)
+  SampledStore.configuration(types)
 }
 
-/// A Realm in memory that no other test shares.
+/// A Realm in the test's ``SampledStore`` that no other test shares.
 func specRealm(_ types: [ObjectBase.Type] = specTypes) throws -> Realm {
   try Realm(configuration: specConfiguration(types))
 }
 
-/// A Realm in a file that no other test shares; the folder lives as long as it is kept.
+/// A Realm in a persistent ``SampledStore`` that no other test shares; it lives as long as the folder
+/// is kept.
 func specFile(_ folder: TemporaryFolder, _ types: [ObjectBase.Type] = specTypes)
   -> Realm.Configuration
 {
-  Realm.Configuration(
-    fileURL: URL(fileURLWithPath: folder.file("spec.realm")), objectTypes: types)
+  SampledStore.forTest(at: folder.path, persistent: true)
+    .configuration(folder.file("spec.realm"), types)
 }
 
 extension Realm {

@@ -180,11 +180,11 @@ extension SpecTrap {
       "Failed to convert persisted value 'mauve' to type 'Color' in a non-optional context"
     ) {
       let name = UUID().uuidString
-      let writer = try memoryRealm([Paint.self], name)
+      let writer = try testRealm([Paint.self], name)
       try writer.write { _ = writer.create(Paint.self, value: ["color": "mauve"]) }
       // Without the writer the memory would go.
       try withExtendedLifetime(writer) {
-        _ = try memoryRealm([Faded.self], name).objects(Faded.self).first?.color
+        _ = try testRealm([Faded.self], name).objects(Faded.self).first?.color
       }
     },
     SpecTrap("assigning linking objects", "LinkingObjects properties are read-only") {

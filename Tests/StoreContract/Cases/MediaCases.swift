@@ -38,6 +38,43 @@ extension StoreContract {
         run.note(model.findings)
       },
 
+      ContractCase(
+        "a medium that fills up under a commit keeps what was there, and what it took",
+        unless: hasNoMedium
+      ) { run in
+        for durability in Durability.allCases {
+          guard let medium = try run.subject.medium?() as? any FillableMedium else { return }
+          let codec = try run.subject.codec?()
+          let store = try medium.open(codec: codec)
+          let model = try StoreModel(store, seed: 3, durabilities: [.full])
+          for _ in 0..<5 { try model.commit() }
+          var generator = SeededGenerator(seed: 4)
+          var content = model.content
+          for round in 0..<6 {
+            let place = "\(durability), round \(round)"
+            let writer = try store.beginWrite()
+            let change = try FakeTree.change(
+              writer, store, changeCount: 40, generator: &generator)
+            medium.setFull(round % 2 == 0)
+            do throws(StoreError) {
+              _ = try writer.publish(root: change.root, durability: durability, metadata: [])
+              // What it has room for, it may take.
+              content = change.content
+            } catch {
+              run.expect(isFull(error), "\(place): publishing threw \(error)")
+              run.expect(round % 2 == 0, "\(place): there is room, and it was refused")
+            }
+            try run.expectContent(store, content, place)
+            medium.setFull(false)
+          }
+          try store.sync()
+          let crashed = try medium.afterPowerLoss(
+            atOperation: medium.operationCount, seed: UInt64(durability.rawValue))
+          try run.expectContent(
+            crashed.open(codec: codec), content, "\(durability), after a power loss")
+        }
+      },
+
       ContractCase("a failed operation leaves what was acknowledged", unless: hasNoMedium) { run in
         for durability in [Durability.full, .relaxed] {
           var index = 0

@@ -47,6 +47,7 @@ final class TamperingStore: PageStore {
   }
 
   var identity: StoreIdentity { store.identity }
+  var boundCodec: (any PageCodec)? { store.boundCodec }
   func newestHead() throws(StoreError) -> Head { try store.newestHead() }
 
   func pin() throws(StoreError) -> Pin {

@@ -23,6 +23,12 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case catalog
   /// What the object layer stores in cells, keys and attributes.
   case objects
+  /// Compressed pages.
+  case zstdBody
+  /// Encrypted pages and records.
+  case aesBody
+  /// Pages through both, and what a store keeps for them.
+  case codecChain
 
   /// Does with `bytes` whatever this target is about.
   ///
@@ -39,6 +45,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .columnCodec: ColumnCodec.run(bytes)
     case .catalog: CatalogCodec.run(bytes)
     case .objects: ObjectCodecs.run(bytes)
+    case .zstdBody: ZstdBodies.run(bytes)
+    case .aesBody: AESBodies.run(bytes)
+    case .codecChain: ChainBodies.run(bytes)
     }
   }
 }

@@ -1,0 +1,165 @@
+import CambiumCore
+import CambiumStoreContract
+import Foundation
+import TestSupport
+import Testing
+
+/// A file system that is really full: a small one in memory, which only a process of its own sees.
+@Suite(.serialized) struct FullDiskTests {
+  /// The stores that lie on disks, alone and with a codec that seals their records.
+  private static let subjects = Matrix.stores.filter(\.isPersistent).flatMap { store in
+    [store] + Matrix.codecs.suffix(1).map { store.with(codec: $0.name, $0.make) }
+  }
+
+  private static let unshare = "/usr/bin/unshare"
+  private static let diskByteCount = 12 << 20
+
+  /// What a guest is started with: a small disk at `path`, and the rest of the command behind it.
+  private static func arguments(_ path: String, _ command: [String]) -> [String] {
+    let user = geteuid() == 0 ? [] : ["--map-root-user"]
+    let mount =
+      "mount -t tmpfs -o size=\(diskByteCount) none \"$1\" && shift && exec timeout -s KILL 240 \"$@\""
+    return user + ["--mount", "sh", "-c", mount, "sh", path] + command
+  }
+
+  private static func run(_ path: String, _ command: [String]) throws -> (Int32, String) {
+    let guest = Process()
+    let output = Pipe()
+    guest.executableURL = URL(fileURLWithPath: unshare)
+    guest.arguments = arguments(path, command)
+    guest.environment = ProcessInfo.processInfo.environment.merging(
+      ["CAMBIUM_FULL_DISK": path]) { $1 }
+    guest.standardOutput = output
+    guest.standardError = output
+    try guest.run()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    guest.waitUntilExit()
+    return (guest.terminationStatus, String(decoding: text, as: UTF8.self))
+  }
+
+  /// Whether a file system may be mounted here.
+  private static let canMount: Bool = {
+    guard FileManager.default.isExecutableFile(atPath: unshare), let folder = try? TemporaryFolder()
+    else { return false }
+    return (try? run(folder.path, ["true"]).0) == 0
+  }()
+
+  /// The disk of a guest; nil in the process that tests everything else.
+  private static let disk = ProcessInfo.processInfo.environment["CAMBIUM_FULL_DISK"]
+
+  @Test(.enabled(if: disk == nil && canMount, "No file system may be mounted here."))
+  func `stores on a disk of their own keep their promises when it is full`() throws {
+    let folder = try TemporaryFolder()
+    let (status, output) = try Self.run(
+      folder.path,
+      [
+        CommandLine.arguments[0], "--testing-library", "swift-testing", "--filter",
+        "FullDiskTests",
+      ])
+    #expect(status == 0, "\(output)")
+    #expect(output.contains("with \(Self.subjects.count) test cases passed"), "\(output)")
+  }
+
+  // MARK: In the guest
+
+  @Test(.enabled(if: disk != nil, "Runs in a guest."), arguments: subjects)
+  func `a full disk refuses what does not fit, and loses nothing`(subject: StoreSubject) throws {
+    let folder = try #require(Self.disk) + "/\(subject)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let path = folder + "/store"
+    func place(isReadOnly: Bool = false) throws -> StorePlace {
+      StorePlace(path: path, isReadOnly: isReadOnly, codec: try subject.codec?())
+    }
+    func open(isReadOnly: Bool = false) throws -> Database {
+      try Database(store: subject.open(place(isReadOnly: isReadOnly)))
+    }
+    let ballast = Ballast(folder: folder)
+
+    // Not even a new store fits.
+    try ballast.fill()
+    #expect(throws: StoreError.mediumFull(path: path)) { try open() }
+    ballast.drop()
+
+    var database = try open()
+    try ballast.put(byteCount: 4 << 20)
+    var content = Content(seed: 1)
+    #expect(throws: StoreError.mediumFull(path: path)) {
+      while content.count < 1000 { try content.add(to: database) }
+    }
+    #expect(content.count > 0)
+    try content.check(database)
+    #expect(try database.verify().findings == [])
+
+    // Room again: who was not hurt goes on, who was is opened anew.
+    ballast.drop()
+    do throws(StoreError) { try content.add(to: database) } catch {
+      #expect(error == .poisoned(path: path))
+      try database.close()
+      database = try open()
+      try content.check(database)
+      try content.add(to: database)
+    }
+    try content.check(database)
+    try database.close()
+
+    // What is there can be read, however full the disk is.
+    try ballast.fill()
+    database = try open(isReadOnly: true)
+    try content.check(database)
+    try database.close()
+    ballast.drop()
+    database = try open()
+    try content.check(database)
+    try content.add(to: database)
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
+}
+
+/// What is in the way on a disk.
+private struct Ballast {
+  let folder: String
+  private var path: String { folder + "/ballast" }
+
+  func put(byteCount: Int) throws {
+    try Data(repeating: 1, count: byteCount).write(to: URL(fileURLWithPath: path))
+  }
+
+  /// Takes all that is left, to the last page.
+  func fill() throws {
+    try Data().write(to: URL(fileURLWithPath: path))
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    let block = [UInt8](repeating: 1, count: 4096)
+    while write(file.fileDescriptor, block, block.count) == block.count {}
+  }
+
+  func drop() { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// Values that do not become smaller by compression, with the durability of their commits in turn.
+private struct Content {
+  private var generator: SeededGenerator
+  private var sums: [UInt64] = []
+  var count: Int { sums.count }
+
+  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+  mutating func add(to database: Database) throws(StoreError) {
+    let bytes = generator.bytes(count: 150_000)
+    let transaction = try database.beginWrite()
+    try transaction.setValue("value \(count)", bytes)
+    _ = try transaction.commit(durability: Durability.allCases[count % Durability.allCases.count])
+    sums.append(bytes.withUnsafeBytes { Checksum.hash($0) })
+  }
+
+  func check(_ database: Database) throws {
+    let snapshot = try database.snapshot()
+    #expect(try snapshot.names(withPrefix: "").count == count)
+    for (index, sum) in sums.enumerated() {
+      let bytes = try snapshot.value("value \(index)") ?? []
+      #expect(bytes.withUnsafeBytes { Checksum.hash($0) } == sum, "value \(index)")
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Cambium
+import CambiumCore
+
+#if Zstd
+  import CambiumZstd
+#endif
+#if Crypto
+  import CambiumCrypto
+#endif
+
+/// What the pages of a golden file went through; the name is the file's.
+enum GoldenForm: String, CaseIterable, Sendable {
+  case plain = "format-1"
+  case zstd = "format-1-zstd"
+  case aes = "format-1-aes"
+  case both = "format-1-zstd-aes"
+  case dictionary = "format-1-dictionary"
+
+  /// What this build can read.
+  static let available = allCases.filter { $0 == .plain || $0.codec != nil }
+
+  /// What opens the file; nil for nothing, or what this build does not have.
+  ///
+  /// A dictionary is in the file.
+  var codec: Realm.Codec? {
+    switch self {
+    case .plain: nil
+    case .zstd, .dictionary: Self.small
+    case .aes: Self.sealing(key: 1)
+    case .both: Self.smallSealing(key: 1)
+    }
+  }
+
+  /// What does not open it.
+  var others: [Realm.Codec?] {
+    switch self {
+    case .plain: [Self.small, Self.sealing(key: 1)].filter { $0 != nil }
+    case .zstd, .dictionary: [nil] + [Self.smallSealing(key: 1)].filter { $0 != nil }
+    case .aes: [nil, Self.sealing(key: 2)]
+    case .both: [nil, Self.small, Self.sealing(key: 1), Self.smallSealing(key: 2)]
+    }
+  }
+
+  private static var small: Realm.Codec? {
+    #if Zstd
+      Realm.Codec(name: "zstd") { () throws(StoreError) in try ZstdCodec() }
+    #else
+      nil
+    #endif
+  }
+
+  #if Crypto
+    private static func cipher(key: UInt8) throws(StoreError) -> AESCodec {
+      // Not a secret.
+      let bytes = [UInt8](repeating: key, count: AESCodec.keyByteCount)
+      return try AESCodec(key: bytes.withUnsafeBytes { CodecKey(copying: $0) })
+    }
+  #endif
+
+  private static func sealing(key: UInt8) -> Realm.Codec? {
+    #if Crypto
+      Realm.Codec(name: "aes-256-gcm") { () throws(StoreError) in try cipher(key: key) }
+    #else
+      nil
+    #endif
+  }
+
+  private static func smallSealing(key: UInt8) -> Realm.Codec? {
+    #if Crypto && Zstd
+      Realm.Codec(name: "zstd+aes-256-gcm") { () throws(StoreError) in
+        CodecChain([try ZstdCodec(), try cipher(key: key)])
+      }
+    #else
+      nil
+    #endif
+  }
+
+  /// Whether the store keeps a dictionary.
+  func hasDictionary(_ store: any PageStore) -> Bool {
+    #if Zstd
+      (store.boundCodec as? ZstdCodec)?.dictionary != nil
+    #else
+      false
+    #endif
+  }
+
+  /// A codec with a dictionary of what the pages of `database` have in common.
+  static func trained(on database: Database) throws -> Realm.Codec? {
+    #if Zstd
+      let dictionary = try ZstdCodec.dictionary(from: database, byteCount: 4096)
+      return Realm.Codec(try ZstdCodec(dictionary: dictionary))
+    #else
+      return nil
+    #endif
+  }
+}
