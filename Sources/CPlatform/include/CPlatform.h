@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "ColumnKernels.h"
+#include "GatherKernels.h"
 #include "TextKernels.h"
 
 // MARK: Threads
