@@ -42,7 +42,7 @@ struct LeafGatherWhiteBoxTests {
       let share = [1, 20, 50, 90, 100][maker.number(5)]
       let kept = sample.keys.indices.filter { _ in maker.number(100) < share }
       if kept.isEmpty { continue }
-      kept.map { Int32($0) }.withUnsafeBufferPointer { gather.add(sample.packed.leaf, $0) }
+      gather.add(sample.packed.leaf, kept)
       expected += kept.map { (sample.keys[$0], sample.rows[$0]) }
     }
     #expect(gather.rowCount == expected.count)
@@ -82,6 +82,8 @@ struct LeafGatherWhiteBoxTests {
       ColumnSpec(id: 3, type: .double, isNullable: true),
     ]
     let gather = LeafGather()
+    // A gather uses the leaves it was given.
+    var leaves: [ColumnLeafMaker.Packed] = []
     for leaf in 0..<2 {
       let keys = (0..<100).map { Int64(leaf * 100 + $0) }
       let packed = try ColumnLeafMaker.pack(
@@ -92,7 +94,8 @@ struct LeafGatherWhiteBoxTests {
             key % 3 == 0 ? .null : .double(Double(key).bitPattern),
           ]
         })
-      (0..<50).map { Int32($0 * 2) }.withUnsafeBufferPointer { gather.add(packed.leaf, $0) }
+      leaves.append(packed)
+      gather.add(packed.leaf, (0..<50).map { $0 * 2 })
     }
     let scratch = PackScratch()
     let builder = LeafBuilder(layout: ColumnLayout(columns), isPositional: false)
@@ -108,6 +111,18 @@ struct LeafGatherWhiteBoxTests {
     // No column was loaded into the builder, which has nothing but keys.
     #expect((0..<3).allSatisfy { builder.columns[$0].heapByteCount == 0 })
     #expect((0..<3).allSatisfy { builder.columns[$0].minimum == .max })
+  }
+}
+
+extension LeafGather {
+  fileprivate func add(_ leaf: ColumnLeaf, _ kept: [Int]) {
+    var removed = [UInt8](repeating: 1, count: leaf.rowCount)
+    for row in kept { removed[row] = 0 }
+    removed.withUnsafeBufferPointer { removed in
+      kept.map { Int32($0) }.withUnsafeBufferPointer {
+        add(leaf, $0, removed: removed.baseAddress.unsafelyUnwrapped)
+      }
+    }
   }
 }
 

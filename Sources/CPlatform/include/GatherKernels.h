@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "ColumnKernels.h"
+#include "TextKernels.h"
+
 /// How many of `count` rows have their bit set.
 static inline size_t cambium_count_bits(const uint8_t *bits, const int32_t *rows, size_t count) {
   size_t total = 0;
@@ -31,61 +34,68 @@ static inline void cambium_gather_bits(const uint8_t *bits, const int32_t *rows,
   for (; filled > 0; filled = filled > 8 ? filled - 8 : 0, word >>= 8) *target++ = (uint8_t)word;
 }
 
-/// Where each of `count` values begins that lie one after another, and where the last one ends, given
-/// their lengths of one byte.
-static inline void cambium_value_starts(const uint8_t *lengths, size_t count, uint32_t *starts) {
-  uint32_t sum = 0;
-  for (size_t i = 0; i < count; i++) {
-    starts[i] = sum;
-    sum += lengths[i];
-  }
-  starts[count] = sum;
-}
-
-/// The lengths of `count` rows' values, given where all values begin.
-struct cambium_lengths {
-  size_t total;
-  uint32_t shortest;
-  uint32_t longest;
-};
-
-static inline struct cambium_lengths cambium_gathered_lengths(const uint32_t *starts,
-                                                              const int32_t *rows, size_t count) {
-  struct cambium_lengths result = {0, UINT32_MAX, 0};
-  for (size_t i = 0; i < count; i++) {
-    uint32_t length = starts[rows[i] + 1] - starts[rows[i]];
-    result.total += length;
-    result.shortest = length < result.shortest ? length : result.shortest;
-    result.longest = length > result.longest ? length : result.longest;
-  }
-  return result;
-}
-
-/// Copies the values of `count` rows one after another to `target`, given where all values begin, each
-/// between `head` and `tail`; returns the bytes written. Their lengths of one byte go to `lengths` unless
-/// it is null. Up to 31 bytes behind what is written are overwritten; nothing is read at or behind
-/// `limit`.
-static inline size_t cambium_gather_values(const char *heap, const char *limit,
-                                           const uint32_t *starts, const int32_t *rows,
-                                           size_t count, const char *head, size_t head_count,
-                                           const char *tail, size_t tail_count, uint8_t *lengths,
-                                           char *target) {
-  char *to = target;
-  size_t more = head_count + tail_count;
-  for (size_t i = 0; i < count; i++) {
-    uint32_t start = starts[rows[i]];
-    size_t length = starts[rows[i] + 1] - start;
-    const char *from = heap + start;
-    if (lengths) lengths[i] = (uint8_t)(length + more);
-    if (head_count > 0) memcpy(to, head, head_count), to += head_count;
-    // One guess that is nearly always right, in place of one that hangs on the length.
-    if (length <= 32 && from + 32 <= limit) {
-      memcpy(to, from, 32);
-    } else {
-      memcpy(to, from, length);
+/// The bytes of all of `count` values, given their lengths of one byte, or of those alone that `removed`
+/// does not mark with a one.
+static inline size_t cambium_kept_bytes(const uint8_t *lengths, const uint8_t *removed,
+                                        size_t count) {
+  size_t total = 0, i = 0;
+#if CAMBIUM_SSE2
+  const __m128i one = _mm_set1_epi8(1), zero = _mm_setzero_si128();
+  __m128i sums = zero;
+  for (; i + 16 <= count; i += 16) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(lengths + i));
+    if (removed) {
+      __m128i marks = _mm_loadu_si128((const __m128i *)(removed + i));
+      bytes = _mm_and_si128(bytes, _mm_sub_epi8(marks, one));
     }
-    to += length;
-    if (tail_count > 0) memcpy(to, tail, tail_count), to += tail_count;
+    sums = _mm_add_epi64(sums, _mm_sad_epu8(bytes, zero));
+  }
+  sums = _mm_add_epi64(sums, _mm_srli_si128(sums, 8));
+  total = (size_t)_mm_cvtsi128_si64(sums);
+#endif
+  for (; i < count; i++) total += removed && removed[i] ? 0 : lengths[i];
+  return total;
+}
+
+/// Copies those of `count` values that `removed` does not mark with a one to `target`, each between `head`
+/// and `tail`, and their lengths of one byte to `kept_lengths` unless it is null; returns the bytes
+/// written. Up to 31 bytes behind those, and one length more, are overwritten; nothing is read at or
+/// behind `limit`.
+static inline size_t cambium_keep_values(const char *values, const char *limit,
+                                         const uint8_t *lengths, const uint8_t *removed,
+                                         size_t count, const char *head, size_t head_count,
+                                         const char *tail, size_t tail_count,
+                                         uint8_t *kept_lengths, char *target) {
+  const char *from = values;
+  char *to = target;
+  uint8_t nowhere;
+  size_t step = kept_lengths ? 1 : 0;
+  uint8_t *out = kept_lengths ? kept_lengths : &nowhere;
+  if (head_count + tail_count == 0) {
+    // Every value is copied, and the next one overwrites those that go: no guess at which ones do.
+    for (size_t i = 0; i < count; i++) {
+      size_t length = lengths[i], kept = (size_t)removed[i] - 1;
+      if (length <= 32 && limit - from >= 32) {
+        uint64_t words[4];
+        memcpy(words, from, 32);
+        memcpy(to, words, 32);
+      } else if (kept) {
+        cambium_copy(to, from, length);
+      }
+      *out = (uint8_t)length;
+      out += step & kept;
+      to += length & kept;
+      from += length;
+    }
+  } else {
+    for (size_t i = 0; i < count; from += lengths[i], i++) {
+      if (removed[i]) continue;
+      cambium_copy(to, head, head_count), to += head_count;
+      cambium_copy(to, from, lengths[i]), to += lengths[i];
+      cambium_copy(to, tail, tail_count), to += tail_count;
+      *out = (uint8_t)(head_count + lengths[i] + tail_count);
+      out += step;
+    }
   }
   return (size_t)(to - target);
 }
@@ -96,8 +106,12 @@ static inline void cambium_put_anchors(const uint8_t *lengths, size_t count, voi
                                        int anchor_byte_count) {
   uint32_t end = 0;
   for (size_t first = 0; first < count; first += 16) {
-    memcpy((char *)anchors + first / 16 * (size_t)anchor_byte_count, &end,
-           (size_t)anchor_byte_count);
+    if (anchor_byte_count == 2) {
+      uint16_t anchor = (uint16_t)end;
+      memcpy((char *)anchors + first / 16 * 2, &anchor, 2);
+    } else {
+      memcpy((char *)anchors + first / 16 * 4, &end, 4);
+    }
     size_t limit = first + 16 < count ? first + 16 : count;
     for (size_t i = first; i < limit; i++) end += lengths[i];
   }

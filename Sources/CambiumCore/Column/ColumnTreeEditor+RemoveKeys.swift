@@ -45,7 +45,7 @@ private final class RowRemoval: LeafWork {
     try releaseRemoved(leaf)
     try editor.releaseDroppedColumns(leaf)
     if kept.isEmpty { return true }
-    gather.add(leaf, kept)
+    gather.add(leaf, kept, removed: sieve.removed)
     // Only rows of a second leaf are moved on, so that there are never more leaves than before.
     if gather.leafCount > 1, let end = fullRowCount { try close(rows: end, into: &children) }
     return true

@@ -7,29 +7,26 @@ extension LeafGather {
     var plan = ColumnPlan()
     plan.index = index
     plan.isGathered = true
-    var model: LeafColumn?
-    var count = 0
-    var nullCount = 0
-    var isAlike = true
-    forEachColumn(column.id) { packed, rows, _ in
-      count += 1
-      let first = model ?? packed
-      model = first
-      if packed.type != column.type || !packed.isPacked(like: first) { isAlike = false }
-      if let nulls = packed.nulls {
-        if !column.isNullable { isAlike = false }
-        nullCount += cambium_count_bits(
-          nulls.assumingMemoryBound(to: UInt8.self), rows.baseAddress, rows.count)
-      }
-    }
-    guard let model, nullCount < rowCount else {
+    plan.firstPart = partCount
+    guard let parts = findParts(of: column.id) else { return nil }
+    guard let model = parts.first else {
       plan.isAbsent = true
-      return isAlike ? plan : nil
+      return plan
     }
-    guard isAlike, count == leafCount else { return nil }
+    var nullCount = 0
+    for part in parts {
+      guard part.type == column.type, part.isPacked(like: model) else { return nil }
+      guard let nulls = part.nulls else { continue }
+      if !column.isNullable { return nil }
+      nullCount += cambium_count_bits(nulls, part.rows, part.count)
+    }
+    if nullCount == rowCount {
+      plan.isAbsent = true
+      return plan
+    }
     plan.hasNulls = nullCount > 0
     plan.encoding = model.encoding
-    if model.type == .bytes { return planBytes(column.id, plan) }
+    if model.type == .bytes { return planBytes(parts, plan) }
     (plan.width, plan.base, plan.extra) = (model.width, model.base, model.extra)
     switch model.encoding {
     case .packed: plan.dataByteCount = PackedIntegers.byteCount(rowCount, model.width)
@@ -41,34 +38,33 @@ extension LeafGather {
   }
 
   /// Writes the bitmap of nulls to `bitmap`, which is zero.
-  func writeNulls(_ id: UInt16, to bitmap: UnsafeMutableRawPointer) {
-    forEachColumn(id) { column, rows, place in
-      guard let nulls = column.nulls else { return }
-      gatherBits(nulls, rows, to: bitmap, place)
+  func writeNulls(_ plan: ColumnPlan, to bitmap: UnsafeMutableRawPointer) {
+    for part in parts(from: plan.firstPart) {
+      guard let nulls = part.nulls else { continue }
+      gatherBits(nulls, part, to: bitmap)
     }
   }
 
   /// Writes the data of a column to `data`, which is zero.
-  func writeData(_ plan: ColumnPlan, _ id: UInt16, to data: UnsafeMutableRawPointer) {
-    if plan.encoding == .variable { return writeBytes(plan, id, to: data) }
-    forEachColumn(id) { column, rows, place in
-      let source = column.data
-      switch (column.type, column.encoding) {
-      case (.bool, .bitmap): gatherBits(source, rows, to: data, place)
-      case (.float, .raw): gather(UInt32.self, source, rows, to: data, place)
-      case (.double, .raw): gather(UInt64.self, source, rows, to: data, place)
-      case (.wide, .raw): gather((UInt64, UInt64).self, source, rows, to: data, place)
+  func writeData(_ plan: ColumnPlan, to data: UnsafeMutableRawPointer) {
+    if plan.encoding == .variable { return writeBytes(plan, to: data) }
+    for part in parts(from: plan.firstPart) {
+      switch (part.type, part.encoding) {
+      case (.bool, .bitmap): gatherBits(part.data, part, to: data)
+      case (.float, .raw): gather(UInt32.self, part, to: data)
+      case (.double, .raw): gather(UInt64.self, part, to: data)
+      case (.wide, .raw): gather((UInt64, UInt64).self, part, to: data)
       case (.int, .packed):
-        switch column.width {
-        case 8: gather(UInt8.self, source, rows, to: data, place)
-        case 16: gather(UInt16.self, source, rows, to: data, place)
-        case 32: gather(UInt32.self, source, rows, to: data, place)
-        case 64: gather(UInt64.self, source, rows, to: data, place)
-        case 1: gatherBits(source, rows, to: data, place)
+        switch part.width {
+        case 8: gather(UInt8.self, part, to: data)
+        case 16: gather(UInt16.self, part, to: data)
+        case 32: gather(UInt32.self, part, to: data)
+        case 64: gather(UInt64.self, part, to: data)
+        case 1: gatherBits(part.data, part, to: data)
         default:
-          for index in 0..<rows.count {
-            let value = PackedIntegers.load(source, column.width, Int(rows[index]))
-            PackedIntegers.store(value, data, column.width, place &+ index)
+          for index in 0..<part.count {
+            let value = PackedIntegers.load(part.data, part.width, Int(part.rows[index]))
+            PackedIntegers.store(value, data, part.width, part.place &+ index)
           }
         }
       default: return
@@ -77,32 +73,21 @@ extension LeafGather {
   }
 
   private func gatherBits(
-    _ bits: UnsafeRawPointer, _ rows: UnsafeBufferPointer<Int32>,
-    to target: UnsafeMutableRawPointer, _ place: Int
+    _ bits: UnsafeRawPointer, _ part: GatherPart, to target: UnsafeMutableRawPointer
   ) {
     cambium_gather_bits(
-      bits.assumingMemoryBound(to: UInt8.self), rows.baseAddress, rows.count,
-      target.assumingMemoryBound(to: UInt8.self), place)
+      bits.assumingMemoryBound(to: UInt8.self), part.rows, part.count,
+      target.assumingMemoryBound(to: UInt8.self), part.place)
   }
 
-  /// Copies the elements that `rows` names to `target`, behind `place` others.
+  /// Copies the elements of a part's rows to `target`, behind those of the parts before.
   @inline(__always)
   private func gather<Element: BitwiseCopyable>(
-    _: Element.Type, _ source: UnsafeRawPointer, _ rows: UnsafeBufferPointer<Int32>,
-    to target: UnsafeMutableRawPointer, _ place: Int
+    _: Element.Type, _ part: GatherPart, to target: UnsafeMutableRawPointer
   ) {
     // Segments begin at multiples of 8, as elements of any size do that lie in them.
-    let from = source.assumingMemoryBound(to: Element.self)
-    let to = target.assumingMemoryBound(to: Element.self) + place
-    for index in 0..<rows.count { to[index] = from[Int(rows[index])] }
-  }
-}
-
-extension LeafColumn {
-  /// Whether rows of this column may stand beside rows of `other` as they lie.
-  fileprivate func isPacked(like other: LeafColumn) -> Bool {
-    guard type == other.type, encoding == other.encoding else { return false }
-    if type == .bytes { return encoding == .variable && outboard == nil }
-    return width == other.width && base == other.base && extra == other.extra
+    let from = part.data.assumingMemoryBound(to: Element.self)
+    let to = target.assumingMemoryBound(to: Element.self) + part.place
+    for index in 0..<part.count { to[index] = from[Int(part.rows[index])] }
   }
 }

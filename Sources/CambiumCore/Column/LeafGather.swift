@@ -5,35 +5,45 @@ import CPlatform
 /// What is packed alike in all of them is gathered as it lies, without a look at the values; other
 /// columns are loaded into a builder and packed anew.
 final class LeafGather {
-  /// A leaf and the rows of it that were picked, by their place in ``rows``.
+  /// A leaf and the rows of it that were picked.
   private struct Source {
     let leaf: ColumnLeaf
+    /// Where the rows stand in ``rows``.
     var start: Int
     var count: Int
+    /// Where the marks of all of the leaf's rows stand in ``removed``.
+    var marks: Int
     /// About how many bytes a row takes.
     let rowByteCount: Double
   }
 
   private var sources: [Source] = []
   @exclusivity(unchecked) private final var rows = GrowingMemory<Int32>(capacity: 1024)
+  /// For each row of each leaf 1 if it is left out, otherwise 0.
+  @exclusivity(unchecked) private final var removed = GrowingMemory<UInt8>(capacity: 1024)
   /// How many rows were picked.
   private(set) var rowCount = 0
-  /// Where the values of gathered columns of bytes begin, leaf by leaf.
-  @exclusivity(unchecked) private final var starts = GrowingMemory<UInt32>(capacity: 4096)
-  @exclusivity(unchecked) private final var flags = GrowingMemory<UInt8>(capacity: 512)
+  /// What the columns are in each leaf, one column after the other.
+  @exclusivity(unchecked) private final var parts = GrowingMemory<GatherPart>(capacity: 16)
+  /// The lengths of the values of columns of bytes, in memory that nobody else changes.
+  @exclusivity(unchecked) final var lengths = GrowingMemory<UInt8>(capacity: 2048)
 
   /// How many leaves there are.
   var leafCount: Int { sources.count }
 
-  /// Picks `kept`, which ascend, of a leaf behind those picked before.
-  func add(_ leaf: ColumnLeaf, _ kept: UnsafeBufferPointer<Int32>) {
+  /// Picks rows of a leaf behind those picked before: `kept`, which ascend, and whose marks in `removed`
+  /// are 0 where those of all others are 1.
+  func add(
+    _ leaf: ColumnLeaf, _ kept: UnsafeBufferPointer<Int32>, removed marks: UnsafePointer<UInt8>
+  ) {
     let header = LeafHeader.byteCount + leaf.columnCount * LeafEntry.byteCount
     let used = max(header, Int(leaf.page.bytes.single(LeafHeader.usedByteCount)))
     sources.append(
       Source(
-        leaf: leaf, start: rows.count, count: kept.count,
+        leaf: leaf, start: rows.count, count: kept.count, marks: removed.count,
         rowByteCount: Double(used - header) / Double(leaf.rowCount)))
     rows.append(kept)
+    removed.append(UnsafeBufferPointer(start: marks, count: leaf.rowCount))
     rowCount += kept.count
   }
 
@@ -51,13 +61,15 @@ final class LeafGather {
     builder.reserve(sources.reduce(0) { $0 + $1.leaf.rowCount })
     if let keys = builder.keys { copyKeys(to: keys) }
     builder.rowCount = rowCount
-    starts.removeAll()
+    parts.removeAll()
+    lengths.removeAll()
     LeafPacker(builder, scratch: scratch, gather: self).pack(into: leaf)
     restart(with: rest)
   }
 
   /// Keeps the first `count` rows; returns the sources of those behind.
   private func split(at count: Int) -> [Source] {
+    if count == rowCount { return [] }
     var rest: [Source] = []
     var kept: [Source] = []
     var room = count
@@ -75,11 +87,21 @@ final class LeafGather {
   }
 
   private func restart(with rest: [Source]) {
+    guard let first = rest.first else {
+      sources.removeAll(keepingCapacity: true)
+      rows.removeAll()
+      removed.removeAll()
+      rowCount = 0
+      return
+    }
     sources = rest
     rowCount = rest.reduce(0) { $0 + $1.count }
-    guard let start = rest.first?.start else { return rows.removeAll() }
-    rows.removeFirst(start)
-    for index in sources.indices { sources[index].start -= start }
+    rows.removeFirst(first.start)
+    removed.removeFirst(first.marks)
+    for index in sources.indices {
+      sources[index].start -= first.start
+      sources[index].marks -= first.marks
+    }
   }
 
   private func rows(_ source: Source) -> UnsafeBufferPointer<Int32> {
@@ -106,36 +128,13 @@ final class LeafGather {
 
   // MARK: What a packer asks for
 
-  /// Calls `body` with the column in each leaf that has it, the rows picked of that leaf, and the place
-  /// of the first one among all rows.
-  @inline(__always) func forEachColumn(
-    _ id: UInt16, _ body: (LeafColumn, UnsafeBufferPointer<Int32>, Int) -> Void
-  ) {
-    var place = 0
-    for index in sources.indices {
-      let leaf = sources[index].leaf
-      // The source keeps the page, so that its columns need not.
-      if let entry = leaf.entry(of: id),
-        let column = LeafColumn(
-          entry: entry, bytes: leaf.page.bytes, byteCount: leaf.page.byteCount,
-          rowCount: leaf.rowCount, owner: nil)
-      {
-        body(column, rows(sources[index]), place)
-      }
-      place &+= sources[index].count
-    }
-  }
-
   /// Fills `column`, which is empty, with the rows picked.
   func load(_ column: inout BuilderColumn) {
     var first = 0
     for source in sources {
       let (leaf, rows) = (source.leaf, rows(source))
       if let packed = leaf.column(column.id), packed.type == column.type {
-        flags.removeAll()
-        flags.append(repeating: 1, count: leaf.rowCount)
-        for row in rows { flags.start[Int(row)] = 0 }
-        column.load(packed, at: first, removed: flags.start)
+        column.load(packed, at: first, removed: removed.start + source.marks)
       } else {
         column.loadDefaults(count: leaf.rowCount, at: first)
       }
@@ -144,31 +143,40 @@ final class LeafGather {
     }
   }
 
-  /// Notes where the values of a column begin in one of the leaves, and returns the place of the first
-  /// of these; nil when they lead out of the page, which only storage that rots under a mapping does.
-  func noteStarts(_ parts: BytesColumn) -> Int? {
-    let count = parts.entryCount
-    let place = starts.count
-    starts.reserveMore(count + 1)
-    let start = starts.start + place
-    switch parts.column.lengthWidth {
-    case 0:
-      for entry in 0...count { start[entry] = UInt32(truncatingIfNeeded: entry &* parts.fixedLength) }
-    case 8:
-      cambium_value_starts(parts.lengths.assumingMemoryBound(to: UInt8.self), count, start)
-    default:
-      var sum = 0
-      for entry in 0..<count {
-        start[entry] = UInt32(truncatingIfNeeded: sum)
-        sum &+= parts.length(entry)
-        if sum > parts.heapByteCount { return nil }
+  /// What column `id` is in each leaf; nil when some leaves lack it, and empty when all do.
+  ///
+  /// Valid until the next pack; its place, for ``parts(from:)``, is the number of parts before.
+  func findParts(of id: UInt16) -> UnsafeBufferPointer<GatherPart>? {
+    let first = parts.count
+    var place = 0
+    for index in sources.indices {
+      let source = sources[index]
+      let leaf = source.leaf
+      // The source keeps the page, so that its columns need not.
+      if let entry = leaf.entry(of: id),
+        let column = LeafColumn(
+          entry: entry, bytes: leaf.page.bytes, byteCount: leaf.page.byteCount,
+          rowCount: leaf.rowCount, owner: nil)
+      {
+        parts.append(
+          GatherPart(
+            column, rows(source), at: place, removed: removed.start + source.marks))
       }
-      start[count] = UInt32(truncatingIfNeeded: sum)
+      place &+= source.count
     }
-    starts.extend(by: count + 1)
-    return Int(start[count]) <= parts.heapByteCount ? place : nil
+    let count = parts.count - first
+    return count == 0 || count == sources.count ? parts(from: first) : nil
   }
 
-  /// What was noted from a place on; valid until more is noted.
-  func starts(from place: Int) -> UnsafePointer<UInt32> { UnsafePointer(starts.start + place) }
+  /// How many parts were found so far.
+  var partCount: Int { parts.count }
+
+  /// The parts of a column in all leaves, given the place of the first one.
+  func parts(from first: Int) -> UnsafeBufferPointer<GatherPart> {
+    UnsafeBufferPointer(
+      start: parts.start + first, count: min(sources.count, parts.count - first))
+  }
+
+  /// Where the lengths of a part stand.
+  func setLengths(_ place: Int, ofPart part: Int) { parts.start[part].lengths = place }
 }

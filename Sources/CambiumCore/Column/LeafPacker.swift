@@ -22,8 +22,8 @@ struct ColumnPlan {
   var suffix = 0
   var entryCount = 0
   var fixedLength = 0
-  /// Where what a ``LeafGather`` knows of the values begins.
-  var firstStart = 0
+  /// The first of the parts that a ``LeafGather`` found of the column.
+  var firstPart = 0
 
   mutating func setBytesFields() {
     base = Int64(fixedLength) | Int64(entryCount) << 32
@@ -272,7 +272,7 @@ struct LeafPacker {
     if plan.hasNulls {
       entry.put(single: UInt32(cursor), LeafEntry.nulls)
       if let gather {
-        gather.writeNulls(column.pointee.id, to: page + cursor)
+        gather.writeNulls(plan, to: page + cursor)
       } else if let nulls = column.pointee.nulls {
         writeBitmap(nulls, to: page + cursor)
       }
@@ -289,7 +289,7 @@ struct LeafPacker {
     entry.put(single: UInt32(cursor), LeafEntry.dataOffset)
     entry.put(single: UInt32(plan.dataByteCount), LeafEntry.dataByteCount)
     if let gather {
-      gather.writeData(plan, column.pointee.id, to: page + cursor)
+      gather.writeData(plan, to: page + cursor)
     } else {
       writeData(plan, column, to: page + cursor)
     }
