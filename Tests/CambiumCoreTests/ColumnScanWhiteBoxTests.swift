@@ -18,7 +18,7 @@ struct ColumnScanWhiteBoxTests {
         if round == 1 { editor.layout = ColumnLayout(everyColumn) }
         for row in 0..<(200 + maker.number(400)) {
           if row % 40 == 0, maker.number(2) == 0 { maker.mood = maker.number(56) }
-          key += seed % 2 == 0 || maker.number(9) > 0 ? 1 : Int64(maker.number(1000))
+          key += seed % 2 == 0 || maker.number(9) > 0 ? 1 : Int64(1 + maker.number(1000))
           let cells = editor.layout.columns.map { maker.cell($0) }
           try lendRow(cells) { _ = try editor.insert(key: key, values: $0) }
           let rest = everyColumn.dropFirst(cells.count).map { ModelValue(defaultOf: $0) }
@@ -27,6 +27,35 @@ struct ColumnScanWhiteBoxTests {
       }
     }
     return (bench, model)
+  }
+
+  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  func `values are counted that equal some bytes, whatever the leaves look like`(
+    seed: UInt64
+  ) throws {
+    let small = smallShape(rows: 40, room: 5)
+    let (bench, model) = try makeTree(
+      seed: seed, options: seed % 3 == 0 ? ColumnTreeOptions() : small)
+    let held = try bench.snapshot()
+    for place in [6, 7] {
+      var counts: [[UInt8]: Int] = [:]
+      for row in model.values {
+        if case .bytes(let bytes) = row[place] { counts[bytes, default: 0] += 1 }
+      }
+      // Those that are there, and those that have their length, or nearly.
+      var needles: Set<[UInt8]> = [[], Array("constant".utf8)]
+      for bytes in counts.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }).prefix(200) {
+        needles.insert(bytes)
+        needles.insert(bytes.dropLast() + [0])
+        needles.insert(bytes + [97])
+      }
+      for needle in needles {
+        let count = try needle.withUnsafeBytes {
+          try held.tree.countBytes(of: everyColumn[place], equalTo: $0)
+        }
+        #expect(count == counts[needle] ?? 0)
+      }
+    }
   }
 
   @Test(arguments: 1...6 as ClosedRange<UInt64>)

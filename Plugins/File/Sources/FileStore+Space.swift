@@ -7,8 +7,9 @@ extension FileStore {
   ///
   /// A small commit grows the file ahead of need by zeros that are synced: a block that was never
   /// written doubles the cost of each sync. Bulk work just writes on.
+  /// `isSentAtOnce` says that what bulk work writes is to be on its way to the medium before it is synced.
   func writeOut(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int, isBulk: Bool
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, isBulk: Bool, isSentAtOnce: Bool = true
   ) throws(StoreError) {
     try writing.withLock { _ throws(StoreError) in
       let end = offset + bytes.count
@@ -23,7 +24,7 @@ extension FileStore {
       }
       state.withLock { $0.fileByteCount = max($0.fileByteCount, end) }
     }
-    if isBulk { device.startWriting(byteCount: bytes.count, at: offset) }
+    if isBulk, isSentAtOnce { device.startWriting(byteCount: bytes.count, at: offset) }
   }
 
   /// Makes the file at least `byteCount` bytes long, ahead of a small commit.

@@ -80,14 +80,21 @@ extension FileStore {
   /// Writes `head` into the slot that does not hold the last known durable head.
   ///
   /// From here on the slot's content on the medium is unknown until a sync succeeds, so that any
-  /// failure poisons the store. Returns the checksum that names the head in one that follows.
+  /// failure poisons the store; `isSynced` says that the slot itself, and nothing else, is to be synced.
+  /// Returns the checksum that names the head in one that follows.
   @discardableResult
-  func writeSlot(_ slot: Int, _ head: HeadSector) throws(StoreError) -> UInt64 {
+  func writeSlot(
+    _ slot: Int, _ head: HeadSector, isSynced: Bool = false
+  ) throws(StoreError) -> UInt64 {
     let offset = FileLayout.headOffsets[slot]
     var block = head.stored(in: sector, at: HeadSector.place(atByte: offset))
     block += [UInt8](repeating: 0, count: FileLayout.blockByteCount - block.count)
     do throws(DeviceError) {
-      try device.write(block, at: offset)
+      if isSynced {
+        try device.writeDurably(block, at: offset)
+      } else {
+        try device.write(block, at: offset)
+      }
     } catch {
       poison()
       throw StoreError(error, path: path)

@@ -280,8 +280,8 @@ extension FileStore {
     head.boot = SharedMemory.bootIdentity
     head.chain(link: 0, next: 0)
     let slot = 1 - mark.slot
-    try writeSlot(slot, head)
-    try syncDevice()
+    // What was written before need not survive: with this head, none of it is read in another boot.
+    try writeSlot(slot, head, isSynced: true)
     state.withLock { state in
       publish(
         DurableMark(

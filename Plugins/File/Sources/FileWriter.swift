@@ -15,6 +15,8 @@ final class FileWriter: PageWriter {
   @exclusivity(unchecked) var headPlace: HeadPlace?
   /// Whether such a place was not looked for yet.
   @exclusivity(unchecked) var seeksHeadPlace = true
+  /// How durable the version will likely have to be.
+  private var expected = Durability.full
   private var hasEnded = false
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
@@ -35,6 +37,8 @@ final class FileWriter: PageWriter {
     precondition(!hasEnded, "The write has ended; begin another one.")
     if let failure { throw failure }
   }
+
+  func expect(_ durability: Durability) { expected = durability }
 
   func reserve(byteCount: Int) throws(StoreError) {
     try ensureRunning()
@@ -69,9 +73,15 @@ final class FileWriter: PageWriter {
     allocations.noteWritten(bytes.count, to: extent, checksum: checksum)
     if store.buffer.append(bytes, at: extent.byteOffset) { return }
     do throws(StoreError) {
-      try flush(endsCommit: false)
+      // Blocks that are on their way to the medium already are costly to write again.
+      if expected != .full, store.buffer.endOffset == extent.byteOffset {
+        try flushBlocks()
+      } else {
+        try flush(endsCommit: false)
+      }
       if !store.buffer.append(bytes, at: extent.byteOffset) {
-        try store.writeOut(bytes, at: extent.byteOffset, isBulk: true)
+        try store.writeOut(
+          bytes, at: extent.byteOffset, isBulk: true, isSentAtOnce: expected == .full)
       }
     } catch {
       failure = error
@@ -79,15 +89,29 @@ final class FileWriter: PageWriter {
     }
   }
 
+  /// Whether the commit is too large to wait for the file to grow ahead of it.
+  private var isBulk: Bool {
+    // The first buffer of bulk work is full before more is allocated.
+    allocations.unitCount > UInt64(WriteBuffer.capacity / 2 / Extent.unitByteCount)
+  }
+
+  /// Writes out the whole blocks of what is gathered, because more follows it.
+  private func flushBlocks() throws(StoreError) {
+    let isBulk = isBulk
+    try store.buffer.flushBlocks { bytes, offset throws(StoreError) in
+      try store.writeOut(bytes, at: offset, isBulk: isBulk, isSentAtOnce: expected == .full)
+    }
+  }
+
   /// Writes out what is gathered; the block of the head only when the commit ends.
   func flush(endsCommit: Bool = true) throws(StoreError) {
     let end = store.state.withLock { Int($0.space.allocationEnd) * Extent.unitByteCount }
-    let isBulk = allocations.unitCount > UInt64(WriteBuffer.capacity / Extent.unitByteCount)
+    let isBulk = isBulk
     let endsRun = store.buffer.endOffset == end
     try store.buffer.flush(
       endsRun: endsRun, endsCommit: endsCommit
     ) { bytes, offset throws(StoreError) in
-      try store.writeOut(bytes, at: offset, isBulk: isBulk)
+      try store.writeOut(bytes, at: offset, isBulk: isBulk, isSentAtOnce: expected == .full)
     }
   }
 

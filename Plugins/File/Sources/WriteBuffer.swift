@@ -17,6 +17,8 @@ final class WriteBuffer: Sendable {
     var front: Int?
     /// Where the first page lies.
     var start = 0
+    /// Where the page lies that reaches the last border of blocks, or begins there.
+    var crossing = 0
 
     var frontByteCount: Int { front == nil ? 0 : FileLayout.blockByteCount }
     /// How many bytes of pages there are.
@@ -67,6 +69,10 @@ final class WriteBuffer: Sendable {
           || gap > 0 && gap < FileLayout.blockByteCount && offset % FileLayout.blockByteCount == 0,
         state.count == 0 || state.count + gap + bytes.count <= Self.capacity
       else { return false }
+      let blocks = (state.start + state.count) / FileLayout.blockByteCount
+      if state.count == 0 || (offset + bytes.count) / FileLayout.blockByteCount > blocks {
+        state.crossing = offset
+      }
       if gap > 0 { state.bytes.append(contentsOf: repeatElement(0, count: gap)) }
       state.bytes.append(contentsOf: bytes)
       noteBounds(state)
@@ -123,6 +129,35 @@ final class WriteBuffer: Sendable {
 
   /// One past the last byte of gathered pages; 0 when there is none.
   var endOffset: Int { state.withLock { $0.count == 0 ? 0 : $0.start + $0.count } }
+
+  /// Hands the whole blocks that are gathered to `write`, which the system takes in less time than parts
+  /// of them, and keeps the rest, where more pages will follow.
+  ///
+  /// What is kept begins at a block, too, and has all of the page that is not whole in the file; a few
+  /// blocks are handed over a second time for that.
+  func flushBlocks(
+    _ write: (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try state.withLock { state throws(StoreError) in
+      let block = FileLayout.blockByteCount
+      let start = state.start
+      let count = (start + state.count) / block * block - start
+      if count <= 0 { return }
+      let kept = max(start, state.crossing / block * block)
+      let front = state.frontByteCount
+      defer {
+        state.bytes.removeSubrange(front..<front + kept - start)
+        state.start = kept
+        noteBounds(state)
+      }
+      let result = state.bytes.withUnsafeBytes { bytes in
+        Result<Void, StoreError> { () throws(StoreError) in
+          try write(UnsafeRawBufferPointer(rebasing: bytes[front..<front + count]), start)
+        }
+      }
+      try result.get()
+    }
+  }
 
   /// Hands the gathered pages to `write`, filled up to a whole block if nothing else lies in it
   /// (`endsRun`), and the block in front if the commit ends (`endsCommit`), and forgets what was

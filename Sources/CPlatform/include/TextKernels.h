@@ -3,6 +3,7 @@
 #ifndef CAMBIUM_TEXT_KERNELS_H
 #define CAMBIUM_TEXT_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -207,6 +208,125 @@ static inline void cambium_pack_lengths(const uint64_t *slots, size_t rows, uint
       end += count;
     }
   }
+}
+
+/// Values that lie one after another, given their lengths of one byte and, in 2 or 4 bytes, where every 16th
+/// begins. Up to 15 bytes behind lengths and values may be read.
+struct cambium_values {
+  const uint8_t *lengths;
+  size_t count;
+  const void *anchors;
+  int anchor_byte_count;
+  const char *bytes;
+  /// Values that end behind so many bytes are passed over.
+  size_t limit;
+};
+
+/// Which of the 16 values from `first` on have a length, as bits.
+static inline unsigned cambium_values_of_length(const struct cambium_values *values, size_t first,
+                                                uint8_t length) {
+  unsigned mask = 0;
+#if CAMBIUM_SSE2
+  __m128i group = _mm_loadu_si128((const __m128i *)(values->lengths + first));
+  mask = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(group, _mm_set1_epi8((char)length)));
+  if (values->count - first < 16) mask &= (1u << (values->count - first)) - 1;
+#else
+  for (size_t i = 0; i < 16 && first + i < values->count; i++) {
+    mask |= (unsigned)(values->lengths[first + i] == length) << i;
+  }
+#endif
+  return mask;
+}
+
+/// Where value `first + i` begins, for a multiple `first` of 16 and `i` below 16.
+static inline size_t cambium_value_place(const struct cambium_values *values, size_t first,
+                                         unsigned i) {
+  size_t place = 0;
+  if (values->anchor_byte_count == 2) {
+    uint16_t anchor;
+    memcpy(&anchor, (const char *)values->anchors + first / 16 * 2, 2);
+    place = anchor;
+  } else {
+    uint32_t anchor;
+    memcpy(&anchor, (const char *)values->anchors + first / 16 * 4, 4);
+    place = anchor;
+  }
+#if CAMBIUM_SSE2
+  static const uint8_t ones[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                   255, 255, 255, 255, 255, 255, 255, 255};
+  __m128i before = _mm_loadu_si128((const __m128i *)(ones + 16 - i));
+  __m128i group = _mm_loadu_si128((const __m128i *)(values->lengths + first));
+  __m128i sums = _mm_sad_epu8(_mm_and_si128(group, before), _mm_setzero_si128());
+  sums = _mm_add_epi64(sums, _mm_srli_si128(sums, 8));
+  place += (size_t)_mm_cvtsi128_si64(sums);
+#else
+  for (unsigned j = 0; j < i; j++) place += values->lengths[first + j];
+#endif
+  return place;
+}
+
+/// Bytes to compare many values of their length with: most differ within the first ones.
+struct cambium_needle {
+  const char *bytes;
+  size_t count;
+  uint64_t head;
+  uint64_t head_bits;
+};
+
+static inline struct cambium_needle cambium_make_needle(const char *bytes, size_t count) {
+  struct cambium_needle needle = {bytes, count, 0, ~0ULL};
+  memcpy(&needle.head, bytes, count < 8 ? count : 8);
+  if (count < 8) needle.head_bits = (1ULL << (8 * count)) - 1;
+  return needle;
+}
+
+static inline bool cambium_is_needle(const char *value, const struct cambium_needle *needle) {
+  uint64_t head;
+  memcpy(&head, value, 8);
+  if (((head ^ needle->head) & needle->head_bits) != 0) return false;
+  return needle->count <= 8 || cambium_equal(value, needle->bytes, needle->count);
+}
+
+/// Sets the bits of the values that equal the needle in `bitmap`.
+static inline void cambium_select_equal(const struct cambium_values *values,
+                                        const struct cambium_needle *needle, uint64_t *bitmap) {
+  if (needle->count > 255) return;
+  for (size_t first = 0; first < values->count; first += 16) {
+    unsigned mask = cambium_values_of_length(values, first, (uint8_t)needle->count);
+    for (; mask != 0; mask &= mask - 1) {
+      unsigned i = (unsigned)__builtin_ctz(mask);
+      size_t place = cambium_value_place(values, first, i);
+      if (place + needle->count > values->limit) continue;
+      if (!cambium_is_needle(values->bytes + place, needle)) continue;
+      bitmap[(first + i) >> 6] |= 1ULL << ((first + i) & 63);
+    }
+  }
+}
+
+/// Puts where the values of a length lie to `places`, which has room for all values, and asks for their
+/// first bytes; returns how many there are.
+static inline size_t cambium_places_of_length(const struct cambium_values *values, size_t length,
+                                              const char **places) {
+  size_t count = 0;
+  if (length > 255) return 0;
+  for (size_t first = 0; first < values->count; first += 16) {
+    unsigned mask = cambium_values_of_length(values, first, (uint8_t)length);
+    for (; mask != 0; mask &= mask - 1) {
+      size_t place = cambium_value_place(values, first, (unsigned)__builtin_ctz(mask));
+      if (place + length > values->limit) continue;
+      places[count] = values->bytes + place;
+      __builtin_prefetch(places[count++]);
+    }
+  }
+  return count;
+}
+
+/// How many of `count` values, which have the needle's length, equal it.
+static inline size_t cambium_count_equal(const char *const *places, size_t count,
+                                         const struct cambium_needle *needle) {
+  size_t total = 0;
+  for (size_t i = 0; i < count; i++) total += cambium_is_needle(places[i], needle);
+  return total;
 }
 
 #endif

@@ -31,7 +31,7 @@ struct BytesPlanner {
     plan.encoding = .variable
     plan.entryCount = rows
     plan.fixedLength = isFixed ? longest : 0
-    setLengths(&plan, longest: longest, heap: heap, isFixed: isFixed)
+    plan.setLengths(longest: longest, heap: heap, isFixed: isFixed)
     if !plan.hasOutboard, rows >= 4 { tryDictionary(&plan, longest: longest, isFixed: isFixed) }
     plan.setBytesFields()
   }
@@ -67,23 +67,6 @@ struct BytesPlanner {
       common.shortest == common.longest && common.prefix == common.longest
     common.suffix = min(common.suffix, common.shortest - common.prefix)
     return common
-  }
-
-  /// Sets widths of lengths and anchors, and the size of everything but codes.
-  private func setLengths(_ plan: inout ColumnPlan, longest: Int, heap: Int, isFixed: Bool) {
-    let affixes = plan.prefix + plan.suffix
-    if isFixed {
-      plan.lengthWidth = 0
-      plan.anchorWidth = 0
-      plan.dataByteCount = affixes + plan.fixedLength * plan.entryCount
-      return
-    }
-    plan.lengthWidth = longest <= 0xff ? 8 : longest <= 0xffff ? 16 : 32
-    plan.anchorWidth = heap <= 0xffff ? 16 : 32
-    let groups = (plan.entryCount + LeafEntry.anchorSpan - 1) / LeafEntry.anchorSpan
-    plan.dataByteCount =
-      aligned8(plan.entryCount * Int(plan.lengthWidth / 8))
-      + aligned8(groups * Int(plan.anchorWidth / 8)) + affixes + heap
   }
 
   /// Replaces the plan by a dictionary if that takes fewer bytes.
@@ -141,7 +124,7 @@ struct BytesPlanner {
     // Without nulls among the entries equal lengths need no list.
     let isFixed = isFixed || heap == longest * distinct
     dictionary.fixedLength = isFixed ? longest : 0
-    setLengths(&dictionary, longest: longest, heap: heap, isFixed: isFixed)
+    dictionary.setLengths(longest: longest, heap: heap, isFixed: isFixed)
     dictionary.dataByteCount += aligned8(PackedIntegers.byteCount(rows, dictionary.width))
     if dictionary.dataByteCount < plan.dataByteCount { plan = dictionary }
   }

@@ -23,6 +23,33 @@ extension ColumnTree {
     return total
   }
 
+  /// How many values of column `spec` equal `needle`; nulls and trees do not.
+  public func countBytes(
+    of spec: ColumnSpec, equalTo needle: UnsafeRawBufferPointer
+  ) throws(StoreError) -> Int {
+    precondition(spec.type == .bytes, "Only a column of bytes has bytes to count.")
+    let isDefaultCounted = !spec.isNullable && needle.isEmpty
+    var count = EqualCount(needle)
+    var total = 0
+    var failure: StoreError?
+    // Lengths, and where the values of the right length lie, come first.
+    var scan = ColumnScan(source: source, column: spec.id, hintByteCount: 512)
+    try scan.run(root) { leaf in
+      guard let column = leaf.column, column.type == .bytes else {
+        if isDefaultCounted { total &+= leaf.rowCount }
+        return
+      }
+      if count.add(column) { return }
+      do throws(StoreError) {
+        total &+= try column.countBytes(equalTo: needle, source: source)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return total &+ count.finish()
+  }
+
   /// The sum of the doubles or floats of column `spec` that are not null.
   ///
   /// The order in which they are added is unspecified, and with it the last bits of the result.
@@ -48,15 +75,18 @@ private struct ColumnScan {
   let column: UInt16
   /// Where the column's directory entry was in the last leaf: likely the same in the next.
   var entryOffset = LeafHeader.byteCount
+  /// How many bytes of the column are hinted at.
+  let hintByteCount: Int
 
   /// How many leaves ahead the first bytes of a leaf are hinted at.
   private static let leavesAhead = 24
   /// How many leaves ahead the column is, when those first bytes have arrived.
   private static let columnsAhead = 10
 
-  init(source: PageSource, column: UInt16) {
+  init(source: PageSource, column: UInt16, hintByteCount: Int = 2048) {
     self.source = source
     self.column = column
+    self.hintByteCount = hintByteCount
   }
 
   /// Calls `visit` with each leaf of the tree at `root`.
@@ -137,14 +167,14 @@ private struct ColumnScan {
     cambium_prefetch(bytes + entryOffset)
   }
 
-  /// Hints at the first 2 KiB of the column; not checked yet, so only believed within the page.
+  /// Hints at the first bytes of the column; not checked yet, so only believed within the page.
   @inline(__always) private func prefetchColumn(_ reference: PageReference) {
     guard let bytes = mapped(reference), entryOffset &+ LeafEntry.byteCount <= reference.byteCount
     else { return }
     let entry = bytes + entryOffset
     guard entry.half(LeafEntry.id) == column else { return }
     let offset = Int(entry.single(LeafEntry.dataOffset))
-    let count = min(Int(entry.single(LeafEntry.dataByteCount)), 2048)
+    let count = min(Int(entry.single(LeafEntry.dataByteCount)), hintByteCount)
     let end = min(offset &+ count, reference.byteCount)
     var line = offset & ~63
     while line < end {
@@ -160,13 +190,11 @@ private struct ColumnScan {
 private struct ScannedLeaf {
   private let page: Page
   let rowCount: Int
-  private let column16: UInt16
   /// Where the column's entry is; 0 when the leaf lacks the column.
   let entryOffset: Int
 
   @inline(__always) init(_ page: Page, column: UInt16, likelyOffset: Int) {
     self.page = page
-    column16 = column
     let bytes = page.bytes
     guard page.byteCount >= LeafHeader.byteCount + LeafHeader.slackByteCount else {
       (rowCount, entryOffset) = (0, 0)
@@ -186,7 +214,12 @@ private struct ScannedLeaf {
   }
 
   /// The column, for whatever the quick ways do not know.
-  var column: LeafColumn? { ColumnLeaf(page).column(column16) }
+  var column: LeafColumn? {
+    if entryOffset == 0 { return nil }
+    return LeafColumn(
+      entry: page.bytes + entryOffset, bytes: page.bytes, byteCount: page.byteCount,
+      rowCount: rowCount, owner: page.owner)
+  }
 
   /// Where the data of the column lies when it is of this form, has no nulls and takes `stride` bytes
   /// a row.
@@ -228,5 +261,18 @@ private struct ScannedLeaf {
     // Null rows hold zero.
     guard let data = data(.double, .raw, stride: 8, allowsNulls: true) else { return nil }
     return cambium_sum_double(data.assumingMemoryBound(to: Double.self), rowCount)
+  }
+}
+
+extension LeafColumn {
+  /// How many values equal `needle`, whatever their form.
+  fileprivate func countBytes(
+    equalTo needle: UnsafeRawBufferPointer, source: PageSource
+  ) throws(StoreError) -> Int {
+    let words = bitmapWordCount
+    let bitmap = UnsafeMutablePointer<UInt64>.allocate(capacity: words)
+    defer { bitmap.deallocate() }
+    try selectBytes(equalTo: needle, into: bitmap, source: source)
+    return (0..<words).reduce(0) { $0 + bitmap[$1].nonzeroBitCount }
   }
 }

@@ -183,8 +183,11 @@ extension ColumnTreeEditor {
 
   /// Gives back what the columns that the layout lacks keep outside of the leaf: they end here.
   func releaseDroppedColumns(_ leaf: ColumnLeaf) throws(StoreError) {
-    for id in leaf.columnIDs {
-      guard let column = leaf.column(id), column.outboard != nil else { continue }
+    for index in 0..<leaf.columnCount {
+      let entry = leaf.page.bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
+      guard entry.single(LeafEntry.outboard) != 0 else { continue }
+      let id = entry.half(LeafEntry.id)
+      guard let column = leaf.column(id) else { continue }
       if let index = layout.index(of: id), layout.columns[index].type == column.type { continue }
       for row in 0..<leaf.rowCount {
         if let cell = Self.outboardCell(leaf, row: row, column: id) { try release(cell) }

@@ -25,7 +25,7 @@ private final class RowRemoval: LeafWork {
   private var next = 0
   private(set) var removedCount = 0
   /// What is left of the leaves before, until it fills a leaf.
-  private var builder: LeafBuilder?
+  private let gather = LeafGather()
   private var sieve = RowSieve()
 
   init(_ editor: ColumnTreeEditor, _ keys: UnsafeBufferPointer<Int64>) {
@@ -45,40 +45,32 @@ private final class RowRemoval: LeafWork {
     try releaseRemoved(leaf)
     try editor.releaseDroppedColumns(leaf)
     if kept.isEmpty { return true }
-    let builder = builder ?? editor.makeBuilder(capacity: leaf.rowCount * 2)
-    self.builder = builder
-    let first = builder.rowCount
-    builder.load(leaf, removed: sieve.removed)
-    builder.keep(kept, from: first)
+    gather.add(leaf, kept, removed: sieve.removed)
     // Only rows of a second leaf are moved on, so that there are never more leaves than before.
-    if first > 0, let end = fullRowCount(builder) {
-      let rest = editor.makeBuilder(capacity: builder.rowCount)
-      rest.append(builder, end..<builder.rowCount)
-      builder.truncate(to: end)
-      try close(into: &children)
-      self.builder = rest
-    }
+    if gather.leafCount > 1, let end = fullRowCount { try close(rows: end, into: &children) }
     return true
   }
 
   /// How many rows fill a leaf, if there are more.
-  private func fullRowCount(_ builder: LeafBuilder) -> Int? {
-    let rows = builder.rowCount
+  private var fullRowCount: Int? {
+    let rows = gather.rowCount
     let options = editor.options
-    let estimate = Int(Double(builder.estimatedByteCount) * editor.packedRatio)
+    let estimate = gather.estimatedByteCount(columnCount: editor.columnCount)
     let fitting = rows * options.leafByteCount / max(1, estimate)
     let end = min(max(fitting, options.minimumRowCount), options.maximumRowCount)
     return end < rows ? end : nil
   }
 
   func close(into children: inout [Child]) throws(StoreError) {
-    guard let builder else { return }
-    self.builder = nil
+    if gather.rowCount > 0 { try close(rows: gather.rowCount, into: &children) }
+  }
+
+  /// Makes a leaf of the first rows that are left.
+  private func close(rows: Int, into children: inout [Child]) throws(StoreError) {
+    let builder = editor.makeBuilder()
     let leaf = editor.spareLeaf ?? DirtyLeaf(builder: builder, scratch: editor.scratch)
     editor.spareLeaf = nil
-    leaf.builder = builder
-    editor.packNow(leaf)
-    let rows = builder.rowCount
+    gather.pack(rows, into: leaf, builder, editor.scratch)
     let first = builder.keys.map { $0[0] } ?? 0
     leaf.builder = nil
     editor.recycle(builder)
@@ -104,90 +96,5 @@ private final class RowRemoval: LeafWork {
         }
       }
     }
-  }
-}
-
-/// Which rows of a leaf stay when those with certain keys go.
-private struct RowSieve: ~Copyable {
-  private var capacity = 512
-  private var rowKeys: UnsafeMutablePointer<Int64>
-  /// For each row 1 if it goes, otherwise 0.
-  private(set) var removed: UnsafeMutablePointer<UInt8>
-  private var rows: UnsafeMutablePointer<Int32>
-  private var keptCount = 0
-
-  init() {
-    rowKeys = .allocate(capacity: capacity)
-    removed = .allocate(capacity: capacity)
-    rows = .allocate(capacity: capacity)
-  }
-
-  deinit {
-    rowKeys.deallocate()
-    removed.deallocate()
-    rows.deallocate()
-  }
-
-  /// The rows that stay, ascending; valid until the next leaf.
-  var kept: UnsafeBufferPointer<Int32> { UnsafeBufferPointer(start: rows, count: keptCount) }
-
-  /// Looks for `keys` from place `next` on in `leaf`; returns the place of the first key above all
-  /// of the leaf's.
-  mutating func sift(
-    _ leaf: ColumnLeaf, _ keys: UnsafeBufferPointer<Int64>, from next: Int
-  ) -> Int {
-    let count = leaf.rowCount
-    if count > capacity { grow(to: count) }
-    removed.update(repeating: 0, count: count)
-    let next = leaf.isDense ? markDense(leaf, keys, next) : mark(leaf, keys, next)
-    var kept = 0
-    for row in 0..<count {
-      rows[kept] = Int32(truncatingIfNeeded: row)
-      kept &+= 1 &- Int(removed[row])
-    }
-    keptCount = kept
-    return next
-  }
-
-  /// Marks the rows with `keys` from place `next` on; the place of the first key above all rows'.
-  private func mark(
-    _ leaf: ColumnLeaf, _ keys: UnsafeBufferPointer<Int64>, _ next: Int
-  ) -> Int {
-    leaf.copyKeys(into: rowKeys)
-    let last = rowKeys[leaf.rowCount - 1]
-    var next = next
-    var row = 0
-    while next < keys.count, keys[next] <= last {
-      let key = keys[next]
-      while rowKeys[row] < key { row &+= 1 }
-      if rowKeys[row] == key { removed[row] = 1 }
-      next &+= 1
-    }
-    return next
-  }
-
-  /// The same where the keys are those from the first one on, one after another.
-  private func markDense(
-    _ leaf: ColumnLeaf, _ keys: UnsafeBufferPointer<Int64>, _ next: Int
-  ) -> Int {
-    let first = leaf.key(at: 0)
-    let last = leaf.key(at: leaf.rowCount - 1)
-    var next = next
-    while next < keys.count, keys[next] <= last {
-      let row = keys[next] &- first
-      if row >= 0 { removed[Int(row)] = 1 }
-      next &+= 1
-    }
-    return next
-  }
-
-  private mutating func grow(to count: Int) {
-    rowKeys.deallocate()
-    removed.deallocate()
-    rows.deallocate()
-    capacity = count
-    rowKeys = .allocate(capacity: count)
-    removed = .allocate(capacity: count)
-    rows = .allocate(capacity: count)
   }
 }

@@ -59,6 +59,9 @@ extension ColumnTreeEditor {
         separator: branch.separator(index), reference: branch.reference(index),
         rowCount: branch.rowCount(index))
       let high = index + 1 < branch.count ? branch.separator(index + 1) &- 1 : high
+      if level == 1, index + 1 < branch.count {
+        context.source.prefetch(branch.reference(index + 1))
+      }
       var isRewritten = false
       if isPositional || work.concerns(high) {
         isRewritten =
@@ -97,10 +100,17 @@ extension ColumnTreeEditor {
   private func rewrite(
     leaf child: Child, _ work: some LeafWork, into children: inout [Child]
   ) throws(StoreError) -> Bool {
+    let page: Page
     if child.reference.isDirty {
-      packNow(unsafeDowncast(context.dirty[child.reference.dirtyIndex], to: DirtyLeaf.self))
+      let dirty = unsafeDowncast(
+        context.dirty[child.reference.dirtyIndex], to: DirtyLeaf.self)
+      packNow(dirty)
+      // The work may use the leaf after it was given back.
+      page = Page(bytes: dirty.bytes, byteCount: dirty.byteCount, owner: dirty)
+    } else {
+      page = try context.source.page(child.reference, .columnLeaf)
     }
-    let leaf = ColumnLeaf(try context.source.page(child.reference, .columnLeaf))
+    let leaf = ColumnLeaf(page)
     guard leaf.rowCount > 0, leaf.isPositional == isPositional else {
       throw ColumnTree.wrongCount(child.reference)
     }

@@ -211,8 +211,19 @@ extension BytesColumn {
   func selectRows(
     equalTo body: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>
   ) {
-    let wanted = LeafColumn.PackedRange(low: UInt64(body.count), span: 0)
     let width = column.lengthWidth
+    if width == 8 {
+      var values = shortValues
+      // An empty needle has no address.
+      var needle = cambium_make_needle(
+        (body.baseAddress ?? lengths).assumingMemoryBound(to: CChar.self), body.count)
+      cambium_select_equal(&values, &needle, bitmap)
+      if column.hasNulls {
+        for word in 0..<column.bitmapWordCount { bitmap[word] &= column.presence(word) }
+      }
+      return
+    }
+    let wanted = LeafColumn.PackedRange(low: UInt64(body.count), span: 0)
     if width == 0 && fixedLength != body.count { return }
     if UInt64(body.count) > PackedIntegers.maximum(width) && width > 0 { return }
     for word in 0..<column.bitmapWordCount {
@@ -233,6 +244,14 @@ extension BytesColumn {
       }
       bitmap[word] = equal
     }
+  }
+
+  /// The stored bytes of all rows, given that their lengths have one byte.
+  @inline(__always) var shortValues: cambium_values {
+    cambium_values(
+      lengths: lengths.assumingMemoryBound(to: UInt8.self), count: entryCount, anchors: anchors,
+      anchor_byte_count: Int32(column.anchorWidth &>> 3),
+      bytes: heap.assumingMemoryBound(to: CChar.self), limit: heapByteCount)
   }
 
   /// Marks the rows whose stored bytes contain the needle: the heap is searched as a whole, and each

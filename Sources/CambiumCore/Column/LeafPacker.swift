@@ -14,16 +14,36 @@ struct ColumnPlan {
   var extra: UInt64 = 0
   /// The column's place among those of the leaf.
   var index = 0
+  /// Whether its cells come from packed leaves, as they lie.
+  var isGathered = false
 
   // Columns of bytes.
   var prefix = 0
   var suffix = 0
   var entryCount = 0
   var fixedLength = 0
+  /// The first of the parts that a ``LeafGather`` found of the column.
+  var firstPart = 0
 
   mutating func setBytesFields() {
     base = Int64(fixedLength) | Int64(entryCount) << 32
     extra = UInt64(prefix) | UInt64(suffix) << 32
+  }
+
+  /// Sets widths of lengths and anchors, and the size of everything but codes.
+  mutating func setLengths(longest: Int, heap: Int, isFixed: Bool) {
+    let affixes = prefix + suffix
+    if isFixed {
+      (lengthWidth, anchorWidth) = (0, 0)
+      dataByteCount = affixes + fixedLength * entryCount
+      return
+    }
+    lengthWidth = longest <= 0xff ? 8 : longest <= 0xffff ? 16 : 32
+    anchorWidth = heap <= 0xffff ? 16 : 32
+    let groups = (entryCount + LeafEntry.anchorSpan - 1) / LeafEntry.anchorSpan
+    dataByteCount =
+      aligned8(entryCount * Int(lengthWidth / 8)) + aligned8(groups * Int(anchorWidth / 8))
+      + affixes + heap
   }
 }
 
@@ -31,12 +51,15 @@ struct ColumnPlan {
 struct LeafPacker {
   private let builder: LeafBuilder
   private let scratch: PackScratch
+  /// Rows of packed leaves that take the place of the builder's cells.
+  private let gather: LeafGather?
   private var rows: Int { builder.rowCount }
   private var bitmapByteCount: Int { (rows + 7) / 8 }
 
-  init(_ builder: LeafBuilder, scratch: PackScratch) {
+  init(_ builder: LeafBuilder, scratch: PackScratch, gather: LeafGather? = nil) {
     self.builder = builder
     self.scratch = scratch
+    self.gather = gather
   }
 
   /// Writes the packed leaf to `page`, growing it as needed.
@@ -135,6 +158,10 @@ struct LeafPacker {
   // MARK: Plans
 
   private func plan(_ column: UnsafeMutablePointer<BuilderColumn>, index: Int) -> ColumnPlan {
+    if let gather {
+      if let plan = gather.plan(column.pointee, index: index) { return plan }
+      gather.load(&column.pointee)
+    }
     var plan = ColumnPlan()
     plan.index = index
     let source = column.pointee
@@ -241,9 +268,14 @@ struct LeafPacker {
     entry.put(byte: plan.anchorWidth, LeafEntry.anchorWidth)
     entry.put(word: UInt64(bitPattern: plan.base), LeafEntry.base)
     entry.put(word: plan.extra, LeafEntry.extra)
-    if plan.hasNulls, let nulls = column.pointee.nulls {
+    let gather = plan.isGathered ? gather : nil
+    if plan.hasNulls {
       entry.put(single: UInt32(cursor), LeafEntry.nulls)
-      writeBitmap(nulls, to: page + cursor)
+      if let gather {
+        gather.writeNulls(plan, to: page + cursor)
+      } else if let nulls = column.pointee.nulls {
+        writeBitmap(nulls, to: page + cursor)
+      }
       cursor += aligned8(bitmapByteCount)
     }
     if plan.hasOutboard {
@@ -256,7 +288,11 @@ struct LeafPacker {
     if plan.dataByteCount == 0 { return }
     entry.put(single: UInt32(cursor), LeafEntry.dataOffset)
     entry.put(single: UInt32(plan.dataByteCount), LeafEntry.dataByteCount)
-    writeData(plan, column, to: page + cursor)
+    if let gather {
+      gather.writeData(plan, to: page + cursor)
+    } else {
+      writeData(plan, column, to: page + cursor)
+    }
     cursor += aligned8(plan.dataByteCount)
   }
 

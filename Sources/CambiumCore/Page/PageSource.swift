@@ -1,3 +1,5 @@
+import CPlatform
+
 /// Reads pages of one version: checked at first touch, trusted afterwards.
 ///
 /// For a mapped store without codec a read of a trusted page is an addition and a compare. All other
@@ -55,6 +57,19 @@ public final class PageSource: @unchecked Sendable {
         bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: nil)
     }
     return try untrustedPage(reference, kind)
+  }
+
+  /// Hints that all of a page will be read next, if it is mapped.
+  func prefetch(_ reference: PageReference) {
+    guard let base, !reference.isDirty,
+      reference.byteOffset &+ reference.byteCount <= readableByteCount
+    else { return }
+    var line = base + reference.byteOffset
+    let end = line + reference.byteCount
+    while line < end {
+      cambium_prefetch(line)
+      line += 64
+    }
   }
 
   /// The page at `reference`, wherever it is; the slow half of ``page(_:_:)``.

@@ -138,6 +138,10 @@ public protocol PageWriter: AnyObject {
   /// The engine writes some of them again with each commit.
   var vacating: Vacating? { get }
 
+  /// Says how durable the version will likely have to be, so that nothing is sent to the medium early
+  /// for a version that does not wait for it; ``Durability/full`` unless said otherwise.
+  func expect(_ durability: Durability)
+
   /// Says that about `byteCount` bytes will be allocated next, so that they can lie together.
   func reserve(byteCount: Int) throws(StoreError)
 
@@ -195,6 +199,9 @@ public struct Vacating: Hashable, Sendable {
 extension PageWriter {
   /// All pages are welcome where they are.
   public var vacating: Vacating? { nil }
+
+  /// Makes no difference.
+  public func expect(_ durability: Durability) {}
 
   /// Writes without looking at `checksum`.
   public func write(

@@ -54,7 +54,7 @@ private final class RowSorter {
       ends = try readByDigit()
     } else {
       try forEachLeaf(plan.parts) { leaf, place throws(StoreError) in
-        comparison.note(leaf, of: tree.count)
+        comparison.note(leaf, at: place, of: tree.count)
         let integers = integers.room(leaf.rowCount)
         try plan.read(plan.parts, leaf, at: place, into: items.start + place, integers, tree.source)
       }
@@ -85,7 +85,7 @@ private final class RowSorter {
     }
     let starts = Array(UnsafeBufferPointer(start: counts.start, count: counts.capacity))
     try forEachLeaf(plan.parts) { leaf, place throws(StoreError) in
-      comparison.note(leaf, of: tree.count)
+      comparison.note(leaf, at: place, of: tree.count)
       Self.distribute(
         try read(plan.parts, leaf, place), leaf.rowCount, shift, counts.start, to: items.start,
         tree.count)

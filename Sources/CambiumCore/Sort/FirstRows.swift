@@ -14,8 +14,16 @@ struct FirstRows: ~Copyable {
   private var count = 0
   /// The last of the best rows, once there are enough of them.
   private var last: SortItem?
+  /// What the first column must be to sort no later than that.
+  private var bound: FirstColumnBound?
   /// Rows of the last leaves that must be looked at.
   private var candidates = GrowingMemory<Candidate>(capacity: batchCount)
+  /// The leaves of these rows, the places of their first rows, and their texts.
+  private var leaves: [ColumnLeaf] = []
+  private var firsts = GrowingMemory<Int>(capacity: batchCount)
+  private var texts = GrowingMemory<PlainTexts>(capacity: batchCount)
+  /// The place of the first row of the last leaf that may have one of the best rows.
+  private var notedFirst = -1
   private let isExact: Bool
   private let firstPart: SortPlan.Part?
   /// The second part, if it is the last one and of bytes.
@@ -25,6 +33,7 @@ struct FirstRows: ~Copyable {
   private var leafItems = RowScratch<SortItem>()
 
   private struct Candidate: BitwiseCopyable {
+    /// Its place among the leaves of candidates.
     var leaf: Int
     var row: Int
     /// With the first part's share.
@@ -32,7 +41,7 @@ struct FirstRows: ~Copyable {
   }
 
   /// How many rows are looked at together, so that they wait for memory together.
-  private static let batchCount = 64
+  private static let batchCount = 128
 
   init(_ tree: ColumnTree, _ plan: SortPlan, limit: Int) {
     self.tree = tree
@@ -59,7 +68,6 @@ struct FirstRows: ~Copyable {
       guard place + leaf.rowCount <= tree.count else {
         throw ColumnTree.wrongCount(tree.root.reference)
       }
-      comparison.note(leaf, of: tree.count)
       try look(at: leaf, place)
       place += leaf.rowCount
       isValid = try cursor.next()
@@ -72,20 +80,31 @@ struct FirstRows: ~Copyable {
 
   /// Looks at the rows of a leaf that may be among the first.
   private mutating func look(at leaf: ColumnLeaf, _ place: Int) throws(StoreError) {
-    guard let last, let part = firstPart, let bound = part.bound(last),
-      let column = leaf.column(bound.column), column.type == .int
+    guard let bound, let part = firstPart, let column = leaf.column(bound.column),
+      column.type == .int
     else { return try lookAtAll(of: leaf, place) }
     let words = column.bitmapWordCount
     let bitmap = bitmaps.room(words)
     bound.select(column, into: bitmap)
     var marked = 0
     for word in 0..<words { marked &+= bitmap[word].nonzeroBitCount }
+    if marked == 0 { return }
     if marked > leaf.rowCount / 4 { return try lookAtAll(of: leaf, place) }
+    if candidates.count &+ marked > Self.batchCount { try lookAtCandidates() }
+    let texts = textPart.map { PlainTexts(leaf, $0.term.column.id) }
+    let index = leaves.count
+    leaves.append(leaf)
+    firsts.append(place)
+    if let texts { self.texts.append(texts) }
     for word in 0..<words {
       var bits = bitmap[word]
       while bits != 0 {
         let row = word &* 64 &+ bits.trailingZeroBitCount
-        try add(column.isNull(row) ? nil : part.word(column.int(row)), row, place)
+        // What tells where its text lies arrives while more rows are found.
+        texts?.prefetchPlace(row)
+        var item = SortItem(high: 0, low: UInt64(place &+ row))
+        part.put(column.isNull(row) ? nil : part.word(column.int(row)), &item)
+        candidates.append(Candidate(leaf: index, row: row, item: item))
         bits &= bits &- 1
       }
     }
@@ -93,30 +112,18 @@ struct FirstRows: ~Copyable {
 
   /// Keeps the rows of a leaf that may be among the first.
   private mutating func lookAtAll(of leaf: ColumnLeaf, _ place: Int) throws(StoreError) {
+    try lookAtCandidates()
     let rows = leaf.rowCount
     let all = leafItems.room(rows)
     try plan.read(plan.parts, leaf, at: place, into: all, integers.room(rows), tree.source)
-    for row in 0..<rows { try keep(all[row]) }
-  }
-
-  /// Notes a row of the last leaf, given its share of the first column, and asks for what tells where
-  /// its text lies.
-  @inline(__always) private mutating func add(
-    _ word: SortWord?, _ row: Int, _ place: Int
-  ) throws(StoreError) {
-    let leaf = comparison.texts.count &- 1
-    if textPart != nil { comparison.texts[leaf].prefetchPlace(row) }
-    var item = SortItem(high: 0, low: UInt64(place &+ row))
-    firstPart?.put(word, &item)
-    candidates.append(Candidate(leaf: comparison.leaves.count &- 1, row: row, item: item))
-    if candidates.count == Self.batchCount { try lookAtCandidates() }
+    for row in 0..<rows where isAmongFirst(all[row]) { try keep(all[row], leaf, place) }
   }
 
   /// Keeps the noted rows that may be among the first.
   private mutating func lookAtCandidates() throws(StoreError) {
     if textPart != nil {
       for index in 0..<candidates.count {
-        let texts = comparison.texts[candidates[index].leaf]
+        let texts = texts[candidates[index].leaf]
         if texts.isPlain { texts.prefetch(candidates[index].row) }
       }
     }
@@ -125,26 +132,43 @@ struct FirstRows: ~Copyable {
       var item = candidate.item
       // Most are turned away by their first column, which has become stricter meanwhile.
       if let last, last.high < item.high { continue }
-      if let textPart, comparison.texts[candidate.leaf].isPlain {
-        let text = comparison.texts[candidate.leaf].text(candidate.row)
+      if let textPart, texts[candidate.leaf].isPlain {
+        let text = texts[candidate.leaf].text(candidate.row)
         if let start = text.baseAddress {
           textPart.put(SortWord(reading16: start, text.count), &item)
         }
       } else {
-        let leaf = comparison.leaves[candidate.leaf]
+        let leaf = leaves[candidate.leaf]
         for part in plan.parts.dropFirst() {
           let cells = SortCells(part.column(of: leaf), part, tree.source)
           part.put(try cells.word(candidate.row), &item)
         }
       }
-      try keep(item)
+      if isAmongFirst(item) {
+        try keep(item, leaves[candidate.leaf], firsts[candidate.leaf])
+      }
     }
     candidates.removeAll()
+    leaves.removeAll(keepingCapacity: true)
+    firsts.removeAll()
+    texts.removeAll()
   }
 
-  @inline(__always) private mutating func keep(_ item: SortItem) throws(StoreError) {
+  /// Whether a row may be among the first, as far as those met so far tell.
+  @inline(__always) private func isAmongFirst(_ item: SortItem) -> Bool {
     // Of rows with the same prefix the earlier is first, unless there is more to compare.
-    if let last, last < item, isExact || !item.isTied(with: last) { return }
+    guard let last else { return true }
+    return !(last < item) || !isExact && item.isTied(with: last)
+  }
+
+  /// Keeps a row of `leaf`, whose first row is at `first`; leaves come in their order.
+  private mutating func keep(
+    _ item: SortItem, _ leaf: ColumnLeaf, _ first: Int
+  ) throws(StoreError) {
+    if notedFirst != first {
+      comparison.note(leaf, at: first)
+      notedFirst = first
+    }
     items[count] = item
     count &+= 1
     if count == capacity { try settle() }
@@ -155,7 +179,10 @@ struct FirstRows: ~Copyable {
     sorter.sort(items, count)
     try comparison.sortTies(items, count)
     count = min(count, limit)
-    if count == limit { last = items[limit - 1] }
+    if count == limit {
+      last = items[limit - 1]
+      bound = firstPart?.bound(items[limit - 1])
+    }
   }
 }
 

@@ -25,6 +25,39 @@ struct GrowingMemory<Element: BitwiseCopyable>: ~Copyable {
     count &+= 1
   }
 
+  /// Appends all of `elements`.
+  mutating func append(_ elements: UnsafeBufferPointer<Element>) {
+    reserveMore(elements.count)
+    if let first = elements.baseAddress {
+      (start + count).update(from: first, count: elements.count)
+    }
+    count &+= elements.count
+  }
+
+  /// Appends `element` as often as `count` says.
+  mutating func append(repeating element: Element, count: Int) {
+    reserveMore(count)
+    (start + self.count).update(repeating: element, count: count)
+    self.count &+= count
+  }
+
+  /// Counts `count` elements that were written behind the last one.
+  mutating func extend(by count: Int) {
+    self.count &+= count
+    assert(self.count <= capacity, "Elements are where there is room.")
+  }
+
+  /// Drops the first `count` elements.
+  mutating func removeFirst(_ count: Int) {
+    start.update(from: start + count, count: self.count &- count)
+    self.count &-= count
+  }
+
+  /// Makes room for `more` elements behind those there are.
+  @inline(__always) mutating func reserveMore(_ more: Int) {
+    if count &+ more > capacity { reserve(max(count &+ more, capacity &* 2)) }
+  }
+
   @inline(never) mutating func reserve(_ capacity: Int) {
     if capacity <= self.capacity { return }
     let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)

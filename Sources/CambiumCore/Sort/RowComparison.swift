@@ -8,7 +8,7 @@ final class RowComparison {
   private let firstOpenTerm: Int
   private let source: PageSource
   /// The leaves in their order, and the place of the first row of each.
-  private(set) var leaves: [ColumnLeaf] = []
+  @exclusivity(unchecked) private(set) final var leaves: [ColumnLeaf] = []
   // Exclusivity is not checked: one user, and no access to these calls out.
   @exclusivity(unchecked) private final var firsts = GrowingMemory<Int>()
   @exclusivity(unchecked) private final var rowCount = 0
@@ -43,8 +43,9 @@ final class RowComparison {
     textColumn = open?.column.type == .bytes ? open?.column.id : nil
   }
 
-  /// Makes the rows of a leaf known; leaves come in their order, of `count` rows in all.
-  func note(_ leaf: ColumnLeaf, of count: Int) {
+  /// Makes the rows of a leaf known, the first of them at `first` of about `count` in all; leaves come in
+  /// their order, and only those that are known may have rows to compare.
+  func note(_ leaf: ColumnLeaf, at first: Int, of count: Int = 0) {
     if leaves.isEmpty {
       let leafCount = count / max(1, leaf.rowCount) * 5 / 4 + 16
       leaves.reserveCapacity(leafCount)
@@ -52,9 +53,9 @@ final class RowComparison {
       if textColumn != nil { texts.reserve(leafCount) }
     }
     leaves.append(leaf)
-    firsts.append(rowCount)
+    firsts.append(first)
     if let textColumn { texts.append(PlainTexts(leaf, textColumn)) }
-    rowCount += leaf.rowCount
+    rowCount = first + leaf.rowCount
     leavesPerRow = Double(leaves.count) / Double(max(1, rowCount))
   }
 

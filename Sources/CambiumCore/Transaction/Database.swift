@@ -95,9 +95,15 @@ public final class Database: Sendable {
   ///
   /// Throws ``StoreError/tooManyVersions(count:limit:)`` when more versions are pinned than
   /// ``DatabaseOptions/maximumNumberOfActiveVersions`` allows; the way out is to release snapshots.
-  public func beginWrite() throws(StoreError) -> WriteTransaction {
+  ///
+  /// `durability` is what the commit will likely ask for. It is a hint: a large transaction that expects
+  /// to be durable sends pages to the medium before it commits, others leave that to the system.
+  public func beginWrite(
+    expecting durability: Durability = .full
+  ) throws(StoreError) -> WriteTransaction {
     try checkActiveVersions(limit: options.maximumNumberOfActiveVersions)
     let writer = try store.beginWrite()
+    writer.expect(durability)
     do throws(StoreError) {
       let pin = try store.pin()
       return WriteTransaction(database: self, writer: writer, source: makeSource(pin))

@@ -138,12 +138,11 @@ public struct KeyTree: Sendable {
         return max(0, try rank(of: upper, below: page, level) - rank(of: lower, below: page, level))
       }
       reference = node.child(index)
+      if level == 2 { prefetchLeaf(reference, keyCount: node.childRowCount(index)) }
       withExtendedLifetime(page) {}
       level &-= 1
     }
     let page = try source.page(reference, .keyLeaf)
-    // What all keys share lies at the end.
-    cambium_prefetch(page.bytes + (page.byteCount &- 64))
     let node = KeyNode(page)
     let first = node.search(lower, from: 0, header: KeyNode.leafCellHeader).index
     // Mostly the end is near: twice as far each time, then in between.
@@ -159,6 +158,23 @@ public struct KeyTree: Sendable {
     ).index
     withExtendedLifetime(page) {}
     return end &- first
+  }
+
+  /// Hints at all slots of a leaf of `keyCount` keys, and at what the keys share: a search that comes to
+  /// them one after the other waits for each.
+  private func prefetchLeaf(_ reference: PageReference, keyCount: Int) {
+    guard let base = source.base,
+      reference.byteOffset &+ reference.byteCount <= source.readableByteCount
+    else { return }
+    let bytes = base + reference.byteOffset
+    cambium_prefetch(bytes)
+    cambium_prefetch(bytes + (reference.byteCount &- 64))
+    var line = 64
+    let end = min(16 &+ keyCount &* 8, reference.byteCount)
+    while line < end {
+      cambium_prefetch(bytes + line)
+      line &+= 64
+    }
   }
 
   /// How many keys below the branch `page` on level `level` are below `key`.

@@ -8,6 +8,7 @@ final class CountingDevice: Device {
   private struct State {
     var syncCount = 0
     var heldCount = 0
+    var startCount = 0
     var holdsSyncs = false
     var failsSyncs = false
   }
@@ -33,6 +34,8 @@ final class CountingDevice: Device {
   }
 
   var syncCount: Int { state.withLock { $0.syncCount } }
+  /// How often a range was to start on its way to the medium.
+  var startCount: Int { state.withLock { $0.startCount } }
   /// How many syncs were held up.
   var heldCount: Int { state.withLock { $0.heldCount } }
   var holdsSyncs: Bool {
@@ -51,7 +54,7 @@ final class CountingDevice: Device {
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
     try inner.write(bytes, at: offset)
   }
-  func startWriting(byteCount: Int, at offset: Int) {}
+  func startWriting(byteCount: Int, at offset: Int) { state.withLock { $0.startCount += 1 } }
   func truncate(to byteCount: Int) throws(DeviceError) { try inner.truncate(to: byteCount) }
   func map(byteCount: Int) throws(DeviceError) -> Mapping? { try inner.map(byteCount: byteCount) }
   func sync() throws(DeviceError) {

@@ -14,7 +14,10 @@ extension CambiumEngine: ColumnUpdating {
 extension CambiumEngine: Deleting {
   func removeOddKeys() throws {
     let count = try read { tree in Int64(tree.count) }
-    let keys = Array(stride(from: Int64(1), to: count, by: 2))
+    let keys = [Int64](unsafeUninitializedCapacity: Int(count / 2)) { keys, filled in
+      filled = Int(count / 2)
+      for place in 0..<filled { keys[place] = Int64(place * 2 + 1) }
+    }
     try write { editor in _ = try editor.remove(keys: keys) }
   }
 

@@ -2,8 +2,9 @@ import CambiumCore
 
 extension CambiumEngine: TextScanning {
   func count(named name: [UInt8]) throws -> Int {
-    try countNames { names, bitmap, source throws(StoreError) in
-      try names.select(equalTo: name, into: bitmap, source)
+    let names = ColumnSpec(id: Column.name, type: .bytes, isNullable: false)
+    return try read { tree in
+      try name.withUnsafeBytes { try tree.countBytes(of: names, equalTo: $0) }
     }
   }
 
@@ -37,14 +38,6 @@ extension CambiumEngine: TextScanning {
 }
 
 extension LeafColumn {
-  fileprivate func select(
-    equalTo bytes: [UInt8], into bitmap: UnsafeMutablePointer<UInt64>, _ source: PageSource
-  ) throws(StoreError) {
-    try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
-      try selectBytes(equalTo: UnsafeRawBufferPointer(bytes), into: bitmap, source: source)
-    }
-  }
-
   fileprivate func select(
     containing bytes: [UInt8], into bitmap: UnsafeMutablePointer<UInt64>, _ source: PageSource
   ) throws(StoreError) {

@@ -54,10 +54,11 @@ final class CambiumEngine: Engine {
 
   /// Changes the table in one transaction.
   func write(isDurable: Bool = true, _ change: (TableEditor) throws -> Void) throws {
-    let transaction = try opened().beginWrite()
+    let durability: Durability = isDurable ? .full : .none
+    let transaction = try opened().beginWrite(expecting: durability)
     guard let editor = try transaction.editTable(Self.table) else { throw NotOpen() }
     try change(editor)
-    _ = try transaction.commit(durability: isDurable ? .full : .none)
+    _ = try transaction.commit(durability: durability)
   }
 
   /// Reads the newest version.

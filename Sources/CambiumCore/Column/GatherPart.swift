@@ -1,0 +1,75 @@
+/// A column of a leaf that rows are picked from, and these rows.
+///
+/// Says what a ``LeafColumn`` says, but for what keeps the page, so that it is copied as plain bytes.
+struct GatherPart: BitwiseCopyable {
+  let type: ColumnType
+  let encoding: ColumnEncoding
+  let width: UInt8
+  let base: Int64
+  let extra: UInt64
+  let data: UnsafeRawPointer
+  let nulls: UnsafePointer<UInt8>?
+  let hasOutboard: Bool
+  /// The rows that were picked, ascending.
+  let rows: UnsafePointer<Int32>
+  let count: Int
+  /// How many rows of other leaves stand before them.
+  let place: Int
+  /// For each row of the leaf 1 if it is left out; tells of those between the first and the last one
+  /// that was picked.
+  let removed: UnsafePointer<UInt8>
+
+  // Columns of bytes.
+  let lengthWidth: UInt8
+  let fixedLength: Int
+  let storedLengths: UnsafePointer<UInt8>
+  let heap: UnsafePointer<CChar>
+  let heapByteCount: Int
+  let prefix: UnsafeRawBufferPointer
+  let suffix: UnsafeRawBufferPointer
+  /// Where the lengths of all values were copied to.
+  var lengths = 0
+
+  @inline(__always) init(
+    _ column: LeafColumn, _ rows: UnsafeBufferPointer<Int32>, at place: Int,
+    removed: UnsafePointer<UInt8>
+  ) {
+    (type, encoding, width) = (column.type, column.encoding, column.width)
+    (base, extra, data) = (column.base, column.extra, column.data)
+    nulls = column.nulls?.assumingMemoryBound(to: UInt8.self)
+    hasOutboard = column.outboard != nil
+    self.rows = rows.baseAddress.unsafelyUnwrapped
+    count = rows.count
+    self.place = place
+    self.removed = removed
+    lengthWidth = column.lengthWidth
+    let nothing = UnsafeRawBufferPointer(start: column.data, count: 0)
+    if column.type == .bytes, let bytes = BytesColumn(column) {
+      fixedLength = bytes.fixedLength
+      storedLengths = bytes.lengths.assumingMemoryBound(to: UInt8.self)
+      heap = bytes.heap.assumingMemoryBound(to: CChar.self)
+      heapByteCount = bytes.heapByteCount
+      (prefix, suffix) = (bytes.prefix, bytes.suffix)
+    } else {
+      fixedLength = 0
+      storedLengths = column.data.assumingMemoryBound(to: UInt8.self)
+      heap = column.data.assumingMemoryBound(to: CChar.self)
+      heapByteCount = -1
+      (prefix, suffix) = (nothing, nothing)
+    }
+  }
+
+  /// The first row that was picked, and the one behind the last.
+  var firstRow: Int { Int(rows[0]) }
+  var endRow: Int { Int(rows[count &- 1]) &+ 1 }
+
+  /// Whether rows of this column may stand beside rows of `other` as they lie.
+  func isPacked(like other: GatherPart) -> Bool {
+    guard type == other.type, encoding == other.encoding else { return false }
+    if type == .bytes {
+      return encoding == .variable && !hasOutboard && lengthWidth <= 8 && fixedLength <= 0xff
+        && heapByteCount >= 0
+    }
+    return width == other.width && base == other.base && extra == other.extra
+  }
+}

@@ -1,0 +1,93 @@
+import CPlatform
+
+/// Columns that are packed alike in all leaves, gathered as they lie.
+extension LeafGather {
+  /// How a column is gathered; nil when the leaves do not agree on how it is packed.
+  func plan(_ column: BuilderColumn, index: Int) -> ColumnPlan? {
+    var plan = ColumnPlan()
+    plan.index = index
+    plan.isGathered = true
+    plan.firstPart = partCount
+    guard let parts = findParts(of: column.id) else { return nil }
+    guard let model = parts.first else {
+      plan.isAbsent = true
+      return plan
+    }
+    var nullCount = 0
+    for part in parts {
+      guard part.type == column.type, part.isPacked(like: model) else { return nil }
+      guard let nulls = part.nulls else { continue }
+      if !column.isNullable { return nil }
+      nullCount += cambium_count_bits(nulls, part.rows, part.count)
+    }
+    if nullCount == rowCount {
+      plan.isAbsent = true
+      return plan
+    }
+    plan.hasNulls = nullCount > 0
+    plan.encoding = model.encoding
+    if model.type == .bytes { return planBytes(parts, plan) }
+    (plan.width, plan.base, plan.extra) = (model.width, model.base, model.extra)
+    switch model.encoding {
+    case .packed: plan.dataByteCount = PackedIntegers.byteCount(rowCount, model.width)
+    case .bitmap: plan.dataByteCount = (rowCount + 7) / 8
+    case .raw: plan.dataByteCount = rowCount * column.stride
+    default: plan.dataByteCount = 0
+    }
+    return plan
+  }
+
+  /// Writes the bitmap of nulls to `bitmap`, which is zero.
+  func writeNulls(_ plan: ColumnPlan, to bitmap: UnsafeMutableRawPointer) {
+    for part in parts(from: plan.firstPart) {
+      guard let nulls = part.nulls else { continue }
+      gatherBits(nulls, part, to: bitmap)
+    }
+  }
+
+  /// Writes the data of a column to `data`, which is zero.
+  func writeData(_ plan: ColumnPlan, to data: UnsafeMutableRawPointer) {
+    if plan.encoding == .variable { return writeBytes(plan, to: data) }
+    for part in parts(from: plan.firstPart) {
+      switch (part.type, part.encoding) {
+      case (.bool, .bitmap): gatherBits(part.data, part, to: data)
+      case (.float, .raw): gather(UInt32.self, part, to: data)
+      case (.double, .raw): gather(UInt64.self, part, to: data)
+      case (.wide, .raw): gather((UInt64, UInt64).self, part, to: data)
+      case (.int, .packed):
+        switch part.width {
+        case 8: gather(UInt8.self, part, to: data)
+        case 16: gather(UInt16.self, part, to: data)
+        case 32: gather(UInt32.self, part, to: data)
+        case 64: gather(UInt64.self, part, to: data)
+        case 1: gatherBits(part.data, part, to: data)
+        default:
+          for index in 0..<part.count {
+            let value = PackedIntegers.load(part.data, part.width, Int(part.rows[index]))
+            PackedIntegers.store(value, data, part.width, part.place &+ index)
+          }
+        }
+      default: return
+      }
+    }
+  }
+
+  private func gatherBits(
+    _ bits: UnsafeRawPointer, _ part: GatherPart, to target: UnsafeMutableRawPointer
+  ) {
+    cambium_gather_bits(
+      bits.assumingMemoryBound(to: UInt8.self), part.rows, part.count,
+      target.assumingMemoryBound(to: UInt8.self), part.place)
+  }
+
+  /// Copies the elements of a part's rows to `target`, behind those of the parts before.
+  @inline(__always)
+  private func gather<Element: BitwiseCopyable>(
+    _: Element.Type, _ part: GatherPart, to target: UnsafeMutableRawPointer
+  ) {
+    // Segments begin at multiples of 8, as elements of any size do that lie in them.
+    let from = part.data.assumingMemoryBound(to: Element.self)
+    let to = target.assumingMemoryBound(to: Element.self) + part.place
+    for index in 0..<part.count { to[index] = from[Int(part.rows[index])] }
+  }
+}
