@@ -7,8 +7,8 @@ STORE ?= file
 CODEC ?= none
 AT ?=
 
-.PHONY: test demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects bench-space \
-  bench-codecs install lint docs clean
+.PHONY: test demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
+  bench-space bench-codecs bench-stores install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
@@ -64,7 +64,14 @@ bench-codecs: install
 	$(SWIFT) build $(TRAITS) --configuration release --product Flights
 	$(SWIFT) build $(TRAITS) --configuration release --product bench-codecs
 	@store="$(AT)"; [ -n "$$store" ] || { store=$$(mktemp -d)/flights.cambium; \
-	  .build/release/Flights --at "$$store" >/dev/null; }; .build/release/bench-codecs "$$store"
+	  .build/release/Flights --at "$$store" >/dev/null; }; .build/release/bench-codecs codecs "$$store"
+
+# The same work over memory, file and RocksDB, each plain and with codecs. ROWS=1000000, ROUNDS=3 and
+# FOLDER=/tmp, whose medium is measured, are options.
+bench-stores: install
+	$(SWIFT) build $(TRAITS) --configuration release --product bench-codecs
+	@.build/release/bench-codecs stores $(if $(ROWS),--rows $(ROWS)) \
+	  $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FOLDER),--folder $(FOLDER))
 
 # Every fuzz target for so many seconds each; fails when an input stops one. SECONDS=60 is an option.
 fuzz: install

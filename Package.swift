@@ -96,7 +96,8 @@ let package = Package(
     .executableTarget(
       name: "bench-codecs",
       dependencies: [
-        "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto",
+        "CambiumCore", "CambiumFile", "CambiumMemory", "CambiumRocksDB", "CambiumZstd",
+        "CambiumCrypto",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/BenchCodecs"),

@@ -47,7 +47,8 @@ struct ZeroRunCodec: PageCodec {
     }
     // Whole units, as pages have without a codec; what is not written stays zero.
     let unitCount = Int(Extent.unitCount(forByteCount: byteCount))
-    let page = PageBuffer(byteCount: unitCount * Extent.unitByteCount)
+    let page = PageBuffer(
+      byteCount: unitCount * Extent.unitByteCount, isSecret: context.isSecret)
     if header & Self.isPlain != 0 {
       guard byteCount <= body.count - 4 else { throw failure("a page is cut short") }
       UnsafeMutableRawBufferPointer(start: page.bytes, count: byteCount)

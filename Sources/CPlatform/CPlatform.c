@@ -307,3 +307,105 @@ void cambium_secret_free(void *memory, size_t byte_count) {
   munlock(memory, room);
   munmap(memory, room);
 }
+
+// Pages come and go by the thousand, so they share mappings: chunks that begin at multiples of their
+// size, each with blocks of one size.
+enum { chunk_byte_count = 1 << 20, block_unit = 1 << 10, block_sizes = 64 };
+
+struct chunk {
+  struct chunk *next, *previous;
+  /// Blocks that were given back; each begins with the address of the next.
+  void *given_back;
+  uint32_t block_byte_count, used, untouched;
+};
+enum { chunk_header_byte_count = 64 };
+_Static_assert(sizeof(struct chunk) <= chunk_header_byte_count, "blocks are aligned");
+
+static pthread_mutex_t chunk_lock = PTHREAD_MUTEX_INITIALIZER;
+/// Chunks with a free block, by the size of their blocks.
+static struct chunk *chunks[block_sizes + 1];
+
+static void *map_undumped(size_t byte_count, size_t alignment) {
+  size_t room = byte_count + (alignment > 1 ? alignment : 0);
+  char *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    fprintf(stderr, "Out of memory: %zu bytes were refused.\n", byte_count);
+    abort();
+  }
+  if (alignment > 1) {
+    size_t before = (alignment - (uintptr_t)memory % alignment) % alignment;
+    if (before > 0) munmap(memory, before);
+    if (alignment > before) munmap(memory + before + byte_count, alignment - before);
+    memory += before;
+  }
+#if defined(__linux__)
+  madvise(memory, byte_count, MADV_DONTDUMP);
+#endif
+  return memory;
+}
+
+static void link_chunk(struct chunk *chunk, struct chunk **list) {
+  chunk->previous = NULL;
+  chunk->next = *list;
+  if (chunk->next != NULL) chunk->next->previous = chunk;
+  *list = chunk;
+}
+
+static void unlink_chunk(struct chunk *chunk, struct chunk **list) {
+  if (chunk->previous != NULL) {
+    chunk->previous->next = chunk->next;
+  } else {
+    *list = chunk->next;
+  }
+  if (chunk->next != NULL) chunk->next->previous = chunk->previous;
+}
+
+static uint32_t block_count(const struct chunk *chunk) {
+  return (chunk_byte_count - chunk_header_byte_count) / chunk->block_byte_count;
+}
+
+void *cambium_undumped_allocate(size_t byte_count) {
+  size_t size = byte_count == 0 ? 1 : (byte_count + block_unit - 1) / block_unit;
+  if (size > block_sizes) return map_undumped(secret_room(byte_count), 1);
+  pthread_mutex_lock(&chunk_lock);
+  struct chunk *chunk = chunks[size];
+  if (chunk == NULL) {
+    chunk = map_undumped(chunk_byte_count, chunk_byte_count);
+    chunk->block_byte_count = (uint32_t)size * block_unit;
+    chunk->untouched = block_count(chunk);
+    link_chunk(chunk, &chunks[size]);
+  }
+  void *block = chunk->given_back;
+  if (block != NULL) {
+    chunk->given_back = *(void **)block;
+    *(void **)block = NULL;
+  } else {
+    chunk->untouched -= 1;
+    block = (char *)chunk + chunk_header_byte_count +
+            (size_t)chunk->untouched * chunk->block_byte_count;
+  }
+  chunk->used += 1;
+  if (chunk->used == block_count(chunk)) unlink_chunk(chunk, &chunks[size]);
+  pthread_mutex_unlock(&chunk_lock);
+  return block;
+}
+
+void cambium_undumped_free(void *memory, size_t byte_count) {
+  size_t size = byte_count == 0 ? 1 : (byte_count + block_unit - 1) / block_unit;
+  cambium_wipe(memory, byte_count);
+  if (size > block_sizes) {
+    munmap(memory, secret_room(byte_count));
+    return;
+  }
+  struct chunk *chunk = (struct chunk *)((uintptr_t)memory & ~(uintptr_t)(chunk_byte_count - 1));
+  pthread_mutex_lock(&chunk_lock);
+  if (chunk->used == block_count(chunk)) link_chunk(chunk, &chunks[size]);
+  *(void **)memory = chunk->given_back;
+  chunk->given_back = memory;
+  chunk->used -= 1;
+  // One that is empty stays if it is the only one with room, so that no block costs a mapping.
+  bool is_spare = chunk->used == 0 && (chunks[size] != chunk || chunk->next != NULL);
+  if (is_spare) unlink_chunk(chunk, &chunks[size]);
+  pthread_mutex_unlock(&chunk_lock);
+  if (is_spare) munmap(chunk, chunk_byte_count);
+}

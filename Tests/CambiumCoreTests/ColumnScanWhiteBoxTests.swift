@@ -120,6 +120,32 @@ struct ColumnScanWhiteBoxTests {
     }
   }
 
+  @Test func `what a reader gives stays until it reads again, though no page is kept`() throws {
+    var options = DatabaseOptions()
+    options.pageCacheByteCount = 0
+    let codec = MaskCodec()
+    let database = try Database(store: HeapStore(codec: codec.name), codec: codec, options: options)
+    func value(_ key: Int64) -> [UInt8] { Array("the value of \(key), \(key &* 7_919)".utf8) }
+    let transaction = try database.beginWrite()
+    let table = try transaction.createTable(
+      "rows", columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "a")])
+    for key in 0..<4_000 as Range<Int64> {
+      _ = try value(key).withUnsafeBytes { bytes in
+        try table.insert(key: key, values: [(1, .bytes(bytes))])
+      }
+    }
+    let snapshot = try transaction.commit()
+    let tree = try #require(try snapshot.table("rows")).groups[0]
+    var reader = tree.reader(of: 1)
+    for key in stride(from: Int64(0), to: 4_000, by: 97) {
+      let cell = try #require(try reader.bytes(of: key))
+      // Other pages take whatever memory is free.
+      for other in stride(from: Int64(1), to: 4_000, by: 400) { _ = try tree.seek(other) }
+      #expect(cell.array == value(key))
+    }
+    withExtendedLifetime(reader) {}
+  }
+
   @Test func `a reader of a tree by position takes positions`() throws {
     let column = [ColumnSpec(id: 1, type: .bytes, isNullable: false)]
     let bench = ColumnWorkbench(column, kind: .position, options: smallShape())

@@ -164,7 +164,63 @@
       try store.compact()
       try model.check("compacted")
       #expect(model.findings == [])
-      #expect(try store.rocksDBNumbers().contains { $0.name == "rocksdb.block-cache-usage" })
+      #expect(try store.rocksDBStatistics().fileByteCount > 0)
+    }
+
+    @Test func `statistics follow what is written, deleted, read and compacted`() throws {
+      var options = RocksDBOptions(compression: .none)
+      options.countsCacheReads = true
+      options.blockCacheByteCount = 3 << 20
+      let store = try RocksDBStore(path: path, options: options)
+      let empty = try store.rocksDBStatistics()
+      #expect(empty.blockCacheCapacity == 3 << 20)
+      #expect(empty.fileCountByLevel.count == 7 && empty.backgroundErrorCount == 0)
+      let database = try Database(store: store)
+      func insert(_ keys: Range<Int64>) throws {
+        let transaction = try database.beginWrite()
+        let table =
+          try transaction.editTable("rows")
+          ?? transaction.createTable(
+            "rows", columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "a")])
+        var generator = SeededGenerator(seed: UInt64(keys.lowerBound))
+        for key in keys {
+          let value = (0..<40).map { _ in UInt8.random(in: 0...255, using: &generator) }
+          _ = try value.withUnsafeBytes { try table.insert(key: key, values: [(1, .bytes($0))]) }
+        }
+        _ = try transaction.commit()
+      }
+      try insert(0..<20_000)
+      let written = try store.rocksDBStatistics()
+      #expect(written.memoryTableByteCount > 800_000 && written.keyCount > 50)
+      try insert(20_000..<20_100)
+      // What the second commit replaced is deleted, and waits for a compaction.
+      #expect(try store.rocksDBStatistics().deletionCount > 0)
+      try database.close()
+
+      let again = try RocksDBStore(path: path, options: options)
+      #expect(try again.rocksDBStatistics().fileCountByLevel.reduce(0, +) > 0)
+      try again.compact()
+      let compacted = try again.rocksDBStatistics()
+      #expect(compacted.deletionCount == 0 && compacted.pendingCompactionByteCount == 0)
+      #expect(compacted.liveFileByteCount > 800_000)
+      #expect(compacted.fileByteCount >= compacted.liveFileByteCount)
+      #expect(compacted.liveDataByteCount > 800_000)
+      #expect(compacted.fileCountByLevel.dropLast().allSatisfy { $0 == 0 })
+      let missed = compacted.blockCacheMissCount ?? -1
+      let reading = try Database(store: again)
+      #expect(try reading.verify().findings == [])
+      let read = try again.rocksDBStatistics()
+      #expect(read.blockCacheMissCount ?? -1 > missed && missed >= 0)
+      #expect(read.blockCacheHitCount ?? -1 >= 0)
+      #expect(read.blockCacheByteCount > 500_000 && read.blockCacheByteCount < 8 << 20)
+      try reading.close()
+      #expect(throws: StoreError.closed(path: path)) { try again.rocksDBStatistics() }
+
+      let plain = try RocksDBStore(path: path)
+      #expect(try plain.rocksDBStatistics().blockCacheHitCount == nil)
+      #expect(
+        try plain.rocksDBStatistics().blockCacheCapacity == RocksDBOptions().blockCacheByteCount)
+      try plain.close()
     }
 
     @Test func `relaxed commits become durable on their own`() throws {

@@ -23,9 +23,35 @@ struct ToolRunner {
   }
 
   /// Runs the tool with `arguments` and waits for it.
-  static func run(_ arguments: String...) throws -> Outcome {
+  static func run(_ arguments: String...) throws -> Outcome { try run(arguments: arguments) }
+
+  /// Runs the tool with `arguments` and waits for it.
+  static func run(arguments: [String]) throws -> Outcome {
+    try outcome(of: executable, arguments)
+  }
+
+  /// Runs the tool where no file may be longer than so many blocks of 512 bytes.
+  static func runLimited(fileBlocks: Int, _ arguments: String...) throws -> Outcome {
+    // The signal is ignored, so that a write past the limit fails as on a full medium.
+    let script = "trap '' XFSZ; ulimit -f \(fileBlocks); exec \"$0\" \"$@\""
+    return try outcome(
+      of: URL(fileURLWithPath: "/bin/sh"), ["-c", script, executable.path] + arguments)
+  }
+
+  /// Starts the tool with `arguments`; nobody reads what it prints.
+  static func start(_ arguments: String...) throws -> Process {
     let process = Process()
     process.executableURL = executable
+    process.arguments = arguments
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+
+  private static func outcome(of program: URL, _ arguments: [String]) throws -> Outcome {
+    let process = Process()
+    process.executableURL = program
     process.arguments = arguments
     let output = Pipe()
     let errors = Pipe()

@@ -46,6 +46,7 @@ import Testing
     #expect(outcome.errors == "")
     #expect(outcome.json["store"] as? String == "file")
     #expect(outcome.json["formatVersion"] as? Int == 1)
+    #expect(outcome.json["rocksDB"] == nil)
     let sizes = try #require(outcome.json["sizes"] as? [String: Int])
     #expect(try #require(sizes["reachable"]) > 10_000)
     let classes = try #require(outcome.json["classes"] as? [[String: Any]])
@@ -262,6 +263,16 @@ import Testing
       let inspected = try ToolRunner.run("inspect", rocks, "--key-file", key, "--json")
       #expect(inspected.json["store"] as? String == "rocksdb")
       #expect(inspected.json["codec"] as? String == "zstd+aes-256-gcm")
+      let counts = try #require(inspected.json["rocksDB"] as? [String: Any])
+      for name in [
+        "blockCacheByteCount", "blockCacheHitCount", "blockCacheMissCount", "liveDataByteCount",
+        "pendingCompactionByteCount", "deletionCount",
+      ] { #expect(counts[name] as? Int ?? -1 >= 0, "\(name)") }
+      #expect(counts["fileCountByLevel"] as? [Int] != nil)
+      let text = try ToolRunner.run("inspect", rocks, "--key-file", key).output
+      for line in ["block cache", "live data", "  files  ", "deletions", "pending (estimate)"] {
+        #expect(text.contains(line), "\(line)")
+      }
       #expect(try ToolRunner.run("compact", rocks, "--key-file", key).status == 0)
       let salvaging = try ToolRunner.run("verify", rocks, "--salvage", folder.path("saved"))
       #expect(salvaging.status == 1 && salvaging.errors.contains("rocksdb"))

@@ -6,11 +6,28 @@
   import CambiumZstd
   import Foundation
 
-  /// What codecs cost and save on a store that is there: bytes, scans, single reads, inserts.
+  /// What codecs cost and save on a store that is there, and stores beside one another: bytes, scans,
+  /// single reads, inserts.
   @main
   struct BenchCodecs: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "bench-codecs",
+      abstract: "What codecs and stores cost.", subcommands: subcommands,
+      defaultSubcommand: MeasureCodecs.self)
+
+    private static var subcommands: [any ParsableCommand.Type] {
+      #if RocksDB
+        [MeasureCodecs.self, BenchStores.self]
+      #else
+        [MeasureCodecs.self]
+      #endif
+    }
+  }
+
+  /// Measures copies of one store.
+  struct MeasureCodecs: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "codecs",
       abstract: "Copies a plain store through codecs and measures each copy beside a plain one.")
 
     @Argument(help: "A store without codec, such as the one that 'make demo AT=PATH' keeps.")
@@ -22,11 +39,15 @@
     @Option(help: "How many rows a bulk insert has.")
     var rows = 200_000
 
+    @Option(help: "The codecs to measure besides none, by name; all unless given.")
+    var only: [String] = []
+
     func run() throws {
       let folder = NSTemporaryDirectory() + "bench-codecs-\(UUID().uuidString)"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(atPath: folder) }
       let variants = try Variant.all(from: path)
+        .filter { only.isEmpty || $0.codec == nil || only.contains($0.name) }
       var results = variants.map { _ in Result() }
       for (index, variant) in variants.enumerated() {
         let copy = folder + "/\(index)"

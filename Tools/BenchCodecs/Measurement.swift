@@ -33,7 +33,7 @@
       }
       let points = try Points(snapshot: snapshot, count: Self.pointCount)
       _ = try points.run()
-      result.points = min(result.points, try time { _ = try points.run() })
+      for _ in 0..<3 { result.points = min(result.points, try time { _ = try points.run() }) }
       withExtendedLifetime(snapshot) {}
       try database.close()
     }

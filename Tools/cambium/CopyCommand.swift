@@ -14,8 +14,10 @@ struct CopyCommand: ParsableCommand {
       'aes-256-gcm', both joined by '+', or 'none'. Keys are read from files of 64 bytes, or of 128
       hexadecimal digits.
 
-      The source may be in use; the copy holds one version of it. When the digests of both differ, or
-      anything else fails, nothing is left of the destination.
+      The source may be in use, a RocksDB store only by others that read; the copy holds one version of
+      it. It is made in the folder 'DESTINATION.copying' and moved when the digests of both are the
+      same. When anything fails, nothing is left; a copy that was killed leaves that folder, which the
+      next one clears.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -58,19 +60,18 @@ struct Copying: Encodable {
       throw StoreError.storeUnavailable(
         kind: destination.choice.kind, advice: "A copy there would end with this command")
     }
-    if FileManager.default.fileExists(atPath: destination.path) {
-      throw StoreError.system(operation: "create", path: destination.path, code: EEXIST)
-    }
     self = try OfflineStore.withDatabase(source, key: key) { database in
+      let place = try CopyPlace(for: destination.path)
       do {
-        return try Self.copy(
-          database, to: destination, chain: chain, key: newKey ?? key, progress: progress)
+        let made = StoreLocation(choice: destination.choice, path: place.path)
+        var copying = try Self.copy(
+          database, to: made, chain: chain, key: newKey ?? key, progress: progress)
+        try place.finish()
+        copying.destination = destination.path
+        return copying
       } catch {
         progress.finish()
-        // There was nothing before, so all of it is this command's.
-        for path in [destination.path, destination.path + ".lock"] {
-          try? FileManager.default.removeItem(atPath: path)
-        }
+        place.clear()
         throw error
       }
     }

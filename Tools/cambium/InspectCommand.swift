@@ -1,5 +1,6 @@
 import ArgumentParser
 import CambiumCore
+import CambiumRocksDB
 
 /// `cambium inspect PATH`: what is in a store, and what it costs.
 struct InspectCommand: ParsableCommand {
@@ -11,9 +12,21 @@ struct InspectCommand: ParsableCommand {
 
   func run() throws {
     try options.reportingErrors {
-      let location = try options.location()
-      let inspection = try OfflineStore.withDatabase(location, key: options.key()) { database in
-        try Inspection(database: database, path: location.path, progress: options.progress)
+      var location = try options.location()
+      #if RocksDB
+        if location.choice.kind == RocksDBStore.kind {
+          var settings = RocksDBOptions()
+          settings.countsCacheReads = true
+          location.choice = .rocksDB(settings)
+        }
+      #endif
+      let inspection = try OfflineStore.withStore(location, key: options.key()) { store, database in
+        var inspection = try Inspection(
+          database: database, path: location.path, progress: options.progress)
+        #if RocksDB
+          inspection.rocksDB = try (store as? RocksDBStore)?.rocksDBStatistics()
+        #endif
+        return inspection
       }
       if options.json {
         try Output.json(inspection)

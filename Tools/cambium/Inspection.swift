@@ -1,5 +1,6 @@
 import CambiumCore
 import CambiumFile
+import CambiumRocksDB
 import Foundation
 
 /// What `inspect` shows.
@@ -44,6 +45,10 @@ struct Inspection: Encodable {
   var trees: [Tree]
   var classes: [Class]
   var findings: [String]
+  #if RocksDB
+    /// What RocksDB counts, where it keeps the pages.
+    var rocksDB: RocksDBStatistics?
+  #endif
 
   init(database: Database, path: String, progress: ProgressLine) throws {
     let identity = database.identity
@@ -103,6 +108,9 @@ struct Inspection: Encodable {
           + "\(Int(pin.ageSeconds)) s old"
           + (pin.bytesAlone.map { ", \(Output.bytes($0)) of its own" } ?? ""))
     }
+    #if RocksDB
+      if let rocksDB { Self.show(rocksDB) }
+    #endif
     print("\nTrees")
     Output.table(
       [["name", "role", "rows", "height", "pages", "bytes"]]

@@ -7,7 +7,8 @@ enum KeyFile {
   /// The key in the file at `path`: 64 bytes as they are, or 128 hexadecimal digits with white space
   /// around them.
   ///
-  /// What is read on the way is wiped.
+  /// What is read on the way is wiped. A file that others than its owner may read is used all the
+  /// same, with a warning on standard error.
   static func read(_ path: String) throws(StoreError) -> CodecKey {
     var bytes = [UInt8](repeating: 0, count: 256)
     defer { wipe(&bytes) }
@@ -17,6 +18,10 @@ enum KeyFile {
     // Without a buffer of its own, which nobody would wipe.
     setvbuf(file, nil, _IONBF, 0)
     let count = fread(&bytes, 1, bytes.count, file)
+    var status = stat()
+    if fstat(fileno(file), &status) == 0, status.st_mode & 0o077 != 0 {
+      Output.error("warning: others may read the key in '\(path)'; see 'chmod 600'.")
+    }
     fclose(file)
     if count == 64 { return key(bytes[..<64]) }
     var digits = bytes[..<count].filter { ![9, 10, 13, 32].contains($0) }

@@ -6,9 +6,17 @@ enum OfflineStore {
   static func withDatabase<Result>(
     _ location: StoreLocation, key: CodecKey?, _ body: (Database) throws -> Result
   ) throws -> Result {
-    let database = try Database(store: try open(location, key: key))
+    try withStore(location, key: key) { _, database in try body(database) }
+  }
+
+  /// Runs `body` with the store at `location` and the database in it, and closes both.
+  static func withStore<Result>(
+    _ location: StoreLocation, key: CodecKey?, _ body: (any PageStore, Database) throws -> Result
+  ) throws -> Result {
+    let store = try open(location, key: key)
+    let database = try Database(store: store)
     do {
-      let result = try body(database)
+      let result = try body(store, database)
       try database.close()
       return result
     } catch {

@@ -57,6 +57,9 @@
       .codecFailure(codec: name, reason: reason)
     }
 
+    /// True: decrypted pages are left out of core dumps and wiped.
+    public var isSecret: Bool { true }
+
     // MARK: Stores
 
     /// A new salt, and what tells later whether a key is the right one.

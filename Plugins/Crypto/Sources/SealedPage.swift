@@ -32,13 +32,14 @@
       _ body: UnsafeRawBufferPointer, _ context: PageContext, _ keys: StoreKeys
     ) -> PageBuffer? {
       let key = keys.key(for: .page, number: StoreKeys.number(of: context.born))
-      guard let opened = Cipher.open(body, key, authenticating: bytes(of: context)),
+      guard var opened = Cipher.open(body, key, authenticating: bytes(of: context)),
         let zeros = opened.last, Int(zeros) + 1 < opened.count
       else { return nil }
+      defer { opened.resetBytes(in: 0..<opened.count) }
       let count = opened.count - 1 - Int(zeros)
       // Readable in whole units, as it would be without a codec.
       let unit = Extent.unitByteCount
-      let buffer = PageBuffer(byteCount: (count + unit - 1) / unit * unit)
+      let buffer = PageBuffer(byteCount: (count + unit - 1) / unit * unit, isSecret: true)
       opened.withUnsafeBytes { source in
         UnsafeMutableRawBufferPointer(start: buffer.bytes, count: count)
           .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<count]))

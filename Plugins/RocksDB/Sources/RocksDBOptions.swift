@@ -37,6 +37,8 @@
     public var backgroundJobCount = 2
     /// How many bits per page the filters take that spare looking into files; 0 for none.
     public var filterBitsPerPage = 10.0
+    /// Whether RocksDB counts what its block cache is asked for, which makes reads a little slower.
+    public var countsCacheReads = false
     /// How many bytes of pages a transaction gathers before it writes some ahead of its commit.
     ///
     /// A smaller commit is one atomic batch; of a larger one the last batch makes it the newest version.

@@ -44,18 +44,6 @@
       }
       return findings.list
     }
-
-    /// What RocksDB says of its files and memory, by the names of its own properties.
-    public func rocksDBNumbers() throws(StoreError) -> [(name: String, value: Int)] {
-      let database = try withOpenState { _, database in database }
-      let names = [
-        "rocksdb.total-sst-files-size", "rocksdb.live-sst-files-size",
-        "rocksdb.estimate-live-data-size", "rocksdb.cur-size-all-mem-tables",
-        "rocksdb.block-cache-usage", "rocksdb.estimate-pending-compaction-bytes",
-        "rocksdb.num-running-compactions", "rocksdb.num-snapshots", "rocksdb.background-errors",
-      ]
-      return names.compactMap { name in database.number(name).map { (name, $0) } }
-    }
   }
 
   /// Compares pages as they lie with those that are reachable, both in the order of their addresses.

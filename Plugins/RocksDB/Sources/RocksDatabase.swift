@@ -77,6 +77,7 @@
       rocksdb_options_set_keep_log_file_num(settings, 2)
       rocksdb_options_set_max_log_file_size(settings, 1 << 20)
       rocksdb_options_set_stats_dump_period_sec(settings, 0)
+      if options.countsCacheReads { rocksdb_options_enable_statistics(settings) }
       let table = rocksdb_block_based_options_create()
       defer { rocksdb_block_based_options_destroy(table) }
       rocksdb_block_based_options_set_block_cache(table, cache)
@@ -145,6 +146,13 @@
     func number(_ name: String) -> Int? {
       var value: UInt64 = 0
       return rocksdb_property_int(handle, name, &value) == 0 ? Int(clamping: value) : nil
+    }
+
+    /// One of RocksDB's descriptions of itself.
+    func text(_ name: String) -> String? {
+      guard let text = rocksdb_property_value(handle, name) else { return nil }
+      defer { rocksdb_free(text) }
+      return String(cString: text)
     }
 
     // MARK: Writing

@@ -39,13 +39,13 @@
     }
 
     static func open(
-      _ body: UnsafeRawBufferPointer, _ engine: ZstdEngine
+      _ body: UnsafeRawBufferPointer, _ engine: ZstdEngine, isSecret: Bool
     ) throws(StoreError) -> PageBuffer {
       guard body.count > 1 else { throw failure("a page has no content") }
       switch body[0] {
       case plain:
         let page = UnsafeRawBufferPointer(rebasing: body[1...])
-        let buffer = PageBuffer(roomFor: page.count)
+        let buffer = PageBuffer(roomFor: page.count, isSecret: isSecret)
         UnsafeMutableRawBufferPointer(start: buffer.bytes, count: page.count)
           .copyMemory(from: page)
         return buffer
@@ -60,7 +60,7 @@
         guard let count = ZstdEngine.contentByteCount(of: frame), count > 0,
           count <= largestPageByteCount
         else { throw failure("a page claims a size that no page has") }
-        let buffer = PageBuffer(roomFor: count)
+        let buffer = PageBuffer(roomFor: count, isSecret: isSecret)
         if let problem = engine.decompress(
           frame, into: UnsafeMutableRawBufferPointer(start: buffer.bytes, count: count))
         {
@@ -78,9 +78,9 @@
 
   extension PageBuffer {
     /// Room for `byteCount` bytes, readable in whole units as it would be without a codec.
-    fileprivate convenience init(roomFor byteCount: Int) {
+    fileprivate convenience init(roomFor byteCount: Int, isSecret: Bool) {
       let unit = Extent.unitByteCount
-      self.init(byteCount: (byteCount + unit - 1) / unit * unit)
+      self.init(byteCount: (byteCount + unit - 1) / unit * unit, isSecret: isSecret)
     }
   }
 #endif

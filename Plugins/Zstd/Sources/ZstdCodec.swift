@@ -86,7 +86,7 @@
     public func open(
       _ body: UnsafeRawBufferPointer, context: PageContext
     ) throws(StoreError) -> PageBuffer {
-      try ZstdBody.open(body, engine)
+      try ZstdBody.open(body, engine, isSecret: context.isSecret)
     }
   }
 #endif

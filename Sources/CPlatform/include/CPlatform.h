@@ -130,6 +130,13 @@ void *cambium_secret_allocate(size_t byte_count);
 /// Wipes that memory and gives it back.
 void cambium_secret_free(void *memory, size_t byte_count);
 
+/// Zeroed memory that is left out of core dumps, for what a cipher has opened; 64-byte aligned. Ends the
+/// program when there is none left.
+void *cambium_undumped_allocate(size_t byte_count);
+
+/// Wipes that memory and gives it back; `byte_count` is what was asked for.
+void cambium_undumped_free(void *memory, size_t byte_count);
+
 /// Fills with zeros, whatever the compiler thinks of it.
 void cambium_wipe(void *memory, size_t byte_count);
 

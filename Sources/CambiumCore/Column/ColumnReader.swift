@@ -12,6 +12,8 @@ import CPlatform
   public let tree: ColumnTree
   /// The column that is read.
   public let column: UInt16
+  /// What keeps the last cell's leaf in memory, unless the snapshot does.
+  @usableFromInline var owner: AnyObject?
   /// Where in its leaf the column was found last.
   @usableFromInline var shape = Shape()
 
@@ -42,18 +44,20 @@ import CPlatform
 
   /// The cell of `key` in a column of bytes; nil when no row has the key.
   ///
-  /// Where a leaf lacks the column, and where it is of another type, the cell is null.
+  /// Where a leaf lacks the column, and where it is of another type, the cell is null. What is given
+  /// stays until the reader reads again, or ends.
   @inlinable @inline(__always)
   public mutating func bytes(of key: Int64) throws(StoreError) -> BytesCell? {
     guard !tree.isPositional else { return try position(key) }
     guard let leaf = try leaf(for: key), let row = leaf.find(key) else { return nil }
-    defer { withExtendedLifetime(leaf.page.owner) {} }
+    owner = leaf.page.owner
     return quickCell(leaf, row) ?? cell(leaf, row)
   }
 
   @usableFromInline @inline(never)
   mutating func position(_ position: Int64) throws(StoreError) -> BytesCell? {
     guard let found = try tree.select(Int(truncatingIfNeeded: position)) else { return nil }
+    owner = found.leaf.page.owner
     return cell(found.leaf, found.row)
   }
 

@@ -50,7 +50,9 @@
     let dataByteCount = Int(
       UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 20, as: UInt32.self)))
     let bitmapByteCount = (rowCount &+ 7) >> 3
-    guard nullOffset &+ bitmapByteCount <= limit, outboardOffset &+ bitmapByteCount <= limit,
+    // A leaf of constants has many rows in a page that is shorter than a bitmap of them.
+    guard nullOffset == 0 || nullOffset &+ bitmapByteCount <= limit,
+      outboardOffset == 0 || outboardOffset &+ bitmapByteCount <= limit,
       dataOffset &+ dataByteCount <= limit
     else { return nil }
     id = UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self))

@@ -1,3 +1,5 @@
+import CPlatform
+
 /// The bytes of a page, borrowed.
 ///
 /// A mapped store lends its own memory and ``owner`` is nil: the bytes stay as long as the snapshot
@@ -33,14 +35,24 @@ public final class PageBuffer: @unchecked Sendable {
   /// How many bytes belong to the page; 64 more may be read, all zero.
   public let byteCount: Int
 
-  /// Reserves zeroed memory.
-  public init(byteCount: Int) {
+  /// Whether its memory is left out of core dumps where the system allows that, and wiped at the end.
+  public let isSecret: Bool
+
+  /// Reserves zeroed memory; if the page `isSecret`, apart from all other memory.
+  public init(byteCount: Int, isSecret: Bool = false) {
     self.byteCount = byteCount
-    bytes = .allocate(byteCount: byteCount + 64, alignment: 64)
-    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount + 64)
+    self.isSecret = isSecret
+    if isSecret {
+      bytes = cambium_undumped_allocate(byteCount + 64)
+    } else {
+      bytes = .allocate(byteCount: byteCount + 64, alignment: 64)
+      bytes.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount + 64)
+    }
   }
 
-  deinit { bytes.deallocate() }
+  deinit {
+    if isSecret { cambium_undumped_free(bytes, byteCount + 64) } else { bytes.deallocate() }
+  }
 
   /// A page over these bytes that keeps the buffer alive.
   public var page: Page { Page(bytes: bytes, byteCount: byteCount, owner: self) }

@@ -5,12 +5,24 @@ import Synchronization
 /// Used where a store cannot lend its memory or a codec stands in between. Pages are keyed by their
 /// whole reference. Eviction is by the clock method: a page that was read since the hand passed last
 /// gets another round. A reader holds the buffer it reads, so eviction never pulls a page away.
+///
+/// Pages that are read more than once, and branches, are also kept in ``HeldPages``, which sources share
+/// and look at first: up to half of the cache's size of them, once more while sources that began
+/// before are still around.
 public final class PageCache: Sendable {
   private static let shardCount = 16
   private let shards: [ShardBox]
   private let shardCapacity: Int
   /// Whether it was given room at all.
   let keepsPages: Bool
+
+  private struct Held {
+    var newest: HeldPages
+    weak var before: HeldPages?
+  }
+
+  private let held: Mutex<Held?>
+  private let heldCapacity: Int
 
   private final class ShardBox: Sendable {
     let shard = Mutex(CacheShard())
@@ -21,6 +33,23 @@ public final class PageCache: Sendable {
     shardCapacity = max(1, byteCount / Self.shardCount)
     keepsPages = byteCount > 0
     shards = (0..<Self.shardCount).map { _ in ShardBox() }
+    heldCapacity = byteCount / 2
+    held = Mutex(nil)
+  }
+
+  /// The held pages for a source that begins to read; nil where nothing is to be kept.
+  ///
+  /// Those of the sources before it, unless they are full of pages that are not wanted any more. Then
+  /// new ones are begun, once the sources that read through the last but one are gone: there are two
+  /// at most.
+  func heldPages() -> HeldPages? {
+    guard keepsPages else { return nil }
+    return held.withLock { held in
+      if let newest = held?.newest, !newest.isOutworn || held?.before != nil { return newest }
+      let pages = HeldPages(byteCount: heldCapacity)
+      held = Held(newest: pages, before: held?.newest)
+      return pages
+    }
   }
 
   private func box(_ reference: PageReference) -> ShardBox {

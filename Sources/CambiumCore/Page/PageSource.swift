@@ -15,8 +15,8 @@ public final class PageSource: @unchecked Sendable {
   let store: any PageStore
   let codec: (any PageCodec)?
   let cache: PageCache
-  /// Where pages are decoded: the branches that this source has read.
-  private let branches: HeldBranches?
+  /// Where pages are decoded: those that stay for as long as this source.
+  private let held: HeldPages?
   /// Keeps the version readable.
   private(set) var pin: Pin?
   /// The running transaction's own pages.
@@ -32,7 +32,7 @@ public final class PageSource: @unchecked Sendable {
     self.trust = trust
     self.cache = cache
     base = codec == nil ? pin.base : nil
-    branches = base == nil && cache.keepsPages ? HeldBranches() : nil
+    held = base == nil ? cache.heldPages() : nil
     readableByteCount = pin.readableByteCount
   }
 
@@ -75,7 +75,7 @@ public final class PageSource: @unchecked Sendable {
   /// The page at `reference`, wherever it is; the slow half of ``page(_:_:)``.
   @usableFromInline
   func untrustedPage(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Page {
-    if let page = branches?.page(reference), reference.rawKind == kind.rawValue { return page }
+    if let held, reference.rawKind == kind.rawValue, let page = held.page(reference) { return page }
     guard let pin else {
       preconditionFailure("The transaction has ended; read through the snapshot it returned.")
     }
@@ -104,13 +104,16 @@ public final class PageSource: @unchecked Sendable {
       return page
     }
     let buffer: PageBuffer
+    let isBranch = kind == .columnBranch || kind == .keyBranch
+    var isHot = isBranch
     if let known = cache.page(reference) {
       buffer = known
+      isHot = true
     } else {
       buffer = try load(reference, kind)
       cache.insert(buffer, for: reference)
     }
-    if kind == .columnBranch || kind == .keyBranch { branches?.insert(buffer, for: reference) }
+    if isHot { held?.insert(buffer, for: reference, isBranch: isBranch) }
     return buffer.page
   }
 

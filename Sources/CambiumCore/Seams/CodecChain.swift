@@ -23,6 +23,8 @@ public struct CodecChain: PageCodec {
   public var name: String { codecs.map(\.name).joined(separator: "+") }
   /// As the last codec says.
   public var needsPlace: Bool { last.needsPlace }
+  /// Whether any of its parts is.
+  public var isSecret: Bool { codecs.contains { $0.isSecret } }
 
   // MARK: Pages
 
@@ -51,6 +53,8 @@ public struct CodecChain: PageCodec {
   public func open(
     _ body: UnsafeRawBufferPointer, context: PageContext
   ) throws(StoreError) -> PageBuffer {
+    var context = context
+    context.isSecret = context.isSecret || isSecret
     var buffer = try last.open(body, context: context)
     for codec in codecs.dropLast().reversed() {
       let bytes = UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.byteCount)

@@ -26,6 +26,10 @@ public protocol PageCodec: Sendable {
   /// that did not go in.
   func open(_ body: UnsafeRawBufferPointer, context: PageContext) throws(StoreError) -> PageBuffer
 
+  /// Whether what it opens is secret. Other codecs of its chain see that in
+  /// ``PageContext/isSecret``, and take a ``PageBuffer`` that is secret, too.
+  var isSecret: Bool { get }
+
   /// Whether ``seal(_:context:)`` does anything; such a codec can only be the last of a chain.
   var needsPlace: Bool { get }
 
@@ -57,6 +61,8 @@ public protocol PageCodec: Sendable {
 extension PageCodec {
   /// True, to be on the safe side.
   public var needsPlace: Bool { true }
+  /// False.
+  public var isSecret: Bool { false }
   /// Nothing.
   public func makeParameters(for store: StoreNumber) throws(StoreError) -> [UInt8] { [] }
   /// The codec itself.
@@ -99,6 +105,8 @@ public struct PageContext: Hashable, Sendable {
   public var address: UInt64
   /// The version that wrote it.
   public var born: Version
+  /// Whether the page was encrypted, so that its buffer is to be secret.
+  public var isSecret = false
 
   /// The place of a page in the store of that identity.
   public init(

@@ -6,6 +6,9 @@ public struct DatabaseOptions: Hashable, Sendable {
   /// ahead of its commit.
   public var transactionBudgetByteCount = 256 << 20
   /// How many bytes of decoded pages are cached; unused where the store lends its memory.
+  ///
+  /// Up to half as many again are held for sources that read, of pages that are read again and again;
+  /// as many once more while others still read through those that were held before.
   public var pageCacheByteCount = 64 << 20
   /// How many pages of dropped trees a commit frees at most.
   public var deadPagesPerCommit = 1024

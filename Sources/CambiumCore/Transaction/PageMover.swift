@@ -119,7 +119,8 @@ struct PageMover {
     _ page: Page, _ reference: PageReference, _ kind: PageKind,
     _ changes: [(offset: Int, reference: PageReference)]
   ) throws(StoreError) -> PageReference {
-    let copy = PageBuffer(byteCount: page.byteCount)
+    let isSecret = context.source.codec?.isSecret ?? false
+    let copy = PageBuffer(byteCount: page.byteCount, isSecret: isSecret)
     copy.bytes.copyMemory(from: page.bytes, byteCount: page.byteCount)
     withExtendedLifetime(page) {}
     for change in changes { change.reference.store(to: copy.bytes + change.offset) }

@@ -1,0 +1,84 @@
+import CPlatform
+import CambiumCore
+import Foundation
+
+/// Where a copy is made until it is whole and was compared: a folder beside its destination, so that
+/// nothing stands there that only looks like a store.
+///
+/// A copy that was killed leaves the folder behind, `DESTINATION.copying`; the next one to the same
+/// destination clears it.
+struct CopyPlace {
+  /// Where the store is to be made.
+  let path: String
+  private let destination: String
+  private let folder: String
+  private let lock: Int32
+
+  /// A place for a copy that goes to `destination`, where nothing is.
+  ///
+  /// Throws when something is there, or another copy to it is under way.
+  init(for destination: String) throws(StoreError) {
+    self.destination = destination
+    if Self.isThere(destination) { throw Self.taken(destination) }
+    folder = destination + ".copying"
+    path = folder + "/" + Self.storeName
+    if mkdir(folder, 0o777) != 0 {
+      switch errno {
+      case EEXIST: break
+      case ENOENT, ENOTDIR: throw .parentNotFound(path: destination)
+      case ENOSPC: throw .mediumFull(path: destination)
+      case EACCES, EROFS: throw .permissionDenied(path: destination, operation: "create")
+      case let code: throw .system(operation: "create", path: folder, code: code)
+      }
+    }
+    // Whatever else is in there belongs to somebody; stores begin their files' names with their own.
+    let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    guard contents.allSatisfy({ $0 == Self.lockName || $0.hasPrefix(Self.storeName) }) else {
+      throw Self.taken(folder)
+    }
+    lock = open(folder + "/" + Self.lockName, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+    guard lock >= 0 else { throw .system(operation: "create", path: folder, code: errno) }
+    guard cambium_file_lock(lock, 0, 0, 2, false) == 0 else {
+      close(lock)
+      throw .inUse(path: destination, holder: "another copy to it")
+    }
+    for left in contents where left != Self.lockName {
+      try? FileManager.default.removeItem(atPath: folder + "/" + left)
+    }
+  }
+
+  private static let storeName = "store"
+  private static let lockName = "in-use"
+
+  private static func isThere(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  private static func taken(_ path: String) -> StoreError {
+    .system(operation: "create", path: path, code: EEXIST)
+  }
+
+  /// Puts the store, which is closed, where it belongs, in one step that never takes the place of
+  /// something and survives power loss.
+  func finish() throws(StoreError) {
+    var status = stat()
+    let isFolder = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    // Moving a file would take the place of another; naming it a second time does not.
+    let result = isFolder ? rename(path, destination) : link(path, destination)
+    if result != 0 { throw .system(operation: "create", path: destination, code: errno) }
+    clear()
+    let parent = (destination as NSString).deletingLastPathComponent
+    let descriptor = open(parent.isEmpty ? "." : parent, O_RDONLY | O_CLOEXEC)
+    if descriptor >= 0 {
+      fsync(descriptor)
+      close(descriptor)
+    }
+  }
+
+  /// Leaves nothing of the copy.
+  func clear() {
+    try? FileManager.default.removeItem(atPath: folder)
+    close(lock)
+  }
+}
