@@ -142,6 +142,58 @@ struct ContentDigestTests {
     }
   }
 
+  @Test func `stores that differ in one thing alone have different digests`() throws {
+    typealias Step = (WriteTransaction) throws -> Void
+    let int = ColumnDescriptor(type: .int, isNullable: false, name: "a")
+    let value: (String, [UInt8]) -> Step = { name, bytes in { try $0.setValue(name, bytes) } }
+    let tree: (String, String, String) -> Step = { name, key, value in
+      { transaction in
+        let tree = try transaction.editKeyTree(name)
+        try [UInt8](key.utf8).withUnsafeBytes { key in
+          try [UInt8](value.utf8).withUnsafeBytes { _ = try tree.set(key, $0) }
+        }
+      }
+    }
+    let table: (String, [ColumnDescriptor], [UInt8], [Int64]) -> Step = {
+      name, columns, attributes, keys in
+      { transaction in
+        let table = try transaction.createTable(name, columns: columns, attributes: attributes)
+        for key in keys { _ = try table.insert(key: key, values: []) }
+      }
+    }
+    let column: (ColumnType, Bool, String, [UInt8]) -> ColumnDescriptor = {
+      ColumnDescriptor(type: $0, isNullable: $1, name: $2, attributes: $3)
+    }
+    let steps: [Step] = [
+      { _ in }, value("a", []), value("b", []), value("a", [0]), value("a", [0, 0]),
+      tree("a", "k", "v"), tree("b", "k", "v"), tree("a", "l", "v"), tree("a", "k", "w"),
+      tree("a", "k", ""), tree("a", "kv", ""), { _ = try $0.editKeyTree("a") },
+      table("a", [int], [], []), table("b", [int], [], []), table("a", [int], [1], []),
+      table("a", [int], [], [1]), table("a", [int], [], [2]), table("a", [int], [], [1, 2]),
+      table("a", [int, column(.int, false, "b", [])], [], []),
+      table("a", [column(.bool, false, "a", [])], [], []),
+      table("a", [column(.int, true, "a", [])], [], []),
+      table("a", [column(.int, false, "b", [])], [], []),
+      table("a", [column(.int, false, "a", [1])], [], []),
+      { transaction in
+        // The same column under the next number.
+        let table = try transaction.createTable("a", columns: [int])
+        try table.removeColumn(1)
+        _ = try table.addColumn(name: "a", type: .int, isNullable: false)
+      },
+    ]
+    var seen: [ContentDigest: Int] = [:]
+    for (index, step) in steps.enumerated() {
+      let database = try Database(store: MemoryStore())
+      let transaction = try database.beginWrite()
+      try step(transaction)
+      _ = try transaction.commit(durability: .none)
+      if let other = seen.updateValue(index, forKey: try digest(database)) {
+        Issue.record("Stores \(other) and \(index) have the same digest.")
+      }
+    }
+  }
+
   @Test func `progress counts rows and keys up to all of them`() throws {
     let database = try Database(store: MemoryStore())
     try fill(database, seed: 0)
