@@ -15,7 +15,7 @@
   }
 
   extension RocksDBStore {
-    /// Lets the kind join ``StoreRegistry`` as `rocksdb`, with default options.
+    /// Lets the kind join `StoreRegistry` as `rocksdb`, with default options.
     public static func register() {
       StoreRegistry.register(.rocksDB()) { StoreFolder.holdsStore(path: $0) }
     }

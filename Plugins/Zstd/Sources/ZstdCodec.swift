@@ -25,7 +25,7 @@
     public var needsPlace: Bool { false }
     /// How hard it compresses.
     public let level: Int
-    /// What all pages are compressed with, made by ``dictionary(from:byteCount:level:)``; nil for none.
+    /// What all pages are compressed with, made by `dictionary(from:)`; nil for none.
     public let dictionary: [UInt8]?
     private let engine: ZstdEngine
 

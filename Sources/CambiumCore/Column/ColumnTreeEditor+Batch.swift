@@ -7,7 +7,7 @@ extension ColumnTreeEditor {
   /// Inserts many rows and returns how many came in; those whose key exists are left out.
   ///
   /// `values` has one value for each column of the layout, in its order, row after row. Does what as
-  /// many calls of ``insert(key:values:)-(Int64,_)`` do, in less time: rows in the order of their keys
+  /// many calls of `insert(key:values:)` do, in less time: rows in the order of their keys
   /// are copied column by column, and the bytes of others are asked for before they are needed.
   /// Batches of some dozens of rows are enough.
   @discardableResult

@@ -182,7 +182,7 @@ public final class ColumnTreeEditor {
     return true
   }
 
-  /// Inserts a row given as an array; see ``insert(key:values:)-(Int64,_)``.
+  /// Inserts a row given as an array; see `insert(key:values:)`.
   @discardableResult
   public func insert(key: Int64, values: [ColumnValue]) throws(StoreError) -> Bool {
     try values.withTypedBuffer { buffer throws(StoreError) in

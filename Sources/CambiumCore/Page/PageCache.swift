@@ -6,7 +6,7 @@ import Synchronization
 /// whole reference. Eviction is by the clock method: a page that was read since the hand passed last
 /// gets another round. A reader holds the buffer it reads, so eviction never pulls a page away.
 ///
-/// Pages that are read more than once, and branches, are also kept in ``HeldPages``, which sources share
+/// Pages that are read more than once, and branches, are also kept in `HeldPages`, which sources share
 /// and look at first: up to half of the cache's size of them, once more while sources that began
 /// before are still around.
 public final class PageCache: Sendable {
