@@ -127,7 +127,9 @@ int cambium_write_durably(int descriptor, const void *bytes, size_t count, int64
   while (done < count) {
     struct iovec part = {(char *)bytes + done, count - done};
     ssize_t written = pwritev2(descriptor, &part, 1, offset + (int64_t)done, RWF_DSYNC);
-    // After an error nothing is tried again: a second sync proves nothing.
+    // Interrupted: the bytes are written again, not only synced again.
+    if (written < 0 && errno == EINTR) continue;
+    // After another error nothing is tried again: a second sync proves nothing.
     if (written < 0) return errno == ENOSYS ? EOPNOTSUPP : errno;
     if (written == 0) return EIO;
     done += (size_t)written;
@@ -189,8 +191,16 @@ static _Atomic int descriptors[descriptor_capacity];
 static _Atomic uint32_t fork_count;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
+/// Held while a process forks, so that no other thread leaves it locked in the child for ever.
+static pthread_mutex_t chunk_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void) { pthread_mutex_lock(&chunk_lock); }
+
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&chunk_lock); }
+
 /// Runs in the child, where only calls that are safe in signal handlers may be made.
 static void after_fork(void) {
+  pthread_mutex_unlock(&chunk_lock);
   atomic_fetch_add(&fork_count, 1);
   for (int i = 0; i < descriptor_capacity; i++) {
     int descriptor = atomic_exchange(&descriptors[i], 0);
@@ -198,7 +208,7 @@ static void after_fork(void) {
   }
 }
 
-static void watch_forks(void) { pthread_atfork(NULL, NULL, after_fork); }
+static void watch_forks(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork); }
 
 void cambium_watch_forks(void) { pthread_once(&fork_once, watch_forks); }
 
@@ -321,8 +331,7 @@ struct chunk {
 enum { chunk_header_byte_count = 64 };
 _Static_assert(sizeof(struct chunk) <= chunk_header_byte_count, "blocks are aligned");
 
-static pthread_mutex_t chunk_lock = PTHREAD_MUTEX_INITIALIZER;
-/// Chunks with a free block, by the size of their blocks.
+/// Chunks with a free block, by the size of their blocks; guarded by `chunk_lock`.
 static struct chunk *chunks[block_sizes + 1];
 
 static void *map_undumped(size_t byte_count, size_t alignment) {
@@ -367,6 +376,7 @@ static uint32_t block_count(const struct chunk *chunk) {
 void *cambium_undumped_allocate(size_t byte_count) {
   size_t size = byte_count == 0 ? 1 : (byte_count + block_unit - 1) / block_unit;
   if (size > block_sizes) return map_undumped(secret_room(byte_count), 1);
+  cambium_watch_forks();
   pthread_mutex_lock(&chunk_lock);
   struct chunk *chunk = chunks[size];
   if (chunk == NULL) {

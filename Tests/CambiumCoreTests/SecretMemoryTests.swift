@@ -1,5 +1,6 @@
 import CPlatform
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -11,6 +12,33 @@ struct SecretMemoryTests {
     var memory: UnsafeMutableRawPointer
     var byteCount: Int
     var mark: UInt8
+  }
+
+  @Test func `a child has secret memory whatever its parent's threads did when it was forked`()
+    async throws
+  {
+    await #expect(processExitsWith: .success) {
+      let isDone = Mutex(false)
+      let hasEnded = DispatchSemaphore(value: 0)
+      Thread {
+        while isDone.withLock({ !$0 }) {
+          for _ in 0..<100 { _ = PageBuffer(byteCount: 4096, isSecret: true) }
+        }
+        hasEnded.signal()
+      }.start()
+      for _ in 0..<200 {
+        let status = ForkedChild.status {
+          // A child that waits for a lock is ended.
+          alarm(60)
+          _ = PageBuffer(byteCount: 4096, isSecret: true)
+          return 0
+        }
+        #expect(status == 0)
+        if status != 0 { break }
+      }
+      isDone.withLock { $0 = true }
+      hasEnded.wait()
+    }
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)

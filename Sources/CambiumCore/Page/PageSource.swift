@@ -75,10 +75,10 @@ public final class PageSource: @unchecked Sendable {
   /// The page at `reference`, wherever it is; the slow half of ``page(_:_:)``.
   @usableFromInline
   func untrustedPage(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Page {
-    if let held, reference.rawKind == kind.rawValue, let page = held.page(reference) { return page }
     guard let pin else {
       preconditionFailure("The transaction has ended; read through the snapshot it returned.")
     }
+    if let held, reference.rawKind == kind.rawValue, let page = held.page(reference) { return page }
     if reference.isDirty {
       guard let dirty else {
         throw .damaged(Damage(.reference, "a stored page refers to a page that was never stored"))

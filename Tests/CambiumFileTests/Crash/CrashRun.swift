@@ -16,35 +16,6 @@ struct CrashPoint: Hashable, Comparable {
   }
 }
 
-/// What kind of work a run does.
-struct CrashSettings {
-  var commitCount = 9
-  var durabilities: [Durability] = [.full, .relaxed]
-  var sectorByteCount = 512
-  /// Whether operations of the device fail now and then.
-  var hasFaults = false
-  /// Whether the store is closed and opened again now and then, and closed at the end.
-  var closes = false
-
-  /// What the work goes through on its way to the disk.
-  @TaskLocal static var codec: (any PageCodec)?
-
-  /// How stores on a simulated device are opened.
-  static func options(_ device: SimulatedDevice) -> FileStoreOptions {
-    var options = FileStoreOptions(codec: codec)
-    options.device = { _ in device }
-    options.foldAfterRecordCount = 3
-    options.largestSingleSyncByteCount = 24 << 10
-    options.growthByteCount = 16 << 10
-    options.largestSlackByteCount = 8 << 10
-    options.leastVacatedByteCount = 16 << 10
-    // Only explicit syncs, so that a run repeats itself.
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
-    options.timer = IdleTimer { 0 }
-    return options
-  }
-}
-
 /// Random work on a simulated device, with everything that it promised at each of its operations.
 final class CrashRun<Work: CrashWork> {
   typealias Point = CrashPoint
