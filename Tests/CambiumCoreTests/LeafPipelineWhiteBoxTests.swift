@@ -92,7 +92,7 @@ struct LeafPipelineWhiteBoxTests {
     var options = ColumnTreeOptions()
     options.leafByteCount = 1024
     options.writeAheadByteCount = 0
-    options.writesInBackground = true
+    options.backgroundWriting = .always
     options.branchRoom = 20
     let bench = ColumnWorkbench(columns, options: options)
     var generator = SeededGenerator(seed: 5)

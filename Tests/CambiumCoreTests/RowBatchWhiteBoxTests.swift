@@ -19,7 +19,7 @@ struct RowBatchWhiteBoxTests {
   func `a batch does what as many single rows do`(seed: UInt64) throws {
     var options = seed % 2 == 0 ? smallShape(rows: 20, room: 5) : ColumnTreeOptions()
     options.inlineByteCount = 256
-    options.writesInBackground = seed % 4 == 0
+    options.backgroundWriting = seed % 4 == 0 ? .always : .never
     let bench = ColumnWorkbench(everyColumn, options: options)
     var maker = CellMaker(generator: SeededGenerator(seed: seed))
     var model: [Int64: [ModelValue]] = [:]

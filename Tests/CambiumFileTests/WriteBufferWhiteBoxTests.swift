@@ -20,7 +20,7 @@ struct WriteBufferWhiteBoxTests {
   func `a page is in the buffer or in the file, as a whole`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     func number(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
-    let buffer = WriteBuffer()
+    let buffer = WriteBuffer(capacity: 1 << 20)
     var model = Model()
     var end = 4096 * (1 + number(4)) + 64 * number(64)
     if number(2) == 0 { buffer.begin(withBlockAt: 0) }

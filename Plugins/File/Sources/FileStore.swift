@@ -30,7 +30,9 @@ public final class FileStore: PageStore {
   let slot: Int
   /// Keeps the writers of several stores apart; nil with a device of the caller's.
   let turn: WriterTurn?
-  let buffer = WriteBuffer()
+  let buffer: WriteBuffer
+  /// What large commits have gathered goes through it.
+  let behind = WriteBehind()
   let writers = WriterQueue()
   let commits: CommitSignal
   /// Wakes the thread that syncs relaxed commits before its time.
@@ -69,6 +71,7 @@ public final class FileStore: PageStore {
   private init(_ opening: FileOpening) {
     path = opening.path
     options = opening.options
+    buffer = WriteBuffer(capacity: opening.options.gatheredByteCount)
     sector = opening.sector
     boundCodec = opening.codec
     device = opening.device
@@ -216,7 +219,7 @@ public final class FileStore: PageStore {
   /// Throws `StoreError.damaged(_:)` when the reference leads outside of the file or the file has
   /// become shorter. The bytes are not checked here.
   public func read(_ reference: PageReference) throws(StoreError) -> Page {
-    if let gathered = buffer.page(reference) { return gathered.page }
+    if let page = buffer.page(reference) ?? behind.page(reference) { return page.page }
     let (mapping, fileByteCount) = state.withLock { ($0.mapping, $0.fileByteCount) }
     guard reference.unitCount > 0, !reference.isDirty, reference.byteOffset <= fileByteCount,
       reference.byteCount <= fileByteCount - reference.byteOffset

@@ -74,12 +74,16 @@ final class FileWriter: PageWriter {
     if store.buffer.append(bytes, at: extent.byteOffset) { return }
     do throws(StoreError) {
       // Blocks that are on their way to the medium already are costly to write again.
-      if expected != .full, store.buffer.endOffset == extent.byteOffset {
+      let wholeBlocks = expected != .full && store.buffer.endOffset == extent.byteOffset
+      if WriteBehind.isUseful, isBulk {
+        try passOn(wholeBlocks: wholeBlocks)
+      } else if wholeBlocks {
         try flushBlocks()
       } else {
         try flush(endsCommit: false)
       }
       if !store.buffer.append(bytes, at: extent.byteOffset) {
+        try store.behind.finish()
         try store.writeOut(
           bytes, at: extent.byteOffset, isBulk: true, isSentAtOnce: expected == .full)
       }
@@ -92,11 +96,23 @@ final class FileWriter: PageWriter {
   /// Whether the commit is too large to wait for the file to grow ahead of it.
   private var isBulk: Bool {
     // The first buffer of bulk work is full before more is allocated.
-    allocations.unitCount > UInt64(WriteBuffer.capacity / 2 / Extent.unitByteCount)
+    allocations.unitCount > UInt64(store.options.gatheredByteCount / 2 / Extent.unitByteCount)
+  }
+
+  /// Lets a second thread write what is gathered, or its whole blocks.
+  private func passOn(wholeBlocks: Bool) throws(StoreError) {
+    let isSentAtOnce = expected == .full
+    // The writer keeps the store, and does not end before the chunk is written.
+    try store.buffer.pass(
+      to: store.behind, wholeBlocks: wholeBlocks, endsRun: endsRun
+    ) { [unowned store] bytes, offset throws(StoreError) in
+      try store.writeOut(bytes, at: offset, isBulk: true, isSentAtOnce: isSentAtOnce)
+    }
   }
 
   /// Writes out the whole blocks of what is gathered, because more follows it.
   private func flushBlocks() throws(StoreError) {
+    try store.behind.finish()
     let isBulk = isBulk
     try store.buffer.flushBlocks { bytes, offset throws(StoreError) in
       try store.writeOut(bytes, at: offset, isBulk: isBulk, isSentAtOnce: expected == .full)
@@ -105,14 +121,19 @@ final class FileWriter: PageWriter {
 
   /// Writes out what is gathered; the block of the head only when the commit ends.
   func flush(endsCommit: Bool = true) throws(StoreError) {
-    let end = store.state.withLock { Int($0.space.allocationEnd) * Extent.unitByteCount }
+    try store.behind.finish()
     let isBulk = isBulk
-    let endsRun = store.buffer.endOffset == end
     try store.buffer.flush(
       endsRun: endsRun, endsCommit: endsCommit
     ) { bytes, offset throws(StoreError) in
       try store.writeOut(bytes, at: offset, isBulk: isBulk, isSentAtOnce: expected == .full)
     }
+  }
+
+  /// Whether nothing else lies in the block behind what is gathered.
+  private var endsRun: Bool {
+    let end = store.state.withLock { Int($0.space.allocationEnd) * Extent.unitByteCount }
+    return store.buffer.endOffset == end
   }
 
   func free(_ reference: PageReference) {
@@ -154,6 +175,7 @@ final class FileWriter: PageWriter {
   func abort() {
     if hasEnded { return }
     hasEnded = true
+    store.behind.drop()
     store.buffer.drop()
     store.state.withLock { $0.space.rollBack(allocations) }
     store.endWrite()

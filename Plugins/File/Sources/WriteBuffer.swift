@@ -35,6 +35,23 @@ final class WriteBuffer: Sendable {
       return frontByteCount + offset - start
     }
 
+    /// How many bytes there are up to the last border of blocks.
+    var wholeBlocksByteCount: Int {
+      (start + count) / FileLayout.blockByteCount * FileLayout.blockByteCount - start
+    }
+    /// Where what is kept begins when whole blocks are handed over: the block of the page that is not
+    /// whole in them.
+    var firstKept: Int {
+      max(start, crossing / FileLayout.blockByteCount * FileLayout.blockByteCount)
+    }
+
+    /// Fills the last block with zeros.
+    mutating func fillBlock() {
+      let rest = (start + count) % FileLayout.blockByteCount
+      guard count > 0, rest > 0 else { return }
+      bytes.append(contentsOf: repeatElement(0, count: FileLayout.blockByteCount - rest))
+    }
+
     /// Puts `new` in the place of what is gathered for `offset`; false when nothing is.
     mutating func replace(_ new: UnsafeRawBufferPointer, at offset: Int) -> Bool {
       guard let position = position(of: new.count, at: offset) else { return false }
@@ -45,12 +62,14 @@ final class WriteBuffer: Sendable {
     }
   }
 
-  /// What is gathered before it is written.
-  static let capacity = 1 << 20
+  /// How many bytes are gathered before they are written.
+  let capacity: Int
   private let state = Mutex(State())
   /// Where the gathered bytes lie, or more, so that a reader of anything else need not take the lock.
   private let start = Atomic(0)
   private let end = Atomic(0)
+
+  init(capacity: Int) { self.capacity = capacity }
 
   /// Adds `bytes` for `offset`; false when they do not continue what is gathered or there is no room,
   /// and then the caller writes out first.
@@ -59,7 +78,7 @@ final class WriteBuffer: Sendable {
       if state.replace(bytes, at: offset) { return true }
       if state.count == 0 {
         state.start = offset
-        state.bytes.reserveCapacity(min(Self.capacity, 64 << 10))
+        state.bytes.reserveCapacity(min(capacity, 64 << 10))
       }
       // A page at the beginning of a block may follow a gap in the block before, which belongs to
       // this write alone.
@@ -67,7 +86,7 @@ final class WriteBuffer: Sendable {
       guard
         gap == 0
           || gap > 0 && gap < FileLayout.blockByteCount && offset % FileLayout.blockByteCount == 0,
-        state.count == 0 || state.count + gap + bytes.count <= Self.capacity
+        state.count == 0 || state.count + gap + bytes.count <= capacity
       else { return false }
       let blocks = (state.start + state.count) / FileLayout.blockByteCount
       if state.count == 0 || (offset + bytes.count) / FileLayout.blockByteCount > blocks {
@@ -117,13 +136,7 @@ final class WriteBuffer: Sendable {
       guard
         let position = state.position(of: reference.byteCount, at: reference.byteOffset)
       else { return nil }
-      let buffer = PageBuffer(byteCount: reference.byteCount)
-      state.bytes.withUnsafeBytes { bytes in
-        let page = UnsafeRawBufferPointer(
-          rebasing: bytes[position..<(position + reference.byteCount)])
-        UnsafeMutableRawBufferPointer(start: buffer.bytes, count: page.count).copyMemory(from: page)
-      }
-      return buffer
+      return PageBuffer(reference, in: state.bytes, at: position)
     }
   }
 
@@ -139,11 +152,10 @@ final class WriteBuffer: Sendable {
     _ write: (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void
   ) throws(StoreError) {
     try state.withLock { state throws(StoreError) in
-      let block = FileLayout.blockByteCount
       let start = state.start
-      let count = (start + state.count) / block * block - start
+      let count = state.wholeBlocksByteCount
       if count <= 0 { return }
-      let kept = max(start, state.crossing / block * block)
+      let kept = state.firstKept
       let front = state.frontByteCount
       defer {
         state.bytes.removeSubrange(front..<front + kept - start)
@@ -159,6 +171,33 @@ final class WriteBuffer: Sendable {
     }
   }
 
+  /// Passes the gathered pages on to `behind`, which writes them while more are gathered: whole blocks
+  /// only, or all.
+  ///
+  /// The block in front is kept, and of whole blocks what ``flushBlocks(_:)`` keeps. Throws what `behind`
+  /// has failed with before, and then keeps everything.
+  func pass(
+    to behind: WriteBehind, wholeBlocks: Bool, endsRun: Bool,
+    _ write: @escaping WriteBehind.Write
+  ) throws(StoreError) {
+    try state.withLock { state throws(StoreError) in
+      if endsRun, !wholeBlocks { state.fillBlock() }
+      let (start, front) = (state.start, state.frontByteCount)
+      let count = wholeBlocks ? state.wholeBlocksByteCount : state.count
+      if count <= 0 { return }
+      try behind.finish()
+      let kept = wholeBlocks ? state.firstKept : start + count
+      var next = behind.takeSpare()
+      next.reserveCapacity(capacity + FileLayout.blockByteCount)
+      next.append(contentsOf: state.bytes[..<front])
+      next.append(contentsOf: state.bytes[(front + kept - start)...])
+      swap(&state.bytes, &next)
+      state.start = state.count == 0 ? 0 : kept
+      behind.hand(next, from: front, count: count, at: start, write)
+      noteBounds(state)
+    }
+  }
+
   /// Hands the gathered pages to `write`, filled up to a whole block if nothing else lies in it
   /// (`endsRun`), and the block in front if the commit ends (`endsCommit`), and forgets what was
   /// handed over, whether or not that fails.
@@ -168,13 +207,7 @@ final class WriteBuffer: Sendable {
   ) throws(StoreError) {
     try state.withLock { state throws(StoreError) in
       defer { if endsCommit { forget(&state) } else { forgetPages(&state) } }
-      if endsRun, state.count > 0 {
-        let rest = (state.start + state.count) % FileLayout.blockByteCount
-        if rest > 0 {
-          let padding = FileLayout.blockByteCount - rest
-          state.bytes.append(contentsOf: repeatElement(0, count: padding))
-        }
-      }
+      if endsRun { state.fillBlock() }
       let frontByteCount = state.frontByteCount
       let (start, count, front) = (state.start, state.count, endsCommit ? state.front : nil)
       let isJoined = state.isJoined
@@ -208,4 +241,15 @@ final class WriteBuffer: Sendable {
 
   /// Forgets what is gathered.
   func drop() { state.withLock { forget(&$0) } }
+}
+
+extension PageBuffer {
+  /// A copy of the page at `reference`, whose bytes begin at `position` of `bytes`.
+  convenience init(_ reference: PageReference, in bytes: [UInt8], at position: Int) {
+    self.init(byteCount: reference.byteCount)
+    bytes.withUnsafeBytes { all in
+      let page = UnsafeRawBufferPointer(rebasing: all[position..<(position + reference.byteCount)])
+      UnsafeMutableRawBufferPointer(start: self.bytes, count: page.count).copyMemory(from: page)
+    }
+  }
 }

@@ -9,10 +9,10 @@ extension ColumnTreeEditor {
   ///
   /// Rows are appended, so that the leaf is likely done; the medium is busy before the commit.
   func pipelineForAppending(_ row: Int, to builder: LeafBuilder) -> LeafPipeline? {
-    guard options.writesInBackground, row > 0, row == builder.rowCount, !steps.isEmpty,
+    guard row > 0, row == builder.rowCount, !steps.isEmpty,
       context.dirty.byteCount >= options.writeAheadByteCount,
       earlyFinishCount < Self.earlyFinishLimit,
-      isPositional ? finger.first + row == count : finger.high == .max
+      isPositional ? finger.first + row == count : finger.high == .max, options.usesPipeline
     else { return nil }
     if let pipeline { return pipeline }
     // One at a time: the writer of the transaction has one user.
@@ -80,6 +80,15 @@ extension ColumnTreeEditor {
 }
 
 extension ColumnTreeOptions {
+  /// Whether leaves go to a pipeline now.
+  fileprivate var usesPipeline: Bool {
+    switch backgroundWriting {
+    case .never: false
+    case .whereIdle: LeafPipeline.hasProcessors
+    case .always: true
+    }
+  }
+
   /// Whether a packed leaf is to be split.
   func isOver(byteCount: Int, rowCount: Int) -> Bool {
     rowCount > maximumRowCount || byteCount > leafByteLimit && rowCount > 1

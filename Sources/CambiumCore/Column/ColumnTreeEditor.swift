@@ -14,10 +14,18 @@ public struct ColumnTreeOptions: Sendable {
   public var inlineByteCount = 1 << 10
   /// A transaction with more dirty bytes writes leaves as soon as appended rows have filled them.
   public var writeAheadByteCount = 1 << 20
-  /// Whether a second thread packs and writes these leaves.
-  ///
-  /// It pays when a core is idle; where all are busy, changing between threads costs what it saves.
-  public var writesInBackground = false
+  /// When a second thread packs and writes these leaves, which saves a quarter of the time where a
+  /// processor is idle, and costs time where none is.
+  public var backgroundWriting = BackgroundWriting.whereIdle
+
+  /// When a second thread is used.
+  public enum BackgroundWriting: Sendable {
+    case never
+    /// Until it is found out that no processor is left for it, and again some time later.
+    case whereIdle
+    /// However busy the machine is.
+    case always
+  }
   /// So much memory at most takes what was inserted out of order before it is sorted into the tree;
   /// 0 if each row is to go there at once.
   public var rowLogByteCount = 160 << 20

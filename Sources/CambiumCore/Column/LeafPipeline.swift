@@ -3,8 +3,9 @@ import Synchronization
 
 /// Packs and writes filled leaves on a thread of its own, while rows are appended to the next ones.
 ///
-/// When its thread gets no processor, or more leaves are under way than it may hold, the editor's side
-/// does the work itself: nobody waits for a thread that does not run.
+/// When its thread is late and not at work, the editor's side does the work itself. Where all processors
+/// are busy the thread may lose its own in the middle of a leaf, and the editor waits for it: once that
+/// has happened, no pipeline is begun in this process for a while (``hasProcessors``).
 ///
 /// Belongs to one editor. Whoever hands leaves over and whoever writes them take turns at everything
 /// else that they share: while leaves are under way, the editor's side touches neither them nor the
@@ -85,6 +86,30 @@ final class LeafPipeline: @unchecked Sendable {
     words.deallocate()
   }
 
+  // MARK: Busy machines
+
+  /// When a thread of any pipeline was last seen to be without a processor, in nanoseconds; 0 for never.
+  private static let lastStarved = Atomic<Int64>(0)
+  /// A wait for some leaves, which take a tenth of it, is no longer unless the thread does not run.
+  private static let patienceNanoseconds: Int64 = 1_000_000
+  /// How long nobody tries again.
+  private static let restNanoseconds: Int64 = 2_000_000_000
+  private static let clockStart = ContinuousClock.now
+  private static let processorCount = cambium_processor_count()
+
+  /// The time, which begins late enough for `never` to be long ago.
+  private static var now: Int64 { nanoseconds(clockStart.duration(to: .now)) + restNanoseconds }
+
+  private static func nanoseconds(_ duration: Duration) -> Int64 {
+    let (seconds, attoseconds) = duration.components
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+
+  /// Whether there seems to be a processor for a second thread.
+  static var hasProcessors: Bool {
+    processorCount > 1 && now - lastStarved.load(ordering: .relaxed) >= restNanoseconds
+  }
+
   // MARK: The editor's side
 
   /// How many leaves are under way.
@@ -136,7 +161,12 @@ final class LeafPipeline: @unchecked Sendable {
     while true {
       let done = completed.pointee.load(ordering: .acquiring)
       if Int32(bitPattern: done &- target) >= 0 { return }
-      if bench.withLockIfAvailable({ process(&$0) }) == nil { sleep(completed, while: done) }
+      if bench.withLockIfAvailable({ process(&$0) }) != nil { continue }
+      let start = ContinuousClock.now
+      sleep(completed, while: done)
+      if Self.nanoseconds(start.duration(to: .now)) > Self.patienceNanoseconds {
+        Self.lastStarved.store(Self.now, ordering: .relaxed)
+      }
     }
   }
 

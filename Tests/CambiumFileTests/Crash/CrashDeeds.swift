@@ -4,7 +4,7 @@
 struct CrashDeeds {
   enum Kind: CaseIterable {
     case chainedHead, slotHead, settledHead, volatileHead
-    case growth, truncation, fold, commitDuringSync, failedOperation, vacatingWrite
+    case growth, bulkWrite, truncation, fold, commitDuringSync, failedOperation, vacatingWrite
   }
 
   private var counts: [Kind: Int] = [:]
@@ -24,7 +24,10 @@ struct CrashDeeds {
       switch operation {
       case .write(let bytes, let offset):
         note(bytes, at: offset, identity)
-        if offset > 0, offset == byteCount, bytes.allSatisfy({ $0 == 0 }) { self[.growth] += 1 }
+        if offset > 0, offset + bytes.count > byteCount {
+          // Only large commits write behind the end before it was filled with zeros.
+          self[bytes.allSatisfy { $0 == 0 } ? .growth : .bulkWrite] += 1
+        }
         byteCount = max(byteCount, offset + bytes.count)
       case .truncate(let end):
         self[.truncation] += 1

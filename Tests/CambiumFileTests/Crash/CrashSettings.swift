@@ -19,6 +19,7 @@ struct CrashSettings {
   static func options(_ device: SimulatedDevice) -> FileStoreOptions {
     var options = FileStoreOptions(codec: codec)
     options.device = { _ in device }
+    options.gatheredByteCount = 16 << 10
     options.foldAfterRecordCount = 3
     options.largestSingleSyncByteCount = 24 << 10
     options.growthByteCount = 16 << 10

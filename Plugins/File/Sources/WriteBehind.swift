@@ -1,0 +1,169 @@
+import CPlatform
+import CambiumCore
+import Synchronization
+
+/// Writes what a large commit has gathered on a thread of its own, while the commit gathers more.
+///
+/// One chunk is under way at a time, so that chunks are written in the order in which they were handed
+/// over. Whoever needs the place of a chunk that the thread has not begun writes it itself: nobody waits
+/// for a thread that gets no processor. A reader finds pages of the chunk here until they are in the
+/// file. What is handed over belongs to the running write; any thread may look for a page.
+///
+/// The thread ends when nothing has come for a while.
+final class WriteBehind: Sendable {
+  /// Writes bytes at an offset.
+  typealias Write = @Sendable (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void
+
+  private struct Chunk {
+    var bytes: [UInt8]
+    /// What of them is to be written, and where.
+    var range: Range<Int>
+    var offset: Int
+    var write: Write
+  }
+
+  private struct State {
+    /// What is under way; it stays until it is in the file.
+    var chunk: Chunk?
+    /// Whether somebody writes it.
+    var isBegun = false
+    /// Why a chunk could not be written; the next call throws it.
+    var failure: StoreError?
+    /// An empty array whose memory serves the next chunk.
+    var spare: [UInt8] = []
+    var hasThread = false
+  }
+
+  private let state = Mutex(State())
+  /// Raised when a chunk was handed over, and when one is done.
+  private let handed = CommitSignal()
+  private let done = CommitSignal()
+  /// Where the chunk lies, so that a reader of anything else need not take the lock.
+  private let start = Atomic(0)
+  private let end = Atomic(0)
+  private static let idleNanoseconds: Int64 = 100_000_000
+
+  /// Whether a second thread can run at all.
+  static let isUseful = cambium_processor_count() > 1
+
+  /// Takes `bytes`, of which `count` from `first` on are to be written at `offset`; nothing else is under
+  /// way.
+  func hand(
+    _ bytes: consuming [UInt8], from first: Int, count: Int, at offset: Int,
+    _ write: @escaping Write
+  ) {
+    let chunk = Chunk(
+      bytes: bytes, range: first..<first + count, offset: offset, write: write)
+    let needsThread = state.withLock { state in
+      precondition(state.chunk == nil, "One chunk is under way at a time.")
+      state.chunk = chunk
+      start.store(offset, ordering: .relaxed)
+      end.store(offset + count, ordering: .releasing)
+      let needsThread = !state.hasThread
+      state.hasThread = true
+      return needsThread
+    }
+    // Without a thread it is written when its place is needed.
+    if needsThread, !PosixFiles.startThread({ [self] in work() }) {
+      state.withLock { $0.hasThread = false }
+    }
+    handed.raise()
+  }
+
+  /// An empty array with the memory of the chunk before, if there was one.
+  func takeSpare() -> [UInt8] {
+    state.withLock { state in
+      var spare: [UInt8] = []
+      swap(&spare, &state.spare)
+      return spare
+    }
+  }
+
+  /// Returns when all that was handed over is in the file; throws when some of it is not.
+  func finish() throws(StoreError) {
+    settle()
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+  }
+
+  /// Forgets what was handed over, as far as it is not in the file yet, and what has failed.
+  func drop() {
+    let isBegun = state.withLock { state in
+      if !state.isBegun { state.chunk = nil }
+      return state.isBegun
+    }
+    if isBegun { settle() }
+    state.withLock { $0.failure = nil }
+    forgetPlace()
+  }
+
+  /// The page at `reference`, if it is under way.
+  func page(_ reference: PageReference) -> PageBuffer? {
+    guard reference.byteOffset < end.load(ordering: .acquiring),
+      reference.byteOffset >= start.load(ordering: .relaxed)
+    else { return nil }
+    return state.withLock { state in
+      guard let chunk = state.chunk, reference.byteOffset >= chunk.offset,
+        reference.byteOffset + reference.byteCount <= chunk.offset + chunk.range.count
+      else { return nil }
+      let position = chunk.range.lowerBound + reference.byteOffset - chunk.offset
+      return PageBuffer(reference, in: chunk.bytes, at: position)
+    }
+  }
+
+  /// Waits until nothing is under way.
+  private func settle() {
+    if writeNext() { return }
+    done.wait(timeoutNanoseconds: .max) { state.withLock { $0.chunk == nil } }
+  }
+
+  /// Writes the chunk unless somebody has begun to; whether nothing is under way then.
+  private func writeNext() -> Bool {
+    let (next, isIdle) = state.withLock { state -> (Chunk?, Bool) in
+      guard let chunk = state.chunk else { return (nil, true) }
+      if state.isBegun { return (nil, false) }
+      state.isBegun = true
+      return (chunk, false)
+    }
+    guard var chunk = next else { return isIdle }
+    let failure = chunk.bytes.withUnsafeBytes { bytes -> StoreError? in
+      do throws(StoreError) {
+        try chunk.write(UnsafeRawBufferPointer(rebasing: bytes[chunk.range]), chunk.offset)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    forgetPlace()
+    state.withLock { state in
+      if state.failure == nil { state.failure = failure }
+      state.chunk = nil
+      state.isBegun = false
+      swap(&state.spare, &chunk.bytes)
+      state.spare.removeAll(keepingCapacity: true)
+    }
+    done.raise()
+    return true
+  }
+
+  private func forgetPlace() {
+    start.store(0, ordering: .relaxed)
+    end.store(0, ordering: .releasing)
+  }
+
+  private func work() {
+    while true {
+      handed.wait(timeoutNanoseconds: Self.idleNanoseconds) {
+        state.withLock { $0.chunk != nil && !$0.isBegun }
+      }
+      let goesOn = state.withLock { state in
+        if state.chunk == nil {
+          state.hasThread = false
+          state.spare = []
+        }
+        return state.hasThread
+      }
+      if !goesOn { return }
+      _ = writeNext()
+    }
+  }
+}
