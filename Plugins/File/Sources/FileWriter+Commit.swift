@@ -223,7 +223,11 @@ extension FileStore {
       }
       return pin
     case .none:
-      try withSlots { () throws(StoreError) in try becomeVolatile() }
+      // What another one does to the slots from now on it would also do behind the lock.
+      let isVolatile = state.withLock { state in
+        state.seenSlots == memory.durableWord && state.mark.isVolatile && !state.mark.isBeingSynced
+      }
+      if !isVolatile { try withSlots { () throws(StoreError) in try becomeVolatile() } }
       return try installUnlessClosed(outcome, writer, byteCount: byteCount)
     }
   }

@@ -25,6 +25,10 @@ package struct BlockMap: Sendable {
   private var reachable: [UInt8]
   /// Free blocks per region, and an upper bound for the longest free run that starts in it.
   private var regions: [Region] = []
+  /// An upper bound for the longest free run that starts in each group of blocks, as far as it is less
+  /// than `groupBlockCount`: a search passes over groups that it has searched in vain before.
+  private var groups: [UInt8] = []
+  private static let groupBlockCount = 64
   /// Where the next search starts: next-fit keeps the commits of a burst together.
   private var cursor: Int
   /// No block before this one is given out: it is not known what old versions see there.
@@ -48,9 +52,29 @@ package struct BlockMap: Sendable {
     ensureRegions()
   }
 
+  /// Gives every block a region and a group, in which there may be runs of any length.
   private mutating func ensureRegions() {
     let count = (blockCount + Self.regionBlockCount - 1) / Self.regionBlockCount
     while regions.count < count { regions.append(Region()) }
+    let missing = Self.groupCount(blockCount) - groups.count
+    if missing > 0 {
+      let bound = UInt8(Self.groupBlockCount)
+      groups.append(contentsOf: repeatElement(bound, count: missing))
+    }
+  }
+
+  private static func groupCount(_ blockCount: Int) -> Int {
+    (blockCount + groupBlockCount - 1) / groupBlockCount
+  }
+
+  /// Notes that a run of `length` blocks, of which `block` is one, may have become longer.
+  private mutating func raiseGroups(around block: Int, length: Int) {
+    // Whatever starts further back was as long as can be said before.
+    let first = max(0, block - Self.groupBlockCount) / Self.groupBlockCount
+    let bound = UInt8(min(length, Self.groupBlockCount))
+    for group in first...block / Self.groupBlockCount {
+      groups[group] = max(groups[group], bound)
+    }
   }
 
   // MARK: Counting
@@ -148,6 +172,7 @@ package struct BlockMap: Sendable {
     // Where the run leads out of reach, anything is possible.
     let isLong = (start == lowest && lowest > firstBlock) || (end == highest && end < blockCount)
     let length = isLong ? Self.regionBlockCount : end - start
+    raiseGroups(around: block, length: length)
     for region in start / Self.regionBlockCount...block / Self.regionBlockCount {
       regions[region].longestRun = max(regions[region].longestRun, length)
     }
@@ -194,6 +219,7 @@ package struct BlockMap: Sendable {
     reachable.append(contentsOf: repeatElement(0, count: added))
     blockCount = count
     ensureRegions()
+    raiseGroups(around: first, length: Self.groupBlockCount)
     freeBlockCount += added
     var block = first
     while block < count {
@@ -240,6 +266,7 @@ package struct BlockMap: Sendable {
     held = reachable
     freeBlockCount = 0
     for region in regions.indices { regions[region] = Region() }
+    for group in groups.indices { groups[group] = UInt8(Self.groupBlockCount) }
     for block in firstBlock..<blockCount where held[block] == 0 {
       freeBlockCount += 1
       regions[block / Self.regionBlockCount].freeCount += 1
@@ -303,24 +330,32 @@ package struct BlockMap: Sendable {
     if let run = search(count, from: cursor, to: ceiling) { return run }
     // A run may begin before the cursor and reach over it.
     let end = min(ceiling, cursor + count - 1)
-    return search(count, from: allocationFloor, to: end)
+    if let run = search(count, from: allocationFloor, to: end) { return run }
+    for region in regions.indices where isWhole(region, count, from: allocationFloor, to: ceiling) {
+      regions[region].longestRun = min(regions[region].longestRun, count - 1)
+    }
+    return nil
+  }
+
+  /// Whether all runs of `count` blocks that begin in `region` lie between `first` and `end`.
+  private func isWhole(_ region: Int, _ count: Int, from first: Int, to end: Int) -> Bool {
+    let start = region * Self.regionBlockCount
+    return first <= max(start, firstBlock)
+      && end >= min(blockCount, start + Self.regionBlockCount + count)
   }
 
   private mutating func search(_ count: Int, from first: Int, to end: Int) -> Range<Int>? {
     var block = first
     while block < end {
       let region = block / Self.regionBlockCount
-      let regionStart = region * Self.regionBlockCount
-      let regionEnd = regionStart + Self.regionBlockCount
+      let regionEnd = (region + 1) * Self.regionBlockCount
       if regions[region].freeCount == 0 || regions[region].longestRun < count {
         block = regionEnd
         continue
       }
       if let run = searchRegion(count, from: block, regionEnd: regionEnd, end: end) { return run }
       // Only a search of the whole region says that it has no such run.
-      if block <= max(regionStart, firstBlock), end >= min(blockCount, regionEnd + count) {
-        regions[region].longestRun = count - 1
-      }
+      if isWhole(region, count, from: block, to: end) { regions[region].longestRun = count - 1 }
       block = regionEnd
     }
     return nil
@@ -329,19 +364,33 @@ package struct BlockMap: Sendable {
   /// The first run of `count` free blocks that starts before `regionEnd` and ends before `end`.
   ///
   /// Looks at the last block of a window first: when it is used, the window moves behind it.
-  private func searchRegion(
+  private mutating func searchRegion(
     _ count: Int, from first: Int, regionEnd: Int, end: Int
   ) -> Range<Int>? {
     held.withUnsafeBufferPointer { held in
-      let lastStart = min(regionEnd - 1, end - count)
-      var start = first
-      while start <= lastStart {
-        var block = start + count - 1
-        while block >= start, held[block] == 0 { block -= 1 }
-        if block < start { return start..<(start + count) }
-        start = block + 1
+      groups.withUnsafeMutableBufferPointer { groups in
+        let lastStart = min(regionEnd - 1, end - count)
+        var start = first
+        while start <= lastStart {
+          let group = start / Self.groupBlockCount
+          let groupStart = group * Self.groupBlockCount
+          let next = groupStart + Self.groupBlockCount
+          if groups[group] < min(count, Self.groupBlockCount) {
+            start = next
+            continue
+          }
+          let isWhole = first <= groupStart && next - 1 <= lastStart
+          let last = min(next - 1, lastStart)
+          while start <= last {
+            var block = start + count - 1
+            while block >= start, held[block] == 0 { block -= 1 }
+            if block < start { return start..<(start + count) }
+            start = block + 1
+          }
+          if isWhole, count <= Self.groupBlockCount { groups[group] = UInt8(count - 1) }
+        }
+        return nil
       }
-      return nil
     }
   }
 
@@ -366,5 +415,6 @@ package struct BlockMap: Sendable {
     blockCount = count
     let regionCount = (count + Self.regionBlockCount - 1) / Self.regionBlockCount
     regions.removeLast(regions.count - regionCount)
+    groups.removeLast(groups.count - Self.groupCount(count))
   }
 }

@@ -137,32 +137,6 @@ struct SpaceTests {
     model.entries.removeAll { !seen.isSeen($0) }
   }
 
-  @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `a run is found whenever there is one`(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
-    var blocks = BlockMap(firstBlock: 1)
-    blocks.extend(toBlockCount: 200)
-    var isUsed = [Bool](repeating: false, count: 200)
-    isUsed[0] = true
-    for _ in 0..<600 {
-      let block = Int.random(in: 1..<199, using: &generator)
-      let extent = Extent(address: UInt64(block * 64), unitCount: 64)
-      if isUsed[block] { blocks.letGo(extent) } else { blocks.hold(extent) }
-      isUsed[block].toggle()
-      let count = Int.random(in: 1...9, using: &generator)
-      let exists = (1...(200 - count)).contains { start in
-        !isUsed[start..<(start + count)].contains(true)
-      }
-      let run = blocks.findRun(minimum: count, wanted: count)
-      #expect((run != nil) == exists)
-      if let run {
-        #expect(run.count == count)
-        #expect(!isUsed[run].contains(true))
-        blocks.moveCursor(to: run.upperBound)
-      }
-    }
-  }
-
   @Test func `runs are found across regions and after their neighbours were freed`() {
     var blocks = BlockMap(firstBlock: 1)
     let region = BlockMap.regionBlockCount
