@@ -136,17 +136,20 @@ let package = Package(
       dependencies: ["Cambium", "CambiumFile", "CambiumRocksDB", "TestSupport"]),
     .testTarget(
       name: "FormatTests",
-      dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto"],
+      dependencies: [
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto", "TestSupport",
+      ],
       resources: [.copy("Golden")]),
     .testTarget(
-      name: "CambiumToolTests", dependencies: ["CambiumTool", "CambiumCore", "CambiumFile"]),
+      name: "CambiumToolTests",
+      dependencies: ["CambiumTool", "CambiumCore", "CambiumFile", "TestSupport"]),
     // The code that the fuzzer feeds, which `Tools/Fuzz` builds as well, and a replay of its corpus.
     .testTarget(
       name: "FuzzTests",
       dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto"],
       path: "Tools/Fuzz/Sources", exclude: ["fuzz"]),
     // Runs the samples of the documents, which are the programs in Snippets.
-    .testTarget(name: "DocumentationTests"),
+    .testTarget(name: "DocumentationTests", dependencies: ["TestSupport"]),
     .testTarget(
       name: "RealmSwiftTests", dependencies: ["RealmSwift"],
       swiftSettings: [.swiftLanguageMode(.v5)]),

@@ -155,6 +155,29 @@ struct ColumnTreeBulkWhiteBoxTests {
     #expect(bench.root == root)
   }
 
+  @Test func `values of a column that was dropped go when rows of their leaf are removed`() throws {
+    let columns = [
+      ColumnSpec(id: 1, type: .int, isNullable: false),
+      ColumnSpec(id: 2, type: .bytes, isNullable: true),
+    ]
+    let bench = ColumnWorkbench(columns, options: smallShape(rows: 16, room: 8))
+    try bench.write { editor, _ in
+      for key in 0..<400 as Range<Int64> {
+        let value = [UInt8](repeating: 7, count: key % 3 == 0 ? 3000 : 5)
+        _ = try lendRow([.int(-key), .bytes(value)]) { try editor.insert(key: key, values: $0) }
+      }
+    }
+    // Some rows of a leaf, all of them, and none.
+    let isRemoved = { (key: Int64) in key < 200 ? key % 5 == 1 : key < 300 }
+    try bench.write { editor, _ in
+      editor.layout = ColumnLayout([columns[0]])
+      let keys = (0..<400).filter(isRemoved)
+      let count = try keys.withUnsafeBufferPointer { try editor.remove(keys: $0) }
+      #expect(count == keys.count)
+    }
+    try bench.expectRows((0..<400).filter { !isRemoved($0) }) { [.int(-$0)] }
+  }
+
   @Test func `what is left of leaves shares full leaves`() throws {
     let bench = ColumnWorkbench([
       ColumnSpec(id: 1, type: .bytes, isNullable: false),
@@ -162,9 +185,9 @@ struct ColumnTreeBulkWhiteBoxTests {
     ])
     try bench.write { editor, _ in
       for key in 0..<20_000 as Range<Int64> {
-        let text = Array("name \(key &* 7919 % 100_003)".utf8)
-        try text.withUnsafeBytes {
-          _ = try editor.insert(key: key, values: [.bytes($0), .double(Double(key))])
+        let name = Array("name \(key &* 7919 % 100_003)".utf8)
+        _ = try lendRow([.bytes(name), .double(Double(key).bitPattern)]) {
+          try editor.insert(key: key, values: $0)
         }
       }
     }

@@ -11,11 +11,8 @@ struct ColumnTreeTests {
     ])
     try bench.write { editor, _ in
       for key in 0..<5000 as Range<Int64> {
-        let text = Array("row \(key)".utf8)
-        try text.withUnsafeBytes { bytes in
-          _ = try editor.insert(
-            key: key * 3, values: [.int(key * key), key % 5 == 0 ? .null : .bytes(bytes)])
-        }
+        let text = key % 5 == 0 ? ModelValue.null : .bytes(Array("row \(key)".utf8))
+        _ = try lendRow([.int(key * key), text]) { try editor.insert(key: key * 3, values: $0) }
       }
     }
     let tree = try bench.snapshot().tree

@@ -2,15 +2,22 @@ import CambiumCore
 import Synchronization
 import TestSupport
 
-/// A heap store that lets a test see, count and falsify every read.
+/// A store that lets a test see, count and falsify every read.
 final class ObservedStore: PageStore {
-  private let store = HeapStore()
+  private let store: any PageStore
   private let state = Mutex(State())
 
   private struct State {
     var readCount = 0
     var falsify: (@Sendable (PageReference, PageBuffer) -> Void)?
+    var refused: Set<PageReference> = []
   }
+
+  /// What the read of a refused page throws.
+  static let refusal = StoreError.system(operation: "read", path: "observed", code: 5)
+
+  /// Reads and writes `store`.
+  init(_ store: any PageStore = HeapStore()) { self.store = store }
 
   /// How many pages were read since this was set to 0.
   var readCount: Int {
@@ -21,6 +28,11 @@ final class ObservedStore: PageStore {
   /// Changes a copy of each page on its way to the reader.
   func falsify(_ body: (@Sendable (PageReference, PageBuffer) -> Void)?) {
     state.withLock { $0.falsify = body }
+  }
+
+  /// From now on the medium cannot read that page.
+  func refuse(_ reference: PageReference) {
+    state.withLock { _ = $0.refused.insert(reference) }
   }
 
   var identity: StoreIdentity { store.identity }
@@ -39,10 +51,11 @@ final class ObservedStore: PageStore {
 
   func read(_ reference: PageReference) throws(StoreError) -> Page {
     let page = try store.read(reference)
-    let falsify = state.withLock { state in
+    let (falsify, isRefused) = state.withLock { state in
       state.readCount += 1
-      return state.falsify
+      return (state.falsify, state.refused.contains(reference))
     }
+    if isRefused { throw Self.refusal }
     guard let falsify else { return page }
     let copy = PageBuffer(byteCount: page.byteCount)
     copy.bytes.copyMemory(from: page.bytes, byteCount: page.byteCount)

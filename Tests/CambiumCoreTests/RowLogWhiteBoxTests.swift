@@ -262,6 +262,52 @@ struct RowLogWhiteBoxTests {
   }
 }
 
+/// The order in which a log brings its rows, without a tree.
+struct RowLogOrderWhiteBoxTests {
+  private func makeLog(first: Int64 = .max, last: Int64 = .min) -> RowLog {
+    RowLog(
+      layout: ColumnLayout([ColumnSpec(id: 1, type: .int, isNullable: false)]), inlineLimit: 100,
+      knowsTree: false, treeBounds: (first, last))
+  }
+
+  private func append(_ key: Int64, to log: RowLog) -> Bool {
+    [ColumnValue.int(~key)].withUnsafeBufferPointer { values in
+      values.baseAddress.map { log.append(key: key, values: $0, outboard: nil) } ?? false
+    }
+  }
+
+  /// Every number of digits by which keys are sorted, even and odd, and the bounds of each.
+  @Test(arguments: [9, 10, 11, 12, 21, 22, 23, 33, 34, 44, 45, 55, 56, 63, 64], [false, true])
+  func `rows are sorted however far their keys lie apart`(bitCount: Int, isInTree: Bool) {
+    var generator = SeededGenerator(seed: UInt64(bitCount))
+    let span: UInt64 = bitCount == 64 ? .max : 1 << UInt64(bitCount) - 1
+    let first: Int64 = bitCount == 64 ? .min : -Int64(span / 3)
+    var keys: Set<Int64> = [first, first &+ Int64(bitPattern: span)]
+    while keys.count < min(1500, 1 << min(bitCount, 20)) {
+      keys.insert(first &+ Int64(bitPattern: UInt64.random(in: 0...span, using: &generator)))
+    }
+    // The tree's last key counts among those that the log tells apart.
+    let log = isInTree ? makeLog(first: .min, last: .max) : makeLog()
+    for key in keys.shuffled(using: &generator) { #expect(append(key, to: log)) }
+    #expect(log.lowest == first)
+    #expect(log.highest == (isInTree ? .max : keys.max()))
+    log.sort()
+    let entries = UnsafeBufferPointer(start: log.entries, count: log.count)
+    #expect(entries.map(\.key) == keys.sorted())
+    #expect(entries.allSatisfy { $0.row.loadUnaligned(as: Int64.self) == ~$0.key })
+  }
+
+  @Test func `rows count as ascending above all others, also those of the tree`() {
+    let log = makeLog(first: 0, last: 100)
+    #expect(log.highest == 100)
+    for (key, count) in [(50, 0), (60, 0), (101, 1), (102, 2), (7, 0), (102 + 1, 1)] {
+      #expect(append(Int64(key), to: log))
+      #expect(log.ascendingCount == count, "after \(key)")
+    }
+    #expect(log.lowest == 7 && log.highest == 103)
+  }
+}
+
 struct KeySetWhiteBoxTests {
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
   func `a set of keys holds what was put in`(seed: UInt64) {

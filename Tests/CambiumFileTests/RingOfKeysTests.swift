@@ -16,11 +16,8 @@ import Testing
 
   @Test(arguments: [Durability.full, .relaxed, .none])
   func `readers of a file always see one whole ring`(durability: Durability) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("ring-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appendingPathComponent("ring.cambium").path
+    let folder = try TemporaryFolder()
+    let path = folder.file("ring.cambium")
     try run(try FileStore(path: path), durability, transactions: 150, seed: 1)
     let reopened = try Database(store: FileStore(path: path))
     #expect(try ringLength(reopened.snapshot()) == Int(Self.keyCount))

@@ -253,6 +253,33 @@ import Testing
     #expect(try saved.snapshot().table("class/People")?.count == 900)
   }
 
+  @Test func `an error of the medium ends it, also while scanning, and nothing is kept`()
+    throws
+  {
+    var damaged = try Self.makeFile()
+    for offset in [4096 + 30, 8192 + 30] { damaged[offset] ^= 1 }
+    let failure = StoreError.system(operation: "read", path: "simulated", code: 5)
+    func run(failingRead index: Int?) throws -> (Int, Database, Result<SalvageReport, any Error>) {
+      let device = SimulatedDevice(damaged)
+      if let index { device.failRead(index) }
+      let (database, _) = try Self.open([])
+      let result = Result {
+        let file = try SalvageFile(path: "simulated", options: Self.options(device))
+        return try Salvage(store: file).run(into: database)
+      }
+      return (device.readCount, database, result)
+    }
+    let (readCount, _, success) = try run(failingRead: nil)
+    #expect(try success.get().saved.count > 3)
+    for index in 0..<readCount {
+      let (count, database, result) = try run(failingRead: index)
+      #expect(count == index + 1, "read \(index)")
+      #expect(throws: failure, "read \(index)") { try result.get() }
+      #expect(try database.snapshot().names(withPrefix: "") == [], "read \(index)")
+      #expect(try database.snapshot().version == 0, "read \(index)")
+    }
+  }
+
   @Test func `a sound store is copied without losses`() throws {
     let bytes = try Self.makeFile()
     let (report, database) = try Self.salvage(bytes)

@@ -40,6 +40,40 @@ import Testing
     #expect(second.objects(Dog.self).count == 1)
   }
 
+  @Test func `each object of another Realm is copied once, whichever links lead to it`() throws {
+    let first = try testRealm()
+    let second = try testRealm()
+    let names = (0..<200).map { "Dog \($0 % 150)" }
+    try first.write {
+      let dogs = (0..<150).map { Dog(value: ["name": "Dog \($0)"]) }
+      let person = Person(value: ["id": 1])
+      person.dogs.append(objectsIn: (0..<200).map { dogs[$0 % 150] })
+      person.best = dogs[149]
+      first.add(person)
+      let ring = ["a", "b", "c"].map { Everything(value: ["key": $0]) }
+      for (index, object) in ring.enumerated() {
+        object.link = ring[(index + 1) % 3]
+        object.links.append(objectsIn: [ring[2], object, ring[0]])
+      }
+      first.add(ring[0])
+    }
+    try second.write {
+      second.create(Person.self, value: first.objects(Person.self)[0])
+      let start = try #require(first.object(ofType: Everything.self, forPrimaryKey: "a"))
+      second.create(Everything.self, value: start)
+    }
+    let copy = try #require(second.objects(Person.self).first)
+    #expect(copy.dogs.map(\.name) == names)
+    #expect(copy.best?.name == "Dog 149")
+    #expect(second.objects(Dog.self).count == 150)
+    #expect(second.objects(Everything.self).count == 3)
+    for (key, next) in [("a", "b"), ("b", "c"), ("c", "a")] {
+      let object = try #require(second.object(ofType: Everything.self, forPrimaryKey: key))
+      #expect(object.link?.key == next)
+      #expect(object.links.map(\.key) == ["c", key, "a"])
+    }
+  }
+
   @Test func `adding takes linked objects along, around cycles too`() throws {
     let realm = try testRealm()
     let first = Everything(value: ["key": "a"])

@@ -1,9 +1,12 @@
 import Cambium
 import Foundation
+import TestSupport
 import Testing
 
 /// Declarations that break a rule, each refused with the documented text.
 @Suite struct DeclarationTests {
+  init() { TemporaryFolder.prepareForChildren() }
+
   private static func expectText(_ result: ExitTest.Result?, _ text: String) {
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(output.contains(text), "expected “\(text)” in “\(output.prefix(400))”")

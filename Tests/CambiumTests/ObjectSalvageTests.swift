@@ -1,22 +1,20 @@
 import CambiumCore
 import CambiumFile
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Cambium
 
 /// Saves what is left of a damaged Realm, and opens it as one.
 @Suite struct ObjectSalvageTests {
-  private let folder = FileManager.default.temporaryDirectory
-    .appendingPathComponent("salvage-\(UUID().uuidString)")
+  private let folder: TemporaryFolder
 
-  init() throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  init() throws { folder = try TemporaryFolder() }
 
   private func configuration(_ name: String) -> Realm.Configuration {
     Realm.Configuration(
-      fileURL: folder.appendingPathComponent("\(name).cambium"),
+      fileURL: folder.url("\(name).cambium"),
       objectTypes: [Person.self, Dog.self])
   }
 

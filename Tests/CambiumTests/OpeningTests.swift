@@ -1,6 +1,7 @@
 import Cambium
 import CambiumCore
 import Foundation
+import TestSupport
 import Testing
 
 /// One stored class in the forms it takes over time.
@@ -50,14 +51,6 @@ final class KeyedStage: Stage {
 }
 
 @Suite struct OpeningTests {
-  /// Runs `body` with a folder that is removed afterwards.
-  private func withFolder(_ body: (URL) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try body(folder)
-  }
-
   private func configuration(
     _ folder: URL, _ type: ObjectBase.Type, version: UInt64 = 0
   ) -> Realm.Configuration {
@@ -91,7 +84,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `a file keeps what was committed`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       try fill(folder)
       let realm = try Realm(configuration: configuration(folder, FirstStage.self))
       #expect(realm.objects(FirstStage.self).map(\.b) == ["b0", "b1", "b2"])
@@ -101,7 +94,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `files are deleted once they are closed`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       try fill(folder)
       let closed = configuration(folder, FirstStage.self)
       #expect(try Realm.deleteFiles(for: closed))
@@ -111,7 +104,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `differences at the same version need a migration`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       try fill(folder)
       let grown = message { _ = try Realm(configuration: configuration(folder, GrownStage.self)) }
       #expect(grown.code == .schemaMismatch)
@@ -136,7 +129,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `a raised version adds and removes properties`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       try fill(folder)
       do {
         let realm = try Realm(configuration: configuration(folder, GrownStage.self, version: 1))
@@ -164,7 +157,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `a raised version makes properties optional with their values`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       try fill(folder)
       let realm = try Realm(configuration: configuration(folder, OptionalStage.self, version: 1))
       let objects = realm.objects(OptionalStage.self)
@@ -177,7 +170,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `a raised version gives properties of another type a fresh start`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       try fill(folder)
       let realm = try Realm(configuration: configuration(folder, RetypedStage.self, version: 1))
       let objects = realm.objects(RetypedStage.self)
@@ -188,7 +181,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `indexes come and go without a migration`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       try fill(folder)
       do {
         let realm = try Realm(configuration: configuration(folder, IndexedStage.self))
@@ -202,7 +195,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `content that does not fit is thrown away on request`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       try fill(folder)
       var wanted = configuration(folder, RetypedStage.self)
       wanted.deleteRealmIfMigrationNeeded = true
@@ -214,7 +207,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `a file that is only read must exist and stays as it is`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       var reading = configuration(folder, FirstStage.self)
       reading.readOnly = true
       let missing = message { _ = try Realm(configuration: reading) }
@@ -233,7 +226,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `bad paths are named with the way out`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       var wrong = SampledStore.plain.configuration("", [FirstStage.self])
       wrong.fileURL = folder.appendingPathComponent("missing/test.realm")
       let parent = message { _ = try Realm(configuration: wrong) }
@@ -264,7 +257,7 @@ final class KeyedStage: Stage {
   }
 
   @Test func `an encryption key is refused until there is a codec for it`() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       var locked = configuration(folder, FirstStage.self)
       locked.encryptionKey = Data(count: 64)
       let text = message { _ = try Realm(configuration: locked) }.text

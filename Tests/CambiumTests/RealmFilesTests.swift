@@ -1,20 +1,18 @@
 import Cambium
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Copies, seeds and compaction of a Realm's file.
 @Suite struct RealmFilesTests {
-  private let folder = FileManager.default.temporaryDirectory
-    .appendingPathComponent("files-\(UUID().uuidString)")
+  private let folder: TemporaryFolder
 
-  init() throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  init() throws { folder = try TemporaryFolder() }
 
   private func configuration(_ name: String) -> Realm.Configuration {
     var configuration = Realm.Configuration(
-      fileURL: folder.appendingPathComponent("\(name).cambium"), schemaVersion: 7,
+      fileURL: folder.url("\(name).cambium"), schemaVersion: 7,
       objectTypes: [Person.self, Dog.self])
     configuration.durability = .relaxed
     return configuration
@@ -38,7 +36,6 @@ import Testing
   }
 
   @Test func `a copy holds the version that its Realm sees`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let realm = try Realm(configuration: configuration("original"))
     try fill(realm, 0..<50)
     let frozen = realm.freeze()
@@ -53,7 +50,6 @@ import Testing
   }
 
   @Test func `a copy made in a transaction has its changes`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let realm = try Realm(configuration: configuration("original"))
     try fill(realm, 0..<5)
     realm.beginWrite()
@@ -68,7 +64,6 @@ import Testing
   }
 
   @Test func `a copy of a Realm in memory is a file`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let realm = try Realm(
       configuration: Realm.Configuration(
         inMemoryIdentifier: UUID().uuidString, objectTypes: [Person.self, Dog.self]))
@@ -80,7 +75,6 @@ import Testing
   }
 
   @Test func `a copy never takes the place of a file`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let realm = try Realm(configuration: configuration("original"))
     try fill(realm, 0..<1)
     let taken = configuration("taken")
@@ -93,13 +87,12 @@ import Testing
       #expect(error?.code == .fileExists)
     }
     #expect(try Data(contentsOf: try #require(taken.fileURL)) == Data("precious".utf8))
-    let missing = folder.appendingPathComponent("missing/copy.cambium")
+    let missing = folder.url("missing/copy.cambium")
     let error = #expect(throws: Realm.Error.self) { try realm.writeCopy(toFile: missing) }
     #expect(error?.code == .fileNotFound)
   }
 
   @Test func `a schema version is read without classes`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let url = try #require(configuration("versioned").fileURL)
     var error = #expect(throws: Realm.Error.self) { try schemaVersionAtURL(url) }
     #expect(error?.code == .fileNotFound)
@@ -109,14 +102,13 @@ import Testing
       #expect(try schemaVersionAtURL(url) == 7)
     }
     #expect(try schemaVersionAtURL(url) == 7)
-    let garbage = folder.appendingPathComponent("garbage.cambium")
+    let garbage = folder.url("garbage.cambium")
     try Data(repeating: 7, count: 9000).write(to: garbage)
     error = #expect(throws: Realm.Error.self) { try schemaVersionAtURL(garbage) }
     #expect(error?.code == .invalidDatabase)
   }
 
   @Test func `a seed becomes the file when there is none`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let seed = configuration("seed")
     try autoreleasepool { try fill(try Realm(configuration: seed), 0..<4) }
     var configuration = configuration("seeded")
@@ -126,14 +118,13 @@ import Testing
     #expect(try names(configuration).count == 6)
     #expect(try names(seed).count == 4)
     var lost = self.configuration("lost")
-    lost.seedFilePath = folder.appendingPathComponent("nowhere.cambium")
+    lost.seedFilePath = folder.url("nowhere.cambium")
     let error = #expect(throws: Realm.Error.self) { try names(lost) }
     #expect(error?.code == .fileNotFound)
     #expect(!Realm.fileExists(for: lost))
   }
 
   @Test func `a file is compacted at launch when its configuration wants it`() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let asked = Mutex<[(total: Int, used: Int)]>([])
     let answer = Mutex(false)
     var configuration = configuration("large")

@@ -181,14 +181,7 @@ struct SampledStore: Hashable, CustomStringConvertible {
     named name: String, _ types: [ObjectBase.Type]?
   ) -> Realm.Configuration {
     let store = forTest(at: name, persistent: false)
-    return store.configuration(store.isPersistent ? folder + "/" + name : name, types)
+    return store.configuration(store.isPersistent ? TemporaryFolder.root + "/" + name : name, types)
   }
 
-  /// Where the stores of all tests of this process lie; removed when it ends.
-  private static let folder: String = {
-    let path = NSTemporaryDirectory() + "cambium-sampled-\(getpid())"
-    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    atexit { try? FileManager.default.removeItem(atPath: SampledStore.folder) }
-    return path
-  }()
 }

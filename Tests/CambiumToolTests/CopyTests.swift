@@ -1,6 +1,7 @@
 import CambiumCore
 import CambiumFile
 import Foundation
+import TestSupport
 import Testing
 
 /// `cambium copy`: from every kind of store and codec to every other, whole or not at all.
@@ -10,7 +11,7 @@ import Testing
 
   init() throws {
     folder = try TemporaryFolder()
-    path = folder.path("people.cambium")
+    path = folder.file("people.cambium")
   }
 
   private func makeStore(rows: Int64) throws {
@@ -37,7 +38,7 @@ import Testing
   }
 
   private func exists(_ name: String) -> Bool {
-    FileManager.default.fileExists(atPath: folder.path(name))
+    FileManager.default.fileExists(atPath: folder.file(name))
   }
 
   private func digest(_ location: String, _ options: [String] = []) throws -> String {
@@ -47,7 +48,7 @@ import Testing
   }
 
   private func makeKey(_ name: String, permissions: Int = 0o600) throws -> String {
-    let path = folder.path(name)
+    let path = folder.file(name)
     try Data((0..<64).map { _ in UInt8.random(in: 0...255) }).write(
       to: URL(fileURLWithPath: path))
     try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
@@ -70,15 +71,15 @@ import Testing
         let needsKey = kind.1.contains("aes")
         let outcome = try ToolRunner.run(
           arguments: [
-            "copy", source, "\(kind.0):\(folder.path(name))", "--codec", kind.1, "--json",
+            "copy", source, "\(kind.0):\(folder.file(name))", "--codec", kind.1, "--json",
           ]
             + (options.isEmpty && needsKey ? ["--new-key-file", key] : options))
         #expect(outcome.status == 0, "\(source) to \(kind): \(outcome.errors)")
         #expect(outcome.errors == "")
         #expect(outcome.json["digest"].map { "\($0)\n" } == expected, "\(source) to \(kind)")
         #expect(outcome.json["store"] as? String == kind.0)
-        #expect(outcome.json["destination"] as? String == folder.path(name))
-        return (folder.path(name), needsKey ? ["--key-file", key] : [])
+        #expect(outcome.json["destination"] as? String == folder.file(name))
+        return (folder.file(name), needsKey ? ["--key-file", key] : [])
       }
       for (index, kind) in kinds.enumerated() {
         sources.append(try copy(path, [], to: kind, "source\(index)"))
@@ -90,7 +91,7 @@ import Testing
           #expect(try digest(made.location, made.options) == expected)
         }
       }
-      let left = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       #expect(left.allSatisfy { !$0.hasSuffix(".copying") })
     }
   #endif
@@ -101,22 +102,22 @@ import Testing
       let key = try makeKey("key")
       let other = try makeKey("other")
       let open = try makeKey("open", permissions: 0o644)
-      let sealed = folder.path("sealed")
+      let sealed = folder.file("sealed")
       let first = try ToolRunner.run(
         "copy", path, sealed, "--codec", "aes-256-gcm", "--new-key-file", key)
       #expect(first.status == 0 && first.errors == "")
       for options in [[], ["--key-file", other]] as [[String]] {
         let outcome = try ToolRunner.run(
-          arguments: ["copy", sealed, folder.path("new")] + options)
+          arguments: ["copy", sealed, folder.file("new")] + options)
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains(options.isEmpty ? "--key-file" : "the key is not the one"))
       }
       let keyless = try ToolRunner.run(
-        "copy", path, folder.path("new"), "--codec", "aes-256-gcm")
+        "copy", path, folder.file("new"), "--codec", "aes-256-gcm")
       #expect(keyless.status == 1 && keyless.errors.contains("key"), "\(keyless.errors)")
       #expect(!exists("new") && !exists("new.copying"))
       let warned = try ToolRunner.run(
-        "copy", path, folder.path("new"), "--codec", "aes-256-gcm", "--new-key-file", open)
+        "copy", path, folder.file("new"), "--codec", "aes-256-gcm", "--new-key-file", open)
       #expect(warned.status == 0 && warned.errors.contains("warning: others may read the key"))
       #expect(warned.errors.contains(open) && warned.errors.split(separator: "\n").count == 1)
     }
@@ -131,7 +132,7 @@ import Testing
     #endif
     try makeStore(rows: 20_000)
     let expected = try digest(path)
-    let target = folder.path("copy")
+    let target = folder.file("copy")
     var wasCaught = false
     // Later and later, until one is not caught any more.
     for round in 0..<12 {
@@ -165,7 +166,7 @@ import Testing
     try makeStore(rows: 20_000)
     // No file may have more than 256 KiB.
     let outcome = try ToolRunner.runLimited(
-      fileBlocks: 512, "copy", path, "\(kind):\(folder.path("copy"))")
+      fileBlocks: 512, "copy", path, "\(kind):\(folder.file("copy"))")
     #expect(outcome.status == 1, "\(outcome.status) \(outcome.errors)")
     #expect(outcome.errors.contains("copy"))
     #expect(!exists("copy") && !exists("copy.copying"))
@@ -174,17 +175,17 @@ import Testing
 
   @Test func `folders and files of others are left alone`() throws {
     try makeStore(rows: 10)
-    let place = folder.path("copy.copying")
+    let place = folder.file("copy.copying")
     try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
     try Data("notes".utf8).write(to: URL(fileURLWithPath: place + "/notes.txt"))
-    let refused = try ToolRunner.run("copy", path, folder.path("copy"))
+    let refused = try ToolRunner.run("copy", path, folder.file("copy"))
     #expect(refused.status == 1 && refused.errors.contains("copy.copying"))
     #expect(try Data(contentsOf: URL(fileURLWithPath: place + "/notes.txt")) == Data("notes".utf8))
-    let lost = try ToolRunner.run("copy", path, folder.path("missing/copy"))
+    let lost = try ToolRunner.run("copy", path, folder.file("missing/copy"))
     #expect(lost.status == 1 && !exists("missing"))
-    let dangling = folder.path("link")
+    let dangling = folder.file("link")
     try FileManager.default.createSymbolicLink(
-      atPath: dangling, withDestinationPath: folder.path("nowhere"))
+      atPath: dangling, withDestinationPath: folder.file("nowhere"))
     #expect(try ToolRunner.run("copy", path, dangling).status == 1)
     #expect(!exists("nowhere"))
   }

@@ -66,18 +66,3 @@ struct ToolRunner {
       errors: String(decoding: errorData, as: UTF8.self))
   }
 }
-
-/// A folder that goes away with its last reference.
-final class TemporaryFolder {
-  let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cambium-tool-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: url) }
-
-  func path(_ name: String) -> String { url.appendingPathComponent(name).path }
-}

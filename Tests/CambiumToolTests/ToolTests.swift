@@ -1,6 +1,7 @@
 import CambiumCore
 import CambiumFile
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ToolTests {
@@ -9,7 +10,7 @@ import Testing
 
   init() throws {
     folder = try TemporaryFolder()
-    path = folder.path("people.cambium")
+    path = folder.file("people.cambium")
   }
 
   /// A table of people, half of it deleted again, so that there is something to compact.
@@ -138,7 +139,7 @@ import Testing
     var bytes = try Data(contentsOf: url)
     bytes[bytes.count / 2] ^= 0x5A
     try bytes.write(to: url)
-    let output = folder.path("saved.cambium")
+    let output = folder.file("saved.cambium")
     let outcome = try ToolRunner.run("verify", path, "--salvage", output, "--json")
     let losses = try #require(outcome.json["losses"] as? [[String: Any]])
     let lost = losses.reduce(0) { $0 + ($1["rows"] as? Int ?? 0) }
@@ -170,7 +171,7 @@ import Testing
   @Test func `compact with an output leaves the original alone`() throws {
     try makeStore()
     let original = try Data(contentsOf: URL(fileURLWithPath: path))
-    let output = folder.path("small.cambium")
+    let output = folder.file("small.cambium")
     #expect(try ToolRunner.run("compact", path, "--output", output).status == 0)
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == original)
     #expect(try ToolRunner.run("verify", output).status == 0)
@@ -188,10 +189,10 @@ import Testing
 
   @Test(arguments: ["inspect", "verify", "compact"])
   func `what is no store is refused in one line and left alone`(command: String) throws {
-    let foreign = folder.path("notes.txt")
+    let foreign = folder.file("notes.txt")
     let text = Data(String(repeating: "These are notes, not a store.\n", count: 400).utf8)
     try text.write(to: URL(fileURLWithPath: foreign))
-    for bad in [foreign, folder.path("missing.cambium"), folder.url.path] {
+    for bad in [foreign, folder.file("missing.cambium"), folder.path] {
       let outcome = try ToolRunner.run(command, bad)
       #expect(outcome.status == 1, "\(command) \(bad)")
       #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
@@ -199,7 +200,7 @@ import Testing
       #expect(!outcome.errors.contains("open it"), "no command creates a store")
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: foreign)) == text)
-    #expect(!FileManager.default.fileExists(atPath: folder.path("missing.cambium")))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("missing.cambium")))
   }
 
   private func digest(_ location: String) throws -> String {
@@ -212,7 +213,7 @@ import Testing
     try makeStore()
     let expected = try digest(path)
     #expect(expected.count == 33)
-    let copy = folder.path("copy.cambium")
+    let copy = folder.file("copy.cambium")
     let outcome = try ToolRunner.run("copy", path, "file:\(copy)", "--json")
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.json["digest"].map { "\($0)\n" } == expected)
@@ -229,28 +230,28 @@ import Testing
   @Test func `a copy never takes the place of something, and leaves nothing when it fails`() throws
   {
     try makeStore()
-    let taken = folder.path("taken")
+    let taken = folder.file("taken")
     try Data("notes".utf8).write(to: URL(fileURLWithPath: taken))
     let refused = try ToolRunner.run("copy", path, taken)
     #expect(refused.status == 1 && refused.errors.contains("File exists"))
     #expect(try Data(contentsOf: URL(fileURLWithPath: taken)) == Data("notes".utf8))
     let memory = try ToolRunner.run("copy", path, "memory:x")
     #expect(memory.status == 1 && memory.errors.contains("end with this command"))
-    let unknown = try ToolRunner.run("copy", path, folder.path("new"), "--codec", "lzw")
+    let unknown = try ToolRunner.run("copy", path, folder.file("new"), "--codec", "lzw")
     #expect(unknown.status == 1 && unknown.errors.contains("There is no codec lzw"))
-    let missing = try ToolRunner.run("copy", folder.path("missing"), folder.path("new"))
+    let missing = try ToolRunner.run("copy", folder.file("missing"), folder.file("new"))
     #expect(missing.status == 1 && missing.errors.contains("No such file"))
-    #expect(!FileManager.default.fileExists(atPath: folder.path("new")))
-    #expect(!FileManager.default.fileExists(atPath: folder.path("new.lock")))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("new")))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("new.lock")))
   }
 
   #if RocksDB && Zstd && Crypto
     @Test func `every command knows every kind of store and codec`() throws {
       try makeStore()
       let expected = try digest(path)
-      let key = folder.path("key")
+      let key = folder.file("key")
       try Data((0..<64).map { UInt8($0) }).write(to: URL(fileURLWithPath: key))
-      let rocks = folder.path("people.rocks")
+      let rocks = folder.file("people.rocks")
       let copied = try ToolRunner.run(
         "copy", path, "rocksdb:\(rocks)", "--codec", "zstd:3+aes-256-gcm", "--new-key-file", key)
       #expect(copied.status == 0, "\(copied.errors)")
@@ -274,9 +275,9 @@ import Testing
         #expect(text.contains(line), "\(line)")
       }
       #expect(try ToolRunner.run("compact", rocks, "--key-file", key).status == 0)
-      let salvaging = try ToolRunner.run("verify", rocks, "--salvage", folder.path("saved"))
+      let salvaging = try ToolRunner.run("verify", rocks, "--salvage", folder.file("saved"))
       #expect(salvaging.status == 1 && salvaging.errors.contains("rocksdb"))
-      let back = folder.path("back.cambium")
+      let back = folder.file("back.cambium")
       let outcome = try ToolRunner.run(
         "copy", rocks, back, "--key-file", key, "--codec", "none")
       #expect(outcome.status == 0, "\(outcome.errors)")
@@ -315,7 +316,7 @@ import Testing
   #if Crypto
     @Test func `keys come from files, and compact changes them`() throws {
       try makeStore()
-      let keys = [folder.path("one.key"), folder.path("two.key"), folder.path("bad.key")]
+      let keys = [folder.file("one.key"), folder.file("two.key"), folder.file("bad.key")]
       try Data((0..<64).map { UInt8($0) }).write(to: URL(fileURLWithPath: keys[0]))
       let digits = (0..<64).map { String(format: "%02x", 255 - $0) }.joined()
       try Data("\(digits)\n".utf8).write(to: URL(fileURLWithPath: keys[1]))
@@ -331,7 +332,7 @@ import Testing
       let bad = try ToolRunner.run("verify", path, "--key-file", keys[2])
       #expect(bad.status == 1 && bad.errors.contains("128 hexadecimal digits"))
       #expect(!bad.errors.contains("too short"))
-      let missing = try ToolRunner.run("verify", path, "--key-file", folder.path("none"))
+      let missing = try ToolRunner.run("verify", path, "--key-file", folder.file("none"))
       #expect(missing.status == 1 && missing.errors.contains("No such file"))
       let rotated = try ToolRunner.run(
         "compact", path, "--key-file", keys[0], "--new-key-file", keys[1])
@@ -339,7 +340,7 @@ import Testing
       #expect(try ToolRunner.run("verify", path, "--key-file", keys[0]).status == 1)
       #expect(
         try ToolRunner.run("inspect", path, "--key-file", keys[1]).output.contains("10000 objects"))
-      let saved = folder.path("saved.cambium")
+      let saved = folder.file("saved.cambium")
       #expect(
         try ToolRunner.run("verify", path, "--key-file", keys[1], "--salvage", saved).status == 0)
       #expect(try FileStore.inspect(path: saved).identity.codec == "aes-256-gcm")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Every Swift sample of the documents is a snippet that was built, runs, and prints what it should.
@@ -71,12 +72,9 @@ import Testing
     ("WritingACodec", "done\n"),
   ])
   func `a snippet prints what it should, run after run`(snippet: String, expected: String) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cambium-snippet-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     for _ in 0..<2 {
-      #expect(try Self.run(snippet, in: folder) == expected)
+      #expect(try Self.run(snippet, in: folder.url) == expected)
     }
   }
 

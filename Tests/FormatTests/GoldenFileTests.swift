@@ -2,6 +2,7 @@ import Cambium
 import CambiumCore
 import CambiumFile
 import Foundation
+import TestSupport
 import Testing
 
 /// Files that earlier versions wrote open and hold what they held.
@@ -22,19 +23,11 @@ import Testing
     let golden = try #require(
       Bundle.module.url(
         forResource: form.rawValue, withExtension: "cambium", subdirectory: "Golden"))
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let copy = folder.appendingPathComponent("copy.cambium")
       try Data(contentsOf: golden).write(to: copy)
       try body(copy)
     }
-  }
-
-  private static func withFolder(_ body: (URL) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("golden-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try body(folder)
   }
 
   @Test(arguments: GoldenForm.available)
@@ -112,7 +105,7 @@ import Testing
   /// A codec whose dictionary comes from the pages of a plain file.
   private static func trained() throws -> Realm.Codec {
     var codec: Realm.Codec?
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("plain.cambium")
       try autoreleasepool {
         try GoldenContent.write(to: Realm(configuration: configuration(url, .plain)))

@@ -48,10 +48,12 @@ public struct ContractCase<Subject: Sendable & CustomStringConvertible>: Sendabl
     }
     thread.stackSize = 8 << 20
     thread.start()
-    guard ended.wait(timeout: .now() + limitSeconds) == .success else {
+    let hasEnded = ended.wait(timeout: .now() + limitSeconds) == .success
+    // What did not end finds its folder gone.
+    run.cleanUp()
+    if !hasEnded {
       return result(.broken(run.findings + ["did not end within \(limitSeconds) s"]))
     }
-    run.cleanUp()
     return result(run.findings.isEmpty ? .kept : .broken(run.findings))
   }
 }

@@ -19,7 +19,6 @@ struct PrimaryKeyChange {
   /// Checks the property of `access` that is to be the primary key and, when `isKey`, moves objects
   /// that are not kept under its value.
   func run(_ access: ClassAccess, _ index: Int, isKey: Bool) -> Duplicate? {
-    session.settle()
     let keys = realm.keys(of: access)
     var forms: Set<[UInt8]> = []
     var moves: [(from: Int64, to: Int64)] = []
@@ -34,28 +33,33 @@ struct PrimaryKeyChange {
           property: access.description.properties[index].property.name)
       }
     }
-    move(moves, access)
+    move(moves, access, among: keys)
     return nil
   }
 
-  private func move(_ moves: [(from: Int64, to: Int64)], _ access: ClassAccess) {
-    let taken = Set(moves.map(\.from))
-    if moves.contains(where: { taken.contains($0.to) }) {
-      // Some of the new keys are still in use: all objects step aside first.
-      let aside = moves.map { move($0.from, to: nil, access) }
-      for (place, move) in zip(aside, moves) { _ = self.move(place, to: move.to, access) }
-    } else {
-      for move in moves { _ = self.move(move.from, to: move.to, access) }
+  private func move(
+    _ moves: [(from: Int64, to: Int64)], _ access: ClassAccess, among keys: [Int64]
+  ) {
+    let left = Set(moves.map(\.from))
+    guard moves.contains(where: { left.contains($0.to) }) else {
+      for move in moves { self.move(move.from, to: move.to, access) }
+      return
     }
+    // Some of the new keys are still in use: all objects step aside first, to keys that none of them
+    // has or is to have.
+    let used = Set(keys).union(moves.map(\.to))
+    let places = Array((0...).lazy.filter { !used.contains($0) }.prefix(moves.count))
+    for (place, move) in zip(places, moves) { self.move(move.from, to: place, access) }
+    for (place, move) in zip(places, moves) { self.move(place, to: move.to, access) }
   }
 
-  /// Puts an object under another key, with its links and those that lead to it; its key.
-  private func move(_ from: Int64, to: Int64?, _ access: ClassAccess) -> Int64 {
-    let key = session.attempt(from) { () throws(StoreError) in
-      try session.insertBlank(access, key: to, primaryKey: nil)
+  /// Puts an object under another key, with its links and those that lead to it.
+  private func move(_ from: Int64, to key: Int64, _ access: ClassAccess) {
+    let isMoving = session.attempt(false) { () throws(StoreError) in
+      try session.insertBlank(access, key: key, primaryKey: nil) == key
     }
-    guard key != from, let old = access.object(forKey: from), let new = access.object(forKey: key)
-    else { return from }
+    guard isMoving, let old = access.object(forKey: from), let new = access.object(forKey: key)
+    else { return }
     for (index, property) in access.description.properties.enumerated()
     where !property.property.isComputed {
       new.setValue(old.value(at: index), at: index)
@@ -63,7 +67,6 @@ struct PrimaryKeyChange {
     redirect(from, to: new, access)
     session.delete(from, access)
     session.attempt { () throws(StoreError) in try session.transaction.spillIfNeeded() }
-    return key
   }
 
   private func redirect(_ from: Int64, to new: ObjectBase, _ access: ClassAccess) {

@@ -8,9 +8,28 @@ public final class ValueConversion {
   /// Whether unmanaged objects are copied, as `create` does, or used as they are.
   private let isCopying: Bool
   /// Copies made so far: the same object becomes the same copy, also around a cycle.
-  private var copies: [ObjectIdentifier: ObjectBase] = [:]
+  private var copies: [Source: ObjectBase] = [:]
   /// Which properties were given for objects made from dictionaries.
   private(set) var partials: [ObjectIdentifier: Set<Int>] = [:]
+
+  /// An object that was copied, whichever accessor led to it.
+  ///
+  /// Keeps the accessor: another one in its place in memory would be taken for it.
+  private struct Source: Hashable {
+    let object: ObjectBase
+
+    static func == (left: Source, right: Source) -> Bool {
+      left.object.isSameObject(as: right.object)
+    }
+
+    func hash(into hasher: inout Hasher) {
+      if object.isManaged {
+        hasher.combine(object.key)
+      } else {
+        hasher.combine(ObjectIdentifier(object))
+      }
+    }
+  }
 
   init(realm: RealmInstance?, isCopying: Bool) {
     self.realm = realm
@@ -49,9 +68,9 @@ public final class ValueConversion {
   /// A new unmanaged object with the properties that `value` gives.
   func newObject<T: ObjectBase>(_ value: Any) -> T {
     if let source = value as? ObjectBase {
-      if let copy = copies[ObjectIdentifier(source)] as? T { return copy }
+      if let copy = copies[Source(object: source)] as? T { return copy }
       let object = T()
-      copies[ObjectIdentifier(source)] = object
+      copies[Source(object: source)] = object
       assign(source, to: object)
       return object
     }

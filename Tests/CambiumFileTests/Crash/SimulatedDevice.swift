@@ -43,6 +43,8 @@ final class SimulatedDevice: Device {
     var operations: [Operation] = []
     var fault: (index: Int, fault: Fault)?
     var isFull = false
+    var readCount = 0
+    var failingRead: Int?
   }
 
   private let state: Mutex<State>
@@ -109,6 +111,12 @@ final class SimulatedDevice: Device {
     }
   }
 
+  /// Fails read number `index`, counted from the device's beginning.
+  func failRead(_ index: Int) { state.withLock { $0.failingRead = index } }
+
+  /// How many reads were tried.
+  var readCount: Int { state.withLock { $0.readCount } }
+
   /// Refuses all growth while set.
   func setFull(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
 
@@ -117,7 +125,11 @@ final class SimulatedDevice: Device {
   func byteCount() throws(DeviceError) -> Int { bytes.count }
 
   func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) -> Int {
-    state.withLock { state in
+    try state.withLock { state throws(DeviceError) in
+      state.readCount += 1
+      if state.failingRead == state.readCount - 1 {
+        throw DeviceError(operation: "read", code: Self.ioError)
+      }
       let end = min(state.bytes.count, offset + buffer.count)
       guard offset < end else { return 0 }
       state.bytes.withUnsafeBytes { bytes in

@@ -1,9 +1,12 @@
 import Cambium
 import Foundation
+import TestSupport
 import Testing
 
 /// Queries from end to end: through a Realm, both front ends, live.
 struct QueryRealmTests {
+  init() { TemporaryFolder.prepareForChildren() }
+
   private func filledRealm() throws -> Realm {
     let realm = try testRealm([QueryOwner.self, QueryPet.self])
     try realm.write {

@@ -100,6 +100,21 @@ import Testing
     #expect(realm.object(ofType: New.Pet.self, forPrimaryKey: 101) != nil)
   }
 
+  @Test func `an object is made of an old one, whose class lacks what is computed`() throws {
+    let realm = try Realm(
+      configuration: bench.configuration([New.Human.self, KeptPet.self, New.Fresh.self]) {
+        migration, _ in
+        migration.enumerateObjects(ofType: "Pet") { old, new in
+          guard let old, let new, old.id as? Int == 20 else { return }
+          migration.delete(new)
+          let made = migration.create("Pet", value: old)
+          #expect(made.id as? Int == 20 && made.name as? String == "pet 2")
+        }
+      })
+    #expect(realm.objects(KeptPet.self).map(\.id).sorted() == [0, 10, 20, 30, 40, 50])
+    #expect(realm.object(ofType: KeptPet.self, forPrimaryKey: 20)?.owners.isEmpty == true)
+  }
+
   @Test func `objects and classes are deleted`() throws {
     let realm = try Realm(
       configuration: bench.configuration(newTypes) { migration, _ in

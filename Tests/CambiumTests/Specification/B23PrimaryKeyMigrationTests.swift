@@ -87,4 +87,30 @@ import Testing
     #expect(realm.objects(New.Tagged.self).map(\.code).sorted() == [10, 11, 12, 13])
     #expect(realm.objects(New.Tagged.self).allSatisfy { $0.next != nil && $0.others.count == 3 })
   }
+
+  @Test(arguments: [
+    [6, 0, 1, 2], [3, 0, 7, 6], [1, 0, .max, .min], [5, 4, 1, 0], [-1, -2, -3, -4],
+  ])
+  func `objects are moved to any keys, whichever were in use meanwhile`(codes: [Int]) throws {
+    for round in 0..<4 {
+      _ = try Realm(
+        configuration: bench.configuration([New.Tagged.self], version: UInt64(round + 1)) {
+          migration, _ in
+          migration.enumerateObjects(ofType: "Tagged") { _, new in
+            new?.code = codes[(round + (new?.rank as? Int ?? 0)) % 4]
+          }
+        })
+      let realm = try Realm(
+        configuration: bench.configuration([New.Tagged.self], version: UInt64(round + 1)))
+      #expect(realm.objects(New.Tagged.self).count == 4)
+      for rank in 0..<4 {
+        func code(_ rank: Int) -> Int { codes[(round + rank) % 4] }
+        let object = try #require(
+          realm.object(ofType: New.Tagged.self, forPrimaryKey: code(rank)))
+        #expect(object.rank == rank && object.text == "t\(rank)")
+        #expect(object.next?.code == code((rank + 1) % 4))
+        #expect(object.others.map(\.code) == [code(0), code(rank), code(0)])
+      }
+    }
+  }
 }

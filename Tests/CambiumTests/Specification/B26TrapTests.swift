@@ -6,6 +6,8 @@ import Testing
 
 /// Section B26: each misuse stops the process with the documented text.
 @Suite struct B26TrapTests {
+  init() { TemporaryFolder.prepareForChildren() }
+
   @Test(arguments: SpecTrap.all)
   func `misuse stops with its documented text`(trap: SpecTrap) async throws {
     let name = trap.name

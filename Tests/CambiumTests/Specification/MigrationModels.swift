@@ -67,6 +67,14 @@ enum AfterMigration {
   }
 }
 
+/// The old form of a class, with something computed.
+final class KeptPet: MigratedObject {
+  @Persisted(primaryKey: true) var id = 0
+  @Persisted var name = ""
+  @Persisted(originProperty: "animals") var owners: LinkingObjects<AfterMigration.Human>
+  override class func _realmObjectName() -> String? { "Pet" }
+}
+
 /// One of them under another primary key.
 enum KeyedByText {
   final class Tagged: MigratedObject {

@@ -46,6 +46,17 @@ extension SpecTrap {
     migration("writing to an old object", "Attempting to modify a frozen object") {
       $0.enumerateObjects(ofType: "Human") { old, _ in old?.first = "x" }
     },
+    migration(
+      "deleting an object of a migration twice", "Object has been deleted or invalidated."
+    ) { migration in
+      migration.enumerateObjects(ofType: "Human") { _, new in
+        var again: MigrationObject?
+        migration.enumerateObjects(ofType: "Human") { _, other in again = other }
+        guard let new, let again else { return }
+        migration.delete(new)
+        migration.delete(again)
+      }
+    },
     SpecTrap("migrating an open Realm", "Cannot migrate Realms that are already open.") {
       let realm = try specRealm()
       try Realm.performMigration(for: realm.configuration)
