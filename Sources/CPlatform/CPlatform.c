@@ -189,7 +189,6 @@ enum { descriptor_capacity = 4096 };
 /// Descriptor plus one; zero for a free place.
 static _Atomic int descriptors[descriptor_capacity];
 static _Atomic uint32_t fork_count;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 /// Held while a process forks, so that no other thread leaves it locked in the child for ever.
 static pthread_mutex_t chunk_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -208,16 +207,16 @@ static void after_fork(void) {
   }
 }
 
-static void watch_forks(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork); }
-
-void cambium_watch_forks(void) { pthread_once(&fork_once, watch_forks); }
+/// Runs when the program is loaded: whoever asks for the count has to know of every fork since.
+__attribute__((constructor)) static void watch_forks(void) {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork);
+}
 
 uint32_t cambium_fork_count(void) {
   return atomic_load_explicit(&fork_count, memory_order_relaxed);
 }
 
 bool cambium_close_in_children(int descriptor) {
-  pthread_once(&fork_once, watch_forks);
   for (int i = 0; i < descriptor_capacity; i++) {
     int expected = 0;
     if (atomic_compare_exchange_strong(&descriptors[i], &expected, descriptor + 1)) return true;
@@ -376,7 +375,6 @@ static uint32_t block_count(const struct chunk *chunk) {
 void *cambium_undumped_allocate(size_t byte_count) {
   size_t size = byte_count == 0 ? 1 : (byte_count + block_unit - 1) / block_unit;
   if (size > block_sizes) return map_undumped(secret_room(byte_count), 1);
-  cambium_watch_forks();
   pthread_mutex_lock(&chunk_lock);
   struct chunk *chunk = chunks[size];
   if (chunk == NULL) {

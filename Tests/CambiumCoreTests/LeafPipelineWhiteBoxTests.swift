@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -117,15 +118,8 @@ struct LeafPipelineWhiteBoxTests {
 
   @Test func `a leaf that cannot be written fails the transaction`() throws {
     let store = HeapStore()
-    let writer = FailingWriter(try store.beginWrite(), failingAt: 100)
-    let source = PageSource(
-      pin: try store.pin(), store: store, codec: nil, trust: TrustTable(bitCount: 8),
-      cache: PageCache())
-    let context = WriteContext(
-      source: source, writer: writer, codec: nil, store: store.identity)
-    let editor = ColumnTreeEditor(
-      root: .empty(.column), layout: ColumnLayout(columns), context: context,
-      options: smallShape(rows: 10, room: 20))
+    let writer = WatchedWriter(try store.beginWrite(), failingAt: 100)
+    let (editor, context) = try open(store, writer)
     #expect(throws: StoreError.self) {
       try append(editor, 0..<5_000)
       _ = try editor.flush()
@@ -145,5 +139,84 @@ struct LeafPipelineWhiteBoxTests {
       _ = consume editor
     }
     #expect(try bench.snapshot().tree.count == 0)
+  }
+
+  @Test func `a thread without a processor is noticed, and then no other one is started`() throws {
+    let before = LeafPipeline.lastStarved.load(ordering: .relaxed)
+    let main = pthread_self()
+    let store = HeapStore()
+    let writer = WatchedWriter(try store.beginWrite()) { _ in
+      // As if the thread had lost its processor in the middle of a leaf.
+      if pthread_equal(pthread_self(), main) == 0 { usleep(3_000) }
+      return nil
+    }
+    let (editor, context) = try open(store, writer)
+    var key: Int64 = 0
+    while LeafPipeline.lastStarved.load(ordering: .relaxed) == before, key < 100_000 {
+      try append(editor, key..<key + 1_000)
+      key += 1_000
+    }
+    #expect(LeafPipeline.lastStarved.load(ordering: .relaxed) != before)
+    context.settle()
+    writer.abort()
+
+    LeafPipeline.noteStarved()
+    var options = smallShape(rows: 10, room: 20)
+    options.backgroundWriting = .whereIdle
+    let bench = ColumnWorkbench(columns, options: options)
+    try bench.write { editor, _ in
+      try append(editor, 0..<1_000)
+      // Asked last: a rest that has ended does not begin again.
+      #expect(editor.pipeline == nil || LeafPipeline.hasProcessors)
+    }
+    #expect(try bench.snapshot().tree.count == 1_000)
+  }
+
+  @Test func `a child that was forked is told so, and its parent goes on`() async throws {
+    await #expect(processExitsWith: .success) {
+      let tests = LeafPipelineWhiteBoxTests()
+      let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let main = pthread_self()
+      let store = HeapStore()
+      let writer = WatchedWriter(try store.beginWrite()) { count in
+        if count == 2, pthread_equal(pthread_self(), main) == 0 {
+          begun.signal()
+          _ = gate.wait(timeout: .now() + 60)
+        }
+        return nil
+      }
+      let (editor, context) = try tests.open(store, writer)
+      // Enough to be handed over, and not so much that it is waited for.
+      try tests.append(editor, 0..<200)
+      #expect(begun.wait(timeout: .now() + 60) == .success)
+      let status = ForkedChild.status {
+        do throws(StoreError) {
+          _ = try editor.flush()
+          return 1
+        } catch {
+          context.settle()
+          return error == .forked(path: store.identity.path) ? 0 : 2
+        }
+      }
+      #expect(status == 0)
+      gate.signal()
+      let root = try editor.flush()
+      #expect(root.rowCount == 200)
+      writer.abort()
+    }
+  }
+
+  private func open(
+    _ store: HeapStore, _ writer: any PageWriter
+  ) throws -> (ColumnTreeEditor, WriteContext) {
+    let source = PageSource(
+      pin: try store.pin(), store: store, codec: nil, trust: TrustTable(bitCount: 8),
+      cache: PageCache())
+    let context = WriteContext(
+      source: source, writer: writer, codec: nil, store: store.identity)
+    let editor = ColumnTreeEditor(
+      root: .empty(.column), layout: ColumnLayout(columns), context: context,
+      options: smallShape(rows: 10, room: 20))
+    return (editor, context)
   }
 }

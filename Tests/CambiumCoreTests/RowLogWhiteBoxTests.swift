@@ -214,7 +214,7 @@ struct RowLogWhiteBoxTests {
 
   @Test func `rows that cannot be written fail the transaction`() throws {
     let store = HeapStore()
-    let writer = FailingWriter(try store.beginWrite(), failingAt: 4)
+    let writer = WatchedWriter(try store.beginWrite(), failingAt: 4)
     let source = PageSource(
       pin: try store.pin(), store: store, codec: nil, trust: TrustTable(bitCount: 8),
       cache: PageCache())

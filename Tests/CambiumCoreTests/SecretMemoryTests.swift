@@ -28,8 +28,6 @@ struct SecretMemoryTests {
       }.start()
       for _ in 0..<200 {
         let status = ForkedChild.status {
-          // A child that waits for a lock is ended.
-          alarm(60)
           _ = PageBuffer(byteCount: 4096, isSecret: true)
           return 0
         }

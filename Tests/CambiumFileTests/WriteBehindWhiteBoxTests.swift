@@ -124,4 +124,56 @@ struct WriteBehindWhiteBoxTests {
     #expect(try database.verify().findings == [])
     try database.close()
   }
+
+  @Test
+  func `a child that was forked in the middle of a large write gives it up, not its parent's`()
+    async throws
+  {
+    await #expect(processExitsWith: .success) {
+      let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let main = ThreadIdentity()
+      let device = SimulatedDevice()
+      var options = CrashSettings.options(device)
+      options.gatheredByteCount = 128 << 10
+      let database = try Database(store: FileStore(path: "simulated", options: options))
+      let transaction = try database.beginWrite()
+      let tree = try transaction.editKeyTree("values")
+      device.watch {
+        if main.isCurrent { return }
+        begun.signal()
+        _ = gate.wait(timeout: .now() + 60)
+      }
+      // One chunk is handed over, and what follows it does not fill another.
+      var generator = SeededGenerator(seed: 7)
+      var model: [[UInt8]: [UInt8]] = [:]
+      for _ in 0..<3_000 {
+        let key = (0..<12).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        model[key] = (0..<40).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        try tree.set(key, model[key] ?? [])
+      }
+      _ = try tree.flush()
+      #expect(begun.wait(timeout: .now() + 60) == .success)
+      let status = ForkedChild.status {
+        do throws(StoreError) {
+          try tree.set([1], [2])
+          _ = try tree.flush()
+          return 1
+        } catch {
+          transaction.rollback()
+          return error == .forked(path: "simulated") ? 0 : 2
+        }
+      }
+      #expect(status == 0)
+      for _ in 0..<1_000 { gate.signal() }
+      let stored = try #require(try transaction.commit().keyTree("values"))
+      for (key, value) in model { #expect(try stored.value(for: key) == value) }
+      try database.close()
+    }
+  }
+
+  private struct ThreadIdentity: @unchecked Sendable {
+    // A thread's name, which never changes.
+    private let thread = pthread_self()
+    var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
+  }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -6,22 +7,31 @@ import Testing
 
 /// Pages on their way to a file, against a file that is an array.
 struct WriteBufferWhiteBoxTests {
-  /// What was written where.
-  private struct Model {
-    var file = [UInt8](repeating: 0xee, count: 1 << 18)
-    var pages: [(reference: PageReference, bytes: [UInt8])] = []
+  /// What was written where; a second thread writes, too.
+  private final class File: Sendable {
+    private let bytes = Mutex([UInt8](repeating: 0xee, count: 1 << 18))
 
-    mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
-      file.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+      self.bytes.withLock { $0.replaceSubrange(offset..<offset + bytes.count, with: bytes) }
     }
+
+    subscript(range: Range<Int>) -> [UInt8] { bytes.withLock { Array($0[range]) } }
+  }
+
+  /// The way from the buffer to the file.
+  private struct Way {
+    let buffer = WriteBuffer(capacity: 1 << 20)
+    let behind = WriteBehind()
+    let file = File()
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `a page is in the buffer or in the file, as a whole`(seed: UInt64) throws {
+  func `a page is in the buffer, under way or in the file, as a whole`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     func number(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
-    let buffer = WriteBuffer(capacity: 1 << 20)
-    var model = Model()
+    let way = Way()
+    let (buffer, behind, file) = (way.buffer, way.behind, way.file)
+    var pages: [(reference: PageReference, bytes: [UInt8])] = []
     var end = 4096 * (1 + number(4)) + 64 * number(64)
     if number(2) == 0 { buffer.begin(withBlockAt: 0) }
     while end < 200_000 {
@@ -35,39 +45,42 @@ struct WriteBufferWhiteBoxTests {
       for unit in 0..<unitCount { bytes[unit * 64] = UInt8(truncatingIfNeeded: unit) }
       let isAdded = bytes.withUnsafeBytes { buffer.append($0, at: end) }
       #expect(isAdded)
-      model.pages.append((reference, bytes))
+      pages.append((reference, bytes))
       end += bytes.count
       switch number(6) {
-      case 0: try buffer.flushBlocks { model.write($0, at: $1) }
+      case 0:
+        try buffer.pass(to: behind, wholeBlocks: number(4) > 0, endsRun: false) { bytes, offset in
+          file.write(bytes, at: offset)
+        }
       case 1 where number(4) == 0:
-        try buffer.flush(endsRun: false, endsCommit: false) { model.write($0, at: $1) }
+        try behind.finish()
+        try buffer.flush(endsRun: false, endsCommit: false) { file.write($0, at: $1) }
       case 2:
         // A page that is written again.
-        let place = max(0, model.pages.count - 1 - number(3))
-        var again = model.pages[place].bytes
+        let place = max(0, pages.count - 1 - number(3))
+        var again = pages[place].bytes
         again[again.count - 1] ^= 0xff
-        let offset = model.pages[place].reference.byteOffset
+        let offset = pages[place].reference.byteOffset
         if again.withUnsafeBytes({ buffer.replace($0, at: offset) }) {
-          model.pages[place].bytes = again
+          pages[place].bytes = again
         }
       default: break
       }
-      for page in model.pages.suffix(5) { expect(page.bytes, at: page.reference, buffer, model) }
+      for page in pages.suffix(5) { expect(page.bytes, at: page.reference, on: way) }
     }
-    try buffer.flush(endsRun: true, endsCommit: true) { model.write($0, at: $1) }
-    for page in model.pages { expect(page.bytes, at: page.reference, buffer, model) }
+    try behind.finish()
+    try buffer.flush(endsRun: true, endsCommit: true) { file.write($0, at: $1) }
+    for page in pages { expect(page.bytes, at: page.reference, on: way) }
   }
 
-  private func expect(
-    _ bytes: [UInt8], at reference: PageReference, _ buffer: WriteBuffer, _ model: Model
-  ) {
-    if let page = buffer.page(reference) {
+  private func expect(_ bytes: [UInt8], at reference: PageReference, on way: Way) {
+    // The same order as a reader's: what is not under way any more is in the file.
+    if let page = way.buffer.page(reference) ?? way.behind.page(reference) {
       let isSame = bytes.elementsEqual(
         UnsafeRawBufferPointer(start: page.bytes, count: bytes.count))
       #expect(isSame)
     } else {
-      let stored = model.file[reference.byteOffset..<reference.byteOffset + bytes.count]
-      let isSame = stored == bytes[...]
+      let isSame = way.file[reference.byteOffset..<reference.byteOffset + bytes.count] == bytes
       #expect(isSame)
     }
   }

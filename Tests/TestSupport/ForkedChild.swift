@@ -13,6 +13,10 @@ public enum ForkedChild {
     guard let address = dlsym(nil, "fork") else { return -1 }
     let number = unsafeBitCast(address, to: Fork.self)()
     if number == 0 {
+      // Threads of pools let no signal through, and their children inherit that.
+      var signals = sigset_t()
+      sigfillset(&signals)
+      sigprocmask(SIG_UNBLOCK, &signals, nil)
       alarm(60)
       _exit(body())
     }

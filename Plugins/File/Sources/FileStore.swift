@@ -217,8 +217,10 @@ public final class FileStore: PageStore {
   /// the file.
   ///
   /// Throws `StoreError.damaged(_:)` when the reference leads outside of the file or the file has
-  /// become shorter. The bytes are not checked here.
+  /// become shorter, and `StoreError.forked(path:)` in a child of the process that opened it. The
+  /// bytes are not checked here.
   public func read(_ reference: PageReference) throws(StoreError) -> Page {
+    if isForked { throw .forked(path: path) }
     if let page = buffer.page(reference) ?? behind.page(reference) { return page.page }
     let (mapping, fileByteCount) = state.withLock { ($0.mapping, $0.fileByteCount) }
     guard reference.unitCount > 0, !reference.isDirty, reference.byteOffset <= fileByteCount,

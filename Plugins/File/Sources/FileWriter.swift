@@ -35,6 +35,7 @@ final class FileWriter: PageWriter {
 
   private func ensureRunning() throws(StoreError) {
     precondition(!hasEnded, "The write has ended; begin another one.")
+    if store.isForked { throw .forked(path: store.path) }
     if let failure { throw failure }
   }
 
@@ -75,10 +76,8 @@ final class FileWriter: PageWriter {
     do throws(StoreError) {
       // Blocks that are on their way to the medium already are costly to write again.
       let wholeBlocks = expected != .full && store.buffer.endOffset == extent.byteOffset
-      if WriteBehind.isUseful, isBulk {
+      if isBulk {
         try passOn(wholeBlocks: wholeBlocks)
-      } else if wholeBlocks {
-        try flushBlocks()
       } else {
         try flush(endsCommit: false)
       }
@@ -99,7 +98,7 @@ final class FileWriter: PageWriter {
     allocations.unitCount > UInt64(store.options.gatheredByteCount / 2 / Extent.unitByteCount)
   }
 
-  /// Lets a second thread write what is gathered, or its whole blocks.
+  /// Hands over what is gathered, or its whole blocks, to be written while more is gathered.
   private func passOn(wholeBlocks: Bool) throws(StoreError) {
     let isSentAtOnce = expected == .full
     // The writer keeps the store, and does not end before the chunk is written.
@@ -107,15 +106,6 @@ final class FileWriter: PageWriter {
       to: store.behind, wholeBlocks: wholeBlocks, endsRun: endsRun
     ) { [unowned store] bytes, offset throws(StoreError) in
       try store.writeOut(bytes, at: offset, isBulk: true, isSentAtOnce: isSentAtOnce)
-    }
-  }
-
-  /// Writes out the whole blocks of what is gathered, because more follows it.
-  private func flushBlocks() throws(StoreError) {
-    try store.behind.finish()
-    let isBulk = isBulk
-    try store.buffer.flushBlocks { bytes, offset throws(StoreError) in
-      try store.writeOut(bytes, at: offset, isBulk: isBulk, isSentAtOnce: expected == .full)
     }
   }
 
@@ -139,6 +129,7 @@ final class FileWriter: PageWriter {
   func free(_ reference: PageReference) {
     precondition(!hasEnded, "The write has ended; begin another one.")
     precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
+    if store.isForked { return }
     if reference.born == version, allocations.remove(reference.extent) {
       store.state.withLock { $0.space.takeBack(reference.extent) }
     } else {
@@ -175,6 +166,8 @@ final class FileWriter: PageWriter {
   func abort() {
     if hasEnded { return }
     hasEnded = true
+    // The write and the turn are the parent's, and so may be locks and the thread that would be waited for.
+    if store.isForked { return }
     store.behind.drop()
     store.buffer.drop()
     store.state.withLock { $0.space.rollBack(allocations) }

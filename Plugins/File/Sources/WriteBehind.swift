@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// One chunk is under way at a time, so that chunks are written in the order in which they were handed
 /// over. Whoever needs the place of a chunk that the thread has not begun writes it itself: nobody waits
-/// for a thread that gets no processor. A reader finds pages of the chunk here until they are in the
+/// for a thread that gets no processor, and where there is only one none is started. A reader finds pages of the chunk here until they are in the
 /// file. What is handed over belongs to the running write; any thread may look for a page.
 ///
 /// The thread ends when nothing has come for a while.
@@ -44,7 +44,7 @@ final class WriteBehind: Sendable {
   private static let idleNanoseconds: Int64 = 100_000_000
 
   /// Whether a second thread can run at all.
-  static let isUseful = cambium_processor_count() > 1
+  private static let isUseful = cambium_processor_count() > 1
 
   /// Takes `bytes`, of which `count` from `first` on are to be written at `offset`; nothing else is under
   /// way.
@@ -59,8 +59,8 @@ final class WriteBehind: Sendable {
       state.chunk = chunk
       start.store(offset, ordering: .relaxed)
       end.store(offset + count, ordering: .releasing)
-      let needsThread = !state.hasThread
-      state.hasThread = true
+      let needsThread = !state.hasThread && Self.isUseful
+      if needsThread { state.hasThread = true }
       return needsThread
     }
     // Without a thread it is written when its place is needed.

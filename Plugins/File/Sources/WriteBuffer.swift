@@ -143,39 +143,13 @@ final class WriteBuffer: Sendable {
   /// One past the last byte of gathered pages; 0 when there is none.
   var endOffset: Int { state.withLock { $0.count == 0 ? 0 : $0.start + $0.count } }
 
-  /// Hands the whole blocks that are gathered to `write`, which the system takes in less time than parts
-  /// of them, and keeps the rest, where more pages will follow.
+  /// Passes the gathered pages on to `behind`, which writes them while more are gathered: all, or whole
+  /// blocks only, which the system takes in less time than parts of them.
   ///
-  /// What is kept begins at a block, too, and has all of the page that is not whole in the file; a few
-  /// blocks are handed over a second time for that.
-  func flushBlocks(
-    _ write: (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    try state.withLock { state throws(StoreError) in
-      let start = state.start
-      let count = state.wholeBlocksByteCount
-      if count <= 0 { return }
-      let kept = state.firstKept
-      let front = state.frontByteCount
-      defer {
-        state.bytes.removeSubrange(front..<front + kept - start)
-        state.start = kept
-        noteBounds(state)
-      }
-      let result = state.bytes.withUnsafeBytes { bytes in
-        Result<Void, StoreError> { () throws(StoreError) in
-          try write(UnsafeRawBufferPointer(rebasing: bytes[front..<front + count]), start)
-        }
-      }
-      try result.get()
-    }
-  }
-
-  /// Passes the gathered pages on to `behind`, which writes them while more are gathered: whole blocks
-  /// only, or all.
-  ///
-  /// The block in front is kept, and of whole blocks what ``flushBlocks(_:)`` keeps. Throws what `behind`
-  /// has failed with before, and then keeps everything.
+  /// The block in front is kept. Of whole blocks more is kept, where other pages will follow: it begins
+  /// at a block, too, and has all of the page that is not whole in what is passed on; a few blocks are
+  /// written a second time for that. Throws what `behind` has failed with before, and then keeps
+  /// everything.
   func pass(
     to behind: WriteBehind, wholeBlocks: Bool, endsRun: Bool,
     _ write: @escaping WriteBehind.Write

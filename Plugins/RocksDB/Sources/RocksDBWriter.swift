@@ -45,10 +45,16 @@
       precondition(!hasEnded, "The write has ended; begin another one.")
     }
 
-    func reserve(byteCount: Int) throws(StoreError) { ensureRunning() }
+    /// Throws in a child that was forked.
+    private func ensureUsable() throws(StoreError) {
+      ensureRunning()
+      if store.isForked { throw .forked(path: store.path) }
+    }
+
+    func reserve(byteCount: Int) throws(StoreError) { try ensureUsable() }
 
     func allocate(byteCount: Int) throws(StoreError) -> Extent {
-      ensureRunning()
+      try ensureUsable()
       try Space.checkPageByteCount(byteCount)
       let unitCount = Extent.unitCount(forByteCount: byteCount)
       let address = store.state.withLock { state in
@@ -64,7 +70,7 @@
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
-      ensureRunning()
+      try ensureUsable()
       allocations.noteWritten(bytes.count, to: extent)
       let buffer = PageBuffer(byteCount: bytes.count)
       UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count).copyMemory(from: bytes)
@@ -103,6 +109,7 @@
     func free(_ reference: PageReference) {
       ensureRunning()
       precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
+      if store.isForked { return }
       if reference.born == version, allocations.remove(reference.extent) {
         if !store.gathered.remove(reference.location), hasWrittenAhead {
           abandoned.append(reference.extent)
@@ -119,6 +126,7 @@
       ensureRunning()
       precondition(!root.reference.isDirty, "The root must be written before it is published.")
       do throws(StoreError) {
+        try ensureUsable()
         try Space.checkMetadata(metadata)
         if let twice {
           throw .damaged(Damage(.reference, at: twice, "the page was freed twice"))
@@ -176,6 +184,8 @@
     func abort() {
       if hasEnded { return }
       hasEnded = true
+      // In a child that was forked the write is its parent's still.
+      if store.isForked { return }
       store.gathered.removeAll()
       if hasWrittenAhead { removeWrittenAhead() }
       held = nil

@@ -21,7 +21,6 @@
     /// Opens the database in the folder at `path`, and makes it when `claim` says that it is new.
     init(path: String, options: RocksDBOptions, claim: FolderClaim) throws(RocksFailure) {
       self.claim = claim
-      cambium_watch_forks()
       let settings = rocksdb_options_create()
       defer { rocksdb_options_destroy(settings) }
       cache = rocksdb_cache_create_lru(options.blockCacheByteCount)

@@ -97,9 +97,6 @@ int cambium_file_lock(int descriptor, int64_t offset, int64_t length, int kind, 
 /// negative for an `errno`.
 int cambium_file_lock_of_others(int descriptor, int64_t offset);
 
-/// Begins to count forks, unless `cambium_close_in_children` has.
-void cambium_watch_forks(void);
-
 /// How many forks lie between the start of the program and this process. A store that was opened at
 /// another count belongs to the parent.
 uint32_t cambium_fork_count(void);

@@ -17,15 +17,6 @@ public struct ColumnTreeOptions: Sendable {
   /// When a second thread packs and writes these leaves, which saves a quarter of the time where a
   /// processor is idle, and costs time where none is.
   public var backgroundWriting = BackgroundWriting.whereIdle
-
-  /// When a second thread is used.
-  public enum BackgroundWriting: Sendable {
-    case never
-    /// Until it is found out that no processor is left for it, and again some time later.
-    case whereIdle
-    /// However busy the machine is.
-    case always
-  }
   /// So much memory at most takes what was inserted out of order before it is sorted into the tree;
   /// 0 if each row is to go there at once.
   public var rowLogByteCount = 160 << 20
@@ -34,6 +25,16 @@ public struct ColumnTreeOptions: Sendable {
 
   /// The sizes that measurements favour.
   public init() {}
+
+  /// When a second thread packs and writes leaves.
+  public enum BackgroundWriting: Sendable {
+    /// The thread that changes the tree does all the work.
+    case never
+    /// Until it is found out that no processor is left for it, and again some time later.
+    case whereIdle
+    /// However busy the machine is.
+    case always
+  }
 }
 
 /// Changes a ``ColumnTree`` within a write transaction.

@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// When its thread is late and not at work, the editor's side does the work itself. Where all processors
 /// are busy the thread may lose its own in the middle of a leaf, and the editor waits for it: once that
-/// has happened, no pipeline is begun in this process for a while (``hasProcessors``).
+/// has happened, no pipeline is begun in this process for a while (``hasProcessors``). In a child that
+/// was forked there is no thread, and nobody knows what it was doing: what is under way has failed there.
 ///
 /// Belongs to one editor. Whoever hands leaves over and whoever writes them take turns at everything
 /// else that they share: while leaves are under way, the editor's side touches neither them nor the
@@ -56,6 +57,8 @@ final class LeafPipeline: @unchecked Sendable {
   private var queuedCount: UInt32 = 0
   private var collectedCount: UInt32 = 0
   private var isCollecting = false
+  private let forkCount = cambium_fork_count()
+  private var isForked: Bool { forkCount != cambium_fork_count() }
 
   /// Starts the thread; nil when the system has no more of them.
   init?(editor: ColumnTreeEditor) {
@@ -89,7 +92,7 @@ final class LeafPipeline: @unchecked Sendable {
   // MARK: Busy machines
 
   /// When a thread of any pipeline was last seen to be without a processor, in nanoseconds; 0 for never.
-  private static let lastStarved = Atomic<Int64>(0)
+  static let lastStarved = Atomic<Int64>(0)
   /// A wait for some leaves, which take a tenth of it, is no longer unless the thread does not run.
   private static let patienceNanoseconds: Int64 = 1_000_000
   /// How long nobody tries again.
@@ -104,6 +107,9 @@ final class LeafPipeline: @unchecked Sendable {
     let (seconds, attoseconds) = duration.components
     return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
+
+  /// Lets nobody begin a pipeline for a while.
+  static func noteStarved() { lastStarved.store(now, ordering: .relaxed) }
 
   /// Whether there seems to be a processor for a second thread.
   static var hasProcessors: Bool {
@@ -156,27 +162,31 @@ final class LeafPipeline: @unchecked Sendable {
     wake(submitted)
   }
 
-  /// Returns when `target` jobs are done, some of them here.
+  /// Returns when `target` jobs are done, some of them here, or will never be.
   private func wait(for target: UInt32) {
-    while true {
+    while !isForked {
       let done = completed.pointee.load(ordering: .acquiring)
       if Int32(bitPattern: done &- target) >= 0 { return }
       if bench.withLockIfAvailable({ process(&$0) }) != nil { continue }
       let start = ContinuousClock.now
       sleep(completed, while: done)
       if Self.nanoseconds(start.duration(to: .now)) > Self.patienceNanoseconds {
-        Self.lastStarved.store(Self.now, ordering: .relaxed)
+        Self.noteStarved()
       }
     }
   }
 
-  /// Puts the leaves that are done where they belong.
+  /// Puts the leaves that are done where they belong, and those that will never be.
   private func collect() {
-    let done = completed.pointee.load(ordering: .acquiring)
+    let failure = isForked ? StoreError.forked(path: context.path) : nil
+    let done = failure == nil ? completed.pointee.load(ordering: .acquiring) : queuedCount
     isCollecting = true
     while collectedCount != done {
       let place = Int(collectedCount) % Self.capacity
-      if let job = jobs[place] { editor.collect(job) }
+      if var job = jobs[place] {
+        if let failure { (job.stored, job.error) = (nil, failure) }
+        editor.collect(job)
+      }
       jobs[place] = nil
       collectedCount &+= 1
     }

@@ -9,6 +9,8 @@ public final class WriteContext {
   private let writer: any PageWriter
   private let codec: (any PageCodec)?
   private let store: StoreIdentity
+  /// Where the store is, for errors.
+  var path: String { store.path }
   private var padded = PageBuffer(byteCount: 0)
   /// The first pages that were written, to be trusted when they are stored: the next transaction
   /// will likely read them.

@@ -1,21 +1,28 @@
 @testable import CambiumCore
 
-/// A writer whose medium is full after so many pages.
-final class FailingWriter: PageWriter {
+/// A writer that tells before it makes room for a page, and fails if it is told to.
+final class WatchedWriter: PageWriter {
   private let writer: any PageWriter
-  private var rest: Int
+  private let watch: (Int) -> StoreError?
+  private var pageCount = 0
 
-  init(_ writer: any PageWriter, failingAt count: Int) {
+  /// Calls `watch` with the number of pages that there was room for so far.
+  init(_ writer: any PageWriter, _ watch: @escaping (Int) -> StoreError?) {
     self.writer = writer
-    rest = count
+    self.watch = watch
+  }
+
+  /// A writer whose medium is full after so many pages.
+  convenience init(_ writer: any PageWriter, failingAt count: Int) {
+    self.init(writer) { $0 >= count ? .damaged(Damage(.count, "no room")) : nil }
   }
 
   var base: Head { writer.base }
   var version: Version { writer.version }
   func reserve(byteCount: Int) throws(StoreError) { try writer.reserve(byteCount: byteCount) }
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
-    rest -= 1
-    if rest < 0 { throw .damaged(Damage(.count, "no room")) }
+    if let error = watch(pageCount) { throw error }
+    pageCount += 1
     return try writer.allocate(byteCount: byteCount)
   }
   func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
