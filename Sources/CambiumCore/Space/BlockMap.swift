@@ -23,6 +23,7 @@ package struct BlockMap: Sendable {
   package private(set) var freeBlockCount = 0
   private var held: [UInt8]
   private var reachable: [UInt8]
+  /// Where a search for free blocks need not look.
   private var runs: FreeRuns
   /// Where the next search starts: next-fit keeps the commits of a burst together.
   private var cursor: Int
