@@ -112,6 +112,59 @@ struct LeafGatherWhiteBoxTests {
     #expect((0..<3).allSatisfy { builder.columns[$0].heapByteCount == 0 })
     #expect((0..<3).allSatisfy { builder.columns[$0].minimum == .max })
   }
+
+  /// Packs leaves with these cells of one column, then every other row of all of them into one leaf,
+  /// where the column is `new`.
+  private func gather(
+    _ cells: [[ModelValue]], of old: ColumnSpec, into new: ColumnSpec
+  ) throws -> ColumnLeafMaker.Packed {
+    let gather = LeafGather()
+    var leaves: [ColumnLeafMaker.Packed] = []
+    for (index, cells) in cells.enumerated() {
+      let packed = try ColumnLeafMaker.pack(
+        [old], keys: cells.indices.map { Int64(index * 1000 + $0) }, rows: cells.map { [$0] })
+      leaves.append(packed)
+      gather.add(packed.leaf, cells.indices.filter { $0 % 2 == 0 })
+    }
+    let scratch = PackScratch()
+    let builder = LeafBuilder(layout: ColumnLayout([new]), isPositional: false)
+    let page = DirtyLeaf(builder: builder, scratch: scratch)
+    gather.pack(gather.rowCount, into: page, builder, scratch)
+    let packed = ColumnLeafMaker.Packed(page)
+    try ColumnLeaf.validate(packed.page, .none)
+    return packed
+  }
+
+  @Test func `values of one length whose leaves factor out different bytes get them back`() throws {
+    let spec = ColumnSpec(id: 1, type: .bytes, isNullable: false)
+    let texts = ["left ", "next ", "right "].map { start in
+      (0..<100).map { ModelValue.bytes(Array("\(start)\(100 + $0 * 7919 % 899)".utf8)) }
+    }
+    for texts in texts {
+      let packed = try ColumnLeafMaker.column(spec, texts)
+      let column = try #require(packed.leaf.column(1)?.bytesColumn)
+      try #require(column.fixedLength == 3 && column.prefix.count > 4)
+    }
+    // Values stay as they are, get back as many bytes in both leaves, or not as many.
+    for order in [[0, 0], [0, 1], [0, 2], [2, 0]] {
+      let packed = try gather(order.map { texts[$0] }, of: spec, into: spec)
+      let expected = order.flatMap { leaf in (0..<50).map { texts[leaf][$0 * 2] } }
+      #expect(expected.indices.map { packed.leaf.modelValue($0, spec) } == expected)
+    }
+  }
+
+  @Test func `nulls of a column that can be null no more are left behind`() throws {
+    let old = ColumnSpec(id: 1, type: .int, isNullable: true)
+    let new = ColumnSpec(id: 1, type: .int, isNullable: false)
+    let cells = (0..<40).map { $0 % 6 == 0 ? ModelValue.null : .int($0 * $0) }
+    let column = try #require(gather([cells, cells], of: old, into: new).leaf.column(1))
+    #expect(!column.isNullable)
+    for row in 0..<40 {
+      #expect(!column.isNull(row))
+      let cell = cells[row % 20 * 2]
+      if cell != .null { #expect(ModelValue(column.value(row)) == cell) }
+    }
+  }
 }
 
 extension LeafGather {

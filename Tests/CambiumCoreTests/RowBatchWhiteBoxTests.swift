@@ -66,6 +66,58 @@ struct RowBatchWhiteBoxTests {
     }
   }
 
+  /// The rows of each leaf, and which of them have a value outside of it.
+  private func shape(_ tree: ColumnTree) throws -> [[Bool]] {
+    var leaves: [[Bool]] = []
+    var cursor = tree.leafCursor()
+    var isValid = try cursor.first()
+    while isValid {
+      let column = try #require(cursor.leaf.column(2))
+      leaves.append((0..<cursor.leaf.rowCount).map { column.bytes($0).form == .overflow })
+      isValid = try cursor.next()
+    }
+    return leaves
+  }
+
+  @Test(arguments: [1, 7, 500, 5000], [true, false])
+  func `batches in order fill the leaves that single rows do`(
+    batchCount: Int, isSmall: Bool
+  ) throws {
+    let columns = [
+      ColumnSpec(id: 1, type: .int, isNullable: false),
+      ColumnSpec(id: 2, type: .bytes, isNullable: false),
+    ]
+    var options = isSmall ? smallShape(rows: 20, room: 5) : ColumnTreeOptions()
+    options.backgroundWriting = .never
+    var generator = SeededGenerator(seed: 3)
+    // Some values are too long for a leaf.
+    let rows = (0..<5000 as Range<Int64>).map { key -> (key: Int64, row: [ModelValue]) in
+      let count = key % 97 == 96 ? 3000 : Int.random(in: 0...40, using: &generator)
+      let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      return (key, [.int(key * key), .bytes(bytes)])
+    }
+    let single = ColumnWorkbench(columns, options: options)
+    try single.write { editor, _ in
+      for (key, row) in rows {
+        try lendRow(row) { _ = try editor.insert(key: key, values: $0) }
+      }
+    }
+    let batched = ColumnWorkbench(columns, options: options)
+    try batched.write { editor, _ in
+      for start in stride(from: 0, to: rows.count, by: batchCount) {
+        let batch = Array(rows[start..<min(rows.count, start + batchCount)])
+        let count = try lend(batch) { try editor.insert(keys: $0, values: $1) }
+        #expect(count == batch.count)
+      }
+    }
+    let expected = try shape(single.snapshot().tree)
+    #expect(expected.count > 5 && expected.joined().count { $0 } == 51)
+    #expect(try shape(batched.snapshot().tree) == expected)
+    let contents = try batched.snapshot().tree.contents(batched.layout)
+    #expect(contents.map(\.key) == rows.map(\.key))
+    #expect(contents.map(\.row) == rows.map(\.row))
+  }
+
   @Test func `bytes borrowed from the leaf that takes them stay what they are`() throws {
     let columns = [ColumnSpec(id: 1, type: .bytes, isNullable: false)]
     let bench = ColumnWorkbench(columns)

@@ -135,6 +135,23 @@ import Testing
     return rows
   }
 
+  /// The elements of the list that the row `key` of people has.
+  private static func list(_ database: Database, _ key: Int64) throws -> (ColumnTree, [Int64]) {
+    let snapshot = try database.snapshot()
+    let row = try #require(try snapshot.table("class/People")?.seek(key))
+    let root = try #require(row.column(4)?.bytes(row.row).tree)
+    let tree = ColumnTree(root: root, source: snapshot.source)
+    var elements: [Int64] = []
+    var cursor = tree.leafCursor()
+    var isValid = try cursor.first()
+    while isValid {
+      let column = try #require(cursor.leaf.column(1))
+      elements += (0..<cursor.leaf.rowCount).map { column.int($0) }
+      isValid = try cursor.next()
+    }
+    return (tree, elements)
+  }
+
   /// Every page of the newest version, and the name of the tree it belongs to.
   private static func pages(_ database: Database) throws -> [(PageReference, PageKind, String)] {
     let snapshot = try database.snapshot()
@@ -157,10 +174,12 @@ import Testing
     return pages
   }
 
-  private static func salvage(_ bytes: [UInt8]) throws -> (SalvageReport, Database) {
+  private static func salvage(
+    _ bytes: [UInt8], progress: @escaping (Int) -> Void = { _ in }
+  ) throws -> (SalvageReport, Database) {
     let file = try SalvageFile(path: "simulated", options: options(SimulatedDevice(bytes)))
     let (database, _) = try open([])
-    let report = try Salvage(store: file).run(into: database)
+    let report = try Salvage(store: file).run(into: database, progress: progress)
     #expect(try database.verify().findings == [])
     return (report, database)
   }
@@ -195,20 +214,20 @@ import Testing
   @Test func `a list keeps the elements that can be read`() throws {
     let bytes = try Self.makeFile()
     let (original, _) = try Self.open(bytes)
-    let row = try #require(try original.snapshot().table("class/People")?.seek(300))
-    let root = try #require(row.column(4)?.bytes(row.row).tree)
+    let (tree, elements) = try Self.list(original, 300)
     var leaves: [PageReference] = []
-    try ColumnTree(root: root, source: original.snapshot().source)
-      .walk({ if $1 == .columnLeaf { leaves.append($0) } }, tree: { _ in }, damage: { _ in })
+    try tree.walk({ if $1 == .columnLeaf { leaves.append($0) } }, tree: { _ in }, damage: { _ in })
     try #require(leaves.count > 1)
     var damaged = bytes
     damaged[leaves[1].byteOffset + 100] ^= 1
     let (report, database) = try Self.salvage(damaged)
     #expect(report.losses.count == 1)
     #expect(report.losses.first?.keys.contains("elements") == true)
-    let saved = try #require(try database.snapshot().table("class/People")?.seek(300))
-    let count = try #require(saved.column(4)?.bytes(saved.row).tree).count
-    #expect(count > 0 && count < 6000)
+    var cursor = tree.leafCursor()
+    #expect(try cursor.first() && cursor.next())
+    let lost = cursor.firstIndex..<cursor.firstIndex + cursor.leaf.rowCount
+    let (_, saved) = try Self.list(database, 300)
+    #expect(saved == Array(elements[..<lost.lowerBound] + elements[lost.upperBound...]))
   }
 
   @Test func `without heads and identity everything is found by scanning`() throws {
@@ -282,20 +301,38 @@ import Testing
 
   @Test func `a sound store is copied without losses`() throws {
     let bytes = try Self.makeFile()
-    let (report, database) = try Self.salvage(bytes)
+    let (original, _) = try Self.open(bytes)
+    var counts: [Int] = []
+    let (report, database) = try Self.salvage(bytes) { counts.append($0) }
     #expect(report.losses == [])
     #expect(report.version == 1)
-    #expect(try Self.content(database) == Self.content(Self.open(bytes).0))
+    #expect(try Self.content(database) == Self.content(original))
+    #expect(try Self.list(database, 300).1 == Self.list(original, 300).1)
+    // Two tables, a tree of keys and a value.
+    #expect(counts == counts.sorted() && counts.last == 900 + 300 + 900 + 1)
   }
 
   @Test func `a salvaged store goes on numbering keys, columns and tables`() throws {
-    let (_, database) = try Self.salvage(Self.makeFile())
+    let (original, device) = try Self.open(Self.makeFile())
+    let creating = try original.beginWrite()
+    let full = try creating.createTable(
+      "full", columns: [ColumnDescriptor(type: .bool, isNullable: false, name: "flag")])
+    try full.insert(key: .max, values: [(1, .bool(true))])
+    let dropped = try creating.createTable("dropped", columns: []).record.id
+    #expect(dropped > full.record.id)
+    _ = try creating.commit()
+    let dropping = try original.beginWrite()
+    try dropping.drop("dropped")
+    _ = try dropping.commit()
+    try original.close()
+    let (_, database) = try Self.salvage(device.bytes)
     let transaction = try database.beginWrite()
     let people = try #require(try transaction.editTable("class/People"))
     #expect(try people.generateKey() == 900)
     #expect(try people.addColumn(name: "new", type: .int, isNullable: true) == 5)
     let table = try transaction.createTable("new", columns: [])
-    #expect(table.record.id > people.record.id)
+    #expect(table.record.id > dropped)
+    #expect(try transaction.table("full")?.seek(.max) != nil)
     _ = try transaction.commit()
     #expect(try database.verify().findings == [])
   }

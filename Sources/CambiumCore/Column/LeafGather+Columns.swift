@@ -3,9 +3,8 @@ import CPlatform
 /// Columns that are packed alike in all leaves, gathered as they lie.
 extension LeafGather {
   /// How a column is gathered; nil when the leaves do not agree on how it is packed.
-  func plan(_ column: BuilderColumn, index: Int) -> ColumnPlan? {
+  func plan(_ column: BuilderColumn) -> ColumnPlan? {
     var plan = ColumnPlan()
-    plan.index = index
     plan.isGathered = true
     plan.firstPart = partCount
     guard let parts = findParts(of: column.id) else { return nil }
@@ -17,6 +16,7 @@ extension LeafGather {
     for part in parts {
       guard part.type == column.type, part.isPacked(like: model) else { return nil }
       guard let nulls = part.nulls else { continue }
+      // Nulls of a time when the column could be null stay behind.
       if !column.isNullable { return nil }
       nullCount += cambium_count_bits(nulls, part.rows, part.count)
     }

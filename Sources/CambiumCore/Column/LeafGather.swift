@@ -87,20 +87,17 @@ final class LeafGather {
   }
 
   private func restart(with rest: [Source]) {
-    guard let first = rest.first else {
-      sources.removeAll(keepingCapacity: true)
-      rows.removeAll()
-      removed.removeAll()
-      rowCount = 0
-      return
-    }
-    sources = rest
-    rowCount = rest.reduce(0) { $0 + $1.count }
-    rows.removeFirst(first.start)
-    removed.removeFirst(first.marks)
-    for index in sources.indices {
-      sources[index].start -= first.start
-      sources[index].marks -= first.marks
+    let start = rest.first?.start ?? rows.count
+    let marks = rest.first?.marks ?? removed.count
+    rows.removeFirst(start)
+    removed.removeFirst(marks)
+    rowCount = 0
+    sources.removeAll(keepingCapacity: true)
+    for var source in rest {
+      source.start -= start
+      source.marks -= marks
+      rowCount += source.count
+      sources.append(source)
     }
   }
 

@@ -159,7 +159,7 @@ struct LeafPacker {
 
   private func plan(_ column: UnsafeMutablePointer<BuilderColumn>, index: Int) -> ColumnPlan {
     if let gather {
-      if let plan = gather.plan(column.pointee, index: index) { return plan }
+      if let plan = gather.plan(column.pointee) { return plan }
       gather.load(&column.pointee)
     }
     var plan = ColumnPlan()

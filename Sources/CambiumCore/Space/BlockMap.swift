@@ -23,23 +23,14 @@ package struct BlockMap: Sendable {
   package private(set) var freeBlockCount = 0
   private var held: [UInt8]
   private var reachable: [UInt8]
-  /// Free blocks per region, and an upper bound for the longest free run that starts in it.
-  private var regions: [Region] = []
-  /// An upper bound for the longest free run that starts in each group of blocks, as far as it is less
-  /// than `groupBlockCount`: a search passes over groups that it has searched in vain before.
-  private var groups: [UInt8] = []
-  private static let groupBlockCount = 64
+  /// Where a search for free blocks need not look.
+  private var runs: FreeRuns
   /// Where the next search starts: next-fit keeps the commits of a burst together.
   private var cursor: Int
   /// No block before this one is given out: it is not known what old versions see there.
   package var allocationFloor: Int
   /// Room behind this block is given out only when there is none before it; nil for no such block.
   package var allocationCeiling: Int?
-
-  private struct Region: Sendable {
-    var freeCount = 0
-    var longestRun = BlockMap.regionBlockCount
-  }
 
   /// An empty map: nothing is used behind `firstBlock`.
   package init(firstBlock: Int) {
@@ -49,32 +40,7 @@ package struct BlockMap: Sendable {
     allocationFloor = firstBlock
     held = [UInt8](repeating: UInt8(Self.unitsPerBlock), count: firstBlock)
     reachable = held
-    ensureRegions()
-  }
-
-  /// Gives every block a region and a group, in which there may be runs of any length.
-  private mutating func ensureRegions() {
-    let count = (blockCount + Self.regionBlockCount - 1) / Self.regionBlockCount
-    while regions.count < count { regions.append(Region()) }
-    let missing = Self.groupCount(blockCount) - groups.count
-    if missing > 0 {
-      let bound = UInt8(Self.groupBlockCount)
-      groups.append(contentsOf: repeatElement(bound, count: missing))
-    }
-  }
-
-  private static func groupCount(_ blockCount: Int) -> Int {
-    (blockCount + groupBlockCount - 1) / groupBlockCount
-  }
-
-  /// Notes that a run of `length` blocks, of which `block` is one, may have become longer.
-  private mutating func raiseGroups(around block: Int, length: Int) {
-    // Whatever starts further back was as long as can be said before.
-    let first = max(0, block - Self.groupBlockCount) / Self.groupBlockCount
-    let bound = UInt8(min(length, Self.groupBlockCount))
-    for group in first...block / Self.groupBlockCount {
-      groups[group] = max(groups[group], bound)
-    }
+    runs = FreeRuns(firstBlock: firstBlock, blockCount: firstBlock)
   }
 
   // MARK: Counting
@@ -96,7 +62,9 @@ package struct BlockMap: Sendable {
   }
 
   /// How many regions there are.
-  package var regionCount: Int { regions.count }
+  package var regionCount: Int {
+    (blockCount + Self.regionBlockCount - 1) / Self.regionBlockCount
+  }
 
   /// Whether `extent` lies between the store's own blocks and the high-water mark.
   package func contains(_ extent: Extent) -> Bool {
@@ -135,7 +103,7 @@ package struct BlockMap: Sendable {
     _ = Self.forEachBlock(extent) { block, units in
       if held[block] == 0 {
         freeBlockCount -= 1
-        regions[block / Self.regionBlockCount].freeCount -= 1
+        runs.take(block)
       }
       held[block] += units
       assert(held[block] <= Self.unitsPerBlock, "S1: units of block \(block) were given out twice.")
@@ -150,34 +118,9 @@ package struct BlockMap: Sendable {
       held[block] -= units
       if held[block] == 0 {
         freeBlockCount += 1
-        regions[block / Self.regionBlockCount].freeCount += 1
-        noteFreeRun(around: block)
+        held.withUnsafeBufferPointer { runs.free(block, $0) }
       }
       return true
-    }
-  }
-
-  /// Raises the bound of the region in which the run around a free block starts.
-  private mutating func noteFreeRun(around block: Int) {
-    let reach = 128
-    let lowest = max(firstBlock, block - reach)
-    let highest = min(blockCount, block + reach)
-    let (start, end) = held.withUnsafeBufferPointer { held in
-      var start = block
-      while start > lowest, held[start - 1] == 0 { start -= 1 }
-      var end = block + 1
-      while end < highest, held[end] == 0 { end += 1 }
-      return (start, end)
-    }
-    // Where the run leads out of reach, anything is possible.
-    let isLong = (start == lowest && lowest > firstBlock) || (end == highest && end < blockCount)
-    let length = isLong ? Self.regionBlockCount : end - start
-    raiseGroups(around: block, length: length)
-    for region in start / Self.regionBlockCount...block / Self.regionBlockCount {
-      regions[region].longestRun = max(regions[region].longestRun, length)
-    }
-    if isLong, start >= Self.regionBlockCount {
-      regions[start / Self.regionBlockCount - 1].longestRun = Self.regionBlockCount
     }
   }
 
@@ -218,18 +161,8 @@ package struct BlockMap: Sendable {
     held.append(contentsOf: repeatElement(0, count: added))
     reachable.append(contentsOf: repeatElement(0, count: added))
     blockCount = count
-    ensureRegions()
-    raiseGroups(around: first, length: Self.groupBlockCount)
     freeBlockCount += added
-    var block = first
-    while block < count {
-      let region = block / Self.regionBlockCount
-      let next = min(count, (region + 1) * Self.regionBlockCount)
-      regions[region].freeCount += next - block
-      regions[region].longestRun = Self.regionBlockCount
-      if region > 0 { regions[region - 1].longestRun = Self.regionBlockCount }
-      block = next
-    }
+    runs.extend(first..<count)
   }
 
   /// Sets the `reachable` counts of a region as they were stored, up to the high-water mark; false
@@ -265,11 +198,9 @@ package struct BlockMap: Sendable {
   package mutating func adoptReachable() {
     held = reachable
     freeBlockCount = 0
-    for region in regions.indices { regions[region] = Region() }
-    for group in groups.indices { groups[group] = UInt8(Self.groupBlockCount) }
-    for block in firstBlock..<blockCount where held[block] == 0 {
-      freeBlockCount += 1
-      regions[block / Self.regionBlockCount].freeCount += 1
+    runs = FreeRuns(firstBlock: firstBlock, blockCount: blockCount)
+    for block in firstBlock..<blockCount {
+      if held[block] == 0 { freeBlockCount += 1 } else { runs.take(block) }
     }
   }
 
@@ -327,70 +258,8 @@ package struct BlockMap: Sendable {
 
   private mutating func search(_ count: Int, below ceiling: Int) -> Range<Int>? {
     if cursor >= ceiling || cursor < allocationFloor { cursor = allocationFloor }
-    if let run = search(count, from: cursor, to: ceiling) { return run }
-    // A run may begin before the cursor and reach over it.
-    let end = min(ceiling, cursor + count - 1)
-    if let run = search(count, from: allocationFloor, to: end) { return run }
-    for region in regions.indices where isWhole(region, count, from: allocationFloor, to: ceiling) {
-      regions[region].longestRun = min(regions[region].longestRun, count - 1)
-    }
-    return nil
-  }
-
-  /// Whether all runs of `count` blocks that begin in `region` lie between `first` and `end`.
-  private func isWhole(_ region: Int, _ count: Int, from first: Int, to end: Int) -> Bool {
-    let start = region * Self.regionBlockCount
-    return first <= max(start, firstBlock)
-      && end >= min(blockCount, start + Self.regionBlockCount + count)
-  }
-
-  private mutating func search(_ count: Int, from first: Int, to end: Int) -> Range<Int>? {
-    var block = first
-    while block < end {
-      let region = block / Self.regionBlockCount
-      let regionEnd = (region + 1) * Self.regionBlockCount
-      if regions[region].freeCount == 0 || regions[region].longestRun < count {
-        block = regionEnd
-        continue
-      }
-      if let run = searchRegion(count, from: block, regionEnd: regionEnd, end: end) { return run }
-      // Only a search of the whole region says that it has no such run.
-      if isWhole(region, count, from: block, to: end) { regions[region].longestRun = count - 1 }
-      block = regionEnd
-    }
-    return nil
-  }
-
-  /// The first run of `count` free blocks that starts before `regionEnd` and ends before `end`.
-  ///
-  /// Looks at the last block of a window first: when it is used, the window moves behind it.
-  private mutating func searchRegion(
-    _ count: Int, from first: Int, regionEnd: Int, end: Int
-  ) -> Range<Int>? {
-    held.withUnsafeBufferPointer { held in
-      groups.withUnsafeMutableBufferPointer { groups in
-        let lastStart = min(regionEnd - 1, end - count)
-        var start = first
-        while start <= lastStart {
-          let group = start / Self.groupBlockCount
-          let groupStart = group * Self.groupBlockCount
-          let next = groupStart + Self.groupBlockCount
-          if groups[group] < min(count, Self.groupBlockCount) {
-            start = next
-            continue
-          }
-          let isWhole = first <= groupStart && next - 1 <= lastStart
-          let last = min(next - 1, lastStart)
-          while start <= last {
-            var block = start + count - 1
-            while block >= start, held[block] == 0 { block -= 1 }
-            if block < start { return start..<(start + count) }
-            start = block + 1
-          }
-          if isWhole, count <= Self.groupBlockCount { groups[group] = UInt8(count - 1) }
-        }
-        return nil
-      }
+    return held.withUnsafeBufferPointer {
+      runs.find(count, from: cursor, floor: allocationFloor, ceiling: ceiling, $0)
     }
   }
 
@@ -407,14 +276,11 @@ package struct BlockMap: Sendable {
     guard count < blockCount else { return }
     for block in count..<blockCount {
       assert(reachable[block] == 0, "S1: block \(block) is reachable and free.")
-      regions[block / Self.regionBlockCount].freeCount -= 1
     }
+    runs.trim(count..<blockCount)
     freeBlockCount -= blockCount - count
     held.removeLast(blockCount - count)
     reachable.removeLast(blockCount - count)
     blockCount = count
-    let regionCount = (count + Self.regionBlockCount - 1) / Self.regionBlockCount
-    regions.removeLast(regions.count - regionCount)
-    groups.removeLast(groups.count - Self.groupCount(count))
   }
 }

@@ -74,4 +74,25 @@ struct BlockMapTests {
       }
     }
   }
+
+  @Test(
+    arguments: [20, 100, 200, 600],
+    [5000, BlockMap.regionBlockCount - 10, BlockMap.regionBlockCount - 500])
+  func `a run that one more block makes long enough is found`(length: Int, start: Int) {
+    let run = start..<start + length
+    for missing in [run.lowerBound, run.lowerBound + length / 2, run.upperBound - 1] {
+      var map = BlockMap(firstBlock: Self.firstBlock)
+      map.extend(toBlockCount: BlockMap.regionBlockCount + 2000)
+      // Around the run only every other block is free.
+      for block in Self.firstBlock..<map.blockCount {
+        let isUsed = run.contains(block) ? block == missing : (block - start) & 1 != length & 1
+        if isUsed || block == start - 1 || block == run.upperBound {
+          map.hold(extent(block..<block + 1))
+        }
+      }
+      #expect(map.findRun(minimum: length, wanted: length) == nil)
+      map.letGo(extent(missing..<missing + 1))
+      #expect(map.findRun(minimum: length, wanted: length) == run)
+    }
+  }
 }

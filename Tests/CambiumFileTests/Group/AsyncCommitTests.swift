@@ -54,33 +54,33 @@ struct AsyncCommitTests {
   }
 
   @Test func `a commit is seen before it is durable, and its caller goes on meanwhile`() throws {
-    device.holdsSyncs = true
     let ended = DispatchSemaphore(value: 0)
-    for index in 0..<5 {
-      let version = try change("\(index)").commitTogether { _ in ended.signal() }
-      #expect(try database.snapshot().version == version)
-      #expect(try store.statistics().durableVersion == 1)
-    }
-    #expect(ended.wait(timeout: .now()) == .timedOut)
     let before = device.syncCount
-    device.holdsSyncs = false
+    try device.holdingSyncs {
+      for index in 0..<5 {
+        let version = try change("\(index)").commitTogether { _ in ended.signal() }
+        #expect(try database.snapshot().version == version)
+        #expect(try store.statistics().durableVersion == 1)
+      }
+      #expect(ended.wait(timeout: .now()) == .timedOut)
+    }
     for _ in 0..<5 { ended.wait() }
     #expect(try store.statistics().durableVersion == 6)
     #expect(device.syncCount - before <= 2)
   }
 
   @Test func `a failed sync is told to every caller, and nothing is written any more`() throws {
-    device.holdsSyncs = true
     device.failsSyncs = true
     let failures = Mutex<[StoreError?]>([])
     let ended = DispatchSemaphore(value: 0)
-    for index in 0..<5 {
-      try change("\(index)").commitTogether { failure in
-        failures.withLock { $0.append(failure) }
-        ended.signal()
+    try device.holdingSyncs {
+      for index in 0..<5 {
+        try change("\(index)").commitTogether { failure in
+          failures.withLock { $0.append(failure) }
+          ended.signal()
+        }
       }
     }
-    device.holdsSyncs = false
     for _ in 0..<5 { ended.wait() }
     #expect(failures.withLock { $0 }.allSatisfy { $0 != nil })
     #expect(throws: StoreError.poisoned(path: "simulated")) { try database.beginWrite() }
@@ -89,16 +89,16 @@ struct AsyncCommitTests {
   }
 
   @Test func `closing makes durable what others wait for`() throws {
-    device.holdsSyncs = true
     let failures = Mutex<[StoreError?]>([])
     let ended = DispatchSemaphore(value: 0)
-    for index in 0..<3 {
-      try change("\(index)").commitTogether { failure in
-        failures.withLock { $0.append(failure) }
-        ended.signal()
+    try device.holdingSyncs {
+      for index in 0..<3 {
+        try change("\(index)").commitTogether { failure in
+          failures.withLock { $0.append(failure) }
+          ended.signal()
+        }
       }
     }
-    device.holdsSyncs = false
     try database.close()
     for _ in 0..<3 { ended.wait() }
     #expect(failures.withLock { $0 } == [nil, nil, nil])

@@ -7,13 +7,14 @@ import Synchronization
 final class CountingDevice: Device {
   private struct State {
     var syncCount = 0
-    var heldCount = 0
     var startCount = 0
-    var holdsSyncs = false
     var failsSyncs = false
   }
 
   private let inner = SimulatedDevice([])
+  private let state = Mutex(State())
+  /// Each sync passes through it.
+  private let gate = Mutex(())
 
   /// A store on it that syncs only when it is asked to.
   func makeStore() throws -> FileStore {
@@ -23,7 +24,6 @@ final class CountingDevice: Device {
     options.relaxedDelayNanoseconds = 3_600_000_000_000
     return try FileStore(path: "simulated", options: options)
   }
-  private let state = Mutex(State())
 
   /// Such a store with an empty version, and the database in it.
   func makeDatabase() throws -> (store: FileStore, database: Database) {
@@ -36,16 +36,13 @@ final class CountingDevice: Device {
   var syncCount: Int { state.withLock { $0.syncCount } }
   /// How often a range was to start on its way to the medium.
   var startCount: Int { state.withLock { $0.startCount } }
-  /// How many syncs were held up.
-  var heldCount: Int { state.withLock { $0.heldCount } }
-  var holdsSyncs: Bool {
-    get { state.withLock { $0.holdsSyncs } }
-    set { state.withLock { $0.holdsSyncs = newValue } }
-  }
   var failsSyncs: Bool {
     get { state.withLock { $0.failsSyncs } }
     set { state.withLock { $0.failsSyncs = newValue } }
   }
+
+  /// Runs `body`; syncs of other threads wait until it has ended.
+  func holdingSyncs(_ body: () throws -> Void) rethrows { try gate.withLock { _ in try body() } }
 
   func byteCount() throws(DeviceError) -> Int { try inner.byteCount() }
   func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) -> Int {
@@ -58,8 +55,7 @@ final class CountingDevice: Device {
   func truncate(to byteCount: Int) throws(DeviceError) { try inner.truncate(to: byteCount) }
   func map(byteCount: Int) throws(DeviceError) -> Mapping? { try inner.map(byteCount: byteCount) }
   func sync() throws(DeviceError) {
-    if holdsSyncs { state.withLock { $0.heldCount += 1 } }
-    while holdsSyncs { usleep(100) }
+    gate.withLock { _ in }
     if failsSyncs { throw DeviceError(operation: "sync", code: EIO) }
     try inner.sync()
     state.withLock { $0.syncCount += 1 }

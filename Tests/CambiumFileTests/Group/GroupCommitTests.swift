@@ -38,6 +38,16 @@ struct GroupCommitTests {
     return failures.withLock { $0 }
   }
 
+  /// Waits until others have published `version`.
+  private func wait(for version: Version, of database: Database) throws {
+    var published = try database.snapshot().version
+    while published < version {
+      let next = database.waitForCommit(after: published, timeoutNanoseconds: 600_000_000_000)
+      try #require(next > published, "A commit failed.")
+      published = next
+    }
+  }
+
   @Test func `every commit is durable when it returns, in the order of versions`() throws {
     let store = try FileStore(path: path)
     let database = try Database(store: store)
@@ -56,21 +66,21 @@ struct GroupCommitTests {
     let device = CountingDevice()
     let (store, database) = try device.makeDatabase()
     let before = device.syncCount
-    // While a sync waits all others come to wait for the next one.
-    device.holdsSyncs = true
     let ended = DispatchSemaphore(value: 0)
     let count = 16
-    for index in 0..<count {
-      Thread {
-        if let transaction = try? database.beginWrite() {
-          try? transaction.setValue("\(index)", [1])
-          _ = try? transaction.commitTogether()
-        }
-        ended.signal()
-      }.start()
+    // While a sync waits all others come to wait for the next one.
+    try device.holdingSyncs {
+      for index in 0..<count {
+        Thread {
+          if let transaction = try? database.beginWrite() {
+            try? transaction.setValue("\(index)", [1])
+            _ = try? transaction.commitTogether()
+          }
+          ended.signal()
+        }.start()
+      }
+      try wait(for: Version(count + 1), of: database)
     }
-    while try database.snapshot().version < Version(count + 1) { usleep(100) }
-    device.holdsSyncs = false
     for _ in 0..<count { ended.wait() }
     #expect(device.syncCount - before <= 2)
     #expect(try store.statistics().durableVersion == Version(count + 1))
@@ -79,24 +89,24 @@ struct GroupCommitTests {
   @Test func `a failed sync is told to everybody who waits`() throws {
     let device = CountingDevice()
     let (store, database) = try device.makeDatabase()
-    device.holdsSyncs = true
     device.failsSyncs = true
     let told = Mutex(0)
     let ended = DispatchSemaphore(value: 0)
-    for index in 0..<6 {
-      Thread {
-        do {
-          let transaction = try database.beginWrite()
-          try transaction.setValue("\(index)", [1])
-          try transaction.commitTogether()
-        } catch {
-          told.withLock { $0 += 1 }
-        }
-        ended.signal()
-      }.start()
+    try device.holdingSyncs {
+      for index in 0..<6 {
+        Thread {
+          do {
+            let transaction = try database.beginWrite()
+            try transaction.setValue("\(index)", [1])
+            try transaction.commitTogether()
+          } catch {
+            told.withLock { $0 += 1 }
+          }
+          ended.signal()
+        }.start()
+      }
+      try wait(for: 7, of: database)
     }
-    while try database.snapshot().version < 7 { usleep(100) }
-    device.holdsSyncs = false
     for _ in 0..<6 { ended.wait() }
     #expect(told.withLock { $0 } == 6)
     withExtendedLifetime(store) {}
