@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,13 @@ uint64_t cambium_thread_token(void) {
   return token;
 }
 
-int cambium_processor_count(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
+int cambium_processor_count(void) {
+#if defined(__linux__)
+  cpu_set_t processors;
+  if (sched_getaffinity(0, sizeof processors, &processors) == 0) return CPU_COUNT(&processors);
+#endif
+  return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
 
 struct thread_start {
   void (*body)(void *);

@@ -45,7 +45,7 @@ int cambium_start_thread(void (*body)(void *context), void *context);
 /// tasks.
 bool cambium_is_current_executor(uintptr_t identity, uintptr_t implementation);
 
-/// How many processors the system runs on.
+/// On how many processors this thread may run.
 int cambium_processor_count(void);
 
 // MARK: Memory
