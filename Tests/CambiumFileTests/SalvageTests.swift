@@ -272,15 +272,17 @@ import Testing
     #expect(try saved.snapshot().table("class/People")?.count == 900)
   }
 
-  @Test func `an error of the medium ends it, also while scanning, and nothing is kept`()
+  @Test func `an error of the system ends it, also while scanning, and nothing is kept`()
     throws
   {
     var damaged = try Self.makeFile()
     for offset in [4096 + 30, 8192 + 30] { damaged[offset] ^= 1 }
-    let failure = StoreError.system(operation: "read", path: "simulated", code: 5)
+    // No such device.
+    let code: Int32 = 6
+    let failure = StoreError.system(operation: "read", path: "simulated", code: code)
     func run(failingRead index: Int?) throws -> (Int, Database, Result<SalvageReport, any Error>) {
       let device = SimulatedDevice(damaged)
-      if let index { device.failRead(index) }
+      if let index { device.failRead(index, code: code) }
       let (database, _) = try Self.open([])
       let result = Result {
         let file = try SalvageFile(path: "simulated", options: Self.options(device))
@@ -296,6 +298,61 @@ import Testing
       #expect(throws: failure, "read \(index)") { try result.get() }
       #expect(try database.snapshot().names(withPrefix: "") == [], "read \(index)")
       #expect(try database.snapshot().version == 0, "read \(index)")
+    }
+  }
+
+  @Test func `a block that the medium has lost is damage like any other`() throws {
+    let bytes = try Self.makeFile()
+    var lostCount = 0
+    for block in 0..<bytes.count / 4096 {
+      let range = block * 4096..<(block + 1) * 4096
+      var zeroed = bytes
+      zeroed.replaceSubrange(range, with: repeatElement(0, count: range.count))
+      func salvage(_ device: SimulatedDevice) throws -> (SalvageReport, Content) {
+        let (database, _) = try Self.open([])
+        let file = try SalvageFile(path: "simulated", options: Self.options(device))
+        let report = try Salvage(store: file).run(into: database)
+        return (report, try Self.content(database))
+      }
+      let device = SimulatedDevice(bytes)
+      device.lose(range)
+      var (report, content) = try salvage(device)
+      #expect(report.unreadable == [range] || report.unreadable == [], "block \(block)")
+      if report.unreadable.isEmpty { #expect(report.losses == [], "block \(block)") }
+      if !report.losses.isEmpty { lostCount += 1 }
+      report.unreadable = []
+      let (expected, rest) = try salvage(SimulatedDevice(zeroed))
+      #expect(report == expected, "block \(block)")
+      #expect(content == rest, "block \(block)")
+    }
+    #expect(lostCount > 20)
+  }
+
+  @Test func `a read that fails once loses nothing`() throws {
+    let bytes = try Self.makeFile()
+    let (whole, database) = try Self.salvage(bytes)
+    let content = try Self.content(database)
+    var index = 0
+    while true {
+      let device = SimulatedDevice(bytes)
+      device.failRead(index)
+      let (database, _) = try Self.open([])
+      let file = try SalvageFile(path: "simulated", options: Self.options(device))
+      let report = try Salvage(store: file).run(into: database)
+      #expect(report == whole, "read \(index)")
+      #expect(try Self.content(database) == content, "read \(index)")
+      index += 1
+      if index >= device.readCount { break }
+    }
+    #expect(index > 20)
+  }
+
+  @Test func `a medium that gives nothing back is named, not the file`() throws {
+    let bytes = try Self.makeFile()
+    let device = SimulatedDevice(bytes)
+    device.lose(0..<bytes.count)
+    #expect(throws: StoreError.system(operation: "read", path: "simulated", code: 5)) {
+      _ = try SalvageFile(path: "simulated", options: Self.options(device))
     }
   }
 

@@ -21,9 +21,13 @@ struct Salvaging: Encodable {
   var version: UInt64?
   var saved: [Saved]
   var losses: [Loss]
+  /// Which bytes of the file the medium did not give back.
+  var unreadable: [Range<Int>]
   var isComplete: Bool { losses.isEmpty }
 
-  private enum CodingKeys: CodingKey { case path, output, version, saved, losses, isComplete }
+  private enum CodingKeys: CodingKey {
+    case path, output, version, saved, losses, unreadable, isComplete
+  }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
@@ -32,6 +36,8 @@ struct Salvaging: Encodable {
     try container.encode(version, forKey: .version)
     try container.encode(saved, forKey: .saved)
     try container.encode(losses, forKey: .losses)
+    try container.encode(
+      unreadable.map { ["offset": $0.lowerBound, "byteCount": $0.count] }, forKey: .unreadable)
     try container.encode(isComplete, forKey: .isComplete)
   }
 
@@ -71,6 +77,7 @@ struct Salvaging: Encodable {
     losses = report.losses.map {
       Loss(name: $0.name, keys: $0.keys, reason: $0.reason, rows: $0.rowCount)
     }
+    unreadable = report.unreadable
   }
 
   func printForPeople() {
@@ -78,6 +85,9 @@ struct Salvaging: Encodable {
     print("\(saved.count) trees and values with \(rows) rows of \(path) are in \(output)")
     for entry in saved {
       if let origin = entry.origin { print("  \(entry.name) is from \(origin)") }
+    }
+    for range in unreadable {
+      print("The medium did not give back bytes \(range.lowerBound) to \(range.upperBound - 1).")
     }
     if losses.isEmpty { return print("Nothing is lost.") }
     print("Lost:")

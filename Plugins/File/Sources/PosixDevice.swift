@@ -157,6 +157,13 @@ enum PosixFiles {
   static let wouldBlock = EAGAIN
   static let full: Set<Int32> = [ENOSPC, EDQUOT]
   static let refused: Set<Int32> = [EACCES, EPERM, EROFS]
+  static let readOnly = EROFS
+  /// What a read says of a place that the medium or the file system has lost.
+  #if canImport(Darwin)
+    static let lost: Set<Int32> = [EIO]
+  #else
+    static let lost: Set<Int32> = [EIO, EBADMSG, EUCLEAN]
+  #endif
 
   static func kind(of path: String) -> Kind {
     var status = stat()

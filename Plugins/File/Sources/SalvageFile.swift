@@ -3,7 +3,8 @@ import CambiumCore
 /// A file of pages as it lies there, for saving what can be read of it.
 ///
 /// Believes nothing that it does not need: neither sizes nor which head is whole. Pages are read one
-/// by one, never through a mapping. Everything that would write throws.
+/// by one, never through a mapping, and what the medium does not give back counts as damaged. Everything
+/// that would write throws.
 public final class SalvageFile: SalvageStore {
   /// What the store says it is, as far as that can be read.
   public let identity: StoreIdentity
@@ -13,13 +14,14 @@ public final class SalvageFile: SalvageStore {
   public let pageExtent: Extent
   /// The codec that pages went through, bound to the file if it keeps anything for it.
   public let boundCodec: (any PageCodec)?
-  private let device: any Device
+  private let device: SalvageDevice
   private let path: String
 
   /// Opens the file at `path` for reading and, where that is allowed, locks it against all others.
   ///
   /// Throws what `FileStore(path:options:)` throws for a path that leads to no file or to one in use,
-  /// and `StoreError.notAStore(path:reason:)` when neither the identity nor a head can be read.
+  /// and when neither the identity nor a head can be read `StoreError.notAStore(path:reason:)`, or the
+  /// medium's error.
   public convenience init(
     path: String, options: FileStoreOptions = FileStoreOptions()
   ) throws(StoreError) {
@@ -35,6 +37,7 @@ public final class SalvageFile: SalvageStore {
   private init(
     device: any Device, codec: (any PageCodec)?, path: String
   ) throws(StoreError) {
+    let device = SalvageDevice(device)
     self.device = device
     self.path = path
     let byteCount = try device.perform(path: path) { device throws(DeviceError) in
@@ -56,7 +59,10 @@ public final class SalvageFile: SalvageStore {
       boundCodec = codec
     }
     let slots = try Self.readHeads(device, sector, path: path)
-    if let reason, slots.isEmpty { throw reason }
+    if let reason, slots.isEmpty {
+      // A medium that gives nothing back says nothing about the file.
+      throw device.error.map { StoreError($0, path: path) } ?? reason
+    }
     var heads: [Head] = []
     for slot in slots.sorted(by: { $0.sequence > $1.sequence }) {
       let chain = try HeadChain(
@@ -126,6 +132,9 @@ public final class SalvageFile: SalvageStore {
     }
     return heads
   }
+
+  /// Which bytes the medium did not give back, of those that were read so far.
+  public var unreadable: [Range<Int>] { device.unreadable }
 
   /// The bytes at `reference`, wherever in the file that is.
   public func read(_ reference: PageReference) throws(StoreError) -> Page {

@@ -6,6 +6,9 @@ public protocol SalvageStore: PageStore {
   var heads: [Head] { get }
   /// Where pages may lie.
   var pageExtent: Extent { get }
+  /// Which bytes the medium did not give back, of those that were read so far; what lay there counts as
+  /// damaged.
+  var unreadable: [Range<Int>] { get }
 }
 
 /// Writes everything that can still be read of a damaged store into a new database.
@@ -53,6 +56,7 @@ public struct Salvage {
       try copy.numberTables(catalog)
       copy.report.losses += try completing(transaction)
       _ = try transaction.commit(durability: .full)
+      copy.report.unreadable = store.unreadable
       return copy.report
     } catch {
       transaction.rollback()

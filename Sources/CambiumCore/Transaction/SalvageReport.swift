@@ -38,6 +38,9 @@ public struct SalvageReport: Hashable, Sendable {
   public var saved: [Saved] = []
   /// What was not.
   public var losses: [Loss] = []
+  /// Which bytes of the store the medium did not give back; what was in them is among the losses, unless
+  /// nothing was.
+  public var unreadable: [Range<Int>] = []
   /// How many rows and keys are lost, as far as known.
   public var lostRowCount: Int { losses.reduce(0) { $0 + ($1.rowCount ?? 0) } }
 }

@@ -44,7 +44,8 @@ final class SimulatedDevice: Device {
     var fault: (index: Int, fault: Fault)?
     var isFull = false
     var readCount = 0
-    var failingRead: Int?
+    var failingRead: (index: Int, code: Int32)?
+    var badBytes: Range<Int>?
   }
 
   private let state: Mutex<State>
@@ -111,8 +112,13 @@ final class SimulatedDevice: Device {
     }
   }
 
-  /// Fails read number `index`, counted from the device's beginning.
-  func failRead(_ index: Int) { state.withLock { $0.failingRead = index } }
+  /// Fails read number `index`, counted from the device's beginning, with the system's error `code`.
+  func failRead(_ index: Int, code: Int32 = 5) {
+    state.withLock { $0.failingRead = (index, code) }
+  }
+
+  /// Fails every read of any of these bytes from now on, as a medium does that has lost them.
+  func lose(_ bytes: Range<Int>) { state.withLock { $0.badBytes = bytes } }
 
   /// How many reads were tried.
   var readCount: Int { state.withLock { $0.readCount } }
@@ -127,7 +133,10 @@ final class SimulatedDevice: Device {
   func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) -> Int {
     try state.withLock { state throws(DeviceError) in
       state.readCount += 1
-      if state.failingRead == state.readCount - 1 {
+      if let (index, code) = state.failingRead, index == state.readCount - 1 {
+        throw DeviceError(operation: "read", code: code)
+      }
+      if state.badBytes?.overlaps(offset..<offset + buffer.count) ?? false {
         throw DeviceError(operation: "read", code: Self.ioError)
       }
       let end = min(state.bytes.count, offset + buffer.count)
