@@ -222,12 +222,52 @@ import Testing
     damaged[leaves[1].byteOffset + 100] ^= 1
     let (report, database) = try Self.salvage(damaged)
     #expect(report.losses.count == 1)
-    #expect(report.losses.first?.keys.contains("elements") == true)
     var cursor = tree.leafCursor()
     #expect(try cursor.first() && cursor.next())
     let lost = cursor.firstIndex..<cursor.firstIndex + cursor.leaf.rowCount
+    #expect(
+      report.losses.first?.keys
+        == "elements \(lost.lowerBound) to \(lost.upperBound - 1) of 'list' in row 300")
+    #expect(report.lostElementCount == lost.count && report.lostRowCount == 0)
     let (_, saved) = try Self.list(database, 300)
     #expect(saved == Array(elements[..<lost.lowerBound] + elements[lost.upperBound...]))
+  }
+
+  @Test func `a list loses the elements whose values cannot be read`() throws {
+    let (original, device) = try Self.open([])
+    let transaction = try original.beginWrite()
+    let table = try transaction.createTable(
+      "class/Notes", columns: [ColumnDescriptor(type: .bytes, isNullable: true, name: "list")])
+    let editor = ColumnTreeEditor(
+      root: .empty(.position),
+      layout: ColumnLayout([ColumnSpec(id: 1, type: .bytes, isNullable: false)]),
+      context: transaction.context)
+    for index in 0..<40 {
+      // Some live in pages of their own.
+      let value = [UInt8](repeating: UInt8(index), count: index % 10 == 5 ? 3000 : 20)
+      try value.withUnsafeBytes { try editor.insert(at: index, values: [.bytes($0)]) }
+    }
+    for key in 0..<3 as Range<Int64> {
+      try table.insert(key: key, values: [(1, key == 1 ? .tree(try editor.flush()) : .null)])
+    }
+    let tree = ColumnTree(root: try editor.flush(), source: try transaction.commit().source)
+    var values: [PageReference] = []
+    try tree.walk({ if $1 == .overflow { values.append($0) } }, tree: { _ in }, damage: { _ in })
+    try #require(values.count == 4)
+    try original.close()
+    var damaged = device.bytes
+    damaged[values[1].byteOffset + 500] ^= 1
+    let (report, database) = try Self.salvage(damaged)
+    let snapshot = try database.snapshot()
+    let saved = try #require(try snapshot.table("class/Notes"))
+    #expect(saved.count == 3)
+    let row = try #require(try saved.seek(1))
+    let list = ColumnTree(
+      root: try #require(row.column(1)?.bytes(row.row).tree), source: snapshot.source)
+    #expect(list.count == 39)
+    #expect(report.losses.count == 1)
+    #expect(report.losses.first?.keys == "element 15 of 'list' in row 1")
+    #expect(report.lostElementCount == 1 && report.lostRowCount == 0)
   }
 
   @Test func `without heads and identity everything is found by scanning`() throws {
@@ -270,6 +310,89 @@ import Testing
     #expect(report.losses.contains { $0.name == "catalog" })
     // The tables did not change since, so that any older catalog leads to all of them.
     #expect(try saved.snapshot().table("class/People")?.count == 900)
+  }
+
+  /// Commits a table of few columns, then as many more as fill another column group.
+  private static func makeGrowingFile() throws -> ([UInt8], Database) {
+    let (database, device) = try open([])
+    let first = try database.beginWrite()
+    let table = try first.createTable(
+      "class/Growing", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "number")])
+    for key in 0..<50 as Range<Int64> { try table.insert(key: key, values: [(1, .int(key * 7))]) }
+    _ = try first.commit()
+    let second = try database.beginWrite()
+    let growing = try #require(try second.editTable("class/Growing"))
+    for index in 0..<60 {
+      try growing.addColumn(
+        name: "column \(index) \(index * 7919) \(index * 104_729)", type: .int, isNullable: false)
+    }
+    _ = try growing.update(key: 3, column: 40, value: .int(1))
+    _ = try second.commit()
+    try database.close()
+    return (device.bytes, try open(device.bytes).0)
+  }
+
+  @Test func `a table goes back to the version whose description and pages can be read`() throws {
+    let (bytes, original) = try Self.makeGrowingFile()
+    let snapshot = try original.snapshot()
+    let groups = try #require(try snapshot.table("class/Growing")?.groups)
+    #expect(groups.count == 2)
+    // The description is too large for the catalog's leaf.
+    let file = try SalvageFile(path: "simulated", options: Self.options(SimulatedDevice(bytes)))
+    var descriptions: [PageReference] = []
+    try KeyTree(root: try #require(file.heads.first).root, source: snapshot.source)
+      .walk({ if $1 == .overflow { descriptions.append($0) } }, damage: { Issue.record("\($0)") })
+    #expect(descriptions.count == 1)
+    for page in descriptions + [groups[1].root.reference] {
+      var damaged = bytes
+      damaged[page.byteOffset + 100] ^= 1
+      let (report, database) = try Self.salvage(damaged)
+      let table = try #require(try database.snapshot().table("class/Growing"))
+      #expect(table.groups.count == 1 && table.record.columns.count == 1)
+      #expect(table.count == 50)
+      for key in 0..<50 as Range<Int64> {
+        let row = try #require(try table.seek(key))
+        #expect((row.column(1)?.int(row.row) ?? 0) == key * 7)
+      }
+      let origin = try #require(report.saved.first?.origin)
+      #expect(report.saved.count == 1 && origin.contains("version 1"))
+      #expect(report.losses.contains { $0.keys == "all changes since \(origin)" })
+    }
+  }
+
+  @Test func `whatever a leaf of a catalog says that was found by scanning, nothing stops`()
+    throws
+  {
+    let (database, device) = try Self.open([])
+    let transaction = try database.beginWrite()
+    for (name, count) in [("a", 2), ("b", 33)] {
+      let table = try transaction.createTable(
+        name,
+        columns: (0..<count).map { _ in
+          ColumnDescriptor(type: .int, isNullable: false, name: "c")
+        })
+      try table.insert(key: 7, values: (1...count).map { (UInt16($0), .int(1)) })
+    }
+    _ = try transaction.createTable("c", columns: []).insert(key: 1, values: [])
+    try transaction.editKeyTree("keys").set([1], [2])
+    try transaction.setValue("value", [3])
+    _ = try transaction.commit()
+    try database.close()
+    var bytes = device.bytes
+    let file = try SalvageFile(path: "simulated", options: Self.options(SimulatedDevice(bytes)))
+    let catalog = try #require(file.heads.first).root.reference
+    for offset in [4096 + 30, 8192 + 30] { bytes[offset] ^= 1 }
+    let (report, sound) = try Self.salvage(bytes)
+    #expect(report.saved.count == 5)
+    #expect(try sound.snapshot().table("c")?.seek(1) != nil)
+    var savedCount = 0
+    for place in 0..<catalog.byteCount {
+      var forged = bytes
+      forged[catalog.byteOffset + place] ^= [0x01, 0x80, 0xff][place % 3]
+      savedCount += try Self.salvage(forged).0.saved.count
+    }
+    // Most of what it says is not checked by anything.
+    #expect(savedCount > catalog.byteCount)
   }
 
   @Test func `an error of the system ends it, also while scanning, and nothing is kept`()

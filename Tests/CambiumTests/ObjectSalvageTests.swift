@@ -58,9 +58,11 @@ import Testing
     return table.count
   }
 
-  private func salvage() throws -> SalvageReport {
-    let path = configuration("damaged").fileURL?.path ?? ""
-    let saved = try Database(store: FileStore(path: configuration("saved").fileURL?.path ?? ""))
+  private func salvage(
+    _ damaged: String = "damaged", into name: String = "saved"
+  ) throws -> SalvageReport {
+    let path = configuration(damaged).fileURL?.path ?? ""
+    let saved = try Database(store: FileStore(path: configuration(name).fileURL?.path ?? ""))
     let report = try Salvage(store: SalvageFile(path: path)).run(
       into: saved, leavingOut: ObjectSalvage.isDerived,
       completing: { transaction throws(StoreError) in
@@ -102,6 +104,130 @@ import Testing
       #expect(realm.objects(Person.self).count == 600 - report.lostRowCount)
       let admired = realm.objects(Dog.self).filter { $0.admirers.count == 1 }
       #expect(admired.count == 600 - report.lostRowCount)
+    }
+  }
+
+  // MARK: Lists
+
+  /// What the lists of a person hold.
+  private struct Lists: Equatable {
+    var nicknames: [String]
+    var scores: [Int?]
+    var dogs: [String]
+
+    init(_ person: Person) {
+      nicknames = Array(person.nicknames)
+      scores = Array(person.scores)
+      dogs = person.dogs.map(\.name)
+    }
+
+    var counts: [String: Int] {
+      ["nicknames": nicknames.count, "scores": scores.count, "dogs": dogs.count]
+    }
+  }
+
+  /// Three people whose lists have trees of their own, with some long texts.
+  private func makeListRealm() throws -> [Int: Lists] {
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration("damaged"))
+      try realm.write {
+        let dogs = (0..<40).map { index in
+          let dog = Dog()
+          dog.name = "Dog \(index)"
+          return dog
+        }
+        realm.add(dogs)
+        for id in 0..<3 {
+          let person = Person()
+          person.id = id
+          realm.add(person)
+          for index in 0..<60 {
+            let text = "\(id) \(index) "
+            person.nicknames.append(
+              index % 9 == 4 ? String(repeating: text, count: 400) : text + "nickname")
+          }
+          for index in 0..<4000 {
+            person.scores.append(index % 7 == 3 ? nil : (index &+ id) &* 0x1E37_79B9_7F4A_7C15)
+          }
+          for index in 0..<600 { person.dogs.append(dogs[(index * 7 + id) % 40]) }
+        }
+      }
+      return lists(realm)
+    }
+  }
+
+  private func lists(_ realm: Realm) -> [Int: Lists] {
+    Dictionary(uniqueKeysWithValues: realm.objects(Person.self).map { ($0.id, Lists($0)) })
+  }
+
+  /// The pages of trees that people own.
+  private func listPages() throws -> [PageReference] {
+    let path = configuration("damaged").fileURL?.path ?? ""
+    let database = try Database(store: FileStore(path: path))
+    let snapshot = try database.snapshot()
+    let table = try #require(try snapshot.table("class/Person"))
+    var roots: [TreeRoot] = []
+    for group in table.groups {
+      try group.walk({ _, _ in }, tree: { roots.append($0) }, damage: { _ in })
+    }
+    #expect(roots.count == 9)
+    var pages: [PageReference] = []
+    for root in roots {
+      try ColumnTree(root: root, source: snapshot.source)
+        .walk({ page, _ in pages.append(page) }, tree: { _ in }, damage: { _ in })
+    }
+    try database.close()
+    return pages
+  }
+
+  /// Whether `part` is `all` without some elements.
+  private func isSubsequence<Element: Equatable>(_ part: [Element], of all: [Element]) -> Bool {
+    var rest = all[...]
+    for element in part {
+      guard let index = rest.firstIndex(of: element) else { return false }
+      rest = rest[(index + 1)...]
+    }
+    return true
+  }
+
+  @Test func `people keep the elements of their lists that can be read`() throws {
+    let expected = try makeListRealm()
+    let pages = try listPages()
+    #expect(pages.count > 30)
+    let file = try #require(configuration("damaged").fileURL)
+    let sound = try Data(contentsOf: file)
+    for (number, page) in pages.enumerated() {
+      var bytes = sound
+      bytes[page.byteOffset + page.byteCount / 2] ^= 0x55
+      try bytes.write(to: try #require(configuration("damaged \(number)").fileURL))
+      let report = try salvage("damaged \(number)", into: "saved \(number)")
+      let loss = try #require(report.losses.first)
+      #expect(report.losses.count == 1 && loss.name == "class/Person")
+      let words = loss.keys.split(separator: "'").map(String.init)
+      let (property, end) = (words[1], words[2])
+      let id = try #require(expected.keys.first { end == " in row \($0)" })
+      try autoreleasepool {
+        let realm = try Realm(configuration: configuration("saved \(number)"))
+        let saved = lists(realm)
+        #expect(saved.count == 3)
+        for (other, lists) in expected where other != id { #expect(saved[other] == lists) }
+        let (before, after) = (try #require(expected[id]), try #require(saved[id]))
+        for (name, count) in before.counts {
+          let lost = name == property ? try #require(loss.elementCount) : 0
+          #expect(after.counts[name] == count - lost, "\(name): \(loss.keys)")
+        }
+        #expect(isSubsequence(after.nicknames, of: before.nicknames))
+        #expect(isSubsequence(after.scores, of: before.scores))
+        #expect(isSubsequence(after.dogs, of: before.dogs))
+        // The list can be changed, also when nothing is left.
+        let person = try #require(realm.object(ofType: Person.self, forPrimaryKey: id))
+        try realm.write {
+          person.nicknames.append("new")
+          person.scores.append(nil)
+          person.dogs.append(try #require(realm.objects(Dog.self).first))
+        }
+        #expect(person.nicknames.last == "new")
+      }
     }
   }
 }

@@ -14,7 +14,7 @@ struct Salvaging: Encodable {
 
   struct Loss: Encodable {
     var name, keys, reason: String
-    var rows: Int?
+    var rows, elements: Int?
   }
 
   var path, output: String
@@ -75,7 +75,9 @@ struct Salvaging: Encodable {
     version = report.version
     saved = report.saved.map { Saved(name: $0.name, rows: $0.rowCount, origin: $0.origin) }
     losses = report.losses.map {
-      Loss(name: $0.name, keys: $0.keys, reason: $0.reason, rows: $0.rowCount)
+      Loss(
+        name: $0.name, keys: $0.keys, reason: $0.reason, rows: $0.rowCount,
+        elements: $0.elementCount)
     }
     unreadable = report.unreadable
   }
@@ -92,8 +94,9 @@ struct Salvaging: Encodable {
     if losses.isEmpty { return print("Nothing is lost.") }
     print("Lost:")
     for loss in losses {
-      let rows = loss.rows.map { " (\($0) rows)" } ?? ""
-      print("  \(loss.name), \(loss.keys)\(rows): \(loss.reason)")
+      let count =
+        loss.rows.map { " (\($0) rows)" } ?? loss.elements.map { " (\($0) elements)" } ?? ""
+      print("  \(loss.name), \(loss.keys)\(count): \(loss.reason)")
     }
   }
 }

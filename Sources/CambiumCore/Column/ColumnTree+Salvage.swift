@@ -1,5 +1,5 @@
 /// Rows that cannot be read any more.
-struct LostRows {
+struct LostRows: Equatable {
   /// Their keys lie in here; in a tree by position these are positions.
   var keys: ClosedRange<Int64>
   /// How many there were, as the parent says.
@@ -58,7 +58,8 @@ extension ColumnTree {
 
   /// What lies below child `index` of a branch that covers `range`.
   private func part(of branch: ColumnBranch, _ index: Int, _ range: LostRows) -> LostRows {
-    let count = Int(clamping: branch.rowCount(index))
+    // No more than a root can claim.
+    let count = Int(min(branch.rowCount(index), 1 << 48))
     if isPositional {
       let first = range.keys.lowerBound &+ Int64(clamping: branch.rowsBefore(index))
       return LostRows(keys: first...max(first, first &+ Int64(count) &- 1), count: count)

@@ -18,28 +18,34 @@ extension ColumnTreeEditor {
     guard try cursor.first() else { return }
     repeat {
       let leaf = cursor.leaf
-      try append(rowsOf: leaf, of: other, mapping: mapping) { key throws(StoreError) in
-        throw .damaged(Damage(.order, "key \(key) occurs twice"))
-      }
+      try append(
+        rowsOf: leaf, of: other, mapping: { _, _, root throws(StoreError) in try mapping(root) },
+        duplicate: { key throws(StoreError) in
+          throw .damaged(Damage(.order, "key \(key) occurs twice"))
+        })
       progress(cursor.firstIndex + leaf.rowCount)
     } while try cursor.next()
   }
 
-  /// Appends the rows of one leaf of `other` whose keys `isKept`, as ``append(contentsOf:mapping:progress:)``
-  /// does; `duplicate` is called with each key that is there already.
+  /// Appends the rows of one leaf of `other` that are kept, as ``append(contentsOf:mapping:progress:)``
+  /// does.
+  ///
+  /// `isKept` is asked with the row's place in the leaf, `mapping` with that and the column whose cell
+  /// the tree is; `duplicate` is called with each key that is there already.
   func append(
-    rowsOf leaf: ColumnLeaf, of other: ColumnTree, where isKept: (Int64) -> Bool = { _ in true },
-    mapping: (TreeRoot) throws(StoreError) -> TreeRoot,
+    rowsOf leaf: ColumnLeaf, of other: ColumnTree, where isKept: (Int) -> Bool = { _ in true },
+    mapping: (Int, UInt16, TreeRoot) throws(StoreError) -> TreeRoot,
     duplicate: (Int64) throws(StoreError) -> Void
   ) throws(StoreError) {
     var row = RowBuffer(columnCount: layout.columns.count)
     let columns = layout.columns.map { spec -> LeafColumn? in
-      leaf.column(spec.id).flatMap { $0.type == spec.type ? $0 : nil }
+      leaf.column(spec.id).flatMap {
+        $0.type == spec.type && (spec.isNullable || !$0.hasNulls) ? $0 : nil
+      }
     }
     let parts = columns.map { $0?.bytesColumn }
     for index in 0..<leaf.rowCount {
-      let key = leaf.key(at: index)
-      if !isKept(key) { continue }
+      if !isKept(index) { continue }
       row.reset()
       for (place, spec) in layout.columns.enumerated() {
         guard let column = columns[place] else {
@@ -47,7 +53,9 @@ extension ColumnTreeEditor {
           continue
         }
         if let parts = parts[place] {
-          try row.set(place, parts.cell(index), other, mapping)
+          try row.set(place, parts.cell(index), other) { root throws(StoreError) in
+            try mapping(index, spec.id, root)
+          }
         } else {
           row.set(place, column.value(index))
         }
@@ -55,8 +63,9 @@ extension ColumnTreeEditor {
       let values = UnsafeBufferPointer(row.values)
       if isPositional {
         try insert(at: count, values: values)
-      } else if try !insert(key: key, values: values) {
-        try duplicate(key)
+      } else {
+        let key = leaf.key(at: index)
+        if try !insert(key: key, values: values) { try duplicate(key) }
       }
     }
     if context.dirty.byteCount > spillByteCount { _ = try flush() }

@@ -58,7 +58,7 @@ struct OwnedTreeCopy {
   let context: WriteContext
 
   /// No honest row owns trees within trees that deep.
-  private static let largestDepth = 256
+  static let largestDepth = 256
 
   /// Writes the tree at `root` anew and returns the copy's root.
   func copy(_ root: TreeRoot, depth: Int = 0) throws(StoreError) -> TreeRoot {

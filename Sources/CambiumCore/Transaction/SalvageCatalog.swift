@@ -23,13 +23,16 @@ struct SalvageCatalog {
   private let store: any SalvageStore
   private let codec: (any PageCodec)?
   private let trust = TrustTable()
-  private let cache = PageCache()
+  private let cache: PageCache
   private var isScanned = false
 
   /// Reads the catalogs of all heads.
-  init(store: any SalvageStore, codec: (any PageCodec)?) throws(StoreError) {
+  init(
+    store: any SalvageStore, codec: (any PageCodec)?, cache: PageCache = PageCache()
+  ) throws(StoreError) {
     self.store = store
     self.codec = codec
+    self.cache = cache
     var roots: Set<TreeRoot> = []
     for (index, head) in store.heads.enumerated() where roots.insert(head.root).inserted {
       if index == 0 { version = head.version }

@@ -18,16 +18,21 @@ public struct SalvageReport: Hashable, Sendable {
     public var name: String
     /// Which keys or positions are gone, for people.
     public var keys: String
-    /// How many rows, keys or elements there were, as far as known.
+    /// How many rows or keys there were, as far as known.
     public var rowCount: Int?
+    /// How many elements of a collection there were, when the row that owns it was saved without them.
+    public var elementCount: Int?
     /// What is wrong with the page that held them.
     public var reason: String
 
     /// Says what is lost of the tree `name`.
-    public init(name: String, keys: String, rowCount: Int?, reason: String) {
+    public init(
+      name: String, keys: String, rowCount: Int?, elementCount: Int? = nil, reason: String
+    ) {
       self.name = name
       self.keys = keys
       self.rowCount = rowCount
+      self.elementCount = elementCount
       self.reason = reason
     }
   }
@@ -43,4 +48,6 @@ public struct SalvageReport: Hashable, Sendable {
   public var unreadable: [Range<Int>] = []
   /// How many rows and keys are lost, as far as known.
   public var lostRowCount: Int { losses.reduce(0) { $0 + ($1.rowCount ?? 0) } }
+  /// How many elements are lost of collections whose rows were saved, as far as known.
+  public var lostElementCount: Int { losses.reduce(0) { $0 + ($1.elementCount ?? 0) } }
 }
