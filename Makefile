@@ -28,6 +28,9 @@ demo: install
 	$(SWIFT) build $(TRAITS) --configuration release --product Flights
 	@.build/release/Flights --store "$(STORE)" --codec "$(CODEC)" $(if $(AT),--at "$(AT)")
 
+# How many rows the benchmarks work on; N=100000 says the same.
+ROWS ?= $(N)
+
 # The engine beside LMDB, RocksDB and SQLite on the same work; options are ROWS=100000, JSON=1,
 # ROUNDS=3 and ONLY="W1 W4".
 bench: bench-core

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CambiumCore
+import CambiumFile
 import CambiumRocksDB
 
 /// `cambium inspect PATH`: what is in a store, and what it costs.
@@ -20,9 +21,13 @@ struct InspectCommand: ParsableCommand {
           location.choice = .rocksDB(settings)
         }
       #endif
+      // Asked before there are any of this process.
+      let pins =
+        location.choice.kind == "file"
+        ? (try? FileStore.inspect(path: location.path).pins) ?? [] : []
       let inspection = try OfflineStore.withStore(location, key: options.key()) { store, database in
         var inspection = try Inspection(
-          database: database, path: location.path, progress: options.progress)
+          database: database, path: location.path, pins: pins, progress: options.progress)
         #if RocksDB
           inspection.rocksDB = try (store as? RocksDBStore)?.rocksDBStatistics()
         #endif

@@ -50,7 +50,10 @@ struct Inspection: Encodable {
     var rocksDB: RocksDBStatistics?
   #endif
 
-  init(database: Database, path: String, progress: ProgressLine) throws {
+  /// What is in `database`; `pins` are those of others.
+  init(
+    database: Database, path: String, pins: [FileInspection.Pin], progress: ProgressLine
+  ) throws {
     let identity = database.identity
     let statistics = try database.statistics()
     let report = try database.verify { walked in
@@ -68,7 +71,14 @@ struct Inspection: Encodable {
     sizes = Sizes(
       total: statistics.totalByteCount, reachable: report.reachableByteCount,
       free: statistics.freeByteCount, pending: statistics.pendingByteCount)
-    pins = identity.kind == "file" ? try Self.pins(path, statistics) : []
+    let now = Date().timeIntervalSince1970
+    self.pins = pins.map { pin in
+      Pin(
+        process: pin.processNumber, label: pin.label, version: pin.versions.lowerBound,
+        newestVersion: pin.versions.upperBound, ageSeconds: max(0, now - Double(pin.since) / 1e9),
+        bytesAlone: pin.versions.count == 1
+          ? statistics.exclusiveByteCounts[pin.versions.lowerBound] : nil)
+    }
     findings = report.findings
     trees = report.trees.map { tree in
       Tree(
@@ -131,20 +141,5 @@ struct Inspection: Encodable {
     if !findings.isEmpty {
       print("\nThe store is damaged; 'cambium verify \(path)' says more.")
     }
-  }
-}
-
-extension Inspection {
-  /// Who holds which version of the file at `path`, but for this process.
-  private static func pins(_ path: String, _ statistics: StoreStatistics) throws -> [Pin] {
-    let now = Date().timeIntervalSince1970
-    return try FileStore.inspect(path: path).pins
-      .filter { $0.processNumber != UInt32(ProcessInfo.processInfo.processIdentifier) }
-      .map { pin in
-        Pin(
-          process: pin.processNumber, label: pin.label, version: pin.versions.lowerBound,
-          newestVersion: pin.versions.upperBound, ageSeconds: max(0, now - Double(pin.since) / 1e9),
-          bytesAlone: statistics.exclusiveByteCounts[pin.versions.lowerBound])
-      }
   }
 }

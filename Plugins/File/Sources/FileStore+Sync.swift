@@ -196,6 +196,7 @@ extension FileStore {
         try device.write(page.page.buffer, at: extent.byteOffset)
       }
     }
+    try writeLastBlockAgain()
     if let slotHead {
       try writeSlot(recovered.slot, slotHead)
     }
@@ -212,6 +213,18 @@ extension FileStore {
       state.seenLive = memory.liveWord
     }
     memory.condition = .clean
+  }
+
+  /// Sees to it that the file is as long on the medium as it looks.
+  ///
+  /// A failed sync may have lost its end like any other bytes, zeros that no page covers among them.
+  private func writeLastBlockAgain() throws(StoreError) {
+    let end = state.withLock { $0.fileByteCount }
+    let count = FileLayout.blockByteCount
+    let block = try device.readPage(at: end - count, byteCount: count, path: path)
+    try device.perform(path: path) { device throws(DeviceError) in
+      try device.write(block.page.buffer, at: end - count)
+    }
   }
 
   /// What recovery accepted: found when this store opened, or found now because another process that

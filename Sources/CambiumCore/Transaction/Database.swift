@@ -93,8 +93,8 @@ public final class Database: Sendable {
 
   /// Waits for the writer lock and begins a transaction at the newest version.
   ///
-  /// One transaction at a time may run among all users of the store; waiting ones are served in
-  /// the order of their calls.
+  /// One transaction at a time may run among all users of the store. Those of one store object are served
+  /// in the order of their calls; between processes who was last lets those who wait go first.
   ///
   /// Throws ``StoreError/tooManyVersions(count:limit:)`` when more versions are pinned than
   /// ``DatabaseOptions/maximumNumberOfActiveVersions`` allows; the way out is to release snapshots.

@@ -11,6 +11,11 @@ public protocol SalvageStore: PageStore {
   var unreadable: [Range<Int>] { get }
 }
 
+extension SalvageStore {
+  /// None: of a store that is no file, nothing is known.
+  public var unreadable: [Range<Int>] { [] }
+}
+
 /// Writes everything that can still be read of a damaged store into a new database.
 ///
 /// Trees are copied leaf by leaf; what lies below an unreadable page is left out and reported. A row

@@ -29,14 +29,16 @@ struct Sample: Codable {
 }
 
 /// What became of a situation.
-struct Report: Codable {
+struct Report: Encodable {
   var situation: Situation
   var rows: Int
   var samples: [Sample]
   var microsecondsPerCommit: Double
 
-  /// Whether the file never took more than it may.
-  var isWithin: Bool { samples.allSatisfy { $0.file <= $0.bound } }
+  /// Whether the file never took more than it may, and does not go on growing.
+  var isWithin: Bool { samples.allSatisfy { $0.file <= $0.bound } && trend <= Self.largestTrend }
+  /// The file is given back and taken in steps, and where one falls is chance.
+  private static let largestTrend = 0.05
 
   /// By which share the file grew in the second half, the bound aside.
   var trend: Double {
@@ -44,6 +46,20 @@ struct Report: Codable {
     guard let first = half.first, let last = half.last else { return 0 }
     let growth = (last.file - last.bound) - (first.file - first.bound)
     return Double(growth) / Double(first.file)
+  }
+
+  private enum CodingKeys: CodingKey {
+    case situation, rows, samples, microsecondsPerCommit, isWithin, trend
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(situation, forKey: .situation)
+    try container.encode(rows, forKey: .rows)
+    try container.encode(samples, forKey: .samples)
+    try container.encode(microsecondsPerCommit, forKey: .microsecondsPerCommit)
+    try container.encode(isWithin, forKey: .isWithin)
+    try container.encode(trend, forKey: .trend)
   }
 
   var line: String {
