@@ -107,6 +107,41 @@ struct RowLogWhiteBoxTests {
     try bench.expectRows(Array(-500..<12_000), row)
   }
 
+  /// Keys side by side are known from one log to the next; of those far apart there are too many.
+  @Test(arguments: [true, false])
+  func `a log that is full is followed by another one that knows the keys`(isDense: Bool) throws {
+    var options = ColumnTreeOptions()
+    options.rowLogByteCount = 700 << 10
+    let bench = ColumnWorkbench(columns, options: options)
+    func spread(_ key: Int64) -> Int64 { isDense ? key : key &* 0x1E37_79B9_7F4A_7C15 }
+    try bench.write { editor, _ in
+      var logs: [RowLog] = []
+      for (index, key) in shuffled(0..<30_000, seed: 8).enumerated() {
+        let isNew = try insert(editor, spread(key))
+        #expect(isNew)
+        if let log = editor.log, log !== logs.last { logs.append(log) }
+        // One that came in an earlier log, or in this one.
+        if index % 7 == 0 {
+          let isNewAgain = try insert(editor, spread(key))
+          #expect(!isNewAgain)
+        }
+      }
+      for key in stride(from: 0, to: 30_000, by: 11) as StrideTo<Int64> {
+        let isNew = try insert(editor, spread(key))
+        #expect(!isNew)
+      }
+      #expect(logs.count > 2)
+      #expect(logs.dropFirst().allSatisfy { $0.knowsTree } == isDense)
+      #expect(editor.count == 30_000)
+      // What was taken out may come again.
+      let removed = try editor.remove(key: spread(17))
+      #expect(removed && editor.log == nil)
+      let isNew = try insert(editor, spread(17))
+      #expect(isNew)
+    }
+    try bench.expectRows((0..<30_000).map(spread).sorted(), row)
+  }
+
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
   func `a log and everything else give what a model gives`(seed: UInt64) throws {
     var options = seed % 2 == 0 ? smallShape(rows: 6, room: 5) : ColumnTreeOptions()

@@ -50,6 +50,20 @@ extension ColumnTreeEditor {
     return true
   }
 
+  /// Begins another log behind `log`, which was merged because it was full, if that one knew all keys.
+  ///
+  /// The next one knows them, too: to look for a key in a large tree that this transaction has just
+  /// written takes many times longer than to add a row. Anything but adding a row ends the log, and with
+  /// it what is known. Keys that would take too much of the log's memory are forgotten.
+  private func continueLog(after log: RowLog) {
+    guard log.knowsTree, log.keys.byteCount <= options.rowLogByteCount / 4 else { return }
+    let next = RowLog(
+      layout: layout, inlineLimit: options.inlineByteCount, keys: log.keys, knowsTree: true,
+      treeBounds: (min(log.treeBounds.first, log.lowest), log.highest))
+    self.log = next
+    noteLogMemory(next)
+  }
+
   /// Adds a row to the log; false, and nothing changed, when its key exists.
   func insert(
     key: Int64, values: UnsafeBufferPointer<ColumnValue>, into log: RowLog
@@ -64,8 +78,11 @@ extension ColumnTreeEditor {
     root.rowCount &+= 1
     if log.count & 255 == 0 {
       noteLogMemory(log)
-      if log.byteCount >= options.rowLogByteCount || log.ascendingCount >= Self.ascendingLimit {
+      if log.ascendingCount >= Self.ascendingLimit {
         try mergeLog()
+      } else if log.byteCount >= options.rowLogByteCount {
+        try mergeLog()
+        continueLog(after: log)
       }
     }
     return true

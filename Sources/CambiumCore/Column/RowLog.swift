@@ -43,8 +43,8 @@ final class RowLog {
   @exclusivity(unchecked) private final var capacity: Int
   /// How many rows there are.
   @exclusivity(unchecked) private(set) final var count = 0
-  /// The keys of the rows, and of the tree's if it was small when the log was begun.
-  let keys = KeySet()
+  /// The keys of the rows and, if they are known, of the tree's.
+  let keys: KeySet
   /// Whether ``keys`` has those of the tree, too.
   let knowsTree: Bool
   /// The bounds of the tree's keys; the first above the last when it has none.
@@ -56,11 +56,13 @@ final class RowLog {
   /// How many rows in a row came in order, above all others.
   @exclusivity(unchecked) private(set) final var ascendingCount = 0
 
+  /// An empty log; `keys` are those of the tree if it `knowsTree`, and otherwise none.
   init(
-    layout: ColumnLayout, inlineLimit: Int, knowsTree: Bool,
+    layout: ColumnLayout, inlineLimit: Int, keys: KeySet = KeySet(), knowsTree: Bool,
     treeBounds: (first: Int64, last: Int64)
   ) {
     self.layout = layout
+    self.keys = keys
     self.inlineLimit = inlineLimit
     self.knowsTree = knowsTree
     self.treeBounds = treeBounds
