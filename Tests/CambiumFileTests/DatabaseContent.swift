@@ -14,6 +14,7 @@ struct DatabaseContent: Equatable {
 
   private static let tableNames = ["a", "b"]
   private static let valueNames = ["v", "w"]
+  static let rowKeys = 0..<250 as Range<Int64>
   private static let keysName = "keys"
   private static let text: UInt16 = 1
   private static let number: UInt16 = 2
@@ -83,6 +84,48 @@ struct DatabaseContent: Equatable {
     }
   }
 
+  /// Gives the rows `keys` of all tables a text, here and in `transaction`; each sixth one is long and
+  /// lies in a page of its own.
+  mutating func fill(
+    _ keys: Range<Int64>, _ transaction: WriteTransaction
+  ) throws(StoreError) {
+    for name in Self.tableNames {
+      let editor = try Self.table(name, transaction)
+      for key in keys {
+        // Nothing in it repeats itself, so that it takes the room that it seems to.
+        var random = SeededGenerator(seed: UInt64(key))
+        let words = (0..<(key % 6 == 0 ? 190 : 20)).map { _ in random.next() }
+        let text = words.withUnsafeBytes { Array($0) }
+        let isNew = tables[name]?[key] == nil
+        try text.withBytes { bytes throws(StoreError) in
+          if isNew {
+            _ = try editor.insert(key: key, values: [(Self.text, .bytes(bytes))])
+          } else {
+            _ = try editor.update(key: key, column: Self.text, value: .bytes(bytes))
+          }
+        }
+        tables[name, default: [:]][key, default: Row(text: [], number: 0)].text = text
+      }
+    }
+  }
+
+  /// Removes the first three quarters of all rows and keys, here and in `transaction`.
+  mutating func thinOut(_ transaction: WriteTransaction) throws(StoreError) {
+    for name in Self.tableNames {
+      guard let rows = tables[name], let editor = try transaction.editTable(name) else { continue }
+      for key in rows.keys.sorted().prefix(rows.count * 3 / 4) {
+        try editor.remove(key: key)
+        tables[name]?[key] = nil
+      }
+    }
+    let tree = try transaction.editKeyTree(Self.keysName)
+    let sorted = keys.keys.sorted { $0.lexicographicallyPrecedes($1) }
+    for key in sorted.prefix(sorted.count * 3 / 4) {
+      try tree.remove(key)
+      keys[key] = nil
+    }
+  }
+
   private static func table(
     _ name: String, _ transaction: WriteTransaction
   ) throws(StoreError) -> TableEditor {
@@ -120,7 +163,7 @@ struct DatabaseContent: Equatable {
   private static func changeRow(
     _ editor: TableEditor, _ rows: inout [Int64: Row], _ random: inout SeededGenerator
   ) throws(StoreError) {
-    let key = Int64.random(in: 0..<250, using: &random)
+    let key = Int64.random(in: rowKeys, using: &random)
     guard rows[key] != nil else {
       let row = Row(text: bytes(&random), number: Int64.random(in: -9...9, using: &random))
       let isNew = try row.text.withBytes { text throws(StoreError) in

@@ -15,9 +15,15 @@ public struct Ring {
   private static let count = 64
   private static let total = count * 1000
   private let database: Database
+  private let hasBallast: Bool
 
   /// The ring in `database`.
-  public init(_ database: Database) { self.database = database }
+  ///
+  /// With ballast, much comes and goes beside it, so that the store grows and shrinks.
+  public init(_ database: Database, hasBallast: Bool = false) {
+    self.database = database
+    self.hasBallast = hasBallast
+  }
 
   /// Makes it, and closes the database.
   public func make() throws {
@@ -46,6 +52,7 @@ public struct Ring {
     let amount = Int.random(in: 1...100, using: &generator)
     try set(from, Self.value(from, transaction) - amount, transaction)
     try set(to, Self.value(to, transaction) + amount, transaction)
+    if hasBallast { try RingBallast.shift(transaction, &generator) }
     if Int.random(in: 0..<4, using: &generator) == 0 {
       try transaction.commitTogether()
       return
@@ -60,7 +67,9 @@ public struct Ring {
 
   private static func check(_ snapshot: Snapshot) throws {
     let sum = try (0..<count).reduce(0) { sum, key in try sum + value(key, snapshot) }
-    guard sum == total else { throw TornVersion(version: snapshot.version) }
+    guard sum == total, try RingBallast.isWhole(snapshot) else {
+      throw TornVersion(version: snapshot.version)
+    }
   }
 
   // MARK: Work of a process

@@ -55,7 +55,7 @@ struct Recovery {
         // The pages of scratch data are in the system's memory, or nowhere.
         if !wasPoisoned { accepted = (live, first, []) }
       } else {
-        switch context.verify(live) {
+        switch try context.verify(live) {
         case .success(let extents): accepted = (live, first, extents)
         case .failure(let error):
           notes.append("The live head of version \(live.head.version) was not used: \(error)")
@@ -98,7 +98,7 @@ struct Recovery {
         try context.checkLength(head)
         return (head, slot, [])
       }
-      switch context.verify(head) {
+      switch try context.verify(head) {
       case .success(let extents): return (head, slot, extents)
       case .failure(let error):
         notes.append("Version \(head.head.version) was cut off by a crash and dropped: \(error)")
@@ -121,11 +121,17 @@ struct ChainContext {
 
   /// What the commits from `head` down to the first one after its durable version wrote and is still
   /// reachable, records included; or what is wrong with it.
-  func verify(_ head: HeadSector) -> Result<[Extent], StoreError> {
+  ///
+  /// Throws what says nothing about the stored bytes, a refused read for example: a version that
+  /// cannot be looked at now may be whole, and was perhaps acknowledged.
+  func verify(_ head: HeadSector) throws(StoreError) -> Result<[Extent], StoreError> {
     do throws(StoreError) {
       return .success(try verifiedExtents(head))
     } catch {
-      return .failure(error)
+      switch error {
+      case .damaged, .truncated, .codecFailure: return .failure(error)
+      default: throw error
+      }
     }
   }
 

@@ -4,7 +4,8 @@
 struct CrashDeeds {
   enum Kind: CaseIterable {
     case chainedHead, slotHead, settledHead, volatileHead
-    case growth, bulkWrite, truncation, fold, commitDuringSync, failedOperation, vacatingWrite
+    case growth, bulkWrite, truncation, fold, commitDuringSync, sharedSync, failedOperation
+    case vacatingWrite, movedPage
   }
 
   private var counts: [Kind: Int] = [:]

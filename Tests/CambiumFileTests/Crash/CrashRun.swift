@@ -44,13 +44,17 @@ final class CrashRun<Work: CrashWork> {
   var deeds: CrashDeeds {
     var deeds = CrashDeeds(device.operations, device.initial)
     deeds[.commitDuringSync] = duringSyncCount
+    deeds[.sharedSync] = sharedSyncCount
     deeds[.failedOperation] = failureCount
     deeds[.vacatingWrite] = vacatingCount
+    deeds[.movedPage] = movedPageCount
     return deeds
   }
   private var duringSyncCount = 0
+  private var sharedSyncCount = 0
   private var failureCount = 0
   private var vacatingCount = 0
+  private var movedPageCount = 0
   private let settings: CrashSettings
   private var generator: SeededGenerator
   /// What was to be committed as which point: where a commit failed, another one may have followed it
@@ -280,7 +284,7 @@ final class CrashRun<Work: CrashWork> {
       // From the first operation of this commit on the durable version may be gone.
       promise(last.durable, isScratch: true)
     }
-    try work.publish(durability)
+    movedPageCount += try work.publish(durability)
     note(point, &published)
     if durability == .full { promise(point) }
     return (point, durability)
@@ -310,6 +314,7 @@ final class CrashRun<Work: CrashWork> {
     if let last = others.last, Bool.random(using: &generator) {
       try store.makeDurable(last.version)
       promise(last)
+      if others.count > 1 { sharedSyncCount += 1 }
     }
   }
 

@@ -1,4 +1,5 @@
 import CambiumCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 /// Cuts the power at every operation of random work and opens what is left; `make soak` does the same
 /// for long.
-struct CrashTests {
+@Suite(ExploredStates(runCount: 47, leastStateCount: 8000)) struct CrashTests {
   /// The kinds of work.
   static let durabilities: [[Durability]] = [
     [.full], [.full, .relaxed], [.relaxed], [.full, .relaxed, .none], [.none, .full],
@@ -23,37 +24,76 @@ struct CrashTests {
 
   /// Does the work of `seed` and opens what crashes leave of it.
   private func explore<Work: CrashWork>(
-    _ seed: UInt64, _ work: Work.Type, commitCount: Int, branching: Int, depth: Int
+    _ seed: UInt64, _ work: Work.Type, commitCount: Int, image: [UInt8] = [], branching: Int,
+    depth: Int
   ) throws {
-    let run = CrashRun<Work>([], Self.settings(seed, commitCount: commitCount), seed: seed)
+    let run = CrashRun<Work>(image, Self.settings(seed, commitCount: commitCount), seed: seed)
     try run.run()
     var explorer = CrashExplorer(seed: seed, statesPerOperation: 1, branching: branching)
-    try explorer.explore(run, from: 2, depth: depth)
+    // The first two operations create a file.
+    try explorer.explore(run, from: image.isEmpty ? 2 : 0, depth: depth)
     #expect(explorer.findings == [])
     #expect(explorer.stateCount > 5)
+    ExploredStates.note(explorer.stateCount)
   }
 
-  @Test(arguments: 0..<20 as Range<UInt64>)
+  private static let pageSeeds = 0..<20 as Range<UInt64>
+  private static let pageCommitCount = 7
+  private static let databaseSeeds = 0..<12 as Range<UInt64>
+  private static let databaseCommitCount = 5
+  /// Those of runs that begin with a file that is to become shorter.
+  private static let emptiedSeeds = 1..<4 as Range<UInt64>
+  private static let emptiedCommitCount = 6
+  private static let sealedSeeds = 0..<6 as Range<UInt64>
+
+  @Test(arguments: pageSeeds)
   func `power loss at any operation leaves an acknowledged version, whole`(seed: UInt64) throws {
-    try explore(seed, PageWork.self, commitCount: 7, branching: 14, depth: 2)
+    try explore(
+      seed, PageWork.self, commitCount: Self.pageCommitCount, branching: 14, depth: 2)
   }
 
-  @Test(arguments: 0..<10 as Range<UInt64>)
+  @Test(arguments: databaseSeeds)
   func `the same holds of databases with tables, key trees and values`(seed: UInt64) throws {
-    try explore(seed, DatabaseWork.self, commitCount: 5, branching: 20, depth: 1)
+    try explore(
+      seed, DatabaseWork.self, commitCount: Self.databaseCommitCount, branching: 20, depth: 1)
   }
 
-  @Test func `the work has everything in it that is to be held against crashes`() throws {
+  @Test(arguments: emptiedSeeds)
+  func `the same holds of databases whose pages are moved from the end of the file`(
+    seed: UInt64
+  ) throws {
+    try explore(
+      seed, DatabaseWork.self, commitCount: Self.emptiedCommitCount,
+      image: DatabaseWork.emptiedFile(), branching: 40, depth: 1)
+  }
+
+  /// These are the runs after each operation of which the power is cut above.
+  private func deeds<Work: CrashWork>(
+    _ seeds: Range<UInt64>, _ work: Work.Type, commitCount: Int, image: [UInt8] = []
+  ) throws -> CrashDeeds {
     var deeds = CrashDeeds()
-    for seed in 0..<20 as Range<UInt64> {
-      let run = CrashRun<PageWork>([], Self.settings(seed, commitCount: 7), seed: seed)
+    for seed in seeds {
+      let run = CrashRun<Work>(image, Self.settings(seed, commitCount: commitCount), seed: seed)
       try run.run()
       deeds.add(run.deeds)
     }
-    #expect(deeds.missing == [])
+    return deeds
   }
 
-  @Test(arguments: 0..<6 as Range<UInt64>)
+  @Test func `the work has everything in it that is to be held against crashes`() throws {
+    let pages = try deeds(Self.pageSeeds, PageWork.self, commitCount: Self.pageCommitCount)
+    #expect(pages.missing == [])
+    var databases = try deeds(
+      Self.databaseSeeds, DatabaseWork.self, commitCount: Self.databaseCommitCount)
+    databases.add(
+      try deeds(
+        Self.emptiedSeeds, DatabaseWork.self, commitCount: Self.emptiedCommitCount,
+        image: DatabaseWork.emptiedFile()))
+    #expect(databases.missing == [])
+    #expect(databases[.movedPage] > 5, "\(databases)")
+  }
+
+  @Test(arguments: sealedSeeds)
   func `sealed heads, records and pages survive the same`(seed: UInt64) throws {
     try CrashSettings.$codec.withValue(SealCodec(parameterByteCount: 9000)) {
       try explore(seed, PageWork.self, commitCount: 6, branching: 14, depth: 2)
@@ -87,5 +127,32 @@ struct CrashTests {
       #expect(try store.newestHead().version >= mark.version)
     }
     #expect(last.live > 0)
+  }
+}
+
+/// Asks all runs of the suite together to have opened as many states as is said of them.
+///
+/// Where only some of the tests were run nothing is asked.
+private struct ExploredStates: SuiteTrait, TestScoping {
+  /// How many runs are explored when all tests are run.
+  let runCount: Int
+  let leastStateCount: Int
+  private static let total = Mutex((runCount: 0, stateCount: 0))
+
+  /// Counts a run, after which so many states were opened.
+  static func note(_ stateCount: Int) {
+    total.withLock { total in
+      total.runCount += 1
+      total.stateCount += stateCount
+    }
+  }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    try await function()
+    let total = Self.total.withLock { $0 }
+    guard total.runCount >= runCount else { return }
+    #expect(total.stateCount >= leastStateCount, "Too few states were opened.")
   }
 }

@@ -17,8 +17,9 @@ protocol CrashWork: AnyObject, SendableMetatype {
   /// Changes a little, or much, at random; what the version holds then.
   func change(isLarge: Bool, _ generator: inout SeededGenerator) throws(StoreError) -> Content
 
-  /// Makes the changes the newest version.
-  func publish(_ durability: Durability) throws(StoreError)
+  /// Makes the changes the newest version; how many pages it has moved towards the beginning of the
+  /// file, as they were.
+  func publish(_ durability: Durability) throws(StoreError) -> Int
 
   /// Drops the changes.
   func abort()
@@ -32,12 +33,15 @@ final class PageWork: CrashWork {
   private let store: FileStore
   private var writer: (any PageWriter)?
   private var root = TreeRoot.empty(.key)
+  /// What a write that is to move pages began from.
+  private var before: FakeTree.Reading?
 
   init(_ store: FileStore) { self.store = store }
 
   func begin() throws(StoreError) -> Head {
     let writer = try store.beginWrite()
     self.writer = writer
+    before = writer.vacating == nil ? nil : try FakeTree.read(writer.base.root, store)
     return writer.base
   }
 
@@ -55,9 +59,17 @@ final class PageWork: CrashWork {
     return content
   }
 
-  func publish(_ durability: Durability) throws(StoreError) {
+  func publish(_ durability: Durability) throws(StoreError) -> Int {
     defer { writer = nil }
+    let boundary = running.vacating?.address ?? 0
     _ = try running.publish(root: root, durability: durability, metadata: [1, 2, 3])
+    guard let before else { return 0 }
+    let old = Dictionary(
+      zip(before.content, before.children), uniquingKeysWith: { first, _ in first })
+    let after = try FakeTree.read(root, store)
+    return zip(after.content, after.children).count { seed, child in
+      child.extent.end <= boundary && old[seed]?.extent.end ?? 0 > boundary
+    }
   }
 
   func abort() {
@@ -76,6 +88,8 @@ final class DatabaseWork: CrashWork {
   private let store: FileStore
   private let database: Database
   private var transaction: WriteTransaction?
+  /// What a write that is to move pages began from, and behind which byte it finds such pages.
+  private var before: (places: PagePlaces, boundary: Int)?
 
   init(_ store: FileStore) throws(StoreError) {
     self.store = store
@@ -83,11 +97,28 @@ final class DatabaseWork: CrashWork {
     // So that pages are written ahead, and dropped trees are freed by several commits.
     options.transactionBudgetByteCount = 12_000
     options.deadPagesPerCommit = 3
+    options.movedByteCountPerCommit = 8 << 10
     database = try Database(store: store, options: options)
+  }
+
+  /// A file that was closed when most of what it held had been deleted.
+  static func emptiedFile() throws(StoreError) -> [UInt8] {
+    let device = SimulatedDevice()
+    let store = try FileStore(path: "simulated", options: CrashSettings.options(device))
+    let database = try Database(store: store)
+    var content = DatabaseContent()
+    for isFull in [true, false] {
+      let transaction = try database.beginWrite()
+      if isFull { try content.fill(0..<100, transaction) } else { try content.thinOut(transaction) }
+      _ = try transaction.commit()
+    }
+    try database.close()
+    return device.bytes
   }
 
   func begin() throws(StoreError) -> Head {
     transaction = try database.beginWrite()
+    before = try places()
     // Nobody else writes.
     return try store.newestHead()
   }
@@ -101,6 +132,7 @@ final class DatabaseWork: CrashWork {
     isLarge: Bool, _ generator: inout SeededGenerator
   ) throws(StoreError) -> DatabaseContent {
     var content = try DatabaseContent(of: database.snapshot())
+    if Int.random(in: 0..<8, using: &generator) == 0 { try content.thinOut(running) }
     for _ in 0..<Int.random(in: 0...(isLarge ? 60 : 6), using: &generator) {
       try content.change(running, &generator)
       try running.spillIfNeeded()
@@ -108,9 +140,22 @@ final class DatabaseWork: CrashWork {
     return content
   }
 
-  func publish(_ durability: Durability) throws(StoreError) {
+  func publish(_ durability: Durability) throws(StoreError) -> Int {
     defer { transaction = nil }
-    _ = try running.commit(durability: durability, metadata: [1, 2, 3])
+    let snapshot = try running.commit(durability: durability, metadata: [1, 2, 3])
+    guard let before, let device = store.device as? SimulatedDevice else { return 0 }
+    return PagePlaces(snapshot, of: database, on: device)
+      .movedCount(since: before.places, before: before.boundary)
+  }
+
+  /// Where the newest version's pages lie, if the write that has begun is to move some.
+  private func places() throws(StoreError) -> (places: PagePlaces, boundary: Int)? {
+    let ceiling = store.state.withLock { $0.space.blocks.allocationCeiling }
+    guard let ceiling, let device = store.device as? SimulatedDevice else { return nil }
+    return (
+      PagePlaces(try database.snapshot(), of: database, on: device),
+      ceiling * FileLayout.blockByteCount
+    )
   }
 
   func abort() {

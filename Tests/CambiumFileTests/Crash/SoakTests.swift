@@ -62,22 +62,28 @@ enum Soak {
     return progress.seed
   }
 
-  /// Every fourth seed works on a whole database.
+  /// Every fourth seed works on a whole database, and half of these move its pages at once.
   private static func explore(_ seed: UInt64) -> (Int, [String]) {
-    if seed % 4 == 3 { return explore(seed, DatabaseWork.self, commitCount: 10...40) }
-    return explore(seed, PageWork.self, commitCount: 20...120)
+    guard seed % 4 == 3 else { return explore(seed, PageWork.self, commitCount: 20...120) }
+    do {
+      let image = seed % 8 == 7 ? try DatabaseWork.emptiedFile() : []
+      return explore(seed, DatabaseWork.self, commitCount: 10...40, image: image)
+    } catch {
+      return (0, ["\(error)"])
+    }
   }
 
   private static func explore<Work: CrashWork>(
-    _ seed: UInt64, _ work: Work.Type, commitCount: ClosedRange<Int>
+    _ seed: UInt64, _ work: Work.Type, commitCount: ClosedRange<Int>, image: [UInt8] = []
   ) -> (Int, [String]) {
     var generator = SeededGenerator(seed: seed)
     let commitCount = Int.random(in: commitCount, using: &generator)
-    let run = CrashRun<Work>([], CrashTests.settings(seed, commitCount: commitCount), seed: seed)
+    let run = CrashRun<Work>(
+      image, CrashTests.settings(seed, commitCount: commitCount), seed: seed)
     var explorer = CrashExplorer(seed: seed, statesPerOperation: 6, branching: 40)
     do {
       try run.run()
-      try explorer.explore(run, from: 2, depth: 2)
+      try explorer.explore(run, from: image.isEmpty ? 2 : 0, depth: 2)
       return (explorer.stateCount, explorer.findings)
     } catch {
       return (explorer.stateCount, explorer.findings + ["\(error)"])

@@ -18,6 +18,7 @@ import Testing
     var generator = SeededGenerator(seed: Soak.seed)
     var killCount = 0
     var leastVersion: Version = 0
+    var sizes: [Int] = []
     while killCount < Soak.killCount {
       // With somebody who stays, and without, so that who comes next recovers alone.
       let watcher =
@@ -32,12 +33,16 @@ import Testing
       leastVersion = version + 1
       let findings = try database.verify().findings
       try #require(findings == [])
+      sizes.append(try FileStore.inspect(path: path).fileByteCount)
       try database.close()
       if killCount % (10 * Self.processCount) == 0 {
         Soak.report("\(killCount) processes killed, \(version) versions")
       }
     }
-    Soak.report("\(killCount) processes killed, \(leastVersion) versions, no violation")
+    let shorter = zip(sizes, sizes.dropFirst()).count { $0 > $1 }
+    Soak.report(
+      "\(killCount) processes killed, \(leastVersion) versions, no violation; the file had "
+        + "\(sizes.min() ?? 0)...\(sizes.max() ?? 0) bytes and was shorter \(shorter) times")
   }
 
   /// Starts as many processes as there may be at a time and waits for their ends.
