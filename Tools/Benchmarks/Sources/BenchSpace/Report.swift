@@ -40,12 +40,12 @@ struct Report: Encodable {
   /// The file is given back and taken in steps, and where one falls is chance.
   private static let largestTrend = 0.05
 
-  /// By which share the file grew in the second half, the bound aside.
+  /// By which share of the bound the file grew in the second half, what the bound grew by aside.
   var trend: Double {
     let half = samples.suffix(samples.count / 2)
     guard let first = half.first, let last = half.last else { return 0 }
     let growth = (last.file - last.bound) - (first.file - first.bound)
-    return Double(growth) / Double(first.file)
+    return Double(growth) / Double(first.bound)
   }
 
   private enum CodingKeys: CodingKey {
