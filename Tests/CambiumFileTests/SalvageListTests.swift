@@ -15,7 +15,7 @@ import Testing
   init() throws {
     let device = SimulatedDevice([])
     let database = try Database(
-      store: FileStore(path: "simulated", options: Self.options(device)))
+      store: FileStore(path: "simulated", options: SalvageSample.options(device)))
     var generator = SeededGenerator(seed: 11)
     let transaction = try database.beginWrite()
     let table = try transaction.createTable(
@@ -42,12 +42,6 @@ import Testing
     lists = try Self.lists(database)
     try database.close()
     bytes = device.bytes
-  }
-
-  private static func options(_ device: SimulatedDevice) -> FileStoreOptions {
-    var options = FileStoreOptions(access: .buffered)
-    options.device = { _ throws(StoreError) in device }
-    return options
   }
 
   private static func write(
@@ -89,9 +83,9 @@ import Testing
   /// Every page of the newest version, of the catalog and of what rows own too.
   private func pages() throws -> [PageReference] {
     let device = SimulatedDevice(bytes)
-    let file = try SalvageFile(path: "simulated", options: Self.options(device))
+    let file = try SalvageFile(path: "simulated", options: SalvageSample.options(device))
     let database = try Database(
-      store: FileStore(path: "simulated", options: Self.options(device)))
+      store: FileStore(path: "simulated", options: SalvageSample.options(device)))
     let snapshot = try database.snapshot()
     var pages: [PageReference] = []
     try KeyTree(root: try #require(file.heads.first).root, source: snapshot.source)
@@ -148,9 +142,10 @@ import Testing
   private func expectRemainder(_ damaged: [PageReference]) throws -> SalvageReport {
     var bytes = bytes
     for page in damaged { bytes[page.byteOffset + page.byteCount / 2] ^= 0x55 }
-    let file = try SalvageFile(path: "simulated", options: Self.options(SimulatedDevice(bytes)))
+    let file = try SalvageFile(
+      path: "simulated", options: SalvageSample.options(SimulatedDevice(bytes)))
     let database = try Database(
-      store: FileStore(path: "simulated", options: Self.options(SimulatedDevice([]))))
+      store: FileStore(path: "simulated", options: SalvageSample.options(SimulatedDevice([]))))
     let report = try Salvage(store: file).run(into: database)
     #expect(try database.verify().findings == [])
     if try database.snapshot().table(Self.name) == nil {
@@ -187,10 +182,11 @@ import Testing
     func run(failingOperation index: Int?) throws -> (operationCount: Int, error: StoreError?) {
       let device = SimulatedDevice([])
       let database = try Database(
-        store: FileStore(path: "simulated", options: Self.options(device)))
+        store: FileStore(path: "simulated", options: SalvageSample.options(device)))
       let before = device.operationCount
       if let index { device.fail(before + index, .full) }
-      let file = try SalvageFile(path: "simulated", options: Self.options(SimulatedDevice(bytes)))
+      let file = try SalvageFile(
+        path: "simulated", options: SalvageSample.options(SimulatedDevice(bytes)))
       do {
         _ = try Salvage(store: file).run(into: database)
         return (device.operationCount - before, nil)
