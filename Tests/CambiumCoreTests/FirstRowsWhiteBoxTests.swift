@@ -33,9 +33,12 @@ struct FirstRowsWhiteBoxTests {
     let held = try bench.snapshot()
     let terms = columns.map { SortTerm($0) }
     for limit in [1, 2, 63, 64, 65, 1000] {
-      #expect(
-        try held.tree.keys(sortedBy: terms, limit: limit) == rows.prefix(limit).map(\.key),
-        "seed \(seed), limit \(limit)")
+      for partCount in 1...3 {
+        #expect(
+          try held.tree.keys(sortedBy: terms, limit: limit, partCount: partCount)
+            == rows.prefix(limit).map(\.key),
+          "seed \(seed), limit \(limit), \(partCount) parts")
+      }
     }
   }
 }

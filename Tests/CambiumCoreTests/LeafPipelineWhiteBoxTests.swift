@@ -142,7 +142,7 @@ struct LeafPipelineWhiteBoxTests {
   }
 
   @Test func `a thread without a processor is noticed, and then no other one is started`() throws {
-    let before = LeafPipeline.lastStarved.load(ordering: .relaxed)
+    let before = Processors.lastStarved.load(ordering: .relaxed)
     let main = pthread_self()
     let store = HeapStore()
     let writer = WatchedWriter(try store.beginWrite()) { _ in
@@ -152,22 +152,22 @@ struct LeafPipelineWhiteBoxTests {
     }
     let (editor, context) = try open(store, writer)
     var key: Int64 = 0
-    while LeafPipeline.lastStarved.load(ordering: .relaxed) == before, key < 100_000 {
+    while Processors.lastStarved.load(ordering: .relaxed) == before, key < 100_000 {
       try append(editor, key..<key + 1_000)
       key += 1_000
     }
-    #expect(LeafPipeline.lastStarved.load(ordering: .relaxed) != before)
+    #expect(Processors.lastStarved.load(ordering: .relaxed) != before)
     context.settle()
     writer.abort()
 
-    LeafPipeline.noteStarved()
+    Processors.noteStarved()
     var options = smallShape(rows: 10, room: 20)
     options.backgroundWriting = .whereIdle
     let bench = ColumnWorkbench(columns, options: options)
     try bench.write { editor, _ in
       try append(editor, 0..<1_000)
       // Asked last: a rest that has ended does not begin again.
-      #expect(editor.pipeline == nil || LeafPipeline.hasProcessors)
+      #expect(editor.pipeline == nil || Processors.areIdle)
     }
     #expect(try bench.snapshot().tree.count == 1_000)
   }

@@ -84,7 +84,7 @@ extension ColumnTreeOptions {
   fileprivate var usesPipeline: Bool {
     switch backgroundWriting {
     case .never: false
-    case .whereIdle: LeafPipeline.hasProcessors
+    case .whereIdle: Processors.areIdle
     case .always: true
     }
   }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// When its thread is late and not at work, the editor's side does the work itself. Where all processors
 /// are busy the thread may lose its own in the middle of a leaf, and the editor waits for it: once that
-/// has happened, no pipeline is begun in this process for a while (``hasProcessors``). In a child that
+/// has happened, no pipeline is begun in this process for a while (``Processors``). In a child that
 /// was forked there is no thread, and nobody knows what it was doing: what is under way has failed there.
 ///
 /// Belongs to one editor. Whoever hands leaves over and whoever writes them take turns at everything
@@ -89,33 +89,6 @@ final class LeafPipeline: @unchecked Sendable {
     words.deallocate()
   }
 
-  // MARK: Busy machines
-
-  /// When a thread of any pipeline was last seen to be without a processor, in nanoseconds; 0 for never.
-  static let lastStarved = Atomic<Int64>(0)
-  /// A wait for some leaves, which take a tenth of it, is no longer unless the thread does not run.
-  private static let patienceNanoseconds: Int64 = 1_000_000
-  /// How long nobody tries again.
-  private static let restNanoseconds: Int64 = 2_000_000_000
-  private static let clockStart = ContinuousClock.now
-  private static let processorCount = cambium_processor_count()
-
-  /// The time, which begins late enough for `never` to be long ago.
-  private static var now: Int64 { nanoseconds(clockStart.duration(to: .now)) + restNanoseconds }
-
-  private static func nanoseconds(_ duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = duration.components
-    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-  }
-
-  /// Lets nobody begin a pipeline for a while.
-  static func noteStarved() { lastStarved.store(now, ordering: .relaxed) }
-
-  /// Whether there seems to be a processor for a second thread.
-  static var hasProcessors: Bool {
-    processorCount > 1 && now - lastStarved.load(ordering: .relaxed) >= restNanoseconds
-  }
-
   // MARK: The editor's side
 
   /// How many leaves are under way.
@@ -170,9 +143,7 @@ final class LeafPipeline: @unchecked Sendable {
       if bench.withLockIfAvailable({ process(&$0) }) != nil { continue }
       let start = ContinuousClock.now
       sleep(completed, while: done)
-      if Self.nanoseconds(start.duration(to: .now)) > Self.patienceNanoseconds {
-        Self.noteStarved()
-      }
+      if start.duration(to: .now) > Processors.patience { Processors.noteStarved() }
     }
   }
 

@@ -6,6 +6,7 @@ struct FirstRows: ~Copyable {
   private let tree: ColumnTree
   private let plan: SortPlan
   private let limit: Int
+  private let noted: LeafList
   private let comparison: RowComparison
   private let sorter = ItemSorter()
   /// The best rows so far, sorted, and behind them the candidates since.
@@ -51,32 +52,57 @@ struct FirstRows: ~Copyable {
     firstPart = plan.parts.first
     let second = plan.parts.count == 2 ? plan.parts[1] : nil
     textPart = second?.term.column.type == .bytes ? second : nil
-    comparison = RowComparison(plan, tree.source)
+    noted = LeafList(textColumn: plan.textColumn)
+    comparison = RowComparison(plan, noted, tree.source)
     capacity = limit * 2 + 256
     items = .allocate(capacity: capacity)
   }
 
   deinit { items.deallocate() }
 
-  /// The keys of the first rows, in order.
-  mutating func keys() throws(StoreError) -> [Int64] {
-    var cursor = tree.leafCursor(reading: plan.parts.prefix(1).map(\.term.column.id))
-    var isValid = try cursor.first()
-    var place = 0
-    while isValid {
-      let leaf = cursor.leaf
-      guard place + leaf.rowCount <= tree.count else {
-        throw ColumnTree.wrongCount(tree.root.reference)
-      }
-      try look(at: leaf, place)
-      place += leaf.rowCount
-      isValid = try cursor.next()
+  /// The keys of the first `limit` rows of a tree, in order.
+  ///
+  /// Each part tells its own first rows, at the same time, and the first of them are those of the tree.
+  static func keys(
+    _ parts: TreeParts, _ plan: SortPlan, limit: Int
+  ) throws(StoreError) -> [Int64] {
+    let found = (0..<parts.count).map { _ in Box(FirstRows(parts.tree, plan, limit: limit)) }
+    try ParallelParts.run(parts.count) { part throws(StoreError) in
+      try found[part].rows.look(atPart: part, of: parts)
     }
-    guard place == tree.count else { throw ColumnTree.wrongCount(tree.root.reference) }
+    for part in found.dropFirst() { try found[0].rows.keepFirst(of: part.rows) }
+    return found[0].rows.keys()
+  }
+
+  /// Lets the first rows of a part be kept with those of others.
+  private final class Box {
+    var rows: FirstRows
+
+    init(_ rows: consuming FirstRows) { self.rows = rows }
+  }
+
+  /// Keeps the first rows of a later part that are among the first.
+  private mutating func keepFirst(of other: borrowing FirstRows) throws(StoreError) {
+    let items = UnsafeBufferPointer(start: other.items, count: other.count)
+    for item in items.sorted(by: { $0.place < $1.place }) where isAmongFirst(item) {
+      let (leaf, row) = other.noted.find(item.place)
+      try keep(item, other.noted[leaf], item.place - row)
+    }
+    try settle()
+  }
+
+  /// Looks at all rows of a part, and settles.
+  private mutating func look(atPart part: Int, of parts: TreeParts) throws(StoreError) {
+    let columns = plan.parts.prefix(1).map(\.term.column.id)
+    try parts.forEachLeaf(of: part, reading: columns) { leaf, place throws(StoreError) in
+      try look(at: leaf, place)
+    }
     try lookAtCandidates()
     try settle()
-    return (0..<count).map { comparison.key(items[$0].place) }
   }
+
+  /// The keys of the first rows, in order.
+  private func keys() -> [Int64] { (0..<count).map { noted.key(items[$0].place) } }
 
   /// Looks at the rows of a leaf that may be among the first.
   private mutating func look(at leaf: ColumnLeaf, _ place: Int) throws(StoreError) {
@@ -166,7 +192,7 @@ struct FirstRows: ~Copyable {
     _ item: SortItem, _ leaf: ColumnLeaf, _ first: Int
   ) throws(StoreError) {
     if notedFirst != first {
-      comparison.note(leaf, at: first)
+      noted.append(leaf, at: first)
       notedFirst = first
     }
     items[count] = item

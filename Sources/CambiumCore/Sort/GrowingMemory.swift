@@ -19,6 +19,9 @@ struct GrowingMemory<Element: BitwiseCopyable>: ~Copyable {
     return start[index]
   }
 
+  /// All of them; valid until the next change.
+  var elements: UnsafeBufferPointer<Element> { UnsafeBufferPointer(start: start, count: count) }
+
   @inline(__always) mutating func append(_ element: Element) {
     if count == capacity { reserve(max(16, capacity * 2)) }
     start[count] = element

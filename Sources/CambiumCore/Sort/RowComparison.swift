@@ -7,18 +7,13 @@ final class RowComparison {
   /// The first term of which prefixes do not tell all.
   private let firstOpenTerm: Int
   private let source: PageSource
-  /// The leaves in their order, and the place of the first row of each.
-  @exclusivity(unchecked) private(set) final var leaves: [ColumnLeaf] = []
-  // Exclusivity is not checked: one user, and no access to these calls out.
-  @exclusivity(unchecked) private final var firsts = GrowingMemory<Int>()
-  @exclusivity(unchecked) private final var rowCount = 0
+  /// The leaves whose rows are compared.
+  private let leaves: LeafList
   /// Where items with the same prefix begin, and how many there are.
+  // Exclusivity is not checked: one user, and no access calls out.
   @exclusivity(unchecked) private final var groups = GrowingMemory<Group>()
-  /// How many leaves there are to a row.
-  @exclusivity(unchecked) private final var leavesPerRow = 0.0
-  /// The texts of each leaf, if the first open term is one of bytes.
-  @exclusivity(unchecked) private(set) final var texts = GrowingMemory<PlainTexts>()
-  private let textColumn: UInt16?
+  /// Whether the first open term is one of bytes, whose texts the leaves know.
+  private let comparesTexts: Bool
   private let sorter = ItemSorter()
 
   private struct Group: BitwiseCopyable {
@@ -35,66 +30,13 @@ final class RowComparison {
   /// How many groups ahead of its use a text is asked for, and twice as far what tells where it lies.
   private static let distance = 8
 
-  init(_ plan: SortPlan, _ source: PageSource) {
+  /// Compares rows of `leaves`, which it only reads: others may do so at the same time.
+  init(_ plan: SortPlan, _ leaves: LeafList, _ source: PageSource) {
     terms = plan.terms
     firstOpenTerm = plan.exactCount
+    self.leaves = leaves
     self.source = source
-    let open = plan.terms.dropFirst(plan.exactCount).first
-    textColumn = open?.column.type == .bytes ? open?.column.id : nil
-  }
-
-  /// Makes the rows of a leaf known, the first of them at `first` of about `count` in all; leaves come in
-  /// their order, and only those that are known may have rows to compare.
-  func note(_ leaf: ColumnLeaf, at first: Int, of count: Int = 0) {
-    if leaves.isEmpty {
-      let leafCount = count / max(1, leaf.rowCount) * 5 / 4 + 16
-      leaves.reserveCapacity(leafCount)
-      firsts.reserve(leafCount)
-      if textColumn != nil { texts.reserve(leafCount) }
-    }
-    leaves.append(leaf)
-    firsts.append(first)
-    if let textColumn { texts.append(PlainTexts(leaf, textColumn)) }
-    rowCount = first + leaf.rowCount
-    leavesPerRow = Double(leaves.count) / Double(max(1, rowCount))
-  }
-
-  /// The leaf of a row and the row within it.
-  @inline(__always) private func find(_ place: Int) -> (leaf: Int, row: Int) {
-    // Leaves have about as many rows each.
-    var leaf = min(firsts.count &- 1, Int(Double(place) * leavesPerRow))
-    while firsts[leaf] > place { leaf &-= 1 }
-    while leaf &+ 1 < firsts.count, firsts[leaf &+ 1] <= place { leaf &+= 1 }
-    return (leaf, place &- firsts[leaf])
-  }
-
-  // MARK: Keys
-
-  /// The key of the row at `place`, in a tree by position that place.
-  func key(_ place: Int) -> Int64 {
-    let (leaf, row) = find(place)
-    return leaves[leaf].isPositional ? Int64(place) : leaves[leaf].key(at: row)
-  }
-
-  /// The keys of the rows of the first `limit` items.
-  func keys(_ items: UnsafeMutablePointer<SortItem>, _ limit: Int) -> [Int64] {
-    guard let first = leaves.first, let last = leaves.last, last.rowCount > 0 else { return [] }
-    let low = first.isPositional ? 0 : first.key(at: 0)
-    let isDense =
-      first.isPositional || last.key(at: last.rowCount - 1) &- low == Int64(rowCount - 1)
-    if isDense {
-      return [Int64](unsafeUninitializedCapacity: limit) { keys, count in
-        for index in 0..<limit { keys[index] = low &+ Int64(items[index].place) }
-        count = limit
-      }
-    }
-    // In the order of the tree first: each row's leaf would have to be found otherwise.
-    let all = LargeMemory<Int64>(capacity: rowCount)
-    for (index, leaf) in leaves.enumerated() { leaf.copyKeys(into: all.start + firsts[index]) }
-    return [Int64](unsafeUninitializedCapacity: limit) { keys, count in
-      for index in 0..<limit { keys[index] = all.start[items[index].place] }
-      count = limit
-    }
+    comparesTexts = plan.textColumn != nil
   }
 
   // MARK: Ties
@@ -133,7 +75,7 @@ final class RowComparison {
   @inline(__always) private func prefetch(
     _ items: UnsafeMutablePointer<SortItem>, _ index: Int
   ) {
-    guard textColumn != nil, index &+ Self.distance < groups.count else { return }
+    guard comparesTexts, index &+ Self.distance < groups.count else { return }
     forFirst(items, groups[index]) { texts, row in texts.prefetch(row) }
     forFirst(items, groups[index &+ Self.distance]) { texts, row in texts.prefetchPlace(row) }
   }
@@ -144,8 +86,8 @@ final class RowComparison {
     _ body: (PlainTexts, Int) -> Void
   ) {
     for index in 0..<min(4, Int(group.count)) {
-      let (leaf, row) = find(items[Int(group.start) &+ index].place)
-      if texts[leaf].isPlain { body(texts[leaf], row) }
+      let (leaf, row) = leaves.find(items[Int(group.start) &+ index].place)
+      if leaves.texts[leaf].isPlain { body(leaves.texts[leaf], row) }
     }
   }
 
@@ -211,7 +153,7 @@ final class RowComparison {
   /// The item of a row by one term: of bytes as many as fit from `depth` on, and how many there are and
   /// one, or two more than fit; zeros for null.
   private func item(_ place: Int, _ term: SortTerm, depth: Int) throws(StoreError) -> SortItem {
-    let (leaf, row) = find(place)
+    let (leaf, row) = leaves.find(place)
     let column = Self.column(leaves[leaf], term)
     var word: SortWord
     switch term.column.type {
@@ -250,14 +192,14 @@ final class RowComparison {
   private func precedes(
     _ left: SortItem, _ right: SortItem, _ first: Int
   ) throws(StoreError) -> Bool {
-    let (leftLeaf, leftRow) = find(left.place)
-    let (rightLeaf, rightRow) = find(right.place)
+    let (leftLeaf, leftRow) = leaves.find(left.place)
+    let (rightLeaf, rightRow) = leaves.find(right.place)
     var index = first
-    if index == firstOpenTerm, textColumn != nil, texts[leftLeaf].isPlain,
-      texts[rightLeaf].isPlain
+    if index == firstOpenTerm, comparesTexts, leaves.texts[leftLeaf].isPlain,
+      leaves.texts[rightLeaf].isPlain
     {
       let order = ByteComparison.order(
-        texts[leftLeaf].text(leftRow), texts[rightLeaf].text(rightRow))
+        leaves.texts[leftLeaf].text(leftRow), leaves.texts[rightLeaf].text(rightRow))
       if order != 0 { return terms[index].isAscending ? order < 0 : order > 0 }
       index &+= 1
     }

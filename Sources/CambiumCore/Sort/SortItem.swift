@@ -1,5 +1,3 @@
-import CPlatform
-
 /// A row among those that are sorted: as much of what it is sorted by as 96 bits hold, and the row's
 /// place in its tree.
 ///
@@ -40,24 +38,22 @@ final class ItemSorter {
 
   deinit { for counters in counters { counters.deallocate() } }
 
-  /// Sorts `count` items.
+  /// Sorts `count` items; `others`, if given, has room for as many, which nobody needs.
   ///
   /// With `squeezes` the bits of ``SortItem/high`` that are the same in all of them are taken out, which
   /// changes neither their order nor who is tied with whom.
-  func sort(_ items: UnsafeMutablePointer<SortItem>, _ count: Int, squeezes: Bool = false) {
+  func sort(
+    _ items: UnsafeMutablePointer<SortItem>, _ count: Int, squeezes: Bool = false,
+    spare others: UnsafeMutablePointer<SortItem>? = nil
+  ) {
     if count <= Self.insertionLimit { return Self.insert(items, count, into: items) }
-    if spare.capacity < count { spare = LargeMemory(capacity: count) }
-    if squeezes { Self.squeeze(items, count) }
-    sort(items, count, spare.start, into: items, depth: 0)
-  }
-
-  private static func squeeze(_ items: Items, _ count: Int) {
-    var differing: UInt64 = 0
-    for index in 0..<count { differing |= items[index].high ^ items[0].high }
-    // Bits at the top and the bottom are in nobody's way.
-    let span = 64 - differing.leadingZeroBitCount - differing.trailingZeroBitCount
-    if differing.nonzeroBitCount &+ 4 > span { return }
-    cambium_squeeze_words(items, 16, count, differing)
+    if others == nil, spare.capacity < count { spare = LargeMemory(capacity: count) }
+    if squeezes {
+      var differing = DifferingBits()
+      differing.add(items, count)
+      differing.squeeze(items, count)
+    }
+    sort(items, count, others ?? spare.start, into: items, depth: 0)
   }
 
   /// Sorts `count` items at `items` to `target`, which is either there or at `spare`; the other one

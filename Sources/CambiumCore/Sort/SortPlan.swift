@@ -57,6 +57,12 @@ struct SortPlan {
   /// Whether prefixes tell all.
   var isExact: Bool { exactCount == terms.count }
 
+  /// The column of the first term that prefixes do not tell all of, if it is one of bytes.
+  var textColumn: UInt16? {
+    let open = terms.dropFirst(exactCount).first
+    return open?.column.type == .bytes ? open?.column.id : nil
+  }
+
   /// Bounds of all integers of a column, as narrow as the directories of leaves tell.
   private static func bounds(
     of column: ColumnSpec, in tree: ColumnTree

@@ -1,0 +1,81 @@
+/// The leaves of a tree that were read, in their order, and which row is in which of them.
+///
+/// One user at a time may add leaves; as long as nobody does, any number may read.
+final class LeafList {
+  // Exclusivity is not checked: no access to these calls out.
+  @exclusivity(unchecked) private(set) final var leaves: [ColumnLeaf] = []
+  /// The place of the first row of each leaf.
+  @exclusivity(unchecked) private final var firsts = GrowingMemory<Int>()
+  /// The texts of each leaf in the column that was named.
+  @exclusivity(unchecked) private(set) final var texts = GrowingMemory<PlainTexts>()
+  /// The row behind the last one.
+  @exclusivity(unchecked) private final var end = 0
+  /// How many leaves there are to a row.
+  @exclusivity(unchecked) private final var leavesPerRow = 0.0
+  private let textColumn: UInt16?
+
+  /// An empty list that knows the texts of `textColumn`, if there is one.
+  init(textColumn: UInt16?) { self.textColumn = textColumn }
+
+  /// Adds a leaf whose first row is at `first` of about `count` in all; leaves come in their order.
+  func append(_ leaf: ColumnLeaf, at first: Int, of count: Int = 0) {
+    if leaves.isEmpty { reserve(count / max(1, leaf.rowCount) * 5 / 4 + 16) }
+    leaves.append(leaf)
+    firsts.append(first)
+    if let textColumn { texts.append(PlainTexts(leaf, textColumn)) }
+    reach(first + leaf.rowCount)
+  }
+
+  /// Adds the leaves of `other`, which come behind.
+  func append(_ other: LeafList) {
+    if other.leaves.isEmpty { return }
+    leaves += other.leaves
+    firsts.append(other.firsts.elements)
+    texts.append(other.texts.elements)
+    reach(other.end)
+  }
+
+  private func reserve(_ count: Int) {
+    leaves.reserveCapacity(count)
+    firsts.reserve(count)
+    if textColumn != nil { texts.reserve(count) }
+  }
+
+  private func reach(_ end: Int) {
+    self.end = end
+    leavesPerRow = Double(leaves.count) / Double(max(1, end))
+  }
+
+  /// The leaf at `index`.
+  @inline(__always) subscript(index: Int) -> ColumnLeaf { leaves[index] }
+
+  /// The leaf of a row and the row within it.
+  @inline(__always) func find(_ place: Int) -> (leaf: Int, row: Int) {
+    // Leaves have about as many rows each.
+    var leaf = min(firsts.count &- 1, Int(Double(place) * leavesPerRow))
+    while firsts[leaf] > place { leaf &-= 1 }
+    while leaf &+ 1 < firsts.count, firsts[leaf &+ 1] <= place { leaf &+= 1 }
+    return (leaf, place &- firsts[leaf])
+  }
+
+  /// The key of the row at `place`, in a tree by position that place.
+  func key(_ place: Int) -> Int64 {
+    let (leaf, row) = find(place)
+    return leaves[leaf].isPositional ? Int64(place) : leaves[leaf].key(at: row)
+  }
+
+  /// The first key if all keys follow each other without gaps, the leaves being those of a whole tree.
+  var denseBase: Int64? {
+    guard let first = leaves.first, let last = leaves.last, last.rowCount > 0 else { return nil }
+    if first.isPositional { return 0 }
+    let low = first.key(at: 0)
+    return last.key(at: last.rowCount - 1) &- low == Int64(end - 1) ? low : nil
+  }
+
+  /// The keys of all rows, the leaves being those of a whole tree.
+  func copyKeys() -> LargeMemory<Int64> {
+    let keys = LargeMemory<Int64>(capacity: end)
+    for (index, leaf) in leaves.enumerated() { leaf.copyKeys(into: keys.start + firsts[index]) }
+    return keys
+  }
+}

@@ -1,0 +1,137 @@
+import CPlatform
+
+/// In which bits items differ.
+struct DifferingBits: BitwiseCopyable {
+  private var someHigh: UInt64 = 0
+  private var everyHigh = UInt64.max
+  private var someLow: UInt64 = 0
+  private var everyLow = UInt64.max
+
+  /// Those of ``SortItem/high``.
+  var high: UInt64 { someHigh & ~everyHigh }
+  /// Those of ``SortItem/low``.
+  var low: UInt64 { someLow & ~everyLow }
+
+  mutating func add(_ items: UnsafeMutablePointer<SortItem>, _ count: Int) {
+    var sum = self
+    for index in 0..<count {
+      let item = items[index]
+      sum.someHigh |= item.high
+      sum.everyHigh &= item.high
+      sum.someLow |= item.low
+      sum.everyLow &= item.low
+    }
+    self = sum
+  }
+
+  mutating func add(_ other: DifferingBits) {
+    someHigh |= other.someHigh
+    everyHigh &= other.everyHigh
+    someLow |= other.someLow
+    everyLow &= other.everyLow
+  }
+
+  /// Whether it pays to take out the bits of ``SortItem/high`` that are the same in all items; those at the
+  /// top and the bottom are in nobody's way.
+  var isSqueezed: Bool {
+    let span = 64 - high.leadingZeroBitCount - high.trailingZeroBitCount
+    return high.nonzeroBitCount + 4 <= span
+  }
+
+  /// Takes them out, if it pays, which changes neither the order of items nor who is tied with whom.
+  func squeeze(_ items: UnsafeMutablePointer<SortItem>, _ count: Int) {
+    if isSqueezed { cambium_squeeze_words(items, 16, count, high) }
+  }
+
+  /// The highest bit of ``SortItem/high`` that differs once items are squeezed, counted from 1; 0 if none
+  /// does.
+  var top: Int { isSqueezed ? high.nonzeroBitCount : 64 - high.leadingZeroBitCount }
+}
+
+/// Tells to which section an item belongs: by the highest bits that tell items apart.
+struct SectionDigit: BitwiseCopyable {
+  private let isHigh: Bool
+  private let shift: UInt64
+  private let mask: UInt64
+
+  /// The `width` highest bits.
+  init(highest width: Int) {
+    (isHigh, shift, mask) = (true, UInt64(64 - width), 1 << UInt64(width) - 1)
+  }
+
+  /// The first `width` bits in which items differ, once they are squeezed.
+  init(_ differing: DifferingBits, width: Int) {
+    isHigh = differing.high != 0
+    let top = isHigh ? differing.top : 64 - differing.low.leadingZeroBitCount
+    (shift, mask) = (UInt64(max(0, top - width)), 1 << UInt64(width) - 1)
+  }
+
+  @inline(__always) subscript(item: SortItem) -> Int {
+    Int(truncatingIfNeeded: (isHigh ? item.high : item.low) &>> shift & mask)
+  }
+}
+
+/// How many items of each part of a tree go to each section, and then where.
+///
+/// Parts are counted and distributed at the same time, each of them by one thread.
+final class SectionCounts {
+  private let sectionCount: Int
+  private let partCount: Int
+  /// For each part how many items each section gets; once settled, where the next one goes.
+  private let places: LargeMemory<Int>
+  /// Where the items of each part and section end.
+  private let ends: LargeMemory<Int>
+  private var total = 0
+
+  /// Counts nothing yet, for sections that `width` bits tell apart.
+  init(width: Int, partCount: Int) {
+    sectionCount = 1 << width
+    self.partCount = partCount
+    places = LargeMemory(capacity: sectionCount * partCount)
+    places.start.initialize(repeating: 0, count: places.capacity)
+    ends = LargeMemory(capacity: places.capacity)
+    ends.start.initialize(repeating: 0, count: ends.capacity)
+  }
+
+  /// Counts items of a part.
+  @inline(__always) func count(
+    _ items: UnsafeMutablePointer<SortItem>, _ count: Int, of part: Int, _ digit: SectionDigit
+  ) {
+    let counts = places.start + part &* sectionCount
+    for index in 0..<count { counts[digit[items[index]]] &+= 1 }
+  }
+
+  /// Makes places of the counts, parts one behind the other in each section; where each section ends.
+  func settle() -> [Int] {
+    var sections: [Int] = []
+    sections.reserveCapacity(sectionCount)
+    for section in 0..<sectionCount {
+      for part in 0..<partCount {
+        let index = part &* sectionCount &+ section
+        (places.start[index], total) = (total, total &+ places.start[index])
+        ends.start[index] = total
+      }
+      sections.append(total)
+    }
+    return sections
+  }
+
+  /// Moves items of a part to their sections at `target`.
+  @inline(__always) func distribute(
+    _ items: UnsafeMutablePointer<SortItem>, _ count: Int, of part: Int, _ digit: SectionDigit,
+    to target: UnsafeMutablePointer<SortItem>
+  ) {
+    let next = places.start + part &* sectionCount
+    let last = total &- 1
+    for index in 0..<count {
+      let section = digit[items[index]]
+      target[min(next[section], last)] = items[index]
+      next[section] &+= 1
+    }
+  }
+
+  /// Whether exactly those items came that were counted.
+  var isDistributed: Bool {
+    (0..<places.capacity).allSatisfy { places.start[$0] == ends.start[$0] }
+  }
+}

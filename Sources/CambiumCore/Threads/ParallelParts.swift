@@ -1,0 +1,113 @@
+import CPlatform
+import Synchronization
+
+/// Work in parts, each of which is done once, by whatever thread comes first: the caller's, or one that
+/// was started for it.
+///
+/// A thread that gets no processor costs nothing before it has begun a part, the caller does it then; and
+/// one that loses its processor in the middle of a part is waited for and told to ``Processors``.
+///
+/// Unchecked: parts are claimed by an atomic counter, what they did is handed over by a release and an
+/// acquire of another one, and the body is changed only when no part is under way.
+final class ParallelParts: @unchecked Sendable {
+  typealias Body = (Int) throws(StoreError) -> Void
+
+  private let count: Int
+  /// Does a part; nil when all are done, so that a thread that comes late keeps nothing alive.
+  private var body: Body?
+  /// What each part threw.
+  private var errors: UnsafeMutablePointer<StoreError?>
+  private let next = Atomic<Int>(0)
+  /// How many parts are done; a futex word.
+  private let done: UnsafeMutablePointer<Atomic<UInt32>>
+  /// How often the caller looks before it sleeps: to be woken takes longer than most waits.
+  private static let lookCount = 4_000
+
+  private init(_ count: Int, _ body: @escaping Body) {
+    self.count = count
+    self.body = body
+    errors = .allocate(capacity: count)
+    errors.initialize(repeating: nil, count: count)
+    done = .allocate(capacity: 1)
+    done.initialize(to: Atomic(0))
+  }
+
+  deinit {
+    errors.deinitialize(count: count)
+    errors.deallocate()
+    done.deinitialize(count: 1)
+    done.deallocate()
+  }
+
+  /// Into how many parts work is best cut that takes long enough for a thread of its own: one for each
+  /// processor, and not so many that a few sorts take all of a large machine; one when none is idle.
+  static var idleCount: Int { Processors.areIdle ? min(4, Processors.count) : 1 }
+
+  /// Calls `body` once with each number below `count`, at the same time where processors are idle, and
+  /// returns when all of that is done; throws what the first part that failed has thrown.
+  ///
+  /// Parts must not touch what another one changes.
+  static func run(
+    _ count: Int, threads threadCount: Int? = nil, _ body: @escaping Body
+  ) throws(StoreError) {
+    if count == 1 { return try body(0) }
+    let parts = ParallelParts(count, body)
+    for _ in 1..<(threadCount ?? count) { parts.startThread() }
+    let start = ContinuousClock.now
+    parts.work()
+    let end = ContinuousClock.now
+    parts.wait()
+    // Parts take about as long as each other.
+    if end.duration(to: .now) > max(Processors.patience, start.duration(to: end)) {
+      Processors.noteStarved()
+    }
+    parts.body = nil
+    for part in 0..<count {
+      if let error = parts.errors[part] { throw error }
+    }
+  }
+
+  /// Starts a thread, if the system has another one.
+  private func startThread() {
+    let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { raw in
+      guard let raw else { return }
+      Unmanaged<ParallelParts>.fromOpaque(raw).takeRetainedValue().work()
+    }
+    let thread = Unmanaged.passRetained(self)
+    if cambium_start_thread(body, thread.toOpaque()) != 0 { thread.release() }
+  }
+
+  /// Does parts as long as there are some.
+  private func work() {
+    while true {
+      let part = next.add(1, ordering: .relaxed).oldValue
+      if part >= count { return }
+      perform(part)
+      if done.pointee.add(1, ordering: .releasing).newValue == count { wakeCaller() }
+    }
+  }
+
+  /// Not inlined: whatever it holds is let go before the part counts as done.
+  @inline(never) private func perform(_ part: Int) {
+    do throws(StoreError) { try body?(part) } catch { errors[part] = error }
+  }
+
+  /// Waits until all parts are done, each of which was begun.
+  private func wait() {
+    for _ in 0..<Self.lookCount {
+      if done.pointee.load(ordering: .acquiring) == count { return }
+      cambium_relax()
+    }
+    while true {
+      let done = done.pointee.load(ordering: .acquiring)
+      if done == count { return }
+      _ = cambium_futex_wait(futexWord, done, -1)
+    }
+  }
+
+  private func wakeCaller() { cambium_futex_wake(futexWord) }
+
+  private var futexWord: UnsafePointer<UInt32> {
+    UnsafeRawPointer(done).assumingMemoryBound(to: UInt32.self)
+  }
+}
