@@ -54,6 +54,10 @@ struct ColumnScanWhiteBoxTests {
           try held.tree.countBytes(of: everyColumn[place], equalTo: $0)
         }
         #expect(count == counts[needle] ?? 0)
+        let sameCount = try needle.withUnsafeBytes {
+          try held.tree.countBytes(of: everyColumn[place], equalTo: $0, partCount: 3)
+        }
+        #expect(sameCount == count)
       }
     }
   }
@@ -78,6 +82,8 @@ struct ColumnScanWhiteBoxTests {
           return false
         }
         #expect(try held.tree.countInts(of: everyColumn[place], in: range) == expected)
+        #expect(
+          try held.tree.countInts(of: everyColumn[place], in: range, partCount: 3) == expected)
       }
     }
     for place in [3, 4] {
@@ -91,6 +97,10 @@ struct ColumnScanWhiteBoxTests {
       let sum = try held.tree.sumDoubles(of: everyColumn[place])
       let expected = values.reduce(0, +)
       #expect(sum == expected || sum.isNaN && expected.isNaN)
+      for partCount in [2, 3, 100] {
+        let sameSum = try held.tree.sumDoubles(of: everyColumn[place], partCount: partCount)
+        #expect(sameSum.bitPattern == sum.bitPattern, "the same to the last bit")
+      }
     }
   }
 

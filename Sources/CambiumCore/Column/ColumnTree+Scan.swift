@@ -2,25 +2,40 @@ import CPlatform
 
 /// Scans over one column of a whole tree, without a cursor: a step to the next leaf costs less than
 /// the values in it.
+///
+/// Large trees are scanned by several threads at the same time where processors are idle.
 extension ColumnTree {
   /// How many integers of column `spec` lie in `range`; nulls do not.
   public func countInts(
     of spec: ColumnSpec, in range: ClosedRange<Int64>
   ) throws(StoreError) -> Int {
     precondition(spec.type == .int, "Only a column of integers has integers to count.")
+    return try countInts(of: spec, in: range, partCount: idlePartCount(worthwhileFor: 8_000_000))
+  }
+
+  /// The same in so many parts, each by a thread of its own.
+  func countInts(
+    of spec: ColumnSpec, in range: ClosedRange<Int64>, partCount: Int
+  ) throws(StoreError) -> Int {
     let isDefaultCounted = !spec.isNullable && range.contains(0)
-    var total = 0
-    var scan = ColumnScan(source: source, column: spec.id)
-    try scan.run(root) { leaf in
-      if let count = leaf.countBytes(in: range) {
-        total &+= count
-      } else if let column = leaf.column, column.type == .int {
-        total &+= column.countInts(in: range)
-      } else if isDefaultCounted {
-        total &+= leaf.rowCount
+    let subtrees = try ScannedSubtrees(self)
+    let counts = try subtrees.map(0, partCount) { subtrees, counts throws(StoreError) in
+      var scan = ColumnScan(source: source, column: spec.id)
+      var total = 0
+      for subtree in subtrees {
+        try scan.run(subtree) { leaf in
+          if let count = leaf.countBytes(in: range) {
+            total &+= count
+          } else if let column = leaf.column, column.type == .int {
+            total &+= column.countInts(in: range)
+          } else if isDefaultCounted {
+            total &+= leaf.rowCount
+          }
+        }
       }
+      counts[0] = total
     }
-    return total
+    return counts.reduce(0, &+)
   }
 
   /// How many values of column `spec` equal `needle`; nulls and trees do not.
@@ -28,48 +43,151 @@ extension ColumnTree {
     of spec: ColumnSpec, equalTo needle: UnsafeRawBufferPointer
   ) throws(StoreError) -> Int {
     precondition(spec.type == .bytes, "Only a column of bytes has bytes to count.")
+    return try countBytes(
+      of: spec, equalTo: needle, partCount: idlePartCount(worthwhileFor: 200_000))
+  }
+
+  /// The same in so many parts, each by a thread of its own.
+  func countBytes(
+    of spec: ColumnSpec, equalTo needle: UnsafeRawBufferPointer, partCount: Int
+  ) throws(StoreError) -> Int {
     let isDefaultCounted = !spec.isNullable && needle.isEmpty
-    var count = EqualCount(needle)
-    var total = 0
-    var failure: StoreError?
-    // Lengths, and where the values of the right length lie, come first.
-    var scan = ColumnScan(source: source, column: spec.id, hintByteCount: 512)
-    try scan.run(root) { leaf in
-      guard let column = leaf.column, column.type == .bytes else {
-        if isDefaultCounted { total &+= leaf.rowCount }
-        return
+    let subtrees = try ScannedSubtrees(self)
+    let counts = try subtrees.map(0, partCount) { subtrees, counts throws(StoreError) in
+      var count = EqualCount(needle)
+      var total = 0
+      var failure: StoreError?
+      // Lengths, and where the values of the right length lie, come first.
+      var scan = ColumnScan(source: source, column: spec.id, hintByteCount: 512)
+      for subtree in subtrees {
+        try scan.run(subtree) { leaf in
+          guard let column = leaf.column, column.type == .bytes else {
+            if isDefaultCounted { total &+= leaf.rowCount }
+            return
+          }
+          if count.add(column) { return }
+          do throws(StoreError) {
+            total &+= try column.countBytes(equalTo: needle, source: source)
+          } catch {
+            failure = error
+          }
+        }
       }
-      if count.add(column) { return }
+      if let failure { throw failure }
+      counts[0] = total &+ count.finish()
+    }
+    return counts.reduce(0, &+)
+  }
+
+  /// The sum of the doubles or floats of column `spec` that are not null.
+  ///
+  /// The order in which they are added is unspecified, and with it the last bits of the result; it is the
+  /// same whenever the same version is read.
+  public func sumDoubles(of spec: ColumnSpec) throws(StoreError) -> Double {
+    precondition(
+      spec.type == .double || spec.type == .float, "Only floating point is summed as doubles.")
+    return try sumDoubles(of: spec, partCount: idlePartCount(worthwhileFor: 500_000))
+  }
+
+  /// The same in so many parts, each by a thread of its own.
+  func sumDoubles(of spec: ColumnSpec, partCount: Int) throws(StoreError) -> Double {
+    let subtrees = try ScannedSubtrees(self)
+    // One for each subtree, however many threads there are: the last bits are those of one thread.
+    let sums = try subtrees.map(0.0, partCount) { subtrees, sums throws(StoreError) in
+      var scan = ColumnScan(source: source, column: spec.id)
+      for (index, subtree) in subtrees.enumerated() {
+        var total = 0.0
+        try scan.run(subtree) { leaf in
+          if let sum = leaf.sumDoubles() {
+            total += sum
+          } else if let column = leaf.column, column.type == spec.type {
+            total += column.sumDoubles()
+          }
+        }
+        sums[index] = total
+      }
+    }
+    return sums.reduce(0, +)
+  }
+
+  /// Into how many parts the work on all rows is cut if threads pay from `rows` on.
+  func idlePartCount(worthwhileFor rows: Int) -> Int {
+    // Pages of a running transaction have one user.
+    count < rows || source.dirty != nil ? 1 : ParallelParts.idleCount
+  }
+}
+
+/// A node below which a scan visits all leaves.
+private struct ScannedSubtree: BitwiseCopyable {
+  let reference: PageReference
+  /// 0 for a leaf.
+  let level: Int
+}
+
+/// Subtrees that make up a tree, of about the same size but for the last ones of each branch.
+private struct ScannedSubtrees {
+  private var subtrees: [ScannedSubtree] = []
+  /// With fewer of them, those below are taken in their place.
+  private static let wantedCount = 16
+
+  init(_ tree: ColumnTree) throws(StoreError) {
+    if tree.root.reference.isNone { return }
+    var level = Int(tree.root.height) - 1
+    subtrees = [ScannedSubtree(reference: tree.root.reference, level: level)]
+    while level > 1, subtrees.count < Self.wantedCount {
+      var children: [ScannedSubtree] = []
+      level -= 1
+      for subtree in subtrees {
+        let branch = try tree.source.scannedBranch(subtree)
+        for child in 0..<branch.count {
+          children.append(ScannedSubtree(reference: branch.reference(child), level: level))
+        }
+      }
+      subtrees = children
+    }
+  }
+
+  typealias Body<Value> = (
+    ArraySlice<ScannedSubtree>, UnsafeMutablePointer<Value>
+  ) throws(StoreError) -> Void
+
+  /// Calls `body` with subtrees that follow each other, and a value for each of them that is `first` at
+  /// the start and to be changed; returns the values of all subtrees in their order.
+  func map<Value: BitwiseCopyable>(
+    _ first: Value, _ partCount: Int, _ body: @escaping Body<Value>
+  ) throws(StoreError) -> [Value] {
+    var values = [Value](repeating: first, count: subtrees.count)
+    var failure: StoreError?
+    values.withUnsafeMutableBufferPointer { values in
+      guard let start = values.baseAddress else { return }
+      let partCount = min(partCount, subtrees.count)
       do throws(StoreError) {
-        total &+= try column.countBytes(equalTo: needle, source: source)
+        try ParallelParts.run(partCount) { part throws(StoreError) in
+          let first = subtrees.count * part / partCount
+          let end = subtrees.count * (part + 1) / partCount
+          try body(subtrees[first..<end], start + first)
+        }
       } catch {
         failure = error
       }
     }
     if let failure { throw failure }
-    return total &+ count.finish()
-  }
-
-  /// The sum of the doubles or floats of column `spec` that are not null.
-  ///
-  /// The order in which they are added is unspecified, and with it the last bits of the result.
-  public func sumDoubles(of spec: ColumnSpec) throws(StoreError) -> Double {
-    precondition(
-      spec.type == .double || spec.type == .float, "Only floating point is summed as doubles.")
-    var total = 0.0
-    var scan = ColumnScan(source: source, column: spec.id)
-    try scan.run(root) { leaf in
-      if let sum = leaf.sumDoubles() {
-        total += sum
-      } else if let column = leaf.column, column.type == spec.type {
-        total += column.sumDoubles()
-      }
-    }
-    return total
+    return values
   }
 }
 
-/// A walk over all leaves of a tree that hints at what comes next.
+extension PageSource {
+  /// The branch where a scan goes down, at the level where it is expected.
+  fileprivate func scannedBranch(_ node: ScannedSubtree) throws(StoreError) -> ColumnBranch {
+    let branch = ColumnBranch(try page(node.reference, .columnBranch))
+    guard branch.level == node.level, branch.count > 0 else {
+      throw ColumnTree.wrongHeight(node.reference)
+    }
+    return branch
+  }
+}
+
+/// A walk over all leaves of subtrees that hints at what comes next.
 private struct ColumnScan {
   let source: PageSource
   let column: UInt16
@@ -89,33 +207,28 @@ private struct ColumnScan {
     self.hintByteCount = hintByteCount
   }
 
-  /// Calls `visit` with each leaf of the tree at `root`.
+  /// Calls `visit` with each leaf of a subtree.
   @inline(__always) mutating func run(
-    _ root: TreeRoot, _ visit: (borrowing ScannedLeaf) -> Void
+    _ subtree: ScannedSubtree, _ visit: (borrowing ScannedLeaf) -> Void
   ) throws(StoreError) {
-    if root.reference.isNone { return }
-    // Branches that are entered, from the root down, with the child to visit next.
+    // Branches that are entered, from the top down, with the child to visit next.
     var path: [(branch: ColumnBranch, next: Int)] = []
-    var reference = root.reference
-    var level = Int(root.height) - 1
+    var node = subtree
     while true {
-      if level > 0 {
-        let branch = ColumnBranch(try source.page(reference, .columnBranch))
-        guard branch.level == level, branch.count > 0 else {
-          throw ColumnTree.wrongHeight(reference)
-        }
-        if level > 1 {
+      if node.level > 0 {
+        let branch = try source.scannedBranch(node)
+        if node.level > 1 {
           path.append((branch, 0))
         } else {
           try leaves(of: branch, visit)
         }
       } else {
-        try self.leaf(reference, visit)
+        try self.leaf(node.reference, visit)
       }
       while let last = path.last, last.next == last.branch.count { path.removeLast() }
       guard let last = path.last else { return }
-      level = last.branch.level - 1
-      reference = last.branch.reference(last.next)
+      node = ScannedSubtree(
+        reference: last.branch.reference(last.next), level: last.branch.level - 1)
       path[path.count - 1].next += 1
     }
   }

@@ -33,10 +33,4 @@ extension ColumnTree {
     let plan = try SortPlan(terms, of: self, looksForBounds: true)
     return try RowSorter(parts, plan).keys(limit: limit)
   }
-
-  /// Into how many parts the work on all rows is cut if threads pay from `rows` on.
-  private func idlePartCount(worthwhileFor rows: Int) -> Int {
-    // Pages of a running transaction have one user.
-    count < rows || source.dirty != nil ? 1 : ParallelParts.idleCount
-  }
 }

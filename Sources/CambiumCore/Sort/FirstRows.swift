@@ -20,7 +20,7 @@ struct FirstRows: ~Copyable {
   /// Rows of the last leaves that must be looked at.
   private var candidates = GrowingMemory<Candidate>(capacity: batchCount)
   /// The leaves of these rows, the places of their first rows, and their texts.
-  private var leaves: [ColumnLeaf] = []
+  private var pages: [Page] = []
   private var firsts = GrowingMemory<Int>(capacity: batchCount)
   private var texts = GrowingMemory<PlainTexts>(capacity: batchCount)
   /// The place of the first row of the last leaf that may have one of the best rows.
@@ -106,22 +106,29 @@ struct FirstRows: ~Copyable {
 
   /// Looks at the rows of a leaf that may be among the first.
   private mutating func look(at leaf: ColumnLeaf, _ place: Int) throws(StoreError) {
-    guard let bound, let part = firstPart, let column = leaf.column(bound.column),
-      column.type == .int
-    else { return try lookAtAll(of: leaf, place) }
-    let words = column.bitmapWordCount
+    guard let bound, let part = firstPart else { return try lookAtAll(of: leaf, place) }
+    let words = (leaf.rowCount &+ 63) &>> 6
     let bitmap = bitmaps.room(words)
-    bound.select(column, into: bitmap)
+    let plain = bound.range == nil ? nil : PlainIntegers(leaf, bound.column)
     var marked = 0
-    for word in 0..<words { marked &+= bitmap[word].nonzeroBitCount }
+    if let range = bound.range, let plain {
+      marked = plain.select(in: range, into: bitmap)
+    } else {
+      guard let column = leaf.column(bound.column), column.type == .int else {
+        return try lookAtAll(of: leaf, place)
+      }
+      bound.select(column, into: bitmap)
+      for word in 0..<words { marked &+= bitmap[word].nonzeroBitCount }
+    }
     if marked == 0 { return }
     if marked > leaf.rowCount / 4 { return try lookAtAll(of: leaf, place) }
     if candidates.count &+ marked > Self.batchCount { try lookAtCandidates() }
     let texts = textPart.map { PlainTexts(leaf, $0.term.column.id) }
-    let index = leaves.count
-    leaves.append(leaf)
+    let index = pages.count
+    pages.append(leaf.page)
     firsts.append(place)
     if let texts { self.texts.append(texts) }
+    let column = plain == nil ? leaf.column(bound.column) : nil
     for word in 0..<words {
       var bits = bitmap[word]
       while bits != 0 {
@@ -129,7 +136,11 @@ struct FirstRows: ~Copyable {
         // What tells where its text lies arrives while more rows are found.
         texts?.prefetchPlace(row)
         var item = SortItem(high: 0, low: UInt64(place &+ row))
-        part.put(column.isNull(row) ? nil : part.word(column.int(row)), &item)
+        if let plain {
+          part.put(part.word(plain[row]), &item)
+        } else if let column {
+          part.put(column.isNull(row) ? nil : part.word(column.int(row)), &item)
+        }
         candidates.append(Candidate(leaf: index, row: row, item: item))
         bits &= bits &- 1
       }
@@ -164,18 +175,18 @@ struct FirstRows: ~Copyable {
           textPart.put(SortWord(reading16: start, text.count), &item)
         }
       } else {
-        let leaf = leaves[candidate.leaf]
+        let leaf = ColumnLeaf(pages[candidate.leaf])
         for part in plan.parts.dropFirst() {
           let cells = SortCells(part.column(of: leaf), part, tree.source)
           part.put(try cells.word(candidate.row), &item)
         }
       }
       if isAmongFirst(item) {
-        try keep(item, leaves[candidate.leaf], firsts[candidate.leaf])
+        try keep(item, ColumnLeaf(pages[candidate.leaf]), firsts[candidate.leaf])
       }
     }
     candidates.removeAll()
-    leaves.removeAll(keepingCapacity: true)
+    pages.removeAll(keepingCapacity: true)
     firsts.removeAll()
     texts.removeAll()
   }

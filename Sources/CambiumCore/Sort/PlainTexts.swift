@@ -14,18 +14,26 @@ struct PlainTexts: BitwiseCopyable {
   private let anchorWidth: UInt8
 
   /// The texts of column `id` of `leaf`.
-  init(_ leaf: ColumnLeaf, _ id: UInt16) {
-    guard let column = leaf.column(id), column.encoding == .variable, column.lengthWidth == 8,
-      column.nulls == nil, column.outboard == nil, let parts = column.bytesColumn,
-      parts.prefix.count &+ parts.suffix.count == 0
-    else {
-      let nowhere = leaf.page.bytes
-      (lengths, anchors, heap) = (nowhere, nowhere, nowhere)
-      (heapByteCount, anchorWidth) = (0, 0)
-      return
+  @inline(__always) init(_ leaf: ColumnLeaf, _ id: UInt16) {
+    if let column = PlainColumn(leaf, id, .bytes, .variable), column.lengthWidth == 8,
+      column.anchorWidth == 16 || column.anchorWidth == 32, column.extra == 0,
+      column.base &>> 32 == UInt64(column.rowCount)
+    {
+      let groups = (column.rowCount &+ LeafEntry.anchorSpan &- 1) / LeafEntry.anchorSpan
+      let anchorOffset = (column.rowCount &+ 7) & ~7
+      let heapOffset = anchorOffset &+ (groups &* Int(column.anchorWidth &>> 3) &+ 7) & ~7
+      if heapOffset <= column.dataByteCount {
+        lengths = column.data
+        anchors = column.data + anchorOffset
+        heap = column.data + heapOffset
+        heapByteCount = column.dataByteCount &- heapOffset
+        anchorWidth = column.anchorWidth
+        return
+      }
     }
-    (lengths, anchors, heap) = (parts.lengths, parts.anchors, parts.heap)
-    (heapByteCount, anchorWidth) = (parts.heapByteCount, column.anchorWidth)
+    let nowhere = leaf.page.bytes
+    (lengths, anchors, heap) = (nowhere, nowhere, nowhere)
+    (heapByteCount, anchorWidth) = (0, 0)
   }
 
   /// Whether the column has that form.
