@@ -65,6 +65,24 @@ struct WriteBehindWhiteBoxTests {
     #expect(content.bytes[20 * 640] == 0xee)
   }
 
+  @Test func `the memory of a chunk serves the next one`() throws {
+    let behind = WriteBehind()
+    func address(_ bytes: borrowing [UInt8]) -> UInt {
+      bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(1 << 20)
+    let first = address(bytes)
+    for _ in 0..<50 {
+      bytes += [UInt8](repeating: 1, count: 1 << 20)
+      behind.hand(bytes, from: 0, count: 1 << 20, at: 0) { _, _ in }
+      bytes = []
+      try behind.finish()
+      bytes = behind.takeSpare()
+      #expect(address(bytes) == first)
+    }
+  }
+
   @Test func `a failure is told until the write is given up`() throws {
     let behind = WriteBehind()
     behind.hand([1, 2, 3], from: 0, count: 3, at: 0) { _, _ throws(StoreError) in throw Self.full }

@@ -118,14 +118,31 @@ final class WriteBehind: Sendable {
 
   /// Writes the chunk unless somebody has begun to; whether nothing is under way then.
   private func writeNext() -> Bool {
-    let (next, isIdle) = state.withLock { state -> (Chunk?, Bool) in
-      guard let chunk = state.chunk else { return (nil, true) }
-      if state.isBegun { return (nil, false) }
-      state.isBegun = true
-      return (chunk, false)
+    let (isMine, isIdle) = state.withLock { state in
+      let isMine = state.chunk != nil && !state.isBegun
+      if isMine { state.isBegun = true }
+      return (isMine, state.chunk == nil)
     }
-    guard var chunk = next else { return isIdle }
-    let failure = chunk.bytes.withUnsafeBytes { bytes -> StoreError? in
+    if !isMine { return isIdle }
+    let failure = writeBegun()
+    forgetPlace()
+    state.withLock { state in
+      if state.failure == nil { state.failure = failure }
+      // Nobody else holds the array by now: it keeps its memory.
+      state.spare = state.chunk.take()?.bytes ?? []
+      state.spare.removeAll(keepingCapacity: true)
+      state.isBegun = false
+    }
+    done.raise()
+    return true
+  }
+
+  /// Writes the chunk that was begun, which stays where readers find it.
+  ///
+  /// Not inlined: what it holds of the chunk is let go when it returns.
+  @inline(never) private func writeBegun() -> StoreError? {
+    guard let chunk = state.withLock({ $0.chunk }) else { return nil }
+    return chunk.bytes.withUnsafeBytes { bytes -> StoreError? in
       do throws(StoreError) {
         try chunk.write(UnsafeRawBufferPointer(rebasing: bytes[chunk.range]), chunk.offset)
         return nil
@@ -133,16 +150,6 @@ final class WriteBehind: Sendable {
         return error
       }
     }
-    forgetPlace()
-    state.withLock { state in
-      if state.failure == nil { state.failure = failure }
-      state.chunk = nil
-      state.isBegun = false
-      swap(&state.spare, &chunk.bytes)
-      state.spare.removeAll(keepingCapacity: true)
-    }
-    done.raise()
-    return true
   }
 
   private func forgetPlace() {

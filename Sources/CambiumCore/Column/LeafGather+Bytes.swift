@@ -71,8 +71,6 @@ extension LeafGather {
         plan.lengthWidth == 0 ? nil : lengths + part.place, heap + end)
     }
     if plan.lengthWidth > 0 {
-      // A length more was written; where anchors follow at once, they come now.
-      lengths[plan.entryCount] = 0
       cambium_put_anchors(lengths, plan.entryCount, anchors, Int32(plan.anchorWidth / 8))
     }
     assert(
