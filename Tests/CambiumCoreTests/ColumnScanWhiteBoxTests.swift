@@ -62,6 +62,17 @@ struct ColumnScanWhiteBoxTests {
     }
   }
 
+  @Test func `a tree without rows counts nothing`() throws {
+    let tree = try ColumnWorkbench(everyColumn).snapshot().tree
+    for partCount in [1, 3] {
+      #expect(try tree.countInts(of: everyColumn[0], in: -1...1, partCount: partCount) == 0)
+      #expect(try tree.sumDoubles(of: everyColumn[3], partCount: partCount) == 0)
+      let needle = UnsafeRawBufferPointer(start: nil, count: 0)
+      #expect(
+        try tree.countBytes(of: everyColumn[6], equalTo: needle, partCount: partCount) == 0)
+    }
+  }
+
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
   func `counts and sums over a tree are those of its rows`(seed: UInt64) throws {
     let small = smallShape(rows: 40, room: 5)

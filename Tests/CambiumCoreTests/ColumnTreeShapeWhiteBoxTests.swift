@@ -102,6 +102,26 @@ struct ColumnTreeShapeWhiteBoxTests {
     try check(bench, Array(stride(from: 0, to: 20000, by: 20)))
   }
 
+  @Test func `equal rows that come one a commit leave no leaf that each commit merges in vain`()
+    throws
+  {
+    // Wide unpacked, next to nothing packed: leaves are full by their rows.
+    let text = ModelValue.bytes([UInt8](repeating: 7, count: 900))
+    var options = ColumnTreeOptions()
+    options.maximumRowCount = 120
+    let bench = ColumnWorkbench(columns, options: options)
+    for key in 0..<400 as Range<Int64> {
+      try bench.write { editor, _ in
+        try lendRow([.int(5), text]) { _ = try editor.insert(key: key, values: $0) }
+      }
+      let tree = try bench.snapshot().tree
+      var cursor = tree.leafCursor()
+      guard try cursor.last(), key >= 120 else { continue }
+      #expect(cursor.leaf.rowCount >= options.maximumRowCount / 3, "after key \(key)")
+    }
+    try bench.expectRows(Array(0..<400)) { _ in [.int(5), text] }
+  }
+
   @Test func `removing all rows abandons what is stored and frees what is not`() throws {
     let bench = ColumnWorkbench(columns, options: smallShape())
     try bench.write { editor, _ in

@@ -159,10 +159,47 @@ struct RowSortWhiteBoxTests {
     }
   }
 
+  @Test(arguments: [0, 1, 7, 8, 9, 10, 11, 12, 13, 40])
+  func `rows whose first values begin alike are told apart by what differs`(count: Int) throws {
+    let columns = [
+      ColumnSpec(id: 1, type: .bytes, isNullable: false),
+      ColumnSpec(id: 2, type: .bytes, isNullable: false),
+    ]
+    let bench = ColumnWorkbench(columns)
+    var generator = SeededGenerator(seed: UInt64(count))
+    let start = [UInt8](repeating: 111, count: count)
+    var rows: [(key: Int64, first: [UInt8], second: [UInt8])] = []
+    try bench.write { editor, _ in
+      for key in 0..<600 as Range<Int64> {
+        // All the same, a few, or many.
+        let kinds = [1, 3, 200][Int(key % 3) < 2 ? count % 3 : 0]
+        let first =
+          start + (kinds == 1 ? [] : [UInt8.random(in: 0..<UInt8(kinds), using: &generator)])
+        let second = (0..<3).map { _ in UInt8.random(in: 97...100, using: &generator) }
+        rows.append((key, first, second))
+        try lendRow([.bytes(first), .bytes(second)]) { _ = try editor.insert(key: key, values: $0) }
+      }
+    }
+    rows.sort { left, right in
+      if left.first != right.first { return left.first.lexicographicallyPrecedes(right.first) }
+      if left.second != right.second { return left.second.lexicographicallyPrecedes(right.second) }
+      return left.key < right.key
+    }
+    let terms = columns.map { SortTerm($0) }
+    let held = try bench.snapshot()
+    for partCount in 1...3 {
+      let found = try held.tree.keys(sortedBy: terms, limit: nil, partCount: partCount)
+      #expect(found == rows.map(\.key))
+    }
+  }
+
   @Test func `no rows, and rows of one leaf, are sorted`() throws {
     let column = ColumnSpec(id: 1, type: .bytes, isNullable: false)
     let bench = ColumnWorkbench([column])
-    #expect(try bench.snapshot().tree.keys(sortedBy: [SortTerm(column)]) == [])
+    for partCount in [nil, 1, 2] {
+      let tree = try bench.snapshot().tree
+      #expect(try tree.keys(sortedBy: [SortTerm(column)], limit: nil, partCount: partCount) == [])
+    }
     try bench.write { editor, _ in
       for (key, text) in ["b", "", "a", "b"].enumerated() {
         try lendRow([.bytes(Array(text.utf8))]) {

@@ -156,6 +156,7 @@ private struct ScannedSubtrees {
   func map<Value: BitwiseCopyable>(
     _ first: Value, _ partCount: Int, _ body: @escaping Body<Value>
   ) throws(StoreError) -> [Value] {
+    if subtrees.isEmpty { return [] }
     var values = [Value](repeating: first, count: subtrees.count)
     var failure: StoreError?
     values.withUnsafeMutableBufferPointer { values in

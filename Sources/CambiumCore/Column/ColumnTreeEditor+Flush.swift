@@ -198,6 +198,11 @@ extension ColumnTreeEditor {
     byteCount < options.leafByteCount / 3 && rows < max(1, options.maximumRowCount / 3)
   }
 
+  /// Whether a leaf is to be merged with a neighbour; one that only grew was too small before, and in vain.
+  private func isUnder(_ leaf: DirtyLeaf) -> Bool {
+    !leaf.isEditedPacked && isUnder(leaf.byteCount, leaf.rowCount)
+  }
+
   private func fitTogether(_ left: DirtyLeaf, _ byteCount: Int, _ rows: Int) -> Bool {
     left.byteCount + byteCount <= options.leafByteCount
       && left.rowCount + rows <= options.maximumRowCount
@@ -214,7 +219,7 @@ extension ColumnTreeEditor {
       }
       let leaf = dirtyLeaf(branch[index])
       packNow(leaf)
-      if isOver(leaf) || branch.count > 1 && isUnder(leaf.byteCount, leaf.rowCount)
+      if isOver(leaf) || branch.count > 1 && isUnder(leaf)
         || previous.map({ fitTogether($0, leaf.byteCount, leaf.rowCount) }) ?? false
       {
         isUneven = true
@@ -243,8 +248,7 @@ extension ColumnTreeEditor {
         continue
       }
       if index + 1 < children.count, try merge(index, &children) { continue }
-      let leaf = dirtyLeaf(children[index])
-      if isUnder(leaf.byteCount, leaf.rowCount), children.count > 1 {
+      if isUnder(dirtyLeaf(children[index])), children.count > 1 {
         try join(index + 1 < children.count ? index : index - 1, &children)
       }
       index += 1
@@ -324,7 +328,7 @@ extension ColumnTreeEditor {
   private func merge(_ index: Int, _ children: inout [Child]) throws(StoreError) -> Bool {
     let leaf = dirtyLeaf(children[index])
     let next = children[index + 1]
-    guard next.reference.isDirty || isUnder(leaf.byteCount, leaf.rowCount) else { return false }
+    guard next.reference.isDirty || isUnder(leaf) else { return false }
     guard fitTogether(leaf, try byteCount(next), Int(next.rowCount)) else { return false }
     return try join(index, &children)
   }
@@ -351,7 +355,10 @@ extension ColumnTreeEditor {
         context.free(children[index + 1].reference)
         children.remove(at: index + 1)
       }
-    } else if left.estimatedByteCount + right.estimatedByteCount <= options.leafByteLimit {
+    } else if left.estimatedByteCount + right.estimatedByteCount <= options.leafByteLimit
+      || left.rowCount + right.rowCount > options.maximumRowCount
+        && leaf.byteCount + next.byteCount <= options.leafByteCount
+    {
       left.append(right, 0..<right.rowCount)
       let rows = left.rowCount
       right.removeAll()

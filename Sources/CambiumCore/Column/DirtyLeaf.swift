@@ -6,8 +6,14 @@
 final class DirtyLeaf: DirtyPage {
   /// The rows as arrays, unless the bytes are all there is.
   @exclusivity(unchecked) final var builder: LeafBuilder? {
-    didSet { heldByteCount = builder?.heldByteCount ?? 0 }
+    didSet {
+      heldByteCount = builder?.heldByteCount ?? 0
+      if builder != nil { isEditedPacked = false }
+    }
   }
+  /// Whether it is a copy of a stored leaf that never was anything but bytes: rows may have been appended,
+  /// and cells changed, but none has gone.
+  @exclusivity(unchecked) private(set) final var isEditedPacked = false
   /// Whether the bytes are up to date.
   @inline(__always) var isPacked: Bool { builder?.isPacked ?? true }
   private let scratch: PackScratch
@@ -21,6 +27,7 @@ final class DirtyLeaf: DirtyPage {
     super.init(kind: .columnLeaf, unfilledCapacity: count)
     bytes.copyMemory(from: leaf.page.bytes, byteCount: count)
     byteCount = count
+    isEditedPacked = true
   }
 
   /// A leaf without rows.

@@ -9,8 +9,8 @@ struct DifferingBits: BitwiseCopyable {
 
   /// Those of ``SortItem/high``.
   var high: UInt64 { someHigh & ~everyHigh }
-  /// Those of ``SortItem/low``.
-  var low: UInt64 { someLow & ~everyLow }
+  /// Those of ``SortItem/low`` that belong to the prefix.
+  var low: UInt64 { someLow & ~everyLow & 0xffff_ffff_0000_0000 }
 
   mutating func add(_ items: UnsafeMutablePointer<SortItem>, _ count: Int) {
     var sum = self
@@ -59,11 +59,16 @@ struct SectionDigit: BitwiseCopyable {
     (isHigh, shift, mask) = (true, UInt64(64 - width), 1 << UInt64(width) - 1)
   }
 
-  /// The first `width` bits in which items differ, once they are squeezed.
+  /// The first `width` bits of prefixes in which items differ, once they are squeezed.
+  ///
+  /// Items with the same prefix share a section.
   init(_ differing: DifferingBits, width: Int) {
     isHigh = differing.high != 0
     let top = isHigh ? differing.top : 64 - differing.low.leadingZeroBitCount
-    (shift, mask) = (UInt64(max(0, top - width)), 1 << UInt64(width) - 1)
+    // Places, the lower half of the other word, tell nothing apart.
+    let floor = isHigh ? 0 : 32
+    shift = UInt64(max(floor, top - width))
+    mask = top <= floor ? 0 : 1 << UInt64(width) - 1
   }
 
   @inline(__always) subscript(item: SortItem) -> Int {
