@@ -75,8 +75,7 @@ struct WriteBehindWhiteBoxTests {
     let first = address(bytes)
     for _ in 0..<50 {
       bytes += [UInt8](repeating: 1, count: 1 << 20)
-      behind.hand(bytes, from: 0, count: 1 << 20, at: 0) { _, _ in }
-      bytes = []
+      behind.hand(consume bytes, from: 0, count: 1 << 20, at: 0) { _, _ in }
       try behind.finish()
       bytes = behind.takeSpare()
       #expect(address(bytes) == first)

@@ -52,11 +52,12 @@ final class WriteBehind: Sendable {
     _ bytes: consuming [UInt8], from first: Int, count: Int, at offset: Int,
     _ write: @escaping Write
   ) {
-    let chunk = Chunk(
-      bytes: bytes, range: first..<first + count, offset: offset, write: write)
+    // Moved, not copied: who is done with a chunk uses its memory again if nobody else holds it.
+    var chunk: Chunk? = Chunk(
+      bytes: consume bytes, range: first..<first + count, offset: offset, write: write)
     let needsThread = state.withLock { state in
       precondition(state.chunk == nil, "One chunk is under way at a time.")
-      state.chunk = chunk
+      state.chunk = chunk.take()
       start.store(offset, ordering: .relaxed)
       end.store(offset + count, ordering: .releasing)
       let needsThread = !state.hasThread && Self.isUseful

@@ -167,7 +167,7 @@ final class WriteBuffer: Sendable {
       next.append(contentsOf: state.bytes[(front + kept - start)...])
       swap(&state.bytes, &next)
       state.start = state.count == 0 ? 0 : kept
-      behind.hand(next, from: front, count: count, at: start, write)
+      behind.hand(consume next, from: front, count: count, at: start, write)
       noteBounds(state)
     }
   }

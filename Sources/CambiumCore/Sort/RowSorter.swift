@@ -30,6 +30,7 @@ final class RowSorter {
       return try sortedKeys(ends, spare: nil, limit)
     }
     let spare = LargeMemory<SortItem>(capacity: parts.tree.count)
+    defer { withExtendedLifetime(spare) {} }
     let ends = try spread(from: spare.start)
     return try sortedKeys(ends, spare: spare.start, limit)
   }
@@ -58,14 +59,16 @@ final class RowSorter {
 
   /// Reads all rows to `spare`, and spreads them then; where each section ends.
   private func spread(from spare: UnsafeMutablePointer<SortItem>) throws(StoreError) -> [Int] {
-    let differing = LargeMemory<DifferingBits>(capacity: parts.count)
-    differing.start.initialize(repeating: DifferingBits(), count: parts.count)
+    let memory = LargeMemory<DifferingBits>(capacity: parts.count)
+    let differing = memory.start
+    differing.initialize(repeating: DifferingBits(), count: parts.count)
     try readAll { part, place, items, count in
       (spare + place).update(from: items, count: count)
-      differing.start[part].add(items, count)
+      differing[part].add(items, count)
     }
     var all = DifferingBits()
-    for part in 0..<parts.count { all.add(differing.start[part]) }
+    for part in 0..<parts.count { all.add(differing[part]) }
+    withExtendedLifetime(memory) {}
     let bits = all
     let digit = SectionDigit(bits, width: Self.sectionWidth)
     let sections = SectionCounts(width: Self.sectionWidth, partCount: parts.count)

@@ -16,7 +16,7 @@ final class ParallelParts: @unchecked Sendable {
   /// Does a part; nil when all are done, so that a thread that comes late keeps nothing alive.
   private var body: Body?
   /// What each part threw.
-  private var errors: UnsafeMutablePointer<StoreError?>
+  private let errors: UnsafeMutablePointer<StoreError?>
   private let next = Atomic<Int>(0)
   /// How many parts are done; a futex word.
   private let done: UnsafeMutablePointer<Atomic<UInt32>>
@@ -47,12 +47,11 @@ final class ParallelParts: @unchecked Sendable {
   /// returns when all of that is done; throws what the first part that failed has thrown.
   ///
   /// Parts must not touch what another one changes.
-  static func run(
-    _ count: Int, threads threadCount: Int? = nil, _ body: @escaping Body
-  ) throws(StoreError) {
+  static func run(_ count: Int, _ body: @escaping Body) throws(StoreError) {
+    precondition(count > 0, "Work has at least one part.")
     if count == 1 { return try body(0) }
     let parts = ParallelParts(count, body)
-    for _ in 1..<(threadCount ?? count) { parts.startThread() }
+    for _ in 1..<count { parts.startThread() }
     let start = ContinuousClock.now
     parts.work()
     let end = ContinuousClock.now
