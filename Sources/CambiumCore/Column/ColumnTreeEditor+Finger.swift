@@ -133,6 +133,7 @@ extension ColumnTreeEditor {
     }
     let old = childReference(steps.count)
     let copy = DirtyLeaf(copying: cleanLeaf, scratch: scratch)
+    copy.hasOnlyGrown = true
     replaceChild(steps.count, by: context.dirty.insert(copy))
     self.cleanLeaf = nil
     leaf = copy

@@ -200,7 +200,7 @@ extension ColumnTreeEditor {
 
   /// Whether a leaf is to be merged with a neighbour; one that only grew was too small before, and in vain.
   private func isUnder(_ leaf: DirtyLeaf) -> Bool {
-    !leaf.isEditedPacked && isUnder(leaf.byteCount, leaf.rowCount)
+    !leaf.hasOnlyGrown && isUnder(leaf.byteCount, leaf.rowCount)
   }
 
   private func fitTogether(_ left: DirtyLeaf, _ byteCount: Int, _ rows: Int) -> Bool {

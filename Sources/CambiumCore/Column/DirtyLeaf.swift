@@ -8,12 +8,12 @@ final class DirtyLeaf: DirtyPage {
   @exclusivity(unchecked) final var builder: LeafBuilder? {
     didSet {
       heldByteCount = builder?.heldByteCount ?? 0
-      if builder != nil { isEditedPacked = false }
+      if builder != nil { hasOnlyGrown = false }
     }
   }
-  /// Whether it is a copy of a stored leaf that never was anything but bytes: rows may have been appended,
-  /// and cells changed, but none has gone.
-  @exclusivity(unchecked) private(set) final var isEditedPacked = false
+  /// Whether it is a stored leaf to which nothing was done but appending rows and patching cells in its
+  /// bytes, so that it is no smaller than it was.
+  @exclusivity(unchecked) final var hasOnlyGrown = false
   /// Whether the bytes are up to date.
   @inline(__always) var isPacked: Bool { builder?.isPacked ?? true }
   private let scratch: PackScratch
@@ -27,7 +27,6 @@ final class DirtyLeaf: DirtyPage {
     super.init(kind: .columnLeaf, unfilledCapacity: count)
     bytes.copyMemory(from: leaf.page.bytes, byteCount: count)
     byteCount = count
-    isEditedPacked = true
   }
 
   /// A leaf without rows.

@@ -25,7 +25,7 @@ final class RowSorter {
 
   /// The keys of all rows in order, or of the first `limit`.
   func keys(limit: Int) throws(StoreError) -> [Int64] {
-    if let first = plan.parts.first, first.width <= Self.digitLimit {
+    if let first = plan.parts.first, first.width > 0, first.width <= Self.digitLimit {
       let ends = try readSections(width: first.width)
       return try sortedKeys(ends, spare: nil, limit)
     }

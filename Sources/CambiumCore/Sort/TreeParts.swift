@@ -14,7 +14,7 @@ struct TreeParts {
       guard !isValid || cursor.firstIndex <= tree.count else {
         throw ColumnTree.wrongCount(tree.root.reference)
       }
-      bounds.append(isValid ? max(cursor.firstIndex, bounds[part - 1]) : 0)
+      bounds.append(max(bounds[part - 1], isValid ? cursor.firstIndex : 0))
     }
     self.bounds = bounds + [tree.count]
   }
