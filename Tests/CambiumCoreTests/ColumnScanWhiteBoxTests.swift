@@ -62,6 +62,23 @@ struct ColumnScanWhiteBoxTests {
     }
   }
 
+  @Test func `a sum is the same to the last bit, however many threads add it up`() throws {
+    let column = ColumnSpec(id: 1, type: .double, isNullable: false)
+    let bench = ColumnWorkbench([column], options: smallShape(rows: 5, room: 4))
+    var generator = SeededGenerator(seed: 11)
+    try bench.write { editor, _ in
+      for key in 0..<3_000 as Range<Int64> {
+        let value = Double.random(in: -1...1, using: &generator) * Double(1 + key % 1_000_003)
+        try lendRow([.double(value.bitPattern)]) { _ = try editor.insert(key: key, values: $0) }
+      }
+    }
+    let tree = try bench.snapshot().tree
+    let sum = try tree.sumDoubles(of: column, partCount: 1)
+    for partCount in 2...9 {
+      #expect(try tree.sumDoubles(of: column, partCount: partCount).bitPattern == sum.bitPattern)
+    }
+  }
+
   @Test func `a tree without rows counts nothing`() throws {
     let tree = try ColumnWorkbench(everyColumn).snapshot().tree
     for partCount in [1, 3] {
