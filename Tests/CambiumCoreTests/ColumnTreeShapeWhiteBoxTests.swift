@@ -122,6 +122,43 @@ struct ColumnTreeShapeWhiteBoxTests {
     try bench.expectRows(Array(0..<400)) { _ in [.int(5), text] }
   }
 
+  @Test func `a leaf of equal rows that commits append to leaves the varied rows before it alone`()
+    throws
+  {
+    let columns = (1...5).map { ColumnSpec(id: $0, type: .int, isNullable: false) }
+    let bench = ColumnWorkbench(columns)
+    var generator = SeededGenerator(seed: 11)
+    let varied = (0..<134).map { _ in
+      (0..<5).map { _ in ModelValue.int(.random(in: .min ... .max, using: &generator)) }
+    }
+    let equal = [ModelValue](repeating: .int(3), count: 5)
+    func row(_ key: Int64) -> [ModelValue] { key < 134 ? varied[Int(key)] : equal }
+    // Enough of the equal rows to have a leaf of their own, of which few are left. Their bytes would fit
+    // in with those of the varied rows, but not what they are beside them.
+    try bench.write { editor, _ in
+      for key in 0..<600 as Range<Int64> {
+        try lendRow(row(key)) { _ = try editor.insert(key: key, values: $0) }
+      }
+    }
+    try bench.write { editor, _ in
+      for key in 270..<600 as Range<Int64> { _ = try editor.remove(key: key) }
+    }
+    var cursor = try bench.snapshot().tree.leafCursor()
+    try #require(try cursor.last())
+    try #require(cursor.leaf.rowCount < 150 && cursor.leaf.page.byteCount < 1_000)
+    try #require(try bench.snapshot().tree.statistics().leafCount == 2)
+
+    for key in 270..<300 as Range<Int64> {
+      let before = try bench.snapshot().tree.walked().extents
+      try bench.write { editor, _ in
+        try lendRow(row(key)) { _ = try editor.insert(key: key, values: $0) }
+      }
+      let after = try bench.snapshot().tree.walked().extents
+      #expect(Set(after.map(\.address)).intersection(before.map(\.address)).count == 1)
+    }
+    try bench.expectRows(Array(0..<300), row)
+  }
+
   @Test func `removing all rows abandons what is stored and frees what is not`() throws {
     let bench = ColumnWorkbench(columns, options: smallShape())
     try bench.write { editor, _ in

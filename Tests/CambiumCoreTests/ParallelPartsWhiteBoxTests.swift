@@ -71,4 +71,30 @@ struct ParallelPartsWhiteBoxTests {
     #expect(Processors.starvedCount.load(ordering: .relaxed) != before)
     #expect(ParallelParts.idleCount == 1 || Processors.areIdle)
   }
+
+  @Test func `with one processor to use no call starts a thread`() async {
+    await #expect(processExitsWith: .success) {
+      #expect(Processors.limit == 4)
+      Processors.limit = 1
+      #expect(!Processors.areIdle && ParallelParts.idleCount == 1)
+      var options = smallShape(rows: 10, room: 20)
+      options.backgroundWriting = .whereIdle
+      let bench = ColumnWorkbench([ColumnSpec(id: 1, type: .int, isNullable: false)], options: options)
+      for limit in [1, 3] {
+        Processors.limit = limit
+        try bench.write { editor, _ in
+          let first = bench.root.rowCount
+          for key in first..<first + 1_000 {
+            try lendRow([.int(1)]) { _ = try editor.insert(key: Int64(key), values: $0) }
+          }
+          #expect((editor.pipeline != nil) == Processors.areIdle)
+        }
+        #expect(ParallelParts.idleCount == min(limit, Processors.count) || !Processors.areIdle)
+      }
+    }
+  }
+
+  @Test func `a call needs a processor`() async {
+    await #expect(processExitsWith: .failure) { Processors.limit = 0 }
+  }
 }

@@ -30,7 +30,8 @@ public struct ColumnTreeOptions: Sendable {
   public enum BackgroundWriting: Sendable {
     /// The thread that changes the tree does all the work.
     case never
-    /// Until it is found out that no processor is left for it, and again some time later.
+    /// Until it is found out that no processor is left for it, and again some time later; not where
+    /// ``Processors/limit`` is 1.
     case whereIdle
     /// However busy the machine is.
     case always

@@ -40,8 +40,8 @@ final class ParallelParts: @unchecked Sendable {
   }
 
   /// Into how many parts work is best cut that takes long enough for a thread of its own: one for each
-  /// processor, and not so many that a few sorts take all of a large machine; one when none is idle.
-  static var idleCount: Int { Processors.areIdle ? min(4, Processors.count) : 1 }
+  /// processor that may be used; one when none is idle.
+  static var idleCount: Int { Processors.areIdle ? Processors.usableCount : 1 }
 
   /// Calls `body` once with each number below `count`, at the same time where processors are idle, and
   /// returns when all of that is done; throws what the first part that failed has thrown.

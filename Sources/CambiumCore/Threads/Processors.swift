@@ -1,12 +1,26 @@
 import CPlatform
 import Synchronization
 
-/// Whether there seem to be processors for more threads than the caller's.
+/// How many processors the engine may use, and whether there seem to be any besides the caller's.
 ///
 /// No system tells whether a processor is idle. A second thread that had work to do and did not do it
 /// tells that none was: whoever has waited for one says so, and nobody in this process begins another
 /// for a while.
-enum Processors {
+public enum Processors {
+  /// How many processors work for one call at most, the caller's own included: 4 unless set.
+  ///
+  /// Holds for all databases of the process and from the next call on: what sorts, scans and inserts much
+  /// starts no thread of its own at 1, for servers whose requests have a processor each already. Threads
+  /// that write or wait for a medium are not counted. May be set on any thread; below 1 the program stops.
+  public static var limit: Int {
+    get { limitStorage.load(ordering: .relaxed) }
+    set {
+      precondition(newValue > 0, "Processors.limit is \(newValue); a call needs one.")
+      limitStorage.store(newValue, ordering: .relaxed)
+    }
+  }
+  private static let limitStorage = Atomic<Int>(4)
+
   /// On how many processors this process may run.
   static let count = Int(cambium_processor_count())
   /// A wait for work that takes a tenth of it is no longer unless its thread does not run.
@@ -32,6 +46,9 @@ enum Processors {
     busyEnd.max(now + nanoseconds(rest), ordering: .relaxed)
   }
 
+  /// On how many processors a call may count.
+  static var usableCount: Int { min(count, limit) }
+
   /// Whether there seems to be one for a second thread.
-  static var areIdle: Bool { count > 1 && now >= busyEnd.load(ordering: .relaxed) }
+  static var areIdle: Bool { usableCount > 1 && now >= busyEnd.load(ordering: .relaxed) }
 }
