@@ -139,6 +139,18 @@ struct RestingSnapshotTests {
     #expect(try bench.pinned() == [])
   }
 
+  @Test func `a snapshot that is held is handed out again when its rest is over`() throws {
+    let bench = try Bench()
+    try bench.commit()
+    try bench.read()
+    let held = try bench.databases[0].snapshot()
+    bench.pass(milliseconds: 250)
+    bench.pass(milliseconds: 250)
+    #expect(held === (try bench.databases[0].snapshot()))
+    #expect(try bench.databases[0].statistics().pinnedVersions == [1])
+    #expect(held === (try bench.databases[0].snapshot()))
+  }
+
   @Test func `statistics do not count what rests`() throws {
     let bench = try Bench()
     try bench.commit()

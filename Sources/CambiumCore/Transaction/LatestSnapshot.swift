@@ -9,6 +9,8 @@ import Synchronization
 /// The timer runs only while something rests.
 final class LatestSnapshot: Sendable {
   private struct State {
+    /// Not what rests: an object that was referred to weakly counts its references in a table beside it,
+    /// which takes twice as long.
     weak var latest: Snapshot?
     var resting: Snapshot?
     /// Whether the one at rest was asked for since the last look.
@@ -20,6 +22,12 @@ final class LatestSnapshot: Sendable {
     /// What is older does not come to rest.
     var oldest: Version = 0
     var isClosed = false
+
+    /// Remembers `snapshot` for as long as somebody holds it.
+    mutating func know(_ snapshot: Snapshot) {
+      if let latest, latest.version > snapshot.version { return }
+      latest = snapshot
+    }
   }
 
   private let state = Mutex(State())
@@ -42,24 +50,20 @@ final class LatestSnapshot: Sendable {
 
   /// Remembers `snapshot` for as long as somebody holds it.
   func note(_ snapshot: Snapshot) {
-    state.withLock { state in
-      if let latest = state.latest, latest.version > snapshot.version { return }
-      state.latest = snapshot
-    }
+    state.withLock { $0.know(snapshot) }
   }
 
   /// Remembers `snapshot`, which was pinned for a reader; it rests if its version was pinned for one
   /// before.
   func note(pinned snapshot: Snapshot) {
-    note(snapshot)
     let superseded: Snapshot?
     let mustSchedule: Bool
     (superseded, mustSchedule) = state.withLock { state in
       let isAskedAgain = state.pinned == snapshot.version
       state.pinned = snapshot.version
-      guard snapshot.version >= state.oldest, !state.isClosed,
-        isAskedAgain || state.resting != nil
-      else { return (nil, false) }
+      let mayRest = snapshot.version >= state.oldest && !state.isClosed
+      if !mayRest || !isAskedAgain { state.know(snapshot) }
+      guard mayRest, isAskedAgain || state.resting != nil else { return (nil, false) }
       let superseded = state.resting
       state.resting = isAskedAgain ? snapshot : nil
       state.wasUsed = true
@@ -91,8 +95,9 @@ final class LatestSnapshot: Sendable {
   private func end(where condition: (inout State) -> Bool) {
     // Its pin ends when the lock is free again.
     let ended: Snapshot? = state.withLock { state in
-      guard condition(&state) else { return nil }
-      return state.resting.take()
+      guard condition(&state), let ended = state.resting.take() else { return nil }
+      if ended.version >= state.oldest { state.know(ended) }
+      return ended
     }
     withExtendedLifetime(ended) {}
   }
