@@ -51,23 +51,29 @@ struct ParallelPartsWhiteBoxTests {
 
   @Test func `a thread that takes much longer than the caller has no processor`() throws {
     let before = Processors.starvedCount.load(ordering: .relaxed)
+    let (begun, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let main = pthread_self()
-    // The caller may lose its own processor between the end of its part and the wait: then again.
-    for _ in 0..<100 where Processors.starvedCount.load(ordering: .relaxed) == before {
-      let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-      let start = ContinuousClock.now
-      try ParallelParts.run(2) { _ in
-        if pthread_equal(pthread_self(), main) != 0 {
-          begun.wait()
-          ended.signal()
-        } else {
-          begun.signal()
-          ended.wait()
-          let (seconds, attoseconds) = (start.duration(to: .now) * 3).components
-          usleep(useconds_t(seconds * 1_000_000 + attoseconds / 1_000_000_000_000) + 5_000)
-        }
+    let start = ContinuousClock.now
+    let late = Atomic(false)
+    var looks = 0
+    // No time passes while the caller does its part, and a second after that until the other is done.
+    try ParallelParts.run(
+      2,
+      now: {
+        looks += 1
+        if looks == 2 { isDone.signal() }
+        return late.load(ordering: .acquiring) ? start + .seconds(1) : start
+      }
+    ) { _ in
+      if pthread_equal(pthread_self(), main) != 0 {
+        begun.wait()
+      } else {
+        begun.signal()
+        isDone.wait()
+        late.store(true, ordering: .releasing)
       }
     }
+    #expect(looks == 3)
     #expect(Processors.starvedCount.load(ordering: .relaxed) != before)
     #expect(ParallelParts.idleCount == 1 || Processors.areIdle)
   }

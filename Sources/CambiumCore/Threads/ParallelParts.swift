@@ -46,18 +46,20 @@ final class ParallelParts: @unchecked Sendable {
   /// Calls `body` once with each number below `count`, at the same time where processors are idle, and
   /// returns when all of that is done; throws what the first part that failed has thrown.
   ///
-  /// Parts must not touch what another one changes.
-  static func run(_ count: Int, _ body: @escaping Body) throws(StoreError) {
+  /// Parts must not touch what another one changes. `now` tells the time, to tests another one.
+  static func run(
+    _ count: Int, now: () -> ContinuousClock.Instant = { .now }, _ body: @escaping Body
+  ) throws(StoreError) {
     precondition(count > 0, "Work has at least one part.")
     if count == 1 { return try body(0) }
     let parts = ParallelParts(count, body)
     for _ in 1..<count { parts.startThread() }
-    let start = ContinuousClock.now
+    let start = now()
     parts.work()
-    let end = ContinuousClock.now
+    let end = now()
     parts.wait()
     // Parts take about as long as each other. Whatever is lost here is a twentieth of the time at most.
-    let wait = end.duration(to: .now)
+    let wait = end.duration(to: now())
     if wait > max(Processors.patience, start.duration(to: end)) {
       Processors.noteStarved(rest: wait * 20)
     }
