@@ -61,8 +61,9 @@ struct ParallelPartsWhiteBoxTests {
       2,
       now: {
         looks += 1
+        let time = late.load(ordering: .acquiring) ? start + .seconds(1) : start
         if looks == 2 { isDone.signal() }
-        return late.load(ordering: .acquiring) ? start + .seconds(1) : start
+        return time
       }
     ) { _ in
       if pthread_equal(pthread_self(), main) != 0 {

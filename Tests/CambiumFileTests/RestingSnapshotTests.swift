@@ -38,10 +38,11 @@ struct RestingSnapshotTests {
       timer.fire()
     }
 
-    func commit(by index: Int = 0) throws {
+    @discardableResult
+    func commit(by index: Int = 0) throws -> Snapshot {
       let transaction = try databases[index].beginWrite()
       try transaction.setValue("a", [1])
-      _ = try transaction.commit(durability: .full)
+      return try transaction.commit(durability: .full)
     }
 
     /// Reads until the version rests.
@@ -93,10 +94,62 @@ struct RestingSnapshotTests {
     try bench.read()
     #expect(try bench.pinned() == [1])
     try bench.commit()
-    #expect(try bench.pinned() == [])
-    try bench.read()
     #expect(try bench.pinned() == [2])
     #expect(try bench.databases[0].snapshot().version == 2)
+  }
+
+  @Test(arguments: [false, true])
+  func `what a commit makes of a version that was read rests in its place`(inMemory: Bool) throws {
+    let bench = try Bench(inMemory: inMemory)
+    try bench.commit()
+    _ = try bench.databases[0].snapshot()
+    for version in 2...9 as ClosedRange<Version> {
+      weak let published = try bench.commit()
+      #expect(try bench.pinned() == [version])
+      #expect(published != nil)
+      #expect(published === (try bench.databases[0].snapshot()))
+    }
+    bench.pass(milliseconds: 250)
+    bench.pass(milliseconds: 250)
+    #expect(try bench.pinned() == [])
+  }
+
+  @Test(arguments: [false, true])
+  func `what a commit makes of a version that nobody read does not rest`(inMemory: Bool) throws {
+    let bench = try Bench(inMemory: inMemory)
+    for _ in 0..<3 {
+      try bench.commit()
+      #expect(try bench.pinned() == [])
+    }
+    try bench.read()
+    try bench.commit()
+    #expect(try bench.pinned() == [4])
+    // Nobody has read version 4.
+    try bench.commit()
+    #expect(try bench.pinned() == [])
+  }
+
+  @Test func `a published version that nobody reads is let go at the first look`() throws {
+    let bench = try Bench()
+    try bench.commit()
+    try bench.read()
+    try bench.commit()
+    #expect(try bench.pinned() == [2])
+    bench.pass(milliseconds: 250)
+    #expect(try bench.pinned() == [])
+  }
+
+  @Test func `a transaction that begins at a version at rest keeps it when it is let go`() throws {
+    let bench = try Bench()
+    try bench.commit()
+    try bench.read()
+    let transaction = try bench.databases[0].beginWrite()
+    bench.pass(milliseconds: 250)
+    bench.pass(milliseconds: 250)
+    #expect(try bench.pinned() == [1])
+    #expect(try transaction.value("a") == [1])
+    transaction.rollback()
+    #expect(try bench.pinned() == [])
   }
 
   @Test(arguments: [false, true])

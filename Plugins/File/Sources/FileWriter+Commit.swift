@@ -5,10 +5,9 @@ extension FileWriter {
   /// What a commit changes in the store's state when it succeeds.
   struct Outcome {
     var head: HeadSector
-    var directory: FreeMapDirectory
+    /// The free map's directory, if it was written anew.
+    var directory: FreeMapDirectory?
     var record: CommitRecord
-    /// Records up to this version are no longer needed.
-    var retired: Version
   }
 
   /// Commits; when this throws, the caller aborts.
@@ -31,19 +30,17 @@ extension FileWriter {
   func commit(
     root: TreeRoot, metadata: [UInt8], _ publish: (Outcome) throws(StoreError) -> Pin
   ) throws(StoreError) -> Pin {
-    var directory = store.state.withLock { $0.directory }
-    try foldFreeMap(&directory)
+    let directory = try foldFreeMap()
     let record = try writeRecord(metadata: metadata)
     var head = store.state.withLock { $0.newest }
     head.head = Head(version: version, epoch: base.epoch, root: root)
     head.isSettled = false
     head.record = record.parts[0]
-    head.freeMap = directory.page
+    if let directory { head.freeMap = directory.page }
     head.blockCount = try applyCounts()
     head.chain(link: 0, next: store.state.withLock { $0.space.placeOfNextRun() } ?? 0)
     do throws(StoreError) {
-      return try publish(
-        Outcome(head: head, directory: directory, record: record, retired: directory.retired))
+      return try publish(Outcome(head: head, directory: directory, record: record))
     } catch {
       store.state.withLock { $0.space.unapplyReachable(allocations, freed: freed) }
       throw error
@@ -96,11 +93,11 @@ extension FileWriter {
   }
 
   /// Brings a few regions of the free map up to date when many records have piled up, and frees the
-  /// records that are no longer needed.
+  /// records that are no longer needed; the new directory, or nil when there was nothing to do.
   ///
   /// A region's page shows the version before this one: this commit's own record comes on top, so
   /// that the page need not know its own place.
-  private func foldFreeMap(_ directory: inout FreeMapDirectory) throws(StoreError) {
+  private func foldFreeMap() throws(StoreError) -> FreeMapDirectory? {
     let threshold = store.options.foldAfterRecordCount
     let (records, durable) = store.state.withLock { state in
       // Recovery may need every record since the version in the slot, and the heads that are kept with
@@ -110,9 +107,12 @@ extension FileWriter {
     var regionCount = Int.max
     if !rebuildsFreeMap {
       // Those behind the durable version stay, however many they are.
-      guard records.count > threshold, records[threshold - 1].version <= durable else { return }
+      guard records.count > threshold, records[threshold - 1].version <= durable else {
+        return nil
+      }
       regionCount = records.count > 16 * threshold ? 64 : records.count > 4 * threshold ? 8 : 2
     }
+    var directory = store.state.withLock { $0.directory }
     for region in directory.oldest(regionCount) + directory.pages(behind: vacating?.address) {
       let old = directory.regions[region].page
       var counts = store.state.withLock {
@@ -135,6 +135,7 @@ extension FileWriter {
     try keepWaiting(retiring, &directory)
     if !directory.page.isNone { giveUp(directory.page.extent) }
     directory.page = try writePage(directory.packed, rawKind: FileLayout.Kind.directory)
+    return directory
   }
 
   /// Frees a page of the store's own, which no reader sees: said to be born in this version, it waits
@@ -337,12 +338,12 @@ extension FileStore {
 extension FileState {
   /// Moves the bookkeeping of records and regions on by one commit.
   fileprivate mutating func noteRecord(_ outcome: FileWriter.Outcome, _ writer: FileWriter) {
-    directory = outcome.directory
+    if let directory = outcome.directory {
+      self.directory = directory
+      records.removeAll { $0.version <= directory.retired }
+    }
     for entry in writer.allocations.live { directory.touch(entry.extent, version: writer.version) }
     for dead in writer.freed { directory.touch(dead.extent, version: writer.version) }
-    if records.first?.version ?? .max <= outcome.retired {
-      records.removeAll { $0.version <= outcome.retired }
-    }
     records.append(LiveRecord(outcome.record))
   }
 }

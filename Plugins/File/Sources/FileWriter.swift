@@ -29,6 +29,7 @@ final class FileWriter: PageWriter {
     self.rebuildsFreeMap = rebuildsFreeMap
     self.base = base
     version = base.version + 1
+    freed.reserveCapacity(8)
   }
 
   deinit { abort() }

@@ -41,16 +41,16 @@ final class TableCache: Sendable {
     }
   }
 
-  /// Notes what a transaction that began at `base` has made of its tables: nil for one that it
-  /// dropped.
+  /// Moves on to what a transaction that began at `base` has committed; `change` puts in what it has
+  /// made of its tables.
   func advance(
-    from base: Head, to version: Version, epoch: UInt64, _ changes: [(String, Entry?)]
+    from base: Head, to version: Version, epoch: UInt64, _ change: (inout [String: Entry]) -> Void
   ) {
     state.withLock { state in
       if state.version != base.version || state.epoch != base.epoch { state.entries = [:] }
       state.version = version
       state.epoch = epoch
-      for (name, entry) in changes { state.entries[name] = entry }
+      change(&state.entries)
     }
   }
 }

@@ -15,6 +15,7 @@ extension ColumnTreeEditor {
     if reference.isNone { return }
     var low = Int64.min
     var high = Int64.max
+    steps.reserveCapacity(Int(root.height))
     for level in stride(from: Int(root.height) - 1, to: 0, by: -1) {
       let branch = try branch(reference, level)
       let child = branch.child(for: key)

@@ -29,8 +29,10 @@ extension ColumnTreeEditor {
       packNow(unsafeDowncast(page, to: DirtyLeaf.self))
     } else {
       let branch = unsafeDowncast(page, to: DirtyBranch.self)
-      for index in 0..<branch.count where branch.isDirty(index) {
+      var index = branch.nextDirty(from: 0)
+      while index < branch.count {
         branch.setReference(try write(branch[index].reference, level: level - 1), at: index)
+        index = branch.nextDirty(from: index + 1)
       }
       branch.shrink()
     }
@@ -79,29 +81,35 @@ extension ColumnTreeEditor {
       children = branch.children
       try rebalanceLeaves(&children)
     } else {
-      children = []
-      var isUneven = false
-      for index in 0..<branch.count {
-        let child = branch[index]
-        guard child.reference.isDirty else {
-          children.append(child)
-          continue
-        }
-        if let nodes = try rebalance(branch: child.reference, separator: child.separator) {
-          children += nodes
-          isUneven = true
-        } else {
-          children.append(child)
-          if dirtyBranch(child).count < options.branchRoom / 3 { isUneven = true }
-        }
-      }
-      guard isUneven else { return nil }
+      guard let uneven = try rebalanceBranches(below: branch) else { return nil }
+      children = uneven
       try mergeBranches(&children)
     }
     let nodes = branches(
       of: children, level: branch.level,
       reusing: (branch, Child(separator: separator, reference: reference, rowCount: 0)))
     return nodes.count > 1 ? nodes : nil
+  }
+
+  /// Rebalances the dirty branches below another one; what its children are then, or nil when all of
+  /// them stay and are large enough.
+  private func rebalanceBranches(below branch: DirtyBranch) throws(StoreError) -> [Child]? {
+    var children: [Child]?
+    var next = branch.nextDirty(from: 0)
+    for index in next..<branch.count {
+      guard index == next else {
+        children?.append(branch[index])
+        continue
+      }
+      next = branch.nextDirty(from: index + 1)
+      let child = branch[index]
+      let nodes = try rebalance(branch: child.reference, separator: child.separator)
+      if children == nil, nodes != nil || dirtyBranch(child).count < options.branchRoom / 3 {
+        children = (0..<index).map { branch[$0] }
+      }
+      if let nodes { children?.append(contentsOf: nodes) } else { children?.append(child) }
+    }
+    return children
   }
 
   private func dirtyBranch(_ child: Child) -> DirtyBranch {
@@ -212,11 +220,8 @@ extension ColumnTreeEditor {
   private func areLeavesUneven(_ branch: DirtyBranch) -> Bool {
     var previous: DirtyLeaf?
     var isUneven = false
-    for index in 0..<branch.count {
-      guard branch.isDirty(index) else {
-        previous = nil
-        continue
-      }
+    var index = branch.nextDirty(from: 0)
+    while index < branch.count {
       let leaf = dirtyLeaf(branch[index])
       packNow(leaf)
       if isOver(leaf) || branch.count > 1 && isUnder(leaf)
@@ -224,7 +229,9 @@ extension ColumnTreeEditor {
       {
         isUneven = true
       }
-      previous = leaf
+      let next = branch.nextDirty(from: index + 1)
+      previous = next == index + 1 ? leaf : nil
+      index = next
     }
     return isUneven
   }

@@ -38,8 +38,7 @@ extension ColumnTreeEditor {
     if leaf.builder == nil, row == leaf.rowCount, row < options.maximumRowCount,
       finger.changeCount < Self.spliceCount, !needsOutboard(values),
       LeafSplice.append(
-        key: key, values: values, to: leaf, layout: layout, limit: options.leafByteCount,
-        scratch: scratch)
+        key: key, values: values, to: leaf, layout: layout, limit: options.leafByteCount)
     {
       finger.pendingRows &+= 1
       finger.changeCount &+= 1

@@ -59,9 +59,16 @@ final class DirtyBranch: DirtyPage {
     }
   }
 
-  /// Whether the child at `index` is dirty, read without the rest of it.
-  @inline(__always) func isDirty(_ index: Int) -> Bool {
-    UnsafeRawPointer(bytes).word(references + index * PageReference.byteCount + 8) == .max
+  /// The first dirty child at or behind `index`; the count when there is none.
+  func nextDirty(from index: Int) -> Int {
+    let count = count
+    guard index < count else { return count }
+    var mark = UnsafeRawPointer(bytes) + references + index * PageReference.byteCount + 8
+    for child in index..<count {
+      if mark.word(0) == .max { return child }
+      mark += PageReference.byteCount
+    }
+    return count
   }
 
   func setReference(_ reference: PageReference, at index: Int) {

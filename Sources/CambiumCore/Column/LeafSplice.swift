@@ -6,7 +6,7 @@ struct LeafSplice {
   private let leaf: ColumnLeaf
   private let values: UnsafeBufferPointer<ColumnValue>
   private let layout: ColumnLayout
-  /// Where the new page is put together: zeros.
+  /// Where the new page is put together: zeros, and 64 bytes behind its limit.
   private let target: UnsafeMutableRawPointer
   /// How many bytes it may have.
   private let limit: Int
@@ -23,14 +23,18 @@ struct LeafSplice {
   /// position.
   static func append(
     key: Int64, values: UnsafeBufferPointer<ColumnValue>, to page: DirtyLeaf,
-    layout: ColumnLayout, limit: Int, scratch: PackScratch
+    layout: ColumnLayout, limit: Int
   ) -> Bool {
     let leaf = page.packed
     guard leaf.page.byteCount <= limit else { return false }
-    let target = scratch.splicePage(byteCount: limit + LeafHeader.slackByteCount)
+    let target = PageMemory.take(byteCount: limit + 64)
+    target.initializeMemory(as: UInt8.self, repeating: 0, count: limit + 64)
     var splice = LeafSplice(
       leaf: leaf, values: values, layout: layout, target: target, limit: limit)
-    guard splice.putKeys(key), splice.putColumns() else { return false }
+    guard splice.putKeys(key), splice.putColumns() else {
+      PageMemory.giveBack(target, byteCount: limit + 64)
+      return false
+    }
     splice.finish(page)
     return true
   }
@@ -51,8 +55,8 @@ struct LeafSplice {
     target.put(single: UInt32(rows + 1), LeafHeader.rowCount)
     target.put(single: UInt32(cursor), LeafHeader.usedByteCount)
     let total = cursor + LeafHeader.slackByteCount
-    if page.capacity < total { page.grow(to: (total + 1023) / 1024 * 1024) }
-    page.bytes.copyMemory(from: target, byteCount: total)
+    page.adopt(
+      target, memoryByteCount: limit + 64, capacity: min(limit, (total + 1023) / 1024 * 1024))
     page.byteCount = total
   }
 

@@ -49,8 +49,8 @@ public protocol PageStore: AnyObject, Sendable {
 
   /// Waits for the writer lock and begins a write at the newest version.
   ///
-  /// Waiting writers are served in the order of their calls. Throws at once when the store is read
-  /// only, poisoned or closed.
+  /// Waiting writers are served about in the order of their calls, and none is passed over for long.
+  /// Throws at once when the store is read only, poisoned or closed.
   func beginWrite() throws(StoreError) -> any PageWriter
 
   /// Makes everything published so far durable; returns at once when it is.

@@ -23,7 +23,7 @@ package struct AllocationLog: Sendable {
   /// Their units.
   package private(set) var unitCount: UInt64 = 0
 
-  package init() {}
+  package init() { entries.reserveCapacity(8) }
 
   /// The allocated extents, in the order of allocation.
   package var live: [Entry] {

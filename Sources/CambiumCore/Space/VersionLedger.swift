@@ -39,6 +39,9 @@ package struct VersionLedger: Sendable {
 
   /// Ascending by version; few.
   private var held: [Held] = []
+  /// The memory of a bucket that was let go, for the next one.
+  private var spareBucket: [Dead] = []
+  private static let largestSpareCount = 1024
   /// The store's own pages that wait for a version to become durable, in the order of versions.
   private var own: [(extent: Extent, freed: Version)] = []
   /// The units of all extents that wait.
@@ -76,7 +79,8 @@ package struct VersionLedger: Sendable {
       }
       index = found
     } else {
-      held.append(Held(version: version))
+      held.append(Held(version: version, bucket: spareBucket))
+      spareBucket = []
       index = held.count - 1
     }
     switch reason {
@@ -103,7 +107,13 @@ package struct VersionLedger: Sendable {
       held[index].storeCount -= 1
     }
     guard held[index].pinCount == 0, held[index].storeCount == 0 else { return }
-    let bucket = held.remove(at: index).bucket
+    var bucket = held.remove(at: index).bucket
+    defer {
+      if bucket.capacity > spareBucket.capacity, bucket.capacity <= Self.largestSpareCount {
+        bucket.removeAll(keepingCapacity: true)
+        spareBucket = bucket
+      }
+    }
     for dead in bucket {
       if index > 0, held[index - 1].version >= dead.born {
         held[index - 1].bucket.append(dead)
@@ -127,7 +137,12 @@ package struct VersionLedger: Sendable {
   package mutating func keepPins(
     where isPinned: (Version) -> Bool, free: (Extent) -> Void
   ) {
-    for version in pinnedVersions where !isPinned(version) { release(version, .pin, free: free) }
+    var index = 0
+    while index < held.count {
+      let (version, count) = (held[index].version, held.count)
+      if held[index].pinCount > 0, !isPinned(version) { release(version, .pin, free: free) }
+      if held.count == count { index += 1 }
+    }
   }
 
   /// Takes in a page of the store's own that version `freed` gave up: no version sees it, but what

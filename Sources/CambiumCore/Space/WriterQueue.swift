@@ -1,79 +1,121 @@
 import CPlatform
 import Synchronization
 
-/// Lets one writer in at a time, in the order of their calls.
+/// Lets one writer in at a time.
 ///
-/// A ticket lock that sleeps. It belongs to no thread: a write may begin on one and end on another.
-/// Who leaves wakes the next one and nobody else, and the one behind it, which has then come to its
-/// senses when its turn comes: small writes take no longer than a thread takes to wake up.
+/// Who comes while nobody writes begins at once; who comes while somebody does looks for its turn for a
+/// moment, and then sleeps. Sleepers are called in the order in which they came. Waking up takes a
+/// thread longer than a small write takes, so nobody is made to wait for that: while the first sleeper
+/// comes to its senses, those who are awake may go before it. From then on the next turn is its own, and
+/// after a long turn it is so from the start. (Strict order makes a queue of sleepers that never ends,
+/// since each turn then begins with waking somebody: a lock convoy.)
 ///
-/// Unchecked: the words are atomics in memory that lives as long as the queue.
-package final class WriterQueue: @unchecked Sendable {
-  private let nextTicket = Atomic<UInt32>(0)
-  /// The ticket whose holder may write.
-  private let serving = Atomic<UInt32>(0)
-  /// What waiters sleep on: each ticket on one of these, which is raised when its turn comes.
-  private let words: UnsafeMutablePointer<Atomic<UInt32>>
-  private static let wordCount: UInt32 = 64
-  /// How often the next one looks for its turn before it sleeps: about 0.1 ms, or not at all where
-  /// that would keep the writer from its only processor.
+/// Belongs to no thread: a write may begin on one and end on another.
+package final class WriterQueue: Sendable {
+  /// Whether somebody writes (``taken``), and whether the next turn is the first sleeper's
+  /// (``claimed``).
+  private let state = Atomic<UInt32>(0)
+  private static let taken: UInt32 = 1
+  private static let claimed: UInt32 = 2
+  private let sleepers = Mutex<[Sleeper]>([])
+  /// How many sleepers there are; only who has the turn takes one away, itself.
+  let sleeperCount = Atomic(0)
+  private let waiting = Atomic(0)
+  /// When the turn began.
+  private let begun = Atomic<Int64>(0)
+  /// The time in nanoseconds.
+  private let now: @Sendable () -> Int64
+  private static let clockStart = ContinuousClock.now
+  /// Beside a turn that was longer, waking somebody takes no time.
+  private static let longNanoseconds: Int64 = 1_000_000
+  /// How often somebody looks for its turn before it sleeps: about 0.1 ms, or not at all where that
+  /// would keep the writer from its only processor.
   private static let lookCount = cambium_processor_count() > 1 ? 2000 : 0
 
-  package init() {
-    words = .allocate(capacity: Int(Self.wordCount))
-    for index in 0..<Int(Self.wordCount) { (words + index).initialize(to: Atomic(0)) }
+  private final class Sleeper: Sendable {
+    /// Set by who calls it, unset when it goes to sleep again.
+    let isCalled = Atomic(false)
+    let signal = CommitSignal()
   }
 
-  deinit {
-    words.deinitialize(count: Int(Self.wordCount))
-    words.deallocate()
-  }
+  /// A queue with its own idea of the time, for tests.
+  init(now: @escaping @Sendable () -> Int64) { self.now = now }
 
-  private func word(_ ticket: UInt32) -> UnsafeMutablePointer<Atomic<UInt32>> {
-    words + Int(ticket % Self.wordCount)
-  }
-
-  /// How many wait for their turn.
-  package var waiterCount: Int {
-    let served = serving.load(ordering: .relaxed)
-    return max(0, Int(Int32(bitPattern: nextTicket.load(ordering: .relaxed) &- served)) - 1)
-  }
-
-  /// Waits for its turn.
-  package func enter() {
-    let ticket = nextTicket.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
-    let word = word(ticket)
-    while true {
-      let seen = word.pointee.load(ordering: .sequentiallyConsistent)
-      let current = serving.load(ordering: .sequentiallyConsistent)
-      if current == ticket { return }
-      if ticket &- current == 1, comesSoon(ticket) { return }
-      _ = cambium_futex_wait(
-        UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), seen, -1)
+  package convenience init() {
+    self.init {
+      let (seconds, attoseconds) = Self.clockStart.duration(to: .now).components
+      return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
   }
 
-  /// Whether the turn of the next one comes at once.
-  private func comesSoon(_ ticket: UInt32) -> Bool {
+  /// How many wait for their turn.
+  package var waiterCount: Int { waiting.load(ordering: .sequentiallyConsistent) }
+
+  /// Waits for its turn.
+  package func enter() {
+    if !take(from: 0) { wait() }
+    begun.store(now(), ordering: .relaxed)
+  }
+
+  /// Lets the next one in.
+  package func leave() {
+    let hasSleepers = sleeperCount.load(ordering: .sequentiallyConsistent) > 0
+    if hasSleepers, now() - begun.load(ordering: .relaxed) > Self.longNanoseconds {
+      state.bitwiseOr(Self.claimed, ordering: .sequentiallyConsistent)
+    }
+    state.bitwiseAnd(~Self.taken, ordering: .sequentiallyConsistent)
+    callFirst()
+  }
+
+  /// Takes the turn if the state is `free`.
+  private func take(from free: UInt32) -> Bool {
+    state.compareExchange(
+      expected: free, desired: Self.taken, ordering: .sequentiallyConsistent
+    ).exchanged
+  }
+
+  /// Takes the turn if the state comes to be `free` soon.
+  private func look(for free: UInt32) -> Bool {
     for _ in 0..<Self.lookCount {
-      if serving.load(ordering: .sequentiallyConsistent) == ticket { return true }
+      if state.load(ordering: .relaxed) == free, take(from: free) { return true }
       cambium_relax()
     }
     return false
   }
 
-  /// Lets the next one in.
-  package func leave() {
-    let next = serving.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
-    // Who draws a ticket after this looks at whom it serves after that, and does not sleep.
-    let waiterCount = nextTicket.load(ordering: .sequentiallyConsistent) &- next
-    if waiterCount > 0 { wake(next) }
-    if waiterCount > 1 { wake(next &+ 1) }
+  private func wait() {
+    waiting.add(1, ordering: .sequentiallyConsistent)
+    defer { waiting.subtract(1, ordering: .sequentiallyConsistent) }
+    if look(for: 0) { return }
+    let sleeper = Sleeper()
+    sleepers.withLock { $0.append(sleeper) }
+    sleeperCount.add(1, ordering: .sequentiallyConsistent)
+    // Who leaves from now on sees it; who left just now may not have.
+    if !take(from: 0) { sleep(sleeper) }
+    sleepers.withLock { list in list.removeAll { $0 === sleeper } }
+    sleeperCount.subtract(1, ordering: .sequentiallyConsistent)
   }
 
-  private func wake(_ ticket: UInt32) {
-    let word = word(ticket)
-    word.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    cambium_futex_wake(UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self))
+  /// Sleeps until it is the first and has taken the turn.
+  private func sleep(_ sleeper: Sleeper) {
+    while true {
+      sleeper.signal.wait(timeoutNanoseconds: .max) {
+        sleeper.isCalled.load(ordering: .sequentiallyConsistent)
+      }
+      state.bitwiseOr(Self.claimed, ordering: .sequentiallyConsistent)
+      if look(for: Self.claimed) { return }
+      sleeper.isCalled.store(false, ordering: .sequentiallyConsistent)
+      // Who leaves from now on calls it again; who left just now may not have.
+      if take(from: Self.claimed) { return }
+    }
+  }
+
+  /// Wakes the first sleeper, unless it is awake.
+  private func callFirst() {
+    guard sleeperCount.load(ordering: .sequentiallyConsistent) > 0,
+      let first = sleepers.withLock({ $0.first }),
+      !first.isCalled.exchange(true, ordering: .sequentiallyConsistent)
+    else { return }
+    first.signal.raise()
   }
 }

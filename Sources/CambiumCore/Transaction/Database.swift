@@ -80,8 +80,9 @@ public final class Database: Sendable {
   /// The newest version.
   ///
   /// While it stays the newest and somebody holds it, every call returns the same snapshot. One that
-  /// is asked for again and again is kept in between; it goes half a second after the last call, a
-  /// quarter of a second after somebody else's commit, or at once with a commit of this database.
+  /// is asked for again and again is kept in between, and so is the version that a commit of this
+  /// database makes of one that was read; it goes half a second after the last call, a quarter of a
+  /// second after somebody else's commit, or at once with a commit of this database.
   public func snapshot() throws(StoreError) -> Snapshot {
     if let known = latest.known, store.isNewest(known.pin) { return known }
     // Where none is alive, pinning tells which version is the newest.
@@ -94,7 +95,8 @@ public final class Database: Sendable {
   /// Waits for the writer lock and begins a transaction at the newest version.
   ///
   /// One transaction at a time may run among all users of the store. Those of one store object are served
-  /// in the order of their calls; between processes who was last lets those who wait go first.
+  /// in the order of their calls, except that others may go first while a thread wakes up whose turn
+  /// comes after a short one; between processes who was last lets those who wait go first.
   ///
   /// Throws ``StoreError/tooManyVersions(count:limit:)`` when more versions are pinned than
   /// ``DatabaseOptions/maximumNumberOfActiveVersions`` allows; the way out is to release snapshots.
@@ -108,7 +110,8 @@ public final class Database: Sendable {
     let writer = try store.beginWrite()
     writer.expect(durability)
     do throws(StoreError) {
-      let pin = try store.pin()
+      let known = latest.restingPin(of: writer.base)
+      let pin = if let known { known } else { try store.pin() }
       return WriteTransaction(database: self, writer: writer, source: makeSource(pin))
     } catch {
       writer.abort()
@@ -156,7 +159,7 @@ public final class Database: Sendable {
   /// Makes a snapshot of `pin`, of a commit of this database, and remembers it while it is alive.
   func adopt(_ pin: Pin) -> Snapshot {
     let snapshot = Snapshot(pin: pin, source: makeSource(pin))
-    latest.note(snapshot)
+    latest.note(published: snapshot)
     return snapshot
   }
 

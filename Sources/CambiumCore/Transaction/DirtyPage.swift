@@ -9,6 +9,8 @@ open class DirtyPage {
   @exclusivity(unchecked) public final var byteCount: Int
   /// How many bytes there is room for.
   @exclusivity(unchecked) public private(set) final var capacity: Int
+  /// What ``PageMemory`` was asked for.
+  @exclusivity(unchecked) private final var memoryByteCount: Int
   /// Room that a subclass takes besides, in bytes; counted like the capacity.
   @exclusivity(unchecked) public final var heldByteCount = 0 {
     didSet { if heldByteCount != oldValue { owner?.byteCount += heldByteCount - oldValue } }
@@ -31,21 +33,30 @@ open class DirtyPage {
     self.kind = kind
     self.capacity = capacity
     byteCount = 0
-    bytes = .allocate(byteCount: capacity + 64, alignment: 64)
+    memoryByteCount = capacity + 64
+    bytes = PageMemory.take(byteCount: capacity + 64)
     bytes.initializeMemory(as: UInt8.self, repeating: 0, count: 64)
   }
 
-  deinit { bytes.deallocate() }
+  deinit { PageMemory.giveBack(bytes, byteCount: memoryByteCount) }
 
   /// Makes room for `capacity` bytes, keeping those in use.
   public func grow(to capacity: Int) {
     guard capacity > self.capacity else { return }
-    owner?.byteCount += capacity - self.capacity
-    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity + 64, alignment: 64)
-    larger.initializeMemory(as: UInt8.self, repeating: 0, count: capacity + 64)
+    let larger = PageMemory.take(byteCount: capacity + 64)
     larger.copyMemory(from: bytes, byteCount: byteCount)
-    bytes.deallocate()
-    bytes = larger
+    (larger + byteCount).initializeMemory(
+      as: UInt8.self, repeating: 0, count: capacity + 64 - byteCount)
+    adopt(larger, memoryByteCount: capacity + 64, capacity: capacity)
+  }
+
+  /// Takes `memory`, which ``PageMemory`` gave for `memoryByteCount`, in place of its own; `capacity`
+  /// and 64 bytes more of it belong to the page.
+  func adopt(_ memory: UnsafeMutableRawPointer, memoryByteCount: Int, capacity: Int) {
+    owner?.byteCount += capacity - self.capacity
+    PageMemory.giveBack(bytes, byteCount: self.memoryByteCount)
+    bytes = memory
+    self.memoryByteCount = memoryByteCount
     self.capacity = capacity
   }
 
@@ -73,7 +84,10 @@ public final class DirtyPages {
   @exclusivity(unchecked) public fileprivate(set) final var byteCount = 0
 
   /// The pages of a transaction that has changed nothing yet.
-  public init() { pages.reserveCapacity(8) }
+  public init() {
+    pages.reserveCapacity(8)
+    vacant.reserveCapacity(8)
+  }
 
   deinit { for page in pages { page?.owner = nil } }
 

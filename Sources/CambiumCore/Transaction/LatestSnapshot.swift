@@ -3,10 +3,11 @@ import Synchronization
 /// The snapshot of the newest version that a database last handed out.
 ///
 /// Known while somebody holds it. A version that is asked for again when nobody does *rests*: the
-/// database keeps its snapshot, so that the next read begins without a pin. Nothing rests for long:
-/// a commit of this database ends it, and a look every quarter of a second when it is not the newest
-/// version any more, because somebody else has committed, or was not asked for since the last look.
-/// The timer runs only while something rests.
+/// database keeps its snapshot, so that the next read begins without a pin. So does a version that this
+/// database publishes, if the one before was read. Nothing rests for long: a commit of this database
+/// ends it, and a look every quarter of a second when it is not the newest version any more, because
+/// somebody else has committed, or was not asked for since the last look. The timer runs only while
+/// something rests.
 final class LatestSnapshot: Sendable {
   private struct State {
     /// Not what rests: an object that was referred to weakly counts its references in a table beside it,
@@ -21,6 +22,9 @@ final class LatestSnapshot: Sendable {
     var pinned: Version?
     /// What is older does not come to rest.
     var oldest: Version = 0
+    /// Whether the newest version was read, as far as is known here, and the one before it.
+    var isRead = false
+    var wasRead = false
     var isClosed = false
 
     /// Remembers `snapshot` for as long as somebody holds it.
@@ -48,26 +52,50 @@ final class LatestSnapshot: Sendable {
     }
   }
 
-  /// Remembers `snapshot` for as long as somebody holds it.
-  func note(_ snapshot: Snapshot) {
-    state.withLock { $0.know(snapshot) }
+  /// The pin of `head`, if its version rests.
+  func restingPin(of head: Head) -> Pin? {
+    state.withLock { state in
+      guard let resting = state.resting, resting.pin.head == head else { return nil }
+      return resting.pin
+    }
+  }
+
+  /// Remembers `snapshot`, which this database has published; it rests if the version before was
+  /// read.
+  func note(published snapshot: Snapshot) {
+    note(snapshot, isUsed: false) { state in
+      defer { state.wasRead = false }
+      return state.wasRead
+    }
   }
 
   /// Remembers `snapshot`, which was pinned for a reader; it rests if its version was pinned for one
   /// before.
   func note(pinned snapshot: Snapshot) {
+    note(snapshot, isUsed: true) { state in
+      defer { state.pinned = snapshot.version }
+      state.isRead = true
+      return state.pinned == snapshot.version
+    }
+  }
+
+  /// Remembers `snapshot` for as long as somebody holds it, or for longer if it comes to rest, which
+  /// `condition` tells.
+  private func note(
+    _ snapshot: Snapshot, isUsed: Bool, restsIf condition: (inout State) -> Bool
+  ) {
     let superseded: Snapshot?
     let mustSchedule: Bool
     (superseded, mustSchedule) = state.withLock { state in
-      let isAskedAgain = state.pinned == snapshot.version
-      state.pinned = snapshot.version
       let mayRest = snapshot.version >= state.oldest && !state.isClosed
-      if !mayRest || !isAskedAgain { state.know(snapshot) }
-      guard mayRest, isAskedAgain || state.resting != nil else { return (nil, false) }
+      let rests = condition(&state) && mayRest
+      if !rests { state.know(snapshot) }
+      // What is older rests no longer, either.
+      guard mayRest, rests || state.resting != nil else { return (nil, false) }
       let superseded = state.resting
-      state.resting = isAskedAgain ? snapshot : nil
-      state.wasUsed = true
-      let mustSchedule = isAskedAgain && !state.isWatched
+      state.resting = rests ? snapshot : nil
+      state.wasUsed = isUsed
+      let mustSchedule = rests && !state.isWatched
       if mustSchedule { state.isWatched = true }
       return (superseded, mustSchedule)
     }
@@ -79,6 +107,8 @@ final class LatestSnapshot: Sendable {
   func supersede(by version: Version) {
     end { state in
       state.oldest = max(state.oldest, version)
+      state.wasRead = state.isRead || state.resting != nil && state.wasUsed
+      state.isRead = false
       return state.resting?.version ?? version < version
     }
   }

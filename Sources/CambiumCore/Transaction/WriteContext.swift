@@ -11,10 +11,12 @@ public final class WriteContext {
   private let store: StoreIdentity
   /// Where the store is, for errors.
   var path: String { store.path }
-  private var padded = PageBuffer(byteCount: 0)
+  // Exclusivity of what every page touches is not checked: the context has one user, and no access to
+  // these calls out.
+  @exclusivity(unchecked) private final var padded: PageBuffer?
   /// The first pages that were written, to be trusted when they are stored: the next transaction
   /// will likely read them.
-  private var written: [PageReference] = []
+  @exclusivity(unchecked) private final var written: [PageReference] = []
   /// What writes leaves in the background at the moment.
   var pipeline: LeafPipeline?
   private static let trustedPageLimit = 1 << 16
@@ -30,6 +32,7 @@ public final class WriteContext {
     self.codec = codec
     self.store = store
     dirty = DirtyPages()
+    if codec == nil { written.reserveCapacity(8) }
     version = writer.version
     source.dirty = dirty
   }
@@ -125,7 +128,7 @@ public final class WriteContext {
   ) throws(StoreError) -> PageReference {
     var bytes = bytes
     if bytes.count < extent.byteCount {
-      if padded.byteCount < extent.byteCount { padded = PageBuffer(byteCount: extent.byteCount) }
+      let padded = paddedPage(byteCount: extent.byteCount)
       let target = UnsafeMutableRawBufferPointer(start: padded.bytes, count: extent.byteCount)
       target.copyMemory(from: bytes)
       target[bytes.count...].initializeMemory(as: UInt8.self, repeating: 0)
@@ -136,6 +139,14 @@ public final class WriteContext {
     let reference = PageReference(checksum: checksum, extent: extent, kind: kind, born: version)
     if codec == nil, written.count < Self.trustedPageLimit { written.append(reference) }
     return reference
+  }
+
+  /// Memory for a page of `byteCount` bytes at least.
+  private func paddedPage(byteCount: Int) -> PageBuffer {
+    if let padded, padded.byteCount >= byteCount { return padded }
+    let page = PageBuffer(byteCount: byteCount)
+    padded = page
+    return page
   }
 
   /// Spares the next readers to check what this transaction wrote, which is now stored.

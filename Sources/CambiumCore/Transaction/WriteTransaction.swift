@@ -8,13 +8,14 @@ public final class WriteTransaction: DatabaseView {
   /// Where trees that rows own are edited, besides the tables and key trees named in the catalog.
   package let context: WriteContext
   private let catalog: KeyTreeEditor
-  private var tables: [String: TableEditor] = [:]
-  private var droppedTables: [String] = []
-  private var keyTrees: [String: KeyTreeEditor] = [:]
+  // Exclusivity is not checked: a transaction has one user, and no access to these calls out.
+  @exclusivity(unchecked) private var tables = NameList<TableEditor>()
+  @exclusivity(unchecked) private var droppedTables: [String] = []
+  @exclusivity(unchecked) private var keyTrees = NameList<KeyTreeEditor>()
   /// What the catalog says of the key trees that are being edited.
-  private var writtenRoots: [String: TreeRoot] = [:]
+  @exclusivity(unchecked) private var writtenRoots: [String: TreeRoot] = [:]
   /// Whether neither commit nor rollback has ended it.
-  public private(set) var isActive = true
+  @exclusivity(unchecked) public private(set) var isActive = true
 
   init(database: Database, writer: any PageWriter, source: PageSource) {
     self.database = database
@@ -200,7 +201,7 @@ public final class WriteTransaction: DatabaseView {
         context.trustWritten()
         if root == flushed {
           database.tables.advance(
-            from: writer.base, to: head.version, epoch: head.epoch, tableChanges)
+            from: writer.base, to: head.version, epoch: head.epoch, noteTables)
         }
         beforeNext(head.version)
       }
@@ -233,26 +234,23 @@ public final class WriteTransaction: DatabaseView {
 
   private func end() {
     isActive = false
-    tables = [:]
-    keyTrees = [:]
+    tables = NameList()
+    keyTrees = NameList()
     context.source.end()
   }
 
-  /// What the tables that were touched have become; of a name that was dropped and given again, the
-  /// new table.
-  private var tableChanges: [(String, TableCache.Entry?)] {
-    droppedTables.map { ($0, nil) } + tables.map { ($0.key, $0.value.written) }
+  /// Notes what the tables that were touched have become; of a name that was dropped and given again,
+  /// the new table.
+  private func noteTables(_ known: inout [String: TableCache.Entry]) {
+    for name in droppedTables { known[name] = nil }
+    for (name, editor) in tables.entries { known[name] = editor.written }
   }
 
   // MARK: Catalog
 
   private func flushTrees() throws(StoreError) {
-    if tables.count == 1, let (name, editor) = tables.first {
-      try write(editor, name)
-    } else {
-      for (name, editor) in tables.sorted(by: { $0.key < $1.key }) { try write(editor, name) }
-    }
-    for (name, editor) in keyTrees.sorted(by: { $0.key < $1.key }) {
+    for (name, editor) in tables.entries { try write(editor, name) }
+    for (name, editor) in keyTrees.entries {
       let root = try editor.flush()
       if root != writtenRoots[name] {
         try put(.keyTree(root), Catalog.key(name))

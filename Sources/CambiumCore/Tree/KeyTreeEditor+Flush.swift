@@ -35,6 +35,10 @@ extension KeyTreeEditor {
     let node = page.node
     let first = page.kind == .keyLeaf ? 0 : 1
     guard node.count - first >= 2 else { return }
+    let leastByteCount = 64 / (node.count - 1)
+    guard node.slot(first).suffixLength >= leastByteCount,
+      node.slot(node.count - 1).suffixLength >= leastByteCount
+    else { return }
     let low = node.key(first, header: page.cellHeader)
     let high = node.key(node.count - 1, header: page.cellHeader)
     let shared = low.withUnsafeBytes { low in
