@@ -240,15 +240,17 @@ void cambium_keep_in_children(int descriptor) {
 
 // MARK: Waiting
 
-int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_nanoseconds) {
+int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_nanoseconds,
+                       bool is_shared) {
 #if defined(__linux__)
   struct timespec timeout = {timeout_nanoseconds / 1000000000, timeout_nanoseconds % 1000000000};
-  long result = syscall(SYS_futex, word, FUTEX_WAIT, expected,
+  long result = syscall(SYS_futex, word, is_shared ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, expected,
                         timeout_nanoseconds < 0 ? NULL : &timeout, NULL, 0);
   return result == 0 ? 0 : errno;
 #else
   (void)word;
   (void)expected;
+  (void)is_shared;
   struct timespec pause = {0, 1000000};
   if (timeout_nanoseconds >= 0 && timeout_nanoseconds < pause.tv_nsec) {
     pause.tv_nsec = timeout_nanoseconds;
@@ -258,11 +260,12 @@ int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_
 #endif
 }
 
-void cambium_futex_wake(const uint32_t *word) {
+void cambium_futex_wake(const uint32_t *word, bool is_shared) {
 #if defined(__linux__)
-  syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+  syscall(SYS_futex, word, is_shared ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 #else
   (void)word;
+  (void)is_shared;
 #endif
 }
 

@@ -109,11 +109,13 @@ bool cambium_close_in_children(int descriptor);
 void cambium_keep_in_children(int descriptor);
 
 /// Sleeps while `*word == expected`, at most `timeout_nanoseconds` (negative: for ever). 0 when
-/// woken, otherwise an `errno`. Works between processes.
-int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_nanoseconds);
+/// woken, otherwise an `errno`. Works between processes if all who use the word say `is_shared`; within
+/// one it costs less without.
+int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_nanoseconds,
+                       bool is_shared);
 
-/// Wakes every waiter of `word`, in all processes.
-void cambium_futex_wake(const uint32_t *word);
+/// Wakes every waiter of `word`, in all processes if it `is_shared`.
+void cambium_futex_wake(const uint32_t *word, bool is_shared);
 
 /// The boot this system runs in, 16 bytes; two boots never share one. False where unknown.
 bool cambium_boot_identity(uint8_t identity[16]);

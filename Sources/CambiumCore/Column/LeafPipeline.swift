@@ -208,10 +208,11 @@ final class LeafPipeline: @unchecked Sendable {
   // MARK: Sleeping
 
   private func sleep(_ word: UnsafeMutablePointer<Atomic<UInt32>>, while value: UInt32) {
-    _ = cambium_futex_wait(UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), value, -1)
+    _ = cambium_futex_wait(
+      UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), value, -1, false)
   }
 
   private func wake(_ word: UnsafeMutablePointer<Atomic<UInt32>>) {
-    cambium_futex_wake(UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self))
+    cambium_futex_wake(UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), false)
   }
 }

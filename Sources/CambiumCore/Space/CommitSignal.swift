@@ -33,6 +33,10 @@ package final class CommitSignal: @unchecked Sendable {
     words.deallocate()
   }
 
+  private var isShared: Bool { owner != nil }
+  private var futexWord: UnsafePointer<UInt32> {
+    UnsafeRawPointer(count).assumingMemoryBound(to: UInt32.self)
+  }
   private var count: UnsafeMutablePointer<Atomic<UInt32>> { words }
   private var waiterCount: UnsafeMutablePointer<Atomic<UInt32>> { words + 1 }
 
@@ -40,7 +44,7 @@ package final class CommitSignal: @unchecked Sendable {
   package func raise() {
     count.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
     guard waiterCount.pointee.load(ordering: .sequentiallyConsistent) > 0 else { return }
-    cambium_futex_wake(UnsafeRawPointer(count).assumingMemoryBound(to: UInt32.self))
+    cambium_futex_wake(futexWord, isShared)
   }
 
   /// Waits until `condition` holds, asking it again after each ``raise()``, at most
@@ -57,8 +61,7 @@ package final class CommitSignal: @unchecked Sendable {
       // A wait is cut at an hour, so that the sum below cannot overflow.
       let left = min(seconds, 3600) * 1_000_000_000 + attoseconds / 1_000_000_000
       if left <= 0 { return }
-      _ = cambium_futex_wait(
-        UnsafeRawPointer(count).assumingMemoryBound(to: UInt32.self), seen, left)
+      _ = cambium_futex_wait(futexWord, seen, left, isShared)
     }
   }
 }

@@ -103,11 +103,11 @@ final class ParallelParts: @unchecked Sendable {
     while true {
       let done = done.pointee.load(ordering: .acquiring)
       if done == count { return }
-      _ = cambium_futex_wait(futexWord, done, -1)
+      _ = cambium_futex_wait(futexWord, done, -1, false)
     }
   }
 
-  private func wakeCaller() { cambium_futex_wake(futexWord) }
+  private func wakeCaller() { cambium_futex_wake(futexWord, false) }
 
   private var futexWord: UnsafePointer<UInt32> {
     UnsafeRawPointer(done).assumingMemoryBound(to: UInt32.self)

@@ -114,13 +114,13 @@ final class SharedMemory: @unchecked Sendable {
   /// Sleeps while the word at `offset` is `seen`, at most `timeoutNanoseconds`.
   func sleep(_ offset: Int, while seen: UInt32, timeoutNanoseconds: Int64) {
     _ = cambium_futex_wait(
-      (base + offset).assumingMemoryBound(to: UInt32.self), seen, timeoutNanoseconds)
+      (base + offset).assumingMemoryBound(to: UInt32.self), seen, timeoutNanoseconds, true)
   }
 
   /// Raises the word at `offset` and wakes those who sleep on it.
   func raise(_ offset: Int) {
     word(offset).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    cambium_futex_wake((base + offset).assumingMemoryBound(to: UInt32.self))
+    cambium_futex_wake((base + offset).assumingMemoryBound(to: UInt32.self), true)
   }
 
   // MARK: Identity
