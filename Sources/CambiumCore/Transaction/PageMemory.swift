@@ -4,16 +4,26 @@ import Synchronization
 ///
 /// The system's allocator keeps small blocks at hand only: of a page's size each one is searched for,
 /// split off and joined again, which cost a small commit a tenth of its instructions. All databases of
-/// the process share what is kept, about half a megabyte at most. Any thread.
+/// the process share what is kept, about half a megabyte at most.
+///
+/// Any thread. Nobody waits: while another thread looks at what is kept, the allocator serves, and so it
+/// does for good in a process that was forked at such a moment.
 enum PageMemory {
   /// Memory that nobody uses, and whose pointer therefore may go from thread to thread: unchecked.
-  private struct Block: @unchecked Sendable {
+  fileprivate struct Block: @unchecked Sendable {
     let start: UnsafeMutableRawPointer
   }
 
-  private struct Spares {
+  struct Spares {
     /// The last ones that came back, by how many whole kilobytes they have.
-    var blocks: [[Block]] = Array(repeating: [], count: largestStep + 1)
+    fileprivate var blocks: [[Block]] = Array(repeating: [], count: largestStep + 1)
+
+    /// Keeps `block` for later; false when there are enough of its size.
+    fileprivate mutating func keep(_ block: Block, _ step: Int) -> Bool {
+      guard blocks[step].count < spareCount else { return false }
+      blocks[step].append(block)
+      return true
+    }
   }
 
   private static let stepByteCount = 1 << 10
@@ -21,7 +31,7 @@ enum PageMemory {
   private static let largestStep = 16
   /// How many blocks of a size are kept.
   private static let spareCount = 4
-  private static let spares = Mutex(Spares())
+  static let spares = Mutex(Spares())
 
   private static func step(_ byteCount: Int) -> Int {
     (byteCount + stepByteCount - 1) / stepByteCount
@@ -30,7 +40,9 @@ enum PageMemory {
   /// At least `byteCount` bytes with anything in them, aligned to 64.
   static func take(byteCount: Int) -> UnsafeMutableRawPointer {
     let step = step(byteCount)
-    if step <= largestStep, let spare = spares.withLock({ $0.blocks[step].popLast() }) {
+    if step <= largestStep,
+      let spare = spares.withLockIfAvailable({ $0.blocks[step].popLast() }) ?? nil
+    {
       return spare.start
     }
     return .allocate(byteCount: step * stepByteCount, alignment: 64)
@@ -39,13 +51,7 @@ enum PageMemory {
   /// Takes back what ``take(byteCount:)`` gave for `byteCount`.
   static func giveBack(_ start: UnsafeMutableRawPointer, byteCount: Int) {
     let (block, step) = (Block(start: start), step(byteCount))
-    let isKept =
-      step <= largestStep
-      && spares.withLock { spares in
-        guard spares.blocks[step].count < spareCount else { return false }
-        spares.blocks[step].append(block)
-        return true
-      }
-    if !isKept { start.deallocate() }
+    if step <= largestStep, spares.withLockIfAvailable({ $0.keep(block, step) }) == true { return }
+    start.deallocate()
   }
 }
