@@ -103,6 +103,29 @@ public struct Ring {
 
 /// How a process meets its end.
 public enum Killing {
+  /// Runs `body`, and leaves word beside the file at `path` of what it throws: nobody hears what a
+  /// process says that was to be killed and met another end.
+  public static func leavingWord(at path: String, _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch {
+      try? String(describing: error)
+        .write(toFile: "\(path).\(getpid())\(suffix)", atomically: true, encoding: .utf8)
+      throw error
+    }
+  }
+
+  private static let suffix = ".lastword"
+
+  /// What processes have said of the file at `path`.
+  public static func lastWords(at path: String) -> [String] {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+    let files = try? FileManager.default.contentsOfDirectory(
+      at: folder, includingPropertiesForKeys: nil)
+    return (files ?? []).filter { $0.path.hasSuffix(suffix) }
+      .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
+  }
+
   /// Kills this process after so long, whatever it does then.
   public static func after(microseconds: UInt32) {
     Thread {

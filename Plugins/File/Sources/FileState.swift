@@ -104,6 +104,12 @@ struct FileState: Sendable {
 }
 
 extension HeadSector {
+  /// Whether this slot holds the version of `other`, settled in the epoch that follows.
+  func isNextEpoch(of other: HeadSector) -> Bool {
+    isSettled && !isVolatile && head.version == other.head.version
+      && head.epoch == other.head.epoch &+ 1
+  }
+
   /// Whether this slot holds the version of `other`, settled.
   func isCleanCopy(of other: HeadSector) -> Bool {
     isSettled && !isVolatile && head == other.head

@@ -188,6 +188,7 @@ extension FileStore {
       return
     }
     try ensureCountable()
+    if let epoch = settledEpoch() { return beginEpoch(epoch) }
     let recovered = try whatWasRecovered(condition)
     let (newest, slotHead) = state.withLock { ($0.newest, $0.slots[recovered.slot]) }
     for extent in recovered.extents {
@@ -205,9 +206,14 @@ extension FileStore {
     var head = newest
     head.head.epoch += 1
     try settle(head)
+    beginEpoch(head.head.epoch)
+  }
+
+  /// Says to all that what was recovered is on the medium.
+  private func beginEpoch(_ epoch: UInt64) {
     state.withLock { state in
       state.recovered = nil
-      state.newest.head.epoch = head.head.epoch
+      state.newest.head.epoch = epoch
       state.newest.isVolatile = false
       memory.publish(state.newest, sector)
       state.seenLive = memory.liveWord
@@ -227,14 +233,32 @@ extension FileStore {
     }
   }
 
+  /// The epoch in which the recovered version is settled already; nil when it is not.
+  ///
+  /// A process may have died after it had done all but say so.
+  private func settledEpoch() -> UInt64? {
+    state.withLock { state in
+      guard !state.mark.isVolatile, state.mark.version == state.newest.head.version,
+        let head = state.slots[state.mark.slot], head.isNextEpoch(of: state.newest)
+      else { return nil }
+      return head.head.epoch
+    }
+  }
+
   /// What recovery accepted: found when this store opened, or found now because another process that
   /// did has left without writing.
+  ///
+  /// A process that died while it settled the version may have written the slot that is written next; it
+  /// is written again.
   private func whatWasRecovered(
     _ condition: SharedMemory.Condition
   ) throws(StoreError) -> FileState.Recovered {
     if let known = state.withLock({ $0.recovered }) { return known }
+    let slots = state.withLock { state in
+      state.slots.map { $0.flatMap { $0.isNextEpoch(of: state.newest) ? nil : $0 } }
+    }
     let recovery = try Recovery(
-      slots: state.withLock { $0.slots }, live: memory.knownHead(sector),
+      slots: slots, live: memory.knownHead(sector),
       wasPoisoned: condition == .recoveredAfterFailure, identity: sector, device: device,
       path: path, fileByteCount: try FileOpening.fileByteCount(device, path: path))
     guard let recovered = recovery.recovered,

@@ -1,9 +1,10 @@
 import CambiumCore
-import CambiumFile
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import CambiumFile
 
 /// Several processes on one file, some of which are killed.
 ///
@@ -142,6 +143,59 @@ struct SharedProcessTests {
     while hasWritten.withLock({ !$0 }) { try await Task.sleep(for: .milliseconds(1)) }
     try Ring(database).check()
     #expect(try database.snapshot().version == 2)
+  }
+
+  /// What of a recovery reaches the others before who writes it dies.
+  enum Said: String, CaseIterable { case nothing, whatIsDurable }
+
+  @Test(arguments: Said.allCases, [Durability.full, .relaxed])
+  func `a process that dies while it settles what was recovered stops nobody`(
+    said: Said, durability: Durability
+  ) async throws {
+    try Ring(Database(store: FileStore(path: path))).make()
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = path as String, isRelaxed = (durability == .relaxed) as Bool] in
+      let database = try Database(store: FileStore(path: path))
+      for index in 0..<3 as Range<UInt8> {
+        let transaction = try database.beginWrite()
+        try transaction.setValue("last", [index])
+        _ = try transaction.commit(durability: isRelaxed ? .relaxed : .full)
+      }
+      kill(getpid(), SIGKILL)
+    }
+    // Whoever opens it first recovers it, and writes nothing.
+    let first = try FileStore(path: path)
+    #expect(first.memory.condition == .recovered)
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = path as String, hasSaid = (said == .whatIsDurable) as Bool] in
+      let store = try FileStore(path: path)
+      let memory = store.memory
+      let live = memory.bytes(SharedLayout.live, 8)
+      let heads = memory.bytes(SharedLayout.liveHeads, 2 * FileLayout.sectorByteCount)
+      let durable = memory.bytes(SharedLayout.durable, 8)
+      let marks = memory.bytes(SharedLayout.durableMarks, 2 * SharedLayout.durableMarkByteCount)
+      let condition = memory.condition
+      try store.beginWrite().abort()
+      memory.put(live, at: SharedLayout.live)
+      memory.put(heads, at: SharedLayout.liveHeads)
+      if !hasSaid {
+        memory.put(durable, at: SharedLayout.durable)
+        memory.put(marks, at: SharedLayout.durableMarks)
+      }
+      memory.condition = condition
+      kill(getpid(), SIGKILL)
+    }
+    let database = try Database(store: FileStore(path: path))
+    #expect(try database.snapshot().value("last") == [2])
+    var generator = SeededGenerator(seed: 1)
+    try Ring(database).turn(&generator)
+    try Ring(database).check()
+    #expect(try database.verify().findings == [])
+    try database.close()
+    try first.close()
+    let reopened = try Database(store: FileStore(path: path))
+    try Ring(reopened).check()
+    #expect(try reopened.snapshot().value("last") == [2])
   }
 
   @Test func `a store that was opened before a fork is refused in the child`() async throws {

@@ -24,6 +24,7 @@ import Testing
       let watcher =
         Bool.random(using: &generator) ? try Database(store: FileStore(path: path)) : nil
       await killAll(&generator)
+      try #require(Killing.lastWords(at: path) == [])
       killCount += Self.processCount
       let database = try watcher ?? Database(store: FileStore(path: path))
       try Ring(database).check()
@@ -55,10 +56,12 @@ import Testing
           await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = path as String, seed = seed as UInt64, delay = delay as UInt32] in
             Killing.after(microseconds: delay)
-            if seed % 3 == 0 {
-              try Ring.watch(path, seed: seed)
-            } else {
-              try Ring.work(path, seed: seed, count: .max)
+            try Killing.leavingWord(at: path) {
+              if seed % 3 == 0 {
+                try Ring.watch(path, seed: seed)
+              } else {
+                try Ring.work(path, seed: seed, count: .max)
+              }
             }
           }
         }
