@@ -31,7 +31,7 @@ struct WriterQueueWhiteBoxTests {
         self.queue.leave()
         done.signal()
       }.start()
-      while queue.sleeperCount.load(ordering: .sequentiallyConsistent) == sleeping { usleep(100) }
+      while queue.sleeperCount.load(ordering: .sequentiallyConsistent) == sleeping { sched_yield() }
       return done
     }
   }
@@ -83,7 +83,8 @@ struct WriterQueueWhiteBoxTests {
       var isInside = false
       var violations = 0
     }
-    let (queue, shared) = (WriterQueue(), Shared())
+    let (course, shared) = (Course(), Shared())
+    let queue = course.queue
     let turnCount = 4000 / threadCount
     let done = DispatchGroup()
     for index in 0..<threadCount {
@@ -96,13 +97,13 @@ struct WriterQueueWhiteBoxTests {
           shared.isInside = true
           shared.count += 1
           switch Int.random(in: 0..<100, using: &random) {
-          case 0: usleep(1500)
+          case 0: course.clock.now.add(2_000_000, ordering: .relaxed)
           case 1..<5: sched_yield()
           default: break
           }
           shared.isInside = false
           queue.leave()
-          if Int.random(in: 0..<50, using: &random) == 0 { usleep(200) }
+          if Int.random(in: 0..<50, using: &random) == 0 { sched_yield() }
         }
         done.leave()
       }.start()

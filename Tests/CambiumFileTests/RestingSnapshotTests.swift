@@ -139,6 +139,18 @@ struct RestingSnapshotTests {
     #expect(try bench.pinned() == [])
   }
 
+  @Test(arguments: [false, true])
+  func `a transaction begins at the newest version, whatever rests`(inMemory: Bool) throws {
+    let bench = try Bench(inMemory: inMemory)
+    try bench.commit()
+    try bench.read()
+    try bench.commit(by: 1)
+    let transaction = try bench.databases[0].beginWrite()
+    #expect(transaction.baseVersion == 2)
+    #expect(try bench.pinned() == [1, 2])
+    transaction.rollback()
+  }
+
   @Test func `a transaction that begins at a version at rest keeps it when it is let go`() throws {
     let bench = try Bench()
     try bench.commit()

@@ -180,12 +180,18 @@ enum FilePaths {
 /// No clock decides: a process that was stopped, or whose machine was, has waited no longer for that.
 final class Patience {
   private var looksLeft = 2000
+  private let pause: () -> Void
+
+  /// `pause` passes the time between two looks.
+  init(pause: @escaping () -> Void = { PosixFiles.pause(nanoseconds: 1_000_000) }) {
+    self.pause = pause
+  }
 
   /// Waits a moment; false when there is no more patience.
   func goOn() -> Bool {
     guard looksLeft > 0 else { return false }
     looksLeft -= 1
-    PosixFiles.pause(nanoseconds: 1_000_000)
+    pause()
     return true
   }
 }

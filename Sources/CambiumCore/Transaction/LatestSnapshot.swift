@@ -22,8 +22,9 @@ final class LatestSnapshot: Sendable {
     var pinned: Version?
     /// What is older does not come to rest.
     var oldest: Version = 0
-    /// Whether the newest version was read, as far as is known here, and the one before it.
+    /// Whether a reader has pinned the version that this database published last, or a later one.
     var isRead = false
+    /// Whether the version was read that a commit has just superseded.
     var wasRead = false
     var isClosed = false
 

@@ -2,8 +2,6 @@
 struct NameList<Value> {
   private(set) var entries: [(name: String, value: Value)] = []
 
-  var isEmpty: Bool { entries.isEmpty }
-
   /// Where `name` is, or would be.
   private func position(of name: String) -> (index: Int, isFound: Bool) {
     var (low, high) = (0, entries.count)

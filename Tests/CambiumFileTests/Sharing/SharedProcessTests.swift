@@ -146,15 +146,23 @@ struct SharedProcessTests {
   }
 
   /// What of a recovery reaches the others before who writes it dies.
-  enum Said: String, CaseIterable { case nothing, whatIsDurable }
+  enum Said: Int, CaseIterable { case nothing, whatIsDurable, theEpochToo }
+  /// What was recovered, and who writes next.
+  struct Situation: Sendable {
+    var isRelaxed: Bool
+    var isNewcomer: Bool
+    static let all = [true, false].flatMap { isRelaxed in
+      [true, false].map { Situation(isRelaxed: isRelaxed, isNewcomer: $0) }
+    }
+  }
 
-  @Test(arguments: Said.allCases, [Durability.full, .relaxed])
+  @Test(arguments: Said.allCases, Situation.all)
   func `a process that dies while it settles what was recovered stops nobody`(
-    said: Said, durability: Durability
+    said: Said, situation: Situation
   ) async throws {
     try Ring(Database(store: FileStore(path: path))).make()
     await #expect(processExitsWith: .signal(SIGKILL)) {
-      [path = path as String, isRelaxed = (durability == .relaxed) as Bool] in
+      [path = path as String, isRelaxed = situation.isRelaxed as Bool] in
       let database = try Database(store: FileStore(path: path))
       for index in 0..<3 as Range<UInt8> {
         let transaction = try database.beginWrite()
@@ -163,33 +171,37 @@ struct SharedProcessTests {
       }
       kill(getpid(), SIGKILL)
     }
-    // Whoever opens it first recovers it, and writes nothing.
+    // Whoever opens the file first recovers it, and writes nothing.
     let first = try FileStore(path: path)
     #expect(first.memory.condition == .recovered)
     await #expect(processExitsWith: .signal(SIGKILL)) {
-      [path = path as String, hasSaid = (said == .whatIsDurable) as Bool] in
+      [path = path as String, said = said.rawValue as Int] in
       let store = try FileStore(path: path)
       let memory = store.memory
+      let mark = memory.bytes(SharedLayout.durable, 8)
+      let marks = memory.bytes(SharedLayout.durableMarks, 2 * SharedLayout.durableMarkByteCount)
       let live = memory.bytes(SharedLayout.live, 8)
       let heads = memory.bytes(SharedLayout.liveHeads, 2 * FileLayout.sectorByteCount)
-      let durable = memory.bytes(SharedLayout.durable, 8)
-      let marks = memory.bytes(SharedLayout.durableMarks, 2 * SharedLayout.durableMarkByteCount)
       let condition = memory.condition
       try store.beginWrite().abort()
-      memory.put(live, at: SharedLayout.live)
-      memory.put(heads, at: SharedLayout.liveHeads)
-      if !hasSaid {
-        memory.put(durable, at: SharedLayout.durable)
-        memory.put(marks, at: SharedLayout.durableMarks)
-      }
       memory.condition = condition
+      if said < Said.theEpochToo.rawValue {
+        memory.put(heads, at: SharedLayout.liveHeads)
+        memory.put(live, at: SharedLayout.live)
+      }
+      if said < Said.whatIsDurable.rawValue {
+        memory.put(marks, at: SharedLayout.durableMarks)
+        memory.put(mark, at: SharedLayout.durable)
+      }
       kill(getpid(), SIGKILL)
     }
-    let database = try Database(store: FileStore(path: path))
+    let store = situation.isNewcomer ? try FileStore(path: path) : first
+    let database = try Database(store: store)
     #expect(try database.snapshot().value("last") == [2])
     var generator = SeededGenerator(seed: 1)
     try Ring(database).turn(&generator)
     try Ring(database).check()
+    #expect(store.memory.condition == .clean)
     #expect(try database.verify().findings == [])
     try database.close()
     try first.close()

@@ -1,0 +1,98 @@
+import CambiumCore
+
+/// What the first write after a crash does before all else.
+extension FileStore {
+  /// Writes again what recovery accepted, so that the medium has it for certain, and gives it a new
+  /// epoch.
+  ///
+  /// Both slots hold the recovered version when this returns. The accepted slot is written first and
+  /// synced with the pages: after a failed sync the system may show bytes that the medium never got,
+  /// and the other slot may be the only one there.
+  func settleRecovered() throws(StoreError) {
+    let condition = memory.condition
+    guard condition == .recovered || condition == .recoveredAfterFailure else {
+      state.withLock { $0.recovered = nil }
+      return
+    }
+    try ensureCountable()
+    if let epoch = settledEpoch() { return beginEpoch(epoch) }
+    let recovered = try whatWasRecovered(condition)
+    let (newest, slotHead) = state.withLock { ($0.newest, $0.slots[recovered.slot]) }
+    for extent in recovered.extents {
+      let page = try device.readPage(at: extent.byteOffset, byteCount: extent.byteCount, path: path)
+      try device.perform(path: path) { device throws(DeviceError) in
+        try device.write(page.page.buffer, at: extent.byteOffset)
+      }
+    }
+    try writeLastBlockAgain()
+    if let slotHead {
+      try writeSlot(recovered.slot, slotHead)
+    }
+    try syncDevice()
+    state.withLock { $0.mark.slot = recovered.slot }
+    var head = newest
+    head.head.epoch += 1
+    try settle(head)
+    beginEpoch(head.head.epoch)
+  }
+
+  /// Says to all that what was recovered is on the medium.
+  private func beginEpoch(_ epoch: UInt64) {
+    state.withLock { state in
+      state.recovered = nil
+      state.newest.head.epoch = epoch
+      state.newest.isVolatile = false
+      memory.publish(state.newest, sector)
+      state.seenLive = memory.liveWord
+    }
+    memory.condition = .clean
+  }
+
+  /// Sees to it that the file is as long on the medium as it looks.
+  ///
+  /// A failed sync may have lost its end like any other bytes, zeros that no page covers among them.
+  private func writeLastBlockAgain() throws(StoreError) {
+    let end = state.withLock { $0.fileByteCount }
+    let count = FileLayout.blockByteCount
+    let block = try device.readPage(at: end - count, byteCount: count, path: path)
+    try device.perform(path: path) { device throws(DeviceError) in
+      try device.write(block.page.buffer, at: end - count)
+    }
+  }
+
+  /// The epoch in which the recovered version is settled already; nil when it is not.
+  ///
+  /// A process may have died after it had done all but say so.
+  private func settledEpoch() -> UInt64? {
+    state.withLock { state in
+      guard !state.mark.isVolatile, state.mark.version == state.newest.head.version,
+        let head = state.slots[state.mark.slot], head.isNextEpoch(of: state.newest)
+      else { return nil }
+      return head.head.epoch
+    }
+  }
+
+  /// What recovery accepted: found when this store opened, or found now because another process that
+  /// did has left without writing.
+  ///
+  /// A process that died while it settled the version may have written the slot that is written next; it
+  /// is written again.
+  private func whatWasRecovered(
+    _ condition: SharedMemory.Condition
+  ) throws(StoreError) -> FileState.Recovered {
+    if let known = state.withLock({ $0.recovered }) { return known }
+    let slots = state.withLock { state in
+      state.slots.map { $0.flatMap { $0.isNextEpoch(of: state.newest) ? nil : $0 } }
+    }
+    let recovery = try Recovery(
+      slots: slots, live: memory.knownHead(sector),
+      wasPoisoned: condition == .recoveredAfterFailure, identity: sector, device: device,
+      path: path, fileByteCount: try FileOpening.fileByteCount(device, path: path))
+    guard let recovered = recovery.recovered,
+      recovery.newest.head == state.withLock({ $0.newest.head })
+    else {
+      throw .damaged(Damage(.head, "the version that was recovered cannot be found again"))
+    }
+    return recovered
+  }
+}
