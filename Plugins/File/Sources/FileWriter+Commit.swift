@@ -99,15 +99,14 @@ extension FileWriter {
   /// that the page need not know its own place.
   private func foldFreeMap() throws(StoreError) -> FreeMapDirectory? {
     let threshold = store.options.foldAfterRecordCount
-    let (records, durable) = store.state.withLock { state in
-      // Recovery may need every record since the version in the slot, and the heads that are kept with
-      // them; of scratch data there is none.
-      (state.records, state.heldMark.isVolatile ? base.version : state.heldMark.slotVersion)
+    // Recovery may need every later record, and the heads that are kept with them.
+    let (records, settled) = store.state.withLock { state in
+      (state.records, min(base.version, state.heldMark.settledVersion))
     }
     var regionCount = Int.max
     if !rebuildsFreeMap {
-      // Those behind the durable version stay, however many they are.
-      guard records.count > threshold, records[threshold - 1].version <= durable else {
+      // Those behind it stay, however many they are.
+      guard records.count > threshold, records[threshold - 1].version <= settled else {
         return nil
       }
       regionCount = records.count > 16 * threshold ? 64 : records.count > 4 * threshold ? 8 : 2
@@ -126,7 +125,7 @@ extension FileWriter {
       if !old.isNone { giveUp(old.extent) }
     }
     let complete = directory.completeVersion(newest: base.version)
-    directory.retired = min(complete, durable, store.oldestSpaceVersion(newest: base.version))
+    directory.retired = min(complete, settled, store.oldestSpaceVersion(newest: base.version))
     let retiring = records.filter { $0.version <= directory.retired }
     for record in retiring {
       for part in record.parts { giveUp(part.extent) }

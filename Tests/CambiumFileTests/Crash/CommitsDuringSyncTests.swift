@@ -12,6 +12,7 @@ struct CommitsDuringSyncTests {
   private func open(_ device: SimulatedDevice) throws(StoreError) -> FileStore {
     var options = CrashSettings.options(device)
     options.foldAfterRecordCount = 1
+    options.largestSingleSyncByteCount = 1 << 20
     return try FileStore(path: "simulated", options: options)
   }
 
@@ -51,6 +52,33 @@ struct CommitsDuringSyncTests {
     #expect(reading.content == content)
     #expect(try reopened.check(reachable: reading.extents) == [])
     _ = try Self.commit(reopened, .full, seed: seed)
+    try store.close()
+  }
+
+  @Test(arguments: 0..<12 as Range<UInt64>)
+  func `records that show who waited together after that to be whole are kept while they are needed`(
+    seed: UInt64
+  ) throws {
+    try FileOpening.create(on: device, codec: nil, path: "simulated")
+    let store = try open(device)
+    for step in 0..<5 + seed % 4 { _ = try Self.commit(store, .none, seed: seed + step) }
+    device.duringNextSync {
+      for step in 0..<4 as Range<UInt64> { _ = try? Self.commit(store, .relaxed, seed: step) }
+    }
+    try store.sync()
+    let version = try Self.commit(store, .relaxed, seed: seed + 100)
+    let operationCount = device.operationCount
+    try store.makeDurable(version)
+    // One write of a head, one sync: the commits before it are proven by their records.
+    #expect(device.operationCount == operationCount + 2)
+    for step in 0..<6 as Range<UInt64> {
+      _ = try Self.commit(store, .relaxed, seed: seed + 200 + step)
+      // The power fails, and all that was written is on the medium.
+      let reopened = try open(SimulatedDevice(device.bytes))
+      #expect(try reopened.newestHead().version == version)
+      let reading = try FakeTree.read(reopened.newestHead().root, reopened)
+      #expect(try reopened.check(reachable: reading.extents) == [])
+    }
     try store.close()
   }
 

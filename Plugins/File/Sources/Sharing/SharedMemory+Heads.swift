@@ -26,6 +26,13 @@ extension DurableMark {
   /// The store's own pages that were given up by versions up to this one may be used again.
   var reusableVersion: Version { isVolatile && !isBeingSynced ? .max : version }
 
+  /// Recovery looks at no record of versions up to this one: only at those behind the version that
+  /// the slot holds or is about to hold, and at none of scratch data.
+  var settledVersion: Version {
+    guard isVolatile else { return slotVersion }
+    return isBeingSynced ? version : .max
+  }
+
   /// After `head` was synced in `slot`, where its checksum is `link`.
   init(inSlot slot: Int, _ head: HeadSector, link: UInt64) {
     self.init(
