@@ -26,9 +26,16 @@ struct FileOpening {
       {
         try create(on: device, codec: options.codec, path: path)
       }
+      let memory = options.memory ?? SharedMemory()
+      if options.joins {
+        let number = FileNumber(device: 0, inode: 0)
+        let opening = try FileOpening(
+          path: path, options: options, joining: device, number, memory)
+        guard let opening else { throw .inUse(path: path, holder: "others") }
+        return opening
+      }
       return try FileOpening(
-        path: path, options: options, device: device, memory: options.memory ?? SharedMemory(),
-        lockFile: options.memory)
+        path: path, options: options, device: device, memory: memory, lockFile: options.memory)
     }
     // Whoever was there may have left meanwhile; then the next try finds the file free.
     let patience = Patience()
@@ -152,7 +159,7 @@ struct FileOpening {
 
   /// Opens a file that others use; nil when the lock file is not theirs.
   private init?(
-    path: String, options: FileStoreOptions, joining device: PosixDevice, _ number: FileNumber,
+    path: String, options: FileStoreOptions, joining device: any Device, _ number: FileNumber,
     _ memory: SharedMemory
   ) throws(StoreError) {
     self.path = path

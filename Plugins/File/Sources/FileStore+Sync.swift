@@ -12,7 +12,11 @@ extension FileStore {
       return
     }
     try ensureWritable()
-    try withSlots { () throws(StoreError) in try syncNewest() }
+    try withSlots { () throws(StoreError) in
+      // Nothing is written once the file may be somebody else's.
+      try ensureWritable()
+      try syncNewest()
+    }
   }
 
   /// Runs `body` while nobody else writes slots, with what the slots hold and what is durable.
@@ -23,6 +27,7 @@ extension FileStore {
       _ = try lockSharedSlots(waits: true)
       defer { unlockSharedSlots() }
       try followSlots()
+      try endForeignHead()
       return try body()
     }
   }
@@ -34,6 +39,7 @@ extension FileStore {
       guard try lockSharedSlots(waits: false) else { return false }
       defer { unlockSharedSlots() }
       try followSlots()
+      try endForeignHead()
       try body()
       return true
     } ?? false
@@ -86,6 +92,7 @@ extension FileStore {
   func writeSlot(
     _ slot: Int, _ head: HeadSector, isSynced: Bool = false
   ) throws(StoreError) -> UInt64 {
+    announceHead()
     let offset = FileLayout.headOffsets[slot]
     var block = head.stored(in: sector, at: HeadSector.place(atByte: offset))
     block += [UInt8](repeating: 0, count: FileLayout.blockByteCount - block.count)

@@ -315,6 +315,7 @@ public final class FileStore: PageStore {
       if memory.condition != .clean {
         try withSlots { () throws(StoreError) in try settleRecovered() }
       }
+      try endForeignHeadIfFree()
       return try withOpenState { state throws(StoreError) in
         try followLiveHead(&state)
         try followFileEnd(&state)

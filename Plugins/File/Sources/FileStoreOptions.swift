@@ -38,6 +38,8 @@ public struct FileStoreOptions: Sendable {
   /// What stands in for the lock file when the device is the caller's: it outlives a store as the lock
   /// file outlives a process that is killed.
   var memory: SharedMemory?
+  /// Whether there is somebody who uses the caller's device, of whom `memory` speaks.
+  var joins = false
   /// So many bytes of a commit are gathered before they are written.
   package var gatheredByteCount = 1 << 20
   /// More than this behind what is used is cut off at close, to a quarter of it; in ordinary operation

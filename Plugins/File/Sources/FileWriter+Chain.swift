@@ -19,7 +19,7 @@ extension FileWriter {
     let limit = store.options.chainLimit
     let place = store.state.withLock { state -> HeadPlace? in
       let mark = state.heldMark
-      guard mark.next > 0, !mark.isVolatile, mark.version == base.version,
+      guard mark.next >= store.sector.firstBlock, !mark.isVolatile, mark.version == base.version,
         mark.version - mark.slotVersion < limit,
         state.space.reserve(byteCount: byteCount, behindFrontAt: mark.next),
         let extent = state.space.allocateInFront(unitCount: Self.headUnitCount)
@@ -85,6 +85,7 @@ extension FileWriter {
     // Before the head is written, so that a full medium is found out in time.
     try store.growAhead(to: outcome.head.byteCount + FileLayout.blockByteCount)
     putHead(stored, place.extent)
+    store.announceHead()
     do throws(StoreError) {
       try flush()
     } catch {
@@ -123,5 +124,6 @@ extension FileStore {
       throw error
     }
     try syncDevice()
+    memory.headWriter = 0
   }
 }

@@ -49,6 +49,8 @@ struct HeadSector: Hashable, Sendable {
   static let versionLimit: UInt64 = (1 << 48) - 1
   /// One past the highest epoch and sequence number.
   static let countLimit: UInt64 = .max >> 1
+  /// One past the highest number of a block.
+  static let blockLimit = 1 << 42
   /// How far the numbers of a head that is written on stay below their limits.
   ///
   /// Counting never gets there; only a crafted file does.
@@ -140,8 +142,8 @@ struct HeadSector: Hashable, Sendable {
     let next = bytes.load(Field.next, as: UInt64.self)
     guard flags & ~(Field.settled | Field.volatile) == 0,
       uuidHigh == identity.uuidHigh, uuidLow == identity.uuidLow,
-      blocks >= UInt64(identity.firstBlock), blocks < 1 << 42,
-      next == 0 || next >= UInt64(identity.firstBlock), next < 1 << 42,
+      blocks >= UInt64(identity.firstBlock), blocks < UInt64(Self.blockLimit),
+      next == 0 || next >= UInt64(identity.firstBlock), next < UInt64(Self.blockLimit),
       head.version < Self.versionLimit, durable <= head.version,
       head.epoch < Self.countLimit, sequence < Self.countLimit
     else { return nil }

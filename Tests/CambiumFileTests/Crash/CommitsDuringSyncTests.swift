@@ -56,9 +56,11 @@ struct CommitsDuringSyncTests {
   }
 
   @Test(arguments: 0..<12 as Range<UInt64>)
-  func `records that show who waited together after that to be whole are kept while they are needed`(
-    seed: UInt64
-  ) throws {
+  func
+    `records that show who waited together after that to be whole are kept while they are needed`(
+      seed: UInt64
+    ) throws
+  {
     try FileOpening.create(on: device, codec: nil, path: "simulated")
     let store = try open(device)
     for step in 0..<5 + seed % 4 { _ = try Self.commit(store, .none, seed: seed + step) }

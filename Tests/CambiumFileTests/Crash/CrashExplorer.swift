@@ -50,7 +50,7 @@ struct CrashExplorer {
       }
       let next = CrashRun<Work>(
         killing: run, after: count, isEarly: Bool.random(using: &generator),
-        seed: generator.next())
+        joins: Bool.random(using: &generator), seed: generator.next())
       try next.run()
       try explore(next, from: count, depth: depth - 1)
     }

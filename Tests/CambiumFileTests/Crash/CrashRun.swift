@@ -67,6 +67,8 @@ final class CrashRun<Work: CrashWork> {
   private let memory: SharedMemory
   private let timer = IdleTimer { 0 }
   private var pins: [Pin] = []
+  /// Whether there were others beside the process that was killed, so that nothing is recovered.
+  private var joins = false
 
   /// As much of the shared memory as outlives those who use it.
   private static var trailByteCount: Int { SharedLayout.Process.first }
@@ -92,7 +94,9 @@ final class CrashRun<Work: CrashWork> {
   /// Work of a process that comes after `first` was killed when it had done `count` operations.
   ///
   /// `isEarly`: right after the last of them, before anything was said of it in the shared memory.
-  init(killing first: CrashRun, after count: Int, isEarly: Bool, seed: UInt64) {
+  /// `joins`: others have the file open all the time.
+  init(killing first: CrashRun, after count: Int, isEarly: Bool, joins: Bool, seed: UInt64) {
+    self.joins = joins
     device = SimulatedDevice(first.device, killedAfter: count)
     settings = CrashSettings(
       commitCount: 3, durabilities: first.settings.durabilities,
@@ -105,6 +109,8 @@ final class CrashRun<Work: CrashWork> {
     published = first.published.filter { $0.operationCount <= moment }
     memory = SharedMemory()
     memory.put(first.trail[moment], at: 0)
+    // Nobody is left who held anything.
+    memory.clearUsers()
     trail = Array(first.trail.prefix(count))
     watch()
   }
@@ -174,6 +180,8 @@ final class CrashRun<Work: CrashWork> {
     options.timer = timer
     options.settleDelayNanoseconds = 0
     options.memory = memory
+    options.joins = joins
+    joins = false
     let state = memory.condition
     let opened = Result<FileStore, StoreError> { () throws(StoreError) in
       try FileStore(path: "simulated", options: options)

@@ -106,8 +106,11 @@ struct ProcessTable: Sendable {
   }
 
   /// Whether the slot was that of a dead process, and is free now.
+  ///
+  /// The pins of who died over a head last until that head is dead, too: should it be found after a
+  /// crash, what it leads to must be there.
   private func clearIfDead(_ slot: Int) -> Bool {
-    guard !isAlive(slot) else { return false }
+    guard !isAlive(slot), memory.headWriter != UInt32(slot) + 1 else { return false }
     clear(slot)
     return true
   }

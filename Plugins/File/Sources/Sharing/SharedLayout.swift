@@ -10,7 +10,7 @@
 /// What is before the words identifies the file and the boot this memory speaks of.
 enum SharedLayout {
   static let magicBytes: [UInt8] = [0x43, 0x6d, 0x62, 0x4c, 0x6f, 0x63, 0x6b, 0x0a]
-  static let version: UInt32 = 5
+  static let version: UInt32 = 6
 
   static let magic = 0
   static let layout = magic + 8
@@ -38,6 +38,9 @@ enum SharedLayout {
   static let pinLimit = pinChanges + 4
   /// How many bytes commits have written since the last sync.
   static let unsynced = 160
+  /// The process slot, plus one, of who writes a head of which the durable mark does not tell yet; zero
+  /// for nobody.
+  static let headWriter = 168
 
   /// Twice the newest version, plus which of the two live heads is it; all ones for none.
   static let live = 192

@@ -118,7 +118,9 @@ extension SharedMemory {
       let offset =
         SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount
       let bytes = StoredBytes(bytes(offset, SharedLayout.durableMarkByteCount))
-      guard bytes.load(56, as: UInt64.self) == bytes.checksum(before: 56) else { continue }
+      guard bytes.load(56, as: UInt64.self) == bytes.checksum(before: 56),
+        bytes.load(16, as: UInt64.self) == word
+      else { continue }
       let flags = bytes.load(24, as: UInt64.self)
       let mark = DurableMark(
         version: bytes.load(0, as: UInt64.self), slot: Int(flags & 1),
@@ -128,14 +130,26 @@ extension SharedMemory {
         link: bytes.load(48, as: UInt64.self))
       // As in a slot: a crafted number leaves no room to count on.
       guard mark.version < HeadSector.versionLimit, mark.sequence < HeadSector.countLimit,
-        mark.slotVersion <= mark.version
+        mark.slotVersion <= mark.version, (0..<HeadSector.blockLimit).contains(mark.next)
       else { continue }
       return mark
     }
     return nil
   }
 
-  /// Says what is durable.
+  /// The process slot, plus one, of who writes a head of which the durable mark does not tell yet; zero
+  /// for nobody.
+  ///
+  /// To be changed by the holder of the slots' lock: whoever gets that lock and finds somebody here
+  /// knows that this one has died over it.
+  var headWriter: UInt32 {
+    get { word(SharedLayout.headWriter).pointee.load(ordering: .sequentiallyConsistent) }
+    set {
+      word(SharedLayout.headWriter).pointee.store(newValue, ordering: .sequentiallyConsistent)
+    }
+  }
+
+  /// Says what is durable, and that no other head is being written.
   ///
   /// For the holder of the slots' lock, or of the file alone.
   func publish(_ mark: DurableMark) {
@@ -154,5 +168,6 @@ extension SharedMemory {
       bytes.bytes,
       at: SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount)
     longWord(SharedLayout.durable).pointee.store(word, ordering: .sequentiallyConsistent)
+    headWriter = 0
   }
 }

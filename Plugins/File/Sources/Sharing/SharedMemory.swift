@@ -171,6 +171,12 @@ final class SharedMemory: @unchecked Sendable {
       clear(from: 0)
       longWord(SharedLayout.live).pointee.store(.max, ordering: .relaxed)
     }
+    clearUsers()
+    if !isKnown { put(signature(identity, number), at: 0) }
+  }
+
+  /// Lists no users any more, and nothing of what they hold.
+  func clearUsers() {
     for offset in [SharedLayout.lastWriter, SharedLayout.pinLimit, SharedLayout.commits + 4] {
       word(offset).pointee.store(0, ordering: .relaxed)
     }
@@ -183,7 +189,6 @@ final class SharedMemory: @unchecked Sendable {
       longWord(SharedLayout.Pin.offset(entry) + SharedLayout.Pin.low).pointee.store(
         .max, ordering: .relaxed)
     }
-    if !isKnown { put(signature(identity, number), at: 0) }
   }
 
   /// Fills with zeros what begins at `offset`, a multiple of eight.

@@ -1,0 +1,189 @@
+import CambiumCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CambiumFile
+
+/// A process is killed between writing a head and saying so, another one goes on, and the power fails.
+///
+/// The first one is played by a store that does as much as that and no more.
+struct ForeignHeadTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("a.cambium") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// What the one that dies was about to do.
+  enum Death: CaseIterable {
+    case settling, smallCommit, largeCommit, chainedCommit, scratchData, endOfScratchData
+  }
+
+  private func open() throws(StoreError) -> FileStore {
+    var options = FileStoreOptions()
+    // Nothing happens in the background.
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    options.timer = IdleTimer { 0 }
+    return try FileStore(path: path, options: options)
+  }
+
+  /// Writes a head as `death` says and leaves it at that.
+  private func die(_ death: Death, _ store: FileStore) throws {
+    switch death {
+    case .settling, .endOfScratchData:
+      try writeHead(store) { $0.isSettled = true }
+    case .scratchData:
+      try writeHead(store) { $0.isVolatile = true }
+    case .smallCommit, .largeCommit, .chainedCommit:
+      var generator = SeededGenerator(seed: 99)
+      let writer = try #require(try store.beginWrite() as? FileWriter)
+      let (root, _) = try FakeTree.change(writer, store, changeCount: 40, generator: &generator)
+      #expect(death != .chainedCommit || writer.headPlace != nil)
+      _ = try? writer.commit(root: root, metadata: []) { outcome throws(StoreError) in
+        if death == .chainedCommit {
+          try writeChainedHead(outcome.head, writer, store)
+        } else {
+          try writer.flush()
+          try writeHead(store, outcome.head) { $0.isSettled = death == .largeCommit }
+        }
+        // Not what a dead process does, but nothing of it is stored.
+        throw .closed(path: path)
+      }
+      writer.abort()
+    }
+  }
+
+  private func writeHead(
+    _ store: FileStore, _ head: HeadSector? = nil, _ change: (inout HeadSector) -> Void
+  ) throws(StoreError) {
+    try store.withSlots { () throws(StoreError) in
+      let (mark, newest) = store.state.withLock { ($0.mark, $0.newest) }
+      var head = head ?? newest
+      head.sequence = mark.sequence + 1
+      head.durable = mark.version
+      head.chain(link: 0, next: head.head.version == mark.version ? mark.next : 0)
+      change(&head)
+      if head.isSettled { head.durable = head.head.version }
+      try store.writeSlot(1 - mark.slot, head)
+      try store.syncDevice()
+    }
+  }
+
+  private func writeChainedHead(
+    _ head: HeadSector, _ writer: FileWriter, _ store: FileStore
+  ) throws(StoreError) {
+    guard let place = writer.headPlace else { throw .closed(path: path) }
+    var head = head
+    head.sequence = place.mark.sequence
+    head.durable = place.mark.version
+    head.isVolatile = false
+    head.link = place.mark.link
+    let offset = place.extent.byteOffset
+    let stored = head.stored(in: store.sector, at: HeadSector.place(atByte: offset))
+    #expect(stored.withUnsafeBytes { store.buffer.replace($0, at: offset) })
+    try store.withSlots { () throws(StoreError) in
+      store.announceHead()
+      try writer.flush()
+      try store.syncDevice()
+    }
+  }
+
+  /// The store as it opens on what the medium holds now, after a power failure.
+  private func afterPowerFailure(_ name: String) throws -> FileStore {
+    let copy = folder.file(name)
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    return try FileStore(path: copy, options: FileStoreOptions())
+  }
+
+  private func expectWhole(_ store: FileStore, _ content: FakeTree.Content) throws {
+    let reading = try FakeTree.read(store.newestHead().root, store)
+    #expect(reading.content == content)
+    #expect(try store.check(reachable: reading.extents) == [])
+    try store.commitChanges(3, seed: 5)
+    try store.close()
+  }
+
+  @Test(arguments: Death.allCases, 1...3)
+  func `what others commit after that is what a power failure leaves`(
+    death: Death, commitCount: Int
+  ) throws {
+    let (survivor, dying) = (try open(), try open())
+    // The next head may be chained.
+    for seed in 0..<4 as Range<UInt64> { try survivor.commitChanges(40, seed: seed) }
+    if death == .endOfScratchData {
+      for seed in 4..<7 as Range<UInt64> { try survivor.commitChanges(40, seed: seed, .none) }
+    }
+    try die(death, dying)
+    for seed in 0..<commitCount {
+      let (version, content) = try survivor.commitChanges(60, seed: 50 + UInt64(seed))
+      let found = try afterPowerFailure("b\(seed)")
+      #expect(try found.newestHead().version == version)
+      try expectWhole(found, content)
+    }
+  }
+
+  @Test(arguments: [Death.settling, .smallCommit, .largeCommit, .chainedCommit])
+  func `what others make durable later takes nothing from what is durable`(death: Death) throws {
+    let (survivor, dying) = (try open(), try open())
+    var durable = try survivor.commitChanges(40, seed: 1)
+    durable = try survivor.commitChanges(40, seed: 2)
+    try die(death, dying)
+    for seed in 3..<9 as Range<UInt64> {
+      try survivor.commitChanges(60, seed: seed, .relaxed)
+      let found = try afterPowerFailure("b\(seed)")
+      #expect(try found.newestHead().version == durable.version)
+      try expectWhole(found, durable.content)
+    }
+  }
+
+  @Test(arguments: Death.allCases)
+  func `when all are killed the next one finds what was published`(death: Death) throws {
+    let (survivor, dying) = (try open(), try open())
+    for seed in 0..<3 as Range<UInt64> { try survivor.commitChanges(40, seed: seed) }
+    if death == .endOfScratchData { try survivor.commitChanges(40, seed: 4, .none) }
+    try die(death, dying)
+    let (version, content) = try survivor.commitChanges(40, seed: 50, .relaxed)
+    // As the lock file of this boot says.
+    let memory = SharedMemory()
+    memory.put(survivor.memory.bytes(0, SharedLayout.Process.first), at: 0)
+    let live = try #require(memory.knownHead(survivor.sector))
+    let slots = try FileOpening.readSlots(survivor.device, identity: survivor.sector, path: path)
+    let recovery = try Recovery(
+      slots: slots, live: live, wasPoisoned: false, identity: survivor.sector,
+      device: survivor.device, path: path,
+      fileByteCount: FileOpening.fileByteCount(survivor.device, path: path))
+    #expect(recovery.newest.head.version == version)
+    #expect(try FakeTree.read(recovery.newest.head.root, survivor).content == content)
+  }
+
+  @Test func `what is mended leaves others alone who write a head and live`() throws {
+    let (first, second) = (try open(), try open())
+    try first.commitChanges(40, seed: 1, .relaxed)
+    try first.withSlots { () throws(StoreError) in
+      first.announceHead()
+      let slots = try FileOpening.readSlots(first.device, identity: first.sector, path: path)
+      try second.commitChanges(40, seed: 2, .relaxed)
+      #expect(
+        try FileOpening.readSlots(first.device, identity: first.sector, path: path) == slots)
+      #expect(first.memory.headWriter == UInt32(first.slot) + 1)
+    }
+    try second.sync()
+    #expect(first.memory.headWriter == 0)
+  }
+
+  @Test func `the pins of who died over a head last until that is gone`() throws {
+    let store = try open()
+    var dying: SharedMemory? = try SharedMemory(path: path)
+    let memory = try SharedMemory(path: path)
+    let table = ProcessTable(memory: memory)
+    let slot = try #require(try dying.map { try ProcessTable(memory: $0).join(label: "d") } ?? nil)
+    memory.headWriter = UInt32(slot) + 1
+    // Its descriptor closes, as at the death of a process, and with it the lock goes.
+    dying = nil
+    table.clearDead(besides: store.slot)
+    #expect(table.isUsed(slot))
+    try store.sync()
+    table.clearDead(besides: store.slot)
+    #expect(!table.isUsed(slot))
+  }
+}
