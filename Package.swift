@@ -35,7 +35,8 @@ let package = Package(
 
     // Page stores.
     .target(
-      name: "CambiumMemory", dependencies: ["CambiumCore"], path: "Plugins/Memory/Sources"),
+      name: "CambiumMemory", dependencies: ["CambiumCore", "CPlatform"],
+      path: "Plugins/Memory/Sources"),
     .target(
       name: "CambiumFile", dependencies: ["CambiumCore", "CPlatform"],
       path: "Plugins/File/Sources"),

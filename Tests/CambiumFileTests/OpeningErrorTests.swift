@@ -76,6 +76,27 @@ struct OpeningErrorTests {
     try expectRefusal(.notAStore(path: path, reason: "it does not begin like one"))
   }
 
+  @Test(arguments: [false, true])
+  func `an empty file that may only be read is no store`(readersShare: Bool) throws {
+    try Data().write(to: URL(fileURLWithPath: path))
+    var options = FileStoreOptions(isReadOnly: true)
+    options.readersShare = readersShare
+    #expect(throws: StoreError.notAStore(path: path, reason: "it is empty")) {
+      try FileStore(path: path, options: options)
+    }
+  }
+
+  @Test func `a link that leads nowhere is no file`() throws {
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: folder.file("missing.cambium"))
+    #expect(
+      throws: StoreError.notAFile(path: path, found: "a symbolic link that leads nowhere")
+    ) { try FileStore(path: path) }
+    #expect(throws: StoreError.notFound(path: path)) {
+      try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))
+    }
+  }
+
   @Test func `an empty file becomes a store`() throws {
     try Data().write(to: URL(fileURLWithPath: path))
     #expect(throws: StoreError.notAStore(path: path, reason: "it is empty")) {

@@ -51,7 +51,9 @@ struct FileOpening {
         if let opening { return opening }
         _ = device.lock(byte: SharedLayout.DataByte.life, .unlocked)
         if !patience.goOn() {
-          throw .inUse(path: path, holder: "a process whose lock file was deleted")
+          throw .inUse(
+            path: path,
+            holder: "a process that opened it by another name, or whose lock file was deleted")
         }
       case .onlyReading:
         return try FileOpening(
@@ -144,8 +146,13 @@ struct FileOpening {
     path: String, options: FileStoreOptions, alone device: PosixDevice, _ number: FileNumber
   ) throws(StoreError) {
     // Looked at before there is one to write to: a file that cannot be opened gets no lock file.
-    _ = try Self.readIdentity(device, options, path: path)
-    let lockFile = try SharedMemory(path: path)
+    let (sector, _) = try Self.readIdentity(device, options, path: path)
+    var lockFile = try SharedMemory(path: path)
+    if !lockFile.matches(sector, number), !ProcessTable(memory: lockFile).entries.isEmpty {
+      // Their file had this name. They go on with a lock file that has no name any more.
+      PosixFiles.remove(SharedMemory.path(for: path))
+      lockFile = try SharedMemory(path: path)
+    }
     do throws(StoreError) {
       try self.init(
         path: path, options: options, device: device, memory: lockFile, lockFile: lockFile, number)

@@ -21,12 +21,19 @@ enum FilePaths {
       let (device, isNew, isWritable) = try openForSharing(path: path, options: options)
       let role = try enter(device, isWritable: isWritable, path: path, patience)
       // The file may have been replaced while it was being opened; the lock is on what was opened.
-      guard let role, let number = device.fileNumber(),
+      guard let role else { continue }
+      guard let number = device.fileNumber(),
         case .file(number, let byteCount) = PosixFiles.kind(of: path)
-      else { continue }
+      else {
+        if patience.goOn() { continue }
+        throw StoreError(DeviceError(operation: "lock", code: PosixFiles.wouldBlock), path: path)
+      }
       if byteCount > 0 { return (device, number, role) }
       // An empty file has no users yet; somebody else who opens it makes a store of it.
-      guard role == .alone else { continue }
+      guard role == .alone else {
+        if patience.goOn() { continue }
+        throw .notAStore(path: path, reason: "it is empty")
+      }
       if options.isReadOnly { throw .notAStore(path: path, reason: "it is empty") }
       let created = try fill(device, isNew: isNew, path: path, codec: options.codec)
       guard let number = created.fileNumber() else { continue }
@@ -128,7 +135,12 @@ enum FilePaths {
       case .success(let descriptor): return (PosixDevice(descriptor: descriptor), true)
       case .failure(let error):
         // Somebody else was quicker.
-        if error.code == PosixFiles.exists { return try open(path: path, isReadOnly: false) }
+        if error.code == PosixFiles.exists {
+          if case .missing = PosixFiles.kind(of: path) {
+            throw .notAFile(path: path, found: "a symbolic link that leads nowhere")
+          }
+          return try open(path: path, isReadOnly: false)
+        }
         if error.code == PosixFiles.missing { throw .parentNotFound(path: path) }
         throw StoreError(DeviceError(operation: "create", code: error.code), path: path)
       }

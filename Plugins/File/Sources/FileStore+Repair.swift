@@ -45,6 +45,10 @@ extension FileStore {
   ///
   /// Its head is settled first, so that recovery needs none of the records that are lost here.
   func rebuildFreeMap(reachable: [Extent]) throws(StoreError) {
+    try withSlots { () throws(StoreError) in
+      try syncNewest()
+      if let head = try unsettledHead() { try settle(head) }
+    }
     let base = try takeTurn { state throws(StoreError) in
       try state.forgetFreeMap(reachable: reachable, firstBlock: sector.firstBlock)
     }

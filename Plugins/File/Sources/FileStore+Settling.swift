@@ -23,7 +23,8 @@ extension FileStore {
   /// Settles the durable version if it is the newest and no commit came lately; when to come back
   /// otherwise.
   ///
-  /// An error poisons the store, and the next write says so.
+  /// An error poisons the store, and the next write says so. Where somebody else is at the slots nobody
+  /// waits: the one thread of all stores must not, and that one may be stopped.
   private func settleWhenIdle(now: Int64) -> Int64? {
     let due = state.withLock { state -> Int64? in
       if state.settleDue > now { return state.settleDue }
@@ -31,15 +32,20 @@ extension FileStore {
       return nil
     }
     if let due { return due }
-    try? withSlots { () throws(StoreError) in
+    let hadSlots = try? withSlotsIfFree { () throws(StoreError) in
       guard let head = try unsettledHead() else { return }
       try settle(head)
     }
-    return nil
+    if hadSlots != false { return nil }
+    return state.withLock { state in
+      if state.isSettlingScheduled { return nil }
+      state.isSettlingScheduled = true
+      return now + options.settleDelayNanoseconds
+    }
   }
 
   /// The newest version's head if it is durable and no slot says so yet.
-  private func unsettledHead() throws(StoreError) -> HeadSector? {
+  func unsettledHead() throws(StoreError) -> HeadSector? {
     if isForked || memory.condition != .clean { return nil }
     return try state.withLock { state throws(StoreError) in
       guard !state.isClosed, !state.isPoisoned else { return nil }

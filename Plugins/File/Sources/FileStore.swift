@@ -240,8 +240,9 @@ public final class FileStore: PageStore {
   /// Waits until the newest version is above `version`, the store is closed or the time is up, and
   /// returns the newest version then.
   ///
-  /// Commits of other processes count.
+  /// Commits of other processes count. A forked child does not wait.
   public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
+    if isForked { return memory.liveVersion ?? 0 }
     commits.wait(timeoutNanoseconds: timeoutNanoseconds) {
       memory.liveVersion ?? 0 > version || state.withLock { $0.isClosed }
     }
@@ -313,7 +314,11 @@ public final class FileStore: PageStore {
       try ensureCountable()
       // Only the first write has something to mend; others need not wait for a sync.
       if memory.condition != .clean {
-        try withSlots { () throws(StoreError) in try settleRecovered() }
+        try withSlots { () throws(StoreError) in
+          // Closing may have come while this waited.
+          try ensureWritable()
+          try settleRecovered()
+        }
       }
       try endForeignHeadIfFree()
       return try withOpenState { state throws(StoreError) in

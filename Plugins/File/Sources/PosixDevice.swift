@@ -114,9 +114,9 @@ final class PosixDevice: Device {
     cambium_file_lock(descriptor, offset, 1, mode.rawValue, waits)
   }
 
-  /// How somebody else's open description has locked a byte; unlocked if that cannot be found out.
-  func lockOfOthers(byte offset: Int64) -> LockMode {
-    LockMode(rawValue: cambium_file_lock_of_others(descriptor, offset)) ?? .unlocked
+  /// How somebody else's open description has locked a byte; nil if that cannot be found out.
+  func lockOfOthers(byte offset: Int64) -> LockMode? {
+    LockMode(rawValue: cambium_file_lock_of_others(descriptor, offset))
   }
 
   /// How a byte is locked; the numbers are those of the platform layer.
@@ -236,10 +236,26 @@ enum PosixFiles {
 
   static func remove(_ path: String) { unlink(path) }
 
+  /// Gives the file at `path` the name `target` as well, which must not be taken.
+  static func link(_ path: String, to target: String) throws(DeviceError) {
+    #if canImport(Glibc)
+      let result = Glibc.link(path, target)
+    #elseif canImport(Musl)
+      let result = Musl.link(path, target)
+    #else
+      let result = Darwin.link(path, target)
+    #endif
+    guard result == 0 else { throw DeviceError(operation: "create", code: errno) }
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let end = path.lastIndex(of: "/") else { return "." }
+    return end == path.startIndex ? "/" : String(path[..<end])
+  }
+
   /// Makes a rename in the folder of `path` survive power loss.
   static func syncFolder(of path: String) throws(DeviceError) {
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
-    let descriptor = try open(folder ?? ".", .read).get()
+    let descriptor = try open(folder(of: path), .read).get()
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw DeviceError(operation: "sync", code: errno) }
   }
@@ -256,8 +272,7 @@ enum PosixFiles {
   static func canShareMemory(beside path: String) -> Bool {
     let lockPath = SharedMemory.path(for: path)
     if access(lockPath, R_OK | W_OK) == 0 { return true }
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
-    return errno == ENOENT && access(folder ?? ".", W_OK | X_OK) == 0
+    return errno == ENOENT && access(folder(of: lockPath), W_OK | X_OK) == 0
   }
 
   /// The time of the system's clock, as coarse as it is cheap to get.

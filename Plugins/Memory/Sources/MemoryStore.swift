@@ -1,3 +1,4 @@
+import CPlatform
 import CambiumCore
 import Synchronization
 
@@ -15,6 +16,7 @@ public final class MemoryStore: PageStore {
   public let boundCodec: (any PageCodec)?
   private let content: MemoryContent
   private let isClosed = Atomic(false)
+  private let forkCount = cambium_fork_count()
 
   /// Opens the store called `name`, or makes it; without a name, makes a private one.
   ///
@@ -52,7 +54,12 @@ public final class MemoryStore: PageStore {
       codec: content.codec, isReadOnly: false)
   }
 
+  /// Whether this process is the child of the one that opened the store: its locks may be held for ever,
+  /// by threads that are not there.
+  private var isForked: Bool { forkCount != cambium_fork_count() }
+
   private func ensureOpen() throws(StoreError) {
+    if isForked { throw .forked(path: identity.path) }
     if isClosed.load(ordering: .acquiring) { throw .closed(path: identity.path) }
   }
 
@@ -70,7 +77,7 @@ public final class MemoryStore: PageStore {
 
   /// Whether what `pin` holds is still the newest version; takes no lock.
   public func isNewest(_ pin: Pin) -> Bool {
-    content.isNewest(pin.head.version) && !isClosed.load(ordering: .acquiring)
+    content.isNewest(pin.head.version) && !isForked && !isClosed.load(ordering: .acquiring)
   }
 
   /// The page at `reference`, lent without a copy for as long as its version is pinned, also when the
@@ -97,7 +104,8 @@ public final class MemoryStore: PageStore {
   /// Waits until the newest version is above `version`, the store is closed or the time is up, and
   /// returns the newest version then.
   public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
-    content.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds) {
+    if isForked { return version }
+    return content.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds) {
       isClosed.load(ordering: .acquiring)
     }
   }
@@ -119,6 +127,7 @@ public final class MemoryStore: PageStore {
   ///
   /// What the memory holds goes with the last store of its name. Closing twice is allowed.
   public func close() throws(StoreError) {
+    if isForked { return }
     isClosed.store(true, ordering: .releasing)
     content.wakeWaiters()
   }

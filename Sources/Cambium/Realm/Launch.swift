@@ -50,7 +50,7 @@ struct Launch {
     }
   }
 
-  /// Puts a copy of the seed to `path` in one step, so that nobody sees half a file.
+  /// Puts a copy of the seed to `path` in one step, so that nobody sees half a file, also after a crash.
   private func copySeed(to path: String) throws(StoreError) {
     guard let seed = configuration.seedFilePath else { return }
     guard FileManager.default.fileExists(atPath: seed.path) else {
@@ -59,12 +59,11 @@ struct Launch {
     let draft = path + ".seeding-\(UUID().uuidString)"
     do {
       try FileManager.default.copyItem(atPath: seed.path, toPath: draft)
-      try FileManager.default.moveItem(atPath: draft, toPath: path)
     } catch {
       try? FileManager.default.removeItem(atPath: draft)
-      // Another process may have put the file there meanwhile.
-      if FileManager.default.fileExists(atPath: path) { return }
       throw .parentNotFound(path: path)
     }
+    // Where another process has put the file there meanwhile, that one stays.
+    _ = try FileStore.name(draft: draft, as: path)
   }
 }

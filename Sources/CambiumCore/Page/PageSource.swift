@@ -59,6 +59,9 @@ public final class PageSource: @unchecked Sendable {
     return try untrustedPage(reference, kind)
   }
 
+  /// Whether a new source would find room for pages that this one reads again and again.
+  var isOutworn: Bool { held?.isOutworn ?? false }
+
   /// Hints that all of a page will be read next, if it is mapped.
   func prefetch(_ reference: PageReference) {
     guard let base, !reference.isDirty,

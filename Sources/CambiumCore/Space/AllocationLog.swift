@@ -90,14 +90,4 @@ package struct AllocationLog: Sendable {
     unitCount -= extent.unitCount
     return true
   }
-
-  /// Forgets everything, keeping memory for the next write.
-  package mutating func removeAll() {
-    entries.removeAll(keepingCapacity: entries.count < 4096)
-    if hasPositions { positions.removeAll() }
-    hasPositions = false
-    expected = 0
-    count = 0
-    unitCount = 0
-  }
 }

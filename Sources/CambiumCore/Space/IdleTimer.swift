@@ -47,22 +47,17 @@ package final class IdleTimer: Sendable {
   ) -> Bool {
     // The lock may be held for ever, by a thread that is not there.
     if forkCount != cambium_fork_count() { return false }
-    let mustStart = state.withLock { state in
-      state.entries.append(Entry(call: call, due: due))
-      let mustStart = clock == nil && !state.isThreadRunning
-      if mustStart { state.isThreadRunning = true }
-      return mustStart
-    }
-    wake.raise()
-    guard mustStart else { return true }
-    let hasStarted = startThread()
-    if !hasStarted {
-      state.withLock { state in
-        state.isThreadRunning = false
-        state.entries.removeAll()
+    let isScheduled = state.withLock { state in
+      if clock == nil, !state.isThreadRunning {
+        // It waits for the lock. Nobody else may count on it before it is there.
+        state.isThreadRunning = startThread()
+        if !state.isThreadRunning { return false }
       }
+      state.entries.append(Entry(call: call, due: due))
+      return true
     }
-    return hasStarted
+    if isScheduled { wake.raise() }
+    return isScheduled
   }
 
   private func startThread() -> Bool {

@@ -19,7 +19,9 @@ public struct DatabaseOptions: Hashable, Sendable {
   /// any number.
   ///
   /// What is pinned and was changed since is kept: this tells of a snapshot that was forgotten, in
-  /// place of a store that grows. The newest version counts if somebody reads it.
+  /// place of a store that grows. The newest version counts if somebody reads it. What another process,
+  /// or another database over the same store, keeps in between reads counts, too, for half a second at
+  /// most, and so does the version that a sync is making durable: the limit is for tens of versions.
   public var maximumNumberOfActiveVersions: Int?
 
   /// The default of every option.

@@ -1,3 +1,4 @@
+import CPlatform
 import Synchronization
 
 /// The snapshot of the newest version that a database last handed out.
@@ -37,14 +38,22 @@ final class LatestSnapshot: Sendable {
 
   private let state = Mutex(State())
   private let timer: IdleTimer
+  private let forkCount = cambium_fork_count()
   /// How long it takes from one look to the next.
   static let lookNanoseconds: Int64 = 250_000_000
 
   init(timer: IdleTimer) { self.timer = timer }
 
+  /// Whether this process is the child of the one that made this: the lock may be held for ever, by a
+  /// thread that is not there.
+  private var isForked: Bool { forkCount != cambium_fork_count() }
+
   /// The snapshot handed out last, if there is still one; it need not be the newest.
+  ///
+  /// Nil in a forked child, which the store then refuses.
   @inline(__always) var known: Snapshot? {
-    state.withLock { state in
+    if isForked { return nil }
+    return state.withLock { state in
       if let resting = state.resting {
         state.wasUsed = true
         return resting
@@ -55,7 +64,8 @@ final class LatestSnapshot: Sendable {
 
   /// The pin of `head`, if its version rests.
   func restingPin(of head: Head) -> Pin? {
-    state.withLock { state in
+    if isForked { return nil }
+    return state.withLock { state in
       guard let resting = state.resting, resting.pin.head == head else { return nil }
       return resting.pin
     }
@@ -122,15 +132,19 @@ final class LatestSnapshot: Sendable {
     }
   }
 
-  /// Lets go of what rests if `condition` says so.
-  private func end(where condition: (inout State) -> Bool) {
+  /// Lets go of what rests if `condition` says so; whether it does.
+  @discardableResult
+  private func end(where condition: (inout State) -> Bool) -> Bool {
+    if isForked { return false }
     // Its pin ends when the lock is free again.
-    let ended: Snapshot? = state.withLock { state in
-      guard condition(&state), let ended = state.resting.take() else { return nil }
+    let (isOver, ended): (Bool, Snapshot?) = state.withLock { state in
+      guard condition(&state) else { return (false, nil) }
+      guard let ended = state.resting.take() else { return (true, nil) }
       if ended.version >= state.oldest { state.know(ended) }
-      return ended
+      return (true, ended)
     }
     withExtendedLifetime(ended) {}
+    return isOver
   }
 
   private func watch() {
@@ -145,18 +159,19 @@ final class LatestSnapshot: Sendable {
     }
   }
 
-  /// Lets go of what rests if it is not the newest any more or nobody has asked for it lately; when
-  /// to look again, if at all.
+  /// Lets go of what rests if it is not the newest any more, nobody has asked for it lately, or who
+  /// begins to read is better off with a new one; when to look again, if at all.
   private func look(now: Int64) -> Int64? {
     let resting = state.withLock { $0.resting }
-    let isNewest = resting.map { $0.source.store.isNewest($0.pin) } ?? false
-    end { state in
+    let mayStay =
+      resting.map { $0.source.store.isNewest($0.pin) && !$0.source.isOutworn } ?? false
+    let isOver = end { state in
       // Another one that came meanwhile has been used just now.
-      let isKept = state.resting != nil && state.wasUsed && (isNewest || state.resting !== resting)
+      let isKept = state.resting != nil && state.wasUsed && (mayStay || state.resting !== resting)
       state.wasUsed = false
       state.isWatched = isKept
       return !isKept
     }
-    return state.withLock { $0.isWatched } ? now + Self.lookNanoseconds : nil
+    return isOver ? nil : now + Self.lookNanoseconds
   }
 }

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumMemory
 import Foundation
 import Synchronization
 import TestSupport
@@ -219,6 +220,38 @@ struct SharedProcessTests {
       // The parent's turn is its own still.
       writer.abort()
       try store.close()
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a database that was opened before a fork is refused in the child, whatever threads did`(
+    isFile: Bool
+  ) async throws {
+    let child = folder.file("child.cambium")
+    await #expect(processExitsWith: .success) {
+      [child = child as String, isFile = isFile as Bool] in
+      let store: any PageStore = isFile ? try FileStore(path: child) : MemoryStore(name: child)
+      let database = try Database(store: store)
+      let ended = Atomic(false)
+      // Within every call it holds a lock for a moment.
+      Thread {
+        while !ended.load(ordering: .relaxed) { _ = try? database.snapshot() }
+      }.start()
+      for _ in 0..<40 {
+        let status = ForkedChild.status {
+          do throws(StoreError) {
+            _ = try database.snapshot()
+            return 1
+          } catch {
+            guard error == .forked(path: child) else { return 2 }
+          }
+          guard (try? database.beginWrite()) == nil else { return 3 }
+          return (try? database.close()) == nil ? 4 : 0
+        }
+        #expect(status == 0)
+      }
+      ended.store(true, ordering: .relaxed)
+      try database.close()
     }
   }
 }

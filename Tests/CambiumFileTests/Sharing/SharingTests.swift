@@ -224,12 +224,102 @@ struct SharingTests {
     try commit(first, seed: 1)
     try FileManager.default.removeItem(atPath: path + ".lock")
     #expect(
-      throws: StoreError.inUse(path: path, holder: "a process whose lock file was deleted")
+      throws: StoreError.inUse(
+        path: path,
+        holder: "a process that opened it by another name, or whose lock file was deleted")
     ) { try open() }
     // Who is in goes on.
     let written = try commit(first, seed: 2)
     try first.close()
     #expect(try content(open()) == written)
+  }
+
+  @Test func `who opens a file by a symbolic link shares it with who does not`() throws {
+    let first = try open()
+    try commit(first, seed: 1)
+    let link = folder.file("link.cambium")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    let second = try FileStore(path: link)
+    let written = try commit(second, seed: 2)
+    #expect(try content(first) == written)
+    try second.close()
+    try commit(first, seed: 3)
+  }
+
+  @Test func `a file in the place of one that was renamed while it was open is another one`() throws
+  {
+    let first = try open()
+    for seed in 0..<5 as Range<UInt64> { try commit(first, seed: seed) }
+    let renamed = folder.file("b.cambium")
+    try FileManager.default.moveItem(atPath: path, toPath: renamed)
+    let second = try open()
+    var written: [FakeTree.Content] = []
+    for (index, store) in [first, second].enumerated() {
+      var generator = SeededGenerator(seed: UInt64(index))
+      let writer = try store.beginWrite()
+      let (root, content) = try FakeTree.change(
+        writer, store, changeCount: 20, generator: &generator)
+      // The other one begins, commits and syncs meanwhile.
+      let other = index == 0 ? second : first
+      try commit(other, seed: 7)
+      try commit(other, seed: 8, .relaxed)
+      try other.sync()
+      _ = try writer.publish(root: root, durability: .full, metadata: [])
+      written.append(content)
+    }
+    written[0] = try content(first)
+    for (store, expected) in zip([first, second], written) {
+      #expect(try content(store) == expected)
+      try store.close()
+    }
+    for (file, expected) in zip([renamed, path], written) {
+      let store = try FileStore(path: file)
+      let reading = try FakeTree.read(store.newestHead().root, store)
+      #expect(reading.content == expected)
+      #expect(try store.check(reachable: reading.extents) == [])
+    }
+  }
+
+  @Test func `no timer waits for who is at the slots`() throws {
+    let time = Mutex<Int64>(0)
+    let timer = IdleTimer { time.withLock { $0 } }
+    let first = try open { $0.timer = timer }
+    let second = try open()
+    try commit(first, seed: 1)
+    time.withLock { $0 = 10_000_000_000 }
+    let fired = DispatchSemaphore(value: 0)
+    try second.withSlots { () throws(StoreError) in
+      Thread {
+        timer.fire()
+        fired.signal()
+      }.start()
+      #expect(fired.wait(timeout: .now() + .seconds(60)) == .success)
+    }
+    let isSettled = { (path: String) throws in
+      try FileStore.inspect(path: path).slots.contains {
+        $0?.head.version == 1 && $0?.isSettled == true
+      }
+    }
+    #expect(try !isSettled(path))
+    // It comes back to it.
+    time.withLock { $0 = 20_000_000_000 }
+    timer.fire()
+    #expect(try isSettled(path))
+  }
+
+  @Test func `nobody waits to call the roll`() throws {
+    let first = try open()
+    let second = try open()
+    let joining = try SharedMemory(path: path)
+    #expect(joining.file?.lock(byte: SharedLayout.LockByte.processes, .exclusive) == 0)
+    let committed = DispatchSemaphore(value: 0)
+    Thread { [self] in
+      _ = try? commit(first, seed: 1)
+      committed.signal()
+    }.start()
+    #expect(committed.wait(timeout: .now() + .seconds(60)) == .success)
+    _ = joining.file?.lock(byte: SharedLayout.LockByte.processes, .unlocked)
+    #expect(try second.newestHead().version == 1)
   }
 
   @Test func `another layout of the lock file is refused in one line`() throws {

@@ -54,11 +54,13 @@ struct ProcessTable: Sendable {
 
   /// Clears the slots, and with them the pins, of processes that died without leaving.
   ///
-  /// `own` is the caller's slot. One system call per slot in use.
+  /// `own` is the caller's slot. One system call per slot in use. Does nothing while another user does the
+  /// same, joins or leaves.
   func clearDead(besides own: Int) {
     guard memory.file != nil, (0..<Layout.count).contains(where: { $0 != own && isUsed($0) })
     else { return }
-    try? withLock { () throws(StoreError) in
+    // Whoever holds the lock may be stopped; the next roll call will do.
+    try? withLock(waits: false) { () throws(StoreError) in
       for slot in 0..<Layout.count where slot != own && isUsed(slot) { _ = clearIfDead(slot) }
     }
   }
@@ -81,6 +83,8 @@ struct ProcessTable: Sendable {
 
   /// Whether the process in `slot` lives; the caller's own slot counts as dead, as its own lock does
   /// not stand in its way.
+  ///
+  /// Who cannot be asked about lives: its pins are spared.
   private func isAlive(_ slot: Int) -> Bool {
     guard let file = memory.file else { return true }
     return file.lockOfOthers(byte: SharedLayout.LockByte.firstProcess + Int64(slot)) != .unlocked
@@ -89,12 +93,12 @@ struct ProcessTable: Sendable {
   // MARK: Under the lock
 
   private func withLock<Result>(
-    _ body: () throws(StoreError) -> Result
+    waits: Bool = true, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     guard let file = memory.file else { return try body() }
-    let code = file.lock(byte: SharedLayout.LockByte.processes, .exclusive, waits: true)
+    let code = file.lock(byte: SharedLayout.LockByte.processes, .exclusive, waits: waits)
     guard code == 0 else {
-      throw StoreError(DeviceError(operation: "lock", code: code), path: "the lock file")
+      throw StoreError(DeviceError(operation: "lock", code: code), path: memory.path)
     }
     defer { _ = file.lock(byte: SharedLayout.LockByte.processes, .unlocked) }
     return try body()

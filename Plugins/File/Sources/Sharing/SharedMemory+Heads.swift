@@ -95,7 +95,8 @@ extension SharedMemory {
 
   /// Makes `head` the live one.
   ///
-  /// For the holder of the writer's turn, or of the file alone.
+  /// For the holder of the writer's turn, or of the file alone; or of the slots' lock while the condition
+  /// is not clean, when whoever has the turn waits for that.
   func publish(_ head: HeadSector, _ identity: IdentitySector) {
     let word = liveWord
     let index = word == .max ? 0 : 1 - word & 1

@@ -30,12 +30,16 @@ final class SharedMemory: @unchecked Sendable {
   let isNew: Bool
   /// The lock file; nil for private memory.
   let file: PosixDevice?
+  /// Where the lock file is; empty for private memory.
+  let path: String
 
-  static func path(for path: String) -> String { path + ".lock" }
+  /// The lock file of the data file at `path`, behind whatever symbolic links.
+  static func path(for path: String) -> String { PosixFiles.resolved(path) + ".lock" }
 
   /// Private memory.
   init() {
     file = nil
+    path = ""
     isNew = true
     base = .allocate(byteCount: SharedLayout.byteCount, alignment: 4096)
     clear(from: 0)
@@ -63,24 +67,25 @@ final class SharedMemory: @unchecked Sendable {
         device.descriptor, byteCount: SharedLayout.byteCount, isWritable: true)
     else { throw .addressSpaceExhausted(path: lockPath, byteCount: SharedLayout.byteCount) }
     file = device
+    self.path = lockPath
     base = memory
   }
 
   /// Maps the lock file of the data file at `path` for looking at it; nil when there is none that
   /// can be read.
   static func forReading(path: String) -> SharedMemory? {
-    guard let descriptor = try? PosixFiles.open(Self.path(for: path), .read).get() else {
-      return nil
-    }
-    return SharedMemory(reading: PosixDevice(descriptor: descriptor))
+    let lockPath = Self.path(for: path)
+    guard let descriptor = try? PosixFiles.open(lockPath, .read).get() else { return nil }
+    return SharedMemory(reading: PosixDevice(descriptor: descriptor), lockPath)
   }
 
-  private init?(reading device: PosixDevice) {
+  private init?(reading device: PosixDevice, _ lockPath: String) {
     guard let size = try? device.byteCount(), size >= SharedLayout.byteCount,
       let memory = PosixFiles.mapShared(
         device.descriptor, byteCount: SharedLayout.byteCount, isWritable: false)
     else { return nil }
     file = device
+    path = lockPath
     base = memory
     isNew = false
   }

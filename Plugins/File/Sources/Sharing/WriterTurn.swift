@@ -30,7 +30,8 @@ final class WriterTurn: @unchecked Sendable {
   /// Waits for the turn.
   ///
   /// Throws `StoreError.inUse(path:holder:)` when somebody reads the file who
-  /// cannot share memory, for then nobody may write.
+  /// cannot share memory, for then nobody may write. Who waits for another writer already when such a
+  /// reader comes waits for that one, too.
   func enter() throws(StoreError) {
     if memory.word(SharedLayout.lastWriter).pointee.load(ordering: .relaxed) == UInt32(slot + 1) {
       letOthersGoFirst()
