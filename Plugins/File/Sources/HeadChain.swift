@@ -21,6 +21,11 @@ struct HeadChain {
     return head
   }
 
+  /// Forgets the heads of versions above `version`, but for the slot's own.
+  mutating func end(at version: Version) {
+    while heads.count > 1, tip.head.version > version { heads.removeLast() }
+  }
+
   /// No chain is followed further; a hostile file could lead in circles.
   private static let limit = 1 << 16
 

@@ -39,7 +39,9 @@ struct Recovery {
     var candidates: [(chain: HeadChain, slot: Int)] = []
     for slot in order {
       guard let head = slots[slot] else { continue }
-      let chain = try HeadChain(from: head, identity: identity, device: device, path: path)
+      var chain = try HeadChain(from: head, identity: identity, device: device, path: path)
+      // What follows behind what the newer slot calls durable is of somebody who died over it.
+      if let newer = candidates.first?.chain.heads[0] { chain.end(at: newer.durable) }
       candidates.append((chain, slot))
     }
     let tip = candidates[0].chain.tip

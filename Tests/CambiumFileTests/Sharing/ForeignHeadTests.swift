@@ -156,6 +156,34 @@ struct ForeignHeadTests {
     #expect(try FakeTree.read(recovery.newest.head.root, survivor).content == content)
   }
 
+  @Test func `a head that was chained by who died is dead for good`() throws {
+    let (survivor, dying) = (try open(), try open())
+    for seed in 0..<3 as Range<UInt64> { try survivor.commitChanges(40, seed: seed) }
+    let durable = try survivor.commitChanges(40, seed: 3)
+    try survivor.withSlots { () throws(StoreError) in
+      for _ in 0..<2 { try survivor.settle(survivor.state.withLock { $0.newest }) }
+    }
+    try die(.chainedCommit, dying)
+    try survivor.beginWrite().abort()
+
+    // Both slots hold the durable version, and only one is followed by that head.
+    try FileManager.default.copyItem(atPath: path, toPath: folder.file("b"))
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    let next = try FileStore(path: folder.file("b"), options: FileStoreOptions())
+    #expect(next.memory.condition == .clean)
+    try next.commitChanges(40, seed: 9)
+    // Of the next commit nothing reaches the medium but its head.
+    let after = try Data(contentsOf: URL(fileURLWithPath: folder.file("b")))
+    for offset in FileLayout.headOffsets {
+      let sector = offset..<offset + FileLayout.sectorByteCount
+      bytes.replaceSubrange(sector, with: after[sector])
+    }
+    try bytes.write(to: URL(fileURLWithPath: folder.file("c")))
+    let found = try FileStore(path: folder.file("c"), options: FileStoreOptions())
+    #expect(try found.newestHead().version == durable.version)
+    try expectWhole(found, durable.content)
+  }
+
   @Test func `what is mended leaves others alone who write a head and live`() throws {
     let (first, second) = (try open(), try open())
     try first.commitChanges(40, seed: 1, .relaxed)
