@@ -100,8 +100,7 @@ extension FileStore {
         state.held.contains(where: { $0.lowerBound < state.newest.head.version })
       else { return }
     }
-    state.turnsSinceRollCall = 0
-    ProcessTable(memory: memory).clearDead(besides: slot)
+    if ProcessTable(memory: memory).clearDead(besides: slot) { state.turnsSinceRollCall = 0 }
   }
 
   // MARK: Loading

@@ -8,44 +8,55 @@ import CambiumCore
 /// it a page, makes sure first that it is gone.
 extension FileStore {
   /// Tells the others that this one is about to write a head; under the slots' lock.
-  func announceHead() { memory.headWriter = UInt32(slot) + 1 }
-
-  /// Sees to it, before pages are written, that no head is left of somebody who has died over it.
   ///
-  /// Where another one is at the slots, it does so, or is the one who writes the head and lives. What
-  /// that head leads to is pinned.
-  func endForeignHeadIfFree() throws(StoreError) {
-    if memory.headWriter == 0 { return }
-    _ = try withSlotsIfFree {}
+  /// Who writes one instead of a dead one's leaves that one's name until it is done: it may die as well.
+  func announceHead(hasTurn: Bool) {
+    guard memory.headWriter == nil else { return }
+    memory.headWriter = SharedMemory.HeadWriter(slot: slot, hasTurn: hasTurn)
   }
 
-  /// Stores what is known to be durable once more, behind and instead of a head whose writer has died
-  /// over it; under the slots' lock.
+  /// Sees to it, before pages are written, that no head is left of somebody who has died over it; for
+  /// the holder of the turn.
+  ///
+  /// Who had the turn is dead, and what its head leads to is free in the books of all others: that head
+  /// must be gone. Who wrote a head without the turn lives if another one is at the slots, or else
+  /// that one puts an end to the head; what it leads to is pinned until then.
+  func endForeignHeadBeforeWriting() throws(StoreError) {
+    guard let writer = memory.headWriter else { return }
+    if writer.hasTurn {
+      try withSlots { () throws(StoreError) in try ensureWritable() }
+    } else {
+      _ = try withSlotsIfFree {}
+    }
+  }
+
+  /// Makes the newest version durable, behind and instead of a head whose writer has died over it; under
+  /// the slots' lock.
   ///
   /// After a crash that is up to `settleRecovered()`.
   func endForeignHead() throws(StoreError) {
-    guard memory.headWriter != 0, memory.condition == .clean, !state.withLock({ $0.isPoisoned })
+    guard memory.headWriter != nil, memory.condition == .clean,
+      !state.withLock({ $0.isPoisoned || $0.hasLeft })
     else { return }
-    guard let mark = memory.durableMark else {
+    guard var mark = memory.durableMark else {
       throw .damaged(
         Damage(.head, "what is durable cannot be read in \(SharedMemory.path(for: path))"))
     }
+    if !mark.isVolatile { return try settleNewest() }
     guard var head = state.withLock({ $0.slots[mark.slot] }) else {
-      throw .damaged(Damage(.head, "the head of version \(mark.version) cannot be read"))
+      throw .damaged(Damage(.head, "the head that tells of scratch data cannot be read"))
     }
-    if mark.isVolatile {
-      var mark = mark
-      mark.slot = 1 - mark.slot
-      mark.sequence += 1
-      mark.isBeingSynced = false
-      head.sequence = mark.sequence
-      try writeSlot(mark.slot, head, isSynced: true)
-      return state.withLock { publish(mark, &$0) }
-    }
-    let chain = try HeadChain(from: head, identity: sector, device: device, path: path)
-    guard let durable = chain.heads.first(where: { $0.head.version == mark.version }) else {
-      throw .damaged(Damage(.head, "the head of version \(mark.version) cannot be found"))
-    }
-    try settle(durable)
+    mark.slot = 1 - mark.slot
+    mark.sequence += 1
+    mark.isBeingSynced = false
+    head.sequence = mark.sequence
+    try writeSlot(mark.slot, head, isSynced: true)
+    state.withLock { publish(mark, &$0) }
+  }
+
+  /// Writes a settled head of the newest version, which is made durable first if it is not.
+  private func settleNewest() throws(StoreError) {
+    if let work = try holdNewestUnlessDurable() { return try makeDurable(work) }
+    try settle(state.withLock { $0.newest })
   }
 }

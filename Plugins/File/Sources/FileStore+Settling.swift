@@ -38,7 +38,7 @@ extension FileStore {
     }
     if hadSlots != false { return nil }
     return state.withLock { state in
-      if state.isSettlingScheduled { return nil }
+      if state.isSettlingScheduled || state.isClosed { return nil }
       state.isSettlingScheduled = true
       return now + options.settleDelayNanoseconds
     }

@@ -86,13 +86,14 @@ extension FileStore {
   /// Writes `head` into the slot that does not hold the last known durable head.
   ///
   /// From here on the slot's content on the medium is unknown until a sync succeeds, so that any
-  /// failure poisons the store; `isSynced` says that the slot itself, and nothing else, is to be synced.
+  /// failure poisons the store; `isSynced` says that the slot itself, and nothing else, is to be synced, and
+  /// `hasTurn` that this is part of a write.
   /// Returns the checksum that names the head in one that follows.
   @discardableResult
   func writeSlot(
-    _ slot: Int, _ head: HeadSector, isSynced: Bool = false
+    _ slot: Int, _ head: HeadSector, isSynced: Bool = false, hasTurn: Bool = false
   ) throws(StoreError) -> UInt64 {
-    announceHead()
+    announceHead(hasTurn: hasTurn)
     let offset = FileLayout.headOffsets[slot]
     var block = head.stored(in: sector, at: HeadSector.place(atByte: offset))
     block += [UInt8](repeating: 0, count: FileLayout.blockByteCount - block.count)
@@ -146,6 +147,11 @@ extension FileStore {
     try settleRecovered()
     try endScratch()
     guard let work = try holdNewestUnlessDurable() else { return }
+    try makeDurable(work)
+  }
+
+  /// Makes a held version durable, and lets it go.
+  func makeDurable(_ work: (head: HeadSector, byteCount: Int)) throws(StoreError) {
     defer { unpin(work.head.head.version) }
     try syncDevice()
     try settle(work.head)
@@ -261,7 +267,12 @@ extension FileStore {
     guard !options.isReadOnly, memory.condition != .poisoned, !state.withLock({ $0.isPoisoned })
     else { return }
     let isAlone = becomeAlone()
-    let (hasWritten, isClean) = state.withLock { ($0.hasWritten, $0.isClean) }
+    let (hasWritten, isClean) = state.withLock { state in
+      // What is known may be old: somebody else may have written and died.
+      let isKnown =
+        memory.words == SharedMemory.Words(live: state.seenLive, durable: state.seenSlots)
+      return (state.hasWritten, state.isClean && isKnown && memory.headWriter == nil)
+    }
     guard hasWritten || isAlone && !isClean && memory.condition == .clean else { return }
     try withSlots { () throws(StoreError) in
       try syncNewest()

@@ -320,7 +320,7 @@ public final class FileStore: PageStore {
           try settleRecovered()
         }
       }
-      try endForeignHeadIfFree()
+      try endForeignHeadBeforeWriting()
       return try withOpenState { state throws(StoreError) in
         try followLiveHead(&state)
         try followFileEnd(&state)

@@ -85,7 +85,7 @@ extension FileWriter {
     // Before the head is written, so that a full medium is found out in time.
     try store.growAhead(to: outcome.head.byteCount + FileLayout.blockByteCount)
     putHead(stored, place.extent)
-    store.announceHead()
+    store.announceHead(hasTurn: true)
     do throws(StoreError) {
       try flush()
     } catch {
@@ -124,6 +124,6 @@ extension FileStore {
       throw error
     }
     try syncDevice()
-    memory.headWriter = 0
+    memory.headWriter = nil
   }
 }

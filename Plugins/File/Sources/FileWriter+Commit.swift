@@ -246,7 +246,7 @@ extension FileStore {
     outcome.head.isSettled = !isSmall
     outcome.head.isVolatile = false
     let slot = 1 - mark.slot
-    let link = try writeSlot(slot, outcome.head)
+    let link = try writeSlot(slot, outcome.head, hasTurn: true)
     try syncDevice()
     let durable = DurableMark(inSlot: slot, outcome.head, link: link)
     return (installDurable(outcome, writer, durable), !isSmall)
@@ -285,7 +285,7 @@ extension FileStore {
     head.chain(link: 0, next: 0)
     let slot = 1 - mark.slot
     // What was written before need not survive: with this head, none of it is read in another boot.
-    try writeSlot(slot, head, isSynced: true)
+    try writeSlot(slot, head, isSynced: true, hasTurn: true)
     state.withLock { state in
       publish(
         DurableMark(

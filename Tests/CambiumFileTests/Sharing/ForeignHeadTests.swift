@@ -1,5 +1,6 @@
 import CambiumCore
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -33,18 +34,19 @@ struct ForeignHeadTests {
     case .settling, .endOfScratchData:
       try writeHead(store) { $0.isSettled = true }
     case .scratchData:
-      try writeHead(store) { $0.isVolatile = true }
+      try writeHead(store, hasTurn: true) { $0.isVolatile = true }
     case .smallCommit, .largeCommit, .chainedCommit:
       var generator = SeededGenerator(seed: 99)
       let writer = try #require(try store.beginWrite() as? FileWriter)
       let (root, _) = try FakeTree.change(writer, store, changeCount: 40, generator: &generator)
       #expect(death != .chainedCommit || writer.headPlace != nil)
+      if death != .chainedCommit { writer.leaveHeadPlace() }
       _ = try? writer.commit(root: root, metadata: []) { outcome throws(StoreError) in
         if death == .chainedCommit {
           try writeChainedHead(outcome.head, writer, store)
         } else {
           try writer.flush()
-          try writeHead(store, outcome.head) { $0.isSettled = death == .largeCommit }
+          try writeHead(store, outcome.head, hasTurn: true) { $0.isSettled = death == .largeCommit }
         }
         // Not what a dead process does, but nothing of it is stored.
         throw .closed(path: path)
@@ -54,7 +56,8 @@ struct ForeignHeadTests {
   }
 
   private func writeHead(
-    _ store: FileStore, _ head: HeadSector? = nil, _ change: (inout HeadSector) -> Void
+    _ store: FileStore, _ head: HeadSector? = nil, hasTurn: Bool = false,
+    _ change: (inout HeadSector) -> Void
   ) throws(StoreError) {
     try store.withSlots { () throws(StoreError) in
       let (mark, newest) = store.state.withLock { ($0.mark, $0.newest) }
@@ -64,7 +67,7 @@ struct ForeignHeadTests {
       head.chain(link: 0, next: head.head.version == mark.version ? mark.next : 0)
       change(&head)
       if head.isSettled { head.durable = head.head.version }
-      try store.writeSlot(1 - mark.slot, head)
+      try store.writeSlot(1 - mark.slot, head, hasTurn: hasTurn)
       try store.syncDevice()
     }
   }
@@ -82,7 +85,7 @@ struct ForeignHeadTests {
     let stored = head.stored(in: store.sector, at: HeadSector.place(atByte: offset))
     #expect(stored.withUnsafeBytes { store.buffer.replace($0, at: offset) })
     try store.withSlots { () throws(StoreError) in
-      store.announceHead()
+      store.announceHead(hasTurn: true)
       try writer.flush()
       try store.syncDevice()
     }
@@ -188,15 +191,15 @@ struct ForeignHeadTests {
     let (first, second) = (try open(), try open())
     try first.commitChanges(40, seed: 1, .relaxed)
     try first.withSlots { () throws(StoreError) in
-      first.announceHead()
+      first.announceHead(hasTurn: false)
       let slots = try FileOpening.readSlots(first.device, identity: first.sector, path: path)
       try second.commitChanges(40, seed: 2, .relaxed)
       #expect(
         try FileOpening.readSlots(first.device, identity: first.sector, path: path) == slots)
-      #expect(first.memory.headWriter == UInt32(first.slot) + 1)
+      #expect(first.memory.headWriter?.slot == first.slot)
     }
     try second.sync()
-    #expect(first.memory.headWriter == 0)
+    #expect(first.memory.headWriter == nil)
   }
 
   @Test func `the pins of who died over a head last until that is gone`() throws {
@@ -205,7 +208,7 @@ struct ForeignHeadTests {
     let memory = try SharedMemory(path: path)
     let table = ProcessTable(memory: memory)
     let slot = try #require(try dying.map { try ProcessTable(memory: $0).join(label: "d") } ?? nil)
-    memory.headWriter = UInt32(slot) + 1
+    memory.headWriter = SharedMemory.HeadWriter(slot: slot, hasTurn: false)
     // Its descriptor closes, as at the death of a process, and with it the lock goes.
     dying = nil
     table.clearDead(besides: store.slot)
@@ -213,5 +216,75 @@ struct ForeignHeadTests {
     try store.sync()
     table.clearDead(besides: store.slot)
     #expect(!table.isUsed(slot))
+  }
+
+  @Test func `who died with the turn is buried before anybody else writes a page`() throws {
+    let (first, second) = (try open(), try open())
+    try first.commitChanges(40, seed: 1)
+    let begun = DispatchSemaphore(value: 0)
+    let isBlocked = try first.withSlots { () throws(StoreError) in
+      first.memory.headWriter = SharedMemory.HeadWriter(slot: 63, hasTurn: true)
+      Thread {
+        (try? second.beginWrite())?.abort()
+        begun.signal()
+      }.start()
+      return begun.wait(timeout: .now() + .milliseconds(50)) == .timedOut
+    }
+    #expect(isBlocked)
+    begun.wait()
+    #expect(first.memory.headWriter == nil)
+  }
+
+  @Test func `who buries a dead one's head leaves its name until that is done`() throws {
+    let device = SimulatedDevice()
+    var options = CrashSettings.options(device)
+    let memory = SharedMemory()
+    options.memory = memory
+    let store = try FileStore(path: "simulated", options: options)
+    try store.commitChanges(40, seed: 1)
+    let dead = SharedMemory.HeadWriter(slot: 63, hasTurn: false)
+    memory.headWriter = dead
+    let seen = Mutex<SharedMemory.HeadWriter?>(nil)
+    device.duringNextSync { seen.withLock { $0 = memory.headWriter } }
+    try store.sync()
+    #expect(seen.withLock { $0 } == dead)
+    #expect(memory.headWriter == nil)
+  }
+
+  @Test func `what others have seen of who died is made durable`() throws {
+    let (survivor, dying) = (try open(), try open())
+    try survivor.commitChanges(40, seed: 1)
+    var generator = SeededGenerator(seed: 2)
+    let writer = try #require(try dying.beginWrite() as? FileWriter)
+    let (root, content) = try FakeTree.change(
+      writer, dying, changeCount: 40, generator: &generator)
+    writer.leaveHeadPlace()
+    _ = try? writer.commit(root: root, metadata: []) { outcome throws(StoreError) in
+      try writer.flush()
+      try writeHead(dying, outcome.head, hasTurn: true) { _ in }
+      // Killed before the mark was.
+      dying.memory.publish(outcome.head, dying.sector)
+      throw .closed(path: path)
+    }
+    writer.abort()
+    #expect(try FakeTree.read(survivor.newestHead().root, survivor).content == content)
+    try survivor.commitChanges(40, seed: 3, .relaxed)
+    let found = try afterPowerFailure("b")
+    #expect(try found.newestHead().version == 2)
+    try expectWhole(found, content)
+  }
+
+  @Test(arguments: [Durability.relaxed, .none])
+  func `who closes last makes durable what a dead one has committed`(
+    durability: Durability
+  ) throws {
+    let (survivor, dying) = (try open(), try open())
+    let (version, content) = try dying.commitChanges(40, seed: 1, durability)
+    dying.state.withLock { $0.isClosed = true }
+    dying.leave()
+    try survivor.close()
+    let found = try afterPowerFailure("b")
+    #expect(try found.newestHead().version == version)
+    try expectWhole(found, content)
   }
 }

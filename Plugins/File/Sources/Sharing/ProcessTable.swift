@@ -47,22 +47,26 @@ struct ProcessTable: Sendable {
   }
 
   /// Gives a slot back, with all its pins.
+  ///
+  /// Where another user joins, leaves or calls the roll just then, the next roll call clears it.
   func leave(_ slot: Int) {
-    try? withLock { () throws(StoreError) in clear(slot) }
+    try? withLock(waits: false) { () throws(StoreError) in clear(slot) }
     _ = memory.file?.lock(byte: SharedLayout.LockByte.firstProcess + Int64(slot), .unlocked)
   }
 
   /// Clears the slots, and with them the pins, of processes that died without leaving.
   ///
   /// `own` is the caller's slot. One system call per slot in use. Does nothing while another user does the
-  /// same, joins or leaves.
-  func clearDead(besides own: Int) {
+  /// same, joins or leaves, and then is false.
+  @discardableResult
+  func clearDead(besides own: Int) -> Bool {
     guard memory.file != nil, (0..<Layout.count).contains(where: { $0 != own && isUsed($0) })
-    else { return }
-    // Whoever holds the lock may be stopped; the next roll call will do.
-    try? withLock(waits: false) { () throws(StoreError) in
+    else { return true }
+    // Whoever holds the lock may be stopped.
+    let isDone: Void? = try? withLock(waits: false) { () throws(StoreError) in
       for slot in 0..<Layout.count where slot != own && isUsed(slot) { _ = clearIfDead(slot) }
     }
+    return isDone != nil
   }
 
   /// Everybody who uses the file now.
@@ -114,7 +118,7 @@ struct ProcessTable: Sendable {
   /// The pins of who died over a head last until that head is dead, too: should it be found after a
   /// crash, what it leads to must be there.
   private func clearIfDead(_ slot: Int) -> Bool {
-    guard !isAlive(slot), memory.headWriter != UInt32(slot) + 1 else { return false }
+    guard !isAlive(slot), memory.headWriter?.slot != slot else { return false }
     clear(slot)
     return true
   }

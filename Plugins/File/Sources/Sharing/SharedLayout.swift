@@ -38,8 +38,8 @@ enum SharedLayout {
   static let pinLimit = pinChanges + 4
   /// How many bytes commits have written since the last sync.
   static let unsynced = 160
-  /// The process slot, plus one, of who writes a head of which the durable mark does not tell yet; zero
-  /// for nobody.
+  /// Who writes a head of which the durable mark does not tell yet: twice the process slot plus one, plus
+  /// one if that user has the turn; zero for nobody.
   static let headWriter = 168
 
   /// Twice the newest version, plus which of the two live heads is it; all ones for none.

@@ -138,15 +138,26 @@ extension SharedMemory {
     return nil
   }
 
-  /// The process slot, plus one, of who writes a head of which the durable mark does not tell yet; zero
-  /// for nobody.
+  /// Who writes a head of which the durable mark does not tell yet.
+  struct HeadWriter: Hashable, Sendable {
+    /// Its process slot.
+    var slot: Int
+    /// Whether it has the turn: nobody pins what its head leads to.
+    var hasTurn: Bool
+  }
+
+  /// Who writes a head of which the durable mark does not tell yet; nil for nobody.
   ///
   /// To be changed by the holder of the slots' lock: whoever gets that lock and finds somebody here
   /// knows that this one has died over it.
-  var headWriter: UInt32 {
-    get { word(SharedLayout.headWriter).pointee.load(ordering: .sequentiallyConsistent) }
+  var headWriter: HeadWriter? {
+    get {
+      let raw = word(SharedLayout.headWriter).pointee.load(ordering: .sequentiallyConsistent)
+      return raw == 0 ? nil : HeadWriter(slot: Int(raw >> 1) - 1, hasTurn: raw & 1 != 0)
+    }
     set {
-      word(SharedLayout.headWriter).pointee.store(newValue, ordering: .sequentiallyConsistent)
+      let raw = newValue.map { UInt32($0.slot + 1) << 1 | ($0.hasTurn ? 1 : 0) } ?? 0
+      word(SharedLayout.headWriter).pointee.store(raw, ordering: .sequentiallyConsistent)
     }
   }
 
@@ -169,6 +180,6 @@ extension SharedMemory {
       bytes.bytes,
       at: SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount)
     longWord(SharedLayout.durable).pointee.store(word, ordering: .sequentiallyConsistent)
-    headWriter = 0
+    headWriter = nil
   }
 }
