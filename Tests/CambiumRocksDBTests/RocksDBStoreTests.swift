@@ -70,6 +70,22 @@
       #expect(try RocksDBStore(path: path).newestHead().version == 0)
     }
 
+    @Test func `a folder that has lost its newest manifest is damaged, and stays so`() throws {
+      let store = try RocksDBStore(path: path)
+      try StoreModel(store, seed: 1).commit()
+      try store.close()
+      try FileManager.default.removeItem(atPath: path + "/CURRENT")
+      let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+      for _ in 0..<2 {
+        let error = #expect(throws: StoreError.self) { try RocksDBStore(path: path) }
+        guard case .damaged = error else {
+          Issue.record("\(String(describing: error))")
+          continue
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == names)
+      }
+    }
+
     @Test func `readers share a closed store, and nobody writes beside them`() throws {
       let store = try RocksDBStore(path: path)
       let model = try StoreModel(store, seed: 1)

@@ -124,6 +124,20 @@ import Testing
     #expect(!Realm.fileExists(for: lost))
   }
 
+  @Test func `a seed behind a symbolic link is copied`() throws {
+    let seed = configuration("seed")
+    try autoreleasepool { try fill(try Realm(configuration: seed), 0..<4) }
+    let file = try #require(seed.fileURL)
+    let bytes = try Data(contentsOf: file)
+    let link = folder.url("link.cambium")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+    var configuration = configuration("seeded")
+    configuration.seedFilePath = link
+    try autoreleasepool { try fill(try Realm(configuration: configuration), 4..<6) }
+    #expect(try names(configuration).count == 6)
+    #expect(try Data(contentsOf: file) == bytes)
+  }
+
   @Test func `a file is compacted at launch when its configuration wants it`() throws {
     let asked = Mutex<[(total: Int, used: Int)]>([])
     let answer = Mutex(false)

@@ -2,6 +2,7 @@ import ArgumentParser
 import CambiumCore
 import CambiumFile
 import CambiumRocksDB
+import Foundation
 
 /// `cambium compact PATH`: rewrites a store as small as it can be.
 struct CompactCommand: ParsableCommand {
@@ -86,6 +87,9 @@ extension CompactCommand {
       guard location.choice.kind == RocksDBStore.kind else { return nil }
       if output != nil || codec != nil || trainDictionary || newKeyFile != nil {
         throw .wrongStoreKind(path: location.path, found: RocksDBStore.kind, expected: "file")
+      }
+      guard FileManager.default.fileExists(atPath: location.path) else {
+        throw .notFound(path: location.path)
       }
       let opened = try location.openExisting(isReadOnly: false, key: try options.key())
       guard let store = opened as? RocksDBStore else { return nil }

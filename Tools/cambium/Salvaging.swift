@@ -47,16 +47,14 @@ struct Salvaging: Encodable {
   ) throws {
     self.path = path
     self.output = output
-    if FileManager.default.fileExists(atPath: output) {
-      throw StoreError.system(operation: "create", path: output, code: EEXIST)
-    }
     let file = try SalvageFile(path: path, options: FileStoreOptions(codec: codec))
     let salvage = Salvage(store: file)
     let report: SalvageReport
+    let place = try CopyPlace(for: output)
     do {
       // What was encrypted stays so.
       let database = try Database(
-        store: FileStore(path: output, options: FileStoreOptions(codec: file.boundCodec)))
+        store: FileStore(path: place.path, options: FileStoreOptions(codec: file.boundCodec)))
       report = try salvage.run(
         into: database, leavingOut: ObjectSalvage.isDerived,
         progress: { rows in progress.show("salvaging", "\(rows) rows") },
@@ -65,10 +63,10 @@ struct Salvaging: Encodable {
           return try objects.run()
         })
       try database.close()
+      try place.finish()
     } catch {
       progress.finish()
-      // Nothing useful is in it.
-      for path in [output, output + ".lock"] { try? FileManager.default.removeItem(atPath: path) }
+      place.clear()
       throw error
     }
     progress.finish()

@@ -171,6 +171,7 @@ enum FilePaths {
     case .failure(let error):
       throw StoreError(DeviceError(operation: "create", code: error.code), path: path)
     }
+    PosixFiles.shareRights(of: target, with: device.descriptor)
     do throws(StoreError) {
       try FileOpening.create(on: device, codec: codec, path: path)
       try lock(device, path: path)

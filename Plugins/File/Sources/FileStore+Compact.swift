@@ -32,21 +32,72 @@ extension FileStore {
       throw .system(operation: "create", path: output, code: PosixFiles.exists)
     }
     let target = PosixFiles.resolved(path)
-    let destination = output ?? target + ".compacting"
-    if output == nil { PosixFiles.remove(destination) }
-    do throws(StoreError) {
-      let (head, before) = try copy(
-        path: target, to: destination, codec, recoding, progress)
-      let after = try inspect(path: destination).fileByteCount
-      if output == nil {
-        try replace(path: target, with: destination, expecting: head, codec: codec)
+    guard let output else {
+      // Nobody else touches the draft, and what a killed compaction left of one is nobody's.
+      let lock = try lockForCompaction(target, named: path)
+      defer { withExtendedLifetime(lock) {} }
+      return try compact(target, draft: target + ".compacting", codec, recoding, progress) {
+        head, draft throws(StoreError) in
+        try replace(path: target, with: draft, expecting: head, codec: codec)
       }
-      return CompactionReport(byteCountBefore: before, byteCountAfter: after)
-    } catch {
-      PosixFiles.remove(destination)
-      PosixFiles.remove(SharedMemory.path(for: destination))
-      throw error
     }
+    let draft = "\(output).compacting-\(PosixFiles.processNumber)-\(UInt32.random(in: 0 ... .max))"
+    return try compact(target, draft: draft, codec, recoding, progress) {
+      _, draft throws(StoreError) in
+      guard try name(draft: draft, as: output) else {
+        throw .system(operation: "create", path: output, code: PosixFiles.exists)
+      }
+    }
+  }
+
+  /// Copies the store at `path` to `draft`, for which `finish` finds its place.
+  private static func compact(
+    _ path: String, draft: String, _ codec: (any PageCodec)?,
+    _ recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?, _ progress: (Int) -> Void,
+    _ finish: (_ head: Head, _ draft: String) throws(StoreError) -> Void
+  ) throws(StoreError) -> CompactionReport {
+    let lockPath = SharedMemory.path(for: draft)
+    func clear() {
+      PosixFiles.remove(draft)
+      PosixFiles.remove(lockPath)
+    }
+    clear()
+    defer { clear() }
+    switch PosixFiles.open(draft, .create) {
+    case .success(let descriptor):
+      let device = PosixDevice(descriptor: descriptor)
+      PosixFiles.shareRights(of: path, with: device.descriptor)
+    case .failure(let error):
+      if error.code == PosixFiles.missing { throw .parentNotFound(path: draft) }
+      throw StoreError(DeviceError(operation: "create", code: error.code), path: draft)
+    }
+    let (head, before) = try copy(path: path, to: draft, codec, recoding, progress)
+    let after = try inspect(path: draft).fileByteCount
+    try finish(head, draft)
+    return CompactionReport(byteCountBefore: before, byteCountAfter: after)
+  }
+
+  /// Keeps others from compacting the file at `path`, which `name` leads to, for as long as what is
+  /// returned lives.
+  private static func lockForCompaction(
+    _ path: String, named name: String
+  ) throws(StoreError) -> PosixDevice {
+    for _ in 0..<100 {
+      guard case .file = PosixFiles.kind(of: path) else { throw .notFound(path: name) }
+      let (device, _) = try FilePaths.open(path: path, isReadOnly: false)
+      let code = device.lock(byte: SharedLayout.DataByte.compaction, .exclusive)
+      if code == PosixFiles.wouldBlock {
+        throw .inUse(path: name, holder: "somebody who compacts it")
+      }
+      guard code == 0 else {
+        throw StoreError(DeviceError(operation: "lock", code: code), path: name)
+      }
+      // It may have been compacted meanwhile.
+      if let number = device.fileNumber(), case .file(number, _) = PosixFiles.kind(of: path) {
+        return device
+      }
+    }
+    throw StoreError(DeviceError(operation: "lock", code: PosixFiles.wouldBlock), path: name)
   }
 
   /// Copies the newest version of the store at `path`; returns its head and the file's size.

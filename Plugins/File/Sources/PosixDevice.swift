@@ -211,9 +211,28 @@ enum PosixFiles {
       #else
         let descriptor = Darwin.open(path, flags | O_CLOEXEC, 0o666)
       #endif
-      if descriptor >= 0 { return .success(descriptor) }
+      if descriptor >= 0 { return awayFromStandardStreams(descriptor) }
       if errno != EINTR { return .failure(DeviceError(operation: "open", code: errno)) }
     }
+  }
+
+  /// The descriptor itself, or another one in place of those of the standard streams: where one of these
+  /// is closed, what somebody prints would end in the file.
+  private static func awayFromStandardStreams(_ descriptor: Int32) -> Result<Int32, DeviceError> {
+    guard descriptor <= STDERR_FILENO else { return .success(descriptor) }
+    let other = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+    let code = errno
+    close(descriptor)
+    return other >= 0 ? .success(other) : .failure(DeviceError(operation: "open", code: code))
+  }
+
+  /// Lets those read and write a new file who may read and write the one at `path`, as far as the
+  /// system allows that.
+  static func shareRights(of path: String, with descriptor: Int32) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return }
+    if geteuid() == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
+    _ = fchmod(descriptor, status.st_mode & 0o777)
   }
 
   /// The path behind all symbolic links, or the path itself.

@@ -50,6 +50,12 @@
         if found.isThere, !hasMark, !isEmpty { throw foreignFolder }
         throw .notFound(path: path)
       }
+      if !hasDatabase, hasMark, holdsData {
+        // RocksDB would begin a new database, and delete these files at the next opening.
+        throw .damaged(
+          Damage(
+            .head, "\(file(Self.currentName)) is missing beside files with data; restore it"))
+      }
       if !hasDatabase, !hasMark {
         if found.isThere, !isEmpty { throw foreignFolder }
         try make(isThere: found.isThere)
@@ -68,6 +74,12 @@
 
     private var isEmpty: Bool {
       (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty ?? true
+    }
+
+    /// Whether there are files that only a finished database has.
+    private var holdsData: Bool {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+      return names.contains { $0.hasSuffix(".sst") || $0.hasSuffix(".log") }
     }
 
     private var foreignFolder: StoreError {

@@ -31,8 +31,12 @@ struct Launch {
     try database.close()
     do throws(StoreError) {
       _ = try FileStore.compact(path: path, codec: try configuration.makeCodec())
-    } catch .inUse {
-      // Somebody was faster; the file stays as it is.
+    } catch {
+      // Somebody was faster, or there is no room; the file stays as it is.
+      switch error {
+      case .inUse, .mediumFull: break
+      default: throw error
+      }
     }
     return try openDatabase()
   }
@@ -57,11 +61,18 @@ struct Launch {
       throw .notFound(path: seed.path)
     }
     let draft = path + ".seeding-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: draft) }
     do {
-      try FileManager.default.copyItem(atPath: seed.path, toPath: draft)
+      // A copy of a symbolic link would lead to the seed itself.
+      try FileManager.default.copyItem(
+        atPath: seed.resolvingSymlinksInPath().path, toPath: draft)
     } catch {
-      try? FileManager.default.removeItem(atPath: draft)
-      throw .parentNotFound(path: path)
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      guard FileManager.default.fileExists(atPath: folder) else {
+        throw .parentNotFound(path: path)
+      }
+      if (error as? CocoaError)?.code == .fileWriteOutOfSpace { throw .mediumFull(path: path) }
+      throw .permissionDenied(path: path, operation: "create")
     }
     // Where another process has put the file there meanwhile, that one stays.
     _ = try FileStore.name(draft: draft, as: path)

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumFile
 import Foundation
 
 extension Realm {
@@ -37,20 +38,39 @@ extension Realm {
         path: path)
     }
     instance.session?.settle()
-    do {
-      try Self.write(instance.view, to: configuration)
+    let draft = path + ".copying-\(UUID().uuidString)"
+    defer {
+      for file in [draft, draft + ".lock"] { try? FileManager.default.removeItem(atPath: file) }
+    }
+    let isNamed: Bool
+    do throws(StoreError) {
+      if let failure = instance.session?.failure { throw failure }
+      try Self.write(instance.view, to: configuration, at: draft)
+      isNamed = try Self.name(draft, as: path)
     } catch {
-      for file in [path, path + ".lock"] { try? FileManager.default.removeItem(atPath: file) }
       throw RLMError(error, path: path)
+    }
+    guard isNamed else {
+      throw RLMError(
+        .fileExists, "Failed to write a copy to path '\(path)': the file exists already.",
+        path: path)
     }
   }
 
+  /// Gives a finished copy its name; false when there is something of that name.
+  private static func name(_ draft: String, as path: String) throws(StoreError) -> Bool {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: draft, isDirectory: &isFolder), isFolder.boolValue
+    else { return try FileStore.name(draft: draft, as: path) }
+    return (try? FileManager.default.moveItem(atPath: draft, toPath: path)) != nil
+  }
+
   private static func write(
-    _ view: any DatabaseView, to configuration: Configuration
+    _ view: any DatabaseView, to configuration: Configuration, at path: String
   ) throws(StoreError) {
     let codec = try configuration.makeCodec()
     let store = try configuration.chosenStore.open(
-      StoreRequest(path: configuration.path, isReadOnly: false, codec: codec))
+      StoreRequest(path: path, isReadOnly: false, codec: codec))
     do throws(StoreError) {
       let database = try Database(store: store, codec: codec)
       try database.fill(with: view)

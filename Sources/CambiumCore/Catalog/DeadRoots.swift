@@ -63,6 +63,7 @@ struct DeadRoots {
   ///
   /// Nothing is freed when any of it is damaged.
   private func free(_ root: TreeRoot) throws(StoreError) -> [TreeRoot] {
+    if root.isEmpty { return [] }
     let children =
       switch root.kind {
       case .key: try KeyTree(root: root, source: context.source).dismantle(context)

@@ -28,7 +28,7 @@ final class TableCache: Sendable {
   private struct State {
     var version: Version = 0
     var epoch: UInt64 = 0
-    var entries: [String: Entry] = [:]
+    var entries: [ExactName: Entry] = [:]
   }
 
   private let state = Mutex(State())
@@ -37,14 +37,15 @@ final class TableCache: Sendable {
   func entry(_ name: String, in head: Head) -> Entry? {
     state.withLock { state in
       guard state.version == head.version, state.epoch == head.epoch else { return nil }
-      return state.entries[name]
+      return state.entries[ExactName(name)]
     }
   }
 
   /// Moves on to what a transaction that began at `base` has committed; `change` puts in what it has
   /// made of its tables.
   func advance(
-    from base: Head, to version: Version, epoch: UInt64, _ change: (inout [String: Entry]) -> Void
+    from base: Head, to version: Version, epoch: UInt64,
+    _ change: (inout [ExactName: Entry]) -> Void
   ) {
     state.withLock { state in
       if state.version != base.version || state.epoch != base.epoch { state.entries = [:] }

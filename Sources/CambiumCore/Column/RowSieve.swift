@@ -65,8 +65,7 @@ struct RowSieve: ~Copyable {
     let last = leaf.key(at: leaf.rowCount - 1)
     var next = next
     while next < keys.count, keys[next] <= last {
-      let row = keys[next] &- first
-      if row >= 0 { removed[Int(row)] = 1 }
+      if keys[next] >= first { removed[Int(keys[next] &- first)] = 1 }
       next &+= 1
     }
     return next

@@ -4,11 +4,13 @@ struct NameList<Value> {
 
   /// Where `name` is, or would be.
   private func position(of name: String) -> (index: Int, isFound: Bool) {
+    let name = ExactName(name)
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
-      if entries[middle].name == name { return (middle, true) }
-      if entries[middle].name < name { low = middle + 1 } else { high = middle }
+      let found = ExactName(entries[middle].name)
+      if found == name { return (middle, true) }
+      if found < name { low = middle + 1 } else { high = middle }
     }
     return (low, false)
   }

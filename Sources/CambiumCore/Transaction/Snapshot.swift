@@ -12,7 +12,7 @@ public final class Snapshot: DatabaseView, Sendable {
   public let source: PageSource
   let pin: Pin
   let catalog: Catalog
-  private let tables = Mutex<[String: Table]>([:])
+  private let tables = Mutex<[ExactName: Table]>([:])
 
   init(pin: Pin, source: PageSource) {
     self.pin = pin
@@ -26,9 +26,9 @@ public final class Snapshot: DatabaseView, Sendable {
   ///
   /// Descriptions are read once.
   public func table(_ name: String) throws(StoreError) -> Table? {
-    if let known = tables.withLock({ $0[name] }) { return known }
+    if let known = tables.withLock({ $0[ExactName(name)] }) { return known }
     guard let table = try catalog.table(name) else { return nil }
-    tables.withLock { $0[name] = table }
+    tables.withLock { $0[ExactName(name)] = table }
     return table
   }
 

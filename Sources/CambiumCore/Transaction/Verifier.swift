@@ -24,7 +24,7 @@ extension Database {
   package func walkNewest(
     progress: ((Int) -> Void)? = nil
   ) throws(StoreError) -> (report: VerificationReport, extents: [Extent]) {
-    var verifier = Verifier(snapshot: try snapshot(), progress: progress)
+    var verifier = Verifier(snapshot: try unseenSnapshot(), progress: progress)
     verifier.run()
     let extents = verifier.sortedExtents()
     return (verifier.report, extents)
@@ -37,10 +37,19 @@ extension Database {
     return verifier.sortedExtents()
   }
 
+  /// The newest version, of which every page is read from the store and checked, whatever this database
+  /// has seen of it.
+  private func unseenSnapshot() throws(StoreError) -> Snapshot {
+    let pin = try store.pin()
+    let source = PageSource(
+      pin: pin, store: store, codec: codec, trust: TrustTable(), cache: PageCache(byteCount: 0))
+    return Snapshot(pin: pin, source: source)
+  }
+
   private func verifyOnce(
     _ progress: ((Int) -> Void)?
   ) throws(StoreError) -> (VerificationReport, Version) {
-    let snapshot = try snapshot()
+    let snapshot = try unseenSnapshot()
     var verifier = Verifier(snapshot: snapshot, progress: progress)
     verifier.run()
     if verifier.report.findings.isEmpty {

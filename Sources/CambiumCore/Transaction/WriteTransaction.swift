@@ -10,10 +10,10 @@ public final class WriteTransaction: DatabaseView {
   private let catalog: KeyTreeEditor
   // Exclusivity is not checked: a transaction has one user, and no access to these calls out.
   @exclusivity(unchecked) private var tables = NameList<TableEditor>()
-  @exclusivity(unchecked) private var droppedTables: [String] = []
+  @exclusivity(unchecked) private var droppedTables: [ExactName] = []
   @exclusivity(unchecked) private var keyTrees = NameList<KeyTreeEditor>()
   /// What the catalog says of the key trees that are being edited.
-  @exclusivity(unchecked) private var writtenRoots: [String: TreeRoot] = [:]
+  @exclusivity(unchecked) private var writtenRoots: [ExactName: TreeRoot] = [:]
   /// Whether neither commit nor rollback has ended it.
   @exclusivity(unchecked) public private(set) var isActive = true
 
@@ -88,7 +88,9 @@ public final class WriteTransaction: DatabaseView {
     precondition(isActive, "The transaction has ended; begin another one.")
     if let editor = tables[name] { return editor }
     let entry: TableCache.Entry
-    if !droppedTables.contains(name), let known = database.tables.entry(name, in: writer.base) {
+    if !droppedTables.contains(ExactName(name)),
+      let known = database.tables.entry(name, in: writer.base)
+    {
       entry = known
     } else {
       guard let table = try currentCatalog.table(name) else { return nil }
@@ -115,7 +117,7 @@ public final class WriteTransaction: DatabaseView {
     }
     let editor = KeyTreeEditor(root: root, context: context)
     keyTrees[name] = editor
-    writtenRoots[name] = root
+    writtenRoots[ExactName(name)] = root
     return editor
   }
 
@@ -142,18 +144,19 @@ public final class WriteTransaction: DatabaseView {
   @discardableResult
   public func drop(_ name: String) throws(StoreError) -> Bool {
     precondition(isActive, "The transaction has ended; begin another one.")
+    checkName(name)
     guard let entry = try currentCatalog.entry(Catalog.key(name)) else { return false }
     switch entry {
     case .table:
       guard let editor = try editTable(name) else { return false }
       for root in try editor.flush() { context.abandon(root: root) }
       tables[name] = nil
-      droppedTables.append(name)
+      droppedTables.append(ExactName(name))
       try remove(Catalog.descriptionKey(name))
     case .keyTree:
       context.abandon(root: try editKeyTree(name).flush())
       keyTrees[name] = nil
-      writtenRoots[name] = nil
+      writtenRoots[ExactName(name)] = nil
     case .value, .deadRoot, .tableDescription:
       break
     }
@@ -241,9 +244,9 @@ public final class WriteTransaction: DatabaseView {
 
   /// Notes what the tables that were touched have become; of a name that was dropped and given again,
   /// the new table.
-  private func noteTables(_ known: inout [String: TableCache.Entry]) {
+  private func noteTables(_ known: inout [ExactName: TableCache.Entry]) {
     for name in droppedTables { known[name] = nil }
-    for (name, editor) in tables.entries { known[name] = editor.written }
+    for (name, editor) in tables.entries { known[ExactName(name)] = editor.written }
   }
 
   // MARK: Catalog
@@ -252,9 +255,9 @@ public final class WriteTransaction: DatabaseView {
     for (name, editor) in tables.entries { try write(editor, name) }
     for (name, editor) in keyTrees.entries {
       let root = try editor.flush()
-      if root != writtenRoots[name] {
+      if root != writtenRoots[ExactName(name)] {
         try put(.keyTree(root), Catalog.key(name))
-        writtenRoots[name] = root
+        writtenRoots[ExactName(name)] = root
       }
     }
   }

@@ -75,6 +75,53 @@ import Testing
     #expect(!report.trees.contains { $0.role == .deadRoot })
   }
 
+  @Test func `damage is found by a database that has seen the page whole`() throws {
+    let store = ObservedStore()
+    let database = try Database(store: store)
+    let filling = try database.beginWrite()
+    try fill(filling, "big", rows: 3_000)
+    _ = try filling.commit()
+    #expect(try database.verify().findings == [])
+    store.falsify { reference, buffer in
+      if reference.rawKind == PageKind.columnLeaf.rawValue {
+        buffer.bytes.storeBytes(of: 0xff, toByteOffset: 30, as: UInt8.self)
+      }
+    }
+    #expect(try !database.verify().findings.isEmpty)
+    store.falsify(nil)
+    #expect(try database.verify().findings == [])
+  }
+
+  @Test func `of an emptied tree that a row owned nothing is left when the row goes`() throws {
+    let database = try Database(store: HeapStore())
+    let filling = try database.beginWrite()
+    let table = try filling.createTable(
+      "lists", columns: [ColumnDescriptor(type: .bytes, isNullable: true, name: "list")])
+    for key in 0..<3 as Range<Int64> {
+      try table.insert(key: key, values: [(1, .tree(.empty(.position)))])
+    }
+    _ = try filling.commit()
+    let dropping = try database.beginWrite()
+    try dropping.drop("lists")
+    _ = try dropping.commit()
+    for _ in 0..<2 { _ = try database.beginWrite().commit() }
+    let report = try database.verify()
+    #expect(report.findings == [])
+    #expect(!report.trees.contains { $0.role == .deadRoot })
+  }
+
+  @Test func `keys far below a leaf are removed in vain`() throws {
+    let database = try Database(store: HeapStore())
+    let filling = try database.beginWrite()
+    try fill(filling, "dense", rows: 100)
+    _ = try filling.commit()
+    let removing = try database.beginWrite()
+    let table = try #require(try removing.editTable("dense"))
+    #expect(try table.remove(keys: [.min, .min + 1, 5]) == 1)
+    #expect(try removing.commit().table("dense")?.count == 99)
+    #expect(try database.verify().findings == [])
+  }
+
   @Test func `a tree that follows a tree in its row gives nothing back, its end gives all`() throws
   {
     let database = try Database(store: HeapStore())

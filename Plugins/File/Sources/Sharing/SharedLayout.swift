@@ -104,6 +104,8 @@ enum SharedLayout {
     static let writer = base + 1
     /// Held by who writes slots and syncs.
     static let slots = base + 2
+    /// Held by who compacts the file.
+    static let compaction = base + 3
   }
 
   /// The bytes of the lock file that are locked.

@@ -62,6 +62,7 @@ final class SharedMemory: @unchecked Sendable {
       }
       return size == 0
     }
+    if isNew { PosixFiles.shareRights(of: path, with: device.descriptor) }
     guard
       let memory = PosixFiles.mapShared(
         device.descriptor, byteCount: SharedLayout.byteCount, isWritable: true)
