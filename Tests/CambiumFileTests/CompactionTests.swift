@@ -47,6 +47,14 @@ struct CompactionTests {
     #expect(names.allSatisfy { !$0.contains("compacting") })
   }
 
+  @Test func `an output in a folder that is missing is named`() throws {
+    try fill()
+    let output = folder.file("missing/b.cambium")
+    #expect(throws: StoreError.parentNotFound(path: output)) {
+      try FileStore.compact(path: path, output: output)
+    }
+  }
+
   @Test func `an output that has come meanwhile stays`() throws {
     try fill()
     let output = folder.file("b.cambium")

@@ -19,7 +19,7 @@ extension FileStore {
   /// old store's database: another codec, or nil for none. The same codec keeps its dictionary and
   /// makes its salt anew.
   ///
-  /// Throws `StoreError.inUse(path:holder:)` when somebody has the store open, and
+  /// Throws `StoreError.inUse(path:holder:)` when somebody has the store open or compacts it, and
   /// `StoreError.system(operation:path:code:)` when `output` exists. On every error the original is
   /// as it was and no new file is left behind.
   public static func compact(
@@ -36,25 +36,26 @@ extension FileStore {
       // Nobody else touches the draft, and what a killed compaction left of one is nobody's.
       let lock = try lockForCompaction(target, named: path)
       defer { withExtendedLifetime(lock) {} }
-      return try compact(target, draft: target + ".compacting", codec, recoding, progress) {
-        head, draft throws(StoreError) in
+      let draft = target + ".compacting"
+      return try compact(target, draft: draft, for: path, codec, recoding, progress) {
+        head throws(StoreError) in
         try replace(path: target, with: draft, expecting: head, codec: codec)
       }
     }
     let draft = "\(output).compacting-\(PosixFiles.processNumber)-\(UInt32.random(in: 0 ... .max))"
-    return try compact(target, draft: draft, codec, recoding, progress) {
-      _, draft throws(StoreError) in
+    return try compact(target, draft: draft, for: output, codec, recoding, progress) {
+      _ throws(StoreError) in
       guard try name(draft: draft, as: output) else {
         throw .system(operation: "create", path: output, code: PosixFiles.exists)
       }
     }
   }
 
-  /// Copies the store at `path` to `draft`, for which `finish` finds its place.
+  /// Copies the store at `path` to `draft`, which `finish` makes what is to be at `destination`.
   private static func compact(
-    _ path: String, draft: String, _ codec: (any PageCodec)?,
+    _ path: String, draft: String, for destination: String, _ codec: (any PageCodec)?,
     _ recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?, _ progress: (Int) -> Void,
-    _ finish: (_ head: Head, _ draft: String) throws(StoreError) -> Void
+    _ finish: (_ head: Head) throws(StoreError) -> Void
   ) throws(StoreError) -> CompactionReport {
     let lockPath = SharedMemory.path(for: draft)
     func clear() {
@@ -68,12 +69,12 @@ extension FileStore {
       let device = PosixDevice(descriptor: descriptor)
       PosixFiles.shareRights(of: path, with: device.descriptor)
     case .failure(let error):
-      if error.code == PosixFiles.missing { throw .parentNotFound(path: draft) }
-      throw StoreError(DeviceError(operation: "create", code: error.code), path: draft)
+      if error.code == PosixFiles.missing { throw .parentNotFound(path: destination) }
+      throw StoreError(DeviceError(operation: "create", code: error.code), path: destination)
     }
     let (head, before) = try copy(path: path, to: draft, codec, recoding, progress)
     let after = try inspect(path: draft).fileByteCount
-    try finish(head, draft)
+    try finish(head)
     return CompactionReport(byteCountBefore: before, byteCountAfter: after)
   }
 

@@ -47,6 +47,8 @@ extension Realm {
       if let failure = instance.session?.failure { throw failure }
       try Self.write(instance.view, to: configuration, at: draft)
       isNamed = try Self.name(draft, as: path)
+    } catch .parentNotFound {
+      throw RLMError(StoreError.parentNotFound(path: path), path: path)
     } catch {
       throw RLMError(error, path: path)
     }
