@@ -5,9 +5,9 @@ import Testing
 
 /// The form of a stored node, and how little it takes to be refused.
 struct KeyNodeTests {
-  private static func page(_ kind: PageKind, _ fill: (KeyPage) -> Void) -> [UInt8] {
+  private static func page(_ kind: PageKind, _ fill: (KeyPage) throws -> Void) -> [UInt8] {
     let page = KeyPage(kind: kind, capacity: 1024)
-    fill(page)
+    do { try fill(page) } catch { preconditionFailure("\(error)") }
     let byteCount = page.tighten()
     return [UInt8](UnsafeRawBufferPointer(start: page.bytes, count: byteCount))
   }
@@ -34,7 +34,7 @@ struct KeyNodeTests {
           entries.append(key, StoredValue(bytes: form, isOverflow: true))
         }
       }
-      entries.fill(page, 0..<4)
+      try entries.fill(page, 0..<4)
     }
   }
 
@@ -52,7 +52,7 @@ struct KeyNodeTests {
           entries.appendChild($0, reference(.keyLeaf, UInt64(index + 1)), rowCount: index + 10)
         }
       }
-      entries.fill(page, 0..<4)
+      try entries.fill(page, 0..<4)
     }
   }
 

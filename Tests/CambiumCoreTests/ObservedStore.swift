@@ -35,6 +35,26 @@ final class ObservedStore: PageStore {
     state.withLock { _ = $0.refused.insert(reference) }
   }
 
+  /// From now on the medium cannot read the leaves of the tree.
+  func refuseLeaves(of tree: ColumnTree) throws {
+    var leaves: [PageReference] = []
+    try tree.walk(
+      { page, kind in if kind == .columnLeaf { leaves.append(page) } }, tree: { _ in },
+      damage: { _ in })
+    for leaf in leaves { refuse(leaf) }
+  }
+
+  /// From now on the medium cannot read the leaves of the tree.
+  func refuseLeaves(of tree: KeyTree) throws {
+    var leaves: [PageReference] = []
+    try tree.walk(
+      { page, kind in if kind == .keyLeaf { leaves.append(page) } }, damage: { _ in })
+    for leaf in leaves { refuse(leaf) }
+  }
+
+  /// From now on the medium can read every page.
+  func refuseNone() { state.withLock { $0.refused = [] } }
+
   var identity: StoreIdentity { store.identity }
   func newestHead() throws(StoreError) -> Head { try store.newestHead() }
   func pin() throws(StoreError) -> Pin { try store.pin() }

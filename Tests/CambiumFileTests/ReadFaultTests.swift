@@ -127,22 +127,30 @@ struct ReadFaultTests {
   // MARK: Writing
 
   @Test(arguments: [Ending.closed, .crashed])
-  func `the first write throws, and takes place when it is tried again`(ending: Ending) throws {
+  func `the first write throws and takes place when it is tried again, unless the page was dropped`(
+    ending: Ending
+  ) throws {
     let sample = try Sample(ending)
+    let changed = try Self.change(Self.open(SimulatedDevice(sample.bytes)), sample.content)
+    var throwCount = 0
     let count = try Self.failEachRead(of: sample.bytes) { device in
       (device, try Self.open(device))
     } _: { _, database in
       _ = try Self.change(database, sample.content)
     } examine: { subject, result, place in
       let (device, database) = subject
-      #expect(throws: Self.failure, place) { try result.get() }
-      try Self.expect(database, sample.content, sample.version, place)
-      let content = try Self.change(database, sample.content)
-      try Self.expect(database, content, sample.version + 1, place)
+      if case .failure = result {
+        throwCount += 1
+        #expect(throws: Self.failure, place) { try result.get() }
+        try Self.expect(database, sample.content, sample.version, place)
+        _ = try Self.change(database, sample.content)
+      }
+      try Self.expect(database, changed, sample.version + 1, place)
       try database.close()
-      try Self.expect(Self.open(device), content, sample.version + 1, place)
+      try Self.expect(Self.open(device), changed, sample.version + 1, place)
     }
     #expect(count > 10)
+    #expect(throwCount > count / 2)
   }
 
   @Test func `a store that follows others reads the free map where it cannot read their records`()

@@ -86,7 +86,8 @@ final class ListState {
   func elements<Element: RealmCollectionValue>() -> [Element] {
     let content = current()
     var elements: [Element] = []
-    elements.reserveCapacity(content.count(elementType))
+    // The count is a claim of the root until the leaves were read.
+    elements.reserveCapacity(min(content.count(elementType), 1 << 16))
     content.forEach(elementType, realm) { elements.append(element(in: $0)) }
     return elements
   }

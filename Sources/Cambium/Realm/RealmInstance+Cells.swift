@@ -37,7 +37,8 @@ extension RealmInstance {
     guard let tree = access.currentTable()?.groups.first else { return [] }
     return reading { () throws(StoreError) in
       var keys: [Int64] = []
-      keys.reserveCapacity(tree.count)
+      // The count is a claim of the root until the leaves were read.
+      keys.reserveCapacity(min(tree.count, 1 << 16))
       var cursor = tree.leafCursor()
       var isValid = try cursor.first()
       while isValid {

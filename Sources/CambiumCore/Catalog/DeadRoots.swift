@@ -26,7 +26,7 @@ struct DeadRoots {
   }
 
   /// Frees at most about `pageLimit` pages of listed trees; what is left of them goes back on the
-  /// list, and so does what is damaged: nobody's work depends on it.
+  /// list, and so does what is damaged or cannot be read: nobody's work depends on it.
   func reclaim(pageLimit: Int) throws(StoreError) {
     var budget = pageLimit
     var unreadable: [TreeRoot] = []
@@ -36,7 +36,7 @@ struct DeadRoots {
         budget -= 1
         do throws(StoreError) {
           waiting += try free(root)
-        } catch .damaged {
+        } catch .damaged, .system {
           unreadable.append(root)
         }
       }

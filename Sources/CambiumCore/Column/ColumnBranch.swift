@@ -126,7 +126,7 @@ import CPlatform
         throw fail(.reference, "child \(index) is not a \(kind)")
       }
       let (sum, isOver) = total.addingReportingOverflow(branch.rowCount(index))
-      guard branch.rowCount(index) > 0, !isOver, sum <= UInt64(Int64.max) else {
+      guard branch.rowCount(index) > 0, !isOver, sum <= TreeRoot.maximumRowCount else {
         throw fail(.count, "child \(index) has \(branch.rowCount(index)) rows")
       }
       total = sum

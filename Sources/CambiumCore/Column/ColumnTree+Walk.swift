@@ -3,9 +3,10 @@ extension ColumnTree {
   /// parents give, the order across pages, row counts, and values outside of their leaf.
   ///
   /// `visit` is called once for each page, parents first, before the page itself is read; overflow
-  /// pages of a leaf follow it. `tree` is called with each tree that a row owns. `damage` is called
-  /// for each finding; what lies below a damaged page cannot be walked and is left out. Only errors
-  /// that say nothing about the tree's bytes, and those of `visit` and `tree`, are thrown.
+  /// pages of a leaf follow it. It may throw damage for a page that must not be read. `tree` is called
+  /// with each tree that a row owns. `damage` is called for each finding; what lies below a damaged
+  /// page cannot be walked and is left out. Only errors that say nothing about the tree's bytes are
+  /// thrown, and those of `tree`.
   public func walk(
     _ visit: (PageReference, PageKind) throws(StoreError) -> Void,
     tree: (TreeRoot) throws(StoreError) -> Void, damage: (Damage) -> Void
@@ -33,9 +34,9 @@ extension ColumnTree {
     _ tree: (TreeRoot) throws(StoreError) -> Void, _ damage: (Damage) -> Void
   ) throws(StoreError) -> UInt64? {
     let kind: PageKind = height == 1 ? .columnLeaf : .columnBranch
-    try visit(reference, kind)
     let page: Page
     do throws(StoreError) {
+      try visit(reference, kind)
       page = try source.page(reference, kind)
     } catch {
       guard let found = error.damage(at: reference) else { throw error }

@@ -14,17 +14,19 @@ extension ColumnTreeEditor {
     progress: (Int) -> Void = { _ in }
   ) throws(StoreError) {
     precondition(other.isPositional == isPositional, "Both trees have keys, or neither.")
-    var cursor = other.leafCursor()
-    guard try cursor.first() else { return }
-    repeat {
-      let leaf = cursor.leaf
-      try append(
-        rowsOf: leaf, of: other, mapping: { _, _, root throws(StoreError) in try mapping(root) },
-        duplicate: { key throws(StoreError) in
-          throw .damaged(Damage(.order, "key \(key) occurs twice"))
-        })
-      progress(cursor.firstIndex + leaf.rowCount)
-    } while try cursor.next()
+    try context.change { () throws(StoreError) in
+      var cursor = other.leafCursor()
+      guard try cursor.first() else { return }
+      repeat {
+        let leaf = cursor.leaf
+        try append(
+          rowsOf: leaf, of: other, mapping: { _, _, root throws(StoreError) in try mapping(root) },
+          duplicate: { key throws(StoreError) in
+            throw .damaged(Damage(.order, "key \(key) occurs twice"))
+          })
+        progress(cursor.firstIndex + leaf.rowCount)
+      } while try cursor.next()
+    }
   }
 
   /// Appends the rows of one leaf of `other` that are kept, as ``append(contentsOf:mapping:progress:)``

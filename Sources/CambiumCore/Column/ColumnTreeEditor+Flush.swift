@@ -7,18 +7,21 @@ extension ColumnTreeEditor {
   /// Leaves that became too large are split, those below a third of their size are merged with a
   /// neighbour, and a root with a single child gives way to it.
   public func flush() throws(StoreError) -> TreeRoot {
-    dropFinger()
-    if log != nil { try mergeLog() }
-    pipeline?.finish()
-    pipeline?.stop()
-    pipeline = nil
-    if let failure { throw failure }
-    guard root.reference.isDirty else { return root }
-    try rebalance()
-    // A root with a single child may have given way to a stored page.
-    guard root.reference.isDirty else { return root }
-    root.reference = try write(root.reference, level: Int(root.height) - 1)
-    return root
+    try context.change { () throws(StoreError) in
+      dropFinger()
+      if log != nil { try mergeLog() }
+      pipeline?.finish()
+      pipeline?.stop()
+      pipeline = nil
+      if let failure { throw failure }
+      guard root.reference.isDirty else { return root }
+      try rebalance()
+      try root.checkHeight()
+      // A root with a single child may have given way to a stored page.
+      guard root.reference.isDirty else { return root }
+      root.reference = try write(root.reference, level: Int(root.height) - 1)
+      return root
+    }
   }
 
   private func write(

@@ -11,7 +11,7 @@ extension ColumnTreeEditor {
       "The keys of rows to remove ascend; sort them first.")
     let count = root.count
     let removal = RowRemoval(self, keys)
-    try rewriteLeaves(removal)
+    try context.change { () throws(StoreError) in try rewriteLeaves(removal) }
     assert(removal.removedCount == count &- root.count, "What was removed is gone.")
     return removal.removedCount
   }

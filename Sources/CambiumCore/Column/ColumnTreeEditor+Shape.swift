@@ -213,10 +213,12 @@ extension ColumnTreeEditor {
   ///
   /// What is stored is abandoned whole, for the transaction to free later.
   public func removeAll() throws(StoreError) {
-    dropFinger()
-    try finishPipeline()
-    try discard(root.reference, level: Int(root.height) - 1, rowCount: root.rowCount)
-    root = .empty(root.kind)
+    try context.change { () throws(StoreError) in
+      dropFinger()
+      try finishPipeline()
+      try discard(root.reference, level: Int(root.height) - 1, rowCount: root.rowCount)
+      root = .empty(root.kind)
+    }
   }
 
   private func discard(

@@ -14,7 +14,9 @@ extension ColumnTreeEditor {
     }
     let spec = layout.columns[index]
     try withoutActuallyEscapingTyped(change) { change throws(StoreError) in
-      try rewriteLeaves(IntegerUpdate(self, spec, change))
+      try context.change { () throws(StoreError) in
+        try rewriteLeaves(IntegerUpdate(self, spec, change))
+      }
     }
   }
 

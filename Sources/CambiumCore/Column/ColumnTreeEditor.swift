@@ -178,18 +178,20 @@ public final class ColumnTreeEditor {
       }
       if isDone { return true }
     }
-    if let log { return try insert(key: key, values: values, into: log) }
-    if try wantsLog(key), let log { return try insert(key: key, values: values, into: log) }
-    try reach(key)
-    if root.isEmpty {
-      try insertFirst(values, key: key)
+    return try context.change { () throws(StoreError) in
+      if let log { return try insert(key: key, values: values, into: log) }
+      if try wantsLog(key), let log { return try insert(key: key, values: values, into: log) }
+      try reach(key)
+      if root.isEmpty {
+        try insertFirst(values, key: key)
+        return true
+      }
+      let row = try position(of: key)
+      guard !row.isFound else { return false }
+      try insert(values, key: key, row: row.row)
+      hot = leaf?.builder.map { Unmanaged.passUnretained($0) }
       return true
     }
-    let row = try position(of: key)
-    guard !row.isFound else { return false }
-    try insert(values, key: key, row: row.row)
-    hot = leaf?.builder.map { Unmanaged.passUnretained($0) }
-    return true
   }
 
   /// Inserts a row given as an array; see `insert(key:values:)`.
@@ -210,11 +212,13 @@ public final class ColumnTreeEditor {
     key: Int64, column: UInt16, value: ColumnValue
   ) throws(StoreError) -> Bool {
     precondition(!isPositional, "This tree has positions, not keys; update at one.")
-    try reach(key)
-    let row = try position(of: key)
-    guard row.isFound else { return false }
-    try update(row: row.row, column: column, value: value)
-    return true
+    return try context.change { () throws(StoreError) in
+      try reach(key)
+      let row = try position(of: key)
+      guard row.isFound else { return false }
+      try update(row: row.row, column: column, value: value)
+      return true
+    }
   }
 
   /// The cell of `key` in `column`; nil when the key does not exist.
@@ -239,11 +243,13 @@ public final class ColumnTreeEditor {
   @discardableResult
   public func remove(key: Int64) throws(StoreError) -> Bool {
     precondition(!isPositional, "This tree has positions, not keys; remove at one.")
-    try reach(key)
-    let row = try position(of: key)
-    guard row.isFound else { return false }
-    try remove(row: row.row)
-    return true
+    return try context.change { () throws(StoreError) in
+      try reach(key)
+      let row = try position(of: key)
+      guard row.isFound else { return false }
+      try remove(row: row.row)
+      return true
+    }
   }
 
   // MARK: Rows by position
@@ -257,9 +263,11 @@ public final class ColumnTreeEditor {
     precondition(
       values.count == columnCount,
       "A row needs a value for each of the \(columnCount) columns.")
-    if root.isEmpty { return try insertFirst(values, key: 0) }
-    try reach(position: position)
-    try insert(values, key: 0, row: position - finger.first)
+    try context.change { () throws(StoreError) in
+      if root.isEmpty { return try insertFirst(values, key: 0) }
+      try reach(position: position)
+      try insert(values, key: 0, row: position - finger.first)
+    }
   }
 
   /// Inserts a row given as an array; see ``insert(at:values:)-(Int,_)``.
@@ -271,8 +279,10 @@ public final class ColumnTreeEditor {
 
   /// Replaces a cell of the row at `position`.
   public func update(at position: Int, column: UInt16, value: ColumnValue) throws(StoreError) {
-    try reachRow(position)
-    try update(row: position - finger.first, column: column, value: value)
+    try context.change { () throws(StoreError) in
+      try reachRow(position)
+      try update(row: position - finger.first, column: column, value: value)
+    }
   }
 
   /// The cell of the row at `position`; bytes in it are borrowed until the editor's next call.
@@ -283,8 +293,10 @@ public final class ColumnTreeEditor {
 
   /// Removes the row at `position`.
   public func remove(at position: Int) throws(StoreError) {
-    try reachRow(position)
-    try remove(row: position - finger.first)
+    try context.change { () throws(StoreError) in
+      try reachRow(position)
+      try remove(row: position - finger.first)
+    }
   }
 
   private func reachRow(_ position: Int) throws(StoreError) {

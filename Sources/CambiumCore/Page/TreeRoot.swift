@@ -31,6 +31,9 @@
   /// No honest tree is higher: each branch has two children or more, and rows are 64-bit.
   public static let maximumHeight: UInt8 = 32
 
+  /// No tree has more rows: sums of a few counts stay far from what an integer holds.
+  public static let maximumRowCount: UInt64 = 1 << 48
+
   /// The root of a tree whose top page is at `reference`, `height` levels of branches above leaves.
   public init(reference: PageReference, height: UInt8, kind: Kind, rowCount: UInt64) {
     self.reference = reference
@@ -47,8 +50,15 @@
   /// Whether the tree holds nothing.
   @inlinable public var isEmpty: Bool { reference.isNone }
 
-  /// How many rows it claims to hold; at most what 48 bits can say.
+  /// How many rows it claims to hold; at most ``maximumRowCount``.
   @inlinable public var count: Int { Int(truncatingIfNeeded: min(rowCount, 1 << 48)) }
+
+  /// Throws ``StoreError/damaged(_:)`` when the tree has grown higher than any can be.
+  func checkHeight() throws(StoreError) {
+    guard height <= Self.maximumHeight else {
+      throw .damaged(Damage(.height, at: reference, "a tree of \(height) levels"))
+    }
+  }
 
   /// Reads the stored form; nil when it breaks the format.
   public init?(loadingFrom bytes: UnsafeRawBufferPointer) {
@@ -61,7 +71,7 @@
     let rowCount = UInt64(
       littleEndian: base.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
     guard height <= Self.maximumHeight, reference.isNone == (height == 0),
-      reference.isNone == (rowCount == 0), !reference.isDirty
+      reference.isNone == (rowCount == 0), rowCount <= Self.maximumRowCount, !reference.isDirty
     else { return nil }
     self.init(reference: reference, height: height, kind: kind, rowCount: rowCount)
   }

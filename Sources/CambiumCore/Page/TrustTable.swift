@@ -8,6 +8,12 @@ import Synchronization
 /// only the address: another process may put another page at the same address. Losing a tag to a
 /// neighbour costs a second check, nothing more.
 ///
+/// Who makes a file chooses its references, and must not be able to choose two with the same tag: the
+/// second page would pass unchecked. So checksum and location are multiplied after being mixed with
+/// secrets of the table (the folded product of wyhash), and the origin, in which kind and version lie,
+/// is mixed in by an odd factor, so that no two origins look alike. One that was never checked is
+/// trusted with a chance of one in 2^64, and who makes a file cannot raise it.
+///
 /// Pages that lie side by side have their tags side by side, so that a scan walks the table as it
 /// walks the store: scattered tags cost a scan more than all its pages, in cache and TLB misses.
 ///
@@ -15,11 +21,14 @@ import Synchronization
 public final class TrustTable: @unchecked Sendable {
   @usableFromInline let tags: UnsafeMutablePointer<Atomic<UInt64>>
   @usableFromInline let bitCount: UInt64
+  /// What tags are mixed with; another for each table, never stored.
+  @usableFromInline let secrets: (UInt64, UInt64)
 
   /// A table of 2^`bitCount` tags of 8 bytes; memory that is never used is never touched.
   public init(bitCount: Int = 20) {
     precondition(bitCount > 3, "A trust table has at least 16 tags.")
     self.bitCount = UInt64(bitCount)
+    secrets = (.random(in: .min ... .max), .random(in: .min ... .max))
     let memory = ZeroedMemory.allocate(byteCount: 8 << bitCount)
     tags = memory.bindMemory(to: Atomic<UInt64>.self, capacity: 1 << bitCount)
   }
@@ -41,10 +50,9 @@ public final class TrustTable: @unchecked Sendable {
 
   @inlinable @inline(__always)
   func tag(_ reference: PageReference) -> UInt64 {
-    let mixed =
-      reference.checksum ^ (reference.location &* 0xC2B2_AE3D_27D4_EB4F)
-      ^ (reference.origin &* 0x1656_67B1_9E37_79F9)
-    return mixed | 1
+    let product = (reference.checksum ^ secrets.0).multipliedFullWidth(
+      by: reference.location ^ secrets.1)
+    return product.high ^ product.low ^ (reference.origin &* 0x1656_67B1_9E37_79F9)
   }
 
   /// Whether this very page was checked before.

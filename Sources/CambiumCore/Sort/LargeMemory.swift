@@ -9,11 +9,18 @@ struct LargeMemory<Element: BitwiseCopyable>: ~Copyable {
   let capacity: Int
 
   init(capacity: Int) {
+    guard let memory = Self(trying: capacity) else {
+      fatalError("Out of memory: \(capacity) elements were refused.")
+    }
+    self = memory
+  }
+
+  /// Nil when the system refuses so much.
+  init?(trying capacity: Int) {
+    let byteCount = max(1, capacity) * MemoryLayout<Element>.stride
+    guard let memory = cambium_allocate_large(byteCount) else { return nil }
     self.capacity = capacity
-    start =
-      UnsafeMutableRawPointer
-      .allocateLarge(byteCount: max(1, capacity) * MemoryLayout<Element>.stride)
-      .bindMemory(to: Element.self, capacity: max(1, capacity))
+    start = memory.bindMemory(to: Element.self, capacity: max(1, capacity))
   }
 
   deinit { UnsafeMutableRawPointer(start).deallocateLarge() }

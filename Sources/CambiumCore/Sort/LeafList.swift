@@ -19,7 +19,8 @@ final class LeafList {
 
   /// Adds a leaf whose first row is at `first` of about `count` in all; leaves come in their order.
   func append(_ leaf: ColumnLeaf, at first: Int, of count: Int = 0) {
-    if leaves.isEmpty { reserve(count / max(1, leaf.rowCount) * 5 / 4 + 16) }
+    // Counts of a branch are claims until all leaves were read.
+    if leaves.isEmpty { reserve(min(1 << 16, count / max(1, leaf.rowCount) * 5 / 4 + 16)) }
     leaves.append(leaf)
     firsts.append(first)
     if let textColumn { texts.append(PlainTexts(leaf, textColumn)) }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Sorts all rows of a tree, parts of them at the same time.
 ///
 /// Parts of the tree are read and their rows spread over sections, by the first bits that tell them
@@ -15,11 +23,11 @@ final class RowSorter {
   /// How many bits tell them apart otherwise.
   private static let sectionWidth = 12
 
-  init(_ parts: TreeParts, _ plan: SortPlan) {
+  init(_ parts: TreeParts, _ plan: SortPlan) throws(StoreError) {
     self.parts = parts
     self.plan = plan
     source = parts.tree.source
-    items = LargeMemory(capacity: parts.tree.count)
+    items = try Self.memory(for: parts.tree)
     leaves = LeafList(textColumn: plan.textColumn)
   }
 
@@ -29,10 +37,20 @@ final class RowSorter {
       let ends = try readSections(width: first.width)
       return try sortedKeys(ends, spare: nil, limit)
     }
-    let spare = LargeMemory<SortItem>(capacity: parts.tree.count)
+    let spare = try Self.memory(for: parts.tree)
     defer { withExtendedLifetime(spare) {} }
     let ends = try spread(from: spare.start)
     return try sortedKeys(ends, spare: spare.start, limit)
+  }
+
+  /// Memory for all rows that `tree` claims to have.
+  private static func memory(for tree: ColumnTree) throws(StoreError) -> LargeMemory<SortItem> {
+    guard let memory = LargeMemory<SortItem>(trying: tree.count) else {
+      throw .system(
+        operation: "allocate memory to sort \(tree.count) rows of",
+        path: tree.source.store.identity.path, code: ENOMEM)
+    }
+    return memory
   }
 
   // MARK: Reading

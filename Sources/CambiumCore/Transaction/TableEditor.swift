@@ -248,7 +248,8 @@ public final class TableEditor {
       ColumnDescriptor(type: type, isNullable: isNullable, name: name, attributes: attributes))
     markDescriptionChanged()
     if record.groups.count > groupCount {
-      editors.append(try makeGroup(groupCount))
+      editors.append(
+        try context.change { () throws(StoreError) in try makeGroup(groupCount) })
     } else {
       editors[groupCount - 1].layout = record.layout(of: groupCount - 1)
     }
@@ -285,7 +286,7 @@ public final class TableEditor {
     guard let group = record.group(of: id) else {
       preconditionFailure("The table has no column \(id).")
     }
-    try editors[group].clearColumn(id)
+    try context.change { () throws(StoreError) in try editors[group].clearColumn(id) }
     if let emptied = record.remove(id) {
       try editors[emptied].removeAll()
       editors.remove(at: emptied)

@@ -54,7 +54,7 @@ extension Database {
     verifier.run()
     if verifier.report.findings.isEmpty {
       // Extents of damaged trees are unknown, so the partition is only proved for sound ones.
-      verifier.report.findings += try store.check(reachable: verifier.sortedExtents())
+      for finding in try store.check(reachable: verifier.sortedExtents()) { verifier.note(finding) }
     }
     return (verifier.report, snapshot.version)
   }
@@ -67,14 +67,23 @@ struct Verifier {
   private(set) var extents: [Extent] = []
   /// Every page that was reached, where they are wanted.
   private(set) var references: [PageReference]?
+  /// Where the pages begin that were reached.
+  private var addresses: Set<UInt64> = []
+  /// How many bytes of pages there can be, where the store knows it.
+  private let byteLimit: Int
   private var walkedByteCount = 0
   private var lastReported = 0
-  var report: VerificationReport
+  /// How many findings there are; only the first of them are kept.
+  private var findingCount = 0
+  private static let findingLimit = 1_000
+  private(set) var report: VerificationReport
 
   init(snapshot: Snapshot, keepsReferences: Bool = false, progress: ((Int) -> Void)?) {
     self.snapshot = snapshot
     references = keepsReferences ? [] : nil
     self.progress = progress
+    let readable = snapshot.source.readableByteCount
+    byteLimit = readable > 0 ? readable : .max
     report = VerificationReport(version: snapshot.version)
   }
 
@@ -94,7 +103,7 @@ struct Verifier {
         }
       }
     } catch {
-      report.findings.append("catalog: \(error)")
+      note("catalog: \(error)")
     }
   }
 
@@ -102,7 +111,7 @@ struct Verifier {
   mutating func sortedExtents() -> [Extent] {
     extents.sort { $0.address < $1.address }
     for (left, right) in zip(extents, extents.dropFirst()) where left.end > right.address {
-      report.findings.append(
+      note(
         "the pages at byte \(left.byteOffset) and byte \(right.byteOffset) overlap")
     }
     return extents
@@ -116,7 +125,7 @@ struct Verifier {
     guard report.findings.count == before else { return }
     let counts = Set(table.groups.map(\.count))
     if counts.count > 1 {
-      report.findings.append("\(name): column groups have different numbers of rows: \(counts)")
+      note("\(name): column groups have different numbers of rows: \(counts)")
     }
     for group in table.groups.indices {
       let statistics = try table.groups[group].statistics()
@@ -146,6 +155,33 @@ struct Verifier {
     return report.trees.count - 1
   }
 
+  /// Notes a finding; of a file in which everything is wrong, the first of them.
+  mutating func note(_ finding: String) {
+    findingCount += 1
+    if findingCount <= Self.findingLimit {
+      report.findings.append(finding)
+    } else {
+      report.findings[Self.findingLimit...] = [
+        "\(findingCount - Self.findingLimit) more findings are left out"
+      ]
+    }
+  }
+
+  /// Counts a page before it is read.
+  ///
+  /// Pages that name each other again and again, or share their bytes, would keep the walk busy for as
+  /// long as who made the file likes; a page that was reached before is not read again, and nothing is
+  /// when there are more bytes of pages than the store has.
+  private mutating func reach(_ page: PageReference) throws(StoreError) {
+    guard addresses.insert(page.address).inserted else {
+      throw .damaged(Damage(.reference, at: page, "the page is reached a second time"))
+    }
+    guard page.byteCount <= byteLimit - walkedByteCount else {
+      throw .damaged(Damage(.reference, at: page, "pages share bytes: the store has fewer"))
+    }
+    walkedByteCount += page.byteCount
+  }
+
   /// Walks one tree; returns the trees that its rows own.
   private mutating func walk(_ root: TreeRoot, into tree: inout TreeReport) -> [TreeRoot] {
     var pages: [PageReference] = []
@@ -155,25 +191,30 @@ struct Verifier {
       switch root.kind {
       case .key:
         try KeyTree(root: root, source: snapshot.source)
-          .walk({ page, _ in pages.append(page) }, damage: { damages.append($0) })
+          .walk(
+            { page, _ throws(StoreError) in
+              try reach(page)
+              pages.append(page)
+            }, damage: { damages.append($0) })
       case .column, .position:
         try ColumnTree(root: root, source: snapshot.source)
           .walk(
-            { page, _ in pages.append(page) }, tree: { owned.append($0) },
-            damage: { damages.append($0) })
+            { page, _ throws(StoreError) in
+              try reach(page)
+              pages.append(page)
+            }, tree: { owned.append($0) }, damage: { damages.append($0) })
       }
     } catch {
-      report.findings.append("\(tree.name): \(error)")
+      note("\(tree.name): \(error)")
     }
     for page in pages {
       tree.pageCount += 1
       tree.byteCount += page.byteCount
-      walkedByteCount += page.byteCount
       extents.append(page.extent)
       references?.append(page)
     }
     let name = tree.name
-    report.findings += damages.map { "\(name): \($0)" }
+    for damage in damages { note("\(name): \(damage)") }
     if walkedByteCount - lastReported > 4 << 20 {
       lastReported = walkedByteCount
       progress?(walkedByteCount)

@@ -23,6 +23,8 @@ public final class WriteContext {
   /// Whole trees that the new version no longer reaches; the transaction puts them on the catalog's
   /// list of dead roots, whose pages are freed with bounded work per commit.
   public private(set) var abandonedRoots: [TreeRoot] = []
+  /// What the first change that failed has thrown; nothing may be published any more.
+  @exclusivity(unchecked) private(set) final var failure: StoreError?
 
   init(
     source: PageSource, writer: any PageWriter, codec: (any PageCodec)?, store: StoreIdentity
@@ -50,6 +52,28 @@ public final class WriteContext {
   public func abandon(root: TreeRoot) {
     precondition(!root.reference.isDirty, "Only a stored tree can be abandoned; remove its rows.")
     if !root.isEmpty { abandonedRoots.append(root) }
+  }
+
+  /// Makes a change of a tree, and notes that it failed: it may be half done then, and a transaction
+  /// that has caught the error must not publish it.
+  @inline(__always) func change<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    do throws(StoreError) {
+      return try body()
+    } catch {
+      fail(error)
+      throw error
+    }
+  }
+
+  @inline(never) private func fail(_ error: StoreError) {
+    if failure == nil { failure = error }
+  }
+
+  /// Throws what a change has thrown before.
+  func checkChanges() throws(StoreError) {
+    if let failure { throw failure }
   }
 
   /// Forgets the abandoned roots, which the catalog now lists.

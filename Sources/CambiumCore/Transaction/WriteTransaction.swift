@@ -1,7 +1,8 @@
 /// A change of the database: reads its own writes, ends with a commit or leaves no trace.
 ///
 /// Belongs to one caller at a time, on any thread. One that is released without having ended rolls
-/// back. After an error from a changing call the transaction can only be rolled back.
+/// back. After an error from a changing call the transaction can only be rolled back: committing
+/// throws that error again and rolls back.
 public final class WriteTransaction: DatabaseView {
   let database: Database
   private let writer: any PageWriter
@@ -168,6 +169,7 @@ public final class WriteTransaction: DatabaseView {
   ///
   /// Callers that change much call it now and then; pages obtained before are no longer valid.
   public func spillIfNeeded() throws(StoreError) {
+    try context.checkChanges()
     guard context.dirty.byteCount > database.options.transactionBudgetByteCount else { return }
     try flushTrees()
   }
@@ -176,7 +178,8 @@ public final class WriteTransaction: DatabaseView {
 
   /// Makes the changes the newest version and returns it.
   ///
-  /// When it throws the transaction is rolled back and the old version is intact.
+  /// When it throws the transaction is rolled back and the old version is intact. Throws the error of
+  /// a change that failed before, whether or not it was caught.
   public func commit(
     durability: Durability = .full, metadata: [UInt8] = []
   ) throws(StoreError) -> Snapshot {
@@ -190,6 +193,7 @@ public final class WriteTransaction: DatabaseView {
   ) throws(StoreError) -> Pin {
     precondition(isActive, "The transaction has ended; begin another one.")
     do throws(StoreError) {
+      try context.checkChanges()
       try context.reserve(byteCount: context.dirty.byteCount)
       try flushTrees()
       try recordDeadRoots()

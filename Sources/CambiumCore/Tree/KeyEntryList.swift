@@ -172,11 +172,18 @@ extension KeyEntryList {
   }
 
   /// Makes `page` hold exactly the entries in `range`.
-  func fill(_ page: KeyPage, _ range: Range<Int>) {
+  ///
+  /// Throws ``StoreError/damaged(_:)`` when no node can hold them: only entries of nodes that are
+  /// larger than any that is written can be too many.
+  func fill(_ page: KeyPage, _ range: Range<Int>) throws(StoreError) {
+    let byteCount = nodeByteCount(range)
+    guard byteCount <= KeyNode.maximumByteCount else {
+      throw .damaged(Damage(.bounds, "the entries of a node take \(byteCount) bytes"))
+    }
     let prefixLength = prefixLength(range)
     let first = min(isLeaf ? range.lowerBound : range.lowerBound + 1, range.upperBound - 1)
     page.reset(
-      capacity: nodeByteCount(range),
+      capacity: byteCount,
       prefix: UnsafeRawBufferPointer(rebasing: key(first)[..<prefixLength]))
     for index in range {
       let entry = entries[index]

@@ -125,6 +125,7 @@ extension KeyPage {
     defer { scratch.deallocate() }
     scratch.copyMemory(from: bytes, byteCount: end)
     let old = KeyNode(scratch, byteCount: end)
+    let slots = KeyNode.headerByteCount + count * KeyNode.slotByteCount
     var used = old.prefixLength
     (bytes + end - used).copyMemory(from: scratch + old.prefixStart, byteCount: used)
     setField(KeyNode.Field.prefixOffset, used)
@@ -132,6 +133,10 @@ extension KeyPage {
       let slot = old.slot(index)
       let byteCount = cellByteCount(index, in: old)
       used += byteCount
+      // Cells of a checked page tile its heap; writing on would leave the page.
+      precondition(
+        used <= end - slots && byteCount <= slot.offset && slot.offset <= end,
+        "The cells of a node are more than its heap.")
       (bytes + end - used).copyMemory(from: scratch + end - slot.offset, byteCount: byteCount)
       setSlot(index, KeySlot(head: slot.head, offset: used, suffixLength: slot.suffixLength))
     }

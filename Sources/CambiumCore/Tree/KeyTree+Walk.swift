@@ -3,9 +3,9 @@ extension KeyTree {
   /// parents give, the order across pages, row counts, and overflow values.
   ///
   /// `visit` is called once for each page, parents first, before the page itself is read; overflow
-  /// pages of a leaf follow it. `damage` is called for each finding; what lies below a damaged page
-  /// cannot be walked and is left out. Only errors that say nothing about the tree's bytes, and
-  /// those of `visit`, are thrown.
+  /// pages of a leaf follow it. It may throw damage for a page that must not be read. `damage` is
+  /// called for each finding; what lies below a damaged page cannot be walked and is left out. Only
+  /// errors that say nothing about the tree's bytes are thrown.
   public func walk(
     _ visit: (PageReference, PageKind) throws(StoreError) -> Void, damage: (Damage) -> Void
   ) throws(StoreError) {
@@ -30,9 +30,9 @@ extension KeyTree {
     _ visit: (PageReference, PageKind) throws(StoreError) -> Void, _ damage: (Damage) -> Void
   ) throws(StoreError) -> UInt64? {
     let kind: PageKind = height == 1 ? .keyLeaf : .keyBranch
-    try visit(reference, kind)
     let page: Page
     do throws(StoreError) {
+      try visit(reference, kind)
       page = try source.page(reference, kind)
     } catch {
       guard let found = error.damage(at: reference) else { throw error }

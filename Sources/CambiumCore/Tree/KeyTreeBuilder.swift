@@ -125,7 +125,7 @@ public final class KeyTreeBuilder {
 
   private func writeLeaf() throws(StoreError) {
     let count = leafEntries.count
-    leafEntries.fill(leafPage, 0..<count)
+    try leafEntries.fill(leafPage, 0..<count)
     leafEntries.removeAll()
     try add(
       Child(separator: separator, reference: try write(leafPage), rowCount: count), at: 0)
@@ -164,7 +164,7 @@ public final class KeyTreeBuilder {
         branchEntries.appendChild($0, child.reference, rowCount: child.rowCount)
       }
     }
-    branchEntries.fill(branchPage, 0..<children.count)
+    try branchEntries.fill(branchPage, 0..<children.count)
     let branch = Child(
       separator: children[0].separator, reference: try write(branchPage),
       rowCount: children.reduce(0) { $0 + $1.rowCount })

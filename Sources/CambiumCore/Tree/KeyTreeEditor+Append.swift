@@ -7,6 +7,10 @@ extension KeyTreeEditor {
   public func append(
     contentsOf other: KeyTree, progress: (Int) -> Void = { _ in }
   ) throws(StoreError) {
+    try context.change { () throws(StoreError) in try copy(other, progress) }
+  }
+
+  private func copy(_ other: KeyTree, _ progress: (Int) -> Void) throws(StoreError) {
     let key = UnsafeMutableRawBufferPointer.allocate(
       byteCount: KeyNode.maximumKeyByteCount, alignment: 8)
     defer { key.deallocate() }

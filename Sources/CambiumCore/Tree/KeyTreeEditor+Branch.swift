@@ -12,7 +12,7 @@ extension KeyTreeEditor {
     _ separator: [UInt8], _ left: Half, _ right: Half, above level: Int
   ) throws(StoreError) {
     isWarm = false
-    guard level > 0 else { return growRoot(separator, left, right) }
+    guard level > 0 else { return try growRoot(separator, left, right) }
     let parent = path[level - 1].page.unsafelyUnwrapped
     let index = path[level - 1].index
     parent.setChild(index, left.reference)
@@ -47,7 +47,7 @@ extension KeyTreeEditor {
     let count = entries.count
     // Each half needs two children.
     if count < 4 || entries.nodeByteCount(0..<count) <= limits.branchByteCount {
-      entries.fill(page, 0..<count)
+      try entries.fill(page, 0..<count)
       return
     }
     // At an end the load is ascending or descending: leave full branches behind.
@@ -55,8 +55,8 @@ extension KeyTreeEditor {
     if index == count - 1 { middle = count - 2 }
     if index == 1 { middle = 2 }
     let (other, reference) = makePage(.keyBranch)
-    entries.fill(other, middle..<count)
-    entries.fill(page, 0..<middle)
+    try entries.fill(other, middle..<count)
+    try entries.fill(page, 0..<middle)
     try insert(
       [UInt8](entries.key(middle)),
       Half(
@@ -66,8 +66,9 @@ extension KeyTreeEditor {
   }
 
   /// Puts a branch above the two halves of the root.
-  private func growRoot(_ separator: [UInt8], _ left: Half, _ right: Half) {
-    precondition(root.height < TreeRoot.maximumHeight, "A tree cannot be this high.")
+  private func growRoot(
+    _ separator: [UInt8], _ left: Half, _ right: Half
+  ) throws(StoreError) {
     let entries = entries(.keyBranch)
     entries.removeAll()
     entries.appendChild(
@@ -76,8 +77,9 @@ extension KeyTreeEditor {
       entries.appendChild($0, right.reference, rowCount: right.rowCount)
     }
     let page = KeyPage(kind: .keyBranch, capacity: min(512, limits.branchByteCount))
-    entries.fill(page, 0..<2)
+    try entries.fill(page, 0..<2)
     root.reference = context.dirty.insert(page)
     root.height += 1
+    try root.checkHeight()
   }
 }

@@ -7,7 +7,9 @@ extension KeyTreeEditor {
     path.removeAll(keepingCapacity: true)
     isWarm = false
     if root.reference.isDirty {
-      root.reference = try write(root.reference, height: Int(root.height))
+      root.reference = try context.change { () throws(StoreError) in
+        try write(root.reference, height: Int(root.height))
+      }
     }
     return root
   }
@@ -22,7 +24,7 @@ extension KeyTreeEditor {
         if child.isDirty { page.setChild(index, try write(child, height: height - 1)) }
       }
     }
-    lengthenPrefix(page)
+    try lengthenPrefix(page)
     let byteCount = page.tighten()
     let stored = try context.write(
       UnsafeRawBufferPointer(start: page.bytes, count: byteCount), kind: page.kind)
@@ -31,7 +33,7 @@ extension KeyTreeEditor {
   }
 
   /// Lays a node out anew if its keys share much more than its prefix.
-  private func lengthenPrefix(_ page: KeyPage) {
+  private func lengthenPrefix(_ page: KeyPage) throws(StoreError) {
     let node = page.node
     let first = page.kind == .keyLeaf ? 0 : 1
     guard node.count - first >= 2 else { return }
@@ -48,6 +50,6 @@ extension KeyTreeEditor {
     let entries = entries(page.kind)
     entries.removeAll()
     entries.append(node, 0..<node.count)
-    entries.fill(page, 0..<node.count)
+    try entries.fill(page, 0..<node.count)
   }
 }

@@ -2,6 +2,10 @@ extension KeyTreeEditor {
   /// Removes `key` and its value; false if there is none.
   @discardableResult
   public func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    try context.change { () throws(StoreError) in try removeEntry(key) }
+  }
+
+  private func removeEntry(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     if root.isEmpty { return false }
     let place: (index: Int, isFound: Bool)
     if let warm = warmPosition(key) { place = warm } else { place = try descend(key) }
@@ -33,7 +37,9 @@ extension KeyTreeEditor {
   /// Every leaf is read, for the overflow pages it may name. A large stored tree is better given to
   /// ``WriteContext/abandon(root:)``.
   public func removeAll() throws(StoreError) {
-    if !root.isEmpty { try free(root.reference, height: Int(root.height)) }
+    try context.change { () throws(StoreError) in
+      if !root.isEmpty { try free(root.reference, height: Int(root.height)) }
+    }
     root = .empty(root.kind)
     path.removeAll()
     isWarm = false
@@ -138,7 +144,7 @@ extension KeyTreeEditor {
         || (page.kind == .keyBranch && entries.count < 4)
     else { return false }
     isWarm = false
-    entries.fill(page, all)
+    try entries.fill(page, all)
     let rowCount = parent.node.childRowCount(leftIndex) + parent.node.childRowCount(leftIndex + 1)
     parent.setChild(leftIndex, path[level].reference)
     parent.setRowCount(leftIndex, rowCount)

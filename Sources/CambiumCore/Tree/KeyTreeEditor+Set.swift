@@ -10,9 +10,18 @@ extension KeyTreeEditor {
     guard key.count <= KeyNode.maximumKeyByteCount else {
       throw .tooLarge(what: "A key", byteCount: key.count, limit: KeyNode.maximumKeyByteCount)
     }
-    if value.count <= KeyNode.maximumInlineByteCount {
-      return try set(key, StoredValue(bytes: value, isOverflow: false))
+    return try context.change { () throws(StoreError) in
+      if value.count <= KeyNode.maximumInlineByteCount {
+        return try set(key, StoredValue(bytes: value, isOverflow: false))
+      }
+      return try setOverflow(key, value)
     }
+  }
+
+  /// Stores a value that has no room beside its key.
+  private func setOverflow(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) throws(StoreError) -> Bool {
     let overflow = try OverflowValue.write(value, to: context)
     let form = UnsafeMutableRawPointer.allocate(
       byteCount: OverflowValue.storedByteCount, alignment: 8)
@@ -98,7 +107,7 @@ extension KeyTreeEditor {
       let entries = entries(.keyLeaf)
       collect(leaf, key, value, at: index)
       if entries.nodeByteCount(0..<entries.count) <= limits.leafByteCount {
-        entries.fill(leaf, 0..<entries.count)
+        try entries.fill(leaf, 0..<entries.count)
         return
       }
     }
@@ -147,8 +156,8 @@ extension KeyTreeEditor {
       collect(leaf, key, value, at: index)
       let entries = entries(.keyLeaf)
       let middle = entries.middle(least: 1)
-      entries.fill(other, middle..<entries.count)
-      entries.fill(leaf, 0..<middle)
+      try entries.fill(other, middle..<entries.count)
+      try entries.fill(leaf, 0..<middle)
     }
     left.rowCount = left.page.count
     right.rowCount = right.page.count

@@ -75,6 +75,32 @@ import Testing
     #expect(!report.trees.contains { $0.role == .deadRoot })
   }
 
+  @Test func `a medium that refuses a dropped table does not stop commits`() throws {
+    let store = ObservedStore()
+    var options = DatabaseOptions()
+    options.deadPagesPerCommit = 0
+    let database = try Database(store: store, options: options)
+    let filling = try database.beginWrite()
+    try fill(filling, "big", rows: 3_000)
+    let filled = try filling.commit()
+    let dropping = try database.beginWrite()
+    try dropping.drop("big")
+    _ = try dropping.commit()
+    try store.refuseLeaves(of: try #require(try filled.table("big")).groups[0])
+    options.deadPagesPerCommit = 100
+    let refused = try Database(store: store, options: options)
+    for round in 0..<5 as Range<UInt8> {
+      let transaction = try refused.beginWrite()
+      try transaction.setValue("round", [round])
+      #expect(try transaction.commit().value("round") == [round])
+    }
+    store.refuseNone()
+    for _ in 0..<20 { _ = try refused.beginWrite().commit() }
+    let report = try refused.verify()
+    #expect(report.findings == [])
+    #expect(!report.trees.contains { $0.role == .deadRoot })
+  }
+
   @Test func `damage is found by a database that has seen the page whole`() throws {
     let store = ObservedStore()
     let database = try Database(store: store)

@@ -1,0 +1,134 @@
+import TestSupport
+import Testing
+
+@testable import CambiumCore
+
+/// Changes that meet a page that cannot be read, in transactions that catch the error and go on.
+@Suite struct FailedChangeTests {
+  /// A store whose newest version has a table, a wide table and a key tree, none of whose leaves can be
+  /// read any more.
+  private struct Refused {
+    let store = ObservedStore()
+    let database: Database
+
+    init() throws {
+      var options = DatabaseOptions()
+      options.transactionBudgetByteCount = 0
+      let filling = try Database(store: store).beginWrite()
+      let table = try filling.createTable(
+        "table",
+        columns: [
+          ColumnDescriptor(type: .int, isNullable: false, name: "number"),
+          ColumnDescriptor(type: .bytes, isNullable: false, name: "text"),
+        ])
+      let wide = try filling.createTable(
+        "wide",
+        columns: (0..<TableRecord.maximumGroupWidth).map {
+          ColumnDescriptor(type: .int, isNullable: true, name: "\($0)")
+        })
+      let tree = try filling.editKeyTree("tree")
+      for key in 0..<2_000 as Range<Int64> {
+        let text = [UInt8](repeating: UInt8(key & 0xff), count: Int(key % 50))
+        try text.withUnsafeBytes {
+          _ = try table.insert(key: key * 2, values: [(1, .int(key)), (2, .bytes($0))])
+        }
+        try wide.insert(key: key, values: [])
+        _ = try tree.set([UInt8(key >> 8), UInt8(key & 0xff)], text)
+      }
+      let snapshot = try filling.commit()
+      for name in ["table", "wide"] {
+        try store.refuseLeaves(of: try #require(try snapshot.table(name)).groups[0])
+      }
+      try store.refuseLeaves(of: try #require(try snapshot.keyTree("tree")))
+      database = try Database(store: store, options: options)
+    }
+  }
+
+  /// A change that has to read a leaf.
+  enum Change: CaseIterable {
+    case insert, insertMany, update, remove, removeMany, updateInts, addColumn, removeColumn
+    case setKey, removeKey, removeAllKeys
+
+    func make(in transaction: WriteTransaction) throws {
+      func table(_ name: String = "table") throws -> TableEditor {
+        try #require(try transaction.editTable(name))
+      }
+      switch self {
+      case .insert: try table().insert(key: 1_001, values: [(1, .int(0))])
+      case .insertMany:
+        let keys: [Int64] = [1_001, 1_003]
+        let row = try table().record.columns.map(\.spec.defaultValue)
+        try keys.withUnsafeBufferPointer { keys in
+          try (row + row).withUnsafeBufferPointer { _ = try table().insert(keys: keys, values: $0) }
+        }
+      case .update: try table().update(key: 1_000, column: 1, value: .int(-1))
+      case .remove: try table().remove(key: 1_000)
+      case .removeMany: try table().remove(keys: [0, 1_000, 2_000])
+      case .updateInts: try table().updateInts(of: 1) { _, integers in integers[0] += 1 }
+      case .addColumn: try table("wide").addColumn(name: "one more", type: .int, isNullable: true)
+      case .removeColumn: try table().removeColumn(2)
+      case .setKey: _ = try transaction.editKeyTree("tree").set([3, 1], [1])
+      case .removeKey: try transaction.editKeyTree("tree").remove([3, 1])
+      case .removeAllKeys: try transaction.editKeyTree("tree").removeAll()
+      }
+    }
+  }
+
+  @Test(arguments: Change.allCases)
+  func `a transaction whose change has failed is not committed, whoever caught the error`(
+    change: Change
+  ) throws {
+    let refused = try Refused()
+    let transaction = try refused.database.beginWrite()
+    try transaction.setValue("note", [1])
+    #expect(throws: ObservedStore.refusal) { try change.make(in: transaction) }
+    try transaction.setValue("other note", [2])
+    #expect(throws: ObservedStore.refusal) { try transaction.spillIfNeeded() }
+    #expect(throws: ObservedStore.refusal) { _ = try transaction.commit() }
+    #expect(!transaction.isActive)
+    #expect(try refused.database.snapshot().value("note") == nil)
+
+    refused.store.refuseNone()
+    let again = try refused.database.beginWrite()
+    try again.setValue("note", [1])
+    try change.make(in: again)
+    #expect(try again.commit().value("note") == [1])
+    #expect(try refused.database.verify().findings == [])
+  }
+
+  @Test func `a transaction goes on after a read that has failed`() throws {
+    let refused = try Refused()
+    let transaction = try refused.database.beginWrite()
+    let table = try #require(try transaction.table("table"))
+    #expect(throws: ObservedStore.refusal) { _ = try table.seek(1_000) }
+    let editor = try #require(try transaction.editTable("table")).editor(of: 1)
+    #expect(throws: ObservedStore.refusal) { _ = try editor.value(key: 1_000, column: 1) }
+    try transaction.setValue("note", [1])
+    #expect(try transaction.commit().value("note") == [1])
+  }
+
+  @Test func `a key that is too long stops no transaction`() throws {
+    let database = try Database(store: HeapStore())
+    let transaction = try database.beginWrite()
+    let tree = try transaction.editKeyTree("tree")
+    _ = try tree.set([1], [1])
+    let long = [UInt8](repeating: 1, count: 513)
+    #expect(throws: StoreError.tooLarge(what: "A key", byteCount: 513, limit: 512)) {
+      _ = try tree.set(long, [2])
+    }
+    #expect(try transaction.commit().keyTree("tree")?.count == 1)
+  }
+
+  @Test func `a block that shares a transaction and catches its failure changes nothing`() throws {
+    let refused = try Refused()
+    #expect(throws: ObservedStore.refusal) {
+      try refused.database.writeTogether { transaction in
+        try transaction.setValue("note", [1])
+        try? Change.update.make(in: transaction)
+      }
+    }
+    #expect(try refused.database.snapshot().value("note") == nil)
+    try refused.database.writeTogether { try $0.setValue("note", [2]) }
+    #expect(try refused.database.snapshot().value("note") == [2])
+  }
+}
