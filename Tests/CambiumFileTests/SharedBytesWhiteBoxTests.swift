@@ -29,10 +29,11 @@ import Testing
         extent: Extent(
           address: page.address + UInt64(number), unitCount: UInt64(part.count / 64)),
         kind: .overflow, born: page.born)
-      let form = [UInt8](unsafeUninitializedCapacity: OverflowValue.storedByteCount) { bytes, count in
-        OverflowValue(byteCount: UInt64(part.count), reference: reference)
-          .store(to: bytes.baseAddress.unsafelyUnwrapped)
-        count = OverflowValue.storedByteCount
+      let value = OverflowValue(byteCount: UInt64(part.count), reference: reference)
+      let size = OverflowValue.storedByteCount
+      let form = [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
+        value.store(to: bytes.baseAddress.unsafelyUnwrapped)
+        count = size
       }
       [UInt8(number >> 8), UInt8(number & 0xff)].withUnsafeBytes { key in
         form.withUnsafeBytes { entries.append(key, StoredValue(bytes: $0, isOverflow: true)) }
