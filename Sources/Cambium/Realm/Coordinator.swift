@@ -145,6 +145,20 @@ final class Coordinator: Sendable {
     state.withLock { $0.schemas[ObjectIdentifier(classes)]?.stored }
   }
 
+  /// What is `known` of a set of classes if that is still true in `snapshot`; otherwise the error that
+  /// says what others have changed.
+  func renewed(
+    _ known: StoredSchema, of classes: ClassSet, in snapshot: Snapshot
+  ) throws(StoreError) -> Result<StoredSchema, RLMError> {
+    let generation = try snapshot.layoutGeneration()
+    if generation == known.layoutGeneration { return .success(known) }
+    let drift = try SchemaDrift(classes, known, in: snapshot)
+    if let error = drift.error(path: configuration.path) { return .failure(error) }
+    let renewed = StoredSchema(known.classes, layoutGeneration: generation)
+    remember(renewed, for: classes)
+    return .success(renewed)
+  }
+
   /// Remembers how a set of classes is stored.
   func remember(_ stored: StoredSchema, for classes: ClassSet) {
     state.withLock { $0.schemas[ObjectIdentifier(classes)] = (classes, stored) }

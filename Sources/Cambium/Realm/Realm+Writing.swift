@@ -7,6 +7,10 @@ extension Realm {
   /// Waits for writers elsewhere and moves to the newest version first. When `block` throws, the
   /// transaction is cancelled and the error thrown on. When it has committed or cancelled by itself,
   /// nothing more is done.
+  ///
+  /// - Throws: `.schemaMismatch`, without running `block`, when somebody else has changed the schema of
+  ///   the file in a way that this Realm's classes do not fit; the Realm goes on seeing the version
+  ///   that it saw. `Realm.Error` when the store fails.
   @discardableResult
   public func write<Result>(_ block: (() throws -> Result)) throws -> Result {
     try begin()
@@ -23,7 +27,8 @@ extension Realm {
 
   /// Begins a write transaction at the newest version; waits for writers elsewhere.
   ///
-  /// Stops when the store fails; use ``write(_:)`` to have that thrown.
+  /// Stops when the store fails, or when the classes no longer fit the schema of the file; use
+  /// ``write(_:)`` to have that thrown.
   public func beginWrite() {
     do { try begin() } catch { fatalError("\(error.message)") }
   }
@@ -37,11 +42,7 @@ extension Realm {
     guard instance.session == nil else {
       fatalError("The Realm is already in a write transaction")
     }
-    do throws(StoreError) {
-      try instance.beginWrite()
-    } catch {
-      throw RLMError(error, path: configuration.path)
-    }
+    try instance.beginWrite()
   }
 
   /// Makes the transaction's changes the newest version, durable as far as the configuration says.

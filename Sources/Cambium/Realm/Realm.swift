@@ -93,7 +93,11 @@ import Foundation
 
   /// Moves to the newest version.
   ///
-  /// Returns false when it was seen already, in a write transaction, and for a frozen Realm.
+  /// Returns false when it was seen already, in a write transaction, and for a frozen Realm. So it
+  /// does when somebody else, in this process or another, has changed the schema of the file in a way
+  /// that this Realm's classes do not fit: the Realm stays at the last version that they fit, and
+  /// ``write(_:)`` throws the error that says what has changed. New classes, new properties of known
+  /// classes, and indexes that come or go never stand in the way.
   @discardableResult public func refresh() -> Bool {
     instance.verify()
     guard !instance.configuration.readOnly || instance.isFrozen else {
@@ -126,7 +130,8 @@ import Foundation
 
   /// Drops the version that is seen: every object and collection read from it becomes invalid.
   ///
-  /// Rolls a running transaction back. The Realm stays usable and sees the newest version next.
+  /// Rolls a running transaction back. The Realm stays usable and sees the newest version next; reading
+  /// it stops the program when the classes do not fit the schema that somebody else has given it.
   public func invalidate() {
     instance.verify()
     instance.invalidate()

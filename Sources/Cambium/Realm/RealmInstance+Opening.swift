@@ -27,19 +27,26 @@ extension RealmInstance {
     _ configuration: Realm.Configuration, _ confinement: Confinement, _ classes: ClassSet,
     _ coordinator: Coordinator
   ) throws(RLMError) -> RealmInstance {
-    let stored: StoredSchema
-    if let known = coordinator.storedSchema(classes) {
-      stored = known
+    let known: StoredSchema
+    // A file that is only read may have got classes that it lacked.
+    if !configuration.readOnly, let stored = coordinator.storedSchema(classes) {
+      known = stored
     } else {
-      stored = try SchemaApplication.apply(classes, configuration, coordinator, confinement)
-      coordinator.remember(stored, for: classes)
+      known = try SchemaApplication.apply(classes, configuration, coordinator, confinement)
+      coordinator.remember(known, for: classes)
     }
-    do throws(StoreError) {
-      return RealmInstance(
-        coordinator: coordinator, configuration: configuration, confinement: confinement,
-        classSet: classes, stored: stored, snapshot: try coordinator.database.snapshot())
-    } catch {
-      throw RLMError(error, path: configuration.path)
+    let result = catching { () throws(StoreError) in
+      let snapshot = try coordinator.database.snapshot()
+      return try coordinator.renewed(known, of: classes, in: snapshot).map { stored in
+        RealmInstance(
+          coordinator: coordinator, configuration: configuration, confinement: confinement,
+          classSet: classes, stored: stored, snapshot: snapshot)
+      }
+    }
+    switch result {
+    case .success(.success(let instance)): return instance
+    case .success(.failure(let error)): throw error
+    case .failure(let error): throw RLMError(error, path: configuration.path)
     }
   }
 

@@ -15,6 +15,8 @@ public final class RealmInstance {
   /// The classes of this Realm and their stored forms.
   let classSet: ClassSet
   let stored: StoredSchema
+  /// The layout of tables with which the classes were compared last, and how that came out.
+  @exclusivity(unchecked) var comparedLayout: (generation: UInt64, obstacle: RLMError?)
   @exclusivity(unchecked) private(set) var classes: [ClassAccess] = []
   /// The version that is seen; nil after `invalidate()` until the next access.
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
@@ -41,6 +43,7 @@ public final class RealmInstance {
     self.confinement = confinement
     self.classSet = classSet
     self.stored = stored
+    comparedLayout = (stored.layoutGeneration, nil)
     self.snapshot = snapshot
     classes = classSet.descriptions.enumerated().map { index, description in
       guard let storedClass = stored[description.name] else {
@@ -117,9 +120,13 @@ public final class RealmInstance {
     guard !isFrozen else {
       fatalError("Cannot read from a frozen Realm which has been invalidated.")
     }
-    let newest = reading { () throws(StoreError) in try coordinator.database.snapshot() }
-    snapshot = newest
-    moved()
+    let newest = reading { () throws(StoreError) in
+      let newest = try coordinator.database.snapshot()
+      // There is no version left that could be read.
+      if let obstacle = try obstacle(in: newest) { fatalError(obstacle.message) }
+      return newest
+    }
+    advance(to: newest)
     return newest
   }
 
@@ -135,11 +142,12 @@ public final class RealmInstance {
     moved()
   }
 
-  /// Moves to the newest version; false when it was seen already.
+  /// Moves to the newest version; false when it was seen already, or when the classes do not fit it.
   func refresh() throws(StoreError) -> Bool {
     if isFrozen || session != nil { return false }
     let newest = try coordinator.database.snapshot()
     if let snapshot, snapshot.version == newest.version { return false }
+    if try obstacle(in: newest) != nil { return false }
     advance(to: newest)
     return true
   }
@@ -169,12 +177,29 @@ public final class RealmInstance {
 
   // MARK: Writing
 
-  func beginWrite() throws(StoreError) {
+  /// Begins a transaction; throws `.schemaMismatch`, and changes nothing, when the classes do not fit
+  /// the newest version.
+  func beginWrite() throws(RLMError) {
+    let obstacle: RLMError?
+    do throws(StoreError) { obstacle = try beginFittingWrite() } catch {
+      throw RLMError(error, path: configuration.path)
+    }
+    if let obstacle { throw obstacle }
+  }
+
+  private func beginFittingWrite() throws(StoreError) -> RLMError? {
     try coordinator.database.checkActiveVersions(
       limit: configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) })
     let transaction = try coordinator.database.beginWrite()
+    if transaction.baseVersion != snapshot?.version,
+      let obstacle = try obstacle(in: transaction)
+    {
+      transaction.rollback()
+      return obstacle
+    }
     session = WriteSession(realm: self, transaction: transaction)
     moved()
+    return nil
   }
 
   func commitWrite() throws(StoreError) {
@@ -201,7 +226,10 @@ public final class RealmInstance {
   // What was there when the transaction began is still the newest version, or newer.
   private func returnToBase() throws(StoreError) {
     coordinator.noteCancel()
-    advance(to: try coordinator.database.snapshot())
+    let newest = try coordinator.database.snapshot()
+    // Somebody else may have changed the schema since.
+    if try obstacle(in: newest) == nil { snapshot = newest }
+    moved()
   }
 
   /// Ends the use of a transaction that a migration commits or rolls back, and of everything that was

@@ -135,7 +135,7 @@ struct SchemaApplication {
     for description in classes.descriptions {
       stored.append(try storedClass(description, view))
     }
-    return StoredSchema(stored)
+    return StoredSchema(stored, layoutGeneration: try view.layoutGeneration())
   }
 
   private static func storedClass(

@@ -94,8 +94,8 @@ struct SchemaChanger {
     let property = description.properties[index].property
     guard let column = table.record.column(named: property.columnName) else { return }
     table.setAttributes(StoredProperty(property).attributes, ofColumn: column.id)
-    if property.type == .int, !property.isOptional { return }
     try dropIndex(description, column.id)
+    if property.type == .int, !property.isOptional { return }
     try buildIndex(description, index, column.id, table)
   }
 

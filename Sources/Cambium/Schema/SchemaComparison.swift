@@ -9,7 +9,7 @@ struct SchemaComparison {
     case retyped(Int, ColumnDescriptor)
     case madeOptional(Int, ColumnDescriptor)
     case madeRequired(Int, ColumnDescriptor)
-    case primaryKey(String)
+    case primaryKey(from: String?, to: String?)
   }
 
   /// A class that is in the file, with all that differs.
@@ -116,22 +116,10 @@ struct SchemaComparison {
   }
 
   private static func comparePrimaryKey(_ stored: String?, _ change: inout ClassChange) {
-    let name = change.description.name
     let key = change.description.primaryKeyIndex.map {
       change.description.properties[$0].property.columnName
     }
-    if key == stored { return }
-    switch (stored, key) {
-    case (nil, _?):
-      change.changes.append(.primaryKey("- Primary Key for class '\(name)' has been added."))
-    case (_?, nil):
-      change.changes.append(.primaryKey("- Primary Key for class '\(name)' has been removed."))
-    case (let old?, let new?):
-      change.changes.append(
-        .primaryKey(
-          "- Primary Key for class '\(name)' has changed from '\(old)' to '\(new)'."))
-    default: break
-    }
+    if key != stored { change.changes.append(.primaryKey(from: stored, to: key)) }
   }
 
   // MARK: What it says
@@ -170,11 +158,23 @@ struct SchemaComparison {
     case .removed(let column): return prefix(column.name) + "removed."
     case .madeOptional(let index, _): return prefix(property(index).name) + "made optional."
     case .madeRequired(let index, _): return prefix(property(index).name) + "made required."
-    case .primaryKey(let line): return line
+    case .primaryKey(let old, let new): return primaryKeyLine(description, from: old, to: new)
     case .retyped(let index, let column):
-      let old = StoredProperty(attributes: column.attributes)?.property(named: "").typeText ?? ""
       return prefix(property(index).name)
-        + "changed from '<\(old)>' to '<\(property(index).typeText)>'."
+        + "changed from '<\(typeText(column))>' to '<\(property(index).typeText)>'."
     }
+  }
+
+  static func primaryKeyLine(
+    _ description: ClassDescription, from old: String?, to new: String?
+  ) -> String {
+    let prefix = "- Primary Key for class '\(description.name)' has "
+    guard let old else { return prefix + "been added." }
+    guard let new else { return prefix + "been removed." }
+    return prefix + "changed from '\(old)' to '\(new)'."
+  }
+
+  static func typeText(_ column: ColumnDescriptor) -> String {
+    StoredProperty(attributes: column.attributes)?.property(named: "").typeText ?? ""
   }
 }

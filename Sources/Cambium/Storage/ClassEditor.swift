@@ -10,8 +10,12 @@ final class ClassEditor {
   let createdPosition: Int
   /// A row of defaults, in the order of the table's columns.
   let defaults: [ColumnValue]
+  /// Which properties have an index: as the file says, where others may have added and dropped some.
+  let isIndexed: [Bool]
   /// The properties with an index.
   let indexed: [Int]
+  /// The columns of which the class knows nothing.
+  let foreign: [ForeignColumn]
   /// The to-one links.
   let links: [Int]
   @exclusivity(unchecked) private var indexes: [KeyTreeEditor?]
@@ -33,7 +37,12 @@ final class ClassEditor {
     createdPosition = columns.firstIndex { $0.id == stored.createdColumn } ?? 0
     defaults = columns.map(\.spec.defaultValue)
     let properties = access.description.properties
-    indexed = properties.indices.filter { stored.hasIndex($0) }
+    let isIndexed = positions.map { position in
+      position >= 0 && StoredProperty(attributes: columns[position].attributes)?.hasIndex ?? false
+    }
+    self.isIndexed = isIndexed
+    indexed = properties.indices.filter { isIndexed[$0] }
+    foreign = ForeignColumn.columns(of: columns, besides: stored)
     links = properties.indices.filter { properties[$0].property.isLink }
     indexes = Array(repeating: nil, count: properties.count)
   }

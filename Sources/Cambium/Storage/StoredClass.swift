@@ -40,6 +40,9 @@ package final class StoredClass: Sendable {
   /// The class's name.
   package var name: String { objectSchema.className }
 
+  /// Whether there is a table; a file that is only read may lack it.
+  package var isStored: Bool { tableID != 0 }
+
   /// The name of the class's table.
   package var tableName: String { StoredName.table(name) }
 
@@ -53,26 +56,26 @@ package final class StoredClass: Sendable {
   /// The place of the property with that Swift name, or else that column name; nil if there is none.
   package func propertyIndex(_ name: String) -> Int? { indexByName[name] }
 
-  /// Whether an index serves the property: those marked, and primary keys that are not object keys.
-  package func hasIndex(_ propertyIndex: Int) -> Bool {
-    let property = objectSchema.properties[propertyIndex]
-    return property.isIndexed || (property.isPrimaryKey && !isKeyPrimaryKey)
-  }
-
-  /// The name of the property's index.
+  /// The name of the property's index, in versions where it has one.
   package func indexName(_ propertyIndex: Int) -> String {
     StoredName.index(name, columns[propertyIndex])
   }
 }
 
 /// The classes of an open Realm and how they are stored.
+///
+/// True of every version that the Realm moves to: others may add to what is here, but whatever would
+/// change it keeps the Realm where it is (``SchemaDrift``).
 package final class StoredSchema: Sendable {
   /// The classes, sorted by name.
   package let classes: [StoredClass]
+  /// The layout of tables from which they were read, or with which they were compared.
+  package let layoutGeneration: UInt64
   private let classByName: [String: StoredClass]
 
-  package init(_ classes: [StoredClass]) {
+  package init(_ classes: [StoredClass], layoutGeneration: UInt64 = 0) {
     self.classes = classes
+    self.layoutGeneration = layoutGeneration
     classByName = Dictionary(classes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 

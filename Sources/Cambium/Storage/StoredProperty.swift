@@ -51,6 +51,11 @@ package struct StoredProperty: Hashable, Sendable {
     }
   }
 
+  /// Whether an index serves the property: those marked, and primary keys that are not object keys.
+  package var hasIndex: Bool {
+    isPrimaryKey ? type != .int || isOptional : isIndexed
+  }
+
   /// The stored form.
   package var attributes: [UInt8] {
     var flags: UInt8 = 0

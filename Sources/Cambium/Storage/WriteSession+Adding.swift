@@ -172,7 +172,7 @@ extension WriteSession {
     if let primaryKey, let index = access.stored.primaryKeyIndex {
       row.position = editor.positions[index]
       row.append(primaryKey)
-      if let form = editor.indexForm(index, primaryKey), access.stored.hasIndex(index) {
+      if let form = editor.indexForm(index, primaryKey), editor.isIndexed[index] {
         _ = try editor.index(index).set(IndexKey.key(form, newKey), [])
       }
     }
@@ -197,6 +197,7 @@ extension WriteSession {
         _ = try editor.index(index).set(IndexKey.key(form, key), [])
       }
     }
+    try insertForeignEntries(key, editor)
   }
 
   private func insertBacklinks(

@@ -12,7 +12,7 @@ extension WriteSession {
       let editor = try editor(access)
       let column = access.stored.columns[index]
       if skippingEqual, realm.cellEquals(access, key, index, cell) { return }
-      if access.stored.hasIndex(index) { try updateIndex(key, access, editor, index, cell) }
+      if editor.isIndexed[index] { try updateIndex(key, access, editor, index, cell) }
       if access.description.properties[index].property.isLink {
         try updateBacklink(key, access, editor, index, cell)
       }
@@ -70,6 +70,7 @@ extension WriteSession {
           try dropList(key, access, index)
         }
       }
+      try dropForeignEntries(key, editor)
       try dropIncomingLinks(key, access)
       try editor.table.remove(key: key)
       editor.noteDeletion(of: key, created: created)
@@ -152,6 +153,7 @@ extension WriteSession {
     try editor.table.removeAll()
     editor.noteClearing()
     for index in editor.indexed { try editor.index(index).removeAll() }
+    try clearForeignIndexes(editor)
     if try hasBacklinks(to: access.index) { try backlinks(to: access.index).removeAll() }
     access.invalidateRows()
     access.noteMembership()

@@ -15,8 +15,13 @@ extension WriteSession {
       for index in access.collections {
         for object in doomed { try dropList(object.key, access, index) }
       }
+      if !editor.foreign.isEmpty {
+        for object in doomed { try dropForeignEntries(object.key, editor) }
+      }
       // Closing a list writes to its row.
-      if !access.collections.isEmpty { doomed = try doomedRows(doomed.map(\.key), editor) }
+      if !access.collections.isEmpty || !editor.foreign.isEmpty {
+        doomed = try doomedRows(doomed.map(\.key), editor)
+      }
       try dropOutgoingLinks(doomed, access, editor)
       if try hasBacklinks(to: access.index) {
         for object in doomed { try dropIncomingLinks(object.key, access) }

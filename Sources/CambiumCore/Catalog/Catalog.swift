@@ -9,6 +9,8 @@ struct Catalog: Sendable {
   static let deadRootPrefix: [UInt8] = [0, 1]
   /// Where the next table's number is kept.
   static let nextTableKey: [UInt8] = [0, 2]
+  /// Where the generation of the layout is kept; not there while it is 0.
+  static let layoutGenerationKey: [UInt8] = [0, 3]
 
   static func key(_ name: String) -> [UInt8] { Array(name.utf8) }
   static func descriptionKey(_ name: String) -> [UInt8] { Array(name.utf8) + [0] }
@@ -47,6 +49,21 @@ struct Catalog: Sendable {
   func value(_ name: String) throws(StoreError) -> [UInt8]? {
     guard case .value(let bytes)? = try entry(Self.key(name)) else { return nil }
     return bytes
+  }
+
+  /// How many transactions have made, dropped or described a table otherwise.
+  ///
+  /// Asked for with every new version, so it allocates nothing.
+  func layoutGeneration() throws(StoreError) -> UInt64 {
+    let key = Self.layoutGenerationKey
+    return try key.withUnsafeBufferPointer { bytes throws(StoreError) in
+      let bytes = UnsafeRawBufferPointer(bytes)
+      let found = try tree.withValue(for: bytes) { value throws(StoreError) in
+        guard let number = CatalogEntry.number(value) else { throw Self.damaged(key) }
+        return number
+      }
+      return found ?? 0
+    }
   }
 
   /// All names that begin with `prefix`, in byte order.

@@ -105,6 +105,17 @@ enum CatalogEntry {
     writer.put(column.attributes)
   }
 
+  /// A value of 8 bytes that holds `number`.
+  static func value(_ number: UInt64) -> CatalogEntry {
+    .value(withUnsafeBytes(of: number.littleEndian) { Array($0) })
+  }
+
+  /// The number in the stored form of such a value; nil when it is anything else.
+  static func number(_ stored: UnsafeRawBufferPointer) -> UInt64? {
+    guard stored.count == 9, stored[0] == Kind.value.rawValue else { return nil }
+    return UInt64(littleEndian: stored.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+  }
+
   /// Reads the stored form; nil when it breaks the format.
   init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)

@@ -4,6 +4,13 @@ public protocol DatabaseView: AnyObject {
   var version: Version { get }
   /// Reads this version's pages.
   var source: PageSource { get }
+  /// Rises with each transaction that makes or drops tables or changes what describes them: their
+  /// columns, and what layers above remember of tables and columns.
+  ///
+  /// Two versions of the same number describe their tables alike, whoever has committed between them;
+  /// looking it up costs a descent in the catalog and allocates nothing. In a transaction it counts
+  /// the transaction's own changes from the moment when they are flushed.
+  func layoutGeneration() throws(StoreError) -> UInt64
   /// The table under `name`; nil when there is none.
   func table(_ name: String) throws(StoreError) -> Table?
   /// The key tree under `name`; nil when there is none.

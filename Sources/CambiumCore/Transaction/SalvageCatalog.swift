@@ -177,7 +177,9 @@ struct SalvageCatalog {
   }
 
   private static func isCatalogKey(_ key: [UInt8]) -> Bool {
-    if key.first == 0 { return key == Catalog.nextTableKey || key.count == 10 }
+    if key.first == 0 {
+      return key == Catalog.nextTableKey || key == Catalog.layoutGenerationKey || key.count == 10
+    }
     return String(validating: key, as: UTF8.self) != nil
   }
 

@@ -22,6 +22,9 @@ public final class Snapshot: DatabaseView, Sendable {
     catalog = Catalog(tree: KeyTree(root: pin.head.root, source: source))
   }
 
+  /// Rises with each transaction that makes or drops tables or changes what describes them.
+  public func layoutGeneration() throws(StoreError) -> UInt64 { try catalog.layoutGeneration() }
+
   /// The table under `name`; nil when there is none.
   ///
   /// Descriptions are read once.

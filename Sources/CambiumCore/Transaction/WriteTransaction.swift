@@ -13,6 +13,8 @@ public final class WriteTransaction: DatabaseView {
   @exclusivity(unchecked) private var tables = NameList<TableEditor>()
   @exclusivity(unchecked) private var droppedTables: [ExactName] = []
   @exclusivity(unchecked) private var keyTrees = NameList<KeyTreeEditor>()
+  /// Whether this transaction has raised the layout's generation.
+  @exclusivity(unchecked) private var hasNewLayout = false
   /// What the catalog says of the key trees that are being edited.
   @exclusivity(unchecked) private var writtenRoots: [ExactName: TreeRoot] = [:]
   /// Whether neither commit nor rollback has ended it.
@@ -40,6 +42,11 @@ public final class WriteTransaction: DatabaseView {
   // MARK: Reading
 
   private var currentCatalog: Catalog { Catalog(tree: catalog.tree) }
+
+  /// Rises with each transaction that makes or drops tables or changes what describes them.
+  public func layoutGeneration() throws(StoreError) -> UInt64 {
+    try currentCatalog.layoutGeneration()
+  }
 
   /// The table under `name` with this transaction's changes; nil when there is none.
   public func table(_ name: String) throws(StoreError) -> Table? {
@@ -154,6 +161,7 @@ public final class WriteTransaction: DatabaseView {
       tables[name] = nil
       droppedTables.append(ExactName(name))
       try remove(Catalog.descriptionKey(name))
+      try raiseLayoutGeneration()
     case .keyTree:
       context.abandon(root: try editKeyTree(name).flush())
       keyTrees[name] = nil
@@ -280,8 +288,15 @@ public final class WriteTransaction: DatabaseView {
         .tableDescription(
           CatalogEntry.TableDescription(groups: record.groups, attributes: record.attributes)),
         Catalog.descriptionKey(name))
+      try raiseLayoutGeneration()
     }
     editor.markWritten()
+  }
+
+  private func raiseLayoutGeneration() throws(StoreError) {
+    if hasNewLayout { return }
+    try put(.value(try layoutGeneration() + 1), Catalog.layoutGenerationKey)
+    hasNewLayout = true
   }
 
   private func recordDeadRoots() throws(StoreError) {

@@ -217,8 +217,9 @@ final class QueryWorld {
     _ storedClass: StoredClass, _ index: Int, _ cell: ColumnValue, _ key: Int64,
     in transaction: WriteTransaction
   ) throws {
-    guard storedClass.hasIndex(index) else { return }
-    let isSigned = storedClass.objectSchema.properties[index].type == .date
+    let property = storedClass.objectSchema.properties[index]
+    guard StoredProperty(property).hasIndex else { return }
+    let isSigned = property.type == .date
     guard let form = IndexKey.form(of: cell, isSigned: isSigned) else { return }
     let editor = try transaction.editKeyTree(storedClass.indexName(index))
     try editor.set(IndexKey.key(form, key), [])

@@ -1,6 +1,15 @@
 import Cambium
 import Foundation
+import TestSupport
 import Testing
+
+private enum IndexedCode {
+  final class Coded: MigratedObject { @Persisted(indexed: true) var code = 0 }
+}
+
+private enum KeyedCode {
+  final class Coded: MigratedObject { @Persisted(primaryKey: true) var code = 0 }
+}
 
 /// Section B23.3: migrations that change primary keys.
 @Suite struct B23PrimaryKeyMigrationTests {
@@ -49,6 +58,27 @@ import Testing
     }
     try realm.write { realm.delete(realm.objects(New.Tagged.self).where { $0.code == 3 }) }
     #expect(realm.objects(New.Tagged.self).allSatisfy { $0.others.count == 1 })
+  }
+
+  @Test func `an indexed integer that becomes the primary key leaves no index behind`() throws {
+    let folder = try TemporaryFolder()
+    do {
+      let realm = try Realm(configuration: specFile(folder, [IndexedCode.Coded.self]))
+      try realm.write {
+        for code in 1...5 { realm.create(IndexedCode.Coded.self, value: ["code": code * 3]) }
+      }
+    }
+    var configuration = specFile(folder, [KeyedCode.Coded.self])
+    configuration.schemaVersion = 1
+    do {
+      let realm = try Realm(configuration: configuration)
+      try realm.write {
+        realm.create(KeyedCode.Coded.self, value: ["code": 100])
+        realm.delete(realm.objects(KeyedCode.Coded.self).where { $0.code == 6 })
+      }
+      #expect(realm.objects(KeyedCode.Coded.self).map(\.code) == [3, 9, 12, 15, 100])
+    }
+    try SampledStore.forTest(at: folder.path, persistent: true).expectSound(configuration)
   }
 
   @Test func `a primary key of another type, its removal and its assignment`() throws {

@@ -49,8 +49,8 @@ package struct BoundColumn: Sendable, Hashable {
   /// What the property is.
   package var property: PropertyType
   package var isNullable: Bool
-  /// The name of the tree that finds objects by this value, if there is one.
-  package var index: String?
+  /// The name of the tree that finds objects by this value, in versions where the column has one.
+  package var index: String
   /// Whether the column is the object's key.
   package var isKey = false
   /// For links, where the objects that link to another are found.

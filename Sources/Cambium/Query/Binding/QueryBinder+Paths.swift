@@ -31,7 +31,7 @@ extension StoredClass {
     return BoundColumn(
       id: columns[index], type: property.elementColumnType, property: property.type,
       isNullable: property.isCollection ? property.isOptional : property.isColumnNullable,
-      index: hasIndex(index) ? indexName(index) : nil,
+      index: indexName(index),
       isKey: isKeyPrimaryKey && index == primaryKeyIndex,
       backlinks: target.map {
         BoundBacklinks(tree: StoredName.backlinks($0), table: tableID)

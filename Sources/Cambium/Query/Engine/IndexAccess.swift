@@ -119,11 +119,10 @@ struct IndexAccess {
       if column.isKey { return IndexAccess(sources: [.keys(keys)], estimate: keys.count) }
       return try backlinks(column, to: keys, context)
     }
-    guard let index = column.index, var ranges = IndexRanges.ranges(of: test) else { return nil }
+    guard var ranges = IndexRanges.ranges(of: test) else { return nil }
     if test.matchesNull { ranges.append(KeyRange(prefix: [0])) }
-    guard let tree = try context.keyTree(index) else {
-      return IndexAccess(sources: [], estimate: 0)
-    }
+    // Which columns have an index may differ from version to version.
+    guard let tree = try context.keyTree(column.index) else { return nil }
     return try access(tree, ranges, isBacklinks: false)
   }
 

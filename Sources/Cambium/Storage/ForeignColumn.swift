@@ -1,0 +1,104 @@
+import CambiumCore
+
+/// A column of a property that the class does not have: another program has added it since the Realm
+/// was opened.
+///
+/// New rows have its default. Its index, its links and its lists are kept true all the same, because
+/// whoever knows the property relies on them.
+struct ForeignColumn {
+  let id: UInt16
+  /// Where its cell is among the table's columns.
+  let position: Int
+  let property: Property
+  let hasIndex: Bool
+
+  /// The columns among `columns` that `stored` does not know.
+  static func columns(
+    of columns: [ColumnDescriptor], besides stored: StoredClass
+  ) -> [ForeignColumn] {
+    columns.enumerated().compactMap { position, column in
+      guard column.id != stored.createdColumn, !stored.columns.contains(column.id),
+        let property = StoredProperty(attributes: column.attributes)
+      else { return nil }
+      return ForeignColumn(
+        id: column.id, position: position, property: property.property(named: column.name),
+        hasIndex: property.hasIndex)
+    }
+  }
+
+  /// The index form of a cell.
+  func indexForm(_ cell: ColumnValue) -> [UInt8]? {
+    IndexKey.form(of: cell, isSigned: property.type == .date)
+  }
+}
+
+extension WriteSession {
+  /// Enters a new row with its defaults into the indexes of foreign columns.
+  func insertForeignEntries(_ key: Int64, _ editor: ClassEditor) throws(StoreError) {
+    for column in editor.foreign where column.hasIndex {
+      if let form = column.indexForm(editor.defaults[column.position]) {
+        _ = try foreignIndex(column, editor).set(IndexKey.key(form, key), [])
+      }
+    }
+  }
+
+  /// Takes a row that is about to go out of the indexes of foreign columns, and out of the backlinks
+  /// of what they link to.
+  func dropForeignEntries(_ key: Int64, _ editor: ClassEditor) throws(StoreError) {
+    for column in editor.foreign {
+      let cells = editor.table.editor(of: column.id)
+      if column.hasIndex, let cell = try cells.value(key: key, column: column.id),
+        let form = column.indexForm(cell)
+      {
+        _ = try foreignIndex(column, editor).remove(IndexKey.key(form, key))
+      }
+      if column.property.type == .object { try dropForeignLinks(key, column, editor) }
+    }
+  }
+
+  /// Empties the indexes of foreign columns.
+  func clearForeignIndexes(_ editor: ClassEditor) throws(StoreError) {
+    for column in editor.foreign where column.hasIndex {
+      try foreignIndex(column, editor).removeAll()
+    }
+  }
+
+  private func foreignIndex(
+    _ column: ForeignColumn, _ editor: ClassEditor
+  ) throws(StoreError) -> KeyTreeEditor {
+    try transaction.editKeyTree(StoredName.index(editor.access.stored.name, column.id))
+  }
+
+  private func dropForeignLinks(
+    _ key: Int64, _ column: ForeignColumn, _ editor: ClassEditor
+  ) throws(StoreError) {
+    let table = editor.table.record.id
+    let listKey = ListKey(table: table, column: column.id, key: key)
+    // Objects that this transaction took out of the list have changed its tree.
+    if let list = list(ifOpen: listKey) {
+      try write(list, listKey)
+      closeList(listKey)
+    }
+    var targets: [Int64] = []
+    let content: StoredListAccess.Content
+    switch try editor.table.editor(of: column.id).value(key: key, column: column.id) {
+    case .int(let target)?: (targets, content) = ([target], .small([]))
+    case .bytes(let bytes)?: content = .small(Array(bytes))
+    case .tree(let root)?: content = .tree(ColumnTree(root: root, source: transaction.source))
+    default: content = .small([])
+    }
+    content.forEach(.int, realm) { if let target = $0.link { targets.append(target) } }
+    guard !targets.isEmpty, let name = column.property.objectClassName else { return }
+    let backlinks: BacklinkEditor
+    if let index = realm.classSet.index(named: name) {
+      backlinks = try self.backlinks(to: index)
+    } else {
+      // What only takes links away gathers nothing, so it need not be kept.
+      backlinks = BacklinkEditor(tree: try transaction.editKeyTree(StoredName.backlinks(name)))
+    }
+    for target in targets {
+      try backlinks.remove(
+        BacklinkKey(target: target, table: table, column: column.id, source: key))
+    }
+  }
+}
