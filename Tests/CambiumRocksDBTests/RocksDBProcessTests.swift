@@ -2,6 +2,7 @@
   import CambiumCore
   import CambiumRocksDB
   import Foundation
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -141,6 +142,135 @@
         writer.abort()
         try store.close()
       }
+    }
+
+    @Test func `a child of a fork is refused at once, whatever the threads of its parent did`()
+      async throws
+    {
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        let store = try RocksDBStore(path: path)
+        // One thread uses it.
+        nonisolated(unsafe) let writer = try store.beginWrite()
+        let extent = try writer.allocate(byteCount: 64)
+        let reference = PageReference(
+          checksum: 1, extent: extent, kind: .keyLeaf, born: writer.version)
+        // Within every call it holds a lock for a moment.
+        let ended = Atomic(false)
+        let last = DispatchSemaphore(value: 0)
+        Thread {
+          defer { last.signal() }
+          while !ended.load(ordering: .relaxed) {
+            withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { bytes in
+              bytes.initializeMemory(as: UInt8.self, repeating: 1)
+              try? writer.write(UnsafeRawBufferPointer(bytes), to: extent)
+            }
+            _ = store.waitForCommit(after: 0, timeoutNanoseconds: 0)
+          }
+        }.start()
+        for _ in 0..<100 {
+          let status = ForkedChild.status {
+            do throws(StoreError) {
+              _ = try store.read(reference)
+              return 1
+            } catch {
+              guard error == .forked(path: path) else { return 2 }
+            }
+            if store.waitForCommit(after: 7, timeoutNanoseconds: .max) != 7 { return 3 }
+            return (try? store.statistics()) == nil ? 0 : 4
+          }
+          #expect(status == 0)
+        }
+        ended.store(true, ordering: .relaxed)
+        last.wait()
+        writer.abort()
+        try store.close()
+      }
+    }
+
+    @Test func `a child of a fork opens no other store, since RocksDB's threads are not there`()
+      async throws
+    {
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        try RocksDBStore(path: path).close()
+        func isRefused(_ body: () throws -> Void) -> Bool {
+          do {
+            try body()
+            return false
+          } catch {
+            guard case .storeUnavailable? = error as? StoreError else { return false }
+            return "\(error)".contains("exec")
+          }
+        }
+        let status = ForkedChild.status {
+          guard isRefused({ _ = try RocksDBStore(path: path) }) else { return 1 }
+          guard isRefused({ _ = try RocksDBStore(path: path + ".other") }) else { return 2 }
+          return isRefused({ try RocksDBStore.delete(path: path) }) ? 0 : 3
+        }
+        #expect(status == 0)
+        try RocksDBStore(path: path).close()
+      }
+    }
+
+    @Test func `no epoch comes twice, whether or not something was committed between crashes`()
+      async throws
+    {
+      func epoch() throws -> UInt64 {
+        let store = try RocksDBStore(path: path)
+        defer { try? store.close() }
+        return try store.newestHead().epoch
+      }
+      var epochs = [try epoch()]
+      for _ in 0..<2 {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+          let store = try RocksDBStore(path: path, options: Self.options())
+          _ = try store.beginWrite().publish(root: .empty(.key), durability: .full, metadata: [])
+          kill(getpid(), SIGKILL)
+        }
+        epochs.append(try epoch())
+        // What is closed properly stays in its epoch.
+        #expect(try epoch() == epochs.last)
+      }
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+        let store = try RocksDBStore(path: path, options: Self.options())
+        _ = try store.beginWrite().publish(root: .empty(.key), durability: .full, metadata: [])
+        kill(getpid(), SIGKILL)
+      }
+      for _ in 0..<2 {
+        // Who opens it after the crash dies as well, before anything is committed.
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+          let store = try RocksDBStore(path: path, options: Self.options())
+          withExtendedLifetime(store) { _ = kill(getpid(), SIGKILL) }
+        }
+      }
+      epochs.append(try epoch())
+      #expect(epochs == [1, 2, 3, 6])
+    }
+
+    @Test func `a compaction that fails says why, and the content stays`() async throws {
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        var options = Self.options()
+        options.compression = .none
+        let store = try RocksDBStore(path: path, options: options)
+        let database = try Database(store: store)
+        var generator = SeededGenerator(seed: 1)
+        for index in 0..<4 {
+          let transaction = try database.beginWrite()
+          try transaction.setValue("\(index)", generator.bytes(count: 500_000))
+          _ = try transaction.commit()
+        }
+        try store.compact()
+        // No file may grow beyond this, which one with all pages would; nothing else is to be written.
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit(rlim_cur: 1_000_000, rlim_max: 1_000_000)
+        try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+        #expect(throws: StoreError.mediumFull(path: path)) { try store.compact() }
+        #expect(try database.snapshot().value("3")?.count == 500_000)
+      }
+      let database = try Database(store: RocksDBStore(path: path))
+      #expect(try database.verify().findings == [])
+      try database.close()
+      let store = try RocksDBStore(path: path)
+      try store.compact()
     }
   }
 #endif

@@ -103,6 +103,45 @@ final class KeyedStage: Stage {
     }
   }
 
+  @Test func `files that another process has open are not deleted`() async throws {
+    let folder = try TemporaryFolder()
+    let realm = try Realm(configuration: configuration(folder.url, FirstStage.self))
+    let url = try #require(realm.configuration.fileURL)
+    let (kind, holder) = (realm.configuration.store.kind, "process \(getpid())")
+    await #expect(processExitsWith: .success) {
+      [url = url as URL, kind = kind as String, holder = holder as String] in
+      var configuration = Realm.Configuration(fileURL: url)
+      configuration.store = kind == "file" ? .file : .rocksDB()
+      let error = #expect(throws: Realm.Error.self) {
+        try Realm.deleteFiles(for: configuration)
+      }
+      #expect(error?.code == .alreadyOpen)
+      let text = error?.localizedDescription ?? ""
+      for part in [url.path, "is still in use.", holder, "close it there first"] {
+        #expect(text.contains(part), "\(text)")
+      }
+    }
+    #expect(Realm.fileExists(for: realm.configuration))
+  }
+
+  @Test func `only a kind of store that knows how deletes its files`() throws {
+    try TemporaryFolder.with { folder in
+      try fill(folder)
+      var configuration = configuration(folder, FirstStage.self)
+      let place = try #require(configuration.fileURL)
+      configuration.store = StoreChoice(kind: "own", open: configuration.store.open)
+      let failure = message { _ = try Realm.deleteFiles(for: configuration) }
+      #expect(failure.code == .fileOperationFailed)
+      for part in [place.path, "'own'", "Remove the files"] {
+        #expect(failure.text.contains(part), "\(failure.text)")
+      }
+      // Memory has no files, whatever has the name.
+      configuration.store = .memory
+      #expect(try !Realm.deleteFiles(for: configuration))
+      #expect(Realm.fileExists(for: configuration))
+    }
+  }
+
   @Test func `differences at the same version need a migration`() throws {
     try TemporaryFolder.with { folder in
       try fill(folder)

@@ -38,6 +38,33 @@ struct ToolRunner {
       of: URL(fileURLWithPath: "/bin/sh"), ["-c", script, executable.path] + arguments)
   }
 
+  /// Runs the tool with its standard output put where `redirection` of the shell says.
+  static func run(redirecting redirection: String, arguments: [String]) throws -> Outcome {
+    let script = "exec \"$0\" \"$@\" \(redirection)"
+    return try outcome(
+      of: URL(fileURLWithPath: "/bin/sh"), ["-c", script, executable.path] + arguments)
+  }
+
+  /// Runs the tool with a standard output that nobody reads; whether the signal is ignored that tells
+  /// so is inherited.
+  static func runUnread(ignoringSignal: Bool, arguments: [String]) throws -> Outcome {
+    let script = "\(ignoringSignal ? "trap '' PIPE; " : "")exec \"$0\" \"$@\""
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", script, executable.path] + arguments
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try output.fileHandleForReading.close()
+    try process.run()
+    let errorData = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let isSignal = process.terminationReason == .uncaughtSignal
+    return Outcome(
+      status: isSignal ? -process.terminationStatus : process.terminationStatus, output: "",
+      errors: String(decoding: errorData, as: UTF8.self))
+  }
+
   /// Starts the tool with `arguments`; nobody reads what it prints.
   static func start(_ arguments: String...) throws -> Process {
     let process = Process()

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// The command line: looks into stores, proves and shrinks them, offline.
 @main
@@ -19,6 +20,21 @@ struct CambiumTool: ParsableCommand {
   static func main() {
     Stores.register()
     Codecs.register()
-    main(nil)
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      end(error)
+    }
+    Output.end(EXIT_SUCCESS)
+  }
+
+  /// Says what `error` means, on standard output when it is what was asked for, such as help.
+  private static func end(_ error: any Error) -> Never {
+    let (status, text) = (exitCode(for: error), fullMessage(for: error))
+    if !text.isEmpty {
+      if status.isSuccess { Output.line(text) } else { Output.write(text + "\n") }
+    }
+    Output.end(status.rawValue)
   }
 }

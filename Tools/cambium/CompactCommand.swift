@@ -111,6 +111,6 @@ struct Compaction: Encodable {
   var bytesAfter: Int
 
   func printForPeople() {
-    print("\(path): \(Output.bytes(bytesBefore)) before, \(Output.bytes(bytesAfter)) after")
+    Output.line("\(path): \(Output.bytes(bytesBefore)) before, \(Output.bytes(bytesAfter)) after")
   }
 }

@@ -121,8 +121,8 @@ struct Copying: Encodable {
   }
 
   func printForPeople() {
-    print("\(source) was copied to \(destination) (\(store), codec \(codec))")
-    print("  \(Output.bytes(bytesBefore)) before, \(Output.bytes(bytesAfter)) after")
-    print("  digest \(digest) of both")
+    Output.line("\(source) was copied to \(destination) (\(store), codec \(codec))")
+    Output.line("  \(Output.bytes(bytesBefore)) before, \(Output.bytes(bytesAfter)) after")
+    Output.line("  digest \(digest) of both")
   }
 }

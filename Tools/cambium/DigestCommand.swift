@@ -24,7 +24,7 @@ struct DigestCommand: ParsableCommand {
       if options.json {
         try Output.json(Digest(path: location.path, digest: "\(digest)"))
       } else {
-        print(digest)
+        Output.line("\(digest)")
       }
     }
   }

@@ -8,12 +8,12 @@
     static func show(_ counts: RocksDBStatistics) {
       func show(_ name: String, _ text: String) {
         let padding = String(repeating: " ", count: max(1, 17 - name.count))
-        print("  \(name)\(padding)\(text)")
+        Output.line("  \(name)\(padding)\(text)")
       }
       let reads = counts.blockCacheHitCount.flatMap { hits in
         counts.blockCacheMissCount.map { ", \(hits) of \(hits + $0) reads were met by it" }
       }
-      print("\nRocksDB")
+      Output.line("\nRocksDB")
       show(
         "block cache",
         "\(Output.bytes(counts.blockCacheByteCount)) of \(Output.bytes(counts.blockCacheCapacity))"

@@ -100,20 +100,20 @@ struct Inspection: Encodable {
   }
 
   func printForPeople() {
-    print("\(path)")
-    print("  store            \(store), format version \(formatVersion), codec \(codec)")
-    print("  identity         \(uuid)")
-    print("  version          \(version) (durable \(durableVersion), epoch \(epoch))")
-    print("  size             \(Output.bytes(sizes.total))")
-    print("    reachable      \(Output.bytes(sizes.reachable))")
-    print("    free           \(Output.bytes(sizes.free))")
-    print("    pending        \(Output.bytes(sizes.pending))")
+    Output.line("\(path)")
+    Output.line("  store            \(store), format version \(formatVersion), codec \(codec)")
+    Output.line("  identity         \(uuid)")
+    Output.line("  version          \(version) (durable \(durableVersion), epoch \(epoch))")
+    Output.line("  size             \(Output.bytes(sizes.total))")
+    Output.line("    reachable      \(Output.bytes(sizes.reachable))")
+    Output.line("    free           \(Output.bytes(sizes.free))")
+    Output.line("    pending        \(Output.bytes(sizes.pending))")
     for pin in pins {
       let versions =
         pin.version == pin.newestVersion
         ? "version \(pin.version)" : "versions \(pin.version) to \(pin.newestVersion)"
       let label = pin.label.isEmpty ? "" : " (\(pin.label))"
-      print(
+      Output.line(
         "  pin              \(versions) by process \(pin.process)\(label), "
           + "\(Int(pin.ageSeconds)) s old"
           + (pin.bytesAlone.map { ", \(Output.bytes($0)) of its own" } ?? ""))
@@ -121,14 +121,14 @@ struct Inspection: Encodable {
     #if RocksDB
       if let rocksDB { Self.show(rocksDB) }
     #endif
-    print("\nTrees")
+    Output.line("\nTrees")
     Output.table(
       [["name", "role", "rows", "height", "pages", "bytes"]]
         + trees.map {
           [$0.name, $0.role, "\($0.rows)", "\($0.height)", "\($0.pages)", "\($0.bytes)"]
         })
     for entry in classes {
-      print("\n\(entry.name): \(entry.objects) objects, \(Output.bytes(entry.bytes))")
+      Output.line("\n\(entry.name): \(entry.objects) objects, \(Output.bytes(entry.bytes))")
       Output.table(
         [["column", "type", "bytes", "encodings (leaves)"]]
           + entry.columns.map { column in
@@ -139,7 +139,7 @@ struct Inspection: Encodable {
           })
     }
     if !findings.isEmpty {
-      print("\nThe store is damaged; 'cambium verify \(path)' says more.")
+      Output.line("\nThe store is damaged; 'cambium verify \(path)' says more.")
     }
   }
 }

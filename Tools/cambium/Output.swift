@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// How results reach people and programs.
 enum Output {
@@ -6,14 +7,61 @@ enum Output {
   static func json(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    print(String(decoding: try encoder.encode(value), as: UTF8.self))
+    Output.line(String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+
+  /// Why standard output takes no more; 0 while it does.
+  private static let refusal = Mutex<Int32>(0)
+
+  /// Prints `text` and the end of the line on standard output.
+  ///
+  /// Where nobody reads any more, the process ends here, by the signal that tells so. Other errors are
+  /// told by ``end(_:)``.
+  static func line(_ text: String) {
+    refusal.withLock { refusal in
+      guard refusal == 0 else { return }
+      var rest = Array("\(text)\n".utf8)[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes {
+          Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+        }
+        if count >= 0 {
+          rest = rest.dropFirst(count)
+          continue
+        }
+        switch errno {
+        case EINTR: continue
+        case EAGAIN:
+          var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+          poll(&output, 1, -1)
+        case EPIPE:
+          signal(SIGPIPE, SIG_DFL)
+          raise(SIGPIPE)
+          exit(EXIT_FAILURE)
+        case let code:
+          refusal = code
+          return
+        }
+      }
+    }
+  }
+
+  /// Ends the process with `status`, or with a failure and one line on standard error when not all of
+  /// the output was written.
+  static func end(_ status: Int32) -> Never {
+    let code = refusal.withLock { $0 }
+    guard code != 0 else { exit(status) }
+    error("Cannot write the output: \(String(cString: strerror(code))).")
+    exit(EXIT_FAILURE)
   }
 
   /// Prints one line on standard error.
   static func error(_ message: String) { write("cambium: \(message)\n") }
 
-  /// Writes on standard error as it is.
-  static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  /// Writes on standard error as it is; nobody is told where that takes nothing.
+  static func write(_ text: String) {
+    try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+  }
 
   /// A number of bytes with a unit that people like.
   static func bytes(_ count: Int) -> String {
@@ -43,7 +91,7 @@ enum Output {
         line += "  "
       }
       while line.last == " " { line.removeLast() }
-      print(line)
+      Output.line(line)
     }
   }
 }

@@ -82,19 +82,20 @@ struct Salvaging: Encodable {
 
   func printForPeople() {
     let rows = saved.reduce(0) { $0 + $1.rows }
-    print("\(saved.count) trees and values with \(rows) rows of \(path) are in \(output)")
+    Output.line("\(saved.count) trees and values with \(rows) rows of \(path) are in \(output)")
     for entry in saved {
-      if let origin = entry.origin { print("  \(entry.name) is from \(origin)") }
+      if let origin = entry.origin { Output.line("  \(entry.name) is from \(origin)") }
     }
     for range in unreadable {
-      print("The medium did not give back bytes \(range.lowerBound) to \(range.upperBound - 1).")
+      Output.line(
+        "The medium did not give back bytes \(range.lowerBound) to \(range.upperBound - 1).")
     }
-    if losses.isEmpty { return print("Nothing is lost.") }
-    print("Lost:")
+    if losses.isEmpty { return Output.line("Nothing is lost.") }
+    Output.line("Lost:")
     for loss in losses {
       let count =
         loss.rows.map { " (\($0) rows)" } ?? loss.elements.map { " (\($0) elements)" } ?? ""
-      print("  \(loss.name), \(loss.keys)\(count): \(loss.reason)")
+      Output.line("  \(loss.name), \(loss.keys)\(count): \(loss.reason)")
     }
   }
 }

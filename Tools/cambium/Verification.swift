@@ -50,15 +50,15 @@ struct Verification: Encodable {
 
   func printForPeople() {
     if let repaired, !repaired.isEmpty {
-      print("The free map of \(path) was rebuilt:")
-      for finding in repaired { print("  \(finding)") }
+      Output.line("The free map of \(path) was rebuilt:")
+      for finding in repaired { Output.line("  \(finding)") }
     }
     if isSound {
-      print(
+      Output.line(
         "\(path) is sound: version \(version), \(pages) pages, \(Output.bytes(bytes)) reachable")
       return
     }
-    print("\(path) is damaged:")
-    for finding in findings { print("  \(finding)") }
+    Output.line("\(path) is damaged:")
+    for finding in findings { Output.line("  \(finding)") }
   }
 }

@@ -147,7 +147,12 @@ enum FilePaths {
     case .file:
       switch PosixFiles.open(path, isReadOnly ? .read : .readWrite) {
       case .success(let descriptor): return (PosixDevice(descriptor: descriptor), false)
-      case .failure(let error): throw StoreError(error, path: path)
+      case .failure(let error):
+        // It was deleted just then.
+        if error.code == PosixFiles.missing, case .missing = PosixFiles.kind(of: path) {
+          return try open(path: path, isReadOnly: isReadOnly)
+        }
+        throw StoreError(error, path: path)
       }
     }
   }

@@ -255,6 +255,19 @@ enum PosixFiles {
 
   static func remove(_ path: String) { unlink(path) }
 
+  /// Removes the file at `path`, if there is one.
+  static func delete(_ path: String) throws(DeviceError) {
+    guard unlink(path) == 0 || errno == ENOENT else {
+      throw DeviceError(operation: "delete", code: errno)
+    }
+  }
+
+  /// Whether there is a symbolic link at `path`.
+  static func isLink(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
   /// Gives the file at `path` the name `target` as well, which must not be taken.
   static func link(_ path: String, to target: String) throws(DeviceError) {
     #if canImport(Glibc)

@@ -8,6 +8,7 @@
 
     /// The database, what it says it is, and the codec bound to it.
     func open() throws(StoreError) -> (RocksDatabase, IdentityRecord, (any PageCodec)?) {
+      if RocksDatabase.isForked { throw RocksDatabase.forkedBefore(path) }
       let folder = StoreFolder(path: path)
       let claim = try folder.claim(isReadOnly: options.isReadOnly)
       let database: RocksDatabase
@@ -69,23 +70,21 @@
       var record = try HeadRecord(stored.buffer, codec)
       let isMarked = try read(StoredKey.open, in: database, path: path) != nil
       if isReadOnly || !isMarked { return (record, isMarked) }
-      // Versions that were lost may be made again; with the epoch they differ.
+      // Versions that were lost may be made again; with the epoch they differ. It is stored before
+      // anything is committed in it, or the next crash would give it again.
       record.head.epoch += 1
+      let batch = RocksBatch()
+      record.bytes(codec).withUnsafeBytes { batch.put(StoredKey.head, $0) }
       let first = StoredKey.page(Extent(address: record.nextAddress, unitCount: 0))
-      var hasLeft = false
       do throws(RocksFailure) {
         try database.forEachKey(from: first) { key in
-          hasLeft = StoredKey.extent(key) != nil
+          if StoredKey.extent(key) != nil { batch.remove(from: first, to: StoredKey.end) }
           return false
         }
       } catch {
         throw StoreError(error, path: path, operation: "open")
       }
-      if hasLeft {
-        let batch = RocksBatch()
-        batch.remove(from: first, to: StoredKey.end)
-        try write(batch, to: database, path: path)
-      }
+      try write(batch, to: database, path: path)
       return (record, true)
     }
 

@@ -12,8 +12,9 @@
   ///
   /// Thread-safe, as `PageStore` says. One process at a time writes, through one store; see
   /// ``RocksDBOptions/isReadOnly`` for readers. After a failed write or sync the store is poisoned: it
-  /// can be read, but not written until it is closed and opened again. A process that was forked must
-  /// open it anew.
+  /// can be read, but not written until it is closed and opened again. A child that was forked can
+  /// neither use it nor open any store of this kind, because the threads of RocksDB stay with the
+  /// parent; it has to run another program first.
   public final class RocksDBStore: PageStore {
     /// The kind's name.
     public static let kind = "rocksdb"
@@ -109,8 +110,8 @@
     /// Pages of pins can also be read when the store has been closed. Throws `StoreError.damaged(_:)`
     /// when there is no such page, or its file is damaged.
     public func read(_ reference: PageReference) throws(StoreError) -> Page {
-      if let page = gathered.page(reference.location) { return page }
       if isForked { throw .forked(path: path) }
+      if let page = gathered.page(reference.location) { return page }
       guard reference.unitCount > 0, !reference.isDirty else {
         throw .damaged(Damage(.reference, at: reference, "an empty reference"))
       }
@@ -151,6 +152,7 @@
     /// Waits until the newest version is above `version`, the store is closed or the time is up, and
     /// returns the newest version then.
     public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
+      if isForked { return version }
       commits.wait(timeoutNanoseconds: timeoutNanoseconds) {
         state.withLock { $0.newest.head.version > version || $0.database == nil }
       }
@@ -226,7 +228,7 @@
 
     /// Sees to it that relaxed commits are synced soon.
     func syncSoon(_ version: Version) {
-      state.withLock { $0.relaxed = version }
+      state.withLock { $0.relaxed = max($0.relaxed, version) }
       background.begin(self)
     }
 
@@ -268,7 +270,8 @@
     /// Rewrites all files without what no version reaches any more; takes as long as that takes, and
     /// room for a second copy meanwhile.
     ///
-    /// Readers and writers go on. Compaction in the background does the same by and by.
+    /// Readers and writers go on. Compaction in the background does the same by and by. Throws what
+    /// stopped it, such as `StoreError.mediumFull(path:)`; the content is as it was then.
     public func compact() throws(StoreError) {
       if options.isReadOnly { throw .readOnly(path: path) }
       let database = try withOpenState { _, database in database }

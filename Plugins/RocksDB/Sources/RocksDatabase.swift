@@ -15,8 +15,22 @@
     private let syncedWrites = rocksdb_writeoptions_create()
     private let unsyncedWrites = rocksdb_writeoptions_create()
     private let forkCount = cambium_fork_count()
+    /// As it was when this process, or the one it was forked from, first asked.
+    private static let firstForkCount = cambium_fork_count()
     /// What keeps others out, besides RocksDB's own lock.
     private let claim: FolderClaim
+
+    /// Whether this process was forked from one that used RocksDB: its threads are not there, and what
+    /// waits for them waits for ever.
+    static var isForked: Bool { firstForkCount != cambium_fork_count() }
+
+    /// Why nothing can be opened at `path` then, and the way out.
+    static func forkedBefore(_ path: String) -> StoreError {
+      .storeUnavailable(
+        kind: RocksDBStore.kind,
+        advice: "RocksDB's threads stayed with the process that this one was forked from. "
+          + "Open '\(path)' in another program that is run (exec) after the fork")
+    }
 
     /// Opens the database in the folder at `path`, and makes it when `claim` says that it is new.
     init(path: String, options: RocksDBOptions, claim: FolderClaim) throws(RocksFailure) {
@@ -178,7 +192,14 @@
       defer { rocksdb_compactoptions_destroy(options) }
       // Also the last level, which otherwise stays as it is.
       rocksdb_compactoptions_set_bottommost_level_compaction(options, 2)
+      let errorCount = number("rocksdb.background-errors") ?? 0
       rocksdb_compact_range_opt(handle, options, nil, 0, nil, 0)
+      // The call itself says nothing of how it went.
+      let newCount = number("rocksdb.background-errors") ?? 0
+      guard newCount > errorCount else { return }
+      throw RocksFailure(
+        text: claim.compactionError(newCount) ?? "IO error: compaction failed, as the file LOG says"
+      )
     }
   }
 

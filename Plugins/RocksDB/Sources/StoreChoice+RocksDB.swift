@@ -5,7 +5,10 @@
     /// A folder with a RocksDB database, opened as `options` say; whether it is only read, and what
     /// codec its pages go through, are the configuration's choices.
     public static func rocksDB(_ options: RocksDBOptions = RocksDBOptions()) -> StoreChoice {
-      StoreChoice(kind: RocksDBStore.kind) { request throws(StoreError) in
+      StoreChoice(
+        kind: RocksDBStore.kind,
+        delete: { path throws(StoreError) in try RocksDBStore.delete(path: path) }
+      ) { request throws(StoreError) in
         var options = options
         options.isReadOnly = request.isReadOnly
         options.codec = request.codec

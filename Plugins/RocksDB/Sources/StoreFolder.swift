@@ -11,15 +11,15 @@
   struct StoreFolder {
     let path: String
 
-    private static let markName = "CAMBIUM"
+    static let markName = "CAMBIUM"
     private static let markText = "A Cambium page store in RocksDB, format 1.\n"
     /// Every RocksDB database has this file.
-    private static let currentName = "CURRENT"
-    private static let lockName = "LOCK"
+    static let currentName = "CURRENT"
+    static let lockName = "LOCK"
 
-    private func file(_ name: String) -> String { path + "/" + name }
+    func file(_ name: String) -> String { path + "/" + name }
 
-    private func exists(_ path: String) -> (isThere: Bool, isFolder: Bool) {
+    func exists(_ path: String) -> (isThere: Bool, isFolder: Bool) {
       var isFolder: ObjCBool = false
       let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
       return (isThere, isFolder.boolValue)
@@ -43,9 +43,7 @@
       }
       let hasMark = exists(file(Self.markName)).isThere
       let hasDatabase = exists(file(Self.currentName)).isThere
-      if hasDatabase, !hasMark {
-        throw .notAStore(path: path, reason: "it is a RocksDB database of another program")
-      }
+      if hasDatabase, !hasMark { throw foreignDatabase }
       if isReadOnly, !hasDatabase {
         if found.isThere, !hasMark, !isEmpty { throw foreignFolder }
         throw .notFound(path: path)
@@ -72,7 +70,7 @@
       return claim
     }
 
-    private var isEmpty: Bool {
+    var isEmpty: Bool {
       (try? FileManager.default.contentsOfDirectory(atPath: path))?.isEmpty ?? true
     }
 
@@ -82,12 +80,16 @@
       return names.contains { $0.hasSuffix(".sst") || $0.hasSuffix(".log") }
     }
 
-    private var foreignFolder: StoreError {
+    var foreignFolder: StoreError {
       .notAStore(path: path, reason: "it is a folder with other files")
     }
 
+    var foreignDatabase: StoreError {
+      .notAStore(path: path, reason: "it is a RocksDB database of another program")
+    }
+
     /// A file at the path: perhaps a store of the other kind.
-    private func wrongKind() -> StoreError {
+    func wrongKind() -> StoreError {
       let handle = FileHandle(forReadingAtPath: path)
       defer { try? handle?.close() }
       // How the file store's files begin.
@@ -118,7 +120,7 @@
     }
 
     /// The folder's path without links, which tells it from others in this process.
-    private var resolved: String? {
+    var resolved: String? {
       realpath(path, nil).map { text in
         defer { free(text) }
         return String(cString: text)
@@ -150,7 +152,7 @@
       return Self.holder(descriptor)
     }
 
-    private static func holder(_ descriptor: Int32) -> String {
+    static func holder(_ descriptor: Int32) -> String {
       var lock = flock()
       lock.l_type = Int16(F_WRLCK)
       lock.l_whence = Int16(SEEK_SET)
@@ -186,7 +188,7 @@
     /// How many read a folder, or -1 for one that is written.
     private static let users = Mutex<[String: Int]>([:])
 
-    fileprivate init(folder: String, isReadOnly: Bool, isNew: Bool) {
+    init(folder: String, isReadOnly: Bool, isNew: Bool) {
       self.folder = folder
       self.isReadOnly = isReadOnly
       self.isNew = isNew
@@ -194,8 +196,27 @@
 
     deinit { end() }
 
+    /// What RocksDB says of a compaction that failed, which was its error number `count`; nil when it says
+    /// nothing within two seconds.
+    ///
+    /// It writes that after it has told its caller that the compaction is over.
+    func compactionError(_ count: Int) -> String? {
+      for _ in 0..<200 {
+        let log = (try? String(contentsOfFile: folder + "/LOG", encoding: .utf8)) ?? ""
+        if let end = log.range(
+          of: ", Accumulated background error counts: \(count)\n", options: .backwards),
+          let start = log.range(
+            of: "compaction error: ", options: .backwards, range: log.startIndex..<end.lowerBound)
+        {
+          return String(log[start.upperBound..<end.lowerBound])
+        }
+        usleep(10_000)
+      }
+      return nil
+    }
+
     /// False when others in this process stand against it.
-    fileprivate func begin() -> Bool {
+    func begin() -> Bool {
       let isFree = Self.users.withLock { users in
         let count = users[folder] ?? 0
         guard isReadOnly ? count >= 0 : count == 0 else { return false }

@@ -4,7 +4,9 @@ import CambiumMemory
 
 extension Realm.Store {
   /// A file, read through a mapping.
-  public static let file = Realm.Store(kind: "file") { request throws(StoreError) in
+  public static let file = Realm.Store(
+    kind: "file", delete: { path throws(StoreError) in try FileStore.delete(path: path) }
+  ) { request throws(StoreError) in
     var options = FileStoreOptions()
     options.isReadOnly = request.isReadOnly
     options.codec = request.codec

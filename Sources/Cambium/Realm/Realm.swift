@@ -152,25 +152,37 @@ extension Realm {
 
   /// Deletes the files of a Realm; false when there are none.
   ///
-  /// - Throws: `.alreadyOpen` while it is open in this process.
+  /// Nobody can open them meanwhile. Where `fileURL` is a symbolic link, the file that it leads to is
+  /// deleted, and then the link.
+  ///
+  /// - Throws: `.alreadyOpen` while it is open, in this process or another one, and
+  ///   `.fileOperationFailed` when the system or the kind of store refuses.
   @discardableResult
   public static func deleteFiles(for config: Configuration) throws -> Bool {
-    guard let url = config.fileURL else { return false }
-    guard !Coordinator.isOpen(config) else {
-      throw RLMError(
+    guard let url = config.fileURL, !config.isInMemory else { return false }
+    let path = url.path
+    func isOpen(by holder: String, _ underlying: StoreError? = nil) -> RLMError {
+      RLMError(
         .alreadyOpen,
-        "Cannot delete files of an open Realm: '\(url.path)' is still in use.", path: url.path)
+        "Cannot delete files of an open Realm: '\(path)' is still in use. It is open in \(holder); "
+          + "close it there first.",
+        path: path, underlying: underlying)
     }
-    let exists = fileExists(for: config)
-    for path in [url.path, url.path + ".lock"] where FileManager.default.fileExists(atPath: path) {
-      do {
-        try FileManager.default.removeItem(atPath: path)
-      } catch {
-        throw RLMError(
-          .fileOperationFailed, "Cannot delete '\(path)': \(error.localizedDescription)",
-          path: path)
-      }
+    guard !Coordinator.isOpen(config) else { throw isOpen(by: "this process") }
+    guard let delete = config.store.delete else {
+      throw RLMError(
+        .fileOperationFailed,
+        "Cannot delete '\(path)': stores of kind '\(config.store.kind)' leave that to the program. "
+          + "Remove the files while nobody has them open.",
+        path: path)
     }
-    return exists
+    do throws(StoreError) {
+      return try delete(path)
+    } catch {
+      if case .inUse(_, let holder) = error { throw isOpen(by: holder, error) }
+      throw RLMError(
+        .fileOperationFailed, "Cannot delete the files of the Realm at '\(path)'. \(error)",
+        path: path, underlying: error)
+    }
   }
 }

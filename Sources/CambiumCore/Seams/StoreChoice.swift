@@ -8,14 +8,21 @@ public struct StoreChoice: Sendable {
   public let isVolatile: Bool
   /// Opens the store, creating it unless it is only read.
   public let open: @Sendable (StoreRequest) throws(StoreError) -> any PageStore
+  /// Deletes the store at a path; nil for a kind that leaves that to the program.
+  ///
+  /// False when there is none. Throws ``StoreError/inUse(path:holder:)`` while anybody has it open, in
+  /// this process or another one, and keeps others out meanwhile; after an error it can be tried again.
+  public let delete: (@Sendable (_ path: String) throws(StoreError) -> Bool)?
 
   /// Describes a kind of store.
   public init(
     kind: String, isVolatile: Bool = false,
+    delete: (@Sendable (_ path: String) throws(StoreError) -> Bool)? = nil,
     open: @escaping @Sendable (StoreRequest) throws(StoreError) -> any PageStore
   ) {
     self.kind = kind
     self.isVolatile = isVolatile
+    self.delete = delete
     self.open = open
   }
 }

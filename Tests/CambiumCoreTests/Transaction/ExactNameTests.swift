@@ -51,4 +51,24 @@ struct ExactNameTests {
     #expect(try Self.keys(#require(try last.table(Self.names[1]))) == [1, 11])
     #expect(try database.verify().findings == [])
   }
+
+  /// What the catalog says of one tree is not taken for what it says of the other.
+  @Test(arguments: [[0, 1], [1, 0]])
+  func `a tree that is emptied beside an empty one of an equivalent name is empty`(
+    order: [Int]
+  ) throws {
+    let database = try Database(store: HeapStore())
+    let (full, empty) = (Self.names[order[0]], Self.names[order[1]])
+    let filling = try database.beginWrite()
+    let tree = try filling.editKeyTree(full)
+    for key in 0..<200 as Range<UInt8> { _ = try tree.set([key], [7]) }
+    _ = try filling.commit()
+    let emptying = try database.beginWrite()
+    let emptied = try emptying.editKeyTree(full)
+    for key in 0..<200 as Range<UInt8> { _ = try emptied.remove([key]) }
+    _ = try emptying.editKeyTree(empty)
+    let snapshot = try emptying.commit()
+    for name in Self.names { #expect(try snapshot.keyTree(name)?.value(for: [7]) == nil) }
+    #expect(try database.verify().findings == [])
+  }
 }

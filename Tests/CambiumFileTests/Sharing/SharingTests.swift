@@ -322,6 +322,25 @@ struct SharingTests {
     #expect(try second.newestHead().version == 1)
   }
 
+  @Test func `nobody waits to leave, and the next roll call clears what was left`() throws {
+    let first = try open()
+    try commit(first, seed: 1)
+    let second = try open { $0.isReadOnly = true }
+    let joining = try SharedMemory(path: path)
+    #expect(joining.file?.lock(byte: SharedLayout.LockByte.processes, .exclusive) == 0)
+    let left = DispatchSemaphore(value: 0)
+    Thread {
+      try? second.close()
+      left.signal()
+    }.start()
+    #expect(left.wait(timeout: .now() + .seconds(60)) == .success)
+    _ = joining.file?.lock(byte: SharedLayout.LockByte.processes, .unlocked)
+    let table = ProcessTable(memory: first.memory)
+    #expect(table.isUsed(second.slot))
+    #expect(table.clearDead(besides: first.slot))
+    #expect(!table.isUsed(second.slot))
+  }
+
   @Test func `another layout of the lock file is refused in one line`() throws {
     let first = try open()
     try commit(first, seed: 1)

@@ -1,0 +1,25 @@
+#if RocksDB
+  import CambiumCore
+  import TestSupport
+  import Testing
+
+  @testable import CambiumRocksDB
+
+  struct RocksDBStoreWhiteBoxTests {
+    /// Two threads end their commits at the same time, and the one of the older version comes last.
+    @Test func `a relaxed commit is synced though an older one asks for it later`() throws {
+      let folder = try TemporaryFolder()
+      var options = RocksDBOptions()
+      options.relaxedDelayNanoseconds = 200_000_000
+      let store = try RocksDBStore(path: folder.file("store"), options: options)
+      try StoreModel(store, seed: 1, durabilities: [.full]).commit()
+      _ = try store.beginWrite().publish(root: .empty(.key), durability: .none, metadata: [])
+      store.syncSoon(2)
+      store.syncSoon(1)
+      for _ in 0..<500 where try store.statistics().durableVersion < 2 {
+        _ = store.waitForCommit(after: 2, timeoutNanoseconds: 20_000_000)
+      }
+      #expect(try store.statistics().durableVersion == 2)
+    }
+  }
+#endif
