@@ -164,7 +164,7 @@ extension Realm {
     func isOpen(by holder: String, _ underlying: StoreError? = nil) -> RLMError {
       RLMError(
         .alreadyOpen,
-        "Cannot delete files of an open Realm: '\(path)' is still in use. It is open in \(holder); "
+        "Cannot delete files of an open Realm: '\(path)' is still in use. It is used by \(holder); "
           + "close it there first.",
         path: path, underlying: underlying)
     }
