@@ -197,9 +197,8 @@
       // The call itself says nothing of how it went.
       let newCount = number("rocksdb.background-errors") ?? 0
       guard newCount > errorCount else { return }
-      throw RocksFailure(
-        text: claim.compactionError(newCount) ?? "IO error: compaction failed, as the file LOG says"
-      )
+      let told = RocksLog(folder: claim.folder).compactionError(newCount)
+      throw RocksFailure(text: told ?? "IO error: compaction failed, as the file LOG says")
     }
   }
 

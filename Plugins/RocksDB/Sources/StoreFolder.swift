@@ -179,7 +179,7 @@
   final class FolderClaim {
     /// Whether there is no database in it yet.
     let isNew: Bool
-    private let folder: String
+    let folder: String
     private let isReadOnly: Bool
     /// The lock file, when it is locked for reading.
     fileprivate(set) var lock: Int32?
@@ -195,25 +195,6 @@
     }
 
     deinit { end() }
-
-    /// What RocksDB says of a compaction that failed, which was its error number `count`; nil when it says
-    /// nothing within two seconds.
-    ///
-    /// It writes that after it has told its caller that the compaction is over.
-    func compactionError(_ count: Int) -> String? {
-      for _ in 0..<200 {
-        let log = (try? String(contentsOfFile: folder + "/LOG", encoding: .utf8)) ?? ""
-        if let end = log.range(
-          of: ", Accumulated background error counts: \(count)\n", options: .backwards),
-          let start = log.range(
-            of: "compaction error: ", options: .backwards, range: log.startIndex..<end.lowerBound)
-        {
-          return String(log[start.upperBound..<end.lowerBound])
-        }
-        usleep(10_000)
-      }
-      return nil
-    }
 
     /// False when others in this process stand against it.
     func begin() -> Bool {
