@@ -32,7 +32,7 @@
   public static let maximumHeight: UInt8 = 32
 
   /// No tree has more rows: sums of a few counts stay far from what an integer holds.
-  public static let maximumRowCount: UInt64 = 1 << 48
+  @inlinable public static var maximumRowCount: UInt64 { 1 << 48 }
 
   /// The root of a tree whose top page is at `reference`, `height` levels of branches above leaves.
   public init(reference: PageReference, height: UInt8, kind: Kind, rowCount: UInt64) {
@@ -51,7 +51,7 @@
   @inlinable public var isEmpty: Bool { reference.isNone }
 
   /// How many rows it claims to hold; at most ``maximumRowCount``.
-  @inlinable public var count: Int { Int(truncatingIfNeeded: min(rowCount, 1 << 48)) }
+  @inlinable public var count: Int { Int(truncatingIfNeeded: min(rowCount, Self.maximumRowCount)) }
 
   /// Throws ``StoreError/damaged(_:)`` when the tree has grown higher than any can be.
   func checkHeight() throws(StoreError) {

@@ -41,41 +41,13 @@ import Testing
     #expect(try database.verify().findings == [])
   }
 
-  @Test func `damage in a dropped table does not stop commits`() throws {
-    let store = ObservedStore()
-    var options = DatabaseOptions()
-    options.deadPagesPerCommit = 0
-    let database = try Database(store: store, options: options)
-    let filling = try database.beginWrite()
-    try fill(filling, "big", rows: 3_000)
-    _ = try filling.commit()
-    let dropping = try database.beginWrite()
-    try fill(dropping, "small", rows: 10)
-    try dropping.drop("big")
-    _ = try dropping.commit()
-    // All leaves of the dropped table are spoilt, seen without any cache.
-    store.falsify { reference, buffer in
-      if reference.rawKind == PageKind.columnLeaf.rawValue, reference.born == 1 {
-        buffer.bytes.storeBytes(of: 0xff, toByteOffset: 30, as: UInt8.self)
-      }
-    }
-    options.deadPagesPerCommit = 100
-    let spoilt = try Database(store: store, options: options)
-    for round in 0..<5 as Range<Int64> {
-      let transaction = try spoilt.beginWrite()
-      let table = try #require(try transaction.editTable("small"))
-      try table.update(key: round, column: 1, value: .int(-1))
-      _ = try transaction.commit()
-    }
-    store.falsify(nil)
-    let mended = try Database(store: store, options: options)
-    for _ in 0..<20 { _ = try mended.beginWrite().commit() }
-    let report = try mended.verify()
-    #expect(report.findings == [])
-    #expect(!report.trees.contains { $0.role == .deadRoot })
+  /// Why a dropped table cannot be read.
+  enum Obstacle: CaseIterable {
+    case damaged, refused
   }
 
-  @Test func `a medium that refuses a dropped table does not stop commits`() throws {
+  @Test(arguments: Obstacle.allCases)
+  func `a dropped table that cannot be read stops no commit`(obstacle: Obstacle) throws {
     let store = ObservedStore()
     var options = DatabaseOptions()
     options.deadPagesPerCommit = 0
@@ -84,19 +56,33 @@ import Testing
     try fill(filling, "big", rows: 3_000)
     let filled = try filling.commit()
     let dropping = try database.beginWrite()
+    try fill(dropping, "small", rows: 10)
     try dropping.drop("big")
     _ = try dropping.commit()
-    try store.refuseLeaves(of: try #require(try filled.table("big")).groups[0])
-    options.deadPagesPerCommit = 100
-    let refused = try Database(store: store, options: options)
-    for round in 0..<5 as Range<UInt8> {
-      let transaction = try refused.beginWrite()
-      try transaction.setValue("round", [round])
-      #expect(try transaction.commit().value("round") == [round])
+    // All leaves of the dropped table, seen without any cache.
+    switch obstacle {
+    case .damaged:
+      store.falsify { reference, buffer in
+        if reference.rawKind == PageKind.columnLeaf.rawValue, reference.born == 1 {
+          buffer.bytes.storeBytes(of: 0xff, toByteOffset: 30, as: UInt8.self)
+        }
+      }
+    case .refused:
+      try store.refuseLeaves(of: try #require(try filled.table("big")).groups[0])
     }
+    options.deadPagesPerCommit = 100
+    let hindered = try Database(store: store, options: options)
+    for round in 0..<5 as Range<Int64> {
+      let transaction = try hindered.beginWrite()
+      let table = try #require(try transaction.editTable("small"))
+      try table.update(key: round, column: 1, value: .int(-1))
+      _ = try transaction.commit()
+    }
+    store.falsify(nil)
     store.refuseNone()
-    for _ in 0..<20 { _ = try refused.beginWrite().commit() }
-    let report = try refused.verify()
+    let mended = try Database(store: store, options: options)
+    for _ in 0..<20 { _ = try mended.beginWrite().commit() }
+    let report = try mended.verify()
     #expect(report.findings == [])
     #expect(!report.trees.contains { $0.role == .deadRoot })
   }

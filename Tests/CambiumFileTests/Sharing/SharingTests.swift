@@ -280,67 +280,6 @@ struct SharingTests {
     }
   }
 
-  @Test func `no timer waits for who is at the slots`() throws {
-    let time = Mutex<Int64>(0)
-    let timer = IdleTimer { time.withLock { $0 } }
-    let first = try open { $0.timer = timer }
-    let second = try open()
-    try commit(first, seed: 1)
-    time.withLock { $0 = 10_000_000_000 }
-    let fired = DispatchSemaphore(value: 0)
-    try second.withSlots { () throws(StoreError) in
-      Thread {
-        timer.fire()
-        fired.signal()
-      }.start()
-      #expect(fired.wait(timeout: .now() + .seconds(60)) == .success)
-    }
-    let isSettled = { (path: String) throws in
-      try FileStore.inspect(path: path).slots.contains {
-        $0?.head.version == 1 && $0?.isSettled == true
-      }
-    }
-    #expect(try !isSettled(path))
-    // It comes back to it.
-    time.withLock { $0 = 20_000_000_000 }
-    timer.fire()
-    #expect(try isSettled(path))
-  }
-
-  @Test func `nobody waits to call the roll`() throws {
-    let first = try open()
-    let second = try open()
-    let joining = try SharedMemory(path: path)
-    #expect(joining.file?.lock(byte: SharedLayout.LockByte.processes, .exclusive) == 0)
-    let committed = DispatchSemaphore(value: 0)
-    Thread { [self] in
-      _ = try? commit(first, seed: 1)
-      committed.signal()
-    }.start()
-    #expect(committed.wait(timeout: .now() + .seconds(60)) == .success)
-    _ = joining.file?.lock(byte: SharedLayout.LockByte.processes, .unlocked)
-    #expect(try second.newestHead().version == 1)
-  }
-
-  @Test func `nobody waits to leave, and the next roll call clears what was left`() throws {
-    let first = try open()
-    try commit(first, seed: 1)
-    let second = try open { $0.isReadOnly = true }
-    let joining = try SharedMemory(path: path)
-    #expect(joining.file?.lock(byte: SharedLayout.LockByte.processes, .exclusive) == 0)
-    let left = DispatchSemaphore(value: 0)
-    Thread {
-      try? second.close()
-      left.signal()
-    }.start()
-    #expect(left.wait(timeout: .now() + .seconds(60)) == .success)
-    _ = joining.file?.lock(byte: SharedLayout.LockByte.processes, .unlocked)
-    let table = ProcessTable(memory: first.memory)
-    #expect(table.isUsed(second.slot))
-    #expect(table.clearDead(besides: first.slot))
-    #expect(!table.isUsed(second.slot))
-  }
-
   @Test func `another layout of the lock file is refused in one line`() throws {
     let first = try open()
     try commit(first, seed: 1)
