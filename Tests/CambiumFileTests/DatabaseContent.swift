@@ -25,7 +25,7 @@ struct DatabaseContent: Equatable {
   // MARK: Reading
 
   /// Reads everything.
-  init(of view: any DatabaseView) throws(StoreError) {
+  init(of view: any ReadTransaction) throws(StoreError) {
     for name in Self.tableNames {
       guard let tree = try view.table(name)?.groups[0] else { continue }
       tables[name] = try Self.rows(of: tree)
@@ -63,7 +63,7 @@ struct DatabaseContent: Equatable {
 
   /// Changes something at random, here and in `transaction`.
   mutating func change(
-    _ transaction: WriteTransaction, _ random: inout SeededGenerator
+    _ transaction: Transaction, _ random: inout SeededGenerator
   ) throws(StoreError) {
     let name = Self.tableNames.randomElement(using: &random) ?? "a"
     switch Int.random(in: 0..<50, using: &random) {
@@ -87,7 +87,7 @@ struct DatabaseContent: Equatable {
   /// Gives the rows `keys` of all tables a text, here and in `transaction`; each sixth one is long and
   /// lies in a page of its own.
   mutating func fill(
-    _ keys: Range<Int64>, _ transaction: WriteTransaction
+    _ keys: Range<Int64>, _ transaction: Transaction
   ) throws(StoreError) {
     for name in Self.tableNames {
       let editor = try Self.table(name, transaction)
@@ -110,7 +110,7 @@ struct DatabaseContent: Equatable {
   }
 
   /// Removes the first three quarters of all rows and keys, here and in `transaction`.
-  mutating func thinOut(_ transaction: WriteTransaction) throws(StoreError) {
+  mutating func thinOut(_ transaction: Transaction) throws(StoreError) {
     for name in Self.tableNames {
       guard let rows = tables[name], let editor = try transaction.editTable(name) else { continue }
       for key in rows.keys.sorted().prefix(rows.count * 3 / 4) {
@@ -127,7 +127,7 @@ struct DatabaseContent: Equatable {
   }
 
   private static func table(
-    _ name: String, _ transaction: WriteTransaction
+    _ name: String, _ transaction: Transaction
   ) throws(StoreError) -> TableEditor {
     if let editor = try transaction.editTable(name) { return editor }
     return try transaction.createTable(
@@ -146,7 +146,7 @@ struct DatabaseContent: Equatable {
   }
 
   private mutating func changeKey(
-    _ transaction: WriteTransaction, _ random: inout SeededGenerator
+    _ transaction: Transaction, _ random: inout SeededGenerator
   ) throws(StoreError) {
     let key = [UInt8](repeating: UInt8.random(in: 0...40, using: &random), count: 5)
     let tree = try transaction.editKeyTree(Self.keysName)

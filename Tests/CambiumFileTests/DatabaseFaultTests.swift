@@ -52,7 +52,7 @@ struct DatabaseFaultTests {
 
     mutating func commit(
       _ subject: Subject, _ durability: Durability, isTogether: Bool = false,
-      _ change: (inout DatabaseContent, WriteTransaction) throws(StoreError) -> Void
+      _ change: (inout DatabaseContent, Transaction) throws(StoreError) -> Void
     ) throws(StoreError) {
       let transaction = try subject.database.beginWrite(expecting: durability)
       var content = newest

@@ -89,7 +89,7 @@ struct DatabaseOverFileTests {
     let path = folder.file("a.cambium")
     let large = [UInt8](repeating: 7, count: 66 << 20)
     func commits(
-      _ count: Int, fold: Int = 2, _ change: (WriteTransaction) throws -> Void
+      _ count: Int, fold: Int = 2, _ change: (Transaction) throws -> Void
     ) throws {
       var options = FileStoreOptions()
       options.foldAfterRecordCount = fold

@@ -70,7 +70,7 @@ enum SalvageSample {
   }
 
   static func makeList(
-    _ transaction: WriteTransaction, count: Int, _ generator: inout SeededGenerator
+    _ transaction: Transaction, count: Int, _ generator: inout SeededGenerator
   ) throws -> TreeRoot {
     let editor = ColumnTreeEditor(
       root: .empty(.position),

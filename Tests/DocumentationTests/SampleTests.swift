@@ -78,13 +78,16 @@ import Testing
     }
   }
 
+  /// Where the tests were built.
+  static let buildFolder = URL(
+    fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+      ?? CommandLine.arguments[0]
+  ).deletingLastPathComponent()
+
   private static func run(_ snippet: String, in folder: URL) throws -> String {
     let process = Process()
     // Snippets are built into the folder of the tests.
-    process.executableURL = URL(
-      fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        ?? CommandLine.arguments[0]
-    ).deletingLastPathComponent().appendingPathComponent(snippet)
+    process.executableURL = buildFolder.appendingPathComponent(snippet)
     process.currentDirectoryURL = folder
     let output = Pipe()
     process.standardOutput = output

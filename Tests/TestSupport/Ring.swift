@@ -33,11 +33,11 @@ public struct Ring {
     try database.close()
   }
 
-  private func set(_ key: Int, _ value: Int, _ transaction: WriteTransaction) throws {
+  private func set(_ key: Int, _ value: Int, _ transaction: Transaction) throws {
     try transaction.setValue("key/\(key)", Array("\(value)".utf8))
   }
 
-  private static func value(_ key: Int, _ view: any DatabaseView) throws -> Int {
+  private static func value(_ key: Int, _ view: any ReadTransaction) throws -> Int {
     guard let bytes = try view.value("key/\(key)"),
       let value = Int(String(decoding: bytes, as: UTF8.self))
     else { throw TornVersion(version: view.version) }

@@ -10,7 +10,7 @@ enum RingBallast {
 
   /// Now and then adds or removes much.
   static func shift(
-    _ transaction: WriteTransaction, _ generator: inout SeededGenerator
+    _ transaction: Transaction, _ generator: inout SeededGenerator
   ) throws {
     switch Int.random(in: 0..<48, using: &generator) {
     case 0:
@@ -40,7 +40,7 @@ enum RingBallast {
     }
   }
 
-  private static func table(_ transaction: WriteTransaction) throws -> TableEditor {
+  private static func table(_ transaction: Transaction) throws -> TableEditor {
     if let table = try transaction.editTable(tableName) { return table }
     return try transaction.createTable(
       tableName, columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "text")])
@@ -57,12 +57,12 @@ enum RingBallast {
     return keys
   }
 
-  private static func note(_ table: TableEditor, _ transaction: WriteTransaction) throws {
+  private static func note(_ table: TableEditor, _ transaction: Transaction) throws {
     try transaction.setValue(countName, Array("\(table.table.count)".utf8))
   }
 
   /// Whether it is as one transaction has left it.
-  static func isWhole(_ view: any DatabaseView) throws -> Bool {
+  static func isWhole(_ view: any ReadTransaction) throws -> Bool {
     if let value = try view.value(valueName) {
       let byte = UInt8(value.count % 251)
       guard value.first == byte, value.last == byte else { return false }

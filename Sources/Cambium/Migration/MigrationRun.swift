@@ -6,7 +6,7 @@ struct MigrationRun {
   let coordinator: Coordinator
   let configuration: Realm.Configuration
   let confinement: Confinement
-  let transaction: WriteTransaction
+  let transaction: Transaction
   /// Classes whose primary key changes, which is an ordinary property until the block has run.
   let rekeyed: Set<String>
 

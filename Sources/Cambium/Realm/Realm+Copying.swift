@@ -68,7 +68,7 @@ extension Realm {
   }
 
   private static func write(
-    _ view: any DatabaseView, to configuration: Configuration, at path: String
+    _ view: some ReadTransaction, to configuration: Configuration, at path: String
   ) throws(StoreError) {
     let codec = try configuration.makeCodec()
     let store = try configuration.chosenStore.open(

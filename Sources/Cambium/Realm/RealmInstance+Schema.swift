@@ -6,7 +6,7 @@ extension RealmInstance {
   ///
   /// Asked before every move to another version. Where no table was described otherwise since, it is
   /// one number that is looked up and compared; the classes are compared once for each number.
-  func obstacle(in view: any DatabaseView) throws(StoreError) -> RLMError? {
+  func obstacle(in view: some ReadTransaction) throws(StoreError) -> RLMError? {
     let generation = try view.layoutGeneration()
     if generation != comparedLayout.generation {
       let drift = try SchemaDrift(classSet, stored, in: view)

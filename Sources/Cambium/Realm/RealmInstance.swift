@@ -36,7 +36,7 @@ public final class RealmInstance {
   init(
     coordinator: Coordinator, configuration: Realm.Configuration, confinement: Confinement,
     classSet: ClassSet, stored: StoredSchema, snapshot: Snapshot,
-    transaction: WriteTransaction? = nil
+    transaction: Transaction? = nil
   ) {
     self.coordinator = coordinator
     self.configuration = configuration
@@ -107,9 +107,10 @@ public final class RealmInstance {
   /// The version that is seen; 0 when none is.
   var version: Version { session?.transaction.version ?? snapshot?.version ?? 0 }
 
-  /// What is read now: the transaction with its changes, or the version; begins a new read after
-  /// `invalidate()`.
-  var view: any DatabaseView {
+  /// What is read now: the transaction with its changes, or the version.
+  ///
+  /// Begins a new read after `invalidate()`. For what is rare; what is not asks the one or the other.
+  var view: any ReadTransaction {
     if let session { return session.transaction }
     return currentSnapshot
   }
@@ -131,7 +132,7 @@ public final class RealmInstance {
   }
 
   /// Reads the pages of what is read now.
-  var source: PageSource { view.source }
+  var source: PageSource { session?.transaction.source ?? currentSnapshot.source }
 
   /// Whether no version is seen, because the Realm was invalidated.
   var isInvalidated: Bool { snapshot == nil && session == nil }
@@ -251,13 +252,19 @@ public final class RealmInstance {
 
   /// The table under `name` as it is read now; nil when there is none.
   func readTable(_ name: String) -> Table? {
-    reading { () throws(StoreError) in try view.table(name) }
+    reading { () throws(StoreError) in
+      if let session { return try session.transaction.table(name) }
+      return try currentSnapshot.table(name)
+    }
   }
 
   /// The key tree under `name` as it is read now; nil when there is none.
   func readKeyTree(_ name: String) -> KeyTree? {
-    session?.settle()
-    return reading { () throws(StoreError) in try view.keyTree(name) }
+    reading { () throws(StoreError) in
+      guard let session else { return try currentSnapshot.keyTree(name) }
+      session.settle()
+      return try session.transaction.keyTree(name)
+    }
   }
 
   // MARK: Classes

@@ -42,7 +42,7 @@ struct SchemaApplication {
 
   // Compared again: somebody may have been faster.
   private func run(
-    _ transaction: WriteTransaction
+    _ transaction: Transaction
   ) throws(StoreError) -> Result<StoredSchema, RLMError> {
     var comparison = try SchemaComparison(classes, transaction)
     if isSettled(comparison) {
@@ -129,7 +129,7 @@ struct SchemaApplication {
   // MARK: Stored forms
 
   static func storedSchema(
-    _ classes: ClassSet, _ view: any DatabaseView
+    _ classes: ClassSet, _ view: some ReadTransaction
   ) throws(StoreError) -> StoredSchema {
     var stored: [StoredClass] = []
     for description in classes.descriptions {
@@ -139,7 +139,7 @@ struct SchemaApplication {
   }
 
   private static func storedClass(
-    _ description: ClassDescription, _ view: any DatabaseView
+    _ description: ClassDescription, _ view: some ReadTransaction
   ) throws(StoreError) -> StoredClass {
     // A file that is only read may lack the class; then it has no objects.
     let record = try view.table(StoredName.table(description.name))?.record

@@ -2,7 +2,7 @@ import CambiumCore
 
 /// Adds classes, properties and indexes to a file, and takes them away.
 struct SchemaChanger {
-  let transaction: WriteTransaction
+  let transaction: Transaction
 
   func apply(_ comparison: SchemaComparison) throws(StoreError) {
     for description in comparison.newClasses { try create(description) }

@@ -40,7 +40,7 @@ struct SchemaComparison {
   /// Classes it has.
   private(set) var knownClasses: [ClassChange] = []
 
-  init(_ classes: ClassSet, _ view: any DatabaseView) throws(StoreError) {
+  init(_ classes: ClassSet, _ view: some ReadTransaction) throws(StoreError) {
     version = try Self.version(view)
     for description in classes.descriptions {
       if let table = try view.table(StoredName.table(description.name)) {
@@ -51,7 +51,7 @@ struct SchemaComparison {
     }
   }
 
-  static func version(_ view: any DatabaseView) throws(StoreError) -> UInt64? {
+  static func version(_ view: some ReadTransaction) throws(StoreError) -> UInt64? {
     guard let bytes = try view.value(StoredName.schemaVersion) else { return nil }
     guard bytes.count == 8 else {
       throw .damaged(Damage(.catalog, "the schema version has \(bytes.count) bytes"))

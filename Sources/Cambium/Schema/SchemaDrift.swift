@@ -13,7 +13,7 @@ struct SchemaDrift {
 
   /// Compares `classes`, which lie in tables as `stored` says, with the tables of `view`.
   init(
-    _ classes: ClassSet, _ stored: StoredSchema, in view: any DatabaseView
+    _ classes: ClassSet, _ stored: StoredSchema, in view: some ReadTransaction
   ) throws(StoreError) {
     let comparison = try SchemaComparison(classes, view)
     // A file that is only read may lack classes from the beginning.

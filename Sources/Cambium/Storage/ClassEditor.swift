@@ -19,14 +19,14 @@ final class ClassEditor {
   /// The to-one links.
   let links: [Int]
   @exclusivity(unchecked) private var indexes: [KeyTreeEditor?]
-  private let transaction: WriteTransaction
+  private let transaction: Transaction
   private let cancelCount: Int
   /// How often keys of objects that this transaction created were used and deleted.
   private var incarnations: [Int64: Int] = [:]
   /// How often this transaction removed all objects at once.
   private var clearCount = 0
 
-  init(access: ClassAccess, table: TableEditor, transaction: WriteTransaction) {
+  init(access: ClassAccess, table: TableEditor, transaction: Transaction) {
     self.access = access
     self.table = table
     self.transaction = transaction

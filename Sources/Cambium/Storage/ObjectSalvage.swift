@@ -5,10 +5,10 @@ import CambiumCore
 /// Works on what the catalog says, without the program's classes, inside the transaction that wrote
 /// the classes' tables.
 package struct ObjectSalvage {
-  private let transaction: WriteTransaction
+  private let transaction: Transaction
   private var losses: [SalvageReport.Loss] = []
 
-  package init(transaction: WriteTransaction) { self.transaction = transaction }
+  package init(transaction: Transaction) { self.transaction = transaction }
 
   /// Whether what stands under `name` follows from the objects.
   package static func isDerived(_ name: String) -> Bool {

@@ -7,7 +7,7 @@ import CambiumCore
 final class WriteSession {
   // Exclusivity is not checked: the session has one user, and each access ends before the next.
   unowned(unsafe) let realm: RealmInstance
-  let transaction: WriteTransaction
+  let transaction: Transaction
   /// What happens to objects whose primary key is taken, while objects are being added.
   @exclusivity(unchecked) var policy = Realm.UpdatePolicy.error
   /// Whether assignments leave values that are equal alone.
@@ -57,7 +57,7 @@ final class WriteSession {
     var key: Int64
   }
 
-  init(realm: RealmInstance, transaction: WriteTransaction) {
+  init(realm: RealmInstance, transaction: Transaction) {
     self.realm = realm
     self.transaction = transaction
     editors = Array(repeating: nil, count: realm.classes.count)

@@ -2,7 +2,7 @@
 ///
 /// A tree of keys. A table's description lies right behind its roots, under the same name with a
 /// zero byte behind it. Names that begin with a zero byte belong to the engine.
-struct Catalog: Sendable {
+public struct Catalog {
   let tree: KeyTree
 
   /// Where dead roots are listed: this prefix, then a number of 8 bytes, big-endian.
@@ -64,6 +64,13 @@ struct Catalog: Sendable {
       }
       return found ?? 0
     }
+  }
+
+  /// The number that the next table gets.
+  func nextTableNumber() throws(StoreError) -> UInt32 {
+    guard case .value(let bytes)? = try entry(Self.nextTableKey) else { return 1 }
+    var reader = ByteReader(bytes)
+    return reader.get(UInt32.self) ?? 1
   }
 
   /// All names that begin with `prefix`, in byte order.

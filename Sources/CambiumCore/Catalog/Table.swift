@@ -1,5 +1,5 @@
 /// A table of one version: rows under `Int64` keys, by column.
-public struct Table: Sendable {
+public struct Table {
   /// Columns and numbers.
   public let record: TableRecord
   /// One tree per column group, all over the same keys; never empty.

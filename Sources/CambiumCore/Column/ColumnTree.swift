@@ -1,9 +1,7 @@
 /// Rows under `Int64` keys, or by position, stored by column; one version of them, read only.
 ///
 /// Cheap to copy. Every read throws ``StoreError/damaged(_:)`` when pages break the format.
-/// May be used from any thread, except in a write transaction, where it belongs to the
-/// transaction's user.
-public struct ColumnTree: Sendable {
+public struct ColumnTree {
   /// Where the tree hangs.
   public var root: TreeRoot
   /// What its pages are read through.

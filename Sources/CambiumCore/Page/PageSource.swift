@@ -6,9 +6,9 @@ import CPlatform
 /// pages come through the database's cache. In a write transaction the source also finds the
 /// transaction's own dirty pages, so that every reading algorithm works on uncommitted data as it is.
 ///
-/// Unchecked: `base`, `pin` and `dirty` change only in the source of a write transaction, which has
-/// one user at a time; everything else is constant or synchronized in itself.
-public final class PageSource: @unchecked Sendable {
+/// Not `Sendable`, and so no tree is: what a write transaction reads changes with it, and belongs to its
+/// user. The source of a ``Snapshot`` never changes; the snapshot gives it to any thread.
+public final class PageSource {
   @exclusivity(unchecked) @usableFromInline private(set) final var base: UnsafeRawPointer?
   @usableFromInline let readableByteCount: Int
   @usableFromInline let trust: TrustTable
@@ -20,7 +20,7 @@ public final class PageSource: @unchecked Sendable {
   /// Keeps the version readable.
   private(set) var pin: Pin?
   /// The running transaction's own pages.
-  var dirty: DirtyPages?
+  private(set) var dirty: DirtyPages?
 
   /// Reads the version that `pin` holds.
   public init(
@@ -35,6 +35,9 @@ public final class PageSource: @unchecked Sendable {
     held = base == nil ? cache.heldPages() : nil
     readableByteCount = pin.readableByteCount
   }
+
+  /// Makes this the source of a transaction, whose own pages are `dirty`.
+  func begin(_ dirty: DirtyPages) { self.dirty = dirty }
 
   /// Ends the source of a transaction: lets its version go.
   ///

@@ -20,7 +20,7 @@ public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-extension DatabaseView {
+extension ReadTransaction {
   /// The digest of all that this view sees.
   ///
   /// Reads everything once. `progress` is called now and then with the number of rows and keys read so

@@ -15,7 +15,7 @@ extension Database {
   ///
   /// Nobody may change a transaction meanwhile.
   public func fill(
-    with view: any DatabaseView, progress: (Int) -> Void = { _ in }
+    with view: some ReadTransaction, progress: (Int) -> Void = { _ in }
   ) throws(StoreError) {
     let transaction = try beginWrite()
     do throws(StoreError) {
@@ -28,9 +28,9 @@ extension Database {
   }
 }
 
-extension WriteTransaction {
+extension Transaction {
   fileprivate func copyContents(
-    of view: any DatabaseView, progress: (Int) -> Void
+    of view: some ReadTransaction, progress: (Int) -> Void
   ) throws(StoreError) {
     var rowCount = 0
     for name in try view.names(withPrefix: "") {
@@ -46,7 +46,8 @@ extension WriteTransaction {
       progress(rowCount)
       try spillIfNeeded()
     }
-    try adoptTableNumber(of: view)
+    let next = try view.catalog.nextTableNumber()
+    if next > 1 { try adoptNextTableNumber(next) }
   }
 }
 

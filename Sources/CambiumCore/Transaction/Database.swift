@@ -107,14 +107,14 @@ public final class Database: Sendable {
   /// to be durable sends pages to the medium before it commits, others leave that to the system.
   public func beginWrite(
     expecting durability: Durability = .full
-  ) throws(StoreError) -> WriteTransaction {
+  ) throws(StoreError) -> Transaction {
     try checkActiveVersions(limit: options.maximumNumberOfActiveVersions)
     let writer = try store.beginWrite()
     writer.expect(durability)
     do throws(StoreError) {
       let known = latest.restingPin(of: writer.base)
       let pin = if let known { known } else { try store.pin() }
-      return WriteTransaction(database: self, writer: writer, source: makeSource(pin))
+      return Transaction(database: self, writer: writer, source: makeSource(pin))
     } catch {
       writer.abort()
       throw error

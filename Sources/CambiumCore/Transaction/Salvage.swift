@@ -42,7 +42,7 @@ public struct Salvage {
   public func run(
     into destination: Database, leavingOut isDerived: (String) -> Bool = { _ in false },
     progress: @escaping (Int) -> Void = { _ in },
-    completing: (WriteTransaction) throws(StoreError) -> [SalvageReport.Loss] = { _ in [] }
+    completing: (Transaction) throws(StoreError) -> [SalvageReport.Loss] = { _ in [] }
   ) throws(StoreError) -> SalvageReport {
     var catalog = try SalvageCatalog(store: store, codec: codec)
     if !catalog.isWhole { try catalog.scan() }

@@ -4,7 +4,7 @@
 /// rows are whole is known. From then on nothing is tried again. Damage that is met while copying
 /// leaves out what it hits and is reported; every other error, and any of the destination, ends it all.
 struct SalvageCopy {
-  let transaction: WriteTransaction
+  let transaction: Transaction
   let progress: (Int) -> Void
   var report = SalvageReport()
   private var rowCount = 0
@@ -12,7 +12,7 @@ struct SalvageCopy {
   /// Why the best candidate of the name at hand could not be opened.
   private var reason: Damage?
 
-  init(transaction: WriteTransaction, progress: @escaping (Int) -> Void) {
+  init(transaction: Transaction, progress: @escaping (Int) -> Void) {
     self.transaction = transaction
     self.progress = progress
   }

@@ -1,6 +1,6 @@
 /// A table within a write transaction: rows and columns can be changed.
 ///
-/// Made by ``WriteTransaction``; ends with it.
+/// Made by ``Transaction``; ends with it.
 public final class TableEditor {
   // Exclusivity of what every row touches is not checked: the editor has one user, and no access
   // to these calls out.

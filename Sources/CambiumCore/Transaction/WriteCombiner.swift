@@ -16,11 +16,11 @@ final class WriteCombiner: Sendable {
       case end((any Error)?)
     }
 
-    let body: @Sendable (WriteTransaction) throws -> Void
+    let body: @Sendable (Transaction) throws -> Void
     private let call = Mutex<Call?>(nil)
     private let signal = CommitSignal()
 
-    init(_ body: @escaping @Sendable (WriteTransaction) throws -> Void) { self.body = body }
+    init(_ body: @escaping @Sendable (Transaction) throws -> Void) { self.body = body }
 
     fileprivate func wake(_ call: Call) {
       self.call.withLock { $0 = call }
@@ -92,7 +92,7 @@ final class WriteCombiner: Sendable {
   }
 
   /// Publishes what all of `jobs` do; nil when one of them failed, and then none was done.
-  private func publish(_ jobs: [Job], _ transaction: WriteTransaction) -> Version? {
+  private func publish(_ jobs: [Job], _ transaction: Transaction) -> Version? {
     do {
       for job in jobs {
         try job.body(transaction)
@@ -148,7 +148,7 @@ extension Database {
   /// is thrown here, and then it has changed nothing. Blocks run one after the other, each on what
   /// those before it have done. After a failed sync all of them throw, and the store is poisoned.
   public func writeTogether(
-    _ body: @escaping @Sendable (WriteTransaction) throws -> Void
+    _ body: @escaping @Sendable (Transaction) throws -> Void
   ) throws {
     try combiner.run(WriteCombiner.Job(body), in: self)
   }

@@ -36,7 +36,7 @@ public final class WriteContext {
     dirty = DirtyPages()
     if codec == nil { written.reserveCapacity(8) }
     version = writer.version
-    source.dirty = dirty
+    source.begin(dirty)
   }
 
   /// Takes back a page that the new version does not reach: a committed one goes to the store, a

@@ -2,9 +2,9 @@ import CPlatform
 
 /// A map from byte keys to byte values, in the order of `memcmp`: a copy-on-write B+tree.
 ///
-/// A value of this type is one version of the tree. It may be used by several threads if its source
-/// may. Keys have at most 512 bytes; values any length. Changes are made with a ``KeyTreeEditor``.
-public struct KeyTree: Sendable {
+/// A value of this type is one version of the tree. Keys have at most 512 bytes; values any length.
+/// Changes are made with a ``KeyTreeEditor``.
+public struct KeyTree {
   /// Where the tree hangs.
   public var root: TreeRoot
   /// Reads its pages.

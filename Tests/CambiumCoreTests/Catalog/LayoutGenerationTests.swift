@@ -17,7 +17,7 @@ import Testing
   private var generation: UInt64 { get throws { try database.snapshot().layoutGeneration() } }
 
   /// By how much a transaction that does `change` raises the number.
-  private func rise(_ change: (WriteTransaction) throws -> Void) throws -> UInt64 {
+  private func rise(_ change: (Transaction) throws -> Void) throws -> UInt64 {
     let before = try generation
     let transaction = try database.beginWrite()
     try change(transaction)

@@ -100,10 +100,10 @@ struct ContentDigestTests {
     let database = try Database(store: MemoryStore())
     try fill(database, seed: 0)
     var seen: Set<ContentDigest> = [try digest(database)]
-    let table: (WriteTransaction) throws -> TableEditor = {
+    let table: (Transaction) throws -> TableEditor = {
       try #require(try $0.editTable("t"))
     }
-    let changes: [(WriteTransaction) throws -> Void] = [
+    let changes: [(Transaction) throws -> Void] = [
       { _ = try table($0).update(key: 1_999, column: 1, value: .null) },
       { _ = try table($0).update(key: 1_999, column: 1, value: .int(0)) },
       { _ = try table($0).update(key: 4, column: 3, value: .double(-0.0)) },
@@ -143,7 +143,7 @@ struct ContentDigestTests {
   }
 
   @Test func `stores that differ in one thing alone have different digests`() throws {
-    typealias Step = (WriteTransaction) throws -> Void
+    typealias Step = (Transaction) throws -> Void
     let int = ColumnDescriptor(type: .int, isNullable: false, name: "a")
     let value: (String, [UInt8]) -> Step = { name, bytes in { try $0.setValue(name, bytes) } }
     let tree: (String, String, String) -> Step = { name, key, value in

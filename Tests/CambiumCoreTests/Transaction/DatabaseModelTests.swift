@@ -56,7 +56,7 @@ import Testing
   }
 
   private func change(
-    _ transaction: WriteTransaction, _ model: inout Model, _ random: inout SeededGenerator
+    _ transaction: Transaction, _ model: inout Model, _ random: inout SeededGenerator
   ) throws {
     let name = ["a", "b", "c"].randomElement(using: &random) ?? "a"
     switch Int.random(in: 0..<100, using: &random) {
@@ -89,7 +89,7 @@ import Testing
   }
 
   private func changeTable(
-    _ transaction: WriteTransaction, _ name: String, _ model: inout Model,
+    _ transaction: Transaction, _ name: String, _ model: inout Model,
     _ random: inout SeededGenerator
   ) throws {
     let columnCount = name == "table/c" ? 70 : 3
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  private func expectEqual(_ view: any DatabaseView, _ model: Model) throws {
+  private func expectEqual(_ view: any ReadTransaction, _ model: Model) throws {
     var seen = Model()
     for name in try view.names(withPrefix: "") {
       if let table = try view.table(name) {

@@ -49,7 +49,7 @@ import Testing
     case insert, insertMany, update, remove, removeMany, updateInts, addColumn, removeColumn
     case setKey, removeKey, removeAllKeys
 
-    func make(in transaction: WriteTransaction) throws {
+    func make(in transaction: Transaction) throws {
       func table(_ name: String = "table") throws -> TableEditor {
         try #require(try transaction.editTable(name))
       }

@@ -67,13 +67,13 @@ import Testing
     let database = try Database(store: store)
     let other = try Database(store: store)
     func change(
-      _ database: Database, commits: Bool = true, _ body: (WriteTransaction) throws -> Void
+      _ database: Database, commits: Bool = true, _ body: (Transaction) throws -> Void
     ) throws {
       let transaction = try database.beginWrite()
       try body(transaction)
       if commits { _ = try transaction.commit() } else { transaction.rollback() }
     }
-    func expect(_ transaction: WriteTransaction, _ names: [String]?) throws {
+    func expect(_ transaction: Transaction, _ names: [String]?) throws {
       let found = try transaction.editTable("t")?.record.columns.map(\.name)
       #expect(found == names)
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import CambiumCore
 
 @Suite struct TransactionEdgeTests {
-  private func fill(_ transaction: WriteTransaction, _ name: String, rows: Int64) throws {
+  private func fill(_ transaction: Transaction, _ name: String, rows: Int64) throws {
     let table = try transaction.createTable(
       name,
       columns: [
@@ -145,7 +145,7 @@ import Testing
     let table = try #require(try filling.editTable("t"))
     let layout = ColumnLayout([ColumnSpec(id: 1, type: .int, isNullable: false)])
     func edit(
-      _ transaction: WriteTransaction, _ table: TableEditor, _ root: TreeRoot, key: Int64,
+      _ transaction: Transaction, _ table: TableEditor, _ root: TreeRoot, key: Int64,
       _ body: (ColumnTreeEditor) throws -> Void
     ) throws {
       let editor = ColumnTreeEditor(root: root, layout: layout, context: transaction.context)

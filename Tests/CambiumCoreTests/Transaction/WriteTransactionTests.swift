@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct WriteTransactionTests {
-  private func fill(_ transaction: WriteTransaction, _ name: String, rows: Int64) throws {
+  private func fill(_ transaction: Transaction, _ name: String, rows: Int64) throws {
     let table = try transaction.createTable(
       name, columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "text")])
     for key in 0..<rows {

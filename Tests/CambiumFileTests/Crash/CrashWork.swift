@@ -87,7 +87,7 @@ final class PageWork: CrashWork {
 final class DatabaseWork: CrashWork {
   private let store: FileStore
   private let database: Database
-  private var transaction: WriteTransaction?
+  private var transaction: Transaction?
   /// What a write that is to move pages began from, and behind which byte it finds such pages.
   private var before: (places: PagePlaces, boundary: Int)?
 
@@ -123,7 +123,7 @@ final class DatabaseWork: CrashWork {
     return try store.newestHead()
   }
 
-  private var running: WriteTransaction {
+  private var running: Transaction {
     guard let transaction else { preconditionFailure("A write has to begin first.") }
     return transaction
   }

@@ -21,7 +21,7 @@ struct AsyncCommitTests {
     (store, database) = try device.makeDatabase()
   }
 
-  private func change(_ name: String) throws -> WriteTransaction {
+  private func change(_ name: String) throws -> Transaction {
     let transaction = try database.beginWrite()
     try transaction.setValue(name, [1])
     return transaction

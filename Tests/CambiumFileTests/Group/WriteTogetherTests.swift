@@ -40,14 +40,14 @@ struct WriteTogetherTests {
     return failures.withLock { $0 }
   }
 
-  private static func add(_ amount: UInt8, to transaction: WriteTransaction) throws {
+  private static func add(_ amount: UInt8, to transaction: Transaction) throws {
     let sum = try transaction.value("sum")?.first ?? 0
     try transaction.setValue("sum", [sum &+ amount])
   }
 
   /// Lets the blocks of all threads meet in one transaction.
   private func together(
-    _ count: Int, _ body: @escaping @Sendable (Int, WriteTransaction) throws -> Void
+    _ count: Int, _ body: @escaping @Sendable (Int, Transaction) throws -> Void
   ) throws -> [Int: any Error] {
     let turn = try database.beginWrite()
     return onThreads(

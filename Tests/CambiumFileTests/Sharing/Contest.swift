@@ -13,7 +13,7 @@ enum Contest {
   private static func name(_ index: Int) -> String { "count/\(index)" }
 
   /// How far everybody has come.
-  static func counts(_ view: any DatabaseView) throws -> [Int] {
+  static func counts(_ view: any ReadTransaction) throws -> [Int] {
     try view.names(withPrefix: "count/").map { name in
       Int(String(decoding: try view.value(name) ?? [], as: UTF8.self)) ?? 0
     }

@@ -186,7 +186,7 @@ final class QueryWorld {
     return try transaction.commit()
   }
 
-  private func store(_ storedClass: StoredClass, in transaction: WriteTransaction) throws {
+  private func store(_ storedClass: StoredClass, in transaction: Transaction) throws {
     let properties = storedClass.objectSchema.properties
     var descriptors: [ColumnDescriptor] = []
     for (property, id) in zip(properties, storedClass.columns) where !property.isComputed {
@@ -215,7 +215,7 @@ final class QueryWorld {
 
   private func storeIndex(
     _ storedClass: StoredClass, _ index: Int, _ cell: ColumnValue, _ key: Int64,
-    in transaction: WriteTransaction
+    in transaction: Transaction
   ) throws {
     let property = storedClass.objectSchema.properties[index]
     guard StoredProperty(property).hasIndex else { return }
@@ -227,7 +227,7 @@ final class QueryWorld {
 
   private func storeBacklinks(
     _ storedClass: StoredClass, _ index: Int, _ value: ModelValue, _ key: Int64,
-    in transaction: WriteTransaction
+    in transaction: Transaction
   ) throws {
     guard let target = storedClass.objectSchema.properties[index].objectClassName else { return }
     var links: [ModelValue] = [value]
@@ -244,7 +244,7 @@ final class QueryWorld {
   }
 
   private func cell(
-    _ value: ModelValue, _ property: Property, in transaction: WriteTransaction,
+    _ value: ModelValue, _ property: Property, in transaction: Transaction,
     _ holders: inout [AnyObject]
   ) throws -> ColumnValue {
     func bytes(_ content: some Collection<UInt8>) -> ColumnValue {
@@ -279,7 +279,7 @@ final class QueryWorld {
   }
 
   private func listTree(
-    _ cells: [ColumnValue], _ property: Property, in transaction: WriteTransaction
+    _ cells: [ColumnValue], _ property: Property, in transaction: Transaction
   ) throws -> TreeRoot {
     let layout = ColumnLayout([
       ColumnSpec(

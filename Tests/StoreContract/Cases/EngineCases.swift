@@ -52,7 +52,7 @@ extension StoreContract {
         let filling = try database.beginWrite()
         for key in 0..<keyCount { try filling.setValue("key/\(key)", Array("1000".utf8)) }
         _ = try filling.commit()
-        @Sendable func value(_ key: Int, _ view: any DatabaseView) throws(StoreError) -> Int {
+        @Sendable func value(_ key: Int, _ view: any ReadTransaction) throws(StoreError) -> Int {
           try view.value("key/\(key)").flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? -1
         }
         @Sendable func check(_ snapshot: Snapshot) throws(StoreError) {

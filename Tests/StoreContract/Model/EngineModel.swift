@@ -51,7 +51,7 @@ struct EngineModel {
   }
 
   private mutating func change(
-    _ transaction: WriteTransaction, _ content: inout Content
+    _ transaction: Transaction, _ content: inout Content
   ) throws(StoreError) {
     let name = Self.tableNames.randomElement(using: &generator) ?? "a"
     let isLong = Int.random(in: 0..<12, using: &generator) == 0
@@ -84,7 +84,7 @@ struct EngineModel {
   }
 
   private func changeTable(
-    _ name: String, _ key: Int64, _ bytes: [UInt8]?, _ transaction: WriteTransaction,
+    _ name: String, _ key: Int64, _ bytes: [UInt8]?, _ transaction: Transaction,
     _ content: inout Content
   ) throws(StoreError) {
     var editor = try transaction.editTable(name)

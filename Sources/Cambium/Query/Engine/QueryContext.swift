@@ -4,11 +4,15 @@ import CambiumCore
 ///
 /// Not safe to use from two threads at once.
 final class QueryContext {
-  let view: any DatabaseView
+  private let view: any ReadTransaction
+  private let source: PageSource
   private var readers: [String: TableReader] = [:]
   private var keyTrees: [String: KeyTree?] = [:]
 
-  init(_ view: any DatabaseView) { self.view = view }
+  init(_ view: some ReadTransaction) {
+    self.view = view
+    source = view.source
+  }
 
   /// The table of a class.
   func reader(_ storedClass: StoredClass) throws(StoreError) -> TableReader {
@@ -39,7 +43,7 @@ final class QueryContext {
           guard try body(elements[index]) else { return }
         }
       case .tree(let root):
-        try forEachElement(of: ColumnTree(root: root, source: view.source), list, body)
+        try forEachElement(of: ColumnTree(root: root, source: source), list, body)
       default: break
       }
     }

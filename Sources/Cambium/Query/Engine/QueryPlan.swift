@@ -65,21 +65,21 @@ package struct QueryPlan: Sendable {
   // MARK: Running
 
   /// The keys of the objects, arranged.
-  package func keys(in view: any DatabaseView) throws(StoreError) -> [Int64] {
+  package func keys(in view: some ReadTransaction) throws(StoreError) -> [Int64] {
     let run = try QueryRun(self, view)
     return try run.arrange(try run.select(limit: nil), limit: nil)
   }
 
   /// The keys of the first objects, at most `limit` of them; sorts and reads no more than they need.
   package func first(
-    _ limit: Int, in view: any DatabaseView
+    _ limit: Int, in view: some ReadTransaction
   ) throws(StoreError) -> [Int64] {
     let run = try QueryRun(self, view)
     return try run.arrange(try run.select(limit: steps.isEmpty ? limit : nil), limit: limit)
   }
 
   /// The number of objects.
-  package func count(in view: any DatabaseView) throws(StoreError) -> Int {
+  package func count(in view: some ReadTransaction) throws(StoreError) -> Int {
     let run = try QueryRun(self, view)
     guard !hasDistinct else {
       return try run.arrange(try run.select(limit: nil), limit: nil).count
@@ -90,7 +90,7 @@ package struct QueryPlan: Sendable {
   /// The keys of `base` that satisfy the condition, arranged; without steps the order and the
   /// duplicates of `base` stay.
   package func keys(
-    among base: [Int64], in view: any DatabaseView
+    among base: [Int64], in view: some ReadTransaction
   ) throws(StoreError) -> [Int64] {
     let run = try QueryRun(self, view)
     return try run.arrange(try run.filter(base), limit: nil)
@@ -98,7 +98,7 @@ package struct QueryPlan: Sendable {
 
   /// Which of `keys` exist and satisfy the condition, one answer for each.
   package func matches(
-    _ keys: [Int64], in view: any DatabaseView
+    _ keys: [Int64], in view: some ReadTransaction
   ) throws(StoreError) -> [Bool] {
     try QueryRun(self, view).matches(keys)
   }
@@ -108,7 +108,7 @@ package struct QueryPlan: Sendable {
   ///
   /// For text and identifiers only `count` is meaningful.
   package func aggregate(
-    _ aggregate: QueryPath.Aggregate, of property: Int, in view: any DatabaseView
+    _ aggregate: QueryPath.Aggregate, of property: Int, in view: some ReadTransaction
   ) throws(StoreError) -> ColumnValue {
     let run = try QueryRun(self, view)
     let column = start.boundColumn(property)
@@ -122,7 +122,7 @@ package struct QueryPlan: Sendable {
   /// Computes a number from a property of the objects with these keys.
   package func aggregate(
     _ aggregate: QueryPath.Aggregate, of property: Int, among base: [Int64],
-    in view: any DatabaseView
+    in view: some ReadTransaction
   ) throws(StoreError) -> ColumnValue {
     let run = try QueryRun(self, view)
     let keys = try run.arrange(try run.filter(base), limit: nil)

@@ -7,7 +7,7 @@ final class QueryRun {
   private let reader: TableReader
   private let node: QueryNode
 
-  init(_ plan: QueryPlan, _ view: any DatabaseView) throws(StoreError) {
+  init(_ plan: QueryPlan, _ view: some ReadTransaction) throws(StoreError) {
     self.plan = plan
     context = QueryContext(view)
     reader = try context.reader(plan.start)

@@ -53,7 +53,7 @@ enum DamagedFile {
     }
   }
 
-  private static func read(_ view: any DatabaseView) {
+  private static func read(_ view: any ReadTransaction) {
     tolerating { () throws(StoreError) in
       for name in try view.names(withPrefix: "") {
         tolerating { () throws(StoreError) in
@@ -128,7 +128,7 @@ enum DamagedFile {
   ]
 
   private static func insert(
-    _ key: Int64, into table: TableEditor, _ transaction: WriteTransaction
+    _ key: Int64, into table: TableEditor, _ transaction: Transaction
   ) throws(StoreError) {
     let text = Array("text \(key % 7)".utf8)
     let large = [UInt8](repeating: UInt8(key & 0xff), count: key == 5 ? 3_000 : Int(key % 5))

@@ -4,7 +4,7 @@
 struct Planted {
   let stand: PageStand
   let source: PageSource
-  let transaction: WriteTransaction
+  let transaction: Transaction
 
   private static let stand = PageStand()
   private static let database: Database? = {

@@ -1,14 +1,12 @@
-/// A change of the database: reads its own writes, ends with a commit or leaves no trace.
+/// The running change of a database.
 ///
-/// Belongs to one caller at a time, on any thread. One that is released without having ended rolls
-/// back. After an error from a changing call the transaction can only be rolled back: committing
-/// throws that error again and rolls back.
-public final class WriteTransaction: DatabaseView {
+/// One that is released without having ended rolls back.
+public final class Transaction: WriteTransaction {
   let database: Database
   private let writer: any PageWriter
   /// Where trees that rows own are edited, besides the tables and key trees named in the catalog.
   package let context: WriteContext
-  private let catalog: KeyTreeEditor
+  private let names: KeyTreeEditor
   // Exclusivity is not checked: a transaction has one user, and no access to these calls out.
   @exclusivity(unchecked) private var tables = NameList<TableEditor>()
   @exclusivity(unchecked) private var droppedTables: [ExactName] = []
@@ -25,7 +23,7 @@ public final class WriteTransaction: DatabaseView {
     self.writer = writer
     context = WriteContext(
       source: source, writer: writer, codec: database.codec, store: database.identity)
-    catalog = KeyTreeEditor(root: writer.base.root, context: context)
+    names = KeyTreeEditor(root: writer.base.root, context: context)
   }
 
   deinit { rollback() }
@@ -36,38 +34,25 @@ public final class WriteTransaction: DatabaseView {
   /// The version it began from.
   public var baseVersion: Version { writer.base.version }
 
+  // MARK: Reading
+
   /// Reads committed pages and this transaction's own.
   public var source: PageSource { context.source }
 
-  // MARK: Reading
-
-  private var currentCatalog: Catalog { Catalog(tree: catalog.tree) }
-
-  /// Rises with each transaction that makes or drops tables or changes what describes them.
-  public func layoutGeneration() throws(StoreError) -> UInt64 {
-    try currentCatalog.layoutGeneration()
-  }
+  /// The names, with this transaction's changes; the roots of trees that are being edited are those
+  /// that were flushed last.
+  public var catalog: Catalog { Catalog(tree: names.tree) }
 
   /// The table under `name` with this transaction's changes; nil when there is none.
   public func table(_ name: String) throws(StoreError) -> Table? {
     if let editor = tables[name] { return editor.table }
-    return try currentCatalog.table(name)
+    return try catalog.table(name)
   }
 
   /// The key tree under `name` with this transaction's changes; nil when there is none.
   public func keyTree(_ name: String) throws(StoreError) -> KeyTree? {
     if let editor = keyTrees[name] { return editor.tree }
-    return try currentCatalog.keyTree(name)
-  }
-
-  /// The bytes kept under `name`; nil when there are none.
-  public func value(_ name: String) throws(StoreError) -> [UInt8]? {
-    try currentCatalog.value(name)
-  }
-
-  /// All names that begin with `prefix`, in byte order.
-  public func names(withPrefix prefix: String) throws(StoreError) -> [String] {
-    try currentCatalog.names(withPrefix: prefix)
+    return try catalog.keyTree(name)
   }
 
   // MARK: Changing
@@ -101,7 +86,7 @@ public final class WriteTransaction: DatabaseView {
     {
       entry = known
     } else {
-      guard let table = try currentCatalog.table(name) else { return nil }
+      guard let table = try catalog.table(name) else { return nil }
       entry = TableCache.Entry(table)
     }
     let editor = TableEditor(entry, context: context)
@@ -116,7 +101,7 @@ public final class WriteTransaction: DatabaseView {
     precondition(isActive, "The transaction has ended; begin another one.")
     if let editor = keyTrees[name] { return editor }
     let root: TreeRoot
-    if let tree = try currentCatalog.keyTree(name) {
+    if let tree = try catalog.keyTree(name) {
       root = tree.root
     } else {
       try checkNew(name)
@@ -133,7 +118,7 @@ public final class WriteTransaction: DatabaseView {
   public func setValue(_ name: String, _ bytes: [UInt8]?) throws(StoreError) {
     precondition(isActive, "The transaction has ended; begin another one.")
     checkName(name)
-    let entry = try currentCatalog.entry(Catalog.key(name))
+    let entry = try catalog.entry(Catalog.key(name))
     switch entry {
     case nil, .value: break
     default:
@@ -153,7 +138,7 @@ public final class WriteTransaction: DatabaseView {
   public func drop(_ name: String) throws(StoreError) -> Bool {
     precondition(isActive, "The transaction has ended; begin another one.")
     checkName(name)
-    guard let entry = try currentCatalog.entry(Catalog.key(name)) else { return false }
+    guard let entry = try catalog.entry(Catalog.key(name)) else { return false }
     switch entry {
     case .table:
       guard let editor = try editTable(name) else { return false }
@@ -205,9 +190,9 @@ public final class WriteTransaction: DatabaseView {
       try context.reserve(byteCount: context.dirty.byteCount)
       try flushTrees()
       try recordDeadRoots()
-      try DeadRoots(catalog: catalog, context: context)
+      try DeadRoots(catalog: names, context: context)
         .reclaim(pageLimit: database.options.deadPagesPerCommit)
-      let flushed = try catalog.flush()
+      let flushed = try names.flush()
       let root = try vacate(flushed)
       // The next writer reads these pages, and begins before this call returns.
       let pin = try writer.publish(
@@ -301,15 +286,15 @@ public final class WriteTransaction: DatabaseView {
 
   private func recordDeadRoots() throws(StoreError) {
     for root in context.takeAbandonedRoots() {
-      try DeadRoots(catalog: catalog, context: context).add(root)
+      try DeadRoots(catalog: names, context: context).add(root)
     }
   }
 
   private func put(_ entry: CatalogEntry, _ key: [UInt8]) throws(StoreError) {
-    _ = try catalog.set(key, entry.bytes)
+    _ = try names.set(key, entry.bytes)
   }
 
-  private func remove(_ key: [UInt8]) throws(StoreError) { _ = try catalog.remove(key) }
+  private func remove(_ key: [UInt8]) throws(StoreError) { _ = try names.remove(key) }
 
   private func checkName(_ name: String) {
     precondition(
@@ -320,7 +305,7 @@ public final class WriteTransaction: DatabaseView {
   private func checkNew(_ name: String) throws(StoreError) {
     precondition(isActive, "The transaction has ended; begin another one.")
     checkName(name)
-    let entry = try currentCatalog.entry(Catalog.key(name))
+    let entry = try catalog.entry(Catalog.key(name))
     precondition(entry == nil, "The name '\(name)' is in use; drop what it names first.")
   }
 
@@ -357,26 +342,12 @@ public final class WriteTransaction: DatabaseView {
     try put(.value(writer.bytes), Catalog.nextTableKey)
   }
 
-  /// Goes on numbering tables where `view` stopped.
-  func adoptTableNumber(of view: any DatabaseView) throws(StoreError) {
-    let catalog = (view as? WriteTransaction)?.currentCatalog ?? (view as? Snapshot)?.catalog
-    if let entry = try catalog?.entry(Catalog.nextTableKey) {
-      try put(entry, Catalog.nextTableKey)
-    }
-  }
-
   private func takeTableNumber() throws(StoreError) -> UInt32 {
-    var next: UInt32 = 1
-    if case .value(let bytes)? = try currentCatalog.entry(Catalog.nextTableKey) {
-      var reader = ByteReader(bytes)
-      next = reader.get(UInt32.self) ?? 1
-    }
+    let next = try catalog.nextTableNumber()
     guard next < .max else {
       throw .exhausted(what: "numbers of tables", limit: Int(next))
     }
-    var writer = ByteWriter()
-    writer.put(next + 1)
-    try put(.value(writer.bytes), Catalog.nextTableKey)
+    try adoptNextTableNumber(next + 1)
     return next
   }
 }

@@ -10,7 +10,7 @@
 ///
 /// When a commit throws before the version is published, the transaction is rolled back. When the
 /// sync fails, the version stands for readers, the store is poisoned, and all who wait are told.
-extension WriteTransaction {
+extension Transaction {
   /// Commits, lets the next writer in, and waits until the version is durable; commits that wait at
   /// the same time share one sync.
   ///
