@@ -9,6 +9,7 @@ final class ObservedStore: PageStore {
 
   private struct State {
     var readCount = 0
+    var readCounts: [PageReference: Int] = [:]
     var falsify: (@Sendable (PageReference, PageBuffer) -> Void)?
     var refused: Set<PageReference> = []
   }
@@ -23,6 +24,11 @@ final class ObservedStore: PageStore {
   var readCount: Int {
     get { state.withLock { $0.readCount } }
     set { state.withLock { $0.readCount = newValue } }
+  }
+
+  /// How often that page was read.
+  func readCount(of reference: PageReference) -> Int {
+    state.withLock { $0.readCounts[reference] ?? 0 }
   }
 
   /// Changes a copy of each page on its way to the reader.
@@ -71,6 +77,7 @@ final class ObservedStore: PageStore {
 
   func read(_ reference: PageReference) throws(StoreError) -> Page {
     let page = try store.read(reference)
+      state.readCounts[reference, default: 0] += 1
     let (falsify, isRefused) = state.withLock { state in
       state.readCount += 1
       return (state.falsify, state.refused.contains(reference))

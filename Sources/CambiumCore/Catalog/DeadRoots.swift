@@ -7,6 +7,13 @@ struct DeadRoots {
   let catalog: KeyTreeEditor
   let context: WriteContext
 
+  /// The last entry of the list's beginning that cannot be read, none of which is tried again until
+  /// somebody opens the database anew.
+  struct Passed: Sendable {
+    fileprivate var key: [UInt8]
+    fileprivate var root: TreeRoot
+  }
+
   /// Puts `root` on the list.
   func add(_ root: TreeRoot) throws(StoreError) {
     var cursor = catalog.tree.cursor()
@@ -27,16 +34,25 @@ struct DeadRoots {
 
   /// Frees at most about `pageLimit` pages of listed trees; what is left of them goes back on the
   /// list, and so does what is damaged or cannot be read: nobody's work depends on it.
-  func reclaim(pageLimit: Int) throws(StoreError) {
+  ///
+  /// Begins behind `passed`, and moves that on over trees of which nothing can be freed: they stay on the
+  /// list as they are.
+  func reclaim(pageLimit: Int, _ passed: inout Passed?) throws(StoreError) {
     var budget = pageLimit
     var unreadable: [TreeRoot] = []
-    while budget > 0, let first = try takeFirst() {
-      var waiting = [first]
+    if let known = passed, try !isListed(known) { passed = nil }
+    while budget > 0, let (key, first) = try next(behind: passed) {
+      budget -= 1
+      guard var waiting = try freeIfReadable(first) else {
+        passed = Passed(key: key, root: first)
+        continue
+      }
+      _ = try catalog.remove(key)
       while budget > 0, let root = waiting.popLast() {
         budget -= 1
-        do throws(StoreError) {
-          waiting += try free(root)
-        } catch .damaged, .system {
+        if let children = try freeIfReadable(root) {
+          waiting += children
+        } else {
           unreadable.append(root)
         }
       }
@@ -45,17 +61,36 @@ struct DeadRoots {
     for root in unreadable { try add(root) }
   }
 
-  /// Takes the oldest tree off the list; nil when the list is empty.
-  private func takeFirst() throws(StoreError) -> TreeRoot? {
+  /// Whether the list still begins as it did: numbers are given again when it has been empty.
+  private func isListed(_ passed: Passed) throws(StoreError) -> Bool {
+    try catalog.tree.value(for: passed.key) == CatalogEntry.deadRoot(passed.root).bytes
+  }
+
+  /// The oldest tree on the list behind `passed`; nil when there is none.
+  private func next(
+    behind passed: Passed?
+  ) throws(StoreError) -> (key: [UInt8], root: TreeRoot)? {
     var cursor = catalog.tree.cursor()
-    guard try cursor.seek(to: Catalog.deadRootPrefix) else { return nil }
-    guard cursor.hasPrefix(Catalog.deadRootPrefix) else { return nil }
-    let key = cursor.key
+    guard try cursor.seek(to: passed.map { $0.key + [0] } ?? Catalog.deadRootPrefix),
+      cursor.hasPrefix(Catalog.deadRootPrefix)
+    else { return nil }
     guard let entry = CatalogEntry(try cursor.copyValue()), case .deadRoot(let root) = entry else {
       throw .damaged(Damage(.catalog, "the list of dead roots cannot be read"))
     }
-    _ = try catalog.remove(key)
-    return root
+    return (cursor.key, root)
+  }
+
+  /// Frees the top page of a tree; its subtrees, or nil when it is damaged, no codec opens it, or the
+  /// medium refuses it.
+  private func freeIfReadable(_ root: TreeRoot) throws(StoreError) -> [TreeRoot]? {
+    do throws(StoreError) {
+      return try free(root)
+    } catch {
+      switch error {
+      case .damaged, .codecFailure, .system: return nil
+      default: throw error
+      }
+    }
   }
 
   /// Frees the top page of a tree, with everything that hangs from a leaf; returns the subtrees

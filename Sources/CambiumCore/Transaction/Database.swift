@@ -43,6 +43,8 @@ public final class Database: Sendable {
   let combiner = WriteCombiner()
   /// How far pages have been moved from the end of the store.
   let moves = Mutex(PageMover.Progress())
+  /// The dropped trees that cannot be read.
+  let passedDeadRoots = Mutex<DeadRoots.Passed?>(nil)
   private let latest: LatestSnapshot
 
   /// Opens the database in `store`, whose pages go through `codec`.

@@ -190,8 +190,9 @@ public final class Transaction: WriteTransaction {
       try context.reserve(byteCount: context.dirty.byteCount)
       try flushTrees()
       try recordDeadRoots()
+      var passed = database.passedDeadRoots.withLock { $0 }
       try DeadRoots(catalog: names, context: context)
-        .reclaim(pageLimit: database.options.deadPagesPerCommit)
+        .reclaim(pageLimit: database.options.deadPagesPerCommit, &passed)
       let flushed = try names.flush()
       let root = try vacate(flushed)
       // The next writer reads these pages, and begins before this call returns.
@@ -205,6 +206,7 @@ public final class Transaction: WriteTransaction {
         }
         beforeNext(head.version)
       }
+      database.passedDeadRoots.withLock { $0 = passed }
       database.supersede(by: pin.head.version)
       end()
       return pin

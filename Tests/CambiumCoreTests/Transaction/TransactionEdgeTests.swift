@@ -43,15 +43,16 @@ import Testing
 
   /// Why a dropped table cannot be read.
   enum Obstacle: CaseIterable {
-    case damaged, refused
+    case damaged, refused, undecodable
   }
 
   @Test(arguments: Obstacle.allCases)
   func `a dropped table that cannot be read stops no commit`(obstacle: Obstacle) throws {
-    let store = ObservedStore()
+    let codec = RefusingCodec()
+    let store = ObservedStore(HeapStore(codec: codec.name))
     var options = DatabaseOptions()
     options.deadPagesPerCommit = 0
-    let database = try Database(store: store, options: options)
+    let database = try Database(store: store, codec: codec, options: options)
     let filling = try database.beginWrite()
     try fill(filling, "big", rows: 3_000)
     let filled = try filling.commit()
@@ -69,18 +70,38 @@ import Testing
       }
     case .refused:
       try store.refuseLeaves(of: try #require(try filled.table("big")).groups[0])
+    case .undecodable:
+      codec.refuse { $0.kind == .columnLeaf && $0.born == 1 }
     }
+    var leaves: [PageReference] = []
+    try #require(try filled.table("big")).groups[0].walk(
+      { page, kind in if kind == .columnLeaf { leaves.append(page) } }, tree: { _ in },
+      damage: { _ in })
     options.deadPagesPerCommit = 100
-    let hindered = try Database(store: store, options: options)
-    for round in 0..<5 as Range<Int64> {
+    let hindered = try Database(store: store, codec: codec, options: options)
+    // The first one finds out what cannot be read, the second one reads it once more.
+    var known: (entries: [[UInt8]: [UInt8]], readCount: Int)?
+    for round in 0..<8 as Range<Int64> {
       let transaction = try hindered.beginWrite()
       let table = try #require(try transaction.editTable("small"))
       try table.update(key: round, column: 1, value: .int(-1))
-      _ = try transaction.commit()
+      let snapshot = try transaction.commit()
+      var entries: [[UInt8]: [UInt8]] = [:]
+      try snapshot.catalog.forEachEntry(withPrefix: Catalog.deadRootPrefix) {
+        entries[$0] = $1.bytes
+      }
+      #expect(!entries.isEmpty)
+      let readCount = leaves.reduce(0) { $0 + store.readCount(of: $1) }
+      if round == 2 { known = (entries, readCount) }
+      if round > 2 {
+        #expect(entries == known?.entries, "the list is written again")
+        #expect(readCount == known?.readCount, "what cannot be read is read again")
+      }
     }
     store.falsify(nil)
     store.refuseNone()
-    let mended = try Database(store: store, options: options)
+    codec.refuse { _ in false }
+    let mended = try Database(store: store, codec: codec, options: options)
     for _ in 0..<20 { _ = try mended.beginWrite().commit() }
     let report = try mended.verify()
     #expect(report.findings == [])
