@@ -46,7 +46,10 @@ extension FileStore {
     } catch {
       failure = error
     }
-    for entry in entries { entry.call(failure) }
+    for entry in entries {
+      // Of those whose sync has failed some may have been durable before.
+      entry.call(entry.store.isDurable(entry.version) ? nil : failure)
+    }
   }
 
   /// Waits until closing has done its work.

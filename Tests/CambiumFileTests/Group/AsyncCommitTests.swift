@@ -88,6 +88,34 @@ struct AsyncCommitTests {
     device.failsSyncs = false
   }
 
+  @Test func `a failed sync is not told to those whose version was durable before`() throws {
+    let failures = Mutex<[Version: StoreError?]>([:])
+    let isCalling = DispatchSemaphore(value: 0)
+    let goesOn = DispatchSemaphore(value: 0)
+    let ended = DispatchSemaphore(value: 0)
+    try change("first").commitTogether { _ in
+      isCalling.signal()
+      goesOn.wait()
+    }
+    isCalling.wait()
+    // While that call lasts, two more versions wait for theirs.
+    for name in ["durable", "lost"] {
+      let transaction = try change(name)
+      let version = transaction.version
+      try transaction.commitTogether { failure in
+        failures.withLock { $0[version] = .some(failure) }
+        ended.signal()
+      }
+      if name == "durable" { try store.sync() }
+    }
+    device.failsSyncs = true
+    goesOn.signal()
+    for _ in 0..<2 { ended.wait() }
+    #expect(failures.withLock { $0[3] } == .some(nil))
+    #expect(failures.withLock { $0[4] } != .some(nil))
+    device.failsSyncs = false
+  }
+
   @Test func `closing makes durable what others wait for`() throws {
     let failures = Mutex<[StoreError?]>([])
     let ended = DispatchSemaphore(value: 0)
