@@ -9,9 +9,13 @@ extension FileStore {
   /// pages of all commits since the last durable one; the others sleep meanwhile. What is published
   /// while it syncs waits for the next one. When the sync fails everybody who waits is told, and the
   /// store is poisoned.
+  ///
+  /// A store that was opened for reading only throws `StoreError.readOnly(path:)` while the version is
+  /// not durable: it writes nothing for others.
   public func makeDurable(_ version: Version) throws(StoreError) {
     if isForked { throw .forked(path: path) }
     while !isDurable(version) {
+      if options.isReadOnly { throw .readOnly(path: path) }
       do throws(StoreError) {
         try waitOrLead(version)
       } catch {
