@@ -76,6 +76,8 @@ final class SimpleStore<Keeper: PageKeeper>: PageStore, @unchecked Sendable {
     for page in newest.dead { self.keeper.remove(page.extent.address) }
     newest.dead = []
     durable = newest.head.version
+    // Before anything is committed in this epoch, or a crash could give it again.
+    try self.keeper.save(newest, isSynced: true)
   }
 
   deinit { try? close() }

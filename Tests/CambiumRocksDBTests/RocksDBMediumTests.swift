@@ -48,7 +48,23 @@
       return store
     }
 
-    let operationCount = 0
+    /// What is synced when it is asked for survives.
+    var operationCount: Int {
+      _ = try? noteSynced()
+      return 0
+    }
+
+    /// Notes how much of the logs is synced, if all of it is; how long they are.
+    private func noteSynced() throws -> [String: Int] {
+      let sizes = try logSizes()
+      try state.withLock { state in
+        let statistics = try state.store?.statistics()
+        if let statistics, statistics.durableVersion == statistics.newestVersion {
+          state.synced = sizes
+        }
+      }
+      return sizes
+    }
 
     func afterPowerLoss(atOperation: Int, seed: UInt64) throws -> any StoreMedium {
       var generator = SeededGenerator(seed: seed)
@@ -56,14 +72,8 @@
       let target = copy.file("store")
       try FileManager.default.copyItem(atPath: path, toPath: target)
       try? FileManager.default.removeItem(atPath: target + "/LOCK")
-      let sizes = try logSizes()
-      let synced = try state.withLock { state in
-        let statistics = try state.store?.statistics()
-        if let statistics, statistics.durableVersion == statistics.newestVersion {
-          state.synced = sizes
-        }
-        return state.synced
-      }
+      let sizes = try noteSynced()
+      let synced = state.withLock { $0.synced }
       for (name, byteCount) in sizes {
         let least = min(synced[name] ?? 0, byteCount)
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: target + "/" + name))

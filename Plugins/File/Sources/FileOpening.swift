@@ -131,7 +131,7 @@ struct FileOpening {
     // What was not settled yet must be known to whoever comes after a crash of this process.
     memory.condition =
       recovery.recovered == nil
-      ? .clean : found.wasPoisoned ? .recoveredAfterFailure : .recovered
+      ? .opened : found.wasPoisoned ? .recoveredAfterFailure : .recovered
     slot = try ProcessTable(memory: memory).join(label: options.label, path: path)
     var state = FileState(
       newest: recovery.newest, slots: found.slots, mark: recovery.mark, words: memory.words,

@@ -1,7 +1,19 @@
 import CambiumCore
 
-/// What the first write after a crash does before all else.
+/// What the first write after an opening does before all else.
 extension FileStore {
+  /// Begins an epoch, in which everything is published from now on; what recovery accepted is written
+  /// again first.
+  ///
+  /// The medium knows the epoch before anybody sees a version of it: what is published next may be lost
+  /// with the power, and its version is given again by who opens the file then.
+  func beginEpoch() throws(StoreError) {
+    if memory.condition != .opened { return try settleRecovered() }
+    try ensureCountable()
+    if let epoch = settledEpoch() { return say(epoch) }
+    try settleInNextEpoch()
+  }
+
   /// Writes again what recovery accepted, so that the medium has it for certain, and gives it a new
   /// epoch.
   ///
@@ -15,9 +27,9 @@ extension FileStore {
       return
     }
     try ensureCountable()
-    if let epoch = settledEpoch() { return beginEpoch(epoch) }
+    if let epoch = settledEpoch() { return say(epoch) }
     let recovered = try whatWasRecovered(condition)
-    let (newest, slotHead) = state.withLock { ($0.newest, $0.slots[recovered.slot]) }
+    let slotHead = state.withLock { $0.slots[recovered.slot] }
     for extent in recovered.extents {
       let page = try device.readPage(at: extent.byteOffset, byteCount: extent.byteCount, path: path)
       try device.perform(path: path) { device throws(DeviceError) in
@@ -30,14 +42,19 @@ extension FileStore {
     }
     try syncDevice()
     state.withLock { $0.mark.slot = recovered.slot }
-    var head = newest
-    head.head.epoch += 1
-    try settle(head)
-    beginEpoch(head.head.epoch)
+    try settleInNextEpoch()
   }
 
-  /// Says to all that what was recovered is on the medium.
-  private func beginEpoch(_ epoch: UInt64) {
+  /// Writes and syncs the newest version's head with the next epoch, and says so.
+  private func settleInNextEpoch() throws(StoreError) {
+    var head = state.withLock { $0.newest }
+    head.head.epoch += 1
+    try settle(head)
+    say(head.head.epoch)
+  }
+
+  /// Says to all that the newest version is on the medium, in that epoch.
+  private func say(_ epoch: UInt64) {
     state.withLock { state in
       state.recovered = nil
       state.newest.head.epoch = epoch
@@ -60,7 +77,7 @@ extension FileStore {
     }
   }
 
-  /// The epoch in which the recovered version is settled already; nil when it is not.
+  /// The next epoch, if the newest version is settled in it already.
   ///
   /// A process may have died after it had done all but say so.
   private func settledEpoch() -> UInt64? {

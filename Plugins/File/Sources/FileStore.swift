@@ -312,12 +312,12 @@ public final class FileStore: PageStore {
     do throws(StoreError) {
       try ensureWritable()
       try ensureCountable()
-      // Only the first write has something to mend; others need not wait for a sync.
+      // Only the first write has something to mend or begins an epoch; others need not wait for a sync.
       if memory.condition != .clean {
         try withSlots { () throws(StoreError) in
           // Closing may have come while this waited.
           try ensureWritable()
-          try settleRecovered()
+          try beginEpoch()
         }
       }
       try endForeignHeadBeforeWriting()

@@ -170,6 +170,7 @@
       writers.enter()
       do throws(StoreError) {
         try ensureWritable()
+        try beginEpoch()
         return try withOpenState { state, database in
           state.isWriting = true
           state.ledger.hold(state.newest.head.version, .pin)
@@ -179,6 +180,42 @@
       } catch {
         writers.leave()
         throw error
+      }
+    }
+
+    /// Before the first write: marks the store as open and begins an epoch, durably.
+    ///
+    /// What is committed next may be lost with the power; its version is given again then, but in another
+    /// epoch.
+    private func beginEpoch() throws(StoreError) {
+      try writing.withLock { _ throws(StoreError) in
+        let (isMarked, newest, database) = try withOpenState { state, database in
+          (state.isMarked, state.newest, database)
+        }
+        if isMarked { return }
+        var record = newest
+        record.head.epoch += 1
+        let batch = RocksBatch()
+        batch.put(StoredKey.open, UnsafeRawBufferPointer(start: nil, count: 0))
+        record.bytes(boundCodec).withUnsafeBytes { batch.put(StoredKey.head, $0) }
+        try write(batch, to: database, isSynced: true)
+        state.withLock { state in
+          state.newest = record
+          state.isMarked = true
+        }
+      }
+    }
+
+    /// Writes a batch; the store is poisoned when that fails for anything but want of room.
+    func write(
+      _ batch: RocksBatch, to database: RocksDatabase, isSynced: Bool
+    ) throws(StoreError) {
+      do throws(RocksFailure) {
+        try database.write(batch, isSynced: isSynced)
+      } catch {
+        // RocksDB goes on by itself when there is room again.
+        if !error.text.contains("No space left on device") { poison() }
+        throw fail(error, "write")
       }
     }
 

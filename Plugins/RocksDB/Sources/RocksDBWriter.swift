@@ -83,27 +83,8 @@
       let batch = RocksBatch()
       store.gathered.add(to: batch)
       hasWrittenAhead = true
-      try mark(batch)
-      try write(batch, isSynced: false)
+      try store.write(batch, to: database, isSynced: false)
       store.gathered.removeAll()
-    }
-
-    /// Adds the mark of an open store, unless it is there.
-    private func mark(_ batch: RocksBatch) throws(StoreError) {
-      let isMarked = try store.withOpenState { state, _ in state.isMarked }
-      if !isMarked { batch.put(StoredKey.open, UnsafeRawBufferPointer(start: nil, count: 0)) }
-    }
-
-    private func write(_ batch: RocksBatch, isSynced: Bool) throws(StoreError) {
-      do throws(RocksFailure) {
-        try database.write(batch, isSynced: isSynced)
-        store.state.withLock { $0.isMarked = true }
-      } catch {
-        let meaning = store.fail(error, "write")
-        // RocksDB goes on by itself when there is room again.
-        if !error.text.contains("No space left on device") { store.poison() }
-        throw meaning
-      }
     }
 
     func free(_ reference: PageReference) {
@@ -159,12 +140,11 @@
       next.pageByteCount +=
         (Int(allocations.unitCount) - Int(freedUnitCount)) * Extent.unitByteCount
       let batch = RocksBatch()
-      try mark(batch)
       store.gathered.add(to: batch)
       for dead in freed { batch.remove(StoredKey.page(dead.extent)) }
       for extent in abandoned { batch.remove(StoredKey.page(extent)) }
       next.bytes(store.boundCodec).withUnsafeBytes { batch.put(StoredKey.head, $0) }
-      try write(batch, isSynced: durability == .full)
+      try store.write(batch, to: database, isSynced: durability == .full)
       let view = database.snapshot()
       let (freed, base) = (freed, base.version)
       let old = store.state.withLock { state in

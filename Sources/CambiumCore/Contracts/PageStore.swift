@@ -235,7 +235,9 @@ public enum Durability: UInt8, Hashable, Sendable, CaseIterable {
 public struct Head: Hashable, Sendable {
   /// The commit's number; 0 for a store that was never written.
   public var version: Version
-  /// Rises at each recovery, so that the pair (epoch, version) never repeats.
+  /// Rises before the first version that is published after an opening, and survives power loss before
+  /// that version is seen: so the pair (epoch, version) never names two contents, even when versions are
+  /// lost with the power and their numbers given again.
   public var epoch: UInt64
   /// The catalog, a tree of keys.
   public var root: TreeRoot

@@ -7,7 +7,7 @@ import Synchronization
 public final class Snapshot: ReadTransaction, Sendable {
   /// The version that is seen.
   public let version: Version
-  /// Rises when the store recovers; (epoch, version) never repeats.
+  /// Rises with the first write after the store was opened; (epoch, version) never names two contents.
   public let epoch: UInt64
   /// Reads this version's pages.
   ///

@@ -60,6 +60,8 @@ final class CrashRun<Work: CrashWork> {
   /// What was to be committed as which point: where a commit failed, another one may have followed it
   /// under the same number.
   private var contents: [Point: [Attempt]] = [:]
+  /// What readers have seen as which point, before the power was cut as well.
+  private var shown: [Point: Attempt] = [:]
   private var promises: [Promise] = []
   /// What had begun to be committed, and what readers could see, by operations.
   private var begun: [(operationCount: Int, point: Point)] = []
@@ -86,6 +88,9 @@ final class CrashRun<Work: CrashWork> {
       contents = first.attempts(until: count).mapValues { attempts in
         attempts.suffix(1).map { Attempt(operationCount: 0, content: $0.content) }
       }
+      shown = first.shown(until: count).mapValues { seen in
+        Attempt(operationCount: 0, content: seen.content)
+      }
     }
     memory = SharedMemory()
     watch()
@@ -103,6 +108,7 @@ final class CrashRun<Work: CrashWork> {
       sectorByteCount: first.settings.sectorByteCount)
     generator = SeededGenerator(seed: seed)
     contents = first.attempts(until: count)
+    shown = first.shown(until: count)
     let moment = isEarly ? count - 1 : count
     promises = first.promises.filter { $0.operationCount <= moment }
     begun = first.begun.filter { $0.operationCount <= count }
@@ -200,6 +206,7 @@ final class CrashRun<Work: CrashWork> {
       report("the kill took \(last), \(point) was found")
     }
     note(content, of: point)
+    show(content, as: point)
     // The first write makes it durable in the next epoch.
     note(content, of: Point(epoch: point.epoch + 1, version: point.version))
     if promises.isEmpty { promise(point) }
@@ -221,6 +228,18 @@ final class CrashRun<Work: CrashWork> {
 
   private func attempts(until count: Int) -> [Point: [Attempt]] {
     contents.mapValues { $0.filter { $0.operationCount <= count } }
+  }
+
+  private func shown(until count: Int) -> [Point: Attempt] {
+    shown.filter { $0.value.operationCount <= count }
+  }
+
+  /// Notes that readers can see `content` as `point`, which may name no other one.
+  private func show(_ content: Work.Content, as point: Point) {
+    let seen = Attempt(operationCount: device.operationCount, content: content)
+    if let before = shown.updateValue(seen, forKey: point), before.content != content {
+      report("\(point) names two contents")
+    }
   }
 
   private func report(_ finding: String) {
@@ -293,6 +312,7 @@ final class CrashRun<Work: CrashWork> {
       promise(last.durable, isScratch: true)
     }
     movedPageCount += try work.publish(durability)
+    show(content, as: point)
     note(point, &published)
     if durability == .full { promise(point) }
     return (point, durability)

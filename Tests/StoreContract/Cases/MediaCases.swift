@@ -75,6 +75,36 @@ extension StoreContract {
         }
       },
 
+      ContractCase(
+        "a version that a crash took is given again in another epoch only", unless: hasNoMedium
+      ) { run in
+        guard var medium = try run.subject.medium?() else { return }
+        let codec = try run.subject.codec?()
+        let made = try medium.open(codec: codec)
+        try StoreModel(made, seed: 1, durabilities: [.full]).commit()
+        try made.close()
+        var seen: [FakeTree.Content: [Head]] = [:]
+        for seed in 2...9 as ClosedRange<UInt64> {
+          let store = try medium.open(codec: codec)
+          let writer = try store.beginWrite()
+          let begun = medium.operationCount
+          var generator = SeededGenerator(seed: seed)
+          let change = try FakeTree.change(writer, store, changeCount: 5, generator: &generator)
+          let pin = try writer.publish(root: change.root, durability: .relaxed, metadata: [])
+          seen[change.content, default: []].append(pin.head)
+          let crashed = try medium.afterPowerLoss(
+            atOperation: Int.random(in: begun...medium.operationCount, using: &generator),
+            seed: seed)
+          try store.close()
+          medium = crashed
+        }
+        let points = seen.values.map { heads in Set(heads.map { [$0.epoch, $0.version] }) }
+        run.expect(
+          points.reduce(0) { $0 + $1.count }
+            == points.reduce(into: Set()) { $0.formUnion($1) }.count,
+          "one epoch and version name two contents")
+      },
+
       ContractCase("a failed operation leaves what was acknowledged", unless: hasNoMedium) { run in
         for durability in [Durability.full, .relaxed] {
           var index = 0

@@ -25,6 +25,8 @@ final class SharedMemory: @unchecked Sendable {
     case poisoned = 3
   }
 
+    /// Nothing is amiss, and the first write begins an epoch.
+    case opened = 4
   let base: UnsafeMutableRawPointer
   /// Whether there was no lock file before.
   let isNew: Bool
