@@ -161,15 +161,18 @@ final class SimpleStore<Keeper: PageKeeper>: PageStore, @unchecked Sendable {
     }
   }
 
-  func check(reachable: [Extent]) throws(StoreError) -> [String] {
+  func audit() throws(StoreError) -> StoreAudit {
     try locked { () throws(StoreError) in
-      var rest = keeper.byteCounts().filter { $0.key < newest.nextAddress }
-      for page in newest.dead { rest[page.extent.address] = nil }
-      var findings: [String] = []
-      for extent in reachable where rest.removeValue(forKey: extent.address) != extent.byteCount {
-        findings.append("the page at unit \(extent.address) is not there")
+      var kept = keeper.byteCounts().filter { $0.key < newest.nextAddress }
+      for page in newest.dead { kept[page.extent.address] = nil }
+      return StoreAudit(of: hold(newest.head)) { [kept] reachable in
+        var rest = kept
+        var findings: [String] = []
+        for extent in reachable where rest.removeValue(forKey: extent.address) != extent.byteCount {
+          findings.append("the page at unit \(extent.address) is not there")
+        }
+        return findings + rest.keys.map { "nothing reaches the page at unit \($0)" }
       }
-      return findings + rest.keys.map { "nothing reaches the page at unit \($0)" }
     }
   }
 

@@ -70,16 +70,14 @@ final class ObservedStore: PageStore {
     store.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
   }
   func statistics() throws(StoreError) -> StoreStatistics { try store.statistics() }
-  func check(reachable: [Extent]) throws(StoreError) -> [String] {
-    try store.check(reachable: reachable)
-  }
+  func audit() throws(StoreError) -> StoreAudit { try store.audit() }
   func close() throws(StoreError) { try store.close() }
 
   func read(_ reference: PageReference) throws(StoreError) -> Page {
     let page = try store.read(reference)
-      state.readCounts[reference, default: 0] += 1
     let (falsify, isRefused) = state.withLock { state in
       state.readCount += 1
+      state.readCounts[reference, default: 0] += 1
       return (state.falsify, state.refused.contains(reference))
     }
     if isRefused { throw Self.refusal }

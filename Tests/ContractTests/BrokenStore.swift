@@ -9,7 +9,7 @@ final class BrokenStore: PageStore {
     case pinsHoldNothing, pinsAreNotCounted, headStaysOld, byteIsLost, abortPublishes
     case versionIsSkipped, waitReturnsAtOnce, waitOutlivesClosing, closedStoreAnswers
     case checkFindsNothing, identityIsShared, strayReadsSucceed, writeHangs, metadataHasNoLimit
-    case syncDoesNothing
+    case syncDoesNothing, booksFollowCommits
   }
 
   private struct State {
@@ -88,8 +88,16 @@ final class BrokenStore: PageStore {
     return statistics
   }
 
-  func check(reachable: [Extent]) throws(StoreError) -> [String] {
-    fault == .checkFindsNothing ? [] : try store.check(reachable: reachable)
+  func audit() throws(StoreError) -> StoreAudit {
+    let audit = try store.audit()
+    switch fault {
+    case .checkFindsNothing: return StoreAudit(of: audit.pin) { _ in [] }
+    case .booksFollowCommits:
+      return StoreAudit(of: audit.pin) { [store] reachable throws(StoreError) in
+        try store.audit().findings(reachable: reachable)
+      }
+    default: return audit
+    }
   }
 
   func close() throws(StoreError) {

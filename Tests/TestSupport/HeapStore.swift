@@ -94,21 +94,18 @@ public final class HeapStore: PageStore {
   }
 
   /// A finding for each page that is kept and unreachable, or reachable and gone or pending.
-  public func check(reachable: [Extent]) throws(StoreError) -> [String] {
-    state.withLock { state in
-      let pending = Set(state.pending.map(\.reference.address))
+  public func audit() throws(StoreError) -> StoreAudit {
+    let pin = try pin()
+    let (kept, pending) = state.withLock { state in
+      (Set(state.pages.keys), Set(state.pending.map(\.reference.address)))
+    }
+    return StoreAudit(of: pin) { reachable in
       let reached = Set(reachable.map(\.address))
-      var findings: [String] = []
-      for address in state.pages.keys where !pending.contains(address) && !reached.contains(address)
-      {
-        findings.append("the page at unit \(address) is neither reachable nor pending")
-      }
-      for address in reached where state.pages[address] == nil {
-        findings.append("the page at unit \(address) is reachable and gone")
-      }
-      for address in reached.intersection(pending) {
-        findings.append("the page at unit \(address) is reachable and pending")
-      }
+      let findings =
+        kept.subtracting(pending).subtracting(reached)
+        .map { "the page at unit \($0) is neither reachable nor pending" }
+        + reached.subtracting(kept).map { "the page at unit \($0) is reachable and gone" }
+        + reached.intersection(pending).map { "the page at unit \($0) is reachable and pending" }
       return findings.sorted()
     }
   }

@@ -136,8 +136,14 @@ final class MemoryContent: Sendable {
     }
   }
 
-  func check(reachable: [Extent]) -> [String] {
-    state.withLock { SpaceCheck.findings(space: $0.space, reachable: reachable, owned: []) }
+  func audit() -> StoreAudit {
+    let (head, byteCount, space) = state.withLock { state in
+      state.space.ledger.hold(state.head.version, .pin)
+      return (state.head, state.committedByteCount, state.space)
+    }
+    return StoreAudit(of: makePin(head, byteCount)) { reachable in
+      SpaceCheck.findings(space: space, reachable: reachable, owned: [])
+    }
   }
 
   // MARK: Writing

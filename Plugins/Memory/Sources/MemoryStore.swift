@@ -116,11 +116,10 @@ public final class MemoryStore: PageStore {
     return content.statistics
   }
 
-  /// A finding, a line each, for every extent whose use the store and the newest version, which
-  /// reaches `reachable`, disagree about.
-  public func check(reachable: [Extent]) throws(StoreError) -> [String] {
+  /// Pins the newest version, with what is in use of the memory then.
+  public func audit() throws(StoreError) -> StoreAudit {
     try ensureOpen()
-    return content.check(reachable: reachable)
+    return content.audit()
   }
 
   /// Refuses all further calls; pages of pins that are still alive stay readable.

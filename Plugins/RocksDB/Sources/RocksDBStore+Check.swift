@@ -18,18 +18,30 @@
       }
     }
 
-    /// Reads all that the newest version holds, and compares it with the pages that it reaches; a
-    /// finding for each page that is missing or that nothing reaches, and for damage to RocksDB's files.
-    public func check(reachable: [Extent]) throws(StoreError) -> [String] {
+    /// Pins the newest version, with the pages that RocksDB holds for it.
+    ///
+    /// They are read when they are compared with what the version reaches: a finding for each page that is
+    /// missing or that nothing reaches, and for damage to RocksDB's files.
+    public func audit() throws(StoreError) -> StoreAudit {
       let (newest, view) = try withOpenState { state, database in
-        (state.newest, state.views[state.newest.head.version] ?? database.snapshot())
+        let version = state.newest.head.version
+        state.ledger.hold(version, .pin)
+        return (state.newest, state.views[version] ?? database.snapshot())
       }
+      return StoreAudit(of: makePin(newest.head)) { reachable in
+        Self.findings(of: newest, view, reachable: reachable)
+      }
+    }
+
+    private static func findings(
+      of version: HeadRecord, _ view: RocksSnapshot, reachable: [Extent]
+    ) -> [String] {
       var findings = Findings(reachable: reachable)
       do throws(RocksFailure) {
         try view.source.forEachKey(from: [], at: view) { key in
           guard let extent = StoredKey.extent(key) else { return false }
           // Behind that are pages of the running write.
-          if extent.address < newest.nextAddress { findings.take(extent) }
+          if extent.address < version.nextAddress { findings.take(extent) }
           return true
         }
       } catch {
@@ -37,10 +49,10 @@
       }
       findings.end()
       let byteCount = reachable.reduce(0) { $0 + $1.byteCount }
-      if newest.pageCount != reachable.count || newest.pageByteCount != byteCount {
+      if version.pageCount != reachable.count || version.pageByteCount != byteCount {
         findings.add(
           "\(reachable.count) pages of \(byteCount) bytes are reachable, the head speaks of "
-            + "\(newest.pageCount) of \(newest.pageByteCount)")
+            + "\(version.pageCount) of \(version.pageByteCount)")
       }
       return findings.list
     }

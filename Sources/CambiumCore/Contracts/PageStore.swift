@@ -79,12 +79,12 @@ public protocol PageStore: AnyObject, Sendable {
   /// How many versions are pinned, by all users of the store; the newest one counts if it is.
   func pinnedVersionCount() throws(StoreError) -> Int
 
-  /// Compares the store's own bookkeeping with what the newest version reaches.
+  /// Pins the newest version together with the store's own bookkeeping of it, so that the two can be
+  /// compared.
   ///
-  /// `reachable` are the extents of all pages of the newest version, sorted by address. Returns a
-  /// finding for each extent that is at once reachable and free or pending, or none of them, and for
-  /// damage to the store's own pages.
-  func check(reachable: [Extent]) throws(StoreError) -> [String]
+  /// Keeps nobody from writing for longer than it takes to remember the books. What they say may be
+  /// damaged: that is a finding, and nothing is thrown.
+  func audit() throws(StoreError) -> StoreAudit
 
   /// Ends the store: syncs what is published, releases locks. Pages of pins that are still alive
   /// stay readable; everything else throws ``StoreError/closed(path:)`` from now on. Closing twice

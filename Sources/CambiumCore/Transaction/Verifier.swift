@@ -2,19 +2,23 @@ extension Database {
   /// Walks every page of the newest version and proves checksums, order, counts and heights, and
   /// that reachable, free and pending extents partition the store.
   ///
+  /// Others may commit meanwhile, and it needs no right to write: what is proved is the version that was
+  /// the newest one when this began.
+  ///
   /// Damage is reported, not thrown: the walk goes on where it can. `progress` is called now and then
   /// with the number of bytes walked so far. Throws only when the store cannot be read at all.
   public func verify(
     progress: ((Int) -> Void)? = nil
   ) throws(StoreError) -> VerificationReport {
-    var (report, version) = try verifyOnce(progress)
-    if !report.findings.isEmpty, try store.newestHead().version != version {
-      // The store compares with its newest version, and that has changed meanwhile.
-      let writer = try store.beginWrite()
-      defer { writer.abort() }
-      (report, _) = try verifyOnce(progress)
+    let audit = try store.audit()
+    var verifier = Verifier(snapshot: unseenSnapshot(audit.pin), progress: progress)
+    verifier.run()
+    let extents = verifier.sortedExtents()
+    if verifier.report.findings.isEmpty {
+      // Extents of damaged trees are unknown, so the partition is only proved for sound ones.
+      for finding in try audit.findings(reachable: extents) { verifier.note(finding) }
     }
-    return report
+    return verifier.report
   }
 
   /// Walks every page of the newest version: what was found, and the extents of all pages, sorted by
@@ -24,7 +28,7 @@ extension Database {
   package func walkNewest(
     progress: ((Int) -> Void)? = nil
   ) throws(StoreError) -> (report: VerificationReport, extents: [Extent]) {
-    var verifier = Verifier(snapshot: try unseenSnapshot(), progress: progress)
+    var verifier = Verifier(snapshot: unseenSnapshot(try store.pin()), progress: progress)
     verifier.run()
     let extents = verifier.sortedExtents()
     return (verifier.report, extents)
@@ -37,26 +41,12 @@ extension Database {
     return verifier.sortedExtents()
   }
 
-  /// The newest version, of which every page is read from the store and checked, whatever this database
-  /// has seen of it.
-  private func unseenSnapshot() throws(StoreError) -> Snapshot {
-    let pin = try store.pin()
+  /// A version of which every page is read from the store and checked, whatever this database has seen
+  /// of it.
+  private func unseenSnapshot(_ pin: Pin) -> Snapshot {
     let source = PageSource(
       pin: pin, store: store, codec: codec, trust: TrustTable(), cache: PageCache(byteCount: 0))
     return Snapshot(pin: pin, source: source)
-  }
-
-  private func verifyOnce(
-    _ progress: ((Int) -> Void)?
-  ) throws(StoreError) -> (VerificationReport, Version) {
-    let snapshot = try unseenSnapshot()
-    var verifier = Verifier(snapshot: snapshot, progress: progress)
-    verifier.run()
-    if verifier.report.findings.isEmpty {
-      // Extents of damaged trees are unknown, so the partition is only proved for sound ones.
-      for finding in try store.check(reachable: verifier.sortedExtents()) { verifier.note(finding) }
-    }
-    return (verifier.report, snapshot.version)
   }
 }
 

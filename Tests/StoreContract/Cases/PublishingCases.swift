@@ -191,6 +191,21 @@ extension StoreContract {
       }
     },
 
+    ContractCase("a version's books can be compared with it however many versions follow") {
+      run in
+      let store = try run.open()
+      let model = try StoreModel(store, seed: 7)
+      for _ in 0..<3 { try model.commit() }
+      let audit = try store.audit()
+      let extents = try FakeTree.read(audit.pin.head.root, store).extents
+      for _ in 0..<5 { try model.commit() }
+      let writer = try store.beginWrite()
+      run.note(try audit.findings(reachable: extents))
+      run.expect(
+        try audit.findings(reachable: Array(extents.dropLast())) != [], "a lost page is not found")
+      writer.abort()
+    },
+
     ContractCase("checking finds pages that are missing and pages that are lost") { run in
       let store = try run.open()
       let model = try StoreModel(store, seed: 6)

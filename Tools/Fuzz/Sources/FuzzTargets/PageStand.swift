@@ -45,7 +45,7 @@ final class PageStand: PageStore {
   func beginWrite() throws(StoreError) -> any PageWriter { Writer(stand: self, base: head) }
   func sync() throws(StoreError) {}
   func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version { 1 }
-  func check(reachable: [Extent]) throws(StoreError) -> [String] { [] }
+  func audit() throws(StoreError) -> StoreAudit { StoreAudit(of: try pin()) { _ in [] } }
   func close() throws(StoreError) {}
 
   func statistics() throws(StoreError) -> StoreStatistics {
