@@ -283,7 +283,7 @@ struct SharingTests {
   @Test func `another layout of the lock file is refused in one line`() throws {
     let first = try open()
     try commit(first, seed: 1)
-    first.memory.put([99, 0, 0, 0], at: SharedLayout.layout)
+    first.memory.word(SharedLayout.layout).pointee.store(99, ordering: .relaxed)
     #expect(
       throws: StoreError.unsupportedFormat(
         path: path + ".lock", version: 99, supported: Int(SharedLayout.version))

@@ -98,9 +98,12 @@ struct PinTable: Sendable {
   /// Lets a claimed entry hold `head`.
   func set(_ entry: Int, _ head: Head) {
     let offset = Layout.offset(entry)
-    head.root.store(to: memory.base + offset + Layout.root)
-    (memory.base + offset + Layout.since).storeBytes(
-      of: PosixFiles.nanosecondsSince1970.littleEndian, as: UInt64.self)
+    withUnsafeTemporaryAllocation(byteCount: TreeRoot.byteCount, alignment: 8) { root in
+      if let start = root.baseAddress { head.root.store(to: start) }
+      memory.put(UnsafeRawBufferPointer(root), at: offset + Layout.root)
+    }
+    memory.longWord(offset + Layout.since).pointee.store(
+      PosixFiles.nanosecondsSince1970.littleEndian, ordering: .relaxed)
     memory.longWord(offset + Layout.high).pointee.store(head.version, ordering: .relaxed)
     memory.longWord(offset + Layout.low).pointee.store(
       head.version, ordering: .sequentiallyConsistent)

@@ -10,8 +10,10 @@ import Synchronization
 /// does not come from here: writers are kept apart by locks on the data file itself, so that a lock
 /// file that was deleted cannot let two of them in.
 ///
-/// Unchecked: all of the memory is reached through atomics, or under the lock that the accessor
-/// names; it is mapped for as long as this object lives.
+/// Unchecked: all of the memory is reached word by word through atomics, so that nobody races; it is mapped
+/// for as long as this object lives. What takes several words may be read while it is written: heads and
+/// marks are kept twice with checksums, and a torn one is not believed. Where there is no checksum, a lock
+/// keeps writers apart, and readers only show what they see to people.
 final class SharedMemory: @unchecked Sendable {
   /// What has to happen before the file may be written.
   enum Condition: UInt32 {
@@ -23,11 +25,11 @@ final class SharedMemory: @unchecked Sendable {
     case recoveredAfterFailure = 2
     /// A sync failed: everybody must leave first.
     case poisoned = 3
-  }
-
     /// Nothing is amiss, and the first write begins an epoch.
     case opened = 4
-  let base: UnsafeMutableRawPointer
+  }
+
+  private let base: UnsafeMutableRawPointer
   /// Whether there was no lock file before.
   let isNew: Bool
   /// The lock file; nil for private memory.
@@ -111,12 +113,32 @@ final class SharedMemory: @unchecked Sendable {
     (base + offset).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
+  /// Copies `count` bytes from `offset` on, whole words.
   func bytes(_ offset: Int, _ count: Int) -> [UInt8] {
-    Array(UnsafeRawBufferPointer(start: base + offset, count: count))
+    precondition(offset % 8 == 0 && count % 8 == 0, "Shared memory is read by whole words.")
+    return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      for position in stride(from: 0, to: count, by: 8) {
+        let word = longWord(offset + position).pointee.load(ordering: .relaxed)
+        bytes.storeBytes(of: word, toByteOffset: position, as: UInt64.self)
+      }
+      filled = count
+    }
   }
 
+  /// Stores `bytes` from `offset` on, whole words.
   func put(_ bytes: [UInt8], at offset: Int) {
-    UnsafeMutableRawBufferPointer(start: base + offset, count: bytes.count).copyBytes(from: bytes)
+    bytes.withUnsafeBytes { put($0, at: offset) }
+  }
+
+  /// Stores `bytes` from `offset` on, whole words.
+  func put(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+    precondition(
+      offset % 8 == 0 && bytes.count % 8 == 0, "Shared memory is written by whole words.")
+    for position in stride(from: 0, to: bytes.count, by: 8) {
+      let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      longWord(offset + position).pointee.store(word, ordering: .relaxed)
+    }
   }
 
   /// Sleeps while the word at `offset` is `seen`, at most `timeoutNanoseconds`.
@@ -201,8 +223,9 @@ final class SharedMemory: @unchecked Sendable {
 
   /// Fills with zeros what begins at `offset`, a multiple of eight.
   private func clear(from offset: Int) {
-    (base + offset).initializeMemory(
-      as: UInt64.self, repeating: 0, count: (SharedLayout.byteCount - offset) / 8)
+    for position in stride(from: offset, to: SharedLayout.byteCount, by: 8) {
+      longWord(position).pointee.store(0, ordering: .relaxed)
+    }
   }
 
   /// What has to happen before the file may be written.
