@@ -149,6 +149,13 @@ let package = Package(
       name: "FuzzTests",
       dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto"],
       path: "Tools/Fuzz/Sources", exclude: ["fuzz"]),
+    // Promises that are not kept yet, in one list.
+    .testTarget(
+      name: "KnownFaultTests",
+      dependencies: [
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumMemory", "CambiumRocksDB", "TestSupport",
+      ],
+      path: "Tests/KnownFaults"),
     // Runs the samples of the documents, which are the programs in Snippets.
     .testTarget(name: "DocumentationTests", dependencies: ["TestSupport"]),
     .testTarget(
