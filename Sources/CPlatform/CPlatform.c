@@ -116,18 +116,6 @@ void cambium_deallocate_large(void *memory) { free(memory); }
 
 // MARK: Files
 
-int cambium_fallocate(int descriptor, int64_t offset, int64_t length) {
-#if defined(__linux__)
-  int result;
-  do {
-    result = posix_fallocate(descriptor, offset, length);
-  } while (result == EINTR);
-  return result;
-#else
-  return ftruncate(descriptor, offset + length) == 0 ? 0 : errno;
-#endif
-}
-
 int cambium_write_durably(int descriptor, const void *bytes, size_t count, int64_t offset) {
 #if defined(__linux__) && defined(RWF_DSYNC)
   size_t done = 0;

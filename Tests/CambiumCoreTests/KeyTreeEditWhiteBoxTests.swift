@@ -138,24 +138,7 @@ struct KeyTreeEditTests {
     try bench.write { editor throws in
       #expect(try !editor.set(Array("77".utf8), [77]))
       #expect(try !editor.remove(Array("none".utf8)))
-      #expect(editor.dirtyByteCount == 0)
       #expect(try editor.flush() == tree.root)
-    }
-  }
-
-  @Test func `what a flush writes is known before`() throws {
-    let store = HeapStore()
-    let bench = KeyTreeBench(store: store, leaf: 512, branch: 512)
-    try bench.write { editor throws in
-      for number in 0..<700 { try editor.set(Array("key \(number * 7919 % 700)".utf8), [1, 2, 3]) }
-      let before = try store.statistics().totalByteCount
-      let expected = editor.dirtyByteCount
-      _ = try editor.flush()
-      let written = try store.statistics().totalByteCount - before
-      // Longer prefixes may save a little.
-      #expect(written <= expected && written > expected * 9 / 10)
-      #expect(editor.dirtyByteCount == 0)
-      #expect(editor.context.dirty.byteCount == 0)
     }
   }
 

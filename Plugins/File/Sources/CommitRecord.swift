@@ -58,13 +58,6 @@ struct CommitRecord: Sendable {
     return parts.reversed()
   }
 
-  /// How many bytes the record's pages take together.
-  static func byteCount(allocatedCount: Int, freedCount: Int, metadataByteCount: Int) -> Int {
-    let entries = (allocatedCount + freedCount) * FileLayout.Record.entryByteCount
-    let partCount = 1 + (entries + metadataByteCount) / (largestPartByteCount / 2)
-    return entries + metadataByteCount + partCount * (FileLayout.Record.byteCount + 64)
-  }
-
   private func pack(
     entries: Range<Int>, metadata: [UInt8], uuidHigh: UInt64, uuidLow: UInt64
   ) -> StoredBytes {

@@ -79,9 +79,6 @@ static inline void cambium_relax(void) {
 /// either not thread-safe or not the same everywhere.
 void cambium_describe_error(int code, char *text, size_t byte_count);
 
-/// Reserves blocks for `[offset, offset + length)` and grows the file; 0 or an `errno`.
-int cambium_fallocate(int descriptor, int64_t offset, int64_t length);
-
 /// Writes all of `count` bytes and waits until they, and nothing else, survive power loss; 0 or an `errno`,
 /// `EOPNOTSUPP` where the system cannot sync a single write.
 int cambium_write_durably(int descriptor, const void *bytes, size_t count, int64_t offset);

@@ -38,7 +38,7 @@ extension RLMError {
     case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .volatileContent:
       .invalidDatabase
     case .unsupportedFormat, .unsupportedFeature: .unsupportedFileFormatVersion
-    case .inUse, .ownershipLost: .incompatibleLockFile
+    case .inUse: .incompatibleLockFile
     case .mediumFull: .outOfDiskSpace
     case .addressSpaceExhausted: .addressSpaceExhausted
     case .wrongStoreKind, .versionGone, .tooManyVersions, .closed, .forked, .tooLarge,

@@ -48,8 +48,6 @@ extension StoreError: CustomStringConvertible {
       "'\(path)' held scratch data (durability none) of an earlier boot, which did not survive. Delete it and start again."
     case .versionGone(let version):
       "Version \(version) is no longer held. Refresh to the newest version."
-    case .ownershipLost(let path):
-      "Another writer has taken over '\(path)'. Open it again."
     case .tooManyVersions(let count, let limit):
       "Number of active versions (\(count)) in the Realm exceeded the limit of \(limit). Release snapshots and frozen objects that are no longer needed."
     case .closed(let path):

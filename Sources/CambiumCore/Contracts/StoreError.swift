@@ -46,8 +46,6 @@ public enum StoreError: Error, Hashable, Sendable {
   case volatileContent(path: String)
   /// The version is no longer held.
   case versionGone(Version)
-  /// Another writer took the store over (possible on distributed stores).
-  case ownershipLost(path: String)
   /// More versions are pinned than the configuration allows.
   case tooManyVersions(count: Int, limit: Int)
   /// The store has been closed.

@@ -60,24 +60,6 @@ public final class KeyTreeEditor {
   /// How many keys the tree holds.
   public var count: Int { root.count }
 
-  /// About how many bytes ``flush()`` would write.
-  public var dirtyByteCount: Int {
-    root.reference.isDirty ? dirtyByteCount(root.reference, height: Int(root.height)) : 0
-  }
-
-  private func dirtyByteCount(_ reference: PageReference, height: Int) -> Int {
-    let page = page(reference)
-    var total = (page.liveByteCount + 63) & ~63
-    if height > 1 {
-      let node = page.node
-      for index in 0..<node.count {
-        let child = node.child(index)
-        if child.isDirty { total += dirtyByteCount(child, height: height - 1) }
-      }
-    }
-    return total
-  }
-
   // MARK: Pages
 
   /// The dirty page named by `reference`.
