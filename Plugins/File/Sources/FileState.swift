@@ -43,7 +43,7 @@ struct FileState: Sendable {
   var isPoisoned = false
   var isClosed = false
   /// How many writes have begun since it was last looked who has died.
-  var turnsSinceRollCall = 0
+  var turnsSinceLivenessCheck = 0
   /// Whether a write is running in this store.
   var isWriting = false
   /// Whether live pages are being moved from the end of the file to free room before it.

@@ -93,14 +93,14 @@ extension FileStore {
 
   /// At the first turn, and now and then when an old version is held: whether who holds it is still
   /// alive.
-  func callTheRoll(_ state: inout FileState) {
-    state.turnsSinceRollCall += 1
+  func checkLiveness(_ state: inout FileState) {
+    state.turnsSinceLivenessCheck += 1
     if state.spaceVersion != nil {
-      guard state.turnsSinceRollCall >= 64,
+      guard state.turnsSinceLivenessCheck >= 64,
         state.held.contains(where: { $0.lowerBound < state.newest.head.version })
       else { return }
     }
-    if ProcessTable(memory: memory).clearDead(besides: slot) { state.turnsSinceRollCall = 0 }
+    if ProcessTable(memory: memory).clearDead(besides: slot) { state.turnsSinceLivenessCheck = 0 }
   }
 
   // MARK: Loading

@@ -324,7 +324,7 @@ public final class FileStore: PageStore {
       return try withOpenState { state throws(StoreError) in
         try followLiveHead(&state)
         try followFileEnd(&state)
-        callTheRoll(&state)
+        checkLiveness(&state)
         try prepare(&state)
         state.isWriting = true
         return state.newest.head

@@ -48,7 +48,7 @@ struct HeldSlotsTests {
     #expect(try isSettled(path))
   }
 
-  @Test func `nobody waits to call the roll`() throws {
+  @Test func `nobody waits to check who is alive`() throws {
     let first = try open()
     let second = try open()
     let joining = try SharedMemory(path: path)
@@ -63,7 +63,7 @@ struct HeldSlotsTests {
     #expect(try second.newestHead().version == 1)
   }
 
-  @Test func `nobody waits to leave, and the next roll call clears what was left`() throws {
+  @Test func `nobody waits to leave, and the next liveness check clears what was left`() throws {
     let first = try open()
     _ = try first.commitChanges(40, seed: 1, .full)
     let second = try open { $0.isReadOnly = true }

@@ -48,7 +48,7 @@ struct ProcessTable: Sendable {
 
   /// Gives a slot back, with all its pins.
   ///
-  /// Where another user joins, leaves or calls the roll just then, the next roll call clears it.
+  /// Where another user joins, leaves or checks who is alive just then, the next liveness check clears it.
   func leave(_ slot: Int) {
     try? withLock(waits: false) { () throws(StoreError) in clear(slot) }
     _ = memory.file?.lock(byte: SharedLayout.LockByte.firstProcess + Int64(slot), .unlocked)
