@@ -27,7 +27,7 @@ struct FileState: Sendable {
   /// The shared word that said so.
   var seenDurable: UInt64
   /// While versions before this one are held, it is not known what they see.
-  var quarantineEnd: Version?
+  var deferredFreeEnd: Version?
   var directory = FreeMapDirectory()
   /// The records that are still needed, oldest first.
   var records: [LiveRecord] = []

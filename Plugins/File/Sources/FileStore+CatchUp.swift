@@ -82,11 +82,11 @@ extension FileStore {
     let (held, mark) = (state.held, state.heldMark)
     state.space.keepPins { version in FileState.isHeld(version, held, mark) }
     state.releaseOwn()
-    if let quarantine = state.quarantineEnd,
-      !held.contains(where: { $0.lowerBound < quarantine }),
-      mark.isVolatile || mark.version >= quarantine
+    if let deferred = state.deferredFreeEnd,
+      !held.contains(where: { $0.lowerBound < deferred }),
+      mark.isVolatile || mark.version >= deferred
     {
-      state.quarantineEnd = nil
+      state.deferredFreeEnd = nil
       state.space.blocks.allocationFloor = sector.firstBlock
     }
   }
@@ -174,11 +174,11 @@ extension FileStore {
   ) throws(StoreError) {
     let newest = state.newest.head.version
     let old = state.oldHeldVersions
-    state.quarantineEnd = nil
+    state.deferredFreeEnd = nil
     guard state.holdsSingleVersions else {
       // Everything that any version saw while it was held lies below the newest head's mark.
       state.space.blocks.allocationFloor = state.space.blocks.blockCount
-      state.quarantineEnd = newest
+      state.deferredFreeEnd = newest
       state.space.ledger.hold(newest, .store)
       return
     }

@@ -263,7 +263,7 @@ public final class FileStore: PageStore {
         pendingByteCount: state.space.pendingByteCount, newestVersion: state.newest.head.version,
         durableVersion: memory.durableMark?.version ?? state.mark.version,
         pinnedVersions: Self.versions(ranges).sorted(),
-        exclusiveByteCounts: state.quarantineEnd == nil
+        exclusiveByteCounts: state.deferredFreeEnd == nil
           ? state.space.ledger.exclusiveByteCounts : [:])
     }
   }
