@@ -38,7 +38,7 @@ struct FileOpening {
         path: path, options: options, device: device, memory: memory, lockFile: options.memory)
     }
     // Whoever was there may have left meanwhile; then the next try finds the file free.
-    let patience = Patience()
+    let timeout = Timeout()
     while true {
       let (device, number, role) = try FilePaths.openShared(path: path, options: options)
       switch role {
@@ -50,7 +50,7 @@ struct FileOpening {
           path: path, options: options, joining: device, number, memory)
         if let opening { return opening }
         _ = device.lock(byte: SharedLayout.DataByte.life, .unlocked)
-        if !patience.goOn() {
+        if !timeout.goOn() {
           throw .inUse(
             path: path,
             holder: "a process that opened it by another name, or whose lock file was deleted")

@@ -16,22 +16,22 @@ enum FilePaths {
   static func openShared(
     path: String, options: FileStoreOptions
   ) throws(StoreError) -> (PosixDevice, FileNumber, Role) {
-    let patience = Patience()
+    let timeout = Timeout()
     while true {
       let (device, isNew, isWritable) = try openForSharing(path: path, options: options)
-      let role = try enter(device, isWritable: isWritable, path: path, patience)
+      let role = try enter(device, isWritable: isWritable, path: path, timeout)
       // The file may have been replaced while it was being opened; the lock is on what was opened.
       guard let role else { continue }
       guard let number = device.fileNumber(),
         case .file(number, let byteCount) = PosixFiles.kind(of: path)
       else {
-        if patience.goOn() { continue }
+        if timeout.goOn() { continue }
         throw StoreError(DeviceError(operation: "lock", code: PosixFiles.wouldBlock), path: path)
       }
       if byteCount > 0 { return (device, number, role) }
       // An empty file has no users yet; somebody else who opens it makes a store of it.
       guard role == .alone else {
-        if patience.goOn() { continue }
+        if timeout.goOn() { continue }
         throw .notAStore(path: path, reason: "it is empty")
       }
       if options.isReadOnly { throw .notAStore(path: path, reason: "it is empty") }
@@ -76,7 +76,7 @@ enum FilePaths {
 
   /// Locks an opened file; nil when it is better to try again.
   private static func enter(
-    _ device: PosixDevice, isWritable: Bool, path: String, _ patience: Patience
+    _ device: PosixDevice, isWritable: Bool, path: String, _ timeout: Timeout
   ) throws(StoreError) -> Role? {
     typealias Byte = SharedLayout.DataByte
     func attempt(_ byte: Int64, _ mode: PosixDevice.LockMode) throws(StoreError) -> Bool {
@@ -92,7 +92,7 @@ enum FilePaths {
       if try attempt(Byte.writer, .shared) { return .onlyReading }
     }
     // Opening and closing hold the file alone for a moment; compaction does for as long as it takes.
-    if patience.goOn() { return nil }
+    if timeout.goOn() { return nil }
     throw .inUse(path: path, holder: holder(path: path))
   }
 
@@ -196,7 +196,7 @@ enum FilePaths {
 /// millisecond apart.
 ///
 /// No clock decides: a process that was stopped, or whose machine was, has waited no longer for that.
-final class Patience {
+final class Timeout {
   private var looksLeft = 2000
   private let pause: () -> Void
 
@@ -205,7 +205,7 @@ final class Patience {
     self.pause = pause
   }
 
-  /// Waits a moment; false when there is no more patience.
+  /// Waits a moment; false when the time is up.
   func goOn() -> Bool {
     guard looksLeft > 0 else { return false }
     looksLeft -= 1

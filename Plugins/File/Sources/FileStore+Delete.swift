@@ -45,7 +45,7 @@ extension FileStore {
     else { return }
     let device = PosixDevice(descriptor: descriptor)
     // Who was quicker to lock it makes a store of it, or looks whether it is one.
-    let patience = Patience()
+    let timeout = Timeout()
     while let number = device.fileNumber(), case .file(number, _) = PosixFiles.kind(of: path) {
       if device.lock(byte: SharedLayout.DataByte.life, .exclusive) == 0 {
         guard case .file(number, 0) = PosixFiles.kind(of: path) else { return }
@@ -53,7 +53,7 @@ extension FileStore {
         if users?.isEmpty ?? true { PosixFiles.remove(lockPath) }
         return PosixFiles.remove(path)
       }
-      if !patience.goOn() { return }
+      if !timeout.goOn() { return }
     }
   }
 
