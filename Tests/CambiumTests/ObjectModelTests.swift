@@ -57,6 +57,17 @@ struct ObjectModel: Equatable {
     try Run(seed: seed, configuration: configuration).run(steps: 40)
   }
 
+  @Test(arguments: [11, 12, 13, 14] as [UInt64])
+  func `a Realm whose transactions are written in parts holds it`(seed: UInt64) throws {
+    let folder = try TemporaryFolder()
+    let store = SampledStore.one(seed: seed, persistent: true)
+    var configuration = store.configuration(folder.file("model"), [Node.self, Tag.self])
+    configuration.durability = .none
+    configuration.databaseOptions.transactionBudgetByteCount = 12 << 10
+    try Run(seed: seed, configuration: configuration).run(steps: 20)
+    try store.expectSound(configuration)
+  }
+
   @Test(arguments: SampledStore.all.enumerated().map { (UInt64($0) + 3, $1) })
   func `a Realm in each kind of store and codec holds it`(
     seed: UInt64, store: SampledStore

@@ -21,6 +21,7 @@ extension ListState {
     }
     changed()
     session.drain()
+    session.spillIfNeeded()
   }
 
   /// Takes the elements of `range` out.
@@ -33,6 +34,7 @@ extension ListState {
       try removeLinks(session, links)
     }
     changed()
+    session.spillIfNeeded()
   }
 
   /// Replaces one element.
@@ -52,6 +54,7 @@ extension ListState {
     }
     changed()
     session.drain()
+    session.spillIfNeeded()
   }
 
   /// Takes the element at `from` out and puts it in so that it ends at `to`.
@@ -66,6 +69,7 @@ extension ListState {
       try splice(session, to..<to, cells.cells)
     }
     changed()
+    session.spillIfNeeded()
   }
 
   /// Exchanges two elements.
@@ -81,6 +85,7 @@ extension ListState {
       try splice(session, second..<second + 1, [cells.cells[0]])
     }
     changed()
+    session.spillIfNeeded()
   }
 
   /// Takes everything out.
@@ -93,6 +98,7 @@ extension ListState {
       try removeLinks(session, links)
     }
     changed()
+    session.spillIfNeeded()
   }
 
   // MARK: Parts

@@ -65,7 +65,7 @@ public class Migration {
         let newObject = newAccess.object(forKey: oldObject.key) as? DynamicObject
       else { continue }
       block(oldObject, newObject)
-      session.attempt { () throws(StoreError) in try session.transaction.spillIfNeeded() }
+      session.spillIfNeeded()
     }
   }
 

@@ -66,7 +66,7 @@ struct PrimaryKeyChange {
     }
     redirect(from, to: new, access)
     session.delete(from, access)
-    session.attempt { () throws(StoreError) in try session.transaction.spillIfNeeded() }
+    session.spillIfNeeded()
   }
 
   private func redirect(_ from: Int64, to new: ObjectBase, _ access: ClassAccess) {

@@ -41,6 +41,7 @@ extension ObjectBase {
       session.assignedKeys.insert(access.index)
     }
     session.update(key, access, index, cell, skippingEqual: session.skipsEqualValues)
+    session.spillIfNeeded()
   }
 
   /// The class and the running transaction; stops when the object may not be changed.

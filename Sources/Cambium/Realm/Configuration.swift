@@ -53,6 +53,8 @@ extension Realm {
     public var codec: Realm.Codec?
     /// How long commits last once they have returned.
     public var durability: Durability = .full
+    /// How the database under the Realm behaves; that of the first opening in the process counts.
+    package var databaseOptions = DatabaseOptions()
 
     /// A configuration with the given choices and defaults for the rest.
     public init(

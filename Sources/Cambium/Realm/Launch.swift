@@ -47,7 +47,8 @@ struct Launch {
       codec: try configuration.makeCodec())
     let store = try configuration.chosenStore.open(request)
     do throws(StoreError) {
-      return try Database(store: store, codec: request.codec)
+      return try Database(
+        store: store, codec: request.codec, options: configuration.databaseOptions)
     } catch {
       try? store.close()
       throw error

@@ -117,12 +117,12 @@ extension WriteSession {
       } else {
         update(adoption.object, adoption.access)
       }
+      spill()
     }
     queue.removeAll(keepingCapacity: true)
     queueStart = 0
     if !queuedKeys.isEmpty { queuedKeys = [] }
     isDraining = false
-    attempt { () throws(StoreError) in try transaction.spillIfNeeded() }
   }
 
   private func insert(_ object: ObjectBase, _ access: ClassAccess) throws(StoreError) {

@@ -77,6 +77,7 @@ extension WriteSession {
       access.invalidateRows()
       access.noteMembership()
     }
+    spillIfNeeded()
   }
 
   func dropList(

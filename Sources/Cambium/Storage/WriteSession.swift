@@ -135,10 +135,10 @@ final class WriteSession {
   /// Forgets a list's own tree, after its content was dropped.
   func closeList(_ key: ListKey) { lists[key] = nil }
 
-  /// Puts the trees of all open lists of a class back into their rows.
-  func closeLists(ofTable table: UInt32) throws(StoreError) {
-    for (key, list) in lists where key.table == table {
-      try write(list, key)
+  /// Puts the trees of open lists back into their rows: of all, or of those of a class.
+  func closeLists(ofTable table: UInt32? = nil) throws(StoreError) {
+    for (key, list) in lists where table == nil || key.table == table {
+      if list.isChanged { try write(list, key) }
       closeList(key)
     }
   }
@@ -153,6 +153,27 @@ final class WriteSession {
       tableNames = names
     }
     return tableNames?[id]
+  }
+
+  // MARK: Budget
+
+  /// Writes what was changed ahead of the commit when it outgrows the transaction's budget.
+  ///
+  /// Whatever changes objects calls it when it is done. Pages of the transaction must not be held over
+  /// the call.
+  func spillIfNeeded() {
+    // Objects are being added further up the stack, which looks after each of them.
+    if !isDraining { spill() }
+  }
+
+  func spill() {
+    attempt { () throws(StoreError) in
+      let isOver = transaction.isOverBudget
+      if isOver { try closeLists() }
+      try transaction.spillIfNeeded()
+      guard isOver else { return }
+      for access in realm.classes { access.invalidateRows() }
+    }
   }
 
   // MARK: Ending

@@ -158,12 +158,17 @@ public final class Transaction: WriteTransaction {
     return true
   }
 
+  /// Whether changed pages take more memory than the transaction's budget.
+  package var isOverBudget: Bool {
+    context.dirty.byteCount > database.options.transactionBudgetByteCount
+  }
+
   /// Writes changed pages ahead of the commit when they outgrow the transaction's budget.
   ///
   /// Callers that change much call it now and then; pages obtained before are no longer valid.
   public func spillIfNeeded() throws(StoreError) {
     try context.checkChanges()
-    guard context.dirty.byteCount > database.options.transactionBudgetByteCount else { return }
+    guard isOverBudget else { return }
     try flushTrees()
   }
 
