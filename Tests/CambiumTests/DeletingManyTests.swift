@@ -73,6 +73,39 @@ import Testing
     try realm.commitWrite()
   }
 
+  @Test func `a list is walked once, however many of its objects are deleted`() throws {
+    let count = 6000
+    var reads: [Int] = []
+    for isTogether in [false, true] {
+      let store = SpyStore(name: UUID().uuidString)
+      let realm = try Realm(configuration: store.configuration([Station.self, Line.self]))
+      try realm.write {
+        let line = realm.create(Line.self, value: ["code": "all"])
+        line.stops.append(
+          objectsIn: (0..<count).map { index in
+            // Keys without order, so that the list's leaves are many.
+            let id = Int(truncatingIfNeeded: UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
+            return Station(value: ["id": id, "zone": index < 100 ? 1 : 2])
+          })
+      }
+      let line = try #require(realm.objects(Line.self).first)
+      let doomed = realm.objects(Station.self).where { $0.zone == 1 }
+      realm.beginWrite()
+      let before = store.leafReadCount
+      if isTogether {
+        realm.delete(doomed)
+      } else {
+        for station in Array(doomed) { realm.delete(station) }
+      }
+      reads.append(store.leafReadCount - before)
+      #expect(line.stops.count == count - 100)
+      #expect(line.stops.allSatisfy { $0.zone == 2 })
+      try realm.commitWrite()
+    }
+    // Each walk reads the leaves of the list that have not changed.
+    #expect(reads[1] * 2 < reads[0], "\(reads) leaves")
+  }
+
   private func fill(_ realm: Realm, _ random: inout SeededGenerator, from first: Int = 0) {
     let lines = (0..<20).map { index in
       realm.create(Line.self, value: ["code": "L\(first + index)"])

@@ -99,4 +99,19 @@ import Testing
       #expect(page.lines.last == "4 2 \(Self.long)")
     }
   }
+
+  @Test func `deleting one by one and many at once stays within the budget`() throws {
+    let realm = try realm(400)
+    var most = 0
+    try realm.write {
+      for page in realm.objects(Page.self).where({ $0.number < 200 }) {
+        realm.delete(page)
+        most = max(most, try held(realm))
+      }
+      realm.delete(realm.objects(Page.self).where { $0.number < 300 })
+      most = max(most, try held(realm))
+    }
+    #expect(most < 4 * Self.budget, "\(most) bytes")
+    #expect(realm.objects(Page.self).map(\.number) == Array(300..<400))
+  }
 }

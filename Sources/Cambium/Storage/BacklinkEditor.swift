@@ -76,8 +76,9 @@ final class BacklinkEditor {
     return try count(link)
   }
 
-  /// Forgets links of properties that link to one object at a time, so that none has an ordinal.
-  func removeSingle(_ links: [BacklinkKey]) throws(StoreError) {
+  /// Forgets entries just as they are; no further one of the same source, property and target may be
+  /// left, because ordinals have no gaps.
+  func removeEntries(_ links: [BacklinkKey]) throws(StoreError) {
     try settle()
     if links.count == tree.tree.count {
       try tree.removeAll()
@@ -90,11 +91,6 @@ final class BacklinkEditor {
   func links(to target: Int64) throws(StoreError) -> [BacklinkKey] {
     try settle()
     return try Backlinks.links(in: tree.tree, BacklinkKey.prefix(target: target))
-  }
-
-  /// Forgets all links to `target`.
-  func removeAll(to target: Int64) throws(StoreError) {
-    for link in try links(to: target) { try tree.remove(link.bytes) }
   }
 
   /// Forgets everything.

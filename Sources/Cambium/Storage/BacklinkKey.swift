@@ -75,6 +75,14 @@ package struct BacklinkKey: Hashable, Sendable {
     return left.source < right.source
   }
 
+  /// Orders links by source, and those of one property of a source by target.
+  static func areInOrderOfSources(_ left: BacklinkKey, _ right: BacklinkKey) -> Bool {
+    if left.table != right.table { return left.table < right.table }
+    if left.column != right.column { return left.column < right.column }
+    if left.source != right.source { return left.source < right.source }
+    return left.target < right.target
+  }
+
   /// What the keys of all links to `target` begin with.
   package static func prefix(target: Int64) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -48,9 +48,9 @@ struct StoredListAccess {
     session.closeList(listKey)
   }
 
-  /// Takes every occurrence of a link out of a list of any class in the file.
+  /// Takes every link to one of `targets` out of a list of any class in the file.
   static func removeAll(
-    _ target: Int64, key: Int64, column: UInt16, table: TableEditor, in session: WriteSession
+    _ targets: Set<Int64>, key: Int64, column: UInt16, table: TableEditor, in session: WriteSession
   ) throws(StoreError) {
     let listKey = WriteSession.ListKey(table: table.record.id, column: column, key: key)
     var list = session.list(ifOpen: listKey)
@@ -58,7 +58,9 @@ struct StoredListAccess {
       switch try table.editor(of: column).value(key: key, column: column) {
       case .tree(let root)?: list = session.openList(listKey, root: root, type: .int)
       case .bytes(let bytes)?:
-        let kept = StoredList.elements(of: bytes, .int).filter { $0.link != target }
+        let kept = StoredList.elements(of: bytes, .int).filter { element in
+          !(element.link.map { targets.contains($0) } ?? false)
+        }
         let form = StoredList.form(kept, .int) ?? []
         let result = form.withUnsafeBytes { bytes in
           catching { () throws(StoreError) in
@@ -73,7 +75,7 @@ struct StoredListAccess {
     guard let list else { return }
     var positions: [Int] = []
     Content.tree(list.tree).forEach(.int, session.realm) { element, position in
-      if element.link == target { positions.append(position) }
+      if let link = element.link, targets.contains(link) { positions.append(position) }
     }
     for position in positions.reversed() { try list.remove(at: position) }
   }

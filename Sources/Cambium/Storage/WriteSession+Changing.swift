@@ -71,7 +71,7 @@ extension WriteSession {
         }
       }
       try dropForeignEntries(key, editor)
-      try dropIncomingLinks(key, access)
+      try dropIncomingLinks([key], access)
       try editor.table.remove(key: key)
       editor.noteDeletion(of: key, created: created)
       access.invalidateRows()
@@ -94,41 +94,6 @@ extension WriteSession {
       }
     }
     try list.closeTree(in: self)
-  }
-
-  /// Takes the object out of every property that links to it.
-  func dropIncomingLinks(
-    _ key: Int64, _ access: ClassAccess
-  ) throws(StoreError) {
-    guard try hasBacklinks(to: access.index) else { return }
-    let backlinks = try backlinks(to: access.index)
-    let links = try backlinks.links(to: key)
-    if links.isEmpty { return }
-    var seen: Set<BacklinkKey> = []
-    for link in links {
-      var source = link
-      source.ordinal = 0
-      guard seen.insert(source).inserted else { continue }
-      try dropLink(source)
-    }
-    try backlinks.removeAll(to: key)
-  }
-
-  private func dropLink(_ link: BacklinkKey) throws(StoreError) {
-    guard let name = try tableName(link.table), let table = try transaction.editTable(name),
-      let column = table.record.columns.first(where: { $0.id == link.column })
-    else { return }
-    if column.type == .int {
-      try table.update(key: link.source, column: link.column, value: .null)
-    } else {
-      try StoredListAccess.removeAll(
-        link.target, key: link.source, column: link.column, table: table, in: self)
-    }
-    for access in realm.classes where access.stored.tableID == link.table {
-      // Opening the editor makes reads go through it.
-      _ = try editor(access)
-      access.invalidateRows()
-    }
   }
 
   /// Deletes all objects of all classes of the Realm's schema.

@@ -1,6 +1,9 @@
 import CambiumCore
 
 extension WriteSession {
+  /// How many objects go at once: what was written for them is written ahead in between.
+  private static let deletionBatchCount = 1 << 16
+
   /// Deletes many objects of a class: what ``delete(_:_:)`` does to each of them, tree by tree and in
   /// the order of each tree.
   func delete(_ keys: [Int64], _ access: ClassAccess) {
@@ -8,37 +11,68 @@ extension WriteSession {
       for key in keys { delete(key, access) }
       return
     }
-    attempt { () throws(StoreError) in
-      let editor = try editor(access)
-      var doomed = try doomedRows(keys.sorted(), editor)
-      if doomed.isEmpty { return }
-      for index in access.collections {
-        for object in doomed { try dropList(object.key, access, index) }
-      }
-      if !editor.foreign.isEmpty {
-        for object in doomed { try dropForeignEntries(object.key, editor) }
-      }
-      // Closing a list writes to its row.
-      if !access.collections.isEmpty || !editor.foreign.isEmpty {
-        doomed = try doomedRows(doomed.map(\.key), editor)
-      }
-      try dropOutgoingLinks(doomed, access, editor)
-      if try hasBacklinks(to: access.index) {
-        for object in doomed { try dropIncomingLinks(object.key, access) }
-      }
-      if doomed.count == editor.table.count {
-        for index in editor.indexed { try editor.index(index).removeAll() }
-        try editor.table.removeAll()
-      } else {
-        // Links that led here may have changed the rows.
-        doomed = try doomedRows(doomed.map(\.key), editor)
-        try dropIndexEntries(doomed, access, editor)
-        try editor.table.remove(keys: doomed.map(\.key))
-      }
-      for object in doomed { editor.noteDeletion(of: object.key, created: object.created) }
-      access.invalidateRows()
-      access.noteMembership()
+    let batches = Self.batches(of: keys)
+    var count = 0
+    for batch in batches {
+      count += attempt(0) { () throws(StoreError) in try unlink(batch, access) }
+      spillIfNeeded()
     }
+    let isCleared = attempt(false) { () throws(StoreError) in
+      let editor = try editor(access)
+      guard count == editor.table.count else { return false }
+      for index in editor.indexed { try editor.index(index).removeAll() }
+      try editor.table.removeAll()
+      return true
+    }
+    for batch in isCleared ? [] : batches {
+      attempt { () throws(StoreError) in try removeRows(batch, access) }
+      spillIfNeeded()
+    }
+    access.invalidateRows()
+    access.noteMembership()
+  }
+
+  /// The keys in ascending order, each once.
+  private static func batches(of keys: [Int64]) -> [ArraySlice<Int64>] {
+    var unique: [Int64] = []
+    unique.reserveCapacity(keys.count)
+    for key in keys.sorted() where unique.last != key { unique.append(key) }
+    return stride(from: 0, to: unique.count, by: deletionBatchCount).map {
+      unique[$0..<min($0 + deletionBatchCount, unique.count)]
+    }
+  }
+
+  /// Takes the links from and to objects away; returns how many of the objects there are.
+  private func unlink(
+    _ keys: ArraySlice<Int64>, _ access: ClassAccess
+  ) throws(StoreError) -> Int {
+    let editor = try editor(access)
+    var doomed = try doomedRows(keys, editor)
+    if doomed.isEmpty { return 0 }
+    for object in doomed { editor.noteDeletion(of: object.key, created: object.created) }
+    let keys = doomed.map(\.key)
+    for index in access.collections {
+      for key in keys { try dropList(key, access, index) }
+    }
+    if !editor.foreign.isEmpty {
+      for key in keys { try dropForeignEntries(key, editor) }
+    }
+    // Closing a list writes to its row.
+    if !access.collections.isEmpty || !editor.foreign.isEmpty {
+      doomed = try doomedRows(keys[...], editor)
+    }
+    try dropOutgoingLinks(doomed, access, editor)
+    try dropIncomingLinks(keys, access)
+    return keys.count
+  }
+
+  /// Removes rows that nothing links to any more, with their index entries.
+  private func removeRows(_ keys: ArraySlice<Int64>, _ access: ClassAccess) throws(StoreError) {
+    let editor = try editor(access)
+    let doomed = try doomedRows(keys, editor)
+    if doomed.isEmpty { return }
+    try dropIndexEntries(doomed, access, editor)
+    try editor.table.remove(keys: doomed.map(\.key))
   }
 
   /// An object that is to be deleted, and where it is while no row changes.
@@ -48,15 +82,15 @@ extension WriteSession {
     var position: RowPosition
   }
 
-  /// Finds the objects with these ascending keys, leaving out those that are gone.
+  /// Finds the objects with these ascending keys, of which none occurs twice, leaving out those that are gone.
   private func doomedRows(
-    _ keys: [Int64], _ editor: ClassEditor
+    _ keys: ArraySlice<Int64>, _ editor: ClassEditor
   ) throws(StoreError) -> [Doomed] {
     guard let tree = editor.table.table.groups.first else { return [] }
     var found: [Doomed] = []
     found.reserveCapacity(keys.count)
     var leaf: ColumnLeaf?
-    for key in keys where found.last?.key != key {
+    for key in keys {
       var position: RowPosition?
       if let leaf, let row = leaf.find(key) {
         position = RowPosition(leaf: leaf, row: row, index: -1)
@@ -99,7 +133,7 @@ extension WriteSession {
             target: target, table: access.stored.tableID, column: access.stored.columns[index],
             source: key))
       }
-      if !links.isEmpty { try backlinks(to: targetClass).removeSingle(links) }
+      if !links.isEmpty { try backlinks(to: targetClass).removeEntries(links) }
     }
   }
 

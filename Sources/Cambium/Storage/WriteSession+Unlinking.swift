@@ -1,0 +1,49 @@
+import CambiumCore
+
+extension WriteSession {
+  /// Takes objects that are about to go out of every property that links to them.
+  ///
+  /// Property by property and source by source: a list is walked once, however many of them it holds.
+  func dropIncomingLinks(_ keys: [Int64], _ access: ClassAccess) throws(StoreError) {
+    guard try hasBacklinks(to: access.index) else { return }
+    let backlinks = try backlinks(to: access.index)
+    var links: [BacklinkKey] = []
+    for key in keys { links += try backlinks.links(to: key) }
+    if links.isEmpty { return }
+    try backlinks.removeEntries(links)
+    links.sort(by: BacklinkKey.areInOrderOfSources)
+    var rest = links[...]
+    while let first = rest.first {
+      let end = rest.firstIndex { $0.table != first.table || $0.column != first.column }
+      try dropLinks(of: rest[..<(end ?? rest.endIndex)], first)
+      rest = rest[(end ?? rest.endIndex)...]
+    }
+  }
+
+  /// Takes links out of the one property that all of them are of, as `first` is.
+  private func dropLinks(
+    of links: ArraySlice<BacklinkKey>, _ first: BacklinkKey
+  ) throws(StoreError) {
+    guard let name = try tableName(first.table), let table = try transaction.editTable(name),
+      let column = table.record.columns.first(where: { $0.id == first.column })
+    else { return }
+    let sources = realm.classes.filter { $0.stored.tableID == first.table }
+    // Opening the editor makes reads go through it.
+    for access in sources { _ = try editor(access) }
+    if column.type == .int {
+      for link in links {
+        try table.update(key: link.source, column: link.column, value: .null)
+      }
+    } else {
+      var rest = links
+      while let source = rest.first?.source {
+        let end = rest.firstIndex { $0.source != source } ?? rest.endIndex
+        try StoredListAccess.removeAll(
+          Set(rest[..<end].map(\.target)), key: source, column: first.column, table: table,
+          in: self)
+        rest = rest[end...]
+      }
+    }
+    for access in sources { access.invalidateRows() }
+  }
+}
