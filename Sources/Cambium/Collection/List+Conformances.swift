@@ -199,6 +199,7 @@ extension RowWriter {
     var description = Property(name: "", type: .int)
     Element.describeElement(&description)
     let isLink = description.type == .object
+    if isLink { realm.session?.check(elements, areOf: target) }
     cells.reserveCapacity(elements.count)
     for element in elements {
       element.withElementCell(in: realm) { cell in

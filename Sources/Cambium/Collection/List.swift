@@ -75,7 +75,9 @@ public final class List<Element: RealmCollectionValue> {
       state.realm.verify()
       if let object = object as? ObjectBase {
         guard object.instance === state.realm else { return nil }
-        object.requireRow(object.classAccess)
+        let access = object.classAccess
+        object.requireRow(access)
+        guard access === state.list.access.target(state.list.index) else { return nil }
         return state.firstIndex(of: .int(object.key))
       }
       return object.withElementCell(in: state.realm) { state.firstIndex(of: $0) }
@@ -92,7 +94,7 @@ public final class List<Element: RealmCollectionValue> {
   /// The keys of the list's objects, for those who delete them.
   func objectKeys() -> (owner: RealmInstance?, access: ClassAccess?, keys: [Int64]) {
     guard let state else { return (nil, nil, []) }
-    let target = state.list.access.targets[state.list.index].map { state.realm.classes[$0] }
+    let target = state.list.access.target(state.list.index)
     var keys: [Int64] = []
     state.current().forEach(.int, state.realm) { if let key = $0.link { keys.append(key) } }
     return (state.realm, target, keys)

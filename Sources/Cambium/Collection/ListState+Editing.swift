@@ -6,6 +6,7 @@ extension ListState {
     let session = writing()
     if elements.isEmpty { return }
     session.policy = session.isDraining ? session.policy : .error
+    session.check(elements, areOf: list.access.target(list.index))
     var links: [Int64] = []
     // Bytes must outlive the closure in which an element lends its cell.
     let cells = CellStore(realm)
@@ -42,6 +43,7 @@ extension ListState {
     let session = writing()
     let old = links(in: index..<index + 1)
     let cells = CellStore(realm)
+    session.check([element], areOf: list.access.target(list.index))
     element.withElementCell(in: realm) { cells.append($0) }
     session.attempt { () throws(StoreError) in
       if let tree = try openTree(session) {

@@ -114,6 +114,8 @@ struct DynamicCreation {
     case nil: return nil
     case let object as DynamicObject:
       guard object.instance === migration.old else { return object }
+      let name = object.classAccess.stored.name
+      if name != access.stored.name { migration.session.stopAtWrongClass(name, access) }
       guard access.creation(of: object.key) == object.created else { return nil }
       return access.object(forKey: object.key)
     case let value?:

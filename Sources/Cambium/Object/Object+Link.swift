@@ -55,7 +55,8 @@ extension Object: _PersistableInsideOptional {
       object.writeCell(head, .null)
       return
     }
-    let (_, session) = object.prepareToWrite()
+    let (access, session) = object.prepareToWrite()
+    if let target = access.target(Int(head.index)) { session.check(value, isOf: target) }
     let key = session.isDraining ? session.adopt(value) : session.adoptPlainly(value)
     object.writeCell(head, .int(key))
     session.drain()
@@ -64,6 +65,7 @@ extension Object: _PersistableInsideOptional {
   /// Links to `value` in a new row.
   public static func writePersistedValue(_ value: Object, to row: RowWriter) {
     guard let session = row.realm.session else { return }
+    if let target = row.target { session.check(value, isOf: target) }
     row.append(.int(session.adopt(value)))
   }
 
@@ -153,6 +155,36 @@ extension ObjectBase {
 }
 
 extension WriteSession {
+  /// Stops unless `object` is of the class that a property links to: a key leads to one table, and its
+  /// subclasses have others.
+  ///
+  /// Objects of other Realms are refused when they are adopted.
+  func check(_ object: ObjectBase, isOf target: ClassAccess) {
+    if object.isManaged {
+      guard object.instance === realm else { return }
+      let access = object.classAccess
+      if access !== target { stopAtWrongClass(access.stored.name, target) }
+    } else if type(of: object) != target.description.type {
+      guard let access = realm.access(of: type(of: object)) else {
+        stopAtForeignClass(type(of: object).className())
+      }
+      stopAtWrongClass(access.stored.name, target)
+    }
+  }
+
+  /// The same for the elements of a list, if they are objects.
+  func check<Element>(_ elements: [Element], areOf target: ClassAccess?) {
+    guard let target, Element.self is ObjectBase.Type else { return }
+    // Their type was looked at once for all of them.
+    for element in elements {
+      check(unsafeDowncast(element as AnyObject, to: ObjectBase.self), isOf: target)
+    }
+  }
+
+  func stopAtWrongClass(_ name: String, _ target: ClassAccess) -> Never {
+    fatalError("Can't set object of type '\(name)' to property of type '\(target.stored.name)'")
+  }
+
   /// The key of `object`, which is added without an update policy if it is unmanaged.
   func adoptPlainly(_ object: ObjectBase) -> Int64 {
     policy = .error

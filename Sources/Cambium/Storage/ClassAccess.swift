@@ -91,6 +91,11 @@ final class ClassAccess {
     targets = description.properties.map { $0.property.objectClassName.flatMap(find) }
   }
 
+  /// The class that a property links to; nil when it is no link.
+  func target(_ propertyIndex: Int) -> ClassAccess? {
+    targets[propertyIndex].map { realm.classes[$0] }
+  }
+
   /// The head that accessors hold for a property.
   func head(_ propertyIndex: Int) -> PersistedHead { slots[propertyIndex].head }
 

@@ -8,6 +8,10 @@ public final class RowWriter {
   unowned(unsafe) let realm: RealmInstance
   /// Where the next cell goes.
   @exclusivity(unchecked) var position = 0
+  /// The class whose row it is, while one with links is gathered; its session keeps it.
+  @exclusivity(unchecked) unowned(unsafe) var access: ClassAccess?
+  /// Which property of that class the next cell is of.
+  @exclusivity(unchecked) var property = 0
   /// The cells gathered so far, in the order of the table's columns.
   @exclusivity(unchecked) private(set) var cells: [ColumnValue] = []
   /// The targets of lists of links, with the position of the list's cell.
@@ -32,6 +36,9 @@ public final class RowWriter {
     for chunk in fullChunks { chunk.deallocate() }
     if !fullChunks.isEmpty { fullChunks = [] }
   }
+
+  /// The class that the current property links to.
+  var target: ClassAccess? { access?.target(property) }
 
   /// Sets the cell at the current position.
   public func append(_ cell: ColumnValue) {

@@ -130,8 +130,10 @@ extension WriteSession {
     let storage = object.storage
     let properties = access.description.properties
     row.begin(editor.defaults)
+    row.access = access
     for index in properties.indices where editor.positions[index] >= 0 {
       row.position = editor.positions[index]
+      row.property = index
       if let unfit = object.takeUnfitValue(index) {
         unfit.withScalarCell { row.append($0) }
         continue

@@ -287,4 +287,15 @@ import Testing
     #expect(object.date == object.date)
     #expect(SpecValues().objectId != object.objectId)
   }
+
+  @Test func `an object of another class is not in a list`() throws {
+    let realm = try specRealm(specTypes + [SpecTrap.Kennel.self])
+    try realm.write {
+      let kennel = realm.create(SpecTrap.Kennel.self)
+      let puppy = realm.create(SpecPuppy.self)
+      kennel.guests.append(realm.create(SpecDogLike.self))
+      #expect(kennel.guests.index(of: puppy) == nil)
+      #expect(kennel.guests.index(of: kennel.guests[0]) == 0)
+    }
+  }
 }

@@ -63,7 +63,7 @@ extension SpecTrap {
     },
   ]
 
-  private static func migration(
+  static func migration(
     _ name: String, _ message: String, _ body: @escaping @Sendable (Migration) -> Void
   ) -> SpecTrap {
     SpecTrap(name, message) {
