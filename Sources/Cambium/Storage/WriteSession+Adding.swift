@@ -40,13 +40,15 @@ extension WriteSession {
         }
         if let created = creation(of: existing, access, editor) {
           access.bind(object, key: existing, created: created)
+          // The row may have to come yet.
+          object.generation = ObjectBase.queuedGeneration
           queue.append(Adoption(object: object, access: access, isNew: false))
           return existing
         }
       }
       if access.stored.isKeyPrimaryKey, case .int(let value) = cell {
         key = value
-        if isDraining { queuedKeys.insert(QueuedKey(classIndex: access.index, key: value)) }
+        queuedKeys.insert(QueuedKey(classIndex: access.index, key: value))
       } else {
         let generated = try editor.table.generateKey()
         key = generated
@@ -121,7 +123,7 @@ extension WriteSession {
     }
     queue.removeAll(keepingCapacity: true)
     queueStart = 0
-    if !queuedKeys.isEmpty { queuedKeys = [] }
+    if !queuedKeys.isEmpty { queuedKeys.removeAll(keepingCapacity: queuedKeys.count <= 64) }
     isDraining = false
   }
 
@@ -230,6 +232,7 @@ extension WriteSession {
 
   // The object was bound to a row that exists; its own values are still in its storage.
   private func update(_ object: ObjectBase, _ access: ClassAccess) {
+    object.generation = 0
     let partial = partials[ObjectIdentifier(object)]
     for (index, property) in access.description.properties.enumerated() {
       if index == access.stored.primaryKeyIndex || property.property.isComputed { continue }

@@ -109,6 +109,38 @@ import Testing
     #expect(realm.objects(SpecPerson.self).sorted(by: \.id).map(\.name) == ["three", "four"])
   }
 
+  @Test(arguments: [Realm.UpdatePolicy.modified, .all])
+  func `objects of one key become one, wherever they come from`(
+    policy: Realm.UpdatePolicy
+  ) throws {
+    let realm = try specRealm([KeyedNode.self])
+    try realm.write {
+      let itself = realm.create(
+        KeyedNode.self, value: ["id": 1, "next": ["id": 1, "name": "x"]] as [String: Any],
+        update: policy)
+      #expect(itself.name == "x")
+      #expect(itself.next?.isSameObject(as: itself) == true)
+      let twins = [KeyedNode(value: ["id": 2]), KeyedNode(value: ["id": 2, "name": "y"])]
+      realm.create(
+        KeyedNode.self, value: ["id": 3, "nodes": twins] as [String: Any], update: policy)
+    }
+    #expect(realm.objects(KeyedNode.self).sorted(by: \.id).map(\.id) == [1, 2, 3])
+    let owner = try #require(realm.object(ofType: KeyedNode.self, forPrimaryKey: 3))
+    #expect(owner.nodes.map(\.name) == ["y", "y"])
+    #expect(owner.nodes[0].isSameObject(as: owner.nodes[1]))
+  }
+
+  @Test func `an added object of a key that it links to is that one`() throws {
+    let realm = try specRealm([KeyedNode.self])
+    let node = KeyedNode(value: ["id": 1, "next": ["id": 1, "name": "x"]] as [String: Any])
+    let inner = try #require(node.next)
+    try realm.write { realm.add(node, update: .modified) }
+    #expect(realm.objects(KeyedNode.self).count == 1)
+    #expect(inner.isSameObject(as: node))
+    // All properties of what came last are assigned: its own link, which was none, too.
+    #expect(node.name == "x" && node.next == nil)
+  }
+
   @Test func `policies have the documented raw values`() {
     #expect(Realm.UpdatePolicy.error.rawValue == 1)
     #expect(Realm.UpdatePolicy.all.rawValue == 2)

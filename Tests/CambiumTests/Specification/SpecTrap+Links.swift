@@ -58,6 +58,17 @@ extension SpecTrap {
     ) {
       $0.enumerateObjects(ofType: "Human") { old, new in new?.best = old }
     },
+    SpecTrap("appending two objects of one key", "with an existing primary key value '7'.") {
+      let realm = try specRealm([KeyedNode.self])
+      realm.beginWrite()
+      let owner = realm.create(KeyedNode.self, value: ["id": 1])
+      owner.nodes.append(objectsIn: [KeyedNode(value: ["id": 7]), KeyedNode(value: ["id": 7])])
+    },
+    SpecTrap("linking to an object of one's own key", "with an existing primary key value '7'.") {
+      let realm = try specRealm([KeyedNode.self])
+      realm.beginWrite()
+      realm.add(KeyedNode(value: ["id": 7, "next": ["id": 7]]))
+    },
   ]
 
   private static let wrongClass =
@@ -69,4 +80,13 @@ extension SpecTrap {
     realm.beginWrite()
     return (realm, realm.create(Kennel.self))
   }
+}
+
+/// Links to its like, and has an integer as primary key.
+final class KeyedNode: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var name = ""
+  @Persisted var next: KeyedNode?
+  @Persisted var nodes: List<KeyedNode>
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
