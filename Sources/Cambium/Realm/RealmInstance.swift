@@ -18,7 +18,8 @@ public final class RealmInstance {
   /// The layout of tables with which the classes were compared last, and how that came out.
   @exclusivity(unchecked) var comparedLayout: (generation: UInt64, obstacle: RLMError?)
   @exclusivity(unchecked) private(set) var classes: [ClassAccess] = []
-  /// The version that is seen; nil after `invalidate()` until the next access.
+  /// The version that is seen, in a transaction the one it began at; nil after `invalidate()` until the
+  /// next access.
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
   /// The running write transaction.
   @exclusivity(unchecked) private(set) var session: WriteSession?
@@ -192,11 +193,13 @@ public final class RealmInstance {
     try coordinator.database.checkActiveVersions(
       limit: configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) })
     let transaction = try coordinator.database.beginWrite()
-    if transaction.baseVersion != snapshot?.version,
-      let obstacle = try obstacle(in: transaction)
-    {
-      transaction.rollback()
-      return obstacle
+    if transaction.baseVersion != snapshot?.version {
+      if let obstacle = try obstacle(in: transaction) {
+        transaction.rollback()
+        return obstacle
+      }
+      // The writer's lock keeps anyone else from committing meanwhile.
+      snapshot = try coordinator.database.snapshot()
     }
     session = WriteSession(realm: self, transaction: transaction)
     moved()
@@ -211,8 +214,7 @@ public final class RealmInstance {
       self.session = nil
       advance(to: newest)
     } catch {
-      self.session = nil
-      try returnToBase()
+      returnToBase()
       throw error
     }
   }
@@ -220,16 +222,14 @@ public final class RealmInstance {
   func cancelWrite() {
     guard let session else { return }
     session.transaction.rollback()
-    self.session = nil
-    reading { () throws(StoreError) in try returnToBase() }
+    returnToBase()
   }
 
-  // What was there when the transaction began is still the newest version, or newer.
-  private func returnToBase() throws(StoreError) {
+  /// Leaves a transaction that was undone: the version it began at is seen again, whatever others have
+  /// committed since.
+  private func returnToBase() {
+    session = nil
     coordinator.noteCancel()
-    let newest = try coordinator.database.snapshot()
-    // Somebody else may have changed the schema since.
-    if try obstacle(in: newest) == nil { snapshot = newest }
     moved()
   }
 
@@ -298,7 +298,7 @@ public final class RealmInstance {
   /// The frozen instance of the version that is seen; in a transaction of the one before it.
   func freeze() -> RealmInstance {
     if isFrozen { return self }
-    let snapshot = session == nil ? currentSnapshot : baseSnapshot
+    let snapshot = currentSnapshot
     if let known = frozen.value, known.snapshot === snapshot { return known }
     coordinator.retain()
     let instance = RealmInstance(
@@ -306,11 +306,6 @@ public final class RealmInstance {
       classSet: classSet, stored: stored, snapshot: snapshot)
     frozen = WeakInstance(instance)
     return instance
-  }
-
-  // The writer's lock keeps anyone else from committing since.
-  private var baseSnapshot: Snapshot {
-    reading { () throws(StoreError) in try coordinator.database.snapshot() }
   }
 }
 

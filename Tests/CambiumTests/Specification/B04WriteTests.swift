@@ -154,4 +154,51 @@ import Testing
       realm.objects(SpecPerson.self).sorted(by: \.id).map(\.id)
         == (0..<20).filter { $0 % 3 != 0 })
   }
+
+  @Test func `cancelling returns to the version it began at, whatever others commit`() throws {
+    let store = SpyStore(name: UUID().uuidString)
+    let configuration = store.configuration([SpecTextKey.self])
+    let realm = try Realm(configuration: configuration)
+    let texts = realm.objects(SpecTextKey.self)
+    store.afterNextAbort { Self.addText("other", configuration) }
+    realm.beginWrite()
+    realm.create(SpecTextKey.self, value: ["key": "own"])
+    realm.cancelWrite()
+    #expect(texts.isEmpty)
+    #expect(realm.refresh())
+    #expect(texts.map(\.key) == ["other"])
+  }
+
+  @Test func `a commit that fails returns to the version it began at with its own error`() throws {
+    let store = SpyStore(name: UUID().uuidString)
+    let configuration = store.configuration([SpecTextKey.self])
+    let realm = try Realm(configuration: configuration)
+    let texts = realm.objects(SpecTextKey.self)
+    realm.beginWrite()
+    let own = realm.create(SpecTextKey.self, value: ["key": "own"])
+    store.failPublishing(.mediumFull(path: "spy"))
+    store.afterNextAbort {
+      store.failPublishing(nil)
+      Self.addText("other", configuration)
+      store.failPinning(.addressSpaceExhausted(path: "spy", byteCount: 1))
+    }
+    #expect(throws: Realm.Error(.outOfDiskSpace)) { try realm.commitWrite() }
+    #expect(!realm.isInWriteTransaction)
+    #expect(own.isInvalidated)
+    #expect(texts.isEmpty)
+    store.failPinning(nil)
+    #expect(realm.refresh())
+    #expect(texts.map(\.key) == ["other"])
+  }
+
+  private static func addText(_ key: String, _ configuration: Realm.Configuration) {
+    do {
+      try onAnotherThread {
+        let realm = try Realm(configuration: configuration)
+        try realm.write { _ = realm.create(SpecTextKey.self, value: ["key": key]) }
+      }
+    } catch {
+      Issue.record(error)
+    }
+  }
 }
