@@ -16,6 +16,8 @@ final class Coordinator: Sendable {
   private struct State {
     var userCount = 0
     var cancelCount = 0
+    /// The context of the instance that is in a write transaction.
+    var writer: Confinement?
     var instances: [InstanceKey: WeakInstance] = [:]
     var schemas: [ObjectIdentifier: (classes: ClassSet, stored: StoredSchema)] = [:]
   }
@@ -108,6 +110,13 @@ final class Coordinator: Sendable {
 
   /// Counts a cancelled write transaction.
   func noteCancel() { state.withLock { $0.cancelCount += 1 } }
+
+  /// Notes in which context a write transaction runs, nil for none; called by who holds the writer's
+  /// lock.
+  func noteWriter(_ context: Confinement?) { state.withLock { $0.writer = context } }
+
+  /// Whether a write transaction runs in the calling context: waiting for it here would never end.
+  var isWriterHere: Bool { state.withLock { $0.writer }?.isCurrent ?? false }
 
   // MARK: Instances
 

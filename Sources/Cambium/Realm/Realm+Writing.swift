@@ -42,6 +42,12 @@ extension Realm {
     guard instance.session == nil else {
       fatalError("The Realm is already in a write transaction")
     }
+    guard !instance.coordinator.isWriterHere else {
+      fatalError(
+        "The Realm is already in a write transaction, of another instance in the same context, which "
+          + "was opened with other classes or for another queue. Commit or cancel that one first, or "
+          + "make all changes through it.")
+    }
     try instance.beginWrite()
   }
 

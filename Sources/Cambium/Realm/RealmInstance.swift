@@ -73,7 +73,10 @@ public final class RealmInstance {
 
   deinit {
     WeakInstance.leave(number)
-    session?.transaction.rollback()
+    if let session {
+      coordinator.noteWriter(nil)
+      session.transaction.rollback()
+    }
     // What is read goes before the database is closed: a pinned version would keep the file locked.
     (session, snapshot, classes) = (nil, nil, [])
     coordinator.release()
@@ -201,6 +204,7 @@ public final class RealmInstance {
       // The writer's lock keeps anyone else from committing meanwhile.
       snapshot = try coordinator.database.snapshot()
     }
+    coordinator.noteWriter(confinement)
     session = WriteSession(realm: self, transaction: transaction)
     moved()
     return nil
@@ -208,7 +212,8 @@ public final class RealmInstance {
 
   func commitWrite() throws(StoreError) {
     guard let session else { return }
-    defer { self.session = nil }
+    // Before the lock is released: the next writer notes itself.
+    coordinator.noteWriter(nil)
     do throws(StoreError) {
       let newest = try session.commit(configuration.durability)
       self.session = nil
@@ -221,6 +226,7 @@ public final class RealmInstance {
 
   func cancelWrite() {
     guard let session else { return }
+    coordinator.noteWriter(nil)
     session.transaction.rollback()
     returnToBase()
   }

@@ -1,0 +1,29 @@
+import Cambium
+import Dispatch
+import TestSupport
+
+// Several Realms of one file in one context, and Realms that were invalidated.
+extension SpecTrap {
+  static let instances: [SpecTrap] = [
+    SpecTrap("a write within that of another instance", nestedWrite) {
+      let configuration = specConfiguration()
+      var subset = configuration
+      subset.objectTypes = [SpecTextKey.self]
+      let (all, some) = (
+        try Realm(configuration: configuration), try Realm(configuration: subset)
+      )
+      try all.write { try some.write {} }
+    },
+    SpecTrap("a write on a queue within that of its context", nestedWrite) {
+      let configuration = specConfiguration()
+      let queue = DispatchQueue(label: "nested")
+      try queue.sync {
+        let outer = try Realm(configuration: configuration, queue: queue)
+        try outer.write { try Realm(configuration: configuration).write {} }
+      }
+    },
+  ]
+
+  private static let nestedWrite =
+    "The Realm is already in a write transaction, of another instance in the same context"
+}
