@@ -73,6 +73,38 @@ import Testing
     try realm.commitWrite()
   }
 
+  @Test func `what links twice is deleted once`() throws {
+    let realm = try testRealm([Station.self, Line.self])
+    try realm.write {
+      let station = realm.create(Station.self, value: ["id": 1])
+      let line = realm.create(Line.self, value: ["code": "a", "stops": [station, station]])
+      realm.create(Line.self, value: ["code": "b", "stops": [station]])
+      #expect(station.stopping.count == 3)
+      realm.delete(station.stopping)
+      #expect(line.isInvalidated)
+      #expect(station.stopping.isEmpty)
+    }
+    #expect(realm.objects(Line.self).isEmpty)
+  }
+
+  @Test func `a sequence may have several accessors of an object`() throws {
+    let realm = try testRealm([Station.self, Line.self])
+    try realm.write {
+      let stations = (0..<3).map { realm.create(Station.self, value: ["id": $0]) }
+      let twins = Array(realm.objects(Station.self).sorted(by: \.id))
+      realm.delete(stations[0...1] + twins[1...2])
+      #expect(stations.allSatisfy(\.isInvalidated) && twins.allSatisfy(\.isInvalidated))
+      let kept = realm.create(Line.self, value: ["code": "a"])
+      let slice = realm.create(
+        Line.self, value: ["code": "b", "stops": [["id": 7], ["id": 8], ["id": 9]]]
+      ).stops
+      realm.delete(slice[0...1])
+      #expect(slice.map(\.id) == [9])
+      #expect(!kept.isInvalidated)
+    }
+    #expect(realm.objects(Station.self).map(\.id) == [9])
+  }
+
   @Test func `a list is walked once, however many of its objects are deleted`() throws {
     let count = 6000
     var reads: [Int] = []

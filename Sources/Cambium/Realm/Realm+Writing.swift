@@ -148,6 +148,13 @@ extension Realm {
   /// Deletes an object; links to it become nil, lists lose it.
   public func delete(_ object: ObjectBase) {
     let session = writing()
+    requireOwn(object)
+    session.delete(object.key, object.classAccess)
+    object.detach()
+  }
+
+  /// Stops unless `object` is in this Realm.
+  private func requireOwn(_ object: ObjectBase) {
     guard object.isManaged else {
       fatalError("Can only delete an object from the Realm it belongs to.")
     }
@@ -155,15 +162,21 @@ extension Realm {
     guard owner === instance else {
       fatalError("Can only delete an object from the Realm it belongs to.")
     }
-    let access = object.classAccess
-    object.requireRow(access)
-    session.delete(object.key, access)
-    object.detach()
+    object.requireRow(object.classAccess)
   }
 
-  /// Deletes several objects.
+  /// Deletes several objects; one that occurs twice is deleted once.
   public func delete<S: Sequence>(_ objects: S) where S.Iterator.Element: ObjectBase {
-    for object in Array(objects) { delete(object) }
+    let objects = Array(objects)
+    if objects.isEmpty { return }
+    let session = writing()
+    // All are looked at first: a collection may have several accessors of one object.
+    for object in objects { requireOwn(object) }
+    for object in objects {
+      if object.created == ObjectBase.deletedCreation { object.stopAsGone() }
+      session.delete(object.key, object.classAccess)
+      object.detach()
+    }
   }
 
   /// Deletes all objects of a list, and so empties it.

@@ -22,6 +22,11 @@ extension SpecTrap {
         try outer.write { try Realm(configuration: configuration).write {} }
       }
     },
+    SpecTrap("deleting an object twice at once", "Object has been deleted or invalidated.") {
+      let (realm, person) = try ann()
+      realm.beginWrite()
+      realm.delete([person, person])
+    },
   ]
 
   private static let nestedWrite =
