@@ -3,7 +3,7 @@ import Synchronization
 /// The model classes that this program has, each read once.
 enum ClassRegistry {
   private static let descriptions = Mutex<[ObjectIdentifier: ClassDescription]>([:])
-  private static let sets = Mutex<[[ObjectIdentifier]: ClassSet]>([:])
+  private static let sets = Mutex<[Set<ObjectIdentifier>: ClassSet]>([:])
 
   /// The description of `type`; stops at declarations that break a rule.
   static func description(of type: ObjectBase.Type) -> ClassDescription {
@@ -21,9 +21,12 @@ enum ClassRegistry {
   /// The classes of a configuration that names them, or all of the program's.
   static func classes(_ types: [ObjectBase.Type]?) -> ClassSet {
     let types = types ?? discovered()
-    let key = types.map { ObjectIdentifier($0) }
+    // Listed in another order, or twice, they are the same set.
+    let key = Set(types.map { ObjectIdentifier($0) })
     if let known = sets.withLock({ $0[key] }) { return known }
-    let set = ClassSet(types.map { description(of: $0) })
+    var rest = key
+    let set = ClassSet(
+      types.filter { rest.remove(ObjectIdentifier($0)) != nil }.map { description(of: $0) })
     return sets.withLock { sets in
       // Somebody may have been faster; instances are told apart by their set.
       if let known = sets[key] { return known }

@@ -228,4 +228,38 @@ private final class SpecDeclining: SpecDogLike {
     #expect(SpecPerson._realmObjectName() == nil)
     #expect(SpecPerson.propertiesMapping().isEmpty)
   }
+
+  @Test func `a class may be listed twice, and in any order`() throws {
+    var configuration = specConfiguration([SpecTextKey.self, SpecSmallKey.self, SpecTextKey.self])
+    let realm = try Realm(configuration: configuration)
+    try realm.write { _ = realm.create(SpecTextKey.self, value: ["key": "a"]) }
+    #expect(realm.schema.objectSchema.map(\.className) == ["SpecSmallKey", "SpecTextKey"])
+    configuration.objectTypes = [SpecSmallKey.self, SpecTextKey.self]
+    #expect(try Realm(configuration: configuration) == realm)
+  }
+
+  @Test func `of two classes of one name the listed one is used`() throws {
+    let configuration = specConfiguration([OneName.Spoon.self])
+    let realm = try Realm(configuration: configuration)
+    let spoon = try realm.write { realm.create(OneName.Spoon.self, value: ["size": 3]) }
+    #expect(realm.objects(OneName.Spoon.self).where { $0.size == 3 }.count == 1)
+    #expect(spoon.freeze().thaw()?.size == 3)
+    let reference = ThreadSafeReference(to: spoon)
+    let size = try onAnotherThread {
+      try Realm(configuration: configuration).resolve(reference)?.size
+    }
+    #expect(size == 3)
+    let other = try Realm(configuration: specConfiguration([SameName.Spoon.self]))
+    try other.write { _ = other.create(SameName.Spoon.self, value: ["metal": "tin"]) }
+    #expect(other.objects(SameName.Spoon.self).first?.metal == "tin")
+  }
+}
+
+/// Classes that are called alike.
+private enum OneName {
+  final class Spoon: MigratedObject { @Persisted var size = 0 }
+}
+
+private enum SameName {
+  final class Spoon: MigratedObject { @Persisted var metal = "" }
 }
