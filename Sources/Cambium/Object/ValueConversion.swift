@@ -65,16 +65,17 @@ public final class ValueConversion {
     return isCopying ? newObject(object) : object
   }
 
-  /// A new unmanaged object with the properties that `value` gives.
-  func newObject<T: ObjectBase>(_ value: Any) -> T {
+  /// A new unmanaged object of the class `type`, which may be one below `T`, with the properties that
+  /// `value` gives.
+  func newObject<T: ObjectBase>(_ value: Any, as type: T.Type = T.self) -> T {
     if let source = value as? ObjectBase {
       if let copy = copies[Source(object: source)] as? T { return copy }
-      let object = T()
+      let object = type.init()
       copies[Source(object: source)] = object
       assign(source, to: object)
       return object
     }
-    let object = T()
+    let object = type.init()
     assign(value, to: object)
     return object
   }

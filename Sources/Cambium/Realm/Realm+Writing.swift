@@ -118,7 +118,7 @@ extension Realm {
     guard instance.access(of: type) != nil else { session.stopAtForeignClass(type.className()) }
     checkPolicy(update, type)
     let conversion = ValueConversion(realm: instance, isCopying: true)
-    let object: T = conversion.newObject(value)
+    let object = conversion.newObject(value, as: type)
     session.partials = conversion.partials
     session.add(object, update)
     session.partials = [:]

@@ -288,6 +288,24 @@ import Testing
     #expect(SpecValues().objectId != object.objectId)
   }
 
+  @Test func `a class that is known at run time alone makes its own objects`() throws {
+    let realm = try specRealm()
+    let type: Object.Type = SpecTextKey.self
+    let object = try realm.write {
+      realm.create(type, value: ["key": "a", "value": 4] as [String: Any])
+    }
+    #expect((object as? SpecTextKey)?.value == 4)
+    let copy = try realm.write {
+      realm.create(Swift.type(of: object as Object), value: object, update: .modified)
+    }
+    #expect(copy.isSameObject(as: object))
+    #expect(realm.objects(SpecTextKey.self).count == 1)
+    let puppy: SpecDogLike = SpecPuppy()
+    try realm.write { _ = realm.create(Swift.type(of: puppy), value: puppy) }
+    #expect(realm.objects(SpecPuppy.self).count == 1)
+    #expect(realm.objects(SpecDogLike.self).isEmpty)
+  }
+
   @Test func `an object of another class is not in a list`() throws {
     let realm = try specRealm(specTypes + [SpecTrap.Kennel.self])
     try realm.write {
