@@ -43,8 +43,9 @@ extension Persisted: PersistedWrapper {
   static func describe(_ storage: UnsafeMutableRawPointer, _ property: inout Property) {
     Value.describeProperty(&property)
     let wrapper = bound(storage)
-    property.isIndexed = wrapper.pointee.head.flags & PersistedHead.indexed != 0
     property.isPrimaryKey = wrapper.pointee.head.flags & PersistedHead.primaryKey != 0
+    property.isIndexed =
+      property.isPrimaryKey || wrapper.pointee.head.flags & PersistedHead.indexed != 0
     if let linking = wrapper.pointee.value as? any LinkingObjectsProtocol {
       property.originPropertyName = linking.originPropertyName
     }

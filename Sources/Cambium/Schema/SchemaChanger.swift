@@ -125,7 +125,7 @@ struct SchemaChanger {
     let id = try table.addColumn(
       name: property.columnName, type: property.columnType, isNullable: property.isColumnNullable,
       attributes: StoredProperty(property).attributes)
-    if property.isIndexed { try buildIndex(description, index, id, table) }
+    if StoredProperty(property).isIndexed { try buildIndex(description, index, id, table) }
     return id
   }
 
@@ -163,7 +163,7 @@ struct SchemaChanger {
     }
     try dropIndex(description, column.id)
     try table.removeColumn(column.id)
-    if property.isIndexed { try buildIndex(description, index, id, table) }
+    if StoredProperty(property).isIndexed { try buildIndex(description, index, id, table) }
   }
 
   private func dropBacklinks(

@@ -6,7 +6,8 @@ import CambiumCore
 ///     | role | type | flags | class name in UTF-8 …
 ///
 /// `role` is 0 for a property and 1 for the hidden column with the objects' creation, which has no
-/// further bytes that matter. Flags: 1 list, 2 set, 4 map, 8 optional, 16 indexed, 32 primary key.
+/// further bytes that matter. Flags: 1 list, 2 set, 4 map, 8 optional, 16 indexed, 32 primary key. A
+/// primary key is not said to be indexed: whether it has an index follows from its type.
 package struct StoredProperty: Hashable, Sendable {
   package var type: PropertyType
   package var isArray = false
@@ -28,7 +29,7 @@ package struct StoredProperty: Hashable, Sendable {
     isSet = property.isSet
     isMap = property.isMap
     isOptional = property.isOptional
-    isIndexed = property.isIndexed
+    isIndexed = property.isIndexed && !property.isPrimaryKey
     isPrimaryKey = property.isPrimaryKey
     objectClassName = property.objectClassName
   }
@@ -73,7 +74,7 @@ package struct StoredProperty: Hashable, Sendable {
     property.isSet = isSet
     property.isMap = isMap
     property.isOptional = isOptional
-    property.isIndexed = isIndexed
+    property.isIndexed = isIndexed || isPrimaryKey
     property.isPrimaryKey = isPrimaryKey
     property.objectClassName = objectClassName
     return property

@@ -253,6 +253,14 @@ private final class SpecDeclining: SpecDogLike {
     try other.write { _ = other.create(SameName.Spoon.self, value: ["metal": "tin"]) }
     #expect(other.objects(SameName.Spoon.self).first?.metal == "tin")
   }
+
+  @Test func `a primary key is indexed`() throws {
+    let schema = try specRealm().schema
+    #expect(schema["SpecPerson"]?.primaryKeyProperty?.isIndexed == true)
+    #expect(schema["SpecTextKey"]?.primaryKeyProperty?.isIndexed == true)
+    #expect(schema["SpecIdKey"]?["tag"]?.isIndexed == true)
+    #expect(schema["SpecPerson"]?["name"]?.isIndexed == false)
+  }
 }
 
 /// Classes that are called alike.
