@@ -59,10 +59,10 @@ final class ListState {
     guard !realm.isFrozen else {
       fatalError("Attempting to modify a frozen object - call thaw on the Object instance first.")
     }
+    requireOwner()
     guard let session = realm.session else {
       fatalError("Cannot modify List outside of a write transaction.")
     }
-    requireOwner()
     return session
   }
 

@@ -53,12 +53,12 @@ extension ObjectBase {
       fatalError(
         "Attempting to modify a frozen object - call thaw on the Object instance first.")
     }
+    requireRow(access)
     guard let session = realm.session else {
       fatalError(
         "Attempting to modify object outside of a write transaction - call beginWriteTransaction "
           + "on an RLMRealm instance first.")
     }
-    requireRow(access)
     return (access, session)
   }
 

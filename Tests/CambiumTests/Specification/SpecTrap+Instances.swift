@@ -22,6 +22,26 @@ extension SpecTrap {
         try outer.write { try Realm(configuration: configuration).write {} }
       }
     },
+    SpecTrap("changing an object after invalidation", "Object has been deleted or invalidated.") {
+      let (realm, person) = try ann()
+      realm.invalidate()
+      person.name = "x"
+    },
+    SpecTrap(
+      "changing a deleted object outside of a transaction",
+      "Object has been deleted or invalidated."
+    ) {
+      let (realm, person) = try ann()
+      let twin = realm.objects(SpecPerson.self)[0]
+      try realm.write { realm.delete(person) }
+      twin.name = "x"
+    },
+    SpecTrap("changing a list after invalidation", "List is no longer valid.") {
+      let (realm, person) = try ann()
+      let nicknames = person.nicknames
+      realm.invalidate()
+      nicknames.append("x")
+    },
     SpecTrap("deleting an object twice at once", "Object has been deleted or invalidated.") {
       let (realm, person) = try ann()
       realm.beginWrite()
