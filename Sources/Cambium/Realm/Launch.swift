@@ -69,9 +69,10 @@ struct Launch {
         atPath: seed.resolvingSymlinksInPath().path, toPath: draft)
     } catch {
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-      guard FileManager.default.fileExists(atPath: folder) else {
-        throw .parentNotFound(path: path)
-      }
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
+        isFolder.boolValue
+      else { throw .parentNotFound(path: path) }
       if (error as? CocoaError)?.code == .fileWriteOutOfSpace { throw .mediumFull(path: path) }
       throw .permissionDenied(path: path, operation: "create")
     }

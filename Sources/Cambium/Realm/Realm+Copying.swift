@@ -120,7 +120,16 @@ enum StoredSchemaVersion {
       defer { coordinator.release() }
       return try SchemaComparison.version(try coordinator.database.snapshot())
     }
-    let codec = try configuration.makeCodec()
+    let codec: (any PageCodec)?
+    do throws(StoreError) {
+      codec = try configuration.makeCodec()
+    } catch {
+      // A file that is not there needs no codec, and says more.
+      guard FileManager.default.fileExists(atPath: configuration.path) else {
+        throw .notFound(path: configuration.path)
+      }
+      throw error
+    }
     let store = try configuration.chosenStore.open(
       Realm.StoreRequest(path: configuration.path, isReadOnly: true, codec: codec))
     do throws(StoreError) {

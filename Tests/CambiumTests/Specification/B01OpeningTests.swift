@@ -258,4 +258,45 @@ import Testing
       error?.localizedDescription.contains(
         "Provided schema version 2 is less than last set version 4.") == true)
   }
+
+  @Test func `a path through a file is a missing folder`() throws {
+    let folder = try TemporaryFolder()
+    let seed = SampledStore.plain.configuration(folder.file("seed.realm"), specTypes)
+    do { _ = try Realm(configuration: seed) }
+    for store in SampledStore.all where store.isPersistent {
+      var configuration = store.configuration(folder.file("seed.realm/behind.realm"), specTypes)
+      var codes = [Realm.Error.Code?]()
+      for seedPath in [nil, seed.fileURL] {
+        configuration.seedFilePath = seedPath
+        let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+        codes.append(error?.code)
+        #expect(error?.localizedDescription.contains("parent path is not a directory") == true)
+      }
+      #expect(codes == [.fileNotFound, .fileNotFound], "\(store)")
+      configuration.seedFilePath = nil
+      configuration.readOnly = true
+      let reading = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+      #expect(reading?.code == .fileNotFound, "\(store)")
+    }
+  }
+
+  @Test func `a schema version needs a file`() throws {
+    let folder = try TemporaryFolder()
+    try Data("text".utf8).write(to: URL(fileURLWithPath: folder.file("plain")))
+    for path in ["missing.realm", "no/folder.realm", "plain/behind.realm"] {
+      for key in [nil, Data(repeating: 1, count: 64)] {
+        let error = #expect(throws: Realm.Error.self, "\(path)") {
+          try schemaVersionAtURL(URL(fileURLWithPath: folder.file(path)), encryptionKey: key)
+        }
+        #expect(error?.code == .fileNotFound, "\(path)")
+      }
+      for store in SampledStore.all where store.isPersistent {
+        let configuration = store.configuration(folder.file(path), [])
+        let error = #expect(throws: Realm.Error.self) {
+          try Realm.schemaVersion(for: configuration)
+        }
+        #expect(error?.code == .fileNotFound, "\(path) \(store)")
+      }
+    }
+  }
 }
