@@ -284,7 +284,7 @@ private final class Home {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [path = folder.file("a.realm") as String] in
-      let realm = try ForeignChange.open(path, HomeModels.types)
+      let realm = try ForeignChange.open(path, HomeModels.types, deletes: true)
       _ = try ForeignChange.open(path, [ForeignModels.Retyped.Hound.self], deletes: true)
       #expect(!realm.refresh() && realm.isEmpty)
       realm.invalidate()

@@ -57,6 +57,7 @@ extension Realm {
     package var databaseOptions = DatabaseOptions()
 
     /// A configuration with the given choices and defaults for the rest.
+    @preconcurrency
     public init(
       fileURL: URL? = Realm.Configuration.defaultFileURL, inMemoryIdentifier: String? = nil,
       encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,

@@ -63,6 +63,8 @@ extension RealmInstance {
       difference = "inMemory settings"
     } else if configuration.encryptionKey != first.encryptionKey {
       difference = "encryption key"
+    } else if configuration.deleteRealmIfMigrationNeeded != first.deleteRealmIfMigrationNeeded {
+      difference = "schema mode"
     } else if configuration.schemaVersion != first.schemaVersion {
       difference = "schema version"
     } else {

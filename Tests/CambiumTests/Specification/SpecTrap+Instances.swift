@@ -22,6 +22,13 @@ extension SpecTrap {
         try outer.write { try Realm(configuration: configuration).write {} }
       }
     },
+    SpecTrap("the same context with another schema mode", "opened with different schema mode") {
+      var configuration = specConfiguration()
+      let realm = try Realm(configuration: configuration)
+      configuration.deleteRealmIfMigrationNeeded = true
+      _ = try Realm(configuration: configuration)
+      _ = realm.isEmpty
+    },
     SpecTrap("changing an object after invalidation", "Object has been deleted or invalidated.") {
       let (realm, person) = try ann()
       realm.invalidate()
