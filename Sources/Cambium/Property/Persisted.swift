@@ -157,8 +157,10 @@ extension Persisted: OptionalCodingWrapper where Value: ExpressibleByNilLiteral 
 
 extension Persisted: Decodable where Value: Decodable {
   /// Decodes the property of an unmanaged object.
+  ///
+  /// Through a container: only there do a coder's strategies, such as those for dates, apply.
   public init(from decoder: any Decoder) throws {
-    self.init(wrappedValue: try Value(from: decoder))
+    self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
   }
 }
 
@@ -176,7 +178,8 @@ extension Persisted: Encodable where Value: Encodable {
             + "synthesis. You must explicitly define encode(to:) on your model class to support "
             + "managed Realm objects."))
     }
-    try (value ?? Value.defaultPersistedValue()).encode(to: encoder)
+    var container = encoder.singleValueContainer()
+    try container.encode(value ?? Value.defaultPersistedValue())
   }
 }
 
