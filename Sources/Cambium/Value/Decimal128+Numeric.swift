@@ -47,10 +47,9 @@ extension Decimal128: Numeric, ExpressibleByFloatLiteral, ExpressibleByStringLit
   public static func /= (lhs: inout Decimal128, rhs: Decimal128) { lhs = lhs / rhs }
 
   /// The number with the opposite sign.
-  public static prefix func - (operand: Decimal128) -> Decimal128 { operand.negate() }
-
-  /// Returns the number with the opposite sign; the receiver, being immutable, keeps its own.
-  public func negate() -> Decimal128 { Decimal128(bits: bits.negated) }
+  public static prefix func - (operand: Decimal128) -> Decimal128 {
+    Decimal128(bits: operand.bits.negated)
+  }
 
   /// What must be added to get `other`.
   public func distance(to other: Decimal128) -> Decimal128 { other - self }

@@ -1,16 +1,29 @@
 import Foundation
+import Synchronization
 
 /// A decimal floating-point number of IEEE 754-2008 with 34 digits.
 ///
 /// Sums, differences, products and quotients are exact up to one rounding (half to even). Equality
-/// is by value (`1.0 == 1`), NaN equals itself and orders below every number. Instances never
-/// change and may be used from any thread.
+/// is by value (`1.0 == 1`), NaN equals itself and orders below every number. Instances may be
+/// used from any thread; only ``negate()`` changes one.
 public final class Decimal128: Sendable {
-  /// The stored form.
-  package let bits: DecimalBits
+  private let low: UInt64
+  // The half with the sign, which may change.
+  private let high: Atomic<UInt64>
 
   /// Takes a stored form.
-  package init(bits: DecimalBits) { self.bits = bits }
+  package init(bits: DecimalBits) {
+    low = bits.low
+    high = Atomic(bits.high)
+  }
+
+  /// The stored form.
+  package var bits: DecimalBits { DecimalBits(low: low, high: high.load(ordering: .relaxed)) }
+
+  /// Changes the number's sign, in this very instance.
+  ///
+  /// A managed property gives a new instance at each reading: to change it, assign it.
+  public func negate() { high.bitwiseXor(DecimalBits.signBit, ordering: .relaxed) }
 
   /// The number zero.
   public convenience init() { self.init(bits: .zero) }
@@ -53,10 +66,10 @@ public final class Decimal128: Sendable {
     self.init(bits: bits)
   }
 
-  /// The smallest number, −9.999999999999999999999999999999999E+6144.
+  /// The smallest number, −9.999999999999999999999999999999999E6144.
   public static var min: Decimal128 { Decimal128(bits: largest.negated) }
 
-  /// The largest number, 9.999999999999999999999999999999999E+6144.
+  /// The largest number, 9.999999999999999999999999999999999E6144.
   public static var max: Decimal128 { Decimal128(bits: largest) }
 
   private static var largest: DecimalBits {
@@ -90,6 +103,6 @@ extension Decimal128: Comparable, Hashable, CustomStringConvertible {
 
   /// The number as text without trailing zeros in its fraction.
   ///
-  /// Numbers with a positive exponent or below 10⁻⁶ use scientific notation (`1E+3`).
+  /// Numbers with a positive exponent or below 10⁻⁶ use scientific notation (`1E3`).
   public var stringValue: String { bits.text }
 }

@@ -111,6 +111,6 @@ extension DecimalBits {
     var fraction = digits.dropFirst()
     while fraction.last == "0" { fraction.removeLast() }
     let mantissa = String(digits.prefix(1)) + (fraction.isEmpty ? "" : "." + fraction)
-    return sign + mantissa + "E" + (leading < 0 ? "-" : "+") + String(abs(leading))
+    return sign + mantissa + "E" + String(leading)
   }
 }

@@ -66,10 +66,12 @@
     Int(high >> (isLargeForm ? 47 : 49) & 0x3FFF) - Self.bias
   }
 
+  /// The bit of `high` that a negative number has.
+  static let signBit: UInt64 = 1 << 63
   /// The same number with the opposite sign.
-  var negated: DecimalBits { DecimalBits(low: low, high: high ^ 1 << 63) }
+  var negated: DecimalBits { DecimalBits(low: low, high: high ^ Self.signBit) }
   /// The same number without its sign.
-  var magnitude: DecimalBits { DecimalBits(low: low, high: high & ~(1 << 63)) }
+  var magnitude: DecimalBits { DecimalBits(low: low, high: high & ~Self.signBit) }
 }
 
 /// The powers of ten that fit 128 bits, and how many digits a number has.

@@ -48,19 +48,19 @@ struct Decimal128Tests {
   }
 
   @Test(arguments: [
-    ("1", "1"), ("1.0", "1"), ("1.50", "1.5"), ("-0.00", "-0"), ("100", "100"), ("1E3", "1E+3"),
-    ("1.25e10", "1.25E+10"), ("0.000001", "0.000001"), ("0.0000001", "1E-7"), ("1e-7000", "0"),
+    ("1", "1"), ("1.0", "1"), ("1.50", "1.5"), ("-0.00", "-0"), ("100", "100"), ("1E3", "1E3"),
+    ("1.25e10", "1.25E10"), ("0.000001", "0.000001"), ("0.0000001", "1E-7"), ("1e-7000", "0"),
     ("1e7000", "Inf"), ("-1e7000", "-Inf"), ("inf", "Inf"), ("-Infinity", "-Inf"), ("nAn", "NaN"),
     ("apple", "NaN"), ("", "NaN"), ("1e", "NaN"), ("1.2.3", "NaN"), (".5", "0.5"), ("5.", "5"),
-    ("12345678901234567890123456789012345", "1.234567890123456789012345678901234E+34"),
-    ("12345678901234567890123456789012355", "1.234567890123456789012345678901236E+34"),
+    ("12345678901234567890123456789012345", "1.234567890123456789012345678901234E34"),
+    ("12345678901234567890123456789012355", "1.234567890123456789012345678901236E34"),
     (
       "123456789012345678901234567890123450000000000000001",
-      "1.234567890123456789012345678901235E+50"
+      "1.234567890123456789012345678901235E50"
     ),
-    ("9999999999999999999999999999999999.5", "1E+34"),
+    ("9999999999999999999999999999999999.5", "1E34"),
     ("1E-6176", "1E-6176"), ("4.9E-6177", "0"), ("5E-6177", "0"), ("5.1E-6177", "1E-6176"),
-    ("9.5E-6176", "1E-6175"), ("1E6144", "1E+6144"),
+    ("9.5E-6176", "1E-6175"), ("1E6144", "1E6144"),
   ])
   func `text is read and printed`(text: String, printed: String) throws {
     #expect(try Decimal128(string: text).stringValue == printed)
@@ -120,8 +120,17 @@ struct Decimal128Tests {
     #expect(Decimal128("1E400").doubleValue == .infinity)
     #expect((0.1 as Decimal128).doubleValue == 0.1)
     #expect((1.25 as Decimal128).decimalValue == Decimal(string: "1.25"))
-    #expect((-5 as Decimal128).magnitude == 5 && (5 as Decimal128).negate() == -5)
+    #expect((-5 as Decimal128).magnitude == 5)
     #expect((3 as Decimal128).distance(to: 5) == 2 && (3 as Decimal128).advanced(by: 2) == 5)
+  }
+
+  @Test func `negating changes the number itself, the minus sign makes another`() {
+    let number: Decimal128 = 2.5
+    let other = -number
+    number.negate()
+    #expect(number == -2.5 && number == other)
+    number.negate()
+    #expect(number == 2.5 && other == -2.5)
   }
 
   @Test func `coding goes through text and accepts numbers`() throws {
