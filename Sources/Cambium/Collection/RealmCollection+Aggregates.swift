@@ -155,7 +155,7 @@ enum PlainAggregate {
     var fold = PlainFold(operation, type)
     for element in elements {
       if let object = element as? ObjectBase {
-        fold.add(object.value(forKey: name))
+        fold.add(object.dynamicValue(name))
       } else {
         fold.add(Element.dynamicElement(element))
       }

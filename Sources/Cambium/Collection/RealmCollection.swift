@@ -51,7 +51,7 @@ extension RealmCollection {
   public func value(forKeyPath keyPath: String) -> Any? {
     map { element -> Any? in
       if let object = element as? ObjectBase { return object.value(forKeyPath: keyPath) }
-      return keyPath == "self" ? Element.dynamicElement(element) : nil
+      return keyPath == "self" ? NSNumber.boxing(Element.dynamicElement(element)) : nil
     } as [Any?]
   }
 

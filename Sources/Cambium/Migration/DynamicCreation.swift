@@ -7,7 +7,7 @@ struct DynamicCreation {
 
   /// A new object of `access` with the properties that `value` gives, and defaults for the rest.
   func object(of access: ClassAccess, _ value: Any) -> DynamicObject {
-    let values = completed(given(value, access), access)
+    let values = values(value, access)
     let session = migration.session
     var primaryKey: (key: Int64?, cell: ColumnValue)?
     let writer = RowWriter(realm: migration.new)
@@ -28,58 +28,23 @@ struct DynamicCreation {
     return object
   }
 
-  /// The values that are given by property; nil for those that are not.
-  private func given(_ value: Any, _ access: ClassAccess) -> [Any??] {
-    let properties = access.description.properties
-    switch flattened(value) {
-    case nil: fatalError("Must provide a non-nil value.")
-    case let values as [String: Any]: return properties.map { values[$0.property.name].map { $0 } }
-    case let source as ObjectBase:
-      let description = source.classDescription
-      return properties.map { property in
-        if property.property.isComputed { return nil }
-        guard let index = description.propertyIndex(property.property.name) else {
-          fatalError(
-            "Invalid value '\(source)' to initialize object of type '\(access.stored.name)': missing "
-              + "key '\(property.property.name)'")
-        }
-        return .some(source.value(at: index))
-      }
-    case let values as [Any]:
-      let count = properties.count { !$0.property.isComputed }
-      guard values.count <= count else {
-        fatalError(
-          "Invalid array input: more values (\(values.count)) than properties (\(count)).")
-      }
-      var rest = values[...]
-      return properties.map { $0.property.isComputed ? nil : rest.popFirst().map { .some($0) } }
-    case let other?:
-      fatalError(
-        "Invalid value '\(other)' to initialize object of type '\(access.stored.name)': it is neither "
-          + "a dictionary, an array nor an object")
+  /// The values that are given by property, and the class's defaults where none is.
+  private func values(_ value: Any, _ access: ClassAccess) -> [Any?] {
+    var values = [Any?](repeating: nil, count: access.description.properties.count)
+    var isGiven = values.map { _ in false }
+    InitialValue(value, for: access.description).forEachProperty(of: access.description) {
+      values[$0] = $1
+      isGiven[$0] = true
     }
-  }
-
-  /// The same with the class's defaults where nothing is given.
-  private func completed(_ given: [Any??], _ access: ClassAccess) -> [Any?] {
-    if !given.contains(where: { $0 == nil }) { return given.map { flattened($0 as Any) } }
-    guard let place = migration.declared.index(named: access.stored.name) else {
-      return given.map { flattened($0 as Any) }
-    }
+    guard isGiven.contains(false), let place = migration.declared.index(named: access.stored.name)
+    else { return values }
     let description = migration.declared.descriptions[place]
     let sample = Sampling.instance(of: description.type)
-    return given.enumerated().map { index, value in
-      if let value { return flattened(value as Any) }
-      if description.properties[index].property.isComputed { return nil }
-      return stored(description.properties[index].dynamicValue(of: sample))
+    for (index, property) in description.properties.enumerated()
+    where !isGiven[index] && !property.property.isComputed {
+      values[index] = property.dynamicValue(of: sample)
     }
-  }
-
-  // Enumerations as what they are stored as.
-  private func stored(_ value: Any?) -> Any? {
-    guard let raw = value as? any RawRepresentable else { return value }
-    func rawValue(_ value: some RawRepresentable) -> Any { value.rawValue }
-    return rawValue(raw)
+    return values
   }
 
   private func primaryKeyCell(

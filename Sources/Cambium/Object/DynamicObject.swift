@@ -7,8 +7,8 @@ import Foundation
 /// object.fullName = "\(first) \(last)"
 /// ```
 ///
-/// Integers of every width are `Int`, enumerations their raw values, links ``DynamicObject``, lists of
-/// links `List<DynamicObject>`. There are no unmanaged ones.
+/// Numbers are `NSNumber`, which casts to every type that holds them, enumerations their raw values,
+/// links ``DynamicObject``, lists of links `List<DynamicObject>`. There are no unmanaged ones.
 @dynamicMemberLookup public final class DynamicObject: Object {
   /// The property with that name, nil for null; stops when there is none.
   public subscript(dynamicMember member: String) -> Any? {

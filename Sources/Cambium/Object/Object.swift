@@ -1,3 +1,5 @@
+import Foundation
+
 /// The base class of models.
 ///
 /// ```swift
@@ -44,20 +46,12 @@ extension ObjectBase {
       ?? ClassRegistry.description(of: type(of: self)).objectSchema
   }
 
-  /// The property with that name, nil for null.
-  ///
-  /// Dotted names are not followed; see `value(forKeyPath:)`. Stops when there is no such property.
-  public final subscript(key: String) -> Any? {
-    get { dynamicValue(key) }
-    set { setDynamicValue(newValue, key) }
-  }
-
-  /// The property with that name, nil for null.
-  public final func value(forKey key: String) -> Any? { dynamicValue(key) }
+  /// The property with that name, nil for null, as `object[key]` has it.
+  public final func value(forKey key: String) -> Any? { NSNumber.boxing(dynamicValue(key)) }
 
   /// The property at the end of a dotted path; nil when a link on it is.
   public final func value(forKeyPath keyPath: String) -> Any? {
-    guard let dot = keyPath.firstIndex(of: ".") else { return dynamicValue(keyPath) }
+    guard let dot = keyPath.firstIndex(of: ".") else { return value(forKey: keyPath) }
     let rest = String(keyPath[keyPath.index(after: dot)...])
     switch dynamicValue(String(keyPath[..<dot])) {
     case let object as ObjectBase: return object.value(forKeyPath: rest)

@@ -1,5 +1,6 @@
 import CPlatform
 import CambiumCore
+import Foundation
 
 /// The root of all model classes.
 ///
@@ -56,6 +57,19 @@ open class ObjectBase {
 
   /// Column names of properties that differ from their Swift names; none unless overridden.
   open class func propertiesMapping() -> [String: String] { [:] }
+
+  /// The property with that name, nil for null.
+  ///
+  /// Numbers and truth values come as `NSNumber`, which casts to every type that holds the value:
+  /// `object["age"] as? Int` serves integer properties of all widths. An enumeration is its raw value.
+  /// Assigned may be whatever the typed property takes, boxed or not, a case or its raw value.
+  ///
+  /// Dotted names are not followed; see `value(forKeyPath:)`. Stops when there is no such property,
+  /// or the value is of a wrong type.
+  open subscript(key: String) -> Any? {
+    get { NSNumber.boxing(dynamicValue(key)) }
+    set { setDynamicValue(newValue, key) }
+  }
 
   /// The object's properties, one per line.
   open var description: String { ObjectDescription.text(of: self) }

@@ -38,9 +38,7 @@ public final class ValueConversion {
 
   /// The object that a link is to hold; nil when `value` makes none.
   func linkedObject<T: ObjectBase>(_ value: Any) -> T? {
-    if let object = value as? T, type(of: object) == T.self || !isConvertible(object) {
-      return keptOrCopied(object)
-    }
+    if let object = value as? T, type(of: object) == T.self { return keptOrCopied(object) }
     // What a migration is given instead of an object was made one before.
     if T.self == DynamicObject.self { return nil }
     switch value {
@@ -48,8 +46,6 @@ public final class ValueConversion {
     default: return nil
     }
   }
-
-  private func isConvertible(_ object: ObjectBase) -> Bool { type(of: object) != ObjectBase.self }
 
   private func keptOrCopied<T: ObjectBase>(_ object: T) -> T {
     if object.isGone {
@@ -83,72 +79,16 @@ public final class ValueConversion {
   /// Assigns the properties that `value` gives to an unmanaged object.
   func assign(_ value: Any, to object: ObjectBase) {
     let description = ClassRegistry.description(of: type(of: object))
-    switch flattened(value) {
-    case nil: fatalError("Must provide a non-nil value.")
-    case let values as [String: Any]: assign(values, to: object, description)
-    case let source as ObjectBase: assign(source, to: object, description)
-    case let values as [Any]: assign(values, to: object, description)
-    case let other?:
-      fatalError(
-        "Invalid value '\(other)' to initialize object of type '\(description.name)': it is neither "
-          + "a dictionary, an array nor an object")
-    }
-  }
-
-  private func assign(
-    _ values: [String: Any], to object: ObjectBase, _ description: ClassDescription
-  ) {
+    let initial = InitialValue(value, for: description)
     var given: Set<Int> = []
-    for (index, property) in description.properties.enumerated() {
-      guard !property.property.isComputed, let value = values[property.property.name] else {
-        continue
+    let isPartial = if case .dictionary = initial { true } else { false }
+    initial.forEachProperty(of: description) { index, value in
+      if isPartial { given.insert(index) }
+      if !description.properties[index].setDynamicValue(value, of: object, self) {
+        description.stopAtInvalidValue(value, index)
       }
-      given.insert(index)
-      set(value, of: object, property, description)
     }
-    partials[ObjectIdentifier(object)] = given
-  }
-
-  private func assign(
-    _ values: [Any], to object: ObjectBase, _ description: ClassDescription
-  ) {
-    let properties = description.properties.filter { !$0.property.isComputed }
-    guard values.count <= properties.count else {
-      fatalError(
-        "Invalid array input: more values (\(values.count)) than properties (\(properties.count)).")
-    }
-    for (value, property) in zip(values, properties) {
-      set(value, of: object, property, description)
-    }
-  }
-
-  private func assign(
-    _ source: ObjectBase, to object: ObjectBase, _ description: ClassDescription
-  ) {
-    let sourceDescription = source.classDescription
-    for property in description.properties where !property.property.isComputed {
-      guard let index = sourceDescription.propertyIndex(property.property.name) else {
-        fatalError(
-          "Invalid value '\(source)' to initialize object of type '\(description.name)': missing "
-            + "key '\(property.property.name)'")
-      }
-      let value = source.value(at: index)
-      set(value as Any, of: object, property, description)
-    }
-  }
-
-  private func set(
-    _ value: Any, of object: ObjectBase, _ property: ClassDescription.PropertyDescription,
-    _ description: ClassDescription
-  ) {
-    let value = flattened(value)
-    if !property.setDynamicValue(value, of: object, self) {
-      let text = value.map { "\($0)" } ?? "<null>"
-      let type = value.map { "\(Swift.type(of: $0))" } ?? "(null)"
-      fatalError(
-        "Invalid value '\(text)' of type '\(type)' for '\(property.property.typeText)' property "
-          + "'\(description.name).\(property.property.name)'.")
-    }
+    if isPartial { partials[ObjectIdentifier(object)] = given }
   }
 }
 
@@ -205,13 +145,7 @@ extension ObjectBase {
     } else {
       isAssigned = property.setDynamicValue(value, of: self, conversion)
     }
-    if !isAssigned {
-      let type = value.map { "\(Swift.type(of: $0))" } ?? "(null)"
-      fatalError(
-        "Invalid value '\(value.map { "\($0)" } ?? "<null>")' of type '\(type)' for "
-          + "'\(property.property.typeText)' property '\(description.name)."
-          + "\(property.property.name)'.")
-    }
+    if !isAssigned { description.stopAtInvalidValue(value, index) }
   }
 
   private final func propertyIndex(_ key: String) -> Int {

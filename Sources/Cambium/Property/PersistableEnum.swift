@@ -79,8 +79,16 @@ extension PersistableEnum {
     try rawValue.withScalarCell(body)
   }
 
+  /// The raw value.
+  public static func dynamicValue(_ value: Self) -> Any? { RawValue.dynamicValue(value.rawValue) }
+
+  /// The raw value.
+  public static func dynamicElement(_ element: Self) -> Any? { dynamicValue(element) }
+
   /// Accepts raw values.
   public init?(converting value: Any) {
+    // A case of another enumeration is none, whatever its raw value.
+    if value is any RealmEnum { return nil }
     guard let raw = value as? RawValue ?? RawValue(converting: value) else { return nil }
     self.init(rawValue: raw)
   }

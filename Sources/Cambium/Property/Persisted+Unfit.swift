@@ -8,7 +8,7 @@ extension Persisted {
   static func setUnfitValue(
     _ value: Any?, _ wrapper: UnsafeMutablePointer<Self>, of object: ObjectBase
   ) -> Bool {
-    guard let value, let stored = Value.storedForm?.storedValue(value) else { return false }
+    guard let stored = storedForm(of: value) else { return false }
     guard wrapper.pointee.head.isUnmanaged else {
       stored.withScalarCell { object.writeCell(wrapper.pointee.head, $0) }
       return true
@@ -23,6 +23,13 @@ extension Persisted {
     wrapper.pointee.head.index = UInt16(index)
     wrapper.pointee.value = nil
     return true
+  }
+
+  /// The stored form of a value that `Value` cannot hold; nil when that form cannot hold it either.
+  static func storedForm(of value: Any?) -> (any StoredScalar)? {
+    // A case of another enumeration is of a wrong type, whatever its raw value.
+    guard let value, !(value is any RealmEnum) else { return nil }
+    return Value.storedForm?.storedValue(value)
   }
 
   /// The property's stored value, when its type is one that cannot hold all of them.

@@ -108,7 +108,7 @@ extension Persisted: PersistedWrapper {
   static func writeConverted(_ value: Any?, to row: RowWriter) -> Bool {
     let conversion = ValueConversion(realm: row.realm, isCopying: false)
     guard let converted = Value.convertedValue(value, conversion) else {
-      guard let value, let stored = Value.storedForm?.storedValue(value) else { return false }
+      guard let stored = storedForm(of: value) else { return false }
       stored.withScalarCell { row.append($0) }
       return true
     }

@@ -30,11 +30,14 @@ extension String: StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey {
     return try text.withUTF8 { try body(.bytes(UnsafeRawBufferPointer($0))) }
   }
 
-  /// Accepts other forms of text.
+  /// Accepts other forms of text, and cases whose raw value is one.
   public init?(converting value: Any) {
     switch value {
     case let value as Substring: self = String(value)
     case let value as NSString: self = String(describing: value)
+    case let value as any RawRepresentable:
+      guard let raw = value.rawValue as? String else { return nil }
+      self = raw
     default: return nil
     }
   }

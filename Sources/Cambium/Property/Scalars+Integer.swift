@@ -78,20 +78,17 @@ enum StoredNumber {
     case let value as Int: Int64(value)
     case let value as Bool: value ? 1 : 0
     case let value as any BinaryInteger: Int64(exactly: value)
-    case let value as NSNumber: Int64(exactly: value)
     case let value as any RawRepresentable: integer(ofRaw: value)
     default: nil
     }
   }
 
-  /// The floating-point number nearest to `value`, if it is a number.
+  /// The floating-point number nearest to `value`, if it is a number; truth values are none.
   static func double(_ value: Any) -> Double? {
     switch value {
     case let value as Double: value
     case let value as Float: Double(value)
-    case let value as Bool: value ? 1 : 0
     case let value as any BinaryInteger: Double(value)
-    case let value as NSNumber: value.doubleValue
     case let value as any RawRepresentable: double(ofRaw: value)
     default: nil
     }

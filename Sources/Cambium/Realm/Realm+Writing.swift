@@ -252,7 +252,7 @@ extension ClassAccess {
     writer.begin([.null])
     let unwrapped = flattened(value)
     guard property.wrapper.writeConverted(unwrapped, to: writer) else {
-      fatalError(invalidValueText(unwrapped, property.property))
+      description.stopAtInvalidValue(unwrapped, index)
     }
     let cell = writer.cells[0]
     if stored.isKeyPrimaryKey {
@@ -265,32 +265,4 @@ extension ClassAccess {
       try PrimaryKeyIndex.find(form, in: tree) { realm.cellEquals(self, $0, index, cell) }
     }
   }
-
-  /// What a value of a wrong type is told.
-  func invalidValueText(_ value: Any?, _ property: Property) -> String {
-    let text = value.map { "\($0)" } ?? "<null>"
-    let type = value.map { "\(Swift.type(of: $0))" } ?? "(null)"
-    return "Invalid value '\(text)' of type '\(type)' for '\(property.typeText)' property "
-      + "'\(description.name).\(property.name)'."
-  }
-}
-
-/// The value inside of any number of optionals; nil for nil and for Foundation's null.
-func flattened(_ value: Any?) -> Any? {
-  guard let value else { return nil }
-  // Only classes are asked whether they are Foundation's null: others would be turned into objects.
-  let type = type(of: value)
-  if type is AnyObject.Type { return value is NSNull ? nil : value }
-  guard let type = type as? any AnyOptional.Type else { return value }
-  return flattened(type.wrappedAny(value))
-}
-
-/// An optional behind `Any`.
-protocol AnyOptional {
-  /// What is inside of `value`, an optional of this type.
-  static func wrappedAny(_ value: Any) -> Any?
-}
-
-extension Optional: AnyOptional {
-  static func wrappedAny(_ value: Any) -> Any? { (value as? Self).flatMap { $0 } }
 }

@@ -45,6 +45,28 @@ extension SpecTrap {
     {
       _ = SpecValues(value: ["colors": ["mauve"]])
     },
+    SpecTrap("a truth value for a double", "Invalid value 'true' of type 'Bool' for 'double' prop")
+    {
+      _ = SpecValues(value: ["double": true])
+    },
+    SpecTrap(
+      "a truth value for a float", "Invalid value 'true' of type 'Bool' for 'float?' property"
+    ) {
+      SpecValues()["floatO"] = true
+    },
+    SpecTrap("a boxed truth value for a double", "for 'double' property 'SpecValues.double'.") {
+      SpecValues().setValue(NSNumber(value: true), forKey: "double")
+    },
+    SpecTrap("a boxed fraction for an integer", "Invalid value '5.0' of type 'Double' for 'int'") {
+      SpecValues().setValue(NSNumber(value: 5.0), forKey: "int")
+    },
+    SpecTrap("a case of another enumeration", "Invalid value 'calm' of type 'MigratedMood' for") {
+      _ = SpecValues(value: ["color": MigratedMood.calm])
+    },
+    SpecTrap("a case of another one with numbers", "Invalid value 'five' of type 'SpecOtherLevel'")
+    {
+      SpecValues()["level"] = SpecOtherLevel.five
+    },
     SpecTrap("adding a deleted object", "Adding a deleted or invalidated object to a Realm") {
       let (realm, person) = try ann()
       realm.beginWrite()
