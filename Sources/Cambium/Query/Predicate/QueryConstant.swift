@@ -66,7 +66,7 @@ extension QueryConstant {
   /// Takes a Swift value: nil, a number, text, data, a date, an identifier, an object, an
   /// enumeration case (its raw value), a custom type (its stored form) or a sequence of these.
   package init(_ value: Any?) {
-    guard let value = Self.unwrapped(value) else {
+    guard let value = flattened(value) else {
       self = .null
       return
     }
@@ -95,21 +95,10 @@ extension QueryConstant {
   }
 
   private static func composite(_ value: Any) -> QueryConstant {
-    if value is NSNull { return .null }
-    if let number = value as? NSNumber { return constant(number) }
     if let values = value as? any Sequence { return .array(elements(of: values)) }
     if let value = value as? any RawRepresentable { return QueryConstant(rawValue(of: value)) }
     if type(of: value) is AnyClass { return .object(value as AnyObject) }
     return .unsupported("\(value)", type: "\(type(of: value))")
-  }
-
-  private static func constant(_ number: NSNumber) -> QueryConstant {
-    switch String(cString: number.objCType) {
-    case "c", "B": .bool(number.boolValue)
-    case "f": .float(number.floatValue)
-    case "d": .double(number.doubleValue)
-    default: .int(number.int64Value)
-    }
   }
 
   private static func elements(of values: some Sequence) -> [QueryConstant] {
@@ -117,13 +106,6 @@ extension QueryConstant {
   }
 
   private static func rawValue(of value: some RawRepresentable) -> Any { value.rawValue }
-
-  /// The value inside of any number of optionals.
-  private static func unwrapped(_ value: Any?) -> Any? {
-    guard let value else { return nil }
-    let mirror = value as? any NestedOptional
-    return mirror.map { unwrapped($0.nestedValue) } ?? value
-  }
 
   /// The value as Swift code would write it; null is `NSNull`.
   package var swiftValue: Any {
@@ -144,13 +126,4 @@ extension QueryConstant {
     case .unsupported(let text, _): text
     }
   }
-}
-
-/// An optional behind `Any`.
-private protocol NestedOptional {
-  var nestedValue: Any? { get }
-}
-
-extension Optional: NestedOptional {
-  fileprivate var nestedValue: Any? { self }
 }
