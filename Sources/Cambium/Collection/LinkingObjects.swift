@@ -7,7 +7,7 @@ public protocol LinkingObjectsProtocol {
   /// Names the property whose links are followed backwards.
   init(fromType: Element.Type, property: String)
   /// The property whose links are followed backwards.
-  var originPropertyName: String { get }
+  var _rlmOriginPropertyName: String { get }
 }
 
 /// The objects that link to one through a property: live, read-only, in no particular order.
@@ -15,17 +15,17 @@ public protocol LinkingObjectsProtocol {
 /// There is one entry for each link: an object whose list holds this one twice appears twice.
 @frozen public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue> {
   /// The property whose links are followed backwards.
-  public let originPropertyName: String
-  let core: ResultsCore?
+  public let _rlmOriginPropertyName: String
+  @usableFromInline let core: ResultsCore?
 
   /// Declares a property that follows `property` of `fromType` backwards.
   public init(fromType: Element.Type, property: String) {
-    originPropertyName = property
+    _rlmOriginPropertyName = property
     core = nil
   }
 
   init(_ core: ResultsCore, property: String) {
-    originPropertyName = property
+    _rlmOriginPropertyName = property
     self.core = core
   }
 }
@@ -88,7 +88,7 @@ extension LinkingObjects: RealmCollection {
     guard let moved = core.moved(to: core.realm.freeze()) else {
       fatalError("Cannot freeze an object in the same write transaction as it was created in.")
     }
-    return LinkingObjects(moved, property: originPropertyName)
+    return LinkingObjects(moved, property: _rlmOriginPropertyName)
   }
 
   /// The live ones in the calling context; nil when their owner was deleted.
@@ -96,23 +96,24 @@ extension LinkingObjects: RealmCollection {
     let core = queryCore()
     if !core.realm.isFrozen { return self }
     return core.moved(to: core.realm.thaw()).map {
-      LinkingObjects($0, property: originPropertyName)
+      LinkingObjects($0, property: _rlmOriginPropertyName)
     }
   }
 
-  /// Plumbing: what a query starts from.
-  public func queryCore() -> ResultsCore {
+  /// The objects as results.
+  public func _rlmResults() -> Results<Element> {
     guard let core else {
       fatalError(
         "This method may only be called on RLMArray instances retrieved from an RLMRealm")
     }
-    return core
+    return Results(core)
   }
 
   /// Whether both are the links through the same property to the same object.
   public static func == (lhs: LinkingObjects<Element>, rhs: LinkingObjects<Element>) -> Bool {
     guard let left = lhs.core, let right = rhs.core else {
-      return lhs.core == nil && rhs.core == nil && lhs.originPropertyName == rhs.originPropertyName
+      return lhs.core == nil && rhs.core == nil
+        && lhs._rlmOriginPropertyName == rhs._rlmOriginPropertyName
     }
     if left === right { return true }
     guard case .linking(let leftLink) = left.source, case .linking(let rightLink) = right.source
@@ -140,7 +141,7 @@ extension LinkingObjects: Encodable where Element: Encodable {
 
 extension LinkingObjects: _RealmSchemaDiscoverable {
   /// Links backwards from the class.
-  public static func describeProperty(_ property: inout Property) {
+  public static func _rlmDescribeProperty(_ property: inout Property) {
     property.type = .linkingObjects
     property.isArray = true
     property.objectClassName = Element._realmObjectName() ?? Element.className()
@@ -154,13 +155,13 @@ extension LinkingObjects: _HasPersistedType {
 
 extension LinkingObjects: _Persistable {
   /// Without an origin, which the declaration has to name.
-  public static func defaultPersistedValue() -> LinkingObjects<Element> {
+  public static func _rlmDefaultPersistedValue() -> LinkingObjects<Element> {
     LinkingObjects(fromType: Element.self, property: "")
   }
 
   /// The links to `object`.
-  public static func persistedValue(
-    of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmPersistedValue(
+    of object: ObjectBase, _ head: _PersistedHead
   ) -> LinkingObjects<Element> {
     let access = object.classAccess
     access.realm.verify()
@@ -183,28 +184,29 @@ extension LinkingObjects: _Persistable {
   }
 
   /// Stops: linking objects follow from links.
-  public static func setPersistedValue(
-    _ value: LinkingObjects<Element>, of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmSetPersistedValue(
+    _ value: LinkingObjects<Element>, of object: ObjectBase, _ head: _PersistedHead
   ) {
     fatalError("LinkingObjects properties are read-only")
   }
 
   /// Nothing is stored.
-  public static func writePersistedValue(_ value: LinkingObjects<Element>, to row: RowWriter) {}
+  public static func _rlmWritePersistedValue(_ value: LinkingObjects<Element>, to row: _RowWriter) {
+  }
 
   /// The collection itself.
-  public static func dynamicValue(_ value: LinkingObjects<Element>) -> Any? { value }
+  public static func _rlmDynamicValue(_ value: LinkingObjects<Element>) -> Any? { value }
 
   /// Nothing can be assigned.
-  public static func convertedValue(
-    _ value: Any?, _ conversion: ValueConversion
+  public static func _rlmConvertedValue(
+    _ value: Any?, _ conversion: _ValueConversion
   ) -> LinkingObjects<Element>? { nil }
 }
 
 extension LinkingObjects: Portable {
   func port() -> Porter {
     let transfer = queryCore().transfer()
-    let name = originPropertyName
+    let name = _rlmOriginPropertyName
     return Porter { instance in
       transfer(instance).map { LinkingObjects<Element>($0, property: name) }
     }

@@ -45,8 +45,8 @@ extension List: RealmCollection, MutableCollection {
     return state
   }
 
-  /// Plumbing: the elements as a query goes on from them.
-  public func queryCore() -> ResultsCore { ResultsCore(list: managed()) }
+  /// The elements as results.
+  public func _rlmResults() -> Results<Element> { Results(ResultsCore(list: managed())) }
 
   /// Managed lists are equal when they are the same property of the same object in the same Realm;
   /// unmanaged ones when their elements are.
@@ -90,8 +90,8 @@ extension List: Encodable where Element: Encodable {
 
 extension List: _RealmSchemaDiscoverable {
   /// What the element type describes, as a list.
-  public static func describeProperty(_ property: inout Property) {
-    Element.describeElement(&property)
+  public static func _rlmDescribeProperty(_ property: inout Property) {
+    Element._rlmDescribeElement(&property)
     property.isArray = true
   }
 }
@@ -103,13 +103,13 @@ extension List: _HasPersistedType {
 
 extension List: _Persistable {
   /// An accessor keeps its list.
-  @inlinable public static var isPersistedValueKept: Bool { true }
+  @inlinable public static var _rlmIsKept: Bool { true }
 
   /// An empty list.
-  public static func defaultPersistedValue() -> Self { Self() }
+  public static func _rlmDefaultPersistedValue() -> Self { Self() }
 
   /// A view of the property.
-  public static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
+  public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
     object.classAccess.realm.verify()
     object.requireRow(object.classAccess)
     let list = Self()
@@ -118,8 +118,8 @@ extension List: _Persistable {
   }
 
   /// Replaces the contents; assigning a list to itself changes nothing.
-  public static func setPersistedValue(
-    _ value: List<Element>, of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmSetPersistedValue(
+    _ value: List<Element>, of object: ObjectBase, _ head: _PersistedHead
   ) {
     let (_, session) = object.prepareToWrite()
     let target = List(ListState(object, Int(head.index)))
@@ -131,20 +131,20 @@ extension List: _Persistable {
   }
 
   /// Stores the elements in a new row.
-  public static func writePersistedValue(_ value: List<Element>, to row: RowWriter) {
+  public static func _rlmWritePersistedValue(_ value: List<Element>, to row: _RowWriter) {
     row.appendList(value.allElements())
   }
 
   /// The list itself.
-  public static func dynamicValue(_ value: List<Element>) -> Any? { value }
+  public static func _rlmDynamicValue(_ value: List<Element>) -> Any? { value }
 
   /// Accepts lists and other sequences of what the element type accepts.
-  public static func convertedValue(_ value: Any?, _ conversion: ValueConversion) -> Self? {
+  public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
     let list = Self()
     guard let value else { return list }
     guard let values = value as? any Sequence, !(value is String) else { return nil }
     for element in values {
-      guard let converted = Element.convertedElement(flattened(element), conversion) else {
+      guard let converted = Element._rlmConvertedElement(flattened(element), conversion) else {
         return nil
       }
       list.append(converted)
@@ -153,14 +153,14 @@ extension List: _Persistable {
   }
 
   /// Makes the list of an object that was just added a view of the property, in place.
-  public static func attachPersistedValue(
-    _ value: List<Element>, to object: ObjectBase, _ head: PersistedHead
+  public static func _rlmAttachPersistedValue(
+    _ value: List<Element>, to object: ObjectBase, _ head: _PersistedHead
   ) {
     value.storage = .managed(ListState(object, Int(head.index)))
   }
 
   /// Copies the elements into the list that the object has.
-  public static func assignedUnmanagedValue(
+  public static func _rlmAssignedUnmanagedValue(
     _ value: List<Element>, over current: List<Element>?
   ) -> Self {
     let target = (current as? Self) ?? Self()
@@ -187,7 +187,7 @@ extension List: Portable {
   }
 }
 
-extension RowWriter {
+extension _RowWriter {
   /// Sets the cell at the current position to a list of `elements`.
   func appendList<Element: RealmCollectionValue>(_ elements: [Element]) {
     if elements.isEmpty {
@@ -197,25 +197,25 @@ extension RowWriter {
     var cells: [ColumnValue] = []
     var links: [Int64] = []
     var description = Property(name: "", type: .int)
-    Element.describeElement(&description)
+    Element._rlmDescribeElement(&description)
     let isLink = description.type == .object
     if isLink { realm.session?.check(elements, areOf: target) }
     cells.reserveCapacity(elements.count)
     for element in elements {
-      element.withElementCell(in: realm) { cell in
+      element._rlmWithElementCell(in: Realm(realm)) { cell in
         cells.append(lasting(cell))
         if isLink, let link = cell.link { links.append(link) }
       }
     }
     if isLink { noteTargets(links) }
-    if let form = StoredList.form(cells, Element.elementColumnType) {
+    if let form = StoredList.form(cells, Element._rlmElementColumnType) {
       append(form)
       return
     }
     guard let session = realm.session else { return }
     session.attempt { () throws(StoreError) in
       let tree = ListTreeEditor(
-        root: .empty(.position), type: Element.elementColumnType,
+        root: .empty(.position), type: Element._rlmElementColumnType,
         context: session.transaction.context)
       for (index, cell) in cells.enumerated() { try tree.insert(cell, at: index) }
       append(.tree(try tree.flush()))

@@ -80,7 +80,7 @@ public final class List<Element: RealmCollectionValue> {
         guard access === state.list.access.target(state.list.index) else { return nil }
         return state.firstIndex(of: .int(object.key))
       }
-      return object.withElementCell(in: state.realm) { state.firstIndex(of: $0) }
+      return object._rlmWithElementCell(in: Realm(state.realm)) { state.firstIndex(of: $0) }
     }
   }
 

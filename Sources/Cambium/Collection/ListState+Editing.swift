@@ -11,7 +11,7 @@ extension ListState {
     // Bytes must outlive the closure in which an element lends its cell.
     let cells = CellStore(realm)
     for element in elements {
-      element.withElementCell(in: realm) { cell in
+      element._rlmWithElementCell(in: Realm(realm)) { cell in
         if let link = cell.link { links.append(link) }
         cells.append(cell)
       }
@@ -44,7 +44,7 @@ extension ListState {
     let old = links(in: index..<index + 1)
     let cells = CellStore(realm)
     session.check([element], areOf: list.access.target(list.index))
-    element.withElementCell(in: realm) { cells.append($0) }
+    element._rlmWithElementCell(in: Realm(realm)) { cells.append($0) }
     session.attempt { () throws(StoreError) in
       if let tree = try openTree(session) {
         try tree.update(cells.cells[0], at: index)
@@ -196,9 +196,9 @@ extension ListState {
 /// Cells with bytes of their own.
 final class CellStore {
   private(set) var cells: [ColumnValue] = []
-  private let writer: RowWriter
+  private let writer: _RowWriter
 
-  init(_ realm: RealmInstance) { writer = RowWriter(realm: realm) }
+  init(_ realm: RealmInstance) { writer = _RowWriter(realm: realm) }
 
   func append(_ cell: ColumnValue) { cells.append(writer.lasting(cell)) }
 }

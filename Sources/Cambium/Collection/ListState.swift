@@ -76,7 +76,9 @@ final class ListState {
 
   private func element<Element: RealmCollectionValue>(in cell: ColumnValue) -> Element {
     // Dynamic objects are of one type for all classes: the list says which it is.
-    guard Element.self == DynamicObject.self else { return Element.element(in: cell, realm) }
+    guard Element.self == DynamicObject.self else {
+      return Element._rlmElement(in: cell, Realm(realm))
+    }
     guard let key = cell.link, let target = list.access.targets[list.index],
       let object = realm.classes[target].object(forKey: key) as? Element
     else { fatalError("Accessing an object which has been invalidated or deleted") }

@@ -141,7 +141,7 @@ enum PlainAggregate {
     _ operation: QueryPath.Aggregate, _ name: String, _ elements: [Element]
   ) -> T? {
     var property = Property(name: "self", type: .int)
-    Element.describeElement(&property)
+    Element._rlmDescribeElement(&property)
     var type = property.type
     if property.type == .object, let objectType = Element.self as? ObjectBase.Type {
       let description = ClassRegistry.description(of: objectType)
@@ -157,7 +157,7 @@ enum PlainAggregate {
       if let object = element as? ObjectBase {
         fold.add(object.dynamicValue(name))
       } else {
-        fold.add(Element.dynamicElement(element))
+        fold.add(Element._rlmDynamicElement(element))
       }
     }
     return converted(fold.result)
@@ -172,7 +172,7 @@ enum PlainAggregate {
   }
 
   private static func convert<P: _Persistable>(_ value: Any, _ type: P.Type) -> Any? {
-    P.convertedValue(value, ValueConversion(realm: nil, isCopying: false))
+    P._rlmConvertedValue(value, _ValueConversion(realm: nil, isCopying: false))
   }
 
   /// A cell as the Swift value that its property type has.

@@ -21,11 +21,14 @@ where Iterator == RLMIterator<Element> {
   var last: Element? { get }
   /// The place of `object`; nil when it is not there.
   func index(of object: Element) -> Int?
-  /// The elements as a query goes on from them. Plumbing.
-  func queryCore() -> ResultsCore
+  /// The elements as results, from which a query goes on.
+  func _rlmResults() -> Results<Element>
 }
 
 extension RealmCollection {
+  /// What a query starts from.
+  func queryCore() -> ResultsCore { _rlmResults().core }
+
   /// 0.
   public var startIndex: Int { 0 }
   /// The number of elements.
@@ -51,7 +54,7 @@ extension RealmCollection {
   public func value(forKeyPath keyPath: String) -> Any? {
     map { element -> Any? in
       if let object = element as? ObjectBase { return object.value(forKeyPath: keyPath) }
-      return keyPath == "self" ? NSNumber.boxing(Element.dynamicElement(element)) : nil
+      return keyPath == "self" ? NSNumber.boxing(Element._rlmDynamicElement(element)) : nil
     } as [Any?]
   }
 

@@ -5,7 +5,7 @@ import CambiumCore
 /// Nothing is copied. What the results hold follows the version of their Realm, including the
 /// running transaction; each access makes a new accessor. Only ``sorted(by:)`` gives an order.
 @frozen public struct Results<Element: RealmCollectionValue>: RealmCollection {
-  let core: ResultsCore
+  @usableFromInline let core: ResultsCore
 
   init(_ core: ResultsCore) { self.core = core }
 
@@ -26,7 +26,7 @@ import CambiumCore
     guard let access = core.access else {
       let values = core.currentValues()
       checkIndex(position, below: values.count)
-      return Element.element(in: values[position], core.realm)
+      return Element._rlmElement(in: values[position], Realm(core.realm))
     }
     core.verify()
     return access.typed(core.object(at: position))
@@ -53,7 +53,7 @@ import CambiumCore
   public func index(of object: Element) -> Int? {
     if let object = object as? ObjectBase { return core.index(of: object) }
     let values = core.currentValues()
-    return object.withElementCell(in: core.realm) { cell in
+    return object._rlmWithElementCell(in: Realm(core.realm)) { cell in
       (0..<values.count).first { values[$0].isEqual(to: cell) }
     }
   }
@@ -73,8 +73,8 @@ import CambiumCore
     isFrozen ? core.moved(to: core.realm.thaw()).map { Results($0) } : self
   }
 
-  /// Plumbing: what a further query starts from.
-  public func queryCore() -> ResultsCore { core }
+  /// The results themselves.
+  public func _rlmResults() -> Results<Element> { self }
 
   /// Whether both are copies of one value; separately made results are never equal.
   public static func == (lhs: Results<Element>, rhs: Results<Element>) -> Bool {

@@ -7,7 +7,7 @@ extension ResultsCore {
     guard let access else {
       let cells = currentValues()
       let realm = realm
-      return RLMIterator((0..<cells.count).map { Element.element(in: cells[$0], realm) })
+      return RLMIterator((0..<cells.count).map { Element._rlmElement(in: cells[$0], Realm(realm)) })
     }
     precondition(
       access.isElement(Element.self), "An accessor has the class of its table.")

@@ -3,9 +3,9 @@ import Foundation
 
 /// What a live collection consists of, and what it last evaluated to.
 ///
-/// Plumbing; public because ``RealmCollection`` meets it. Belongs to its Realm's context. Of a frozen
+/// Belongs to its Realm's context. Of a frozen
 /// Realm, the evaluation happens once, under a lock.
-public final class ResultsCore {
+@usableFromInline final class ResultsCore {
   /// Where the elements come from.
   enum Source {
     /// All objects of the class.

@@ -10,7 +10,7 @@ struct DynamicCreation {
     let values = values(value, access)
     let session = migration.session
     var primaryKey: (key: Int64?, cell: ColumnValue)?
-    let writer = RowWriter(realm: migration.new)
+    let writer = _RowWriter(realm: migration.new)
     if let index = access.stored.primaryKeyIndex {
       primaryKey = primaryKeyCell(values[index], access, index, writer)
     }
@@ -48,7 +48,7 @@ struct DynamicCreation {
   }
 
   private func primaryKeyCell(
-    _ value: Any?, _ access: ClassAccess, _ index: Int, _ writer: RowWriter
+    _ value: Any?, _ access: ClassAccess, _ index: Int, _ writer: _RowWriter
   ) -> (key: Int64?, cell: ColumnValue) {
     if access.key(forPrimaryKey: value, index) != nil {
       fatalError(

@@ -52,7 +52,7 @@ enum DynamicWrapper {
     }
   }
 
-  private static func scalar<T: StoredScalar>(
+  private static func scalar<T: _StoredScalar>(
     _ type: T.Type, _ property: Property
   ) -> any PersistedWrapper.Type {
     if property.isCollection {

@@ -22,9 +22,9 @@ final class KeyPathTrace {
     let description = ClassRegistry.description(of: type(of: object))
     object.extra = ObjectExtra(trace: self)
     for (index, property) in description.properties.enumerated() {
-      let head = PersistedHead(column: 0, index: UInt16(index), state: PersistedHead.traced)
+      let head = _PersistedHead(column: 0, index: UInt16(index), state: _PersistedHead.traced)
       object.storage.storeBytes(
-        of: head, toByteOffset: property.offset, as: PersistedHead.self)
+        of: head, toByteOffset: property.offset, as: _PersistedHead.self)
     }
   }
 
@@ -33,7 +33,7 @@ final class KeyPathTrace {
 
 extension ObjectBase {
   /// Notes that a key path's trace has read a property.
-  @usableFromInline final func recordTrace(_ head: PersistedHead) {
+  @usableFromInline final func recordTrace(_ head: _PersistedHead) {
     let description = ClassRegistry.description(of: type(of: self))
     extra?.trace?.note(description.properties[Int(head.index)].property.name)
   }

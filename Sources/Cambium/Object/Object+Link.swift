@@ -4,7 +4,7 @@ extension Object: RealmFetchable, KeypathSortable {}
 
 extension Object: _RealmSchemaDiscoverable {
   /// A link to the class.
-  public static func describeProperty(_ property: inout Property) {
+  public static func _rlmDescribeProperty(_ property: inout Property) {
     property.type = .object
     property.objectClassName = _realmObjectName() ?? className()
   }
@@ -19,16 +19,16 @@ extension Object: _HasPersistedType {
 // link that is not optional is refused.
 extension Object: _PersistableInsideOptional {
   /// A new unmanaged object.
-  public static func defaultPersistedValue() -> Self { Self() }
+  public static func _rlmDefaultPersistedValue() -> Self { Self() }
 
   /// Not reached.
-  public static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
+  public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
     stopAtRequiredLink()
   }
 
   /// Not reached.
-  public static func setPersistedValue(
-    _ value: Object, of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmSetPersistedValue(
+    _ value: Object, of object: ObjectBase, _ head: _PersistedHead
   ) {
     stopAtRequiredLink()
   }
@@ -38,8 +38,8 @@ extension Object: _PersistableInsideOptional {
   }
 
   /// An accessor of the object that the property links to.
-  public static func optionalPersistedValue(
-    of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmOptionalPersistedValue(
+    of object: ObjectBase, _ head: _PersistedHead
   ) -> Self? {
     guard let key = object.linkKey(head) else { return nil }
     let access = object.classAccess
@@ -48,8 +48,8 @@ extension Object: _PersistableInsideOptional {
   }
 
   /// Links to `value`, adding it to the Realm if it is unmanaged; nil takes the link away.
-  public static func setOptionalPersistedValue(
-    _ value: Object?, of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmSetOptionalPersistedValue(
+    _ value: Object?, of object: ObjectBase, _ head: _PersistedHead
   ) {
     guard let value else {
       object.writeCell(head, .null)
@@ -63,20 +63,20 @@ extension Object: _PersistableInsideOptional {
   }
 
   /// Links to `value` in a new row.
-  public static func writePersistedValue(_ value: Object, to row: RowWriter) {
+  public static func _rlmWritePersistedValue(_ value: Object, to row: _RowWriter) {
     guard let session = row.realm.session else { return }
     if let target = row.target { session.check(value, isOf: target) }
     row.append(.int(session.adopt(value)))
   }
 
   /// Moves the link, or null when there is none.
-  public static func takeOptionalPersistedValue(
-    _ storage: UnsafeMutableRawPointer, to row: RowWriter
+  public static func _rlmTakeOptionalPersistedValue(
+    _ storage: UnsafeMutableRawPointer, to row: _RowWriter
   ) {
     // Links to all classes lie in memory alike.
     let wrapper = storage.assumingMemoryBound(to: Persisted<Object?>.self)
     if case .some(.some(let value)) = wrapper.pointee.value {
-      writePersistedValue(value, to: row)
+      _rlmWritePersistedValue(value, to: row)
       wrapper.pointee.value = nil
     } else {
       row.append(.null)
@@ -84,17 +84,17 @@ extension Object: _PersistableInsideOptional {
   }
 
   /// The object itself.
-  public static func dynamicValue(_ value: Object) -> Any? { value }
+  public static func _rlmDynamicValue(_ value: Object) -> Any? { value }
 
   /// Accepts objects, and values that make one.
-  public static func convertedValue(_ value: Any?, _ conversion: ValueConversion) -> Self? {
+  public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
     guard let value else { return nil }
     return conversion.linkedObject(value)
   }
 
   /// A trace goes on in an object of its own.
-  public static func optionalTracedValue(
-    of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmOptionalTracedValue(
+    of object: ObjectBase, _ head: _PersistedHead
   ) -> Self? {
     let next = Self()
     KeyPathTrace.continue(from: object, to: next)
@@ -104,18 +104,20 @@ extension Object: _PersistableInsideOptional {
 
 extension Object: _RealmCollectionValueInsideOptional {
   /// A new unmanaged object.
-  public static func defaultElement() -> Self { Self() }
+  public static func _rlmDefaultValue() -> Self { Self() }
 
   /// A link to the class.
-  public static func describeElement(_ property: inout Property) { describeProperty(&property) }
+  public static func _rlmDescribeElement(_ property: inout Property) {
+    _rlmDescribeProperty(&property)
+  }
 
   /// An object's key.
-  public static var elementColumnType: ColumnType { .int }
+  public static var _rlmElementColumnType: ColumnType { .int }
 
   /// An accessor of the object whose key the cell holds.
-  public static func element(in cell: ColumnValue, _ realm: RealmInstance?) -> Self {
-    guard let realm, let key = cell.link,
-      let object = realm.requiredAccess(of: self).object(forKey: key) as? Self
+  public static func _rlmElement(in cell: ColumnValue, _ realm: Realm) -> Self {
+    guard let key = cell.link,
+      let object = realm.instance.requiredAccess(of: self).object(forKey: key) as? Self
     else {
       fatalError("Accessing object of type \(className()) which has been invalidated or deleted")
     }
@@ -123,26 +125,26 @@ extension Object: _RealmCollectionValueInsideOptional {
   }
 
   /// Calls `body` with the object's key; adds an unmanaged object to `realm`.
-  public func withElementCell<Result>(
-    in realm: RealmInstance, _ body: (ColumnValue) throws -> Result
+  public func _rlmWithElementCell<Result>(
+    in realm: Realm, _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
-    guard let session = realm.session else { return try body(.null) }
+    guard let session = realm.instance.session else { return try body(.null) }
     return try body(.int(session.adopt(self)))
   }
 
   /// Accepts objects, and values that make one.
-  public static func convertedElement(_ value: Any?, _ conversion: ValueConversion) -> Self? {
-    convertedValue(value, conversion)
+  public static func _rlmConvertedElement(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
+    _rlmConvertedValue(value, conversion)
   }
 
   /// The object itself.
-  public static func dynamicElement(_ element: Object) -> Any? { element }
+  public static func _rlmDynamicElement(_ element: Object) -> Any? { element }
 }
 
 extension ObjectBase {
   /// The key that a link's cell holds; nil for none.
-  final func linkKey(_ head: PersistedHead) -> Int64? {
-    if isRowCurrent, head.flags & PersistedHead.laterGroup == 0 {
+  final func linkKey(_ head: _PersistedHead) -> Int64? {
+    if isRowCurrent, head.flags & _PersistedHead.laterGroup == 0 {
       return withExtendedLifetime(self) {
         guard let cell = cell(head), !cell.isNull else { return nil }
         return cell.int

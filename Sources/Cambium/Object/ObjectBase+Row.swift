@@ -6,7 +6,7 @@ extension ObjectBase {
   ///
   /// Stops outside of the Realm's context, and when the object is gone.
   @usableFromInline @inline(never)
-  final func readCell(_ head: PersistedHead, _ body: (ColumnValue) -> Void) {
+  final func readCell(_ head: _PersistedHead, _ body: (ColumnValue) -> Void) {
     let access = classAccess
     let realm = access.realm
     realm.verify()
@@ -15,7 +15,7 @@ extension ObjectBase {
       realm.withCell(access, key, Int(head.index), body)
       return
     }
-    if head.flags & PersistedHead.laterGroup != 0 {
+    if head.flags & _PersistedHead.laterGroup != 0 {
       requireRow(access)
       realm.withCell(access, key, Int(head.index), body)
       return
@@ -31,7 +31,7 @@ extension ObjectBase {
   }
 
   /// Stores the cell of a property; needs a write transaction.
-  final func writeCell(_ head: PersistedHead, _ cell: ColumnValue) {
+  final func writeCell(_ head: _PersistedHead, _ cell: ColumnValue) {
     let (access, session) = prepareToWrite()
     let index = Int(head.index)
     if index == access.stored.primaryKeyIndex {
@@ -99,7 +99,7 @@ extension ObjectBase {
 
   /// Stops at a stored raw value that no case of an enumeration has.
   @usableFromInline
-  final func stopAtUnknownCase(_ head: PersistedHead, _ raw: String, _ type: String) -> Never {
+  final func stopAtUnknownCase(_ head: _PersistedHead, _ raw: String, _ type: String) -> Never {
     let access = classAccess
     fatalError(
       "Failed to convert persisted value '\(raw)' to type '\(type)' in a non-optional context "

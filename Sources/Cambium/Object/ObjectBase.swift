@@ -110,7 +110,7 @@ extension ObjectBase {
   /// A cell of the row that the accessor remembers; nil when it holds its column's default.
   ///
   /// The object must outlive what is read from it.
-  @inlinable @inline(__always) final func cell(_ head: PersistedHead) -> LeafCell? {
+  @inlinable @inline(__always) final func cell(_ head: _PersistedHead) -> LeafCell? {
     row.cell(head.column, hint: head.place)
   }
 

@@ -57,7 +57,7 @@ enum CollectionDescription {
   ) -> String {
     if collection.isInvalidated { return "\(name)<\(C.Element.self)> [invalid]" }
     var property = Property(name: "", type: .int)
-    C.Element.describeElement(&property)
+    C.Element._rlmDescribeElement(&property)
     let type = property.objectClassName ?? property.typeText
     let address = (collection as AnyObject as? List<C.Element>).map {
       " <0x\(String(UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()), radix: 16))>"
@@ -65,7 +65,7 @@ enum CollectionDescription {
     var lines = ["\(name)<\(type)>\(address ?? "") ("]
     let count = collection.count
     for index in 0..<min(count, elementLimit) {
-      let value = C.Element.dynamicElement(collection[index])
+      let value = C.Element._rlmDynamicElement(collection[index])
       let text = ObjectDescription.text(ofValue: value, depth: depth + 1)
       lines.append("\t[\(index)] \(ObjectDescription.indented(text)),")
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Turns dictionaries, arrays and objects into unmanaged objects, for `create`, `init(value:)` and
 /// dynamic assignment.
-public final class ValueConversion {
+public final class _ValueConversion {
   /// The Realm for which values are converted; its own objects are linked as they are.
   private let realm: RealmInstance?
   /// Whether unmanaged objects are copied, as `create` does, or used as they are.
@@ -95,7 +95,7 @@ public final class ValueConversion {
 extension ObjectBase {
   /// Assigns the properties that `value` gives to a new object.
   final func assignInitialValue(_ value: Any) {
-    ValueConversion(realm: nil, isCopying: false).assign(value, to: self)
+    _ValueConversion(realm: nil, isCopying: false).assign(value, to: self)
   }
 
   /// The object's class, as its Realm or the program knows it.
@@ -131,7 +131,7 @@ extension ObjectBase {
         "Primary key can't be changed to '\(value.map { "\($0)" } ?? "<null>")' after an object is "
           + "inserted.")
     }
-    let conversion = ValueConversion(realm: instance, isCopying: false)
+    let conversion = _ValueConversion(realm: instance, isCopying: false)
     let isAssigned: Bool
     if property.property.isComputed {
       isAssigned = false

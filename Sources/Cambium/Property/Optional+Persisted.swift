@@ -2,8 +2,8 @@ import CambiumCore
 
 extension Optional: _RealmSchemaDiscoverable where Wrapped: _RealmSchemaDiscoverable {
   /// What the wrapped type describes, optional.
-  public static func describeProperty(_ property: inout Property) {
-    Wrapped.describeProperty(&property)
+  public static func _rlmDescribeProperty(_ property: inout Property) {
+    Wrapped._rlmDescribeProperty(&property)
     property.isOptional = true
   }
 }
@@ -15,102 +15,102 @@ extension Optional: _HasPersistedType where Wrapped: _HasPersistedType {
 
 extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   /// Nil.
-  @inlinable public static func defaultPersistedValue() -> Wrapped? { nil }
+  @inlinable public static func _rlmDefaultPersistedValue() -> Wrapped? { nil }
 
   /// The stored value, nil for null.
   @inlinable
-  public static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Wrapped? {
-    Wrapped.optionalPersistedValue(of: object, head)
+  public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Wrapped? {
+    Wrapped._rlmOptionalPersistedValue(of: object, head)
   }
 
   /// Stores the value or null.
   @inlinable
-  public static func setPersistedValue(
-    _ value: Wrapped?, of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmSetPersistedValue(
+    _ value: Wrapped?, of object: ObjectBase, _ head: _PersistedHead
   ) {
-    Wrapped.setOptionalPersistedValue(value, of: object, head)
+    Wrapped._rlmSetOptionalPersistedValue(value, of: object, head)
   }
 
   /// Stores the value or null in a new row.
-  public static func writePersistedValue(_ value: Wrapped?, to row: RowWriter) {
-    if let value { Wrapped.writePersistedValue(value, to: row) } else { row.append(.null) }
+  public static func _rlmWritePersistedValue(_ value: Wrapped?, to row: _RowWriter) {
+    if let value { Wrapped._rlmWritePersistedValue(value, to: row) } else { row.append(.null) }
   }
 
   /// Moves the value or null.
-  public static func takePersistedValue(
-    _ storage: UnsafeMutableRawPointer, to row: RowWriter
+  public static func _rlmTakePersistedValue(
+    _ storage: UnsafeMutableRawPointer, to row: _RowWriter
   ) {
-    Wrapped.takeOptionalPersistedValue(storage, to: row)
+    Wrapped._rlmTakeOptionalPersistedValue(storage, to: row)
   }
 
   /// The value or nil.
-  public static func dynamicValue(_ value: Wrapped?) -> Any? {
-    value.flatMap { Wrapped.dynamicValue($0) }
+  public static func _rlmDynamicValue(_ value: Wrapped?) -> Any? {
+    value.flatMap { Wrapped._rlmDynamicValue($0) }
   }
 
   /// Accepts nil and whatever the wrapped type accepts.
-  public static func convertedValue(
-    _ value: Any?, _ conversion: ValueConversion
+  public static func _rlmConvertedValue(
+    _ value: Any?, _ conversion: _ValueConversion
   ) -> Wrapped?? {
     guard let value else { return .some(nil) }
-    guard let converted = Wrapped.convertedValue(value, conversion) else { return nil }
+    guard let converted = Wrapped._rlmConvertedValue(value, conversion) else { return nil }
     return .some(converted)
   }
 
   /// The trace of a link leads on.
-  public static func tracedValue(of object: ObjectBase, _ head: PersistedHead) -> Wrapped? {
-    Wrapped.optionalTracedValue(of: object, head)
+  public static func _rlmTracedValue(of object: ObjectBase, _ head: _PersistedHead) -> Wrapped? {
+    Wrapped._rlmOptionalTracedValue(of: object, head)
   }
 
   /// The wrapped type's.
-  @inlinable public static var storedForm: (any StoredScalar.Type)? { Wrapped.storedForm }
+  @inlinable public static var _rlmStoredForm: (any _StoredScalar.Type)? { Wrapped._rlmStoredForm }
 
   /// Nil for enumerations; stops otherwise.
-  public static func value(ofUnfit stored: any StoredScalar) -> Wrapped? {
+  public static func _rlmValue(ofUnfit stored: any _StoredScalar) -> Wrapped? {
     if Wrapped.self is any RealmEnum.Type { return nil }
-    return .some(Wrapped.value(ofUnfit: stored))
+    return .some(Wrapped._rlmValue(ofUnfit: stored))
   }
 }
 
 extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueInsideOptional {
   /// Nil.
-  public static func defaultElement() -> Wrapped? { nil }
+  public static func _rlmDefaultValue() -> Wrapped? { nil }
 
   /// What the wrapped type describes, optional.
-  public static func describeElement(_ property: inout Property) {
-    Wrapped.describeElement(&property)
+  public static func _rlmDescribeElement(_ property: inout Property) {
+    Wrapped._rlmDescribeElement(&property)
     property.isOptional = true
   }
 
   /// What an element's cell is.
-  public static var elementColumnType: ColumnType { Wrapped.elementColumnType }
+  public static var _rlmElementColumnType: ColumnType { Wrapped._rlmElementColumnType }
 
   /// The element, nil for null.
-  public static func element(in cell: ColumnValue, _ realm: RealmInstance?) -> Wrapped? {
+  public static func _rlmElement(in cell: ColumnValue, _ realm: Realm) -> Wrapped? {
     if case .null = cell { return nil }
-    return Wrapped.element(in: cell, realm)
+    return Wrapped._rlmElement(in: cell, realm)
   }
 
   /// Calls `body` with the element's cell, or with null.
-  public func withElementCell<Result>(
-    in realm: RealmInstance, _ body: (ColumnValue) throws -> Result
+  public func _rlmWithElementCell<Result>(
+    in realm: Realm, _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
     guard let self else { return try body(.null) }
-    return try self.withElementCell(in: realm, body)
+    return try self._rlmWithElementCell(in: realm, body)
   }
 
   /// Accepts nil and whatever the wrapped type accepts.
-  public static func convertedElement(
-    _ value: Any?, _ conversion: ValueConversion
+  public static func _rlmConvertedElement(
+    _ value: Any?, _ conversion: _ValueConversion
   ) -> Wrapped?? {
     guard let value else { return .some(nil) }
-    guard let converted = Wrapped.convertedElement(value, conversion) else { return nil }
+    guard let converted = Wrapped._rlmConvertedElement(value, conversion) else { return nil }
     return .some(converted)
   }
 
   /// The element or nil.
-  public static func dynamicElement(_ element: Wrapped?) -> Any? {
-    element.flatMap { Wrapped.dynamicElement($0) }
+  public static func _rlmDynamicElement(_ element: Wrapped?) -> Any? {
+    element.flatMap { Wrapped._rlmDynamicElement($0) }
   }
 }
 

@@ -8,9 +8,9 @@ import CambiumCore
 ///
 /// A property declared without a value starts with the first case. A stored raw value that matches
 /// no case reads as nil from an optional property and stops the program otherwise.
-public protocol PersistableEnum: StoredScalar, RawRepresentable, CaseIterable, RealmEnum,
+public protocol PersistableEnum: _StoredScalar, RawRepresentable, CaseIterable, RealmEnum,
   MinMaxType, Comparable
-where RawValue: StoredScalar & Comparable, PersistedType == RawValue.PersistedType {}
+where RawValue: _StoredScalar & Comparable, PersistedType == RawValue.PersistedType {}
 
 extension PersistableEnum {
   /// The first case.
@@ -22,20 +22,20 @@ extension PersistableEnum {
   }
 
   /// What the raw value is.
-  @inlinable public static var scalarType: PropertyType { RawValue.scalarType }
+  @inlinable public static var _rlmScalarType: PropertyType { RawValue._rlmScalarType }
   /// What the raw value's cells are.
-  @inlinable public static var scalarColumnType: ColumnType { RawValue.scalarColumnType }
+  @inlinable public static var _rlmScalarColumnType: ColumnType { RawValue._rlmScalarColumnType }
 
   /// Reads a raw value.
-  @inlinable public init?(scalarIn cell: LeafCell) {
-    guard let raw = RawValue(scalarIn: cell) else { return nil }
+  @inlinable public init?(_rlmCell cell: LeafCell) {
+    guard let raw = RawValue(_rlmCell: cell) else { return nil }
     // An unknown raw value is left to the slow path, which knows the property's name.
     self.init(rawValue: raw)
   }
 
   /// Reads a raw value.
-  public init(scalarIn cell: ColumnValue) {
-    let raw = RawValue(scalarIn: cell)
+  public init(_rlmCell cell: ColumnValue) {
+    let raw = RawValue(_rlmCell: cell)
     guard let value = Self(rawValue: raw) else {
       fatalError(
         "Failed to convert persisted value '\(raw)' to type '\(Self.self)' in a non-optional "
@@ -45,20 +45,22 @@ extension PersistableEnum {
   }
 
   /// The value stored for a managed object; nil for null and for unknown raw values.
-  public static func optionalPersistedValue(
-    of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmOptionalPersistedValue(
+    of object: ObjectBase, _ head: _PersistedHead
   ) -> Self? {
-    if let form = RawValue.storedForm {
-      return form.storedValue(of: object, head).flatMap { Self(converting: $0) }
+    if let form = RawValue._rlmStoredForm {
+      return form.storedValue(of: object, head).flatMap { Self(_rlmConverting: $0) }
     }
-    return RawValue.optionalPersistedValue(of: object, head).flatMap { Self(rawValue: $0) }
+    return RawValue._rlmOptionalPersistedValue(of: object, head).flatMap { Self(rawValue: $0) }
   }
 
   /// What raw values are stored in.
-  public static var storedForm: (any StoredScalar.Type)? { RawValue.storedForm ?? RawValue.self }
+  public static var _rlmStoredForm: (any _StoredScalar.Type)? {
+    RawValue._rlmStoredForm ?? RawValue.self
+  }
 
   /// Stops: no case has this raw value.
-  public static func value(ofUnfit stored: any StoredScalar) -> Self {
+  public static func _rlmValue(ofUnfit stored: any _StoredScalar) -> Self {
     fatalError(
       "Failed to convert persisted value '\(stored)' to type '\(Self.self)' in a non-optional "
         + "context.")
@@ -66,30 +68,32 @@ extension PersistableEnum {
 
   /// The value stored for a managed object; stops at an unknown raw value, naming the property.
   @inlinable
-  public static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
-    let raw = RawValue.persistedValue(of: object, head)
+  public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
+    let raw = RawValue._rlmPersistedValue(of: object, head)
     if let value = Self(rawValue: raw) { return value }
     object.stopAtUnknownCase(head, "\(raw)", "\(Self.self)")
   }
 
   /// Calls `body` with the raw value's cell.
-  @inlinable public func withScalarCell<Result>(
+  @inlinable public func _rlmWithScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
-    try rawValue.withScalarCell(body)
+    try rawValue._rlmWithScalarCell(body)
   }
 
   /// The raw value.
-  public static func dynamicValue(_ value: Self) -> Any? { RawValue.dynamicValue(value.rawValue) }
+  public static func _rlmDynamicValue(_ value: Self) -> Any? {
+    RawValue._rlmDynamicValue(value.rawValue)
+  }
 
   /// The raw value.
-  public static func dynamicElement(_ element: Self) -> Any? { dynamicValue(element) }
+  public static func _rlmDynamicElement(_ element: Self) -> Any? { _rlmDynamicValue(element) }
 
   /// Accepts raw values.
-  public init?(converting value: Any) {
+  public init?(_rlmConverting value: Any) {
     // A case of another enumeration is none, whatever its raw value.
     if value is any RealmEnum { return nil }
-    guard let raw = value as? RawValue ?? RawValue(converting: value) else { return nil }
+    guard let raw = value as? RawValue ?? RawValue(_rlmConverting: value) else { return nil }
     self.init(rawValue: raw)
   }
 

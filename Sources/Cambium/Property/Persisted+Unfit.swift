@@ -10,7 +10,7 @@ extension Persisted {
   ) -> Bool {
     guard let stored = storedForm(of: value) else { return false }
     guard wrapper.pointee.head.isUnmanaged else {
-      stored.withScalarCell { object.writeCell(wrapper.pointee.head, $0) }
+      stored._rlmWithScalarCell { object.writeCell(wrapper.pointee.head, $0) }
       return true
     }
     let offset = UnsafeRawPointer(wrapper) - UnsafeRawPointer(object.storage)
@@ -19,57 +19,57 @@ extension Persisted {
     let extra = object.extra ?? ObjectExtra()
     extra.unfitValues[index] = stored
     object.extra = extra
-    wrapper.pointee.head.state = PersistedHead.unfit
+    wrapper.pointee.head.state = _PersistedHead.unfit
     wrapper.pointee.head.index = UInt16(index)
     wrapper.pointee.value = nil
     return true
   }
 
   /// The stored form of a value that `Value` cannot hold; nil when that form cannot hold it either.
-  static func storedForm(of value: Any?) -> (any StoredScalar)? {
+  static func storedForm(of value: Any?) -> (any _StoredScalar)? {
     // A case of another enumeration is of a wrong type, whatever its raw value.
     guard let value, !(value is any RealmEnum) else { return nil }
-    return Value.storedForm?.storedValue(value)
+    return Value._rlmStoredForm?.storedValue(value)
   }
 
   /// The property's stored value, when its type is one that cannot hold all of them.
   static func storedValue(
     _ wrapper: UnsafeMutablePointer<Self>, of object: ObjectBase
-  ) -> (any StoredScalar)? {
+  ) -> (any _StoredScalar)? {
     let head = wrapper.pointee.head
     switch head.state {
-    case PersistedHead.unfit: return object.unfitValue(head)
-    case PersistedHead.managed: return Value.storedForm?.storedValue(of: object, head)
+    case _PersistedHead.unfit: return object.unfitValue(head)
+    case _PersistedHead.managed: return Value._rlmStoredForm?.storedValue(of: object, head)
     default: return nil
     }
   }
 }
 
-extension StoredScalar {
+extension _StoredScalar {
   /// `value` as this type, if it can hold it.
-  static func storedValue(_ value: Any) -> (any StoredScalar)? {
-    value as? Self ?? Self(converting: value)
+  static func storedValue(_ value: Any) -> (any _StoredScalar)? {
+    value as? Self ?? Self(_rlmConverting: value)
   }
 
   /// What is stored for a managed object; nil for null.
-  static func storedValue(of object: ObjectBase, _ head: PersistedHead) -> (any StoredScalar)? {
-    optionalPersistedValue(of: object, head)
+  static func storedValue(of object: ObjectBase, _ head: _PersistedHead) -> (any _StoredScalar)? {
+    _rlmOptionalPersistedValue(of: object, head)
   }
 }
 
-extension PersistedHead {
+extension _PersistedHead {
   /// Whether the property's object is unmanaged, whatever the property holds.
   var isUnmanaged: Bool { state == Self.unmanaged || state == Self.unfit }
 }
 
 extension ObjectBase {
   /// The value that waits for its row because the property's type cannot hold it.
-  final func unfitValue(_ head: PersistedHead) -> (any StoredScalar)? {
+  final func unfitValue(_ head: _PersistedHead) -> (any _StoredScalar)? {
     extra?.unfitValues[Int(head.index)]
   }
 
   /// Takes such a value out, to store it.
-  final func takeUnfitValue(_ index: Int) -> (any StoredScalar)? {
+  final func takeUnfitValue(_ index: Int) -> (any _StoredScalar)? {
     guard let extra else { return nil }
     return extra.unfitValues.removeValue(forKey: index)
   }

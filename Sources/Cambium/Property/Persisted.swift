@@ -13,50 +13,50 @@
 /// Realm, reading goes to the Realm's version and writing needs a write transaction.
 @propertyWrapper public struct Persisted<Value: _Persistable> {
   // Two fields, the head first: objects find it at the property's offset.
-  @usableFromInline var head: PersistedHead
+  @usableFromInline var head: _PersistedHead
   @usableFromInline var value: Value?
 
   /// A property with its type's default value.
   @inlinable public init() {
-    head = PersistedHead()
+    head = _PersistedHead()
     value = nil
   }
 
   /// A property with a default value.
   @inlinable public init(wrappedValue: Value) {
-    head = PersistedHead()
+    head = _PersistedHead()
     value = wrappedValue
   }
 
   /// A property that an index serves.
   @inlinable public init(indexed: Bool) where Value.PersistedType: _Indexable {
-    head = PersistedHead(flags: indexed ? PersistedHead.indexed : 0)
+    head = _PersistedHead(flags: indexed ? _PersistedHead.indexed : 0)
     value = nil
   }
 
   /// A property with a default value that an index serves.
   @inlinable public init(wrappedValue: Value, indexed: Bool)
   where Value.PersistedType: _Indexable {
-    head = PersistedHead(flags: indexed ? PersistedHead.indexed : 0)
+    head = _PersistedHead(flags: indexed ? _PersistedHead.indexed : 0)
     value = wrappedValue
   }
 
   /// The class's primary key.
   @inlinable public init(primaryKey: Bool) where Value.PersistedType: _PrimaryKey {
-    head = PersistedHead(flags: primaryKey ? PersistedHead.primaryKey : 0)
+    head = _PersistedHead(flags: primaryKey ? _PersistedHead.primaryKey : 0)
     value = nil
   }
 
   /// The class's primary key, with a default value.
   @inlinable public init(wrappedValue: Value, primaryKey: Bool)
   where Value.PersistedType: _PrimaryKey {
-    head = PersistedHead(flags: primaryKey ? PersistedHead.primaryKey : 0)
+    head = _PersistedHead(flags: primaryKey ? _PersistedHead.primaryKey : 0)
     value = wrappedValue
   }
 
   /// The objects that link here through their property `originProperty`.
   @inlinable public init(originProperty: String) where Value: LinkingObjectsProtocol {
-    head = PersistedHead()
+    head = _PersistedHead()
     value = Value(fromType: Value.Element.self, property: originProperty)
   }
 
@@ -81,16 +81,16 @@
   ) -> Value {
     @inlinable @inline(__always) get {
       let head = object[keyPath: storageKeyPath].head
-      if head.state == PersistedHead.managed {
-        if !Value.isPersistedValueKept { return Value.persistedValue(of: object, head) }
-        let value = Value.persistedValue(of: object, head)
+      if head.state == _PersistedHead.managed {
+        if !Value._rlmIsKept { return Value._rlmPersistedValue(of: object, head) }
+        let value = Value._rlmPersistedValue(of: object, head)
         if object.keepsPersistedValues {
           object[keyPath: storageKeyPath].keep(value)
         }
         return value
       }
       if let value = object[keyPath: storageKeyPath].value,
-        head.state != PersistedHead.traced
+        head.state != _PersistedHead.traced
       {
         return value
       }
@@ -98,24 +98,24 @@
     }
     @inlinable @inline(__always) set {
       let head = object[keyPath: storageKeyPath].head
-      if head.state == PersistedHead.unmanaged {
+      if head.state == _PersistedHead.unmanaged {
         object[keyPath: storageKeyPath].setUnmanaged(newValue)
-      } else if head.state == PersistedHead.unfit {
+      } else if head.state == _PersistedHead.unfit {
         object[keyPath: storageKeyPath].replaceUnfit(newValue, of: object)
       } else {
-        Value.setPersistedValue(newValue, of: object, head)
+        Value._rlmSetPersistedValue(newValue, of: object, head)
       }
     }
   }
 
   @usableFromInline mutating func keep(_ value: Value) {
-    head.state = PersistedHead.managedAndKept
+    head.state = _PersistedHead.managedAndKept
     self.value = value
   }
 
   @inlinable @inline(__always) mutating func setUnmanaged(_ newValue: Value) {
-    if Value.isPersistedValueKept {
-      value = Value.assignedUnmanagedValue(newValue, over: value)
+    if Value._rlmIsKept {
+      value = Value._rlmAssignedUnmanagedValue(newValue, over: value)
     } else {
       value = newValue
     }
@@ -123,27 +123,24 @@
 
   @usableFromInline mutating func replaceUnfit(_ newValue: Value, of object: ObjectBase) {
     _ = object.takeUnfitValue(Int(head.index))
-    head.state = PersistedHead.unmanaged
+    head.state = _PersistedHead.unmanaged
     value = newValue
   }
 
   /// The default of an unmanaged property, fixed at its first reading, or a trace's next step.
   @usableFromInline mutating func firstValue(of object: ObjectBase) -> Value {
-    if head.state == PersistedHead.traced {
+    if head.state == _PersistedHead.traced {
       object.recordTrace(head)
-      return Value.tracedValue(of: object, head)
+      return Value._rlmTracedValue(of: object, head)
     }
-    if head.state == PersistedHead.unfit, let stored = object.unfitValue(head) {
-      return Value.value(ofUnfit: stored)
+    if head.state == _PersistedHead.unfit, let stored = object.unfitValue(head) {
+      return Value._rlmValue(ofUnfit: stored)
     }
-    let value = Value.defaultPersistedValue()
+    let value = Value._rlmDefaultPersistedValue()
     self.value = value
     return value
   }
 }
-
-// The value of an unmanaged property moves with its object; a managed one has none.
-extension Persisted: Sendable where Value: Sendable {}
 
 /// A wrapper that can be decoded when its key is absent.
 public protocol OptionalCodingWrapper {
@@ -169,7 +166,7 @@ extension Persisted: Encodable where Value: Encodable {
   ///
   /// A managed one throws `EncodingError.invalidValue`: write `encode(to:)` by hand.
   public func encode(to encoder: any Encoder) throws {
-    guard head.state == PersistedHead.unmanaged else {
+    guard head.state == _PersistedHead.unmanaged else {
       throw EncodingError.invalidValue(
         self,
         EncodingError.Context(
@@ -179,7 +176,7 @@ extension Persisted: Encodable where Value: Encodable {
             + "managed Realm objects."))
     }
     var container = encoder.singleValueContainer()
-    try container.encode(value ?? Value.defaultPersistedValue())
+    try container.encode(value ?? Value._rlmDefaultPersistedValue())
   }
 }
 

@@ -7,7 +7,7 @@
 ///
 /// A managed object's heads are written when the accessor is made, from a table that its class keeps
 /// for each Realm: reading a property then needs no search for its column.
-@frozen public struct PersistedHead: BitwiseCopyable, Sendable {
+@frozen public struct _PersistedHead: BitwiseCopyable, Sendable {
   @usableFromInline var column: UInt16
   @usableFromInline var index: UInt16
   @usableFromInline var state: UInt8
@@ -31,7 +31,7 @@
   @inlinable init(flags: UInt8 = 0) {
     column = 0
     index = 0
-    state = PersistedHead.unmanaged
+    state = _PersistedHead.unmanaged
     self.flags = flags
   }
 

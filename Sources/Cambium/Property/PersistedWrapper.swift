@@ -7,31 +7,31 @@ protocol PersistedWrapper {
   /// Fills in what the declaration says of the property.
   static func describe(_ storage: UnsafeMutableRawPointer, _ property: inout Property)
   /// Moves the value that an unmanaged object holds into a new row.
-  static func take(_ storage: UnsafeMutableRawPointer, to row: RowWriter)
+  static func take(_ storage: UnsafeMutableRawPointer, to row: _RowWriter)
   /// Copies the value that an unmanaged object holds into a row.
-  static func peek(_ storage: UnsafeMutableRawPointer, to row: RowWriter)
+  static func peek(_ storage: UnsafeMutableRawPointer, to row: _RowWriter)
   /// Drops the value that an unmanaged object held.
   static func discard(_ storage: UnsafeMutableRawPointer)
   /// Moves the value that an unmanaged object holds into an existing row.
   static func takeAssigning(
-    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: PersistedHead)
+    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: _PersistedHead)
   /// Turns the collection of an object that was just added into a managed one, in place.
   static func attach(
-    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: PersistedHead)
+    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: _PersistedHead)
   /// Writes the form of a value of another type to a row; false when it has none.
-  static func writeConverted(_ value: Any?, to row: RowWriter) -> Bool
+  static func writeConverted(_ value: Any?, to row: _RowWriter) -> Bool
   /// The value, nil for null.
   static func dynamicValue(_ storage: UnsafeMutableRawPointer, of object: ObjectBase) -> Any?
   /// The value of a managed object that has no place for the property, nil for null.
-  static func dynamicValue(_ head: PersistedHead, of object: ObjectBase) -> Any?
+  static func dynamicValue(_ head: _PersistedHead, of object: ObjectBase) -> Any?
   /// Assigns a value of such an object; false when it is of a wrong type.
   static func setDynamicValue(
-    _ value: Any?, _ head: PersistedHead, of object: ObjectBase, _ conversion: ValueConversion
+    _ value: Any?, _ head: _PersistedHead, of object: ObjectBase, _ conversion: _ValueConversion
   ) -> Bool
   /// Assigns a value; false when it is of a wrong type.
   static func setDynamicValue(
     _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
-    _ conversion: ValueConversion
+    _ conversion: _ValueConversion
   ) -> Bool
 }
 
@@ -41,93 +41,94 @@ extension Persisted: PersistedWrapper {
   }
 
   static func describe(_ storage: UnsafeMutableRawPointer, _ property: inout Property) {
-    Value.describeProperty(&property)
+    Value._rlmDescribeProperty(&property)
     let wrapper = bound(storage)
-    property.isPrimaryKey = wrapper.pointee.head.flags & PersistedHead.primaryKey != 0
+    property.isPrimaryKey = wrapper.pointee.head.flags & _PersistedHead.primaryKey != 0
     property.isIndexed =
-      property.isPrimaryKey || wrapper.pointee.head.flags & PersistedHead.indexed != 0
+      property.isPrimaryKey || wrapper.pointee.head.flags & _PersistedHead.indexed != 0
     if let linking = wrapper.pointee.value as? any LinkingObjectsProtocol {
-      property.originPropertyName = linking.originPropertyName
+      property.originPropertyName = linking._rlmOriginPropertyName
     }
   }
 
-  static func take(_ storage: UnsafeMutableRawPointer, to row: RowWriter) {
-    Value.takePersistedValue(storage, to: row)
+  static func take(_ storage: UnsafeMutableRawPointer, to row: _RowWriter) {
+    Value._rlmTakePersistedValue(storage, to: row)
   }
 
-  static func peek(_ storage: UnsafeMutableRawPointer, to row: RowWriter) {
+  static func peek(_ storage: UnsafeMutableRawPointer, to row: _RowWriter) {
     let wrapper = bound(storage)
-    let value = wrapper.pointee.value ?? Value.defaultPersistedValue()
+    let value = wrapper.pointee.value ?? Value._rlmDefaultPersistedValue()
     // A default such as a new identifier must not change between here and the row.
     wrapper.pointee.value = value
-    Value.writePersistedValue(value, to: row)
+    Value._rlmWritePersistedValue(value, to: row)
   }
 
   static func discard(_ storage: UnsafeMutableRawPointer) { bound(storage).pointee.value = nil }
 
   static func takeAssigning(
-    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: PersistedHead
+    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: _PersistedHead
   ) {
     let wrapper = bound(storage)
-    let value = wrapper.pointee.value ?? Value.defaultPersistedValue()
-    Value.setPersistedValue(value, of: object, head)
+    let value = wrapper.pointee.value ?? Value._rlmDefaultPersistedValue()
+    Value._rlmSetPersistedValue(value, of: object, head)
     wrapper.pointee.value = nil
   }
 
   static func attach(
-    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: PersistedHead
+    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: _PersistedHead
   ) {
     let wrapper = bound(storage)
-    guard Value.isPersistedValueKept, let value = wrapper.pointee.value else { return }
-    Value.attachPersistedValue(value, to: object, head)
-    wrapper.pointee.head.state = PersistedHead.managedAndKept
+    guard Value._rlmIsKept, let value = wrapper.pointee.value else { return }
+    Value._rlmAttachPersistedValue(value, to: object, head)
+    wrapper.pointee.head.state = _PersistedHead.managedAndKept
   }
 
   static func dynamicValue(
     _ storage: UnsafeMutableRawPointer, of object: ObjectBase
   ) -> Any? {
     if let stored = storedValue(bound(storage), of: object) {
-      let conversion = ValueConversion(realm: nil, isCopying: false)
-      return Value.convertedValue(stored, conversion).map { Value.dynamicValue($0) } ?? stored
+      let conversion = _ValueConversion(realm: nil, isCopying: false)
+      return Value._rlmConvertedValue(stored, conversion).map { Value._rlmDynamicValue($0) }
+        ?? stored
     }
-    return Value.dynamicValue(value(storage, of: object))
+    return Value._rlmDynamicValue(value(storage, of: object))
   }
 
-  static func dynamicValue(_ head: PersistedHead, of object: ObjectBase) -> Any? {
-    Value.dynamicValue(Value.persistedValue(of: object, head))
+  static func dynamicValue(_ head: _PersistedHead, of object: ObjectBase) -> Any? {
+    Value._rlmDynamicValue(Value._rlmPersistedValue(of: object, head))
   }
 
   static func setDynamicValue(
-    _ value: Any?, _ head: PersistedHead, of object: ObjectBase, _ conversion: ValueConversion
+    _ value: Any?, _ head: _PersistedHead, of object: ObjectBase, _ conversion: _ValueConversion
   ) -> Bool {
-    guard let converted = Value.convertedValue(value, conversion) else { return false }
-    Value.setPersistedValue(converted, of: object, head)
+    guard let converted = Value._rlmConvertedValue(value, conversion) else { return false }
+    Value._rlmSetPersistedValue(converted, of: object, head)
     return true
   }
 
-  static func writeConverted(_ value: Any?, to row: RowWriter) -> Bool {
-    let conversion = ValueConversion(realm: row.realm, isCopying: false)
-    guard let converted = Value.convertedValue(value, conversion) else {
+  static func writeConverted(_ value: Any?, to row: _RowWriter) -> Bool {
+    let conversion = _ValueConversion(realm: row.realm, isCopying: false)
+    guard let converted = Value._rlmConvertedValue(value, conversion) else {
       guard let stored = storedForm(of: value) else { return false }
-      stored.withScalarCell { row.append($0) }
+      stored._rlmWithScalarCell { row.append($0) }
       return true
     }
-    Value.writePersistedValue(converted, to: row)
+    Value._rlmWritePersistedValue(converted, to: row)
     return true
   }
 
   static func setDynamicValue(
     _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
-    _ conversion: ValueConversion
+    _ conversion: _ValueConversion
   ) -> Bool {
     let wrapper = bound(storage)
-    guard let converted = Value.convertedValue(value, conversion) else {
+    guard let converted = Value._rlmConvertedValue(value, conversion) else {
       return setUnfitValue(value, wrapper, of: object)
     }
     switch wrapper.pointee.head.state {
-    case PersistedHead.unmanaged: wrapper.pointee.setUnmanaged(converted)
-    case PersistedHead.unfit: wrapper.pointee.replaceUnfit(converted, of: object)
-    default: Value.setPersistedValue(converted, of: object, wrapper.pointee.head)
+    case _PersistedHead.unmanaged: wrapper.pointee.setUnmanaged(converted)
+    case _PersistedHead.unfit: wrapper.pointee.replaceUnfit(converted, of: object)
+    default: Value._rlmSetPersistedValue(converted, of: object, wrapper.pointee.head)
     }
     return true
   }
@@ -135,12 +136,12 @@ extension Persisted: PersistedWrapper {
   private static func value(_ storage: UnsafeMutableRawPointer, of object: ObjectBase) -> Value {
     let wrapper = bound(storage)
     let head = wrapper.pointee.head
-    guard head.state == PersistedHead.managed else {
+    guard head.state == _PersistedHead.managed else {
       if let value = wrapper.pointee.value { return value }
       return wrapper.pointee.firstValue(of: object)
     }
-    let value = Value.persistedValue(of: object, head)
-    if Value.isPersistedValueKept, object.keepsPersistedValues { wrapper.pointee.keep(value) }
+    let value = Value._rlmPersistedValue(of: object, head)
+    if Value._rlmIsKept, object.keepsPersistedValues { wrapper.pointee.keep(value) }
     return value
   }
 }

@@ -4,7 +4,7 @@ import CambiumCore
 public protocol _RealmSchemaDiscoverable {
   /// Fills in the type, the collection kind, the optionality and the class that a property of this
   /// type has. Plumbing: called while a schema is built.
-  static func describeProperty(_ property: inout Property)
+  static func _rlmDescribeProperty(_ property: inout Property)
 }
 
 /// A type that is stored in the form of another, or of itself.
@@ -19,80 +19,82 @@ public protocol _HasPersistedType {
 /// objects, and every conforming type comes with this library or through ``PersistableEnum``.
 public protocol _Persistable: _RealmSchemaDiscoverable, _HasPersistedType {
   /// The value of a property that was declared without one.
-  static func defaultPersistedValue() -> Self
+  static func _rlmDefaultPersistedValue() -> Self
   /// Whether a managed object keeps the value it once returned, as it does for collections.
-  static var isPersistedValueKept: Bool { get }
+  static var _rlmIsKept: Bool { get }
   /// The value stored for a managed object.
-  static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self
+  static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self
   /// Stores the value of a managed object.
-  static func setPersistedValue(_ value: Self, of object: ObjectBase, _ head: PersistedHead)
+  static func _rlmSetPersistedValue(_ value: Self, of object: ObjectBase, _ head: _PersistedHead)
   /// Stores `value` in the current cell of `row`, adding linked objects to its Realm.
-  static func writePersistedValue(_ value: Self, to row: RowWriter)
+  static func _rlmWritePersistedValue(_ value: Self, to row: _RowWriter)
   /// Moves the value of the `Persisted<Self>` at `storage` to the current cell of `row`. A
   /// requirement, so that it is compiled for each type: every property of every new object comes here.
-  static func takePersistedValue(_ storage: UnsafeMutableRawPointer, to row: RowWriter)
+  static func _rlmTakePersistedValue(_ storage: UnsafeMutableRawPointer, to row: _RowWriter)
   /// The value as dynamic access returns it, nil for null.
-  static func dynamicValue(_ value: Self) -> Any?
+  static func _rlmDynamicValue(_ value: Self) -> Any?
   /// The value that stands for `value` when it comes from a dictionary, an array or dynamic access;
   /// nil when there is none.
-  static func convertedValue(_ value: Any?, _ conversion: ValueConversion) -> Self?
+  static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self?
   /// Turns the value that an object had while it was unmanaged into its managed view, in place.
-  static func attachPersistedValue(_ value: Self, to object: ObjectBase, _ head: PersistedHead)
+  static func _rlmAttachPersistedValue(_ value: Self, to object: ObjectBase, _ head: _PersistedHead)
   /// What a kept property of an unmanaged object holds after `value` was assigned: the same instance
   /// with other contents.
-  static func assignedUnmanagedValue(_ value: Self, over current: Self?) -> Self
+  static func _rlmAssignedUnmanagedValue(_ value: Self, over current: Self?) -> Self
   /// The value that a key path's trace continues with.
-  static func tracedValue(of object: ObjectBase, _ head: PersistedHead) -> Self
+  static func _rlmTracedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self
   /// The type in which values are stored, when this one cannot hold all that its column can; nil for
   /// all other types.
-  static var storedForm: (any StoredScalar.Type)? { get }
+  static var _rlmStoredForm: (any _StoredScalar.Type)? { get }
   /// The value of a property that was given `stored`, which this type cannot hold: nil if it is an
   /// optional enumeration; stops otherwise.
-  static func value(ofUnfit stored: any StoredScalar) -> Self
+  static func _rlmValue(ofUnfit stored: any _StoredScalar) -> Self
 }
 
 extension _Persistable {
   /// Moves the value, or the default of a property that has none.
-  public static func takePersistedValue(
-    _ storage: UnsafeMutableRawPointer, to row: RowWriter
+  public static func _rlmTakePersistedValue(
+    _ storage: UnsafeMutableRawPointer, to row: _RowWriter
   ) {
-    takePersistedValue(storage.assumingMemoryBound(to: Persisted<Self>.self), to: row)
+    _rlmTakePersistedValue(storage.assumingMemoryBound(to: Persisted<Self>.self), to: row)
   }
 
-  @inline(__always) static func takePersistedValue(
-    _ wrapper: UnsafeMutablePointer<Persisted<Self>>, to row: RowWriter
+  @inline(__always) static func _rlmTakePersistedValue(
+    _ wrapper: UnsafeMutablePointer<Persisted<Self>>, to row: _RowWriter
   ) {
     guard let value = wrapper.pointee.value else {
-      let value = defaultPersistedValue()
-      writePersistedValue(value, to: row)
-      if isPersistedValueKept { wrapper.pointee.value = value }
+      let value = _rlmDefaultPersistedValue()
+      _rlmWritePersistedValue(value, to: row)
+      if _rlmIsKept { wrapper.pointee.value = value }
       return
     }
-    writePersistedValue(value, to: row)
-    if !isPersistedValueKept { wrapper.pointee.value = nil }
+    _rlmWritePersistedValue(value, to: row)
+    if !_rlmIsKept { wrapper.pointee.value = nil }
   }
 
   /// Only collections are kept.
-  @inlinable public static var isPersistedValueKept: Bool { false }
+  @inlinable public static var _rlmIsKept: Bool { false }
 
   /// Only collections have a managed view.
-  public static func attachPersistedValue(
-    _ value: Self, to object: ObjectBase, _ head: PersistedHead
+  public static func _rlmAttachPersistedValue(
+    _ value: Self, to object: ObjectBase, _ head: _PersistedHead
   ) {}
 
   /// Only collections keep their instance.
-  public static func assignedUnmanagedValue(_ value: Self, over current: Self?) -> Self { value }
+  public static func _rlmAssignedUnmanagedValue(_ value: Self, over current: Self?) -> Self {
+    value
+  }
 
   /// Only links lead on.
-  public static func tracedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
-    defaultPersistedValue()
+  public static func _rlmTracedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
+    _rlmDefaultPersistedValue()
   }
 
   /// Most types hold whatever their column can.
-  @inlinable public static var storedForm: (any StoredScalar.Type)? { nil }
+  @inlinable public static var _rlmStoredForm: (any _StoredScalar.Type)? { nil }
 
   /// Stops.
-  public static func value(ofUnfit stored: any StoredScalar) -> Self {
+  public static func _rlmValue(ofUnfit stored: any _StoredScalar) -> Self {
     fatalError("Could not convert value '\(stored)' to type '\(Self.self)'.")
   }
 }
@@ -100,24 +102,24 @@ extension _Persistable {
 /// A property type that may also be optional.
 public protocol _PersistableInsideOptional: _Persistable {
   /// The value stored for a managed object, nil for null.
-  static func optionalPersistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self?
+  static func _rlmOptionalPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self?
   /// Stores the value of a managed object, nil for null.
-  static func setOptionalPersistedValue(
-    _ value: Self?, of object: ObjectBase, _ head: PersistedHead)
+  static func _rlmSetOptionalPersistedValue(
+    _ value: Self?, of object: ObjectBase, _ head: _PersistedHead)
   /// Moves the value of the `Persisted<Self?>` at `storage` to the current cell of `row`.
-  static func takeOptionalPersistedValue(_ storage: UnsafeMutableRawPointer, to row: RowWriter)
+  static func _rlmTakeOptionalPersistedValue(_ storage: UnsafeMutableRawPointer, to row: _RowWriter)
   /// The optional value that a key path's trace continues with.
-  static func optionalTracedValue(of object: ObjectBase, _ head: PersistedHead) -> Self?
+  static func _rlmOptionalTracedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self?
 }
 
 extension _PersistableInsideOptional {
   /// Moves the value, or null when the property has none.
-  public static func takeOptionalPersistedValue(
-    _ storage: UnsafeMutableRawPointer, to row: RowWriter
+  public static func _rlmTakeOptionalPersistedValue(
+    _ storage: UnsafeMutableRawPointer, to row: _RowWriter
   ) {
     let wrapper = storage.assumingMemoryBound(to: Persisted<Self?>.self)
     if case .some(.some(let value)) = wrapper.pointee.value {
-      writePersistedValue(value, to: row)
+      _rlmWritePersistedValue(value, to: row)
       wrapper.pointee.value = nil
     } else {
       row.append(.null)
@@ -125,8 +127,8 @@ extension _PersistableInsideOptional {
   }
 
   /// Only links lead on.
-  public static func optionalTracedValue(
-    of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmOptionalTracedValue(
+    of object: ObjectBase, _ head: _PersistedHead
   ) -> Self? { nil }
 }
 
@@ -173,22 +175,22 @@ extension Optional: OptionalProtocol {}
 /// Client code meets it in constraints only; the members are plumbing.
 public protocol RealmCollectionValue: Hashable, _HasPersistedType {
   /// The value that stands for a missing element.
-  static func defaultElement() -> Self
+  static func _rlmDefaultValue() -> Self
   /// Fills in what a collection of this type is a collection of.
-  static func describeElement(_ property: inout Property)
+  static func _rlmDescribeElement(_ property: inout Property)
   /// The column type in which elements are stored outside of their row.
-  static var elementColumnType: ColumnType { get }
+  static var _rlmElementColumnType: ColumnType { get }
   /// The element that a cell stands for.
-  static func element(in cell: ColumnValue, _ realm: RealmInstance?) -> Self
+  static func _rlmElement(in cell: ColumnValue, _ realm: Realm) -> Self
   /// Calls `body` with the element's cell. An unmanaged object is added to `realm`.
-  func withElementCell<Result>(
-    in realm: RealmInstance, _ body: (ColumnValue) throws -> Result
+  func _rlmWithElementCell<Result>(
+    in realm: Realm, _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result
   /// The element that stands for `value` when it comes from a dictionary, an array or dynamic
   /// access; nil when there is none.
-  static func convertedElement(_ value: Any?, _ conversion: ValueConversion) -> Self?
+  static func _rlmConvertedElement(_ value: Any?, _ conversion: _ValueConversion) -> Self?
   /// The element as dynamic access returns it, nil for null.
-  static func dynamicElement(_ element: Self) -> Any?
+  static func _rlmDynamicElement(_ element: Self) -> Any?
 }
 
 /// An element type of collections that may also be optional.

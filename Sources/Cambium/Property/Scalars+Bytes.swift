@@ -1,29 +1,29 @@
 import CambiumCore
 import Foundation
 
-extension String: StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey {
+extension String: _StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey {
   /// Stored as itself.
   public typealias PersistedType = String
 
   /// A text property.
-  @inlinable public static var scalarType: PropertyType { .string }
+  @inlinable public static var _rlmScalarType: PropertyType { .string }
   /// Text lies in a column of bytes, as UTF-8.
-  @inlinable public static var scalarColumnType: ColumnType { .bytes }
+  @inlinable public static var _rlmScalarColumnType: ColumnType { .bytes }
 
   /// Reads a cell of a leaf; nil when the text is too long to lie in it.
-  @inlinable public init?(scalarIn cell: LeafCell) {
+  @inlinable public init?(_rlmCell cell: LeafCell) {
     guard let text = cell.text else { return nil }
     self = text
   }
 
   /// Reads a cell; bytes that are no UTF-8 are replaced.
-  @inlinable public init(scalarIn cell: ColumnValue) {
+  @inlinable public init(_rlmCell cell: ColumnValue) {
     guard case .bytes(let bytes) = cell else { preconditionFailure("The cell is no text.") }
     self = String(decoding: bytes, as: UTF8.self)
   }
 
   /// Calls `body` with the text's UTF-8 bytes, which are valid during the call.
-  @inlinable public func withScalarCell<Result>(
+  @inlinable public func _rlmWithScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
     var text = self
@@ -31,7 +31,7 @@ extension String: StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey {
   }
 
   /// Accepts other forms of text, and cases whose raw value is one.
-  public init?(converting value: Any) {
+  public init?(_rlmConverting value: Any) {
     switch value {
     case let value as Substring: self = String(value)
     case let value as NSString: self = String(describing: value)
@@ -43,37 +43,37 @@ extension String: StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey {
   }
 }
 
-extension Data: StoredScalar, SortableType {
+extension Data: _StoredScalar, SortableType {
   /// Stored as itself.
   public typealias PersistedType = Data
 
   /// A data property.
-  @inlinable public static var scalarType: PropertyType { .data }
+  @inlinable public static var _rlmScalarType: PropertyType { .data }
   /// Data lies in a column of bytes.
-  @inlinable public static var scalarColumnType: ColumnType { .bytes }
+  @inlinable public static var _rlmScalarColumnType: ColumnType { .bytes }
 
   /// Reads a cell of a leaf; nil when the data is too long to lie in it.
-  @inlinable public init?(scalarIn cell: LeafCell) {
+  @inlinable public init?(_rlmCell cell: LeafCell) {
     let cell = cell.bytes
     guard cell.form == .inline else { return nil }
     self = cell.withBytes { Data($0) }
   }
 
   /// Copies the bytes of a cell.
-  @inlinable public init(scalarIn cell: ColumnValue) {
+  @inlinable public init(_rlmCell cell: ColumnValue) {
     guard case .bytes(let bytes) = cell else { preconditionFailure("The cell holds no data.") }
     self = Data(bytes)
   }
 
   /// Calls `body` with the bytes themselves, which are valid during the call.
-  @inlinable public func withScalarCell<Result>(
+  @inlinable public func _rlmWithScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
     try withUnsafeBytes { try body(.bytes($0)) }
   }
 
   /// Accepts arrays of bytes.
-  public init?(converting value: Any) {
+  public init?(_rlmConverting value: Any) {
     switch value {
     case let value as [UInt8]: self = Data(value)
     case let value as NSData: self = Data(referencing: value)

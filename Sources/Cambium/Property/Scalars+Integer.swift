@@ -2,21 +2,21 @@ import CambiumCore
 import Foundation
 
 /// An integer that a property can have; all widths are stored in 64 bits.
-public protocol StoredInteger: StoredScalar, FixedWidthInteger {}
+public protocol _StoredInteger: _StoredScalar, FixedWidthInteger {}
 
-extension StoredInteger {
+extension _StoredInteger {
   /// Integers of all widths are the same in the file.
-  @inlinable public static var scalarType: PropertyType { .int }
+  @inlinable public static var _rlmScalarType: PropertyType { .int }
   /// Integers of all widths are the same in the file.
-  @inlinable public static var scalarColumnType: ColumnType { .int }
+  @inlinable public static var _rlmScalarColumnType: ColumnType { .int }
 
   /// Reads a cell; stops when a dynamic write stored a number that does not fit.
-  @inlinable public init?(scalarIn cell: LeafCell) {
+  @inlinable public init?(_rlmCell cell: LeafCell) {
     self = Self.narrowed(cell.int)
   }
 
   /// Reads a cell; stops when a dynamic write stored a number that does not fit.
-  @inlinable public init(scalarIn cell: ColumnValue) {
+  @inlinable public init(_rlmCell cell: ColumnValue) {
     guard case .int(let value) = cell else { preconditionFailure("The cell is not an integer.") }
     self = Self.narrowed(value)
   }
@@ -29,19 +29,19 @@ extension StoredInteger {
   }
 
   /// Calls `body` with the integer's cell.
-  @inlinable public func withScalarCell<Result>(
+  @inlinable public func _rlmWithScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
     try body(.int(Int64(self)))
   }
 
   /// The stored width, for narrower ones.
-  @inlinable public static var storedForm: (any StoredScalar.Type)? {
+  @inlinable public static var _rlmStoredForm: (any _StoredScalar.Type)? {
     bitWidth < Int64.bitWidth ? Int64.self : nil
   }
 
   /// Accepts integers of every width and truth values.
-  public init?(converting value: Any) {
+  public init?(_rlmConverting value: Any) {
     guard let integer = StoredNumber.integer(value), let result = Self(exactly: integer) else {
       return nil
     }
@@ -49,23 +49,23 @@ extension StoredInteger {
   }
 }
 
-extension Int: StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
+extension Int: _StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
   /// Stored as itself.
   public typealias PersistedType = Int
 }
-extension Int8: StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
+extension Int8: _StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
   /// Stored as itself, widened to 64 bits.
   public typealias PersistedType = Int8
 }
-extension Int16: StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
+extension Int16: _StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
   /// Stored as itself, widened to 64 bits.
   public typealias PersistedType = Int16
 }
-extension Int32: StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
+extension Int32: _StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
   /// Stored as itself, widened to 64 bits.
   public typealias PersistedType = Int32
 }
-extension Int64: StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
+extension Int64: _StoredInteger, _PrimaryKey, _Indexable, MinMaxType, AddableType, SortableType {
   /// Stored as itself.
   public typealias PersistedType = Int64
 }

@@ -1,33 +1,33 @@
 import CambiumCore
 import Foundation
 
-extension Bool: StoredScalar, _PrimaryKey, _Indexable {
+extension Bool: _StoredScalar, _PrimaryKey, _Indexable {
   /// Stored as itself.
   public typealias PersistedType = Bool
 
   /// A property of truth values.
-  @inlinable public static var scalarType: PropertyType { .bool }
+  @inlinable public static var _rlmScalarType: PropertyType { .bool }
   /// Truth values have a column type of their own.
-  @inlinable public static var scalarColumnType: ColumnType { .bool }
+  @inlinable public static var _rlmScalarColumnType: ColumnType { .bool }
 
   /// Reads a cell of a leaf; never nil.
-  @inlinable public init?(scalarIn cell: LeafCell) { self = cell.bool }
+  @inlinable public init?(_rlmCell cell: LeafCell) { self = cell.bool }
 
   /// Reads a cell; stops when it is of another type.
-  @inlinable public init(scalarIn cell: ColumnValue) {
+  @inlinable public init(_rlmCell cell: ColumnValue) {
     guard case .bool(let value) = cell else { preconditionFailure("The cell is no truth value.") }
     self = value
   }
 
   /// Calls `body` with the value's cell.
-  @inlinable public func withScalarCell<Result>(
+  @inlinable public func _rlmWithScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
     try body(.bool(self))
   }
 
   /// Accepts the integers 0 and 1.
-  public init?(converting value: Any) {
+  public init?(_rlmConverting value: Any) {
     guard let integer = StoredNumber.integer(value), integer == 0 || integer == 1 else {
       return nil
     }
@@ -35,33 +35,33 @@ extension Bool: StoredScalar, _PrimaryKey, _Indexable {
   }
 }
 
-extension Float: StoredScalar, MinMaxType, AddableType, SortableType {
+extension Float: _StoredScalar, MinMaxType, AddableType, SortableType {
   /// Stored as itself.
   public typealias PersistedType = Float
 
   /// A property of 32-bit floating-point numbers.
-  @inlinable public static var scalarType: PropertyType { .float }
+  @inlinable public static var _rlmScalarType: PropertyType { .float }
   /// The number as it is in memory, 4 bytes.
-  @inlinable public static var scalarColumnType: ColumnType { .float }
+  @inlinable public static var _rlmScalarColumnType: ColumnType { .float }
 
   /// Reads a cell of a leaf; never nil.
-  @inlinable public init?(scalarIn cell: LeafCell) { self = cell.float }
+  @inlinable public init?(_rlmCell cell: LeafCell) { self = cell.float }
 
   /// Reads a cell; stops when it is of another type.
-  @inlinable public init(scalarIn cell: ColumnValue) {
+  @inlinable public init(_rlmCell cell: ColumnValue) {
     guard case .float(let value) = cell else { preconditionFailure("The cell is no float.") }
     self = value
   }
 
   /// Calls `body` with the value's cell.
-  @inlinable public func withScalarCell<Result>(
+  @inlinable public func _rlmWithScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
     try body(.float(self))
   }
 
   /// Accepts integers, and doubles in range.
-  public init?(converting value: Any) {
+  public init?(_rlmConverting value: Any) {
     guard let number = StoredNumber.double(value) else { return nil }
     let result = Float(number)
     guard result.isFinite || !number.isFinite else { return nil }
@@ -69,33 +69,33 @@ extension Float: StoredScalar, MinMaxType, AddableType, SortableType {
   }
 }
 
-extension Double: StoredScalar, MinMaxType, AddableType, SortableType {
+extension Double: _StoredScalar, MinMaxType, AddableType, SortableType {
   /// Stored as itself.
   public typealias PersistedType = Double
 
   /// A property of 64-bit floating-point numbers.
-  @inlinable public static var scalarType: PropertyType { .double }
+  @inlinable public static var _rlmScalarType: PropertyType { .double }
   /// The number as it is in memory, 8 bytes.
-  @inlinable public static var scalarColumnType: ColumnType { .double }
+  @inlinable public static var _rlmScalarColumnType: ColumnType { .double }
 
   /// Reads a cell of a leaf; never nil.
-  @inlinable public init?(scalarIn cell: LeafCell) { self = cell.double }
+  @inlinable public init?(_rlmCell cell: LeafCell) { self = cell.double }
 
   /// Reads a cell; stops when it is of another type.
-  @inlinable public init(scalarIn cell: ColumnValue) {
+  @inlinable public init(_rlmCell cell: ColumnValue) {
     guard case .double(let value) = cell else { preconditionFailure("The cell is no double.") }
     self = value
   }
 
   /// Calls `body` with the value's cell.
-  @inlinable public func withScalarCell<Result>(
+  @inlinable public func _rlmWithScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
     try body(.double(self))
   }
 
   /// Accepts every number.
-  public init?(converting value: Any) {
+  public init?(_rlmConverting value: Any) {
     guard let number = StoredNumber.double(value) else { return nil }
     self = number
   }

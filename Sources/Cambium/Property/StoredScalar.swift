@@ -3,123 +3,127 @@ import CambiumCore
 /// A type whose values fill one cell: numbers, texts, data, dates and identifiers.
 ///
 /// Plumbing; client code meets such types as `_Persistable` and ``RealmCollectionValue``.
-public protocol StoredScalar: _PersistableInsideOptional, _RealmCollectionValueInsideOptional,
+public protocol _StoredScalar: _PersistableInsideOptional, _RealmCollectionValueInsideOptional,
   _DefaultConstructible
 {
   /// What a property of this type is.
-  static var scalarType: PropertyType { get }
+  static var _rlmScalarType: PropertyType { get }
   /// What the cells of its column are.
-  static var scalarColumnType: ColumnType { get }
+  static var _rlmScalarColumnType: ColumnType { get }
   /// Reads a cell of a leaf that is not null; nil when the value is kept elsewhere.
-  init?(scalarIn cell: LeafCell)
+  init?(_rlmCell cell: LeafCell)
   /// Reads a cell that is not null.
-  init(scalarIn cell: ColumnValue)
+  init(_rlmCell cell: ColumnValue)
   /// Calls `body` with the value's cell.
-  func withScalarCell<Result>(_ body: (ColumnValue) throws -> Result) rethrows -> Result
+  func _rlmWithScalarCell<Result>(_ body: (ColumnValue) throws -> Result) rethrows -> Result
   /// Accepts a value of another type that means the same.
-  init?(converting value: Any)
+  init?(_rlmConverting value: Any)
 }
 
-extension StoredScalar {
+extension _StoredScalar {
   /// An enumeration's cell is its raw value's; everything else stands for itself.
-  public static func describeProperty(_ property: inout Property) { property.type = scalarType }
+  public static func _rlmDescribeProperty(_ property: inout Property) {
+    property.type = _rlmScalarType
+  }
 
   /// The type's own default.
-  @inlinable public static func defaultPersistedValue() -> Self { Self() }
+  @inlinable public static func _rlmDefaultPersistedValue() -> Self { Self() }
 
   /// Reads the row that the accessor has found, or finds it.
   @inlinable
-  public static func persistedValue(of object: ObjectBase, _ head: PersistedHead) -> Self {
+  public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
     if object.isRowCurrent, head.flags == 0 {
       let value = withExtendedLifetime(object) {
-        object.cell(head).map { Self(scalarIn: $0) } ?? Self(scalarIn: .zero(scalarColumnType))
+        object.cell(head).map { Self(_rlmCell: $0) } ?? Self(_rlmCell: .zero(_rlmScalarColumnType))
       }
       if let value { return value }
     }
     var result: Self?
-    object.readCell(head) { result = Self(scalarIn: $0) }
+    object.readCell(head) { result = Self(_rlmCell: $0) }
     return result.unsafelyUnwrapped
   }
 
   /// Stores the value; needs a write transaction.
-  public static func setPersistedValue(
-    _ value: Self, of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmSetPersistedValue(
+    _ value: Self, of object: ObjectBase, _ head: _PersistedHead
   ) {
-    value.withScalarCell { object.writeCell(head, $0) }
+    value._rlmWithScalarCell { object.writeCell(head, $0) }
   }
 
   /// Reads the row that the accessor has found, or finds it.
   @inlinable
-  public static func optionalPersistedValue(
-    of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmOptionalPersistedValue(
+    of object: ObjectBase, _ head: _PersistedHead
   ) -> Self? {
     if object.isRowCurrent, head.flags == 0 {
       let value = withExtendedLifetime(object) { () -> Self?? in
         guard let cell = object.cell(head), !cell.isNull else { return .some(nil) }
-        return Self(scalarIn: cell).map { .some($0) }
+        return Self(_rlmCell: cell).map { .some($0) }
       }
       if let value { return value }
     }
     var result: Self?
     object.readCell(head) { cell in
       if case .null = cell { return }
-      result = Self(scalarIn: cell)
+      result = Self(_rlmCell: cell)
     }
     return result
   }
 
   /// Stores the value or null; needs a write transaction.
-  public static func setOptionalPersistedValue(
-    _ value: Self?, of object: ObjectBase, _ head: PersistedHead
+  public static func _rlmSetOptionalPersistedValue(
+    _ value: Self?, of object: ObjectBase, _ head: _PersistedHead
   ) {
     guard let value else {
       object.writeCell(head, .null)
       return
     }
-    value.withScalarCell { object.writeCell(head, $0) }
+    value._rlmWithScalarCell { object.writeCell(head, $0) }
   }
 
   /// Stores the value in a new row.
-  public static func writePersistedValue(_ value: Self, to row: RowWriter) {
-    value.withScalarCell { row.append($0) }
+  public static func _rlmWritePersistedValue(_ value: Self, to row: _RowWriter) {
+    value._rlmWithScalarCell { row.append($0) }
   }
 
   /// The value itself.
-  public static func dynamicValue(_ value: Self) -> Any? { value }
+  public static func _rlmDynamicValue(_ value: Self) -> Any? { value }
 
   /// Accepts values of this type and those that mean the same.
-  public static func convertedValue(_ value: Any?, _ conversion: ValueConversion) -> Self? {
+  public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
     guard let value else { return nil }
-    return value as? Self ?? Self(converting: value)
+    return value as? Self ?? Self(_rlmConverting: value)
   }
 
   /// The type's own default.
-  public static func defaultElement() -> Self { Self() }
+  public static func _rlmDefaultValue() -> Self { Self() }
 
   /// What a collection of this type holds.
-  public static func describeElement(_ property: inout Property) { property.type = scalarType }
+  public static func _rlmDescribeElement(_ property: inout Property) {
+    property.type = _rlmScalarType
+  }
 
   /// What an element's cell is.
-  public static var elementColumnType: ColumnType { scalarColumnType }
+  public static var _rlmElementColumnType: ColumnType { _rlmScalarColumnType }
 
   /// The element of a cell that is not null.
-  public static func element(in cell: ColumnValue, _ realm: RealmInstance?) -> Self {
+  public static func _rlmElement(in cell: ColumnValue, _ realm: Realm) -> Self {
     if case .null = cell { return Self() }
-    return Self(scalarIn: cell)
+    return Self(_rlmCell: cell)
   }
 
   /// Calls `body` with the element's cell.
-  public func withElementCell<Result>(
-    in realm: RealmInstance, _ body: (ColumnValue) throws -> Result
+  public func _rlmWithElementCell<Result>(
+    in realm: Realm, _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
-    try withScalarCell(body)
+    try _rlmWithScalarCell(body)
   }
 
   /// Accepts values of this type and those that mean the same.
-  public static func convertedElement(_ value: Any?, _ conversion: ValueConversion) -> Self? {
-    convertedValue(value, conversion)
+  public static func _rlmConvertedElement(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
+    _rlmConvertedValue(value, conversion)
   }
 
   /// The element itself.
-  public static func dynamicElement(_ element: Self) -> Any? { element }
+  public static func _rlmDynamicElement(_ element: Self) -> Any? { element }
 }

@@ -30,7 +30,7 @@ extension Realm.Configuration {
 extension StoreRegistry {
   /// Lets the kinds join that need no plug-in, files and memory; `Realm.Configuration(location:)` does
   /// it by itself.
-  public static func registerBundledKinds() {
+  package static func registerBundledKinds() {
     register(.memory)
     register(.file) { path in
       var isFolder: ObjCBool = false

@@ -79,7 +79,7 @@ extension Realm {
     }
 
     /// Where the default Realm lies.
-    public static var defaultFileURL: URL {
+    @usableFromInline static var defaultFileURL: URL {
       #if canImport(Darwin)
         let folder = FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first
       #else

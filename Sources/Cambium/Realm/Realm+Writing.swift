@@ -117,7 +117,7 @@ extension Realm {
     let session = writing()
     guard instance.access(of: type) != nil else { session.stopAtForeignClass(type.className()) }
     checkPolicy(update, type)
-    let conversion = ValueConversion(realm: instance, isCopying: true)
+    let conversion = _ValueConversion(realm: instance, isCopying: true)
     let object = conversion.newObject(value, as: type)
     session.partials = conversion.partials
     session.add(object, update)
@@ -248,7 +248,7 @@ extension ClassAccess {
   /// The key of the object with that primary key; nil when there is none.
   func key(forPrimaryKey value: Any?, _ index: Int) -> Int64? {
     let property = description.properties[index]
-    let writer = RowWriter(realm: realm)
+    let writer = _RowWriter(realm: realm)
     writer.begin([.null])
     let unwrapped = flattened(value)
     guard property.wrapper.writeConverted(unwrapped, to: writer) else {

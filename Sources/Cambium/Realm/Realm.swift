@@ -17,7 +17,7 @@ import Foundation
 ///
 /// The version that is seen stays until ``refresh()``, or until a write begins.
 @frozen public struct Realm {
-  let instance: RealmInstance
+  @usableFromInline let instance: RealmInstance
 
   init(_ instance: RealmInstance) { self.instance = instance }
 

@@ -65,11 +65,11 @@ public struct RLMError: CustomNSError, LocalizedError, Hashable, Sendable {
   /// What kind of failure it is.
   public let code: Code
   /// What happened, and the way out.
-  public let message: String
+  package let message: String
   /// The path of the file concerned, if one is.
-  public let path: String?
+  package let path: String?
   /// The engine's own error, if it was one.
-  public let underlying: StoreError?
+  package let underlying: StoreError?
 
   /// An error with the entries of an `NSError`'s dictionary; text and path are taken from it.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {

@@ -4,9 +4,8 @@ import CambiumCore
 /// The state behind all `Realm` values of one context: the version they see, the running
 /// transaction, and the classes.
 ///
-/// Plumbing; it is public because property types meet it. Belongs to its context. A frozen instance
-/// has none: nothing in it changes once it is made.
-public final class RealmInstance {
+/// Belongs to its context. A frozen instance has none: nothing in it changes once it is made.
+@usableFromInline final class RealmInstance {
   // Exclusivity of what every access reads is not checked: the instance belongs to one context, and
   // frozen ones do not change.
   let coordinator: Coordinator
@@ -316,6 +315,5 @@ public final class RealmInstance {
 }
 
 extension RealmInstance: Equatable {
-  /// Whether both are the same instance.
-  public static func == (lhs: RealmInstance, rhs: RealmInstance) -> Bool { lhs === rhs }
+  @usableFromInline static func == (lhs: RealmInstance, rhs: RealmInstance) -> Bool { lhs === rhs }
 }

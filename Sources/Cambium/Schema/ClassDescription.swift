@@ -18,7 +18,7 @@ final class ClassDescription: Sendable {
 
     /// Assigns the property; false when the value is of a wrong type.
     func setDynamicValue(
-      _ value: Any?, of object: ObjectBase, _ conversion: ValueConversion
+      _ value: Any?, of object: ObjectBase, _ conversion: _ValueConversion
     ) -> Bool {
       wrapper.setDynamicValue(value, object.storage + offset, of: object, conversion)
     }

@@ -12,7 +12,7 @@
   public var isAsymmetric = false
 
   /// Describes a class.
-  public init(className: String, objectClass: AnyClass, properties: [Property]) {
+  package init(className: String, objectClass: AnyClass, properties: [Property]) {
     self.className = className
     self.objectClass = objectClass
     self.properties = properties

@@ -17,27 +17,27 @@
   /// Whether the value, or a collection's element, may be null.
   public var isOptional = false
   /// Whether it is the class's primary key.
-  public var isPrimaryKey = false
+  package var isPrimaryKey = false
   /// The class that a link, a collection of links or linking objects refer to.
   public var objectClassName: String?
   /// For linking objects, the property of the other class whose links are followed backwards.
-  public var originPropertyName: String?
+  package var originPropertyName: String?
 
   /// Describes a property that is neither a collection nor optional.
-  public init(name: String, type: PropertyType) {
+  package init(name: String, type: PropertyType) {
     self.name = name
     columnName = name
     self.type = type
   }
 
   /// Whether it holds a list, a set or a map; linking objects do not count.
-  public var isCollection: Bool { (isArray || isSet || isMap) && type != .linkingObjects }
+  package var isCollection: Bool { (isArray || isSet || isMap) && type != .linkingObjects }
 
   /// Whether it is derived from other properties and has no column.
-  public var isComputed: Bool { type == .linkingObjects }
+  package var isComputed: Bool { type == .linkingObjects }
 
   /// Whether it is a to-one link.
-  public var isLink: Bool { type == .object && !isCollection }
+  package var isLink: Bool { type == .object && !isCollection }
 
   /// The type as migration messages write it, such as `int`, `array<Dog>` or `string?`.
   var typeText: String {

@@ -4,7 +4,7 @@
   public var objectSchema: [ObjectSchema]
 
   /// Describes a set of classes.
-  public init(_ objectSchema: [ObjectSchema]) {
+  package init(_ objectSchema: [ObjectSchema]) {
     self.objectSchema = objectSchema
   }
 

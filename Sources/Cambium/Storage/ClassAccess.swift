@@ -23,7 +23,7 @@ final class ClassAccess {
   let collections: [Int]
   private let slots: UnsafeMutableBufferPointer<Slot>
   private let type: ObjectBase.Type
-  private let createdHead: PersistedHead
+  private let createdHead: _PersistedHead
   /// What accessors are copied from; nil when their initialiser has to run.
   private let image: UnsafeMutableRawBufferPointer?
   /// Nil in frozen Realms, whose classes do not change.
@@ -34,7 +34,7 @@ final class ClassAccess {
   /// What is written into an accessor for one property.
   private struct Slot {
     var offset: Int
-    var head: PersistedHead
+    var head: _PersistedHead
   }
 
   init(
@@ -71,10 +71,10 @@ final class ClassAccess {
 
   private static func head(
     _ column: UInt16, _ index: UInt16, _ record: TableRecord?
-  ) -> PersistedHead {
-    var head = PersistedHead(column: column, index: index, state: PersistedHead.managed)
+  ) -> _PersistedHead {
+    var head = _PersistedHead(column: column, index: index, state: _PersistedHead.managed)
     guard let record, column != StoredClass.noColumn else { return head }
-    if record.group(of: column) ?? 0 > 0 { head.flags = PersistedHead.laterGroup }
+    if record.group(of: column) ?? 0 > 0 { head.flags = _PersistedHead.laterGroup }
     let before = record.groups.first?.prefix { $0.id < column }.count ?? 0
     head.place = UInt16(clamping: before)
     return head
@@ -97,7 +97,7 @@ final class ClassAccess {
   }
 
   /// The head that accessors hold for a property.
-  func head(_ propertyIndex: Int) -> PersistedHead { slots[propertyIndex].head }
+  func head(_ propertyIndex: Int) -> _PersistedHead { slots[propertyIndex].head }
 
   // MARK: Rows
 
@@ -222,7 +222,7 @@ final class ClassAccess {
   private func writeHeads(_ storage: UnsafeMutableRawPointer) {
     if description.isDynamic { return }
     for slot in slots {
-      storage.storeBytes(of: slot.head, toByteOffset: slot.offset, as: PersistedHead.self)
+      storage.storeBytes(of: slot.head, toByteOffset: slot.offset, as: _PersistedHead.self)
     }
   }
 

@@ -2,8 +2,9 @@ import CambiumCore
 
 /// Gathers the cells of one new row.
 ///
+/// Public because property types meet it; nothing of it is.
 /// Bytes are copied into memory that lasts until the next row begins.
-public final class RowWriter {
+public final class _RowWriter {
   // Exclusivity is not checked: a row has one writer, and each access ends before the next.
   unowned(unsafe) let realm: RealmInstance
   /// Where the next cell goes.
@@ -41,7 +42,7 @@ public final class RowWriter {
   var target: ClassAccess? { access?.target(property) }
 
   /// Sets the cell at the current position.
-  public func append(_ cell: ColumnValue) {
+  func append(_ cell: ColumnValue) {
     if case .bytes(let bytes) = cell {
       cells[position] = .bytes(copy(bytes))
     } else {

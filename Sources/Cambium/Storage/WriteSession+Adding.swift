@@ -77,7 +77,7 @@ extension WriteSession {
     keyRow.begin([.null])
     keyRow.position = 0
     if let unfit = object.extra?.unfitValues[index] {
-      unfit.withScalarCell { keyRow.append($0) }
+      unfit._rlmWithScalarCell { keyRow.append($0) }
       return keyRow.cells[0]
     }
     property.wrapper.peek(object.storage + property.offset, to: keyRow)
@@ -137,7 +137,7 @@ extension WriteSession {
       row.position = editor.positions[index]
       row.property = index
       if let unfit = object.takeUnfitValue(index) {
-        unfit.withScalarCell { row.append($0) }
+        unfit._rlmWithScalarCell { row.append($0) }
         continue
       }
       properties[index].wrapper.take(storage + properties[index].offset, to: row)
@@ -241,7 +241,7 @@ extension WriteSession {
         continue
       }
       if let unfit = object.takeUnfitValue(index) {
-        unfit.withScalarCell { object.writeCell(access.head(index), $0) }
+        unfit._rlmWithScalarCell { object.writeCell(access.head(index), $0) }
         continue
       }
       property.wrapper.takeAssigning(

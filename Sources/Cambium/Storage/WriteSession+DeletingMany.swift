@@ -144,7 +144,7 @@ extension WriteSession {
     let property = access.description.properties[index].property
     let column = access.stored.columns[index]
     guard let tree = editor.table.table.tree(of: column) else { return }
-    let isElsewhere = access.head(index).flags & PersistedHead.laterGroup != 0
+    let isElsewhere = access.head(index).flags & _PersistedHead.laterGroup != 0
     for object in doomed {
       guard let position = isElsewhere ? try tree.seek(object.key) : object.position else {
         continue

@@ -34,8 +34,8 @@ final class WriteSession {
   @exclusivity(unchecked) private var backlinks: [BacklinkEditor?]
   @exclusivity(unchecked) private var lists: [ListKey: ListTreeEditor] = [:]
   @exclusivity(unchecked) private var tableNames: [UInt32: String]?
-  let row: RowWriter
-  let keyRow: RowWriter
+  let row: _RowWriter
+  let keyRow: _RowWriter
 
   /// An object on its way into the Realm.
   struct Adoption {
@@ -62,8 +62,8 @@ final class WriteSession {
     self.transaction = transaction
     editors = Array(repeating: nil, count: realm.classes.count)
     backlinks = Array(repeating: nil, count: realm.classes.count)
-    row = RowWriter(realm: realm)
-    keyRow = RowWriter(realm: realm)
+    row = _RowWriter(realm: realm)
+    keyRow = _RowWriter(realm: realm)
   }
 
   // MARK: Failures

@@ -20,13 +20,13 @@ extension DecimalBits: Hashable, Comparable {
   }
 
   /// Whether both are the same number, in whatever exponents: 1.0 equals 1.00, and NaN itself.
-  public static func == (left: DecimalBits, right: DecimalBits) -> Bool {
+  package static func == (left: DecimalBits, right: DecimalBits) -> Bool {
     if left.low == right.low, left.high == right.high { return true }
     return compare(left, right) == 0
   }
 
   /// Whether the first number is below the second; NaN is below all numbers.
-  public static func < (left: DecimalBits, right: DecimalBits) -> Bool {
+  package static func < (left: DecimalBits, right: DecimalBits) -> Bool {
     compare(left, right) < 0
   }
 
@@ -48,7 +48,7 @@ extension DecimalBits: Hashable, Comparable {
   }
 
   /// Hashes the number, so that all ways to write it agree.
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     let rank = rank
     hasher.combine(rank)
     guard rank == 2 || rank == 4 else { return }

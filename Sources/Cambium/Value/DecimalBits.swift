@@ -6,14 +6,14 @@
 /// The coefficient has at most 34 digits. Infinity and NaN have the top bits `11110` and `11111`
 /// after the sign. This is the stored form of a `Decimal128` and the one queries compare: a value
 /// without an allocation.
-@frozen public struct DecimalBits: Sendable {
+package struct DecimalBits: Sendable {
   /// Bits 0 to 63.
-  public let low: UInt64
+  package let low: UInt64
   /// Bits 64 to 127.
-  public let high: UInt64
+  package let high: UInt64
 
   /// Takes stored bits as they are; every pattern is a value.
-  public init(low: UInt64, high: UInt64) {
+  package init(low: UInt64, high: UInt64) {
     self.low = low
     self.high = high
   }
@@ -46,7 +46,7 @@
 
   var isNegative: Bool { high >> 63 == 1 }
   /// Whether the value is neither a number nor an infinity.
-  public var isNaN: Bool { high & 0x7C00 << 48 == 0x7C00 << 48 }
+  package var isNaN: Bool { high & 0x7C00 << 48 == 0x7C00 << 48 }
   var isInfinite: Bool { high & 0x7C00 << 48 == 0x7800 << 48 }
   var isFinite: Bool { high & 0x7800 << 48 != 0x7800 << 48 }
   var isZero: Bool { isFinite && coefficient == 0 }
