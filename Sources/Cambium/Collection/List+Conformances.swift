@@ -101,42 +101,26 @@ extension List: _HasPersistedType {
   public typealias PersistedType = List<Element>
 }
 
-extension List: _Persistable {
-  /// An accessor keeps its list.
-  @inlinable public static var _rlmIsKept: Bool { true }
-
-  /// An empty list.
-  public static func _rlmDefaultPersistedValue() -> Self { Self() }
-
-  /// A view of the property.
-  public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
-    object.classAccess.realm.verify()
-    object.requireRow(object.classAccess)
-    let list = Self()
-    list.storage = .managed(ListState(object, Int(head.index)))
-    return list
+extension List: _PersistableCollection {
+  /// Makes the list a view of the property.
+  public func _rlmAttach(to object: ObjectBase, _ index: Int) {
+    storage = .managed(ListState(object, index))
   }
 
-  /// Replaces the contents; assigning a list to itself changes nothing.
-  public static func _rlmSetPersistedValue(
-    _ value: List<Element>, of object: ObjectBase, _ head: _PersistedHead
-  ) {
-    let (_, session) = object.prepareToWrite()
-    let target = List(ListState(object, Int(head.index)))
-    if target == value { return }
-    let elements = value.allElements()
-    if session.skipsEqualValues, target.allElements() == elements { return }
-    target.removeAll()
-    target.append(objectsIn: elements)
+  /// Replaces the elements.
+  public func _rlmReplaceContents(with other: List<Element>) {
+    let elements = other.allElements()
+    guard let state else {
+      storage = .plain(elements)
+      return
+    }
+    if state.writing().skipsEqualValues, allElements() == elements { return }
+    removeAll()
+    append(objectsIn: elements)
   }
 
   /// Stores the elements in a new row.
-  public static func _rlmWritePersistedValue(_ value: List<Element>, to row: _RowWriter) {
-    row.appendList(value.allElements())
-  }
-
-  /// The list itself.
-  public static func _rlmDynamicValue(_ value: List<Element>) -> Any? { value }
+  public func _rlmWrite(to row: _RowWriter) { row.appendList(allElements()) }
 
   /// Accepts lists and other sequences of what the element type accepts.
   public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
@@ -150,22 +134,6 @@ extension List: _Persistable {
       list.append(converted)
     }
     return list
-  }
-
-  /// Makes the list of an object that was just added a view of the property, in place.
-  public static func _rlmAttachPersistedValue(
-    _ value: List<Element>, to object: ObjectBase, _ head: _PersistedHead
-  ) {
-    value.storage = .managed(ListState(object, Int(head.index)))
-  }
-
-  /// Copies the elements into the list that the object has.
-  public static func _rlmAssignedUnmanagedValue(
-    _ value: List<Element>, over current: List<Element>?
-  ) -> Self {
-    let target = (current as? Self) ?? Self()
-    if target !== value { target.storage = .plain(value.allElements()) }
-    return target
   }
 }
 

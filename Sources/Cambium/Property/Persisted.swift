@@ -115,7 +115,7 @@
 
   @inlinable @inline(__always) mutating func setUnmanaged(_ newValue: Value) {
     if Value._rlmIsKept {
-      value = Value._rlmAssignedUnmanagedValue(newValue, over: value)
+      replaceContents(newValue)
     } else {
       value = newValue
     }

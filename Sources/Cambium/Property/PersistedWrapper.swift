@@ -15,9 +15,6 @@ protocol PersistedWrapper {
   /// Moves the value that an unmanaged object holds into an existing row.
   static func takeAssigning(
     _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: _PersistedHead)
-  /// Turns the collection of an object that was just added into a managed one, in place.
-  static func attach(
-    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: _PersistedHead)
   /// Writes the form of a value of another type to a row; false when it has none.
   static func writeConverted(_ value: Any?, to row: _RowWriter) -> Bool
   /// The value, nil for null.
@@ -72,15 +69,6 @@ extension Persisted: PersistedWrapper {
     let value = wrapper.pointee.value ?? Value._rlmDefaultPersistedValue()
     Value._rlmSetPersistedValue(value, of: object, head)
     wrapper.pointee.value = nil
-  }
-
-  static func attach(
-    _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: _PersistedHead
-  ) {
-    let wrapper = bound(storage)
-    guard Value._rlmIsKept, let value = wrapper.pointee.value else { return }
-    Value._rlmAttachPersistedValue(value, to: object, head)
-    wrapper.pointee.head.state = _PersistedHead.managedAndKept
   }
 
   static func dynamicValue(

@@ -36,11 +36,6 @@ public protocol _Persistable: _RealmSchemaDiscoverable, _HasPersistedType {
   /// The value that stands for `value` when it comes from a dictionary, an array or dynamic access;
   /// nil when there is none.
   static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self?
-  /// Turns the value that an object had while it was unmanaged into its managed view, in place.
-  static func _rlmAttachPersistedValue(_ value: Self, to object: ObjectBase, _ head: _PersistedHead)
-  /// What a kept property of an unmanaged object holds after `value` was assigned: the same instance
-  /// with other contents.
-  static func _rlmAssignedUnmanagedValue(_ value: Self, over current: Self?) -> Self
   /// The value that a key path's trace continues with.
   static func _rlmTracedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self
   /// The type in which values are stored, when this one cannot hold all that its column can; nil for
@@ -74,16 +69,6 @@ extension _Persistable {
 
   /// Only collections are kept.
   @inlinable public static var _rlmIsKept: Bool { false }
-
-  /// Only collections have a managed view.
-  public static func _rlmAttachPersistedValue(
-    _ value: Self, to object: ObjectBase, _ head: _PersistedHead
-  ) {}
-
-  /// Only collections keep their instance.
-  public static func _rlmAssignedUnmanagedValue(_ value: Self, over current: Self?) -> Self {
-    value
-  }
 
   /// Only links lead on.
   public static func _rlmTracedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {

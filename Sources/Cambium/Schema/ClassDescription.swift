@@ -10,6 +10,15 @@ final class ClassDescription: Sendable {
     let offset: Int
     /// Its `Persisted<…>`.
     let wrapper: any PersistedWrapper.Type
+    /// The same if it is a collection.
+    let collection: (any PersistedCollection.Type)?
+
+    init(property: Property, offset: Int, wrapper: any PersistedWrapper.Type) {
+      self.property = property
+      self.offset = offset
+      self.wrapper = wrapper
+      collection = wrapper as? any PersistedCollection.Type
+    }
 
     /// The property's value in `object`, nil for null.
     func dynamicValue(of object: ObjectBase) -> Any? {

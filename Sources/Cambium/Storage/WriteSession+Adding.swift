@@ -157,8 +157,8 @@ extension WriteSession {
     try insertIndexEntries(object.key, access, editor)
     try insertBacklinks(object.key, access, editor)
     for index in access.collections {
-      properties[index].wrapper.attach(
-        storage + properties[index].offset, to: object, access.head(index))
+      properties[index].collection?.attach(
+        storage + properties[index].offset, to: object, index)
     }
   }
 
