@@ -1,6 +1,9 @@
 # Two commands matter: `make test` and `make demo`. Both install what is missing and build first.
 
 SWIFT ?= swift
+# SwiftPM hands the traits to the compiler in the order of a hash table. In another order all would be
+# compiled anew, so the order has to stay.
+BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 # What is built besides the defaults; `--traits Zstd` leaves encryption and RocksDB out.
 TRAITS ?= --enable-all-traits
 STORE ?= file
@@ -15,18 +18,18 @@ install:
 	@Tools/install-packages libzstd-dev librocksdb-dev
 
 test: install
-	$(SWIFT) build $(TRAITS) --build-tests
-	@SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" Tools/run-tests
+	$(BUILD) $(TRAITS) --build-tests
+	@Tools/run-tests
 
 # A program that depends on this package without traits, built and run where neither zstd nor RocksDB can
 # be found.
 check-defaults:
 	@SWIFT="$(SWIFT)" Tools/check-defaults
 
-demo: install
-	$(SWIFT) build $(TRAITS) --configuration release --product cambium
-	$(SWIFT) build $(TRAITS) --configuration release --product Flights
-	@.build/release/Flights --store "$(STORE)" --codec "$(CODEC)" $(if $(AT),--at "$(AT)")
+# Flights of a year into a store. STORE=memory or rocksdb, CODEC=zstd:3, aes-256-gcm or both joined by
+# a plus, and AT=PATH, where the store is kept, are options.
+demo:
+	@SWIFT="$(SWIFT)" Tools/demo "$(STORE)" "$(CODEC)" "$(AT)"
 
 # A nested package does not notice files that came or went in this one: its builds are planned anew.
 plan-anew = rm -f Tools/$(1)/.build/*.yaml
@@ -50,13 +53,13 @@ bench-growth: bench-core
 bench-core:
 	@Tools/install-packages liblmdb-dev librocksdb-dev libsqlite3-dev
 	@$(call plan-anew,Benchmarks)
-	@$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-core >&2
+	@$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-core >&2
 
 # How large a file becomes while versions are pinned and rows are changed one by one; fails when it
 # is more than it may be. ROWS=1000000, COMMITS=1000000 and JSON=1 are options.
 bench-space:
 	@$(call plan-anew,Benchmarks)
-	@$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-space >&2
+	@$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-space >&2
 	@Tools/Benchmarks/.build/release/bench-space --rows $(or $(ROWS),1000000) \
 	  --commits $(or $(COMMITS),1000000) $(if $(JSON),--json)
 
@@ -64,28 +67,28 @@ bench-space:
 bench-objects:
 	@Tools/install-packages liblmdb-dev librocksdb-dev libsqlite3-dev
 	@$(call plan-anew,Benchmarks)
-	$(SWIFT) build --configuration release --package-path Tools/Benchmarks --product bench-objects
+	$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-objects
 	@Tools/Benchmarks/.build/release/bench-objects $(if $(OBJECTS),--objects $(OBJECTS)) $(if $(JSON),--json)
 
 # What codecs cost and save on a year of flights: bytes, scans, single reads and inserts beside a plain
 # store. AT=PATH names a store that 'make demo AT=PATH' kept; otherwise one is made.
 bench-codecs: install
-	$(SWIFT) build $(TRAITS) --configuration release --product Flights
-	$(SWIFT) build $(TRAITS) --configuration release --product bench-codecs
+	$(BUILD) $(TRAITS) --configuration release --product Flights
+	$(BUILD) $(TRAITS) --configuration release --product bench-codecs
 	@store="$(AT)"; [ -n "$$store" ] || { store=$$(mktemp -d)/flights.cambium; \
 	  .build/release/Flights --at "$$store" >/dev/null; }; .build/release/bench-codecs codecs "$$store"
 
 # The same work over memory, file and RocksDB, each plain and with codecs. ROWS=1000000, ROUNDS=3 and
 # FOLDER=/tmp, whose medium is measured, are options.
 bench-stores: install
-	$(SWIFT) build $(TRAITS) --configuration release --product bench-codecs
+	$(BUILD) $(TRAITS) --configuration release --product bench-codecs
 	@.build/release/bench-codecs stores $(if $(ROWS),--rows $(ROWS)) \
 	  $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FOLDER),--folder $(FOLDER))
 
 # Every fuzz target for so many seconds each; fails when an input stops one. SECONDS=60 is an option.
 fuzz: install
 	@$(call plan-anew,Fuzz)
-	$(SWIFT) build --configuration release --package-path Tools/Fuzz --product fuzz \
+	$(BUILD) --configuration release --package-path Tools/Fuzz --product fuzz \
 	  --sanitize address --sanitize fuzzer -Xswiftc -enable-testing
 	@Tools/Fuzz/run $(or $(SECONDS),60)
 
@@ -96,11 +99,14 @@ sanitize: install
 
 # Crashes of simulated disks over many seeds, counted, and eight processes at a time that are killed.
 # STATES=1000000, KILLS=2000 and SEED=1 are options; nothing of that may lose or tear a commit.
+# CONFIGURATION=debug takes what `make test` has built.
+CONFIGURATION ?= release
 soak: install
-	$(SWIFT) build $(TRAITS) --build-tests --configuration release -Xswiftc -enable-testing
+	$(BUILD) $(TRAITS) --build-tests --configuration $(CONFIGURATION) \
+	  $(if $(filter release,$(CONFIGURATION)),-Xswiftc -enable-testing)
 	CAMBIUM_SOAK_STATES=$(or $(STATES),1000000) CAMBIUM_SOAK_KILLS=$(or $(KILLS),2000) \
-	  CAMBIUM_SOAK_SEED=$(or $(SEED),1) $(SWIFT) test $(TRAITS) --skip-build --configuration release \
-	  -Xswiftc -enable-testing --no-parallel --filter 'SoakTests|SoakProcessTests'
+	  CAMBIUM_SOAK_SEED=$(or $(SEED),1) .build/$(CONFIGURATION)/cambiumPackageTests.xctest \
+	  --testing-library swift-testing --filter 'SoakTests|SoakProcessTests'
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools
