@@ -178,6 +178,7 @@ struct PredicateParserTests {
     ("x IN {a, b}", "a list may hold constants only"),
     ("a[FIRST] == 1", "'FIRST' is not supported"),
     ("%K == 1", "fewer arguments than formats"),
+    ("ANY TRUE == a", "Aggregate operations can only be used on key paths that include an"),
   ])
   func `a mistake is reported`(text: String, message: String) {
     let error = #expect(throws: QueryError.self) { try PredicateParser.parse(text) }
@@ -198,5 +199,72 @@ struct PredicateParserTests {
         }
       }
     }
+  }
+
+  @Test(arguments: [
+    ("(SUBQUERY(a, $x, ", "", ""), ("(SUBQUERY(a, $x, ", "b == 1", ").@count) > 0"), ("(", "", ""),
+    ("(", "a == 1", ")"), ("((a == 1 OR (", "", ""), ("(((a) == 1) AND (", "b == 1", "))"),
+    ("NOT ", "a == 1", ""), ("NOT (", "a == 1", ")"), ("a == 1 AND (", "a == 1", ")"),
+    ("a IN {", "1", "}"), ("a == (", "1", ")"),
+  ])
+  func `the parser takes each token once, however deep a text nests`(
+    opening: String, core: String, closing: String
+  ) throws {
+    for depth in [1, 5, 12, 100, 5000] {
+      let text =
+        String(repeating: opening, count: depth) + core + String(repeating: closing, count: depth)
+      var parser = try PredicateParser(text, arguments: [])
+      _ = try? parser.predicate()
+      #expect(parser.stepCount <= parser.tokenCount, "\(depth) times \(opening)")
+    }
+  }
+
+  @Test func `a text nests two hundred levels deep and no deeper`() throws {
+    for (opening, closing) in [
+      ("(", ")"), ("NOT ", ""), ("SUBQUERY(a, $x, ", ").@count > 0"), ("!(b == 2 OR ", ")"),
+    ] {
+      func text(_ count: Int) -> String {
+        String(repeating: opening, count: count) + "a == 1"
+          + String(repeating: closing, count: count)
+      }
+      let limit = opening == "!(b == 2 OR " ? 100 : 200
+      _ = try parse(text(limit))
+      let error = #expect(throws: QueryError.self) { try parse(text(limit + 1)) }
+      #expect(error?.message.contains("nests more than 200 levels deep") == true)
+      #expect(throws: QueryError.self) { try parse(text(100_000)) }
+    }
+  }
+
+  @Test func `a doubled percent sign is one, outside of quotation marks`() throws {
+    #expect(try parse("name ENDSWITH %%") == .compare(.at("name"), .endsWith, .value("%")))
+    #expect(
+      try parse("a == %% AND b == %@", 5)
+        == .and([.compare(.at("a"), .equal, .value("%")), .compare(.at("b"), .equal, .value(5))]))
+    #expect(try parse("a == '50%%'") == .compare(.at("a"), .equal, .value("50%%")))
+  }
+
+  @Test(arguments: [
+    ("age ==", 6), ("age == 1 b", 9), ("naïve ?", 7), ("a == 'x", 5), ("ALL dogs.age > 3", 0),
+    ("a == 1 AND (b == 2", 18), ("a == %@ OR b == %@", 16), ("a == 1 AND c. == 2", 14),
+    ("a == 1 AND f(x) == 2", 11), ("a IN {b}", 6), ("a MATCHES 'x'", 2), ("a == 1x", 5),
+    ("a.@median == 1", 2), ("", 0), ("a == %q", 5),
+  ])
+  func `a mistake says where it is`(text: String, offset: Int) throws {
+    let error = try #require(throws: QueryError.self) {
+      try parse(text, 1)
+    }
+    #expect(error.offset == offset, "\(error)")
+    #expect(error.description.hasPrefix(error.message))
+  }
+
+  @Test func `a caret stands below the mistake`() throws {
+    let error = try #require(throws: QueryError.self) { try parse("naïve ==\n1 AND b ? 2") }
+    let lines = error.description.split(separator: "\n", omittingEmptySubsequences: false).suffix(2)
+    #expect(Array(lines) == ["  naïve == 1 AND b ? 2", "                   ^"])
+    let long = String(repeating: "a == 1 AND ", count: 1000) + "b ? 2"
+    let far = try #require(throws: QueryError.self) { try parse(long) }
+    let tail = far.description.split(separator: "\n").suffix(2).map { Array($0) }
+    #expect(tail[0].count < 100)
+    #expect(tail[0][tail[1].count - 1] == "?")
   }
 }

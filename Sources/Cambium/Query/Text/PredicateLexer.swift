@@ -3,25 +3,35 @@ struct PredicateLexer {
   private let text: String
   private let bytes: [UInt8]
   private var position = 0
+  /// Where the token that is being read begins.
+  private var start = 0
 
   init(_ text: String) {
     self.text = text
     bytes = Array(text.utf8)
   }
 
-  /// All tokens, the last one `.end`.
-  static func tokens(of text: String) throws(QueryError) -> [PredicateToken] {
+  /// All tokens and where each begins, the last one `.end`.
+  static func tokens(
+    of text: String
+  ) throws(QueryError) -> [(token: PredicateToken, offset: Int)] {
     var lexer = PredicateLexer(text)
-    var tokens: [PredicateToken] = []
+    var tokens: [(token: PredicateToken, offset: Int)] = []
     while true {
-      let token = try lexer.next()
-      tokens.append(token)
-      if token == .end { return tokens }
+      lexer.skipSpace()
+      lexer.start = lexer.position
+      tokens.append((try lexer.next(), lexer.start))
+      if tokens[tokens.count - 1].token == .end { return tokens }
     }
   }
 
+  /// A mistake in the token that is being read.
   private func failure(_ reason: String) -> QueryError {
-    QueryError("Unable to parse the format string \"\(text)\": \(reason)")
+    .unparsable(text, at: start, reason)
+  }
+
+  private mutating func skipSpace() {
+    while let byte = current, byte == 0x20 || (0x09...0x0D).contains(byte) { position += 1 }
   }
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -31,7 +41,6 @@ struct PredicateLexer {
   }
 
   private mutating func next() throws(QueryError) -> PredicateToken {
-    while let byte = current, byte == 0x20 || (0x09...0x0D).contains(byte) { position += 1 }
     guard let byte = current else { return .end }
     switch byte {
     case UInt8(ascii: "'"), UInt8(ascii: "\""):
@@ -90,9 +99,13 @@ struct PredicateLexer {
     throw failure("unexpected '\(rest.prefix(1))'")
   }
 
-  /// `%@` and the number formats of C, whose widths do not matter here.
+  /// `%@` and the number formats of C, whose widths do not matter here; `%%` is the text `%`.
   private mutating func argument() throws(QueryError) -> PredicateToken {
     position += 1
+    if current == UInt8(ascii: "%") {
+      position += 1
+      return .string("%")
+    }
     while let byte = current, "lhqztjL".utf8.contains(byte) { position += 1 }
     guard let kind = current else { throw failure("a format is missing after %") }
     position += 1

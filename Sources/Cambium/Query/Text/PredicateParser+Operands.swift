@@ -2,7 +2,7 @@
 extension PredicateParser {
   mutating func operand() throws(QueryError) -> QueryOperand {
     let operand = try primaryOperand()
-    if case .symbol(let symbol) = token, ["+", "-", "*", "/"].contains(symbol) {
+    if case .symbol(let symbol) = token, Self.arithmeticSymbols.contains(symbol) {
       throw failure("arithmetic is not supported")
     }
     return operand
@@ -12,11 +12,12 @@ extension PredicateParser {
     switch token {
     case .symbol("("):
       position += 1
-      let inner = try operand()
+      let inner = try nested { parser throws(QueryError) in try parser.operand() }
       try expect(symbol: ")")
       return inner
     case .symbol("{"):
-      return .constant(.array(try list()))
+      return .constant(
+        .array(try nested { parser throws(QueryError) in try parser.list() }))
     case .symbol("-"), .string, .integer, .decimal, .valueArgument:
       return .constant(try constant())
     case .pathArgument, .variable:
@@ -60,8 +61,9 @@ extension PredicateParser {
     var elements: [QueryConstant] = []
     while !accept(symbol: "}") {
       if !elements.isEmpty { try expect(symbol: ",") }
+      let place = position
       guard case .constant(let element) = try operand() else {
-        throw failure("a list may hold constants only")
+        throw failure("a list may hold constants only", at: place)
       }
       elements.append(element)
     }
@@ -70,9 +72,8 @@ extension PredicateParser {
 
   private mutating func constant() throws(QueryError) -> QueryConstant {
     let isNegated = accept(symbol: "-")
-    let token = token
-    position += 1
-    switch token {
+    let place = position
+    switch take() {
     case .integer(let value): return .int(isNegated ? -value : value)
     case .decimal(let value):
       // 9223372036854775808 does not fit, but its negative does.
@@ -80,7 +81,7 @@ extension PredicateParser {
       return .double(isNegated ? -value : value)
     case .string(let text) where !isNegated: return .string(text)
     case .valueArgument where !isNegated: return QueryConstant(try argument())
-    default: throw failure("a number must follow '-'")
+    default: throw failure("a number must follow '-'", at: place)
     }
   }
 
@@ -95,10 +96,10 @@ extension PredicateParser {
     }
     position += 1
     try expect(symbol: ",")
-    let predicate = try disjunction()
+    let predicate = try nested { parser throws(QueryError) in try parser.disjunction() }
     try expect(symbol: ")")
     guard accept(symbol: "."), token == .aggregate("count") else {
-      throw QueryError(
+      throw refusal(
         "SUBQUERY is only supported when immediately followed by .@count that is compared with a "
           + "constant number.")
     }
@@ -130,12 +131,11 @@ extension PredicateParser {
   }
 
   private mutating func step(into path: inout QueryPath, isFirst: Bool) throws(QueryError) {
-    let token = token
-    position += 1
-    switch token {
+    let place = position
+    switch take() {
     case .pathArgument:
       guard let name = try argument() as? String else {
-        throw failure("%K needs a text as its argument")
+        throw failure("%K needs a text as its argument", at: place)
       }
       let inner = try PredicateParser.parsePath(name)
       path.steps += inner.steps
@@ -143,29 +143,32 @@ extension PredicateParser {
       let isSelf = isFirst && !isEscaped && name.uppercased() == "SELF"
       if !isSelf { path.steps.append(.property(name)) }
     case .aggregate(let name):
-      path.steps.append(try aggregateStep(name))
+      guard let step = Self.aggregateStep(name) else {
+        throw refusal("Unsupported collection operator '@\(name)'", at: place)
+      }
+      path.steps.append(step)
     default:
       let text = isFirst ? path.text : "\(path.text)."
-      throw QueryError("Invalid keypath '\(text)': no key name after last '.'")
+      throw refusal("Invalid keypath '\(text)': no key name after last '.'", at: place)
     }
   }
 
-  private func aggregateStep(_ name: String) throws(QueryError) -> QueryPath.Step {
+  private static func aggregateStep(_ name: String) -> QueryPath.Step? {
     switch name {
-    case "count", "size": return .aggregate(.count)
-    case "min": return .aggregate(.minimum)
-    case "max": return .aggregate(.maximum)
-    case "sum": return .aggregate(.sum)
-    case "avg": return .aggregate(.average)
-    case "allKeys": return .allKeys
-    case "allValues": return .allValues
-    default: throw QueryError("Unsupported collection operator '@\(name)'")
+    case "count", "size": .aggregate(.count)
+    case "min": .aggregate(.minimum)
+    case "max": .aggregate(.maximum)
+    case "sum": .aggregate(.sum)
+    case "avg": .aggregate(.average)
+    case "allKeys": .allKeys
+    case "allValues": .allValues
+    default: nil
     }
   }
 
   private mutating func subscriptStep() throws(QueryError) -> QueryPath.Step {
-    let token = token
-    position += 1
+    let place = position
+    let token = take()
     switch token {
     case .string(let key): return .key(key)
     case .integer(let index): return .index(Int(index))
@@ -176,10 +179,11 @@ extension PredicateParser {
         return key == "#any" && token == .pathArgument ? .anyElement : .key(key)
       }
       if let index = value as? Int { return .index(index) }
-      throw failure("a subscript must be a text or an index")
-    case .symbol("-"): throw failure("an index cannot be negative")
-    case .name(let name, _): throw failure("the subscript '\(name)' is not supported")
-    default: throw failure("unexpected \(describe(token)) as a subscript")
+      throw failure("a subscript must be a text or an index", at: place)
+    case .symbol("-"): throw failure("an index cannot be negative", at: place)
+    case .name(let name, _):
+      throw failure("the subscript '\(name)' is not supported", at: place)
+    default: throw failure("unexpected \(describe(token)) as a subscript", at: place)
     }
   }
 }

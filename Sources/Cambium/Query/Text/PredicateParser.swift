@@ -1,34 +1,38 @@
 /// Reads the text form of a predicate (`age > %@ AND name BEGINSWITH[c] 'a'`).
 ///
 /// Keywords are recognised in any case; `NOT` binds tighter than `AND`, `AND` tighter than `OR`.
+/// Each token is taken once, and the depth is bounded: text from outside costs what its length does.
 package struct PredicateParser {
   private let text: String
-  private let tokens: [PredicateToken]
+  private let tokens: [(token: PredicateToken, offset: Int)]
+  /// For each opening parenthesis, the place of the token behind the closing one.
+  private let ends: [Int: Int]
   let arguments: [Any?]
-  var position = 0
+  /// The place of the current token.
+  var position = 0 { didSet { stepCount += 1 } }
   private var nextArgument = 0
+  private var depth = 0
+  /// How often the parser has moved.
+  private(set) var stepCount = 0
+
+  /// How deep parentheses, `NOT`, `SUBQUERY` and lists may nest.
+  static let depthLimit = 200
 
   /// Parses a whole predicate.
   ///
-  /// - Throws: `QueryError` when the text breaks the grammar or wants more arguments than there
-  ///   are.
+  /// - Throws: `QueryError` when the text breaks the grammar, nests too deep or wants more arguments
+  ///   than there are.
   package static func parse(
     _ text: String, arguments: [Any?] = []
   ) throws(QueryError) -> QueryPredicate {
-    var parser = PredicateParser(
-      text: text, tokens: try PredicateLexer.tokens(of: text), arguments: arguments)
-    let predicate = try parser.disjunction()
-    guard parser.token == .end else {
-      throw parser.failure("unexpected \(parser.describe(parser.token))")
-    }
-    return predicate
+    var parser = try PredicateParser(text, arguments: arguments)
+    return try parser.predicate()
   }
 
   /// Parses a key path, as arguments of `%K` and sort descriptors have it.
   package static func parsePath(_ text: String) throws(QueryError) -> QueryPath {
     if text == "#any" { return QueryPath([.anyElement]) }
-    var parser = PredicateParser(
-      text: text, tokens: try PredicateLexer.tokens(of: text), arguments: [])
+    var parser = try PredicateParser(text, arguments: [])
     let path = try parser.path()
     guard parser.token == .end else {
       throw QueryError("Invalid keypath '\(text)': no key name after last '.'")
@@ -36,18 +40,42 @@ package struct PredicateParser {
     return path
   }
 
-  init(text: String, tokens: [PredicateToken], arguments: [Any?]) {
+  /// Cuts the text into tokens.
+  init(_ text: String, arguments: [Any?]) throws(QueryError) {
     self.text = text
-    self.tokens = tokens
     self.arguments = arguments
+    tokens = try PredicateLexer.tokens(of: text)
+    var ends: [Int: Int] = [:]
+    var open: [Int] = []
+    for (place, (token, _)) in tokens.enumerated() {
+      if token == .symbol("(") { open.append(place) }
+      if token == .symbol(")"), let start = open.popLast() { ends[start] = place + 1 }
+    }
+    self.ends = ends
+  }
+
+  /// All of the text.
+  mutating func predicate() throws(QueryError) -> QueryPredicate {
+    let predicate = try disjunction()
+    guard token == .end else { throw failure("unexpected \(describe(token))") }
+    return predicate
   }
 
   // MARK: Tokens
 
-  var token: PredicateToken { tokens[position] }
+  var tokenCount: Int { tokens.count }
+
+  var token: PredicateToken { tokens[position].token }
 
   func peek(_ offset: Int = 1) -> PredicateToken {
-    tokens[min(position + offset, tokens.count - 1)]
+    tokens[min(position + offset, tokens.count - 1)].token
+  }
+
+  /// The current token, and the next one becomes current.
+  mutating func take() -> PredicateToken {
+    let token = token
+    if token != .end { position += 1 }
+    return token
   }
 
   mutating func accept(symbol: String) -> Bool {
@@ -68,16 +96,35 @@ package struct PredicateParser {
     }
   }
 
+  /// The value for the format that was just taken.
   mutating func argument() throws(QueryError) -> Any? {
     guard nextArgument < arguments.count else {
-      throw failure("there are fewer arguments than formats")
+      throw failure("there are fewer arguments than formats", at: position - 1)
     }
     nextArgument += 1
     return arguments[nextArgument - 1]
   }
 
-  func failure(_ reason: String) -> QueryError {
-    QueryError("Unable to parse the format string \"\(text)\": \(reason)")
+  /// Reads what lies one level deeper.
+  mutating func nested<Part>(
+    _ body: (inout PredicateParser) throws(QueryError) -> Part
+  ) throws(QueryError) -> Part {
+    guard depth < Self.depthLimit else {
+      throw failure("it nests more than \(Self.depthLimit) levels deep")
+    }
+    depth += 1
+    defer { depth -= 1 }
+    return try body(&self)
+  }
+
+  /// A mistake in the grammar, at the current token unless another place is given.
+  func failure(_ reason: String, at place: Int? = nil) -> QueryError {
+    .unparsable(text, at: tokens[place ?? position].offset, reason)
+  }
+
+  /// Something that is understood but not allowed.
+  func refusal(_ message: String, at place: Int? = nil) -> QueryError {
+    QueryError(message, in: text, at: tokens[place ?? position].offset)
   }
 
   func describe(_ token: PredicateToken) -> String {
@@ -109,31 +156,29 @@ package struct PredicateParser {
   }
 
   private mutating func negation() throws(QueryError) -> QueryPredicate {
-    if accept(keyword: "NOT") || accept(symbol: "!") { return .not(try negation()) }
+    if accept(keyword: "NOT") || accept(symbol: "!") {
+      return .not(try nested { parser throws(QueryError) in try parser.negation() })
+    }
     if accept(keyword: "TRUEPREDICATE") { return .always(true) }
     if accept(keyword: "FALSEPREDICATE") { return .always(false) }
-    if token == .symbol("(") {
-      let start = (position, nextArgument)
-      position += 1
-      do throws(QueryError) {
-        let predicate = try disjunction()
-        try expect(symbol: ")")
-        if !startsOperator { return predicate }
-      } catch {
-        // An operand in parentheses reads differently; if it is none, the first message is better.
-        (position, nextArgument) = start
-        guard let comparison = try? comparison() else { throw error }
-        return comparison
-      }
-      (position, nextArgument) = start
-    }
-    return try comparison()
+    guard token == .symbol("("), !isOperand(behind: position) else { return try comparison() }
+    position += 1
+    let predicate = try nested { parser throws(QueryError) in try parser.disjunction() }
+    try expect(symbol: ")")
+    return predicate
   }
 
-  private var startsOperator: Bool {
-    if case .symbol(let symbol) = token { return Self.symbolOperators[symbol] != nil }
-    return token.keyword.map { Self.keywordOperators[$0] != nil } ?? false
+  /// Whether the parentheses that open at `place` hold an operand: an operator follows them.
+  private func isOperand(behind place: Int) -> Bool {
+    guard let end = ends[place] else { return false }
+    let next = tokens[end].token
+    if case .symbol(let symbol) = next {
+      return Self.symbolOperators[symbol] != nil || Self.arithmeticSymbols.contains(symbol)
+    }
+    return next.keyword.map { Self.keywordOperators[$0] != nil } ?? false
   }
+
+  static let arithmeticSymbols: Set<String> = ["+", "-", "*", "/"]
 
   private static let symbolOperators: [String: QueryOperator] = [
     "=": .equal, "==": .equal, "!=": .notEqual, "<>": .notEqual, "<": .less, "<=": .lessOrEqual,
@@ -151,7 +196,15 @@ package struct PredicateParser {
 
   private mutating func comparison() throws(QueryError) -> QueryPredicate {
     let quantifier = try quantifier()
+    let place = position
     let left = try operand()
+    if quantifier != nil {
+      guard case .path = left else {
+        throw refusal(
+          "Aggregate operations can only be used on key paths that include an collection property",
+          at: place)
+      }
+    }
     let operation = try operation()
     let options = try options()
     let right = try operand()
@@ -171,7 +224,7 @@ package struct PredicateParser {
       if Self.keywordOperators[name.uppercased()] != nil { return nil }
     default: return nil
     }
-    if keyword == "ALL" { throw QueryError("ALL modifier not supported") }
+    if keyword == "ALL" { throw refusal("ALL modifier not supported") }
     position += 1
     return keyword == "NONE" ? Quantifier.none : .any
   }
@@ -182,16 +235,14 @@ package struct PredicateParser {
         position += 1
         return operation
       }
-      if ["+", "-", "*", "/"].contains(symbol) {
-        throw failure("arithmetic is not supported")
-      }
+      if Self.arithmeticSymbols.contains(symbol) { throw failure("arithmetic is not supported") }
     }
     if let keyword = token.keyword {
       if let operation = Self.keywordOperators[keyword] {
         position += 1
         return operation
       }
-      if keyword == "MATCHES" { throw QueryError("Operator 'MATCHES' not supported") }
+      if keyword == "MATCHES" { throw refusal("Operator 'MATCHES' not supported") }
     }
     throw failure("expected an operator instead of \(describe(token))")
   }
@@ -206,10 +257,17 @@ package struct PredicateParser {
       switch letter {
       case "c", "C": options.insert(.caseInsensitive)
       case "d", "D": options.insert(.diacriticInsensitive)
-      default: throw failure("unknown comparison option '\(letter)'")
+      default: throw failure("unknown comparison option '\(letter)'", at: position + 1)
       }
     }
     position += 3
     return options
+  }
+}
+
+extension QueryError {
+  /// A text that breaks the grammar.
+  static func unparsable(_ text: String, at offset: Int, _ reason: String) -> QueryError {
+    QueryError("Unable to parse the format string \"\(text)\": \(reason)", in: text, at: offset)
   }
 }
