@@ -94,11 +94,12 @@ final class ListState {
     return elements
   }
 
-  /// The place of the first element whose cell is `cell`.
+  /// The place of the first element with the value of `cell`.
   func firstIndex(of cell: ColumnValue) -> Int? {
+    let order = CellOrder(list.property.type)
     var found: Int?
     current().forEach(elementType, realm) { element, position in
-      if found == nil, element.isEqual(to: cell) { found = position }
+      if found == nil, order.areEqual(element, cell) { found = position }
     }
     return found
   }

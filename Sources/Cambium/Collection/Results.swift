@@ -53,9 +53,8 @@ import CambiumCore
   public func index(of object: Element) -> Int? {
     if let object = object as? ObjectBase { return core.index(of: object) }
     let values = core.currentValues()
-    return object._rlmWithElementCell(in: Realm(core.realm)) { cell in
-      (0..<values.count).first { values[$0].isEqual(to: cell) }
-    }
+    let order = CellOrder(core.elementProperty.type)
+    return object._rlmWithElementCell(in: Realm(core.realm)) { values.firstIndex(of: $0, order) }
   }
 
   /// The same rows in the same order, fixed to the version that is seen and readable anywhere.

@@ -182,10 +182,11 @@ import Foundation
     let cells = CellList(realm)
     list.current().forEach(list.elementType, realm) { cells.append($0) }
     let property = list.list.access.description.properties[list.list.index].property
+    let order = CellOrder(property.type)
     for step in valueSteps {
       switch step {
-      case .sort(let isAscending): cells.sort(property.type, isAscending: isAscending)
-      case .distinct: cells.removeDuplicates()
+      case .sort(let isAscending): cells.sort(order, isAscending: isAscending)
+      case .distinct: cells.removeDuplicates(order)
       }
     }
     return cells
@@ -252,102 +253,6 @@ import Foundation
         realm: other, source: .linking(moved), access: target, plan: plan, valueSteps: valueSteps)
     case .fixed(let keys):
       return ResultsCore(realm: other, source: .fixed(keys), access: target, plan: plan)
-    }
-  }
-}
-
-/// Copies of cells, sorted or freed of duplicates.
-final class CellList {
-  private var store: CellStore?
-  private var order: [Int] = []
-
-  init() {}
-
-  init(_ realm: RealmInstance) { store = CellStore(realm) }
-
-  var count: Int { order.count }
-
-  subscript(index: Int) -> ColumnValue { store?.cells[order[index]] ?? .null }
-
-  func append(_ cell: ColumnValue) {
-    order.append(order.count)
-    store?.append(cell)
-  }
-
-  /// Sorts by value, null first when ascending; what is equal keeps its order.
-  func sort(_ type: PropertyType, isAscending: Bool) {
-    guard let cells = store?.cells else { return }
-    let sorted = order.enumerated().sorted { left, right in
-      let comparison = CellOrder.compare(cells[left.element], cells[right.element], type)
-      if comparison == 0 { return left.offset < right.offset }
-      return isAscending ? comparison < 0 : comparison > 0
-    }
-    order = sorted.map(\.element)
-  }
-
-  /// Keeps the first of each value.
-  func removeDuplicates() {
-    guard let cells = store?.cells else { return }
-    var seen: Set<[UInt8]> = []
-    order = order.filter { seen.insert(CellOrder.identity(cells[$0])).inserted }
-  }
-}
-
-/// Orders cells of values.
-enum CellOrder {
-  /// Below 0, 0 or above 0 as `left` comes before, with or behind `right`.
-  static func compare(_ left: ColumnValue, _ right: ColumnValue, _ type: PropertyType) -> Int {
-    switch (left, right) {
-    case (.null, .null): 0
-    case (.null, _): -1
-    case (_, .null): 1
-    case (.int(let left), .int(let right)): order(left, right)
-    case (.bool(let left), .bool(let right)): order(left ? 1 : 0, right ? 1 : 0)
-    case (.float(let left), .float(let right)): order(Double(left), Double(right))
-    case (.double(let left), .double(let right)): order(left, right)
-    case (.wide(let low, let high), .wide(let otherLow, let otherHigh)):
-      wide(low, high, otherLow, otherHigh, type)
-    case (.bytes(let left), .bytes(let right)): bytes(left, right)
-    default: 0
-    }
-  }
-
-  private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
-    left < right ? -1 : left == right ? 0 : 1
-  }
-
-  // NaN comes before every number.
-  private static func order(_ left: Double, _ right: Double) -> Int {
-    if left.isNaN || right.isNaN { return (left.isNaN ? 0 : 1) - (right.isNaN ? 0 : 1) }
-    return left < right ? -1 : left == right ? 0 : 1
-  }
-
-  private static func wide(
-    _ low: UInt64, _ high: UInt64, _ otherLow: UInt64, _ otherHigh: UInt64, _ type: PropertyType
-  ) -> Int {
-    switch type {
-    case .decimal128:
-      return order(
-        DecimalBits(low: low, high: high), DecimalBits(low: otherLow, high: otherHigh))
-    case .date where high != otherHigh:
-      return order(Int64(bitPattern: high), Int64(bitPattern: otherHigh))
-    default: return high == otherHigh ? order(low, otherLow) : order(high, otherHigh)
-    }
-  }
-
-  private static func bytes(
-    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
-  ) -> Int {
-    for (left, right) in zip(left, right) where left != right { return order(left, right) }
-    return order(left.count, right.count)
-  }
-
-  /// Bytes that are the same for the same value.
-  static func identity(_ cell: ColumnValue) -> [UInt8] {
-    switch cell {
-    case .float(let value): withUnsafeBytes(of: value == 0 ? 0 : value.bitPattern) { [1] + $0 }
-    case .double(let value): withUnsafeBytes(of: value == 0 ? 0 : value.bitPattern) { [1] + $0 }
-    default: IndexKey.form(of: cell) ?? []
     }
   }
 }

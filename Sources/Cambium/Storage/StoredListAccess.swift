@@ -13,7 +13,7 @@ struct StoredListAccess {
     case tree(ColumnTree)
   }
 
-  private var property: Property { access.description.properties[index].property }
+  var property: Property { access.description.properties[index].property }
   var elementType: ColumnType { property.elementColumnType }
   var column: UInt16 { access.stored.columns[index] }
   var listKey: WriteSession.ListKey {

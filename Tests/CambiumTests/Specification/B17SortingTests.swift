@@ -155,4 +155,68 @@ import Testing
     #expect(descriptor == "a")
     #expect(SortDescriptor(keyPath: \SpecPerson.favorite?.name).keyPath == "favorite.name")
   }
+
+  @Test func `lists and properties of the same numbers give the same numbers`() throws {
+    let realm = try specRealm()
+    let doubles: [[Double]] = [
+      [.nan, 1, 2], [1, .nan], [2, .nan, 1], [.nan], [], [-0.0, 0.0], [.infinity, -.infinity],
+    ]
+    for numbers in doubles {
+      let plain = List<Double>()
+      plain.append(objectsIn: numbers)
+      let managed = try realm.write {
+        realm.deleteAll()
+        for number in numbers { realm.create(SpecValues.self, value: ["double": number]) }
+        return realm.create(SpecValues.self, value: ["label": "list", "doubles": numbers]).doubles
+      }
+      let objects = realm.objects(SpecValues.self).filter("label == ''")
+      let finite = numbers.filter { !$0.isNaN }
+      #expect(objects.min(of: \.double) == finite.min())
+      #expect(managed.min() == finite.min(), "\(numbers)")
+      #expect(plain.min() == finite.min(), "\(numbers)")
+      #expect(objects.max(of: \.double) == finite.max())
+      #expect(managed.max() == finite.max(), "\(numbers)")
+      #expect(plain.max() == finite.max(), "\(numbers)")
+      let sum: Double = objects.sum(of: \.double)
+      for other in [managed.sum(), plain.sum()] {
+        #expect(other == sum || other.isNaN && sum.isNaN)
+      }
+    }
+  }
+
+  @Test func `a sum that fits does not overflow on its way`() throws {
+    let realm = try specRealm()
+    let numbers = [Int.max, 1, -1, Int.max, -Int.max]
+    let plain = List<Int>()
+    plain.append(objectsIn: numbers)
+    let managed = try realm.write {
+      for number in numbers { realm.create(SpecValues.self, value: ["int": number]) }
+      return realm.create(SpecValues.self, value: ["label": "list", "ints": numbers]).ints
+    }
+    let objects = realm.objects(SpecValues.self).filter("label == ''")
+    #expect(objects.sum(of: \.int) == .max)
+    #expect(managed.sum() == .max)
+    #expect(plain.sum() == .max)
+    let mean: Double? = plain.average()
+    #expect(mean == managed.average())
+    #expect(mean == objects.average(of: \.int))
+  }
+
+  @Test func `decimals in lists are equal by value`() throws {
+    let realm = try specRealm()
+    let one = [try Decimal128(string: "1.0"), try Decimal128(string: "1.00")]
+    let nan = try Decimal128(string: "NaN")
+    let numbers: [Decimal128] = [3, one[0], one[1], 1, nan, nan, 3]
+    let list = try realm.write {
+      realm.create(SpecValues.self, value: ["decimals": numbers]).decimals
+    }
+    #expect(list.index(of: 1) == 1)
+    #expect(list.sorted(ascending: false).index(of: 1) == 2)
+    #expect(list.distinct().map { "\($0)" } == ["3", "1", "NaN"] as [String])
+    let plain = List<Decimal128>()
+    plain.append(objectsIn: numbers)
+    #expect(plain.index(of: 1) == 1)
+    #expect(plain.min() == list.min())
+    #expect(plain.sum().isNaN == list.sum().isNaN)
+  }
 }

@@ -155,4 +155,89 @@ import Testing
         !$0.ints.isEmpty && $0.ints.allSatisfy { (0...1).contains($0) }
       })
   }
+
+  @Test func `every ordered type compares with null as documented`() throws {
+    let realm = try specQueryRealm()
+    for name in [
+      "intO", "int8O", "floatO", "doubleO", "decimalO", "stringO", "dataO", "dateO", "colorO",
+      "levelO",
+    ] {
+      let all = realm.objects(SpecValues.self)
+      func labels(_ format: String) -> [String] { Array(all.filter(format, name).map(\.label)) }
+      let nulls = labels("%K == nil")
+      #expect(!nulls.isEmpty)
+      #expect(labels("%K <= nil") == nulls, "\(name)")
+      #expect(labels("%K >= nil") == nulls, "\(name)")
+      #expect(labels("nil <= %K") == nulls, "\(name)")
+      #expect(all.filter("%K < nil", name).isEmpty, "\(name)")
+      #expect(all.filter("nil < %K", name).isEmpty, "\(name)")
+    }
+    same(realm, "stringO >= nil", [], { $0.stringO >= nil }, { $0.stringO == nil })
+    same(realm, "stringO > nil", [], { $0.stringO > nil }, { _ in false })
+    same(realm, "dataO >= nil", [], { $0.dataO >= nil }, { $0.dataO == nil })
+    same(realm, "decimalO <= nil", [], { $0.decimalO <= nil }, { $0.decimalO == nil })
+    same(realm, "dateO >= nil", [], { $0.dateO >= nil }, { $0.dateO == nil })
+    same(realm, "colorO >= nil", [], { $0.colorO >= nil }, { $0.colorO == nil })
+    same(realm, "levelO < nil", [], { $0.levelO < nil }, { _ in false })
+    same(realm, "ints.@min >= nil", [], nil, { $0.ints.isEmpty })
+  }
+
+  @Test func `a range asks for all elements of a list`() throws {
+    let realm = try specRealm()
+    func day(_ number: Int) -> Date { Date(timeIntervalSince1970: Double(number) * 86_400) }
+    try realm.write {
+      for numbers in [[], [1], [1, 5], [0, 3], [3, 6], [2, 9, 3]] {
+        let object = realm.create(SpecValues.self, value: ["label": "\(numbers)"])
+        object.ints.append(objectsIn: numbers)
+        object.intsO.append(objectsIn: numbers + [nil])
+        object.doubles.append(objectsIn: numbers.map { Double($0) })
+        object.decimals.append(objectsIn: numbers.map { Decimal128(value: $0) })
+        object.dates.append(objectsIn: numbers.map(day))
+        object.levelsO.append(objectsIn: numbers.map { SpecLevel(rawValue: $0) })
+      }
+    }
+    func expect(
+      _ typed: SpecCondition<SpecValues>, _ isIncluded: (SpecValues) -> Bool,
+      _ location: SourceLocation = #_sourceLocation
+    ) {
+      let all = realm.objects(SpecValues.self)
+      let (text, arguments) = typed(Query._constructForTesting())._constructPredicate()
+      let expected = Array(all).filter(isIncluded).map(\.label)
+      #expect(Array(all.where(typed)).map(\.label) == expected, sourceLocation: location)
+      let found = all.filter(text, arguments[0], arguments[1])
+      #expect(Array(found).map(\.label) == expected, sourceLocation: location)
+    }
+    func all<Element>(_ list: List<Element>, _ isIncluded: (Element) -> Bool) -> Bool {
+      !list.isEmpty && list.allSatisfy(isIncluded)
+    }
+    expect({ $0.ints.contains(1...5) }) { all($0.ints) { (1...5).contains($0) } }
+    expect({ $0.ints.contains(1..<5) }) { all($0.ints) { (1..<5).contains($0) } }
+    expect({ $0.intsO.contains(1...5) }) { object in
+      !object.ints.isEmpty && object.intsO.allSatisfy { $0.map { (1...5).contains($0) } ?? true }
+    }
+    expect({ $0.doubles.contains(1...5) }) { all($0.doubles) { (1...5).contains($0) } }
+    expect({ $0.decimals.contains(1..<5) }) { all($0.decimals) { (1..<5).contains($0) } }
+    expect({ $0.dates.contains(day(1)...day(5)) }) {
+      all($0.dates) { (day(1)...day(5)).contains($0) }
+    }
+    expect({ $0.levelsO.contains(.low ... .mid) }) { object in
+      let levels = object.levelsO.compactMap { $0 }
+      return !levels.isEmpty && levels.allSatisfy { (.low ... .mid).contains($0) }
+    }
+    let colors = realm.objects(SpecValues.self)
+    try realm.write { colors[1].colors.append(objectsIn: [.red, .green]) }
+    #expect(colors.where { $0.colors.rawValue.contains("red") }.count == 1)
+  }
+
+  @Test func `a range with a bound that is no number holds nothing`() throws {
+    let realm = try specQueryRealm()
+    for bounds in [[Double.nan, 5], [-10, .nan], [.nan, .nan]] {
+      same(realm, "double BETWEEN {%@, %@}", bounds, nil, { _ in false })
+      same(realm, "float BETWEEN %@", [bounds], nil, { _ in false })
+      same(realm, "NOT doubleO BETWEEN %@", [bounds], nil, { _ in true })
+    }
+    same(realm, "double != %@", [Double.nan], { $0.double != .nan }, { _ in true })
+    same(realm, "double < %@", [-Double.infinity], { $0.double < -.infinity }, { _ in false })
+    same(realm, "double IN %@", [[Double.nan, 2]], nil, { $0.double == 2 })
+  }
 }

@@ -1,6 +1,7 @@
 import CambiumCore
 
-/// Counts, adds up or compares values one after another.
+/// Counts, adds up or compares values one after another: those of a column, of a list or of objects
+/// without a Realm.
 ///
 /// Null counts for nothing but `count`. NaN is neither smallest nor greatest, and a sum that holds
 /// one is NaN.
@@ -55,25 +56,14 @@ struct NumberFold {
   }
 
   private mutating func addExtreme(_ value: ColumnValue) {
-    if isNaN(value) { return }
-    if case .null = extreme {
-      extreme = value
+    let order = CellOrder(property)
+    if order.isNaN(value) { return }
+    guard case .null = extreme else {
+      let comparison = order.compare(value, extreme)
+      if aggregate == .minimum ? comparison < 0 : comparison > 0 { extreme = value }
       return
     }
-    let isBetter =
-      aggregate == .minimum
-      ? ValueOrder.isBelow(value, extreme, property) : ValueOrder.isBelow(extreme, value, property)
-    if isBetter { extreme = value }
-  }
-
-  private func isNaN(_ value: ColumnValue) -> Bool {
-    switch value {
-    case .float(let value): value.isNaN
-    case .double(let value): value.isNaN
-    case .wide(let low, let high):
-      property == .decimal128 && DecimalBits(low: low, high: high).isNaN
-    default: false
-    }
+    extreme = value
   }
 
   /// The number: null for the extremes and the average of nothing, 0 for its sum.
@@ -101,32 +91,5 @@ struct NumberFold {
       }
       return .double((double + Double(integer)) / Double(count))
     }
-  }
-}
-
-/// The order in which values sort: null first, NaN below all numbers, text by its bytes.
-enum ValueOrder {
-  static func isBelow(_ left: ColumnValue, _ right: ColumnValue, _ property: PropertyType) -> Bool {
-    switch (left, right) {
-    case (.null, .null), (_, .null): return false
-    case (.null, _): return true
-    case (.int(let left), .int(let right)): return left < right
-    case (.bool(let left), .bool(let right)): return !left && right
-    case (.float(let left), .float(let right)): return isBelow(Double(left), Double(right))
-    case (.double(let left), .double(let right)): return isBelow(left, right)
-    case (.bytes(let left), .bytes(let right)): return BytesTest.compare(left, right) < 0
-    case (.wide(let low, let high), .wide(let otherLow, let otherHigh)):
-      if property == .decimal128 {
-        return DecimalBits(low: low, high: high) < DecimalBits(low: otherLow, high: otherHigh)
-      }
-      let isSigned = property == .date
-      return WideTest.key(low: low, high: high, isSigned: isSigned)
-        < WideTest.key(low: otherLow, high: otherHigh, isSigned: isSigned)
-    default: return false
-    }
-  }
-
-  private static func isBelow(_ left: Double, _ right: Double) -> Bool {
-    left < right || left.isNaN && !right.isNaN
   }
 }

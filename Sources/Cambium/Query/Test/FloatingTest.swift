@@ -1,7 +1,7 @@
 /// A condition on a `Float` or `Double`, by the rules of IEEE 754: NaN equals nothing and has no
 /// order.
 package enum FloatingTest: Sendable {
-  /// Within the bounds; none when they are crossed.
+  /// Within the bounds; nothing is when they are crossed.
   case range(Double, Double)
   /// Not within the bounds, NaN included.
   case outside(Double, Double)
@@ -16,21 +16,19 @@ package enum FloatingTest: Sendable {
     }
   }
 
-  /// The test for an operator that asks for equality or order; nil for others.
+  /// The test for an operator that asks for equality or order; nil when nothing passes it.
   init?(_ operation: QueryOperator, _ constant: Double) {
-    let crossed = FloatingTest.range(1, 0)
     guard !constant.isNaN else {
-      self = operation == .notEqual ? .outside(1, 0) : crossed
+      guard operation == .notEqual else { return nil }
+      self = .outside(1, 0)
       return
     }
     switch operation {
     case .equal: self = .range(constant, constant)
     case .notEqual: self = .outside(constant, constant)
-    case .less:
-      self = constant == -.infinity ? crossed : .range(-.infinity, constant.nextDown)
+    case .less where constant > -.infinity: self = .range(-.infinity, constant.nextDown)
     case .lessOrEqual: self = .range(-.infinity, constant)
-    case .greater:
-      self = constant == .infinity ? crossed : .range(constant.nextUp, .infinity)
+    case .greater where constant < .infinity: self = .range(constant.nextUp, .infinity)
     case .greaterOrEqual: self = .range(constant, .infinity)
     default: return nil
     }

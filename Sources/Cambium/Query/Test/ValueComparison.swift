@@ -14,34 +14,11 @@ package struct ValueComparison: Sendable {
     case (.null, _), (_, .null):
       return operation == .notEqual
     case (.bytes(let left), .bytes(let right)): return holds(left, right)
-    case (.wide(let low, let high), .wide(let otherLow, let otherHigh)):
-      if property == .decimal128 {
-        return holds(
-          order: DecimalBits.compare(
-            DecimalBits(low: low, high: high), DecimalBits(low: otherLow, high: otherHigh)))
-      }
-      let isSigned = property == .date
-      let first = WideTest.key(low: low, high: high, isSigned: isSigned)
-      let second = WideTest.key(low: otherLow, high: otherHigh, isSigned: isSigned)
-      return holds(order: first < second ? -1 : first == second ? 0 : 1)
-    case (.bool(let left), .bool(let right)):
-      return holds(order: (left ? 1 : 0) - (right ? 1 : 0))
-    case (.int(let left), .int(let right)):
-      return holds(order: left < right ? -1 : left == right ? 0 : 1)
     default:
-      guard let left = Self.number(left), let right = Self.number(right) else { return false }
-      if left.isNaN || right.isNaN { return operation == .notEqual }
-      return holds(order: left < right ? -1 : left == right ? 0 : 1)
-    }
-  }
-
-  private static func number(_ value: ColumnValue) -> Double? {
-    switch value {
-    case .int(let value): Double(value)
-    case .float(let value): Double(value)
-    case .double(let value): value
-    case .wide(let low, let high): DecimalBits(low: low, high: high).doubleValue
-    default: nil
+      if CellOrder.isFloatingNaN(left) || CellOrder.isFloatingNaN(right) {
+        return operation == .notEqual
+      }
+      return holds(order: CellOrder(property).compare(left, right))
     }
   }
 

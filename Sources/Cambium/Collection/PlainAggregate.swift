@@ -1,0 +1,68 @@
+import CambiumCore
+import Foundation
+
+/// Aggregates over Swift values, for lists without a Realm.
+enum PlainAggregate {
+  static func run<Element: RealmCollectionValue, T>(
+    _ operation: QueryPath.Aggregate, _ name: String, _ elements: [Element]
+  ) -> T? {
+    var property = Property(name: "self", type: .int)
+    Element._rlmDescribeElement(&property)
+    var type = property.type
+    if property.type == .object, let objectType = Element.self as? ObjectBase.Type {
+      let description = ClassRegistry.description(of: objectType)
+      guard let index = description.propertyIndex(name) else {
+        fatalError("Invalid property name '\(name)' for class '\(description.name)'.")
+      }
+      property = description.properties[index].property
+      type = property.type
+    }
+    ResultsCore.check(operation, property, "property '\(name)'")
+    var fold = NumberFold(operation, type)
+    for element in elements {
+      if let object = element as? ObjectBase {
+        fold.add(cell(object.dynamicValue(name)))
+      } else {
+        fold.add(cell(Element._rlmDynamicElement(element)))
+      }
+    }
+    return converted(value(fold.result, type))
+  }
+
+  /// The cell of a number or a date; null for everything else.
+  private static func cell(_ value: Any?) -> ColumnValue {
+    (flattened(value) as? any _StoredScalar)?._rlmWithScalarCell { $0 } ?? .null
+  }
+
+  /// A computed number as the type that was asked for.
+  static func converted<T>(_ value: Any?) -> T? {
+    guard let value else { return nil }
+    if let value = value as? T { return value }
+    guard let type = T.self as? any _Persistable.Type else { return nil }
+    return convert(value, type) as? T
+  }
+
+  private static func convert<P: _Persistable>(_ value: Any, _ type: P.Type) -> Any? {
+    P._rlmConvertedValue(value, _ValueConversion(realm: nil, isCopying: false))
+  }
+
+  /// A cell as the Swift value that its property type has.
+  static func value(_ cell: ColumnValue, _ type: PropertyType) -> Any? {
+    switch cell {
+    case .null, .tree: return nil
+    case .int(let value): return Int(value)
+    case .bool(let value): return value
+    case .float(let value): return value
+    case .double(let value): return value
+    case .wide(let low, let high):
+      switch type {
+      case .date: return StoredDate(low: low, high: high).date
+      case .objectId: return ObjectId(low: low, high: high)
+      case .UUID: return StoredUUID.value(low: low, high: high)
+      default: return Decimal128(bits: DecimalBits(low: low, high: high))
+      }
+    case .bytes(let bytes):
+      return type == .data ? Data(bytes) : String(decoding: bytes, as: UTF8.self)
+    }
+  }
+}
