@@ -50,17 +50,28 @@ extension RealmCollection {
   /// The named property of every element; for values, `self`.
   public func value(forKey key: String) -> Any? { value(forKeyPath: key) }
 
-  /// The end of a dotted path from every element.
+  /// The end of a dotted path from every element; `self` is the element.
   public func value(forKeyPath keyPath: String) -> Any? {
-    map { element -> Any? in
-      if let object = element as? ObjectBase { return object.value(forKeyPath: keyPath) }
-      return keyPath == "self" ? NSNumber.boxing(Element._rlmDynamicElement(element)) : nil
+    let isSelf = keyPath == "self"
+    if !isSelf { checkKey(keyPath) }
+    let path = keyPath.hasPrefix("self.") ? String(keyPath.dropFirst(5)) : keyPath
+    return map { element -> Any? in
+      if isSelf { return NSNumber.boxing(Element._rlmDynamicElement(element)) }
+      return (element as? ObjectBase)?.value(forKeyPath: path)
     } as [Any?]
   }
 
   /// Assigns the named property of every element; needs a write transaction.
   public func setValue(_ value: Any?, forKey key: String) {
+    checkKey(key)
     for element in Array(self) { (element as? ObjectBase)?.setValue(value, forKey: key) }
+  }
+
+  /// Stops when the elements are values, which have no properties.
+  private func checkKey(_ key: String) {
+    guard Element.self is ObjectBase.Type else {
+      fatalError("Invalid property name '\(key)' for class '\(Element.self)'.")
+    }
   }
 }
 

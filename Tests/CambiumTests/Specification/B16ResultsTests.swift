@@ -173,4 +173,30 @@ import Testing
     #expect(realm.objects(SpecDog.self).count == 2500 - expected.count)
     #expect(query.isEmpty)
   }
+
+  @Test func `the key self names the elements`() throws {
+    let realm = try specRealm()
+    try realm.addDogs("a", "b")
+    let found = try #require(realm.objects(SpecDog.self).value(forKey: "self") as? [Any?])
+    #expect(found.map { ($0 as? SpecDog)?.name } == ["a", "b"])
+    let named = realm.objects(SpecDog.self).value(forKeyPath: "self.name") as? [Any?]
+    #expect(named?.map { $0 as? String } == ["a", "b"])
+    let values = SpecValues(value: ["ints": [1, 2], "intsO": [1, nil] as [Int?]])
+    #expect(values.ints.value(forKey: "self") as? [Int?] == [1, 2])
+    #expect(values.intsO.value(forKey: "self") as? [Int?] == [1, nil])
+  }
+
+  @Test func `generic code over collections may query and search`() throws {
+    func matching<C: RealmCollection>(
+      _ collection: C, _ isIncluded: (Query<C.Element>) -> Query<Bool>
+    ) -> Results<C.Element> { collection.where(isIncluded) }
+    func place<C: RealmCollection>(
+      _ collection: C, _ isIncluded: (Query<C.Element>) -> Query<Bool>
+    ) -> Int? where C.Element: _RealmSchemaDiscoverable { collection.index(matching: isIncluded) }
+    let realm = try specRealm()
+    try realm.addDogs("a", "b")
+    let dogs = realm.objects(SpecDog.self)
+    #expect(matching(dogs) { $0.name == "b" }.count == 1)
+    #expect(place(dogs) { $0.name == "b" } == dogs.firstIndex { $0.name == "b" })
+  }
 }

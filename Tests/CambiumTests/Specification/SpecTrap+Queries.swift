@@ -52,6 +52,22 @@ extension SpecTrap {
       let dog = try ann().1.dogs[0]
       _ = try specRealm().objects(SpecPerson.self).where { $0.favorite == dog }.count
     },
+    SpecTrap("an unmanaged object in a query", "Object must be from the Realm being queried") {
+      _ = try specRealm().objects(SpecPerson.self).where { $0.favorite == SpecDog() }.count
+    },
+    SpecTrap("an unmanaged object in a text", "Object must be from the Realm being queried") {
+      _ = try specRealm().objects(SpecPerson.self).filter("favorite IN %@", [SpecDog()]).count
+    },
+    SpecTrap("a query on values", "Querying is currently only implemented for arrays of Realm") {
+      _ = try ann().1.nicknames.where { $0 == "A" }.count
+    },
+    SpecTrap("an unknown key of a list of values", "Invalid property name 'length'") {
+      _ = try ann().1.nicknames.value(forKey: "length")
+    },
+    SpecTrap("an unknown key assigned to a list of values", "Invalid property name 'length'") {
+      let (realm, person) = try ann()
+      try realm.write { person.nicknames.setValue("x", forKey: "length") }
+    },
     SpecTrap("ordering identifiers", "Operator '>' not supported for type 'uuid'") {
       _ = try specRealm().objects(SpecValues.self).filter("uuid > %@", UUID()).count
     },

@@ -27,8 +27,8 @@ extension QueryConstant: Hashable {
     case (.null, .null): true
     case (.bool(let left), .bool(let right)): left == right
     case (.int(let left), .int(let right)): left == right
-    case (.float(let left), .float(let right)): left == right
-    case (.double(let left), .double(let right)): left == right
+    case (.float(let left), .float(let right)): left.bitPattern == right.bitPattern
+    case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
     case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
     case (.data(let left), .data(let right)): left == right
     case (.date(let left), .date(let right)): left == right
@@ -107,7 +107,7 @@ extension QueryConstant {
 
   private static func rawValue(of value: some RawRepresentable) -> Any { value.rawValue }
 
-  /// The value as Swift code would write it; null is `NSNull`.
+  /// The value as Swift code would write it; null is `NSNull`, and what is unsupported stays so.
   package var swiftValue: Any {
     switch self {
     case .null: NSNull()
@@ -123,7 +123,7 @@ extension QueryConstant {
     case .decimal(let value): value
     case .object(let value): value
     case .array(let values): values.map(\.swiftValue)
-    case .unsupported(let text, _): text
+    case .unsupported: self
     }
   }
 }
