@@ -107,6 +107,13 @@ struct TypedQueryTests {
     Case("(ANY sizes == %@)", [1]) { $0.sizes.rawValue == 1 },
     Case("((numbers.@min >= %@) && (numbers.@max <= %@))", [1, 5]) { $0.numbers.contains(1...5) },
     Case("((numbers.@min >= %@) && (numbers.@max < %@))", [1, 5]) { $0.numbers.contains(1..<5) },
+    Case("((sizes.@min >= %@) && (sizes.@max <= %@))", [0, 1]) {
+      $0.sizes.rawValue.contains(0...1)
+    },
+    Case("((sizes.@min >= %@) && (sizes.@max < %@))", [0, 1]) {
+      $0.sizes.persistableValue.contains(0..<1)
+    },
+    Case("(sizes.@max > %@)", [0]) { $0.sizes.rawValue.max > 0 },
     Case("(numbers.@count > %@)", [1]) { $0.numbers.count > 1 },
     Case("(numbers.@avg == %@)", [1]) { $0.numbers.avg == 1 },
     Case("(pets.@count == %@)", [0]) { $0.pets.count == 0 },

@@ -101,4 +101,29 @@ import Testing
     #expect(realm.objects(SpecRenamed.self).where { $0.shown == 5 }.count == 1)
     #expect(realm.objects(SpecRenamed.self).sorted(by: \.shown).count == 1)
   }
+
+  @Test func `a subquery contains subqueries`() throws {
+    let realm = try people()
+    let all = realm.objects(SpecPerson.self)
+    func ids(_ results: Results<SpecPerson>) -> [Int] { results.map(\.id).sorted() }
+    let expected = Array(all).filter { person in
+      person.dogs.contains { dog in
+        dog.age >= 3 && dog.owners.filter { $0.age == 20 }.count == 1
+      }
+    }.map(\.id)
+    #expect(expected == [2])
+    #expect(
+      ids(
+        all.filter(
+          "SUBQUERY(dogs, $d, $d.age >= 3 AND SUBQUERY($d.owners, $o, $o.age == 20).@count == 1)"
+            + ".@count > 0")) == expected)
+    #expect(
+      ids(all.where { ($0.dogs.age >= 3 && ($0.dogs.owners.age == 20).count == 1).count > 0 })
+        == expected)
+    #expect(
+      ids(all.where { (($0.dogs.owners.friend.dogs.age >= 3).count > 0).count > 0 }) == [3])
+    #expect(
+      ids(all.where { ($0.dogs.age >= 3).count > 0 && ($0.befriendedBy.age > 20).count > 0 })
+        == [2])
+  }
 }

@@ -44,12 +44,29 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
   public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
 }
 
+// What a collection's elements are stored as is a collection, too: a range asks for all of them.
 extension Query where T: RealmCollection, T.Element: PersistableEnum {
-  /// The stored form of any element.
-  public var rawValue: Query<T.Element.RawValue> { Query<T.Element.RawValue>(node) }
+  /// The stored forms of the elements.
+  public var rawValue: Query<List<T.Element.RawValue>> { Query<List<T.Element.RawValue>>(node) }
+}
+
+extension Query
+where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum {
+  /// The stored forms of the elements.
+  public var rawValue: Query<List<T.Element.Wrapped.RawValue?>> {
+    Query<List<T.Element.Wrapped.RawValue?>>(node)
+  }
 }
 
 extension Query where T: _HasPersistedType {
   /// The stored form of the value.
   public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
+}
+
+extension Query
+where T: RealmCollection & _HasPersistedType, T.Element.PersistedType: RealmCollectionValue {
+  /// The stored forms of the elements.
+  public var persistableValue: Query<List<T.Element.PersistedType>> {
+    Query<List<T.Element.PersistedType>>(node)
+  }
 }
