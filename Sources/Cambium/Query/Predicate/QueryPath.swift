@@ -4,6 +4,9 @@ package struct QueryPath: Hashable, Sendable {
   package var variable: String?
   /// The steps; none means the object or element itself (`SELF`).
   package var steps: [Step]
+  /// How many steps lead to each collection on the path: the typed front end knows it until its
+  /// condition is finished.
+  var collectionEnds: [Int] = []
 
   package init(variable: String? = nil, _ steps: [Step] = []) {
     self.variable = variable
@@ -42,6 +45,9 @@ package struct QueryPath: Hashable, Sendable {
     for case .aggregate(let aggregate) in steps { return aggregate }
     return nil
   }
+
+  /// Whether the path stands for any element of a collection.
+  var isAny: Bool { aggregate == nil && !collectionEnds.isEmpty }
 
   /// The names joined with points, for messages; subscripts are left out.
   package var text: String {

@@ -13,13 +13,16 @@ package indirect enum QueryPredicate: Hashable {
 }
 
 /// Two operands and the operator between them.
-package struct QueryComparison: Hashable {
+package struct QueryComparison {
   package var left: QueryOperand
   package var operation: QueryOperator
   package var right: QueryOperand
   /// Whether the condition asks for at least one element of the collection on the path.
   package var isAny = false
   package var options: StringOptions = []
+  /// Whether the condition was written as a truth value alone: so it is printed, and it means the same
+  /// as the comparison.
+  var isTruthValue = false
 
   package init(
     _ left: QueryOperand, _ operation: QueryOperator, _ right: QueryOperand, isAny: Bool = false,
@@ -30,6 +33,19 @@ package struct QueryComparison: Hashable {
     self.right = right
     self.isAny = isAny
     self.options = options
+  }
+}
+
+extension QueryComparison: Hashable {
+  package static func == (left: QueryComparison, right: QueryComparison) -> Bool {
+    left.left == right.left && left.operation == right.operation && left.right == right.right
+      && left.isAny == right.isAny && left.options == right.options
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(left)
+    hasher.combine(operation)
+    hasher.combine(right)
   }
 }
 

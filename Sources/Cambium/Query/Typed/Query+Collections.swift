@@ -4,7 +4,7 @@ extension Query where T: RealmCollection {
 
   /// Whether an element equals the value.
   public func contains(_ value: T.Element) -> Query<Bool> {
-    Query<Bool>(.comparison(.in, .constant(QueryConstant(value)), node, []))
+    containing(value)
   }
 
   /// Whether an element is one of these.

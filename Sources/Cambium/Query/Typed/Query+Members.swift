@@ -36,37 +36,33 @@ extension Query where T: RealmCollection, T.Element: ObjectBase {
 
 extension Query where T: PersistableEnum {
   /// The stored form of the case.
-  public var rawValue: Query<T.RawValue> { Query<T.RawValue>(node) }
+  public var rawValue: Query<T.RawValue> { retyped() }
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
   /// The stored form of the case.
-  public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
+  public var rawValue: Query<T.Wrapped.RawValue?> { retyped() }
 }
 
 // What a collection's elements are stored as is a collection, too: a range asks for all of them.
 extension Query where T: RealmCollection, T.Element: PersistableEnum {
   /// The stored forms of the elements.
-  public var rawValue: Query<List<T.Element.RawValue>> { Query<List<T.Element.RawValue>>(node) }
+  public var rawValue: Query<List<T.Element.RawValue>> { retyped() }
 }
 
 extension Query
 where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum {
   /// The stored forms of the elements.
-  public var rawValue: Query<List<T.Element.Wrapped.RawValue?>> {
-    Query<List<T.Element.Wrapped.RawValue?>>(node)
-  }
+  public var rawValue: Query<List<T.Element.Wrapped.RawValue?>> { retyped() }
 }
 
 extension Query where T: _HasPersistedType {
   /// The stored form of the value.
-  public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
+  public var persistableValue: Query<T.PersistedType> { retyped() }
 }
 
 extension Query
 where T: RealmCollection & _HasPersistedType, T.Element.PersistedType: RealmCollectionValue {
   /// The stored forms of the elements.
-  public var persistableValue: Query<List<T.Element.PersistedType>> {
-    Query<List<T.Element.PersistedType>>(node)
-  }
+  public var persistableValue: Query<List<T.Element.PersistedType>> { retyped() }
 }

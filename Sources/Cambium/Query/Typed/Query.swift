@@ -7,37 +7,73 @@
 /// Members are the properties of the class. A property behind a collection stands for any of its
 /// elements: `$0.dogs.name == "Rex"` is true when one of the dogs has that name.
 @dynamicMemberLookup public struct Query<T> {
-  let node: TypedNode
+  private let content: QueryContent
 
-  init(_ node: TypedNode) { self.node = node }
+  init(_ content: QueryContent) { self.content = content }
 
   /// The start of all paths: the object itself.
-  static var root: Query<T> { Query(.path(TypedPath())) }
+  static var root: Query<T> { Query(.value(.path(QueryPath()))) }
 
-  func appending<V>(_ name: String, isCollection: Bool = false) -> Query<V> {
-    guard let path = node.path, path.aggregate == nil else {
-      fatalError("A property can only be read from an object or a collection of objects.")
-    }
-    return Query<V>(.path(path.appending(name, isCollection: isCollection)))
+  /// The same under another type.
+  func retyped<V>() -> Query<V> { Query<V>(content) }
+
+  private var path: QueryPath? {
+    if case .value(.path(let path)) = content { path } else { nil }
   }
 
+  private var operand: QueryOperand {
+    guard case .value(let operand) = content else {
+      fatalError("A condition cannot be compared.")
+    }
+    return operand
+  }
+
+  func appending<V>(_ name: String, isCollection: Bool = false) -> Query<V> {
+    guard var path, path.aggregate == nil else {
+      fatalError("A property can only be read from an object or a collection of objects.")
+    }
+    // A key path may lead through several properties; only the last can be the collection.
+    path.steps += name.split(separator: ".").map { .property(String($0)) }
+    if isCollection { path.collectionEnds.append(path.steps.count) }
+    return Query<V>(.value(.path(path)))
+  }
+
+  /// What is computed from a collection stands behind it; the number of elements behind all.
   func computing<V>(_ aggregate: QueryPath.Aggregate) -> Query<V> {
-    guard let path = node.path else {
+    guard var path else {
       fatalError("'\(aggregate.rawValue)' can only be computed from a collection.")
     }
-    return Query<V>(.path(path.computing(aggregate)))
+    let end = aggregate == .count ? nil : path.collectionEnds.first
+    path.steps.insert(.aggregate(aggregate), at: end ?? path.steps.count)
+    return Query<V>(.value(.path(path)))
   }
 
   func comparing(
     _ operation: QueryOperator, _ value: Any?, _ options: StringOptions = []
   ) -> Query<Bool> {
-    Query<Bool>(.compare(node, operation, value, options))
+    compared(operand, operation, .constant(QueryConstant(value)), options)
   }
 
   func comparing<U>(
     _ operation: QueryOperator, column: Query<U>, _ options: StringOptions = []
   ) -> Query<Bool> {
-    Query<Bool>(.compare(node, operation, column: column.node, options))
+    if path?.isAny == true, column.path?.isAny == true {
+      fatalError("Comparing two collection columns is not permitted.")
+    }
+    return compared(operand, operation, column.operand, options)
+  }
+
+  /// Whether an element of the collection equals the value.
+  func containing(_ value: Any?) -> Query<Bool> {
+    compared(.constant(QueryConstant(value)), .in, operand, [])
+  }
+
+  private func compared(
+    _ left: QueryOperand, _ operation: QueryOperator, _ right: QueryOperand,
+    _ options: StringOptions
+  ) -> Query<Bool> {
+    Query<Bool>(
+      .condition(.comparison(QueryComparison(left, operation, right, options: options))))
   }
 
   // MARK: Equality
@@ -67,32 +103,55 @@
 
   /// The condition in text form, with the values for its arguments.
   public func _constructPredicate() -> (String, [Any]) {
-    let text = TypedText(node)
-    return (text.text, text.arguments)
+    PredicatePrinter.text(of: predicate)
   }
 
   /// A query to start from.
   public static func _constructForTesting() -> Query<T> { root }
 }
 
+extension Query {
+  /// The condition; a truth value alone asks whether it is true.
+  fileprivate func condition(is truth: Bool = true) -> QueryPredicate {
+    switch content {
+    case .condition(let predicate): return truth ? predicate : .not(predicate)
+    case .value(let operand):
+      guard case .path = operand else { fatalError("A condition must compare something.") }
+      var comparison = QueryComparison(operand, .equal, .constant(.bool(truth)))
+      comparison.isTruthValue = true
+      return .comparison(comparison)
+    }
+  }
+
+  /// The condition as the tree that both front ends share.
+  var predicate: QueryPredicate { condition().withSubqueries() }
+}
+
 extension Query where T == Bool {
   /// The condition does not hold.
-  public static prefix func ! (query: Query<Bool>) -> Query<Bool> { Query(.not(query.node)) }
+  public static prefix func ! (query: Query<Bool>) -> Query<Bool> {
+    Query(.condition(query.condition(is: false)))
+  }
 
   /// Both conditions hold.
   public static func && (lhs: Query<Bool>, rhs: Query<Bool>) -> Query<Bool> {
-    Query(.and(lhs.node, rhs.node))
+    Query(.condition(.and([lhs.condition(), rhs.condition()])))
   }
 
   /// At least one of the conditions holds.
   public static func || (lhs: Query<Bool>, rhs: Query<Bool>) -> Query<Bool> {
-    Query(.or(lhs.node, rhs.node))
+    Query(.condition(.or([lhs.condition(), rhs.condition()])))
   }
 
   /// How many elements of a collection satisfy the condition, which must be about one:
   /// `($0.dogs.age > 3 && $0.dogs.name == "Rex").count > 0` asks for one dog with both.
-  public var count: Query<Int> { Query<Int>(.subqueryCount(node)) }
+  public var count: Query<Int> {
+    Query<Int>(.value(.subqueryCount(collection: QueryPath(), variable: "", condition())))
+  }
+}
 
-  /// The condition as the tree that both front ends share.
-  var predicate: QueryPredicate { node.predicate }
+/// What a query is so far.
+enum QueryContent {
+  case value(QueryOperand)
+  case condition(QueryPredicate)
 }

@@ -23,6 +23,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case catalog
   /// What the object layer stores in cells, keys and attributes.
   case objects
+  /// The text form of predicates.
+  case predicate
   /// Compressed pages.
   case zstdBody
   /// Encrypted pages and records.
@@ -45,6 +47,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .columnCodec: ColumnCodec.run(bytes)
     case .catalog: CatalogCodec.run(bytes)
     case .objects: ObjectCodecs.run(bytes)
+    case .predicate: PredicateTexts.run(bytes)
     case .zstdBody: ZstdBodies.run(bytes)
     case .aesBody: AESBodies.run(bytes)
     case .codecChain: ChainBodies.run(bytes)
