@@ -20,11 +20,11 @@ package struct CellOrder: Sendable {
     case (_, .null): 1
     case (.int(let left), .int(let right)): Self.compare(left, right)
     case (.bool(let left), .bool(let right)): Self.compare(left ? 1 : 0, right ? 1 : 0)
-    case (.bytes(let left), .bytes(let right)): BytesTest.compare(left, right)
+    case (.bytes(let left), .bytes(let right)): BytesCondition.compare(left, right)
     case (.wide(let low, let high), .wide(let otherLow, let otherHigh)) where type != .decimal128:
       Self.compare(
-        WideTest.key(low: low, high: high, isSigned: type == .date),
-        WideTest.key(low: otherLow, high: otherHigh, isSigned: type == .date))
+        WideCondition.key(low: low, high: high, isSigned: type == .date),
+        WideCondition.key(low: otherLow, high: otherHigh, isSigned: type == .date))
     default: numericOrder(left, right)
     }
   }

@@ -9,7 +9,7 @@ package indirect enum BoundPredicate: Sendable {
   case or([BoundPredicate])
   case not(BoundPredicate)
   /// A condition on the value of a column.
-  case value(BoundColumn, ValueTest)
+  case value(BoundColumn, ValueCondition)
   /// The object is one of these.
   case keys(IntegerSet)
   /// A condition on the object that a to-one link leads to.
@@ -17,9 +17,9 @@ package indirect enum BoundPredicate: Sendable {
   /// At least one object of a collection satisfies a condition.
   case any(BoundCollection, BoundPredicate)
   /// At least one value of a list satisfies a condition.
-  case anyElement(BoundColumn, ValueTest)
+  case anyElement(BoundColumn, ValueCondition)
   /// A condition on what is computed from a collection.
-  case number(BoundNumber, ValueTest)
+  case number(BoundNumber, ValueCondition)
   /// Two values of the same object are compared.
   case pair(BoundPair)
 
@@ -31,10 +31,10 @@ package indirect enum BoundPredicate: Sendable {
     case .and(let parts): parts.allSatisfy(\.matchesMissing)
     case .or(let parts): parts.contains(where: \.matchesMissing)
     case .not(let part): !part.matchesMissing
-    case .value(_, let test): test.matchesNull
+    case .value(_, let condition): condition.matchesNull
     case .keys, .any, .anyElement: false
     case .link(_, let inner): inner.matchesMissing
-    case .number(let number, let test): test.matches(number.valueOfEmpty)
+    case .number(let number, let condition): condition.matches(number.valueOfEmpty)
     case .pair(let pair): pair.matchesMissing
     }
   }

@@ -122,23 +122,23 @@ package struct QueryBinder {
     let operation = comparison.operation
     switch bound.end {
     case .value(let column, _):
-      let subject = ValueTest.Subject(type: column.property, path: path.text)
+      let subject = ValueCondition.Subject(type: column.property, path: path.text)
       return .value(
         column,
-        try ValueTest.make(subject, operation, constant, options: comparison.options))
+        try ValueCondition.make(subject, operation, constant, options: comparison.options))
     case .elements(let column):
-      let subject = ValueTest.Subject(type: column.property, path: path.text)
+      let subject = ValueCondition.Subject(type: column.property, path: path.text)
       return .anyElement(
         column,
-        try ValueTest.make(subject, operation, constant, options: comparison.options))
+        try ValueCondition.make(subject, operation, constant, options: comparison.options))
     case .link(let link):
       return .value(
-        link.column, try linkTest(link.target, path, operation, constant))
+        link.column, try linkCondition(link.target, path, operation, constant))
     case .object(let target):
-      let test = try linkTest(target, path, operation, constant)
-      return .objectTest(test)
+      let condition = try linkCondition(target, path, operation, constant)
+      return .objectCondition(condition)
     case .number(let number):
-      return .number(number, try numberTest(number, path, operation, constant))
+      return .number(number, try numberCondition(number, path, operation, constant))
     }
   }
 
@@ -157,22 +157,22 @@ package struct QueryBinder {
 
   // MARK: Links
 
-  /// The test of an object's key.
-  private func linkTest(
+  /// The condition on an object's key.
+  private func linkCondition(
     _ target: StoredClass, _ path: QueryPath, _ operation: QueryOperator,
     _ constant: QueryConstant
-  ) throws(QueryError) -> ValueTest {
-    let subject = ValueTest.Subject(type: .object, path: path.text)
+  ) throws(QueryError) -> ValueCondition {
+    let subject = ValueCondition.Subject(type: .object, path: path.text)
     switch operation {
     case .equal, .notEqual:
       guard case .object = constant else {
-        return try ValueTest.make(subject, operation, try linkConstant(constant, target, path))
+        return try ValueCondition.make(subject, operation, try linkConstant(constant, target, path))
       }
       guard let key = try key(of: constant, target, path) else {
         // A deleted object equals nothing.
-        return operation == .equal ? ValueTest(.none) : ValueTest(.all, matchesNull: true)
+        return operation == .equal ? ValueCondition(.none) : ValueCondition(.all, matchesNull: true)
       }
-      return try ValueTest.make(subject, operation, .int(key))
+      return try ValueCondition.make(subject, operation, .int(key))
     case .in:
       guard case .array(let elements) = constant else {
         throw QueryError("IN clause requires an array of items")
@@ -185,7 +185,7 @@ package struct QueryBinder {
           keys.append(.int(key))
         }
       }
-      return try ValueTest.make(subject, .in, .array(keys))
+      return try ValueCondition.make(subject, .in, .array(keys))
     default:
       throw QueryError("Operator '\(operation.rawValue)' not supported for type 'object'")
     }
@@ -217,10 +217,10 @@ package struct QueryBinder {
 
   // MARK: Numbers
 
-  private func numberTest(
+  private func numberCondition(
     _ number: BoundNumber, _ path: QueryPath, _ operation: QueryOperator,
     _ constant: QueryConstant
-  ) throws(QueryError) -> ValueTest {
+  ) throws(QueryError) -> ValueCondition {
     var type = number.column?.property ?? .int
     switch number.aggregate {
     case .count:
@@ -232,8 +232,8 @@ package struct QueryBinder {
     case .sum: type = type == .float ? .double : type
     case .minimum, .maximum: break
     }
-    return try ValueTest.make(
-      ValueTest.Subject(type: type, path: path.text), operation, constant)
+    return try ValueCondition.make(
+      ValueCondition.Subject(type: type, path: path.text), operation, constant)
   }
 
   private func checkCount(
@@ -269,7 +269,7 @@ package struct QueryBinder {
     let filter = try bind(predicate, Scope(start: element, variable: variable))
     let number = BoundNumber(aggregate: .count, source: .objects(last, nil, filter: filter))
     return path.wrapped(
-      .number(number, try numberTest(number, collection, comparison.operation, constant)))
+      .number(number, try numberCondition(number, collection, comparison.operation, constant)))
   }
 
   // MARK: Pairs
@@ -293,8 +293,8 @@ package struct QueryBinder {
       throw QueryError("NSArray object must contain exactly two objects for BETWEEN operations")
     }
     let type = try pairType(left, right)
-    let subject = ValueTest.Subject(type: type, path: leftPath.text)
-    try ValueTest.check(subject, operation, comparison.options)
+    let subject = ValueCondition.Subject(type: type, path: leftPath.text)
+    try ValueCondition.check(subject, operation, comparison.options)
     return .pair(
       BoundPair(
         left: left.source, right: right.source,
@@ -333,9 +333,9 @@ package struct QueryBinder {
 }
 
 extension BoundPredicate {
-  /// A test of the object's own key.
-  fileprivate static func objectTest(_ test: ValueTest) -> BoundPredicate {
-    switch test.kind {
+  /// A condition on the object's own key.
+  fileprivate static func objectCondition(_ condition: ValueCondition) -> BoundPredicate {
+    switch condition.kind {
     case .none: return .always(false)
     case .integer(.range(let range)): return .keys(IntegerSet([range.lowerBound]))
     case .integer(.outside(let range)): return .not(.keys(IntegerSet([range.lowerBound])))

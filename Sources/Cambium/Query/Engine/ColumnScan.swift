@@ -2,7 +2,7 @@ import CambiumCore
 
 /// Tests a column leaf by leaf with the kernels of its encoding.
 final class ColumnScan {
-  private let test: ValueTest
+  private let condition: ValueCondition
   private let defaultMatches: Bool
   private let tree: ColumnTree
   /// The answers of one leaf's rows, and which of them are not null.
@@ -12,13 +12,13 @@ final class ColumnScan {
   private var folded: [UInt8] = []
 
   /// `defaultMatches` says how rows answer whose leaf does not store the column.
-  init(_ test: ValueTest, defaultMatches: Bool, _ tree: ColumnTree) {
-    self.test = test
+  init(_ condition: ValueCondition, defaultMatches: Bool, _ tree: ColumnTree) {
+    self.condition = condition
     self.defaultMatches = defaultMatches
     self.tree = tree
   }
 
-  /// The rows of the window that satisfy the test; leaves without candidates are skipped.
+  /// The rows of the window that satisfy the condition; leaves without candidates are skipped.
   func run(
     _ column: UInt16, _ window: Range<Int>, _ candidates: RowBitmap?
   ) throws(StoreError) -> RowBitmap {
@@ -49,7 +49,7 @@ final class ColumnScan {
     _ column: LeafColumn, into bits: UnsafeMutablePointer<UInt64>
   ) throws(StoreError) {
     let wordCount = column.bitmapWordCount
-    switch test.kind {
+    switch condition.kind {
     case .none: bits.update(repeating: 0, count: wordCount)
     case .all: column.copyPresence(into: bits)
     case .integer(.range(let range)): column.selectInts(in: range, into: bits)
@@ -77,19 +77,19 @@ final class ColumnScan {
       mark(column, bits) { row in
         set.contains(isDouble ? column.double(row) : Double(column.float(row)))
       }
-    case .wide(let test):
+    case .wide(let condition):
       mark(column, bits) { row in
         let words = column.wide(row)
-        return test.matches(low: words.low, high: words.high)
+        return condition.matches(low: words.low, high: words.high)
       }
-    case .decimal(let test):
+    case .decimal(let condition):
       mark(column, bits) { row in
         let words = column.wide(row)
-        return test.matches(DecimalBits(low: words.low, high: words.high))
+        return condition.matches(DecimalBits(low: words.low, high: words.high))
       }
-    case .bytes(let test): try select(column, test, into: bits)
+    case .bytes(let condition): try select(column, condition, into: bits)
     }
-    guard test.matchesNull, column.hasNulls else { return }
+    guard condition.matchesNull, column.hasNulls else { return }
     let presence = presence.room(wordCount)
     column.copyPresence(into: presence)
     for word in 0..<wordCount { bits[word] |= ~presence[word] }
@@ -135,20 +135,20 @@ final class ColumnScan {
   }
 
   private func select(
-    _ column: LeafColumn, _ test: BytesTest, into bits: UnsafeMutablePointer<UInt64>
+    _ column: LeafColumn, _ condition: BytesCondition, into bits: UnsafeMutablePointer<UInt64>
   ) throws(StoreError) {
     let source = tree.source
-    guard test.folding == nil else {
+    guard condition.folding == nil else {
       return try column.selectBytes(into: bits, source: source) { bytes in
-        test.matches(bytes, scratch: &folded)
+        condition.matches(bytes, scratch: &folded)
       }
     }
-    switch test.kind {
+    switch condition.kind {
     case .equal(let value), .notEqual(let value):
       try value.withBytes { bytes throws(StoreError) in
         try column.selectBytes(equalTo: bytes, into: bits, source: source)
       }
-      if case .notEqual = test.kind { exchange(column, bits) }
+      if case .notEqual = condition.kind { exchange(column, bits) }
     case .beginsWith(let piece):
       try piece.withBytes { bytes throws(StoreError) in
         try column.selectBytes(withPrefix: bytes, into: bits, source: source)
@@ -162,7 +162,7 @@ final class ColumnScan {
         try column.selectBytes(containing: bytes, into: bits, source: source)
       }
     case .range, .set, .like:
-      try column.selectBytes(into: bits, source: source) { test.matches($0) }
+      try column.selectBytes(into: bits, source: source) { condition.matches($0) }
     }
   }
 }

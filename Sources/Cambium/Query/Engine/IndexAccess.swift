@@ -66,7 +66,7 @@ struct IndexAccess {
       return union
     case .keys(let keys):
       return IndexAccess(sources: [.keys(keys.sorted)], estimate: keys.count)
-    case .value(let column, let test): return try plan(column, test, context)
+    case .value(let column, let condition): return try plan(column, condition, context)
     case .link(let link, let inner):
       guard !inner.matchesMissing else { return nil }
       return try backlinks(link.column, to: inner, context)
@@ -111,24 +111,26 @@ struct IndexAccess {
   }
 
   private static func plan(
-    _ column: BoundColumn, _ test: ValueTest, _ context: QueryContext
+    _ column: BoundColumn, _ condition: ValueCondition, _ context: QueryContext
   ) throws(StoreError) -> IndexAccess? {
-    if case .none = test.kind, !test.matchesNull { return IndexAccess(sources: [], estimate: 0) }
+    if case .none = condition.kind, !condition.matchesNull {
+      return IndexAccess(sources: [], estimate: 0)
+    }
     if column.isKey || column.property == .object {
-      guard !test.matchesNull, let keys = Self.keys(of: test) else { return nil }
+      guard !condition.matchesNull, let keys = Self.keys(of: condition) else { return nil }
       if column.isKey { return IndexAccess(sources: [.keys(keys)], estimate: keys.count) }
       return try backlinks(column, to: keys, context)
     }
-    guard var ranges = IndexRanges.ranges(of: test) else { return nil }
-    if test.matchesNull { ranges.append(KeyRange(prefix: [0])) }
+    guard var ranges = IndexRanges.ranges(of: condition) else { return nil }
+    if condition.matchesNull { ranges.append(KeyRange(prefix: [0])) }
     // Which columns have an index may differ from version to version.
     guard let tree = try context.keyTree(column.index) else { return nil }
     return try access(tree, ranges, isBacklinks: false)
   }
 
-  /// The few integers that a test accepts.
-  private static func keys(of test: ValueTest) -> [Int64]? {
-    guard case .integer(let integers) = test.kind else { return nil }
+  /// The few integers that a condition accepts.
+  private static func keys(of condition: ValueCondition) -> [Int64]? {
+    guard case .integer(let integers) = condition.kind else { return nil }
     switch integers {
     case .range(let range) where range.lowerBound == range.upperBound: return [range.lowerBound]
     case .set(let set) where set.count <= linkedObjectLimit: return set.sorted
@@ -137,14 +139,14 @@ struct IndexAccess {
   }
 }
 
-/// The ranges of an index in which the values lie that a test accepts.
+/// The ranges of an index in which the values lie that a condition accepts.
 enum IndexRanges {
   /// More single values than this are left to a scan.
   private static let valueLimit = 1024
 
   /// Ranges for the values other than null; nil when an index does not help.
-  static func ranges(of test: ValueTest) -> [KeyRange]? {
-    switch test.kind {
+  static func ranges(of condition: ValueCondition) -> [KeyRange]? {
+    switch condition.kind {
     case .none: return []
     case .all: return nil
     case .integer(.range(let range)): return between(.int(range.lowerBound), .int(range.upperBound))
@@ -154,8 +156,8 @@ enum IndexRanges {
       return [(true, whenTrue), (false, whenFalse)].compactMap { value, isWanted in
         isWanted ? exactly(.bool(value)) : nil
       }
-    case .wide(let test): return ranges(of: test)
-    case .bytes(let test): return test.folding == nil ? ranges(of: test.kind) : nil
+    case .wide(let condition): return ranges(of: condition)
+    case .bytes(let condition): return condition.folding == nil ? ranges(of: condition.kind) : nil
     case .integer(.outside), .floating, .decimal: return nil
     }
   }
@@ -173,14 +175,14 @@ enum IndexRanges {
     return [KeyRange(from: lower, to: KeyRange.successor(ofPrefix: upper))]
   }
 
-  private static func ranges(of test: WideTest) -> [KeyRange]? {
-    let isSigned = test.mask != 0
+  private static func ranges(of condition: WideCondition) -> [KeyRange]? {
+    let isSigned = condition.mask != 0
     func value(_ key: UInt128) -> ColumnValue {
       .wide(
         low: UInt64(truncatingIfNeeded: key),
-        high: UInt64(truncatingIfNeeded: key >> 64) ^ test.mask)
+        high: UInt64(truncatingIfNeeded: key >> 64) ^ condition.mask)
     }
-    switch test.kind {
+    switch condition.kind {
     case .range(let range):
       return between(value(range.lowerBound), value(range.upperBound), isSigned: isSigned)
     case .set(let keys):
@@ -190,7 +192,7 @@ enum IndexRanges {
     }
   }
 
-  private static func ranges(of kind: BytesTest.Kind) -> [KeyRange]? {
+  private static func ranges(of kind: BytesCondition.Kind) -> [KeyRange]? {
     switch kind {
     case .equal(let bytes): return range(of: bytes).map { [$0] }
     case .set(let members):

@@ -15,7 +15,7 @@ struct QueryCompiler {
     case .and(let parts): return AndNode(context, reader, try compile(parts, reader))
     case .or(let parts): return OrNode(context, reader, try compile(parts, reader))
     case .not(let part): return NotNode(context, reader, try compile(part, reader))
-    case .value(let column, let test): return ValueNode(context, reader, column, test)
+    case .value(let column, let condition): return ValueNode(context, reader, column, condition)
     case .keys(let keys): return KeysNode(context, reader, keys)
     case .link(let link, let inner):
       let target = try context.reader(link.target)
@@ -28,9 +28,10 @@ struct QueryCompiler {
       case .backlinks(_, let column, let isList, _):
         return AnyBacklinkNode(context, reader, column, isList: isList, elements)
       }
-    case .anyElement(let column, let test): return AnyElementNode(context, reader, column, test)
-    case .number(let number, let test):
-      return NumberNode(context, reader, try NumberReader(context, reader, number), test)
+    case .anyElement(let column, let condition):
+      return AnyElementNode(context, reader, column, condition)
+    case .number(let number, let condition):
+      return NumberNode(context, reader, try NumberReader(context, reader, number), condition)
     case .pair(let pair):
       return PairNode(
         context, reader, try SourceReader(context, reader, pair.left),

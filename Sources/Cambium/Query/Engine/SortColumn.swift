@@ -226,7 +226,7 @@ final class SortColumn {
     if rest == .lowWord {
       return extras[left] < extras[right] ? -1 : extras[left] == extras[right] ? 0 : 1
     }
-    return BytesTest.compare(bytes[text(left)], bytes[text(right)])
+    return BytesCondition.compare(bytes[text(left)], bytes[text(right)])
   }
 
   /// The order in the key's direction.

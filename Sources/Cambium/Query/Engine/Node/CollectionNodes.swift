@@ -44,20 +44,20 @@ final class AnyOfListNode: QueryNode {
 /// At least one value of a list satisfies a condition.
 final class AnyElementNode: QueryNode {
   private let list: BoundColumn
-  private let test: ValueTest
+  private let condition: ValueCondition
 
   init(
-    _ context: QueryContext, _ reader: TableReader, _ list: BoundColumn, _ test: ValueTest
+    _ context: QueryContext, _ reader: TableReader, _ list: BoundColumn, _ condition: ValueCondition
   ) {
     self.list = list
-    self.test = test
+    self.condition = condition
     super.init(context, reader)
   }
 
   override func matches(_ key: Int64) throws(StoreError) -> Bool {
     var isFound = false
     try context.forEachElement(of: list, key, in: reader) { value in
-      isFound = test.matches(value)
+      isFound = condition.matches(value)
       return !isFound
     }
     return isFound

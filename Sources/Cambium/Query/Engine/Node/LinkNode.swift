@@ -2,7 +2,7 @@ import CambiumCore
 
 /// A condition on the object that a to-one link leads to.
 ///
-/// Over many rows the condition is evaluated once on the linked class, and the rows test only whether
+/// Over many rows the condition is evaluated once on the linked class, and the rows ask only whether
 /// their link is among what it found. For few rows each link is followed.
 final class LinkNode: QueryNode {
   private let link: BoundLink
@@ -35,7 +35,7 @@ final class LinkNode: QueryNode {
       let keys = IntegerSet(try inner.selectKeys())
       found = ValueNode(
         context, reader, link.column,
-        ValueTest(.integer(.set(keys)), matchesNull: matchesMissing))
+        ValueCondition(.integer(.set(keys)), matchesNull: matchesMissing))
     }
     guard let found else { return RowBitmap(window) }
     return try found.select(window, candidates)

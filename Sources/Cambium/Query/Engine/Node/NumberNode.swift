@@ -3,20 +3,21 @@ import CambiumCore
 /// A condition on what is computed from a collection.
 final class NumberNode: QueryNode {
   private let number: NumberReader
-  private let test: ValueTest
+  private let condition: ValueCondition
 
   init(
-    _ context: QueryContext, _ reader: TableReader, _ number: NumberReader, _ test: ValueTest
+    _ context: QueryContext, _ reader: TableReader, _ number: NumberReader,
+    _ condition: ValueCondition
   ) {
     self.number = number
-    self.test = test
+    self.condition = condition
     super.init(context, reader)
   }
 
   override var cost: Int { 200 }
 
   override func matches(_ key: Int64) throws(StoreError) -> Bool {
-    test.matches(try number.value(of: key))
+    condition.matches(try number.value(of: key))
   }
 }
 

@@ -3,23 +3,24 @@ import CambiumCore
 /// A condition on a column.
 final class ValueNode: QueryNode {
   private let column: BoundColumn
-  private let test: ValueTest
+  private let condition: ValueCondition
 
   init(
-    _ context: QueryContext, _ reader: TableReader, _ column: BoundColumn, _ test: ValueTest
+    _ context: QueryContext, _ reader: TableReader, _ column: BoundColumn,
+    _ condition: ValueCondition
   ) {
     self.column = column
-    self.test = test
+    self.condition = condition
     super.init(context, reader)
   }
 
   override var cost: Int {
-    switch test.kind {
+    switch condition.kind {
     case .none, .all, .bool: 1
     case .integer, .floating: 2
     case .wide: 4
     case .decimal: 20
-    case .bytes(let test): test.folding == nil ? 8 : 60
+    case .bytes(let condition): condition.folding == nil ? 8 : 60
     }
   }
 
@@ -28,28 +29,28 @@ final class ValueNode: QueryNode {
   ) throws(StoreError) -> RowBitmap {
     if column.isKey { return try selectKeys(window, candidates) }
     guard let tree = reader.tree(of: column.id) else { return try selectDefault(window) }
-    let scan = ColumnScan(test, defaultMatches: test.matches(column.defaultValue), tree)
+    let scan = ColumnScan(condition, defaultMatches: condition.matches(column.defaultValue), tree)
     return try scan.run(column.id, window, candidates)
   }
 
   override func matches(_ key: Int64) throws(StoreError) -> Bool {
-    try reader.withValue(column, key) { value in test.matches(value) }
+    try reader.withValue(column, key) { value in condition.matches(value) }
   }
 
   /// A column that no row of this version has yet.
   private func selectDefault(_ window: Range<Int>) throws(StoreError) -> RowBitmap {
-    RowBitmap(window, filled: test.matches(column.defaultValue))
+    RowBitmap(window, filled: condition.matches(column.defaultValue))
   }
 
   /// The column is the object's key, and rows lie in the order of keys.
   private func selectKeys(
     _ window: Range<Int>, _ candidates: RowBitmap?
   ) throws(StoreError) -> RowBitmap {
-    guard case .integer(let test) = test.kind, let tree = reader.table?.groups[0] else {
-      if case .all = test.kind { return RowBitmap(window, filled: true) }
+    guard case .integer(let condition) = condition.kind, let tree = reader.table?.groups[0] else {
+      if case .all = condition.kind { return RowBitmap(window, filled: true) }
       return RowBitmap(window)
     }
-    switch test {
+    switch condition {
     case .range(let range), .outside(let range):
       let lower = try tree.rank(of: range.lowerBound)
       let upper =
@@ -58,7 +59,7 @@ final class ValueNode: QueryNode {
       for position in Range(uncheckedBounds: (lower, max(lower, upper))).clamped(to: window) {
         result.insert(position)
       }
-      if case .outside = test { result.invert() }
+      if case .outside = condition { result.invert() }
       return result
     case .set: return try selectByRow(window, candidates)
     }

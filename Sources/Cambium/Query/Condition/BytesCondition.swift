@@ -2,7 +2,7 @@ import CPlatform
 import Foundation
 
 /// A condition on text or data.
-package struct BytesTest: Sendable {
+package struct BytesCondition: Sendable {
   package enum Kind: Sendable {
     case equal([UInt8])
     case notEqual([UInt8])

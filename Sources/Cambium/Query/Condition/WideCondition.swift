@@ -1,6 +1,6 @@
 /// A condition on a 128-bit value that compares as a big-endian number: dates (whose high word is
 /// signed) and identifiers.
-package struct WideTest: Sendable {
+package struct WideCondition: Sendable {
   package enum Kind: Sendable {
     case range(ClosedRange<UInt128>)
     case outside(ClosedRange<UInt128>)
@@ -40,7 +40,7 @@ package struct WideTest: Sendable {
 }
 
 /// A condition on a decimal number, by value; NaN equals itself and is below every number.
-package enum DecimalTest: Sendable {
+package enum DecimalCondition: Sendable {
   case compare(QueryOperator, DecimalBits)
   case range(DecimalBits, DecimalBits)
   case set(Set<DecimalBits>)

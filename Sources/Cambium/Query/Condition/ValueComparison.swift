@@ -54,12 +54,12 @@ package struct ValueComparison: Sendable {
     case .beginsWith, .endsWith, .contains:
       guard !right.isEmpty else { return false }
       let piece = Array(right)
-      let kind: BytesTest.Kind =
+      let kind: BytesCondition.Kind =
         operation == .beginsWith
         ? .beginsWith(piece) : operation == .endsWith ? .endsWith(piece) : .contains(piece)
-      return BytesTest(kind).matches(left)
+      return BytesCondition(kind).matches(left)
     case .like: return LikePattern(bytes: Array(right), isText: property == .string).matches(left)
-    default: return holds(order: BytesTest.compare(left, right))
+    default: return holds(order: BytesCondition.compare(left, right))
     }
   }
 }

@@ -1,6 +1,6 @@
 /// A condition on a `Float` or `Double`, by the rules of IEEE 754: NaN equals nothing and has no
 /// order.
-package enum FloatingTest: Sendable {
+package enum FloatingCondition: Sendable {
   /// Within the bounds; nothing is when they are crossed.
   case range(Double, Double)
   /// Not within the bounds, NaN included.
@@ -16,7 +16,7 @@ package enum FloatingTest: Sendable {
     }
   }
 
-  /// The test for an operator that asks for equality or order; nil when nothing passes it.
+  /// The condition for an operator that asks for equality or order; nil when nothing passes it.
   init?(_ operation: QueryOperator, _ constant: Double) {
     guard !constant.isNaN else {
       guard operation == .notEqual else { return nil }

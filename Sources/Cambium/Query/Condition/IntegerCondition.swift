@@ -1,5 +1,5 @@
 /// A condition on an integer or on a link's target.
-package enum IntegerTest: Sendable {
+package enum IntegerCondition: Sendable {
   /// Within the bounds.
   case range(ClosedRange<Int64>)
   /// Not within the bounds.

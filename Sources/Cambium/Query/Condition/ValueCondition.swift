@@ -4,17 +4,17 @@ import CambiumCore
 ///
 /// Which kind it is follows from the column it tests, so that a scan chooses its loop once for a
 /// whole leaf.
-package struct ValueTest: Sendable {
+package struct ValueCondition: Sendable {
   /// The condition on values that are not null.
   package enum Kind: Sendable {
     case none
     case all
-    case integer(IntegerTest)
+    case integer(IntegerCondition)
     case bool(whenTrue: Bool, whenFalse: Bool)
-    case floating(FloatingTest)
-    case wide(WideTest)
-    case decimal(DecimalTest)
-    case bytes(BytesTest)
+    case floating(FloatingCondition)
+    case wide(WideCondition)
+    case decimal(DecimalCondition)
+    case bytes(BytesCondition)
   }
 
   package var kind: Kind
@@ -32,28 +32,28 @@ package struct ValueTest: Sendable {
     switch kind {
     case .none: return false
     case .all: return true
-    case .integer(let test):
+    case .integer(let condition):
       guard case .int(let integer) = value else { return false }
-      return test.matches(integer)
+      return condition.matches(integer)
     case .bool(let whenTrue, let whenFalse):
       guard case .bool(let flag) = value else { return false }
       return flag ? whenTrue : whenFalse
-    case .floating(let test):
+    case .floating(let condition):
       switch value {
-      case .double(let number): return test.matches(number)
-      case .float(let number): return test.matches(Double(number))
-      case .int(let number): return test.matches(Double(number))
+      case .double(let number): return condition.matches(number)
+      case .float(let number): return condition.matches(Double(number))
+      case .int(let number): return condition.matches(Double(number))
       default: return false
       }
-    case .wide(let test):
+    case .wide(let condition):
       guard case .wide(let low, let high) = value else { return false }
-      return test.matches(low: low, high: high)
-    case .decimal(let test):
+      return condition.matches(low: low, high: high)
+    case .decimal(let condition):
       guard case .wide(let low, let high) = value else { return false }
-      return test.matches(DecimalBits(low: low, high: high))
-    case .bytes(let test):
+      return condition.matches(DecimalBits(low: low, high: high))
+    case .bytes(let condition):
       guard case .bytes(let bytes) = value else { return false }
-      return test.matches(bytes)
+      return condition.matches(bytes)
     }
   }
 }

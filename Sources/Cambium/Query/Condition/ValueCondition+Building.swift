@@ -2,22 +2,22 @@ import CambiumCore
 import Foundation
 
 /// Compiles operators and constants, by the matrix of what may be compared with what.
-extension ValueTest {
-  /// What is tested, for the choice of the test and for messages.
+extension ValueCondition {
+  /// What is tested, for the choice of the condition and for messages.
   package struct Subject {
     var type: PropertyType
     /// The path as the user wrote it.
     var path: String
   }
 
-  /// The test of `subject operation constant`.
+  /// The condition of `subject operation constant`.
   ///
   /// - Throws: `QueryError` when the type does not know the operator or cannot be compared with the
   ///   constant.
   package static func make(
     _ subject: Subject, _ operation: QueryOperator, _ constant: QueryConstant,
     options: StringOptions = []
-  ) throws(QueryError) -> ValueTest {
+  ) throws(QueryError) -> ValueCondition {
     switch operation {
     case .between: return try between(subject, constant)
     case .in: return try membership(subject, constant, options)
@@ -35,7 +35,7 @@ extension ValueTest {
       kind = .bool(whenTrue: flag == isEqual, whenFalse: flag != isEqual)
     case .float, .double:
       let number = try floating(subject, constant)
-      kind = FloatingTest(operation, number).map(Kind.floating) ?? .none
+      kind = FloatingCondition(operation, number).map(Kind.floating) ?? .none
     case .decimal128:
       kind = .decimal(.compare(operation, try decimal(subject, constant)))
     case .date, .objectId, .UUID:
@@ -45,7 +45,7 @@ extension ValueTest {
     case .any, .linkingObjects:
       throw unsupported(operation, subject)
     }
-    return ValueTest(kind, matchesNull: operation == .notEqual)
+    return ValueCondition(kind, matchesNull: operation == .notEqual)
   }
 
   // MARK: Rules
@@ -79,11 +79,11 @@ extension ValueTest {
     }
   }
 
-  private static func comparisonWithNull(_ operation: QueryOperator) -> ValueTest {
+  private static func comparisonWithNull(_ operation: QueryOperator) -> ValueCondition {
     switch operation {
-    case .equal, .lessOrEqual, .greaterOrEqual, .like: ValueTest(.none, matchesNull: true)
-    case .notEqual: ValueTest(.all)
-    default: ValueTest(.none)
+    case .equal, .lessOrEqual, .greaterOrEqual, .like: ValueCondition(.none, matchesNull: true)
+    case .notEqual: ValueCondition(.all)
+    default: ValueCondition(.none)
     }
   }
 
@@ -91,7 +91,7 @@ extension ValueTest {
 
   private static func between(
     _ subject: Subject, _ constant: QueryConstant
-  ) throws(QueryError) -> ValueTest {
+  ) throws(QueryError) -> ValueCondition {
     guard case .array(let bounds) = constant, bounds.count == 2 else {
       throw QueryError("NSArray object must contain exactly two objects for BETWEEN operations")
     }
@@ -115,17 +115,17 @@ extension ValueTest {
     case (.wide(let low), .wide(let high)):
       guard case .range(let first) = low.kind, case .range(let last) = high.kind,
         first.lowerBound <= last.upperBound
-      else { return ValueTest(.none, matchesNull: matchesNull) }
+      else { return ValueCondition(.none, matchesNull: matchesNull) }
       kind = .wide(
-        WideTest(.range(first.lowerBound...last.upperBound), isSigned: subject.type == .date))
+        WideCondition(.range(first.lowerBound...last.upperBound), isSigned: subject.type == .date))
     default: kind = .none
     }
-    return ValueTest(kind, matchesNull: matchesNull)
+    return ValueCondition(kind, matchesNull: matchesNull)
   }
 
   private static func membership(
     _ subject: Subject, _ constant: QueryConstant, _ options: StringOptions
-  ) throws(QueryError) -> ValueTest {
+  ) throws(QueryError) -> ValueCondition {
     guard case .array(let elements) = constant else {
       throw QueryError("IN clause requires an array of items")
     }
@@ -134,7 +134,7 @@ extension ValueTest {
     for element in elements {
       if case .null = element { matchesNull = true } else { values.append(element) }
     }
-    if values.isEmpty { return ValueTest(.none, matchesNull: matchesNull) }
+    if values.isEmpty { return ValueCondition(.none, matchesNull: matchesNull) }
     let kind: Kind
     switch subject.type {
     case .int, .object:
@@ -158,7 +158,7 @@ extension ValueTest {
     case .date, .objectId, .UUID:
       var members: Set<UInt128> = []
       for value in values { members.insert(try wideKey(subject, value)) }
-      kind = .wide(WideTest(.set(members.sorted()), isSigned: subject.type == .date))
+      kind = .wide(WideCondition(.set(members.sorted()), isSigned: subject.type == .date))
     case .string, .data:
       let folding = subject.type == .string && !options.isEmpty ? TextFolding(options) : nil
       var members: Set<[UInt8]> = []
@@ -167,10 +167,10 @@ extension ValueTest {
         members.insert(folding?.fold(String(decoding: member, as: UTF8.self)) ?? member)
       }
       let sorted = members.sorted { $0.lexicographicallyPrecedes($1) }
-      kind = .bytes(BytesTest(.set(sorted), folding: folding))
+      kind = .bytes(BytesCondition(.set(sorted), folding: folding))
     case .any, .linkingObjects: throw unsupported(.in, subject)
     }
-    return ValueTest(kind, matchesNull: matchesNull)
+    return ValueCondition(kind, matchesNull: matchesNull)
   }
 
   // MARK: Kinds
@@ -190,7 +190,7 @@ extension ValueTest {
   private static func wide(
     _ operation: QueryOperator, _ key: UInt128, isSigned: Bool
   ) -> Kind {
-    let kind: WideTest.Kind
+    let kind: WideCondition.Kind
     switch operation {
     case .equal: kind = .range(key...key)
     case .notEqual: kind = .outside(key...key)
@@ -204,7 +204,7 @@ extension ValueTest {
     case .greaterOrEqual: kind = .range(key ... .max)
     default: return .none
     }
-    return .wide(WideTest(kind, isSigned: isSigned))
+    return .wide(WideCondition(kind, isSigned: isSigned))
   }
 
   private static func bytes(
@@ -213,7 +213,7 @@ extension ValueTest {
   ) -> Kind {
     let folding = type == .string && !options.isEmpty ? TextFolding(options) : nil
     let bytes = folding?.fold(String(decoding: constant, as: UTF8.self)) ?? constant
-    let kind: BytesTest.Kind
+    let kind: BytesCondition.Kind
     switch operation {
     case .equal: kind = .equal(bytes)
     case .notEqual: kind = .notEqual(bytes)
@@ -231,7 +231,7 @@ extension ValueTest {
     case .contains: kind = .contains(bytes)
     case .between, .in: return .none
     }
-    return .bytes(BytesTest(kind, folding: folding))
+    return .bytes(BytesCondition(kind, folding: folding))
   }
 
   // MARK: Constants
@@ -305,7 +305,7 @@ extension ValueTest {
       words = StoredUUID.wide(id)
     default: throw mismatch(constant, subject)
     }
-    return WideTest.key(low: words.low, high: words.high, isSigned: subject.type == .date)
+    return WideCondition.key(low: words.low, high: words.high, isSigned: subject.type == .date)
   }
 
   private static func bytes(
