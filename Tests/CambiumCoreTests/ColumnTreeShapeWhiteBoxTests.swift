@@ -344,8 +344,7 @@ struct ColumnTreeShapeWhiteBoxTests {
       try editor.removeAll()
       var waiting = [root]
       while let next = waiting.popLast() {
-        waiting += try ColumnTree(root: next, source: context.source).dismantle(context)
-        context.free(next.reference)
+        waiting += try DeadRoots.free(next, in: context)
       }
     }
     #expect(try bench.store.check(reachable: []).isEmpty)

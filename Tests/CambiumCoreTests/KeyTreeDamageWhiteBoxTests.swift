@@ -147,7 +147,7 @@ struct KeyTreeDamageTests {
     }
     let _ = tolerate { () throws in
       try KeyTree.diff(old: tree, new: KeyTree(root: .empty(.key), source: tree.source)) {
-        _, _ throws(StoreError) in
+        _ throws(StoreError) in
       }
     }
     for step in 1...3 {

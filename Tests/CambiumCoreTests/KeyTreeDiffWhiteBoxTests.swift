@@ -6,14 +6,21 @@ import Testing
 /// Differences between versions against those between sorted arrays.
 struct KeyTreeDiffTests {
   private struct Difference: Hashable {
-    var kind: KeyDifference
+    enum Kind { case inserted, removed, changed }
+    var kind: Kind
     var key: [UInt8]
   }
 
   private static func differences(_ old: KeyTree, _ new: KeyTree) throws -> [Difference] {
     var found: [Difference] = []
-    try KeyTree.diff(old: old, new: new) { kind, key throws(StoreError) in
-      found.append(Difference(kind: kind, key: [UInt8](key)))
+    try KeyTree.diff(old: old, new: new) { difference throws(StoreError) in
+      let kind: Difference.Kind =
+        switch difference {
+        case .inserted: .inserted
+        case .removed: .removed
+        case .modified: .changed
+        }
+      found.append(Difference(kind: kind, key: [UInt8](difference.element)))
     }
     return found
   }

@@ -42,19 +42,11 @@ final class ObservedStore: PageStore {
   }
 
   /// From now on the medium cannot read the leaves of the tree.
-  func refuseLeaves(of tree: ColumnTree) throws {
+  func refuseLeaves(of tree: some VersionedTree) throws {
     var leaves: [PageReference] = []
     try tree.walk(
-      { page, kind in if kind == .columnLeaf { leaves.append(page) } }, tree: { _ in },
+      { page, kind in if kind == .columnLeaf || kind == .keyLeaf { leaves.append(page) } },
       damage: { _ in })
-    for leaf in leaves { refuse(leaf) }
-  }
-
-  /// From now on the medium cannot read the leaves of the tree.
-  func refuseLeaves(of tree: KeyTree) throws {
-    var leaves: [PageReference] = []
-    try tree.walk(
-      { page, kind in if kind == .keyLeaf { leaves.append(page) } }, damage: { _ in })
     for leaf in leaves { refuse(leaf) }
   }
 

@@ -27,16 +27,16 @@ struct SalvageKeysWhiteBoxTests {
 
   private static func salvage(_ tree: KeyTree) throws -> SalvageFinding<[UInt8]> {
     var finding = SalvageFinding<[UInt8]>()
-    try tree.salvage(
+    try TreeWalk(tree.root, tree.source).salvage(
       { page throws(StoreError) in
         let node = KeyNode(page)
         for index in 0..<node.count {
           finding.saved.append(node.key(index, header: KeyNode.leafCellHeader))
         }
       },
-      lost: { keys, _ in
-        finding.losses.append(
-          SalvageFinding.Loss(lower: keys.lower, upper: keys.upper, count: keys.count))
+      lost: { part, _ in
+        guard case .keys(let lower, let upper) = part.keys else { return }
+        finding.losses.append(SalvageFinding.Loss(lower: lower, upper: upper, count: part.count))
       })
     return finding
   }
@@ -117,9 +117,8 @@ struct SalvageKeysWhiteBoxTests {
 
   @Test func `lost keys are told in words`() {
     func keys(_ lower: String?, _ upper: String?) -> String {
-      Salvage.describe(
-        LostKeys(lower: lower.map { Array($0.utf8) }, upper: upper.map { Array($0.utf8) }, count: 1)
-      )
+      KeySpan.keys(lower: lower.map { Array($0.utf8) }, upper: upper.map { Array($0.utf8) })
+        .description
     }
     #expect(keys(nil, nil) == "all")
     #expect(keys("a", nil) == "from 'a' on")

@@ -33,24 +33,25 @@ struct SalvageRowsWhiteBoxTests {
     _ root: TreeRoot, _ store: any PageStore
   ) throws -> SalvageFinding<Int64> {
     var finding = SalvageFinding<Int64>()
-    let tree = ColumnTree(root: root, source: try .uncached(store))
     var position: Int64 = 0
-    try tree.salvage(
-      { leaf throws(StoreError) in
+    try TreeWalk(root, .uncached(store)).salvage(
+      { page throws(StoreError) in
+        let leaf = ColumnLeaf(page)
         for row in 0..<leaf.rowCount {
           finding.saved.append(root.kind == .position ? position : leaf.key(at: row))
           position += 1
         }
       },
-      lost: { rows, _ in
-        let (lower, upper) = (rows.keys.lowerBound, rows.keys.upperBound)
-        position += Int64(rows.count)
+      lost: { part, _ in
+        guard case .rows(let keys) = part.keys else { return }
+        let (lower, upper) = (keys.lowerBound, keys.upperBound)
+        position += Int64(part.count)
         let (least, greatest) =
           root.kind == .position ? (0, Int64(root.count) - 1) : (Int64.min, .max)
         finding.losses.append(
           SalvageFinding.Loss(
             lower: lower == least ? nil : lower, upper: upper == greatest ? nil : upper + 1,
-            count: rows.count))
+            count: part.count))
       })
     return finding
   }
@@ -188,10 +189,10 @@ struct SalvageRowsWhiteBoxTests {
   }
 
   @Test func `lost rows are told in words`() {
-    #expect(Salvage.describe(.min ... .max) == "all")
-    #expect(Salvage.describe(.min ... -3) == "up to -3")
-    #expect(Salvage.describe(5 ... .max) == "from 5 on")
-    #expect(Salvage.describe(5...5) == "5")
-    #expect(Salvage.describe(5...6) == "5 to 6")
+    #expect(KeySpan.rows(.min ... .max).description == "all")
+    #expect(KeySpan.rows(.min ... -3).description == "up to -3")
+    #expect(KeySpan.rows(5 ... .max).description == "from 5 on")
+    #expect(KeySpan.rows(5...5).description == "5")
+    #expect(KeySpan.rows(5...6).description == "5 to 6")
   }
 }

@@ -84,7 +84,7 @@ struct DeadRoots {
   /// medium refuses it.
   private func freeIfReadable(_ root: TreeRoot) throws(StoreError) -> [TreeRoot]? {
     do throws(StoreError) {
-      return try free(root)
+      return try Self.free(root, in: context)
     } catch {
       switch error {
       case .damaged, .codecFailure, .system: return nil
@@ -93,19 +93,30 @@ struct DeadRoots {
     }
   }
 
-  /// Frees the top page of a tree, with everything that hangs from a leaf; returns the subtrees
-  /// that are left.
+  /// Frees the top page of a stored tree, with everything that hangs from a leaf; returns the subtrees
+  /// that are left, and the trees that the rows of a leaf own.
   ///
   /// Nothing is freed when any of it is damaged.
-  private func free(_ root: TreeRoot) throws(StoreError) -> [TreeRoot] {
+  static func free(_ root: TreeRoot, in context: WriteContext) throws(StoreError) -> [TreeRoot] {
     if root.isEmpty { return [] }
-    let children =
-      switch root.kind {
-      case .key: try KeyTree(root: root, source: context.source).dismantle(context)
-      case .column, .position:
-        try ColumnTree(root: root, source: context.source).dismantle(context)
+    let role = PageRole(root)
+    let page = try context.source.page(root.reference, role.kind)
+    var subtrees: [TreeRoot] = []
+    var values: [OverflowValue] = []
+    try page.forEachLink(as: role) { link in
+      switch link.target {
+      case .child(let rowCount):
+        subtrees.append(
+          TreeRoot(
+            reference: link.reference, height: root.height - 1, kind: root.kind,
+            rowCount: rowCount))
+      case .tree(let owned): subtrees.append(owned)
+      case .value(let value): values.append(value)
+      case .piece: break
       }
+    }
+    try OverflowValue.free(values, in: context)
     context.free(root.reference)
-    return children
+    return subtrees
   }
 }

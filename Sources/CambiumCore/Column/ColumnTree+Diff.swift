@@ -1,87 +1,33 @@
-/// What happened to one row between two trees.
-@frozen public enum RowDifference {
-  /// Only the new tree has the key.
-  case inserted(RowPosition)
-  /// Only the old tree has the key.
-  case removed(RowPosition)
-  /// Both have the key, with different cells.
-  case modified(old: RowPosition, new: RowPosition)
-
-  /// The row's key.
-  public var key: Int64 {
-    switch self {
-    case .inserted(let row), .removed(let row), .modified(_, let row): row.key
-    }
-  }
-}
-
 extension ColumnTree {
-  /// Calls `visit` with each row in which the trees differ, by ascending keys.
-  ///
-  /// Subtrees that both share are skipped without being read: the cost follows the change, not the
-  /// size. A value outside of its leaf counts as different when it was written again. Rows are valid
-  /// during the call. Both trees have keys.
+  /// Calls `visit` with each row in which the trees, which have keys, differ; see
+  /// ``VersionedTree/diff(old:new:_:)``.
   public static func diff(
     old: ColumnTree, new: ColumnTree,
-    _ visit: (RowDifference) throws(StoreError) -> Void
+    _ visit: (TreeDifference<RowPosition>) throws(StoreError) -> Void
   ) throws(StoreError) {
     precondition(
       !old.isPositional && !new.isPositional, "Only trees with keys can be compared by key.")
     if old.root.reference == new.root.reference { return }
-    var left = RowDiffCursor(old)
-    var right = RowDiffCursor(new)
-    while !left.isAtEnd || !right.isAtEnd {
-      if let one = left.subtree, let other = right.subtree, one == other {
-        left.skip()
-        right.skip()
-        continue
-      }
-      // What begins lower comes first. Of two that begin alike, the higher is opened, and a subtree
-      // before a row: what it holds may be the other's equal.
-      let isLeftNext = right.isAtEnd || !left.isAtEnd && left.bound < right.bound
-      let isTie = !left.isAtEnd && !right.isAtEnd && left.bound == right.bound
-      switch (left.subtree != nil, right.subtree != nil) {
-      case (true, true) where isTie:
-        if left.height >= right.height { try left.enter() } else { try right.enter() }
-      case (true, _) where isTie || isLeftNext: try left.enter()
-      case (_, true) where isTie || !isLeftNext: try right.enter()
-      default:
-        if isTie {
-          if !left.position.hasSameCells(as: right.position) {
-            try visit(.modified(old: left.position, new: right.position))
-          }
-          left.moveOn()
-          right.moveOn()
-        } else if isLeftNext {
-          try visit(.removed(left.position))
-          left.moveOn()
-        } else {
-          try visit(.inserted(right.position))
-          right.moveOn()
-        }
-      }
-    }
+    try RowDiffCursor.diff(RowDiffCursor(old), RowDiffCursor(new), visit)
   }
 
-  /// The keys in which the trees differ, each list ascending; see ``diff(old:new:_:)``.
+  /// The keys in which the trees differ, each list ascending.
   public static func diff(
     old: ColumnTree, new: ColumnTree
   ) throws(StoreError) -> (inserted: [Int64], removed: [Int64], modified: [Int64]) {
     var keys = (inserted: [Int64](), removed: [Int64](), modified: [Int64]())
     try diff(old: old, new: new) { difference throws(StoreError) in
       switch difference {
-      case .inserted: keys.inserted.append(difference.key)
-      case .removed: keys.removed.append(difference.key)
-      case .modified: keys.modified.append(difference.key)
+      case .inserted(let row): keys.inserted.append(row.key)
+      case .removed(let row): keys.removed.append(row.key)
+      case .modified(_, let row): keys.modified.append(row.key)
       }
     }
     return keys
   }
 }
 
-/// Walks a tree so that whole subtrees can be stepped over: it stands before a subtree that is still
-/// closed, or at a row.
-private struct RowDiffCursor {
+private struct RowDiffCursor: DiffCursor {
   private struct Frame {
     var branch: ColumnBranch
     var child: Int
@@ -93,12 +39,10 @@ private struct RowDiffCursor {
   private var frames: [Frame] = []
   private var leaf: ColumnLeaf?
   private var row = 0
-  /// The closed subtree it stands before.
   private(set) var subtree: PageReference?
-  /// How many levels the closed subtree has.
   private(set) var height: Int
   /// The key it is at, or the least key its subtree may hold.
-  private(set) var bound = Int64.min
+  private var bound = Int64.min
 
   init(_ tree: ColumnTree) {
     source = tree.source
@@ -108,13 +52,17 @@ private struct RowDiffCursor {
 
   var isAtEnd: Bool { subtree == nil && leaf == nil }
 
-  /// The row it is at.
-  var position: RowPosition {
+  var element: RowPosition {
     guard let leaf else { preconditionFailure("The cursor is at a row.") }
     return RowPosition(leaf: leaf, row: row, index: -1)
   }
 
-  /// Goes into the closed subtree, before its first child or at its first row.
+  func order(_ other: RowDiffCursor) -> Int {
+    bound == other.bound ? 0 : bound < other.bound ? -1 : 1
+  }
+
+  func hasSameValue(as other: RowDiffCursor) -> Bool { element.hasSameCells(as: other.element) }
+
   mutating func enter() throws(StoreError) {
     guard let reference = subtree else { return }
     subtree = nil
@@ -134,21 +82,16 @@ private struct RowDiffCursor {
     standBeforeChild()
   }
 
-  /// Steps over the closed subtree.
-  mutating func skip() {
-    subtree = nil
-    nextChild()
-  }
-
-  /// Steps over the row.
   mutating func moveOn() {
-    guard let leaf else { return }
-    row += 1
-    if row < leaf.rowCount {
-      bound = leaf.key(at: row)
-      return
+    subtree = nil
+    if let leaf {
+      row += 1
+      if row < leaf.rowCount {
+        bound = leaf.key(at: row)
+        return
+      }
+      self.leaf = nil
     }
-    self.leaf = nil
     nextChild()
   }
 

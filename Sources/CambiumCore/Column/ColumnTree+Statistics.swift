@@ -37,28 +37,22 @@ extension ColumnTree {
   /// Reads all leaves and sums up what they take.
   public func statistics() throws(StoreError) -> ColumnTreeStatistics {
     var result = ColumnTreeStatistics()
-    if root.isEmpty { return result }
-    try add(root.reference, height: Int(root.height), to: &result)
+    var found: Damage?
+    try TreeWalk(root, source).run(
+      reach: { _, _ in },
+      visit: { page, part in
+        let byteCount = part.reference.isDirty ? page.byteCount : part.reference.byteCount
+        if part.isLeaf {
+          result.leafCount += 1
+          result.leafByteCount += byteCount
+          add(ColumnLeaf(page), to: &result)
+        } else {
+          result.branchCount += 1
+          result.branchByteCount += byteCount
+        }
+      }, lost: { found = found ?? $1 })
+    if let found { throw .damaged(found) }
     return result
-  }
-
-  private func add(
-    _ reference: PageReference, height: Int, to result: inout ColumnTreeStatistics
-  ) throws(StoreError) {
-    guard height > 1 else {
-      let page = try source.page(reference, .columnLeaf)
-      result.leafCount += 1
-      result.leafByteCount += reference.isDirty ? page.byteCount : reference.byteCount
-      return add(ColumnLeaf(page), to: &result)
-    }
-    let page = try source.page(reference, .columnBranch)
-    let branch = ColumnBranch(page)
-    guard branch.level == height - 1 else { throw Self.wrongHeight(reference) }
-    result.branchCount += 1
-    result.branchByteCount += reference.isDirty ? page.byteCount : reference.byteCount
-    for index in 0..<branch.count {
-      try add(branch.reference(index), height: height - 1, to: &result)
-    }
   }
 
   private func add(_ leaf: ColumnLeaf, to result: inout ColumnTreeStatistics) {

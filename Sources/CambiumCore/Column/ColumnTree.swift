@@ -1,7 +1,7 @@
 /// Rows under `Int64` keys, or by position, stored by column; one version of them, read only.
 ///
 /// Cheap to copy. Every read throws ``StoreError/damaged(_:)`` when pages break the format.
-public struct ColumnTree {
+public struct ColumnTree: VersionedTree {
   /// Where the tree hangs.
   public var root: TreeRoot
   /// What its pages are read through.
@@ -12,9 +12,6 @@ public struct ColumnTree {
     self.root = root
     self.source = source
   }
-
-  /// How many rows there are.
-  @inlinable public var count: Int { root.count }
 
   /// Whether rows are found by position, without keys.
   @inlinable public var isPositional: Bool { root.kind == .position }

@@ -81,13 +81,13 @@ struct PageMover {
     _ reference: PageReference, _ role: PageRole, from position: ArraySlice<Int>
   ) throws(StoreError) -> PageReference {
     // A page is never younger than those that lead to it.
-    if reference.born <= goal.seenUpTo { return reference }
+    if reference.isNone || reference.isDirty || reference.born <= goal.seenUpTo { return reference }
     pagesLeft -= 1
     let page: Page
-    let links: [PageLinks.Link]
+    var links: [PageLink] = []
     do throws(StoreError) {
       page = try context.source.page(reference, role.kind)
-      links = try PageLinks(page, role).links
+      try page.forEachLink(as: role) { links.append($0) }
     } catch {
       if error.damage(at: reference) != nil { return reference }
       throw error

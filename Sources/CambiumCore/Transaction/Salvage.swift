@@ -90,23 +90,4 @@ public struct Salvage {
     }
     return "0x" + digits.joined() + (key.count > 24 ? "…" : "")
   }
-
-  static func describe(_ keys: LostKeys) -> String {
-    switch (keys.lower, keys.upper) {
-    case (nil, nil): "all"
-    case (let lower?, nil): "from \(describe(lower)) on"
-    case (nil, let upper?): "up to, not including, \(describe(upper))"
-    case (let lower?, let upper?):
-      "from \(describe(lower)) up to, not including, \(describe(upper))"
-    }
-  }
-
-  static func describe(_ keys: ClosedRange<Int64>) -> String {
-    switch (keys.lowerBound, keys.upperBound) {
-    case (.min, .max): "all"
-    case (.min, let upper): "up to \(upper)"
-    case (let lower, .max): "from \(lower) on"
-    case (let lower, let upper): lower == upper ? "\(lower)" : "\(lower) to \(upper)"
-    }
-  }
 }

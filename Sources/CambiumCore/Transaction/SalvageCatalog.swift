@@ -17,7 +17,7 @@ struct SalvageCatalog {
   /// The keys that the newest catalog has, and those that others have where it cannot be read: any
   /// other was taken out of it.
   private(set) var expectedKeys: Set<[UInt8]> = []
-  private var lostRanges: [LostKeys] = []
+  private var lostRanges: [KeySpan] = []
   /// The version of the newest head.
   private(set) var version: Version?
   private let store: any SalvageStore
@@ -39,7 +39,7 @@ struct SalvageCatalog {
       try read(head, isNewest: index == 0)
     }
     if store.heads.isEmpty {
-      lostRanges = [LostKeys(lower: nil, upper: nil, count: 0)]
+      lostRanges = [.keys(lower: nil, upper: nil)]
       losses.append(
         SalvageReport.Loss(
           name: "catalog", keys: "all", rowCount: nil, reason: "neither head can be read"))
@@ -55,8 +55,8 @@ struct SalvageCatalog {
     let origin = isNewest ? nil : "version \(head.version)"
     var found: [([UInt8], Candidate)] = []
     var lost: [SalvageReport.Loss] = []
-    var ranges: [LostKeys] = []
-    try KeyTree(root: head.root, source: source).salvage(
+    var ranges: [KeySpan] = []
+    try TreeWalk(head.root, source).salvage(
       { page throws(StoreError) in
         let node = KeyNode(page)
         for index in 0..<node.count {
@@ -68,18 +68,18 @@ struct SalvageCatalog {
             found.append((key, Candidate(entry: entry, source: source, origin: origin)))
           } catch {
             guard let damage = error.damage(at: .none) else { throw error }
-            ranges.append(LostKeys(lower: key, upper: key + [0], count: 1))
+            ranges.append(.keys(lower: key, upper: key + [0]))
             lost.append(
               SalvageReport.Loss(
                 name: "catalog", keys: Salvage.describe(key), rowCount: 1, reason: "\(damage)"))
           }
         }
       },
-      lost: { keys, damage in
-        ranges.append(keys)
+      lost: { part, damage in
+        ranges.append(part.keys)
         lost.append(
           SalvageReport.Loss(
-            name: "catalog", keys: Salvage.describe(keys), rowCount: keys.count,
+            name: "catalog", keys: "\(part.keys)", rowCount: part.count,
             reason: "\(damage)"))
       })
     if isNewest {
@@ -189,13 +189,5 @@ struct SalvageCatalog {
     case .table(let table): table.roots.map(\.reference.born).max() ?? 0
     case .value, .tableDescription: 0
     }
-  }
-}
-
-extension LostKeys {
-  fileprivate func contains(_ key: [UInt8]) -> Bool {
-    if let lower, key.lexicographicallyPrecedes(lower) { return false }
-    guard let upper else { return true }
-    return key.lexicographicallyPrecedes(upper)
   }
 }

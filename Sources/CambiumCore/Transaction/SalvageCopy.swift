@@ -76,7 +76,7 @@ struct SalvageCopy {
           throw .damaged(Damage(.catalog, "the entry names a tree of another kind"))
         }
         if !root.isEmpty {
-          _ = try candidate.source.page(root.reference, root.height == 1 ? .keyLeaf : .keyBranch)
+          _ = try candidate.source.page(root.reference, PageRole(root).kind)
         }
         return .keyTree(KeyTree(root: root, source: candidate.source))
       case .table(let roots): return try open(roots, candidate.source, name, catalog)
@@ -98,7 +98,7 @@ struct SalvageCopy {
       throw .damaged(Damage(.catalog, "the table's description cannot be read"))
     }
     for root in roots.roots where !root.isEmpty {
-      _ = try source.page(root.reference, root.height == 1 ? .columnLeaf : .columnBranch)
+      _ = try source.page(root.reference, PageRole(root).kind)
     }
     let rows = try SalvageRows(roots.roots.map { ColumnTree(root: $0, source: source) })
     var record = TableRecord(
@@ -164,8 +164,9 @@ struct SalvageCopy {
     let owned = SalvageOwnedTrees(table: name, source: tree.source, context: transaction.context)
     var lostParts = 0
     var surprise: Damage?
-    try tree.salvage(
-      { leaf throws(StoreError) in
+    try TreeWalk(tree.root, tree.source).salvage(
+      { page throws(StoreError) in
+        let leaf = ColumnLeaf(page)
         try target.append(
           rowsOf: leaf, of: tree, where: { rows.isKept(leaf.key(at: $0)) },
           mapping: { row, column, root throws(StoreError) in

@@ -52,8 +52,9 @@ final class SalvageOwnedTrees {
   ) throws(StoreError) {
     /// The position behind the rows so far.
     var position = 0
-    try tree.salvage(
-      { leaf throws(StoreError) in
+    try TreeWalk(tree.root, source).salvage(
+      { page throws(StoreError) in
+        let leaf = ColumnLeaf(page)
         let first = position
         func element(_ row: Int) -> Int64 {
           tree.isPositional ? Int64(first &+ row) : leaf.key(at: row)
@@ -75,17 +76,16 @@ final class SalvageOwnedTrees {
           })
         position &+= leaf.rowCount
       },
-      lost: { rows, damage in
-        lose(Self.describe(rows, of: tree), rows.count, of: place, damage)
-        position &+= rows.count
+      lost: { part, damage in
+        lose(Self.describe(part.keys, of: tree), part.count, of: place, damage)
+        position &+= part.count
       })
   }
 
-  private static func describe(_ rows: LostRows, of tree: ColumnTree) -> String {
-    if tree.isPositional, rows.keys == 0...max(0, Int64(tree.count) - 1) { return "all elements" }
-    let keys = Salvage.describe(rows.keys)
-    if rows.keys.lowerBound == rows.keys.upperBound { return "element \(keys)" }
-    return keys == "all" ? "all elements" : "elements \(keys)"
+  private static func describe(_ keys: KeySpan, of tree: ColumnTree) -> String {
+    if keys == KeySpan(tree.root) { return "all elements" }
+    if case .rows(let rows) = keys, rows.lowerBound == rows.upperBound { return "element \(keys)" }
+    return "elements \(keys)"
   }
 
   private func lose(_ elements: String, _ count: Int, of place: String, _ damage: Damage) {
@@ -100,8 +100,9 @@ extension ColumnTree {
   /// The columns that any readable leaf stores; one is nullable if it is so in any.
   fileprivate func readableLayout() throws(StoreError) -> ColumnLayout {
     var specs: [UInt16: ColumnSpec] = [:]
-    try salvage(
-      { leaf throws(StoreError) in
+    try TreeWalk(root, source).salvage(
+      { page throws(StoreError) in
+        let leaf = ColumnLeaf(page)
         for id in leaf.columnIDs {
           guard let column = leaf.column(id) else { continue }
           let isNullable = column.isNullable || column.hasNulls

@@ -3,7 +3,7 @@ struct SalvageRows {
   /// The trees of the column groups.
   let trees: [ColumnTree]
   /// What cannot be read, by group.
-  private var lost: [[(rows: LostRows, damage: Damage)]] = []
+  private var lost: [[(rows: TreePart, damage: Damage)]] = []
   /// The rows in leaves that can be read of which a value cannot, in the order they were found.
   private var unreadable: [(key: Int64, damage: Damage)] = []
   private var unreadableKeys: Set<Int64> = []
@@ -18,9 +18,10 @@ struct SalvageRows {
     self.trees = trees
     for tree in trees {
       var keys: [Int64] = []
-      var lost: [(LostRows, Damage)] = []
-      try tree.salvage(
-        { leaf throws(StoreError) in
+      var lost: [(TreePart, Damage)] = []
+      try TreeWalk(tree.root, tree.source).salvage(
+        { page throws(StoreError) in
+          let leaf = ColumnLeaf(page)
           if trees.count > 1 { for row in 0..<leaf.rowCount { keys.append(leaf.key(at: row)) } }
           if leaf.rowCount > 0 {
             lastKey = max(lastKey ?? .min, leaf.key(at: leaf.rowCount - 1))
@@ -62,7 +63,7 @@ struct SalvageRows {
   }
 
   /// Whether `part` is what was lost as number `index` of a group.
-  func isKnownAsLost(_ part: LostRows, _ index: Int, group: Int) -> Bool {
+  func isKnownAsLost(_ part: TreePart, _ index: Int, group: Int) -> Bool {
     lost[group].indices.contains(index) && lost[group][index].rows == part
   }
 
@@ -70,7 +71,7 @@ struct SalvageRows {
   func losses(_ name: String) -> [SalvageReport.Loss] {
     lost.joined().map { rows, damage in
       SalvageReport.Loss(
-        name: name, keys: Salvage.describe(rows.keys), rowCount: rows.count, reason: "\(damage)")
+        name: name, keys: "\(rows.keys)", rowCount: rows.count, reason: "\(damage)")
     }
       + unreadable.map { key, damage in
         SalvageReport.Loss(name: name, keys: "\(key)", rowCount: 1, reason: "\(damage)")
@@ -82,13 +83,13 @@ extension ColumnLeaf {
   /// The rows with a value outside of the leaf that cannot be read, ascending.
   func unreadableRows(in source: PageSource) throws(StoreError) -> [(row: Int, damage: Damage)] {
     var unreadable: [Int: Damage] = [:]
-    try forEachOutboardRow { row, cell throws(StoreError) in
-      guard let value = cell.overflow, unreadable[row] == nil else { return }
+    try page.forEachLink(as: .column(height: 1)) { link throws(StoreError) in
+      guard case .value(let value) = link.target, unreadable[link.index] == nil else { return }
       do throws(StoreError) {
         try value.forEachChunk(in: source) { _ throws(StoreError) in }
       } catch {
         guard let damage = error.damage(at: value.reference) else { throw error }
-        unreadable[row] = damage
+        unreadable[link.index] = damage
       }
     }
     return unreadable.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

@@ -178,22 +178,11 @@ struct Verifier {
     var owned: [TreeRoot] = []
     var damages: [Damage] = []
     do throws(StoreError) {
-      switch root.kind {
-      case .key:
-        try KeyTree(root: root, source: snapshot.source)
-          .walk(
-            { page, _ throws(StoreError) in
-              try reach(page)
-              pages.append(page)
-            }, damage: { damages.append($0) })
-      case .column, .position:
-        try ColumnTree(root: root, source: snapshot.source)
-          .walk(
-            { page, _ throws(StoreError) in
-              try reach(page)
-              pages.append(page)
-            }, tree: { owned.append($0) }, damage: { damages.append($0) })
-      }
+      try TreeWalk(root, snapshot.source).verify(
+        { page, _ throws(StoreError) in
+          try reach(page)
+          pages.append(page)
+        }, tree: { owned.append($0) }, damage: { damages.append($0) })
     } catch {
       note("\(tree.name): \(error)")
     }

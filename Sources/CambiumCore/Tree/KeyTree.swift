@@ -4,7 +4,7 @@ import CPlatform
 ///
 /// A value of this type is one version of the tree. Keys have at most 512 bytes; values any length.
 /// Changes are made with a ``KeyTreeEditor``.
-public struct KeyTree {
+public struct KeyTree: VersionedTree {
   /// Where the tree hangs.
   public var root: TreeRoot
   /// Reads its pages.
@@ -15,12 +15,6 @@ public struct KeyTree {
     self.root = root
     self.source = source
   }
-
-  /// How many keys it holds.
-  public var count: Int { root.count }
-
-  /// Whether it holds no key.
-  public var isEmpty: Bool { root.isEmpty }
 
   /// Calls `body` with the leaf where `key` belongs, if the tree has any.
   @usableFromInline

@@ -34,7 +34,7 @@ enum TreeExercise {
     }
     tolerating { () throws(StoreError) in
       try KeyTree.diff(old: KeyTree(root: .empty(.key), source: tree.source), new: tree) {
-        _, _ throws(StoreError) in
+        _ throws(StoreError) in
       }
     }
     tolerating { () throws(StoreError) in
