@@ -44,9 +44,6 @@ public protocol PageStore: AnyObject, Sendable {
   /// ``StoreError/damaged(_:)`` when the reference leads outside of the store.
   func read(_ reference: PageReference) throws(StoreError) -> Page
 
-  /// Hints that pages will be read soon. May do nothing.
-  func prefetch(_ references: [PageReference])
-
   /// Waits for the writer lock and begins a write at the newest version.
   ///
   /// Waiting writers are served about in the order of their calls, and none is passed over for long.
@@ -95,9 +92,6 @@ public protocol PageStore: AnyObject, Sendable {
 extension PageStore {
   /// None: the store keeps nothing for codecs.
   public var boundCodec: (any PageCodec)? { nil }
-
-  /// Does nothing: prefetching is a hint.
-  public func prefetch(_ references: [PageReference]) {}
 
   /// Compares ``newestHead()`` with what is pinned.
   public func isNewest(_ pin: Pin) -> Bool {

@@ -156,7 +156,7 @@ extension StoreContract {
       run.expect(try store.newestHead().version == 1, "the next commit did not take place")
     },
 
-    ContractCase("reserving and prefetching are hints") { run in
+    ContractCase("reserving is a hint") { run in
       let store = try run.open()
       let model = try StoreModel(store, seed: 4)
       try model.commit()
@@ -166,9 +166,6 @@ extension StoreContract {
         _ = try writer.allocate(byteCount: 100)
         writer.abort()
       }
-      let reading = try FakeTree.read(store.newestHead().root, store)
-      store.prefetch([])
-      store.prefetch(reading.children)
       try model.commit()
       try model.check("after hints")
       run.note(model.findings)
