@@ -105,10 +105,7 @@ extension ListState {
 
   // MARK: Parts
 
-  private func changed() {
-    list.access.invalidateRows()
-    realm.noteChange()
-  }
+  private func changed() { list.access.invalidateRows() }
 
   private func links(in range: Range<Int>) -> [Int64] {
     guard list.access.targets[list.index] != nil else { return [] }

@@ -96,20 +96,32 @@ import Foundation
 
   // MARK: Elements
 
-  /// What an evaluation depends on.
+  /// Rises with every change of what the elements depend on.
   ///
   /// All objects of a class stay the same while their values change.
-  private var state: UInt64 {
+  private var stamp: UInt64 {
     if case .all = source, let access, let plan, plan.isWholeTable { return access.membershipCount }
-    return realm.changeCount
+    // Generations only rise, so that their sum stays the same only while each of them does.
+    return dependencies.reduce(0) { $0 &+ $1.header.pointee.generation }
   }
+
+  /// The classes whose objects decide which elements there are.
+  private lazy var dependencies: [ClassAccess] = {
+    var names = plan?.classNames ?? []
+    switch source {
+    case .all, .fixed: break
+    case .list(let list): names.insert(list.list.access.stored.name)
+    case .linking(let linking): names.insert(linking.access.stored.name)
+    }
+    return realm.classes.filter { names.contains($0.stored.name) }
+  }()
 
   /// How many elements there are.
   var count: Int {
     verify()
     if case .all = source, let access, let plan, plan.isWholeTable { return access.count }
     if access == nil { return currentValues().count }
-    if evaluated != state, case .all = source, let plan, !realm.isFrozen {
+    if evaluated != stamp, case .all = source, let plan, !realm.isFrozen {
       realm.session?.settle()
       return realm.reading { () throws(StoreError) in try plan.count(in: realm.view) }
     }
@@ -120,10 +132,10 @@ import Foundation
   func currentKeys() -> [Int64] {
     verify()
     guard realm.isFrozen else {
-      let state = state
-      if evaluated != state {
+      let stamp = stamp
+      if evaluated != stamp {
         keys = evaluateKeys()
-        evaluated = state
+        evaluated = stamp
       }
       return keys
     }
@@ -162,9 +174,10 @@ import Foundation
   func currentValues() -> CellList {
     verify()
     guard realm.isFrozen else {
-      if evaluated != realm.changeCount {
+      let stamp = stamp
+      if evaluated != stamp {
         values = evaluateValues()
-        evaluated = realm.changeCount
+        evaluated = stamp
       }
       return values
     }

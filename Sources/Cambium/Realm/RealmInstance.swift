@@ -30,8 +30,6 @@ import CambiumCore
   private var frozen = WeakInstance(nil)
   /// Names the instance, see ``WeakInstance``.
   let number = WeakInstance.newNumber()
-  /// Rises with everything that may change what a query gives.
-  @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
 
   init(
     coordinator: Coordinator, configuration: Realm.Configuration, confinement: Confinement,
@@ -169,15 +167,11 @@ import CambiumCore
 
   /// All rows may be elsewhere.
   private func moved() {
-    changeCount &+= 1
     for access in classes {
       access.invalidateRows()
       access.noteMembership()
     }
   }
-
-  /// Objects changed within the transaction.
-  func noteChange() { changeCount &+= 1 }
 
   // MARK: Writing
 

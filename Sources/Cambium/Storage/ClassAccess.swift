@@ -113,7 +113,6 @@ final class ClassAccess {
   /// Forgets where rows were: the version moved, or the class changed.
   @inline(__always) func invalidateRows() {
     header.pointee.generation &+= 1
-    realm.noteChange()
   }
 
   /// Rises whenever objects come or go, or the version moves.

@@ -1,0 +1,74 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+/// When live results are found again.
+@Suite struct LiveResultsTests {
+  /// Persons 0 to 49, each with a dog of its own as favourite and in its list.
+  private func world() throws -> (Realm, SpyStore) {
+    let store = SpyStore(name: UUID().uuidString)
+    let realm = try Realm(configuration: store.configuration([SpecPerson.self, SpecDog.self]))
+    try realm.write {
+      for number in 0..<50 {
+        let person = SpecPerson(number, "p\(number)", age: number)
+        person.favorite = SpecDog(value: ["name": "d\(number)", "age": number % 7])
+        person.dogs.append(objectsIn: [person.favorite].compactMap { $0 })
+        realm.add(person)
+      }
+    }
+    return (realm, store)
+  }
+
+  @Test func `a change of another class leaves results as they were found`() throws {
+    let (realm, store) = try world()
+    let young = realm.objects(SpecPerson.self).where { $0.age < 30 }.sorted(by: \.name)
+    let dog = try #require(realm.objects(SpecDog.self).first)
+    try realm.write {
+      #expect(Array(young).count == 30)
+      for round in 0..<3 {
+        dog.age = 100 + round
+        realm.create(SpecDog.self)
+        let before = store.leafReadCount
+        #expect(young.count == 30)
+        #expect(store.leafReadCount == before)
+      }
+      realm.object(ofType: SpecPerson.self, forPrimaryKey: 3)?.age = 70
+      #expect(young.count == 29)
+    }
+    #expect(young.count == 29)
+  }
+
+  @Test func `results follow every class that they look at`() throws {
+    let (realm, _) = try world()
+    let people = realm.objects(SpecPerson.self)
+    let person = try #require(realm.object(ofType: SpecPerson.self, forPrimaryKey: 8))
+    let dog = try #require(person.favorite)
+    let byLink = people.where { $0.favorite.name == "x" }
+    let byList = people.filter("ANY dogs.name == 'x'")
+    let byCount = people.filter("SUBQUERY(dogs, $d, $d.name == 'x').@count == 1")
+    let byPair = people.filter("favorite.name == name")
+    let byBacklink = realm.objects(SpecDog.self).filter("ANY owners.name == 'x'")
+    let sorted = people.sorted(by: [SortDescriptor(keyPath: "favorite.name", ascending: false)])
+    let ofList = person.dogs.where { $0.name == "x" }
+    let fans = dog.fans.where { $0.name == "x" }
+    try realm.write {
+      for results in [byLink, byList, byCount] { #expect(Array(results).isEmpty) }
+      #expect(Array(ofList).isEmpty && Array(byBacklink).isEmpty && Array(fans).isEmpty)
+      #expect(Array(byPair).isEmpty)
+      #expect(sorted.first?.id == 9)
+      dog.name = "x"
+      for results in [byLink, byList, byCount] { #expect(results.map(\.id) == [8]) }
+      #expect(ofList.map(\.name) == ["x"])
+      #expect(sorted.first?.id == 8)
+      person.name = "x"
+      #expect(byBacklink.map(\.name) == ["x"])
+      #expect(fans.map(\.id) == [8])
+      #expect(byPair.map(\.id) == [8])
+      person.dogs.removeAll()
+      #expect(ofList.isEmpty && byList.isEmpty && byCount.isEmpty && byBacklink.isEmpty)
+      realm.delete(dog)
+      #expect(byLink.isEmpty && byPair.isEmpty)
+    }
+  }
+}
