@@ -89,9 +89,7 @@ final class SpyStore: PageStore {
     store.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
   }
   func statistics() throws(StoreError) -> StoreStatistics { try store.statistics() }
-  func check(reachable: [Extent]) throws(StoreError) -> [String] {
-    try store.check(reachable: reachable)
-  }
+  func audit() throws(StoreError) -> StoreAudit { try store.audit() }
   func close() throws(StoreError) { try store.close() }
 }
 

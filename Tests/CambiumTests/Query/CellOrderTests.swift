@@ -43,7 +43,6 @@ struct CellOrderTests {
         #expect(list.index(of: element) == place, "\(key), seed \(seed)")
       }
     }
-    try check(.bool, "bool", values.bools) { if case .bool(let value) = $0 { value } else { nil } }
     try check(.int, "int", values.ints) { if case .int(let value) = $0 { Int(value) } else { nil } }
     try check(.double, "double", values.doubles) {
       if case .double(let value) = $0 { value } else { nil }
@@ -56,9 +55,5 @@ struct CellOrderTests {
     }
     try check(.data, "data", values.datas) { if case .data(let value) = $0 { value } else { nil } }
     try check(.date, "date", values.dates) { if case .date(let value) = $0 { value } else { nil } }
-    try check(.objectId, "objectId", values.ids) {
-      if case .objectId(let value) = $0 { value } else { nil }
-    }
-    try check(.UUID, "uuid", values.uuids) { if case .uuid(let value) = $0 { value } else { nil } }
   }
 }
