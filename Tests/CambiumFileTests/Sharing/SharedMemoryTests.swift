@@ -36,7 +36,9 @@ struct SharedMemoryTests {
     #expect(second.matches(identity, number))
     #expect(!second.matches(IdentitySector(codec: ""), number))
     #expect(!second.matches(identity, FileNumber(device: 1, inode: 3)))
-    second.put([9], at: SharedLayout.layout)
+    var layout = second.bytes(SharedLayout.layout, 8)
+    layout[0] = 9
+    second.put(layout, at: SharedLayout.layout)
     #expect(!first.matches(identity, number))
     #expect(first.layoutVersion(identity) == 9)
   }
