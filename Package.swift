@@ -70,24 +70,29 @@ let package = Package(
       ],
       path: "Plugins/Crypto/Sources"),
 
-    // The object layer.
+    // The object layer, which knows the plug-ins whose traits are on.
     .target(
-      name: "Cambium", dependencies: ["CambiumCore", "CambiumMemory", "CambiumFile", "CPlatform"]),
+      name: "Cambium",
+      dependencies: [
+        "CambiumCore", "CambiumMemory", "CambiumFile", "CPlatform",
+        .target(name: "CambiumRocksDB", condition: .when(traits: ["RocksDB"])),
+        .target(name: "CambiumZstd", condition: .when(traits: ["Zstd"])),
+        .target(name: "CambiumCrypto", condition: .when(traits: ["Crypto"])),
+      ]),
     .target(name: "RealmSwift", dependencies: ["Cambium"]),
 
     // Tools and examples.
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
-        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB", "CambiumZstd", "CambiumCrypto",
-        "CPlatform",
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB", "CambiumZstd", "CPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/cambium"),
     .executableTarget(
       name: "Flights",
       dependencies: [
-        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB", "CambiumZstd", "CambiumCrypto",
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB",
         .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -102,12 +102,20 @@ struct CodecChainTests {
     #expect(CodecRegistry.name(ofChain: "zstd:3+aes-256-gcm") == "zstd+aes-256-gcm")
   }
 
-  @Test func `an error about a codec says where it is found`() {
-    let error = StoreError.codecMismatch(
-      path: "/a", found: "zstd+aes-256-gcm", expected: "none")
-    for part in ["CambiumZstd", "trait Zstd", "CambiumCrypto", "trait Crypto", "register()"] {
-      #expect("\(error)".contains(part))
-    }
+  @Test func `an error about a codec says how to get it, until it has joined`() {
+    let mismatch = StoreError.codecMismatch(
+      path: "/a", found: "chain-lost+chain-unknown", expected: "none")
+    #expect(!"\(mismatch)".contains("chain-lost:"))
+    CodecRegistry.register(missing: "chain-lost", advice: "Look under the bed")
+    #expect("\(mismatch)".hasSuffix(" chain-lost: Look under the bed."))
+    let unavailable = #expect(throws: StoreError.self) { try CodecRegistry.codec("chain-lost:3") }
+    #expect("\(String(describing: unavailable))".contains("Look under the bed"))
+    CodecRegistry.register(
+      CodecRegistry.Entry(name: "chain-lost") { _, _ throws(StoreError) in
+        Doubling(name: "chain-lost", kept: [])
+      })
+    #expect(!"\(mismatch)".contains("chain-lost:"))
+    #expect(throws: Never.self) { try CodecRegistry.codec("chain-lost") }
   }
 
   @Test func `a key shows nothing of itself`() {

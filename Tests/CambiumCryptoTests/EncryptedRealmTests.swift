@@ -19,7 +19,6 @@
 
     init() throws {
       folder = try TemporaryFolder()
-      AESCodec.register()
     }
 
     private func configuration(_ name: String, key: UInt8?) -> Realm.Configuration {
@@ -137,7 +136,6 @@
 
     #if Zstd
       @Test func `a chosen codec comes before encryption`() throws {
-        ZstdCodec.register()
         var small = configuration("a.realm", key: 1)
         small.codec = .named("zstd:19")
         try write(small)

@@ -29,12 +29,15 @@ struct LocationTests {
     #expect(memory.store.kind == "memory")
   }
 
-  @Test func `a kind that has not joined is named with the way to get it`() throws {
-    // The plug-in's register() is not called in these tests.
-    let error = #expect(throws: Realm.Error.self) {
-      _ = try Realm.Configuration(location: "rocksdb:/nowhere")
-    }
-    #expect(error?.localizedDescription.contains("CambiumRocksDB") == true)
+  @Test func `RocksDB is there with its trait, and an error says how to get it without`() throws {
+    #if RocksDB
+      #expect(try Realm.Configuration(location: "rocksdb:/nowhere").store.kind == "rocksdb")
+    #else
+      let error = #expect(throws: Realm.Error.self) {
+        _ = try Realm.Configuration(location: "rocksdb:/nowhere")
+      }
+      #expect(error?.localizedDescription.contains(#"traits: ["RocksDB"]"#) == true)
+    #endif
     // A name that is no kind is part of a path.
     #expect(try Realm.Configuration(location: "C:people").fileURL?.lastPathComponent == "C:people")
   }

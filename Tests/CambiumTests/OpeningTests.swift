@@ -295,17 +295,6 @@ final class KeyedStage: Stage {
     withExtendedLifetime(realm) {}
   }
 
-  @Test func `an encryption key is refused until there is a codec for it`() throws {
-    try TemporaryFolder.with { folder in
-      var locked = configuration(folder, FirstStage.self)
-      locked.encryptionKey = Data(count: 64)
-      let text = message { _ = try Realm(configuration: locked) }.text
-      // Other suites of the same process may have let it join.
-      let hasCodec = CodecRegistry.names.contains("aes-256-gcm")
-      #expect(text.contains("CambiumCrypto") || hasCodec)
-    }
-  }
-
   @Test func `memory ends with its last user`() throws {
     let configuration = Realm.Configuration(
       inMemoryIdentifier: UUID().uuidString,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Cambium
 import Foundation
 
 /// The command line: looks into stores, proves and shrinks them, offline.
@@ -18,8 +19,7 @@ struct CambiumTool: ParsableCommand {
     ])
 
   static func main() {
-    Stores.register()
-    Codecs.register()
+    BundledPlugIns.register()
     do {
       var command = try parseAsRoot()
       try command.run()

@@ -1,20 +1,8 @@
 import CambiumCore
-import CambiumCrypto
 import CambiumFile
-import CambiumZstd
 
-/// The codecs that this program was built with, found by what a file says of itself.
+/// The codecs of files, found by what a file says of itself, and chains of them.
 enum Codecs {
-  /// Lets all of them join.
-  static func register() {
-    #if Zstd
-      ZstdCodec.register()
-    #endif
-    #if Crypto
-      AESCodec.register()
-    #endif
-  }
-
   /// The codec that the store at `path` names; nil when it names none.
   static func codec(ofStoreAt path: String, key: CodecKey?) throws(StoreError) -> (any PageCodec)? {
     let name = try FileStore.inspect(path: path).identity.codec

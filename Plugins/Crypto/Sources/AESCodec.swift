@@ -4,7 +4,6 @@
   /// Pages encrypted with AES-256 in Galois/Counter Mode, each under a random nonce.
   ///
   /// ```
-  /// AESCodec.register()                          // for Realm.Configuration.encryptionKey
   /// FileStoreOptions(codec: try AESCodec(key: key))
   /// ```
   ///
@@ -43,7 +42,7 @@
       self.keys = keys
     }
 
-    /// Lets configurations find this codec: for `Realm.Configuration.encryptionKey`, and by its name.
+    /// Lets programs find this codec by its name; the object layer does it by itself.
     public static func register() {
       CodecRegistry.register(
         CodecRegistry.Entry(name: name, needsKey: true) { parameter, key throws(StoreError) in

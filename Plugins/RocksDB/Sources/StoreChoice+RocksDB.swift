@@ -18,7 +18,8 @@
   }
 
   extension RocksDBStore {
-    /// Lets the kind join `StoreRegistry` as `rocksdb`, with default options.
+    /// Lets the kind join `StoreRegistry` as `rocksdb`, with default options; the object layer does it by
+    /// itself.
     public static func register() {
       StoreRegistry.register(.rocksDB()) { StoreFolder.holdsStore(path: $0) }
     }

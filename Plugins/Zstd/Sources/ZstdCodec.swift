@@ -42,7 +42,7 @@
       engine = try ZstdEngine(level: level, dictionary: dictionary)
     }
 
-    /// Lets configurations name this codec: `zstd`, or `zstd:9` for a level.
+    /// Lets programs name this codec: `zstd`, or `zstd:9` for a level; the object layer does it by itself.
     public static func register() {
       CodecRegistry.register(
         CodecRegistry.Entry(name: "zstd") { parameter, _ throws(StoreError) in

@@ -25,8 +25,8 @@ extension Realm {
     }
     /// The key with which the file is encrypted, 64 bytes.
     ///
-    /// Pages go through ``codec`` first, if one is chosen. Needs the product `CambiumCrypto`, whose
-    /// `AESCodec.register()` the program calls before; opening throws otherwise.
+    /// Pages go through ``codec`` first, if one is chosen. Needs the package's trait `Crypto`; without
+    /// it opening throws, and says how to add the trait.
     public var encryptionKey: Data?
     /// Whether the file is only read; it must exist then.
     public var readOnly: Bool
@@ -121,15 +121,17 @@ extension Realm {
       self.init(name: codec.name) { codec }
     }
 
-    /// Chooses codecs by their names, such as `zstd:9`, from those that have joined `CodecRegistry`.
+    /// Chooses codecs by their names, such as `zstd:9`: those of the package's traits, and what else has
+    /// joined `CodecRegistry`.
     ///
-    /// Opening throws when one of them has not.
+    /// Opening throws for other names, and says how to get those of this package.
     public static func named(_ chain: String) -> Codec {
       Codec(chain: chain)
     }
 
     private init(chain: String) {
       self.init(name: CodecRegistry.name(ofChain: chain)) { () throws(StoreError) in
+        BundledPlugIns.register()
         guard let codec = try CodecRegistry.codec(chain) else {
           throw .codecUnavailable(
             codec: chain, advice: "Leave the configuration's codec out for none")
@@ -177,10 +179,14 @@ extension Realm.Configuration {
 
   /// What pages go through: the chosen codec, then encryption when there is a key; nil for nothing.
   func makeCodec() throws(StoreError) -> (any PageCodec)? {
+    // Also for errors, which say how to get the codecs that a store names itself.
+    BundledPlugIns.register()
     let chosen = try codec?.make()
     guard let encryptionKey else { return chosen }
     let key = encryptionKey.withUnsafeBytes { CodecKey(copying: $0) }
-    guard let cipher = try CodecRegistry.codec("aes-256-gcm", key: key) else { return chosen }
+    guard let cipher = try CodecRegistry.codec(BundledPlugIns.cipher, key: key) else {
+      return chosen
+    }
     return chosen.map { CodecChain([$0, cipher]) } ?? cipher
   }
 

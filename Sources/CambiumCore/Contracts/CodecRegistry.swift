@@ -1,10 +1,9 @@
 import Synchronization
 
-/// The codecs that a program has asked for, by name: for configurations that say `zstd:3+aes-256-gcm`
-/// as text, and for `Realm.Configuration.encryptionKey`.
+/// The codecs that a program can name as text, such as `zstd:3+aes-256-gcm`.
 ///
-/// Empty at first. A plug-in joins when the program calls its `register()`, so that linking one
-/// changes nothing by itself. May be used from any thread.
+/// Empty at first. A plug-in joins by its `register()`, which the object layer calls for those that it
+/// was built with. May be used from any thread.
 public enum CodecRegistry {
   /// How a codec is made from text.
   public struct Entry: Sendable {
@@ -30,10 +29,18 @@ public enum CodecRegistry {
   }
 
   private static let entries = Mutex<[String: Entry]>([:])
+  /// How to get codecs that have not joined, by their names.
+  private static let advice = Mutex<[String: String]>([:])
 
   /// Adds a codec; one of the same name is replaced.
   public static func register(_ entry: Entry) {
     entries.withLock { $0[entry.name] = entry }
+  }
+
+  /// Says how to get a codec that the program was built without: a sentence without its full stop, for
+  /// errors about stores that need the codec.
+  public static func register(missing name: String, advice sentence: String) {
+    advice.withLock { $0[name] = sentence }
   }
 
   /// The names of the codecs that have joined, sorted.
@@ -58,7 +65,10 @@ public enum CodecRegistry {
       let name = String(part.prefix { $0 != ":" })
       let parameter = part.contains(":") ? String(part.drop { $0 != ":" }.dropFirst()) : nil
       guard let entry = entries.withLock({ $0[name] }) else {
-        throw .codecUnavailable(codec: name, advice: KnownCodecs.advice(for: name))
+        throw .codecUnavailable(
+          codec: name,
+          advice: advice(for: name)
+            ?? "Call the register() of the plug-in that has it before the store is opened")
       }
       if entry.needsKey, key == nil {
         throw .codecFailure(codec: name, reason: "it needs a key, and none was given")
@@ -73,26 +83,16 @@ public enum CodecRegistry {
     }
     return codecs.count == 1 ? codecs[0] : CodecChain(codecs)
   }
-}
 
-/// Where the codecs that belong to this package are found.
-enum KnownCodecs {
-  /// How to get the codec of that name.
-  static func advice(for name: String) -> String {
-    switch name {
-    case "zstd": get("CambiumZstd", trait: "Zstd", call: "ZstdCodec.register()")
-    case "aes-256-gcm": get("CambiumCrypto", trait: "Crypto", call: "AESCodec.register()")
-    default: "Call the register() of the plug-in that has it before the store is opened"
-    }
-  }
-
-  /// How to get all parts of a chain that this package has; empty when it has none of them.
+  /// How to get those parts of a chain that the program was built without; empty for all others.
   static func advice(forChain chain: String) -> String {
-    let known = ["zstd", "aes-256-gcm"].filter { chain.split(separator: "+").contains($0[...]) }
-    return known.map { "\($0): \(advice(for: $0))." }.joined(separator: " ")
+    chain.split(separator: "+").map(String.init)
+      .compactMap { name in advice(for: name).map { "\(name): \($0)." } }
+      .joined(separator: " ")
   }
 
-  private static func get(_ product: String, trait: String, call: String) -> String {
-    "Add the product \(product) (package trait \(trait)) and call \(call) before the store is opened"
+  private static func advice(for name: String) -> String? {
+    if entries.withLock({ $0[name] != nil }) { return nil }
+    return advice.withLock { $0[name] }
   }
 }

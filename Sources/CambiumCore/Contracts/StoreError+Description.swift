@@ -67,9 +67,9 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
-  /// How to get the codecs of a chain; empty for codecs of others.
+  /// How to get the codecs of a chain that the program was built without.
   private static func advice(forCodec chain: String) -> String {
-    let advice = KnownCodecs.advice(forChain: chain)
+    let advice = CodecRegistry.advice(forChain: chain)
     return advice.isEmpty ? "" : " \(advice)"
   }
 

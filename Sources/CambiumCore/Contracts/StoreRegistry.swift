@@ -1,10 +1,9 @@
 import Synchronization
 
-/// The kinds of stores that a program has asked for, by name: for tools and configuration files that
-/// say `rocksdb:/data/people` as text.
+/// The kinds of stores that a program can name as text, such as `file:/data/people`.
 ///
-/// Empty at first. A plug-in joins when the program calls its `register()`. May be used from any
-/// thread.
+/// Empty at first. A plug-in joins by its `register()`, which the object layer calls for those that it
+/// was built with. May be used from any thread.
 public enum StoreRegistry {
   private struct Entry {
     var choice: StoreChoice
@@ -12,6 +11,8 @@ public enum StoreRegistry {
   }
 
   private static let entries = Mutex<[String: Entry]>([:])
+  /// How to get kinds that have not joined, by their names.
+  private static let advice = Mutex<[String: String]>([:])
 
   /// Adds a kind of store; one of the same name is replaced.
   ///
@@ -22,6 +23,11 @@ public enum StoreRegistry {
     recognizes: @escaping @Sendable (_ path: String) -> Bool = { _ in false }
   ) {
     entries.withLock { $0[choice.kind] = Entry(choice: choice, recognizes: recognizes) }
+  }
+
+  /// Says how to get a kind that the program was built without: a sentence without its full stop.
+  public static func register(missing kind: String, advice sentence: String) {
+    advice.withLock { $0[kind] = sentence }
   }
 
   /// The names of the kinds that have joined, sorted.
@@ -37,7 +43,7 @@ public enum StoreRegistry {
     if scheme.count < text.count {
       let path = path(String(text.dropFirst(scheme.count + 1)))
       if let entry = known[scheme] { return StoreLocation(choice: entry.choice, path: path) }
-      if let advice = advice(for: scheme) {
+      if let advice = advice.withLock({ $0[scheme] }) {
         throw .storeUnavailable(kind: scheme, advice: advice)
       }
     }
@@ -55,18 +61,6 @@ public enum StoreRegistry {
   private static func path(_ rest: String) -> String {
     guard rest.hasPrefix("//") else { return rest }
     return String(rest.dropFirst(2).drop { $0 != "/" })
-  }
-
-  /// How to get the kinds that belong to this package; nil for names that are none.
-  private static func advice(for kind: String) -> String? {
-    switch kind {
-    case "file", "memory":
-      "Register it before the store is opened"
-    case "rocksdb":
-      "Add the product CambiumRocksDB (package trait RocksDB) and call RocksDBStore.register() "
-        + "before the store is opened"
-    default: nil
-    }
   }
 }
 

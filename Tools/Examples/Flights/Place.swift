@@ -1,9 +1,7 @@
 import Cambium
 import CambiumCore
-import CambiumCrypto
 import CambiumFile
 import CambiumRocksDB
-import CambiumZstd
 import Foundation
 
 /// Where the example keeps its store.
@@ -31,7 +29,6 @@ struct Place {
   ///
   /// A codec that encrypts gets a key of its own, which nobody keeps.
   init(store: String, codec: String, path: String?) throws {
-    Self.registerPlugIns()
     chain = codec
     key = codec.hasSuffix(Self.cipher) ? Data((0..<64).map { _ in UInt8.random(in: 0...255) }) : nil
     var configuration: Realm.Configuration
@@ -58,18 +55,6 @@ struct Place {
     if !rest.isEmpty, rest != "none" { configuration.codec = .named(rest) }
     configuration.encryptionKey = key
     self.configuration = configuration
-  }
-
-  private static func registerPlugIns() {
-    #if RocksDB
-      RocksDBStore.register()
-    #endif
-    #if Zstd
-      ZstdCodec.register()
-    #endif
-    #if Crypto
-      AESCodec.register()
-    #endif
   }
 
   /// Rewrites a store that nobody has open as small as it can be; its sizes before and after.
