@@ -114,7 +114,7 @@ public final class Database: Sendable {
     let writer = try store.beginWrite()
     writer.expect(durability)
     do throws(StoreError) {
-      let known = latest.restingPin(of: writer.base)
+      let known = latest.cachedPin(of: writer.base)
       let pin = if let known { known } else { try store.pin() }
       return Transaction(database: self, writer: writer, source: makeSource(pin))
     } catch {

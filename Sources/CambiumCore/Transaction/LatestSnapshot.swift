@@ -3,25 +3,25 @@ import Synchronization
 
 /// The snapshot of the newest version that a database last handed out.
 ///
-/// Known while somebody holds it. A version that is asked for again when nobody does *rests*: the
-/// database keeps its snapshot, so that the next read begins without a pin. So does a version that this
-/// database publishes, if the one before was read. Nothing rests for long: a commit of this database
-/// ends it, and a look every quarter of a second when it is not the newest version any more, because
-/// somebody else has committed, or was not asked for since the last look. The timer runs only while
-/// something rests.
+/// Known while somebody holds it. A version that is asked for again when nobody does is *cached*: the
+/// database keeps its snapshot, so that the next read begins without a pin. So is a version that this
+/// database publishes, if the one before was read. Nothing is cached for long: a commit of this
+/// database ends it, and a look every quarter of a second when it is not the newest version any more,
+/// because somebody else has committed, or was not asked for since the last look. The timer runs only
+/// while something is cached.
 final class LatestSnapshot: Sendable {
   private struct State {
-    /// Not what rests: an object that was referred to weakly counts its references in a table beside it,
-    /// which takes twice as long.
+    /// Not what is cached: an object that was referred to weakly counts its references in a table of
+    /// their own, which takes twice as long.
     weak var latest: Snapshot?
-    var resting: Snapshot?
-    /// Whether the one at rest was asked for since the last look.
+    var cached: Snapshot?
+    /// Whether the cached one was asked for since the last look.
     var wasUsed = false
     /// Whether the timer will have a look.
     var isWatched = false
     /// The version that was pinned for a reader last.
     var pinned: Version?
-    /// What is older does not come to rest.
+    /// What is older is not cached.
     var oldest: Version = 0
     /// Whether a reader has pinned the version that this database published last, or a later one.
     var isRead = false
@@ -54,24 +54,24 @@ final class LatestSnapshot: Sendable {
   @inline(__always) var known: Snapshot? {
     if isForked { return nil }
     return state.withLock { state in
-      if let resting = state.resting {
+      if let cached = state.cached {
         state.wasUsed = true
-        return resting
+        return cached
       }
       return state.latest
     }
   }
 
-  /// The pin of `head`, if its version rests.
-  func restingPin(of head: Head) -> Pin? {
+  /// The pin of `head`, if its version is cached.
+  func cachedPin(of head: Head) -> Pin? {
     if isForked { return nil }
     return state.withLock { state in
-      guard let resting = state.resting, resting.pin.head == head else { return nil }
-      return resting.pin
+      guard let cached = state.cached, cached.pin.head == head else { return nil }
+      return cached.pin
     }
   }
 
-  /// Remembers `snapshot`, which this database has published; it rests if the version before was
+  /// Remembers `snapshot`, which this database has published; it is cached if the version before was
   /// read.
   func note(published snapshot: Snapshot) {
     note(snapshot, isUsed: false) { state in
@@ -80,7 +80,7 @@ final class LatestSnapshot: Sendable {
     }
   }
 
-  /// Remembers `snapshot`, which was pinned for a reader; it rests if its version was pinned for one
+  /// Remembers `snapshot`, which was pinned for a reader; it is cached if its version was pinned for one
   /// before.
   func note(pinned snapshot: Snapshot) {
     note(snapshot, isUsed: true) { state in
@@ -90,23 +90,23 @@ final class LatestSnapshot: Sendable {
     }
   }
 
-  /// Remembers `snapshot` for as long as somebody holds it, or for longer if it comes to rest, which
+  /// Remembers `snapshot` for as long as somebody holds it, or for longer if it comes to be cached, which
   /// `condition` tells.
   private func note(
-    _ snapshot: Snapshot, isUsed: Bool, restsIf condition: (inout State) -> Bool
+    _ snapshot: Snapshot, isUsed: Bool, cachedIf condition: (inout State) -> Bool
   ) {
     let superseded: Snapshot?
     let mustSchedule: Bool
     (superseded, mustSchedule) = state.withLock { state in
-      let mayRest = snapshot.version >= state.oldest && !state.isClosed
-      let rests = condition(&state) && mayRest
-      if !rests { state.know(snapshot) }
-      // What is older rests no longer, either.
-      guard mayRest, rests || state.resting != nil else { return (nil, false) }
-      let superseded = state.resting
-      state.resting = rests ? snapshot : nil
+      let mayBeCached = snapshot.version >= state.oldest && !state.isClosed
+      let isCached = condition(&state) && mayBeCached
+      if !isCached { state.know(snapshot) }
+      // What is older is cached no longer, either.
+      guard mayBeCached, isCached || state.cached != nil else { return (nil, false) }
+      let superseded = state.cached
+      state.cached = isCached ? snapshot : nil
       state.wasUsed = isUsed
-      let mustSchedule = rests && !state.isWatched
+      let mustSchedule = isCached && !state.isWatched
       if mustSchedule { state.isWatched = true }
       return (superseded, mustSchedule)
     }
@@ -114,17 +114,17 @@ final class LatestSnapshot: Sendable {
     if mustSchedule { watch() }
   }
 
-  /// Lets go of what rests and is older than `version`, which this database has published.
+  /// Lets go of what is cached and is older than `version`, which this database has published.
   func supersede(by version: Version) {
     end { state in
       state.oldest = max(state.oldest, version)
-      state.wasRead = state.isRead || state.resting != nil && state.wasUsed
+      state.wasRead = state.isRead || state.cached != nil && state.wasUsed
       state.isRead = false
-      return state.resting?.version ?? version < version
+      return state.cached?.version ?? version < version
     }
   }
 
-  /// Lets go of what rests, now and, if this `closes` the database, for good.
+  /// Lets go of what is cached, now and, if this `closes` the database, for good.
   func letGo(closes: Bool = false) {
     end { state in
       if closes { state.isClosed = true }
@@ -132,14 +132,14 @@ final class LatestSnapshot: Sendable {
     }
   }
 
-  /// Lets go of what rests if `condition` says so; whether it does.
+  /// Lets go of what is cached if `condition` says so; whether it does.
   @discardableResult
   private func end(where condition: (inout State) -> Bool) -> Bool {
     if isForked { return false }
     // Its pin ends when the lock is free again.
     let (isOver, ended): (Bool, Snapshot?) = state.withLock { state in
       guard condition(&state) else { return (false, nil) }
-      guard let ended = state.resting.take() else { return (true, nil) }
+      guard let ended = state.cached.take() else { return (true, nil) }
       if ended.version >= state.oldest { state.know(ended) }
       return (true, ended)
     }
@@ -152,22 +152,22 @@ final class LatestSnapshot: Sendable {
       self?.look(now: now)
     }
     if isScheduled { return }
-    // Nothing rests that nobody would look after.
+    // Nothing is cached that nobody would look after.
     end { state in
       state.isWatched = false
       return true
     }
   }
 
-  /// Lets go of what rests if it is not the newest any more, nobody has asked for it lately, or who
+  /// Lets go of what is cached if it is not the newest any more, nobody has asked for it lately, or who
   /// begins to read is better off with a new one; when to look again, if at all.
   private func look(now: Int64) -> Int64? {
-    let resting = state.withLock { $0.resting }
+    let cached = state.withLock { $0.cached }
     let mayStay =
-      resting.map { $0.source.store.isNewest($0.pin) && !$0.source.isOutworn } ?? false
+      cached.map { $0.source.store.isNewest($0.pin) && !$0.source.isOutworn } ?? false
     let isOver = end { state in
       // Another one that came meanwhile has been used just now.
-      let isKept = state.resting != nil && state.wasUsed && (mayStay || state.resting !== resting)
+      let isKept = state.cached != nil && state.wasUsed && (mayStay || state.cached !== cached)
       state.wasUsed = false
       state.isWatched = isKept
       return !isKept

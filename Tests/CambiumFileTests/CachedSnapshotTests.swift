@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A snapshot that is asked for again and again is kept in between, but not for long.
-struct RestingSnapshotTests {
+struct CachedSnapshotTests {
   /// Two databases on one store or file, as two programs have them, and the time they believe in.
   private final class Bench: Sendable {
     let folder: TemporaryFolder
@@ -24,7 +24,7 @@ struct RestingSnapshotTests {
       let (clock, path) = (clock, folder.file("a.cambium"))
       let timer = IdleTimer { clock.now.withLock { $0 } }
       self.timer = timer
-      let name = "resting \(UInt64.random(in: 0 ... .max))"
+      let name = "cached \(UInt64.random(in: 0 ... .max))"
       stores = try (0..<2).map { _ in
         if inMemory { return MemoryStore(name: name) }
         return try FileStore(path: path)
@@ -45,7 +45,7 @@ struct RestingSnapshotTests {
       return try transaction.commit(durability: .full)
     }
 
-    /// Reads until the version rests.
+    /// Reads until the version is cached.
     func read(by index: Int = 0) throws {
       for _ in 0..<3 { _ = try databases[index].snapshot() }
     }
@@ -62,11 +62,11 @@ struct RestingSnapshotTests {
     #expect(try bench.pinned() == [])
     _ = try bench.databases[0].snapshot()
     #expect(try bench.pinned() == [1])
-    let resting = try bench.databases[0].snapshot()
-    #expect(resting === (try bench.databases[0].snapshot()))
+    let cached = try bench.databases[0].snapshot()
+    #expect(cached === (try bench.databases[0].snapshot()))
     for _ in 0..<8 {
       bench.pass(milliseconds: 250)
-      #expect(resting === (try bench.databases[0].snapshot()))
+      #expect(cached === (try bench.databases[0].snapshot()))
     }
   }
 
@@ -99,7 +99,9 @@ struct RestingSnapshotTests {
   }
 
   @Test(arguments: [false, true])
-  func `what a commit makes of a version that was read rests in its place`(inMemory: Bool) throws {
+  func `what a commit makes of a version that was read is cached in its place`(inMemory: Bool)
+    throws
+  {
     let bench = try Bench(inMemory: inMemory)
     try bench.commit()
     _ = try bench.databases[0].snapshot()
@@ -115,7 +117,7 @@ struct RestingSnapshotTests {
   }
 
   @Test(arguments: [false, true])
-  func `what a commit makes of a version that nobody read does not rest`(inMemory: Bool) throws {
+  func `what a commit makes of a version that nobody read is not cached`(inMemory: Bool) throws {
     let bench = try Bench(inMemory: inMemory)
     for _ in 0..<3 {
       try bench.commit()
@@ -140,7 +142,7 @@ struct RestingSnapshotTests {
   }
 
   @Test(arguments: [false, true])
-  func `a transaction begins at the newest version, whatever rests`(inMemory: Bool) throws {
+  func `a transaction begins at the newest version, whatever is cached`(inMemory: Bool) throws {
     let bench = try Bench(inMemory: inMemory)
     try bench.commit()
     try bench.read()
@@ -151,7 +153,7 @@ struct RestingSnapshotTests {
     transaction.rollback()
   }
 
-  @Test func `a transaction that begins at a version at rest keeps it when it is let go`() throws {
+  @Test func `a transaction that begins at a cached version keeps it when it is let go`() throws {
     let bench = try Bench()
     try bench.commit()
     try bench.read()
@@ -191,7 +193,7 @@ struct RestingSnapshotTests {
     }
   }
 
-  @Test func `a snapshot that is held outlives its rest`() throws {
+  @Test func `a snapshot that is held outlives the cache`() throws {
     let bench = try Bench()
     try bench.commit()
     try bench.read()
@@ -204,7 +206,7 @@ struct RestingSnapshotTests {
     #expect(try bench.pinned() == [])
   }
 
-  @Test func `a snapshot that is held is handed out again when its rest is over`() throws {
+  @Test func `a snapshot that is held is handed out again when it is cached no longer`() throws {
     let bench = try Bench()
     try bench.commit()
     try bench.read()
@@ -216,7 +218,7 @@ struct RestingSnapshotTests {
     #expect(held === (try bench.databases[0].snapshot()))
   }
 
-  @Test func `statistics do not count what rests`() throws {
+  @Test func `statistics do not count what is cached`() throws {
     let bench = try Bench()
     try bench.commit()
     try bench.read()
@@ -242,7 +244,7 @@ struct RestingSnapshotTests {
     }
   }
 
-  @Test func `a database that goes takes what rests with it`() throws {
+  @Test func `a database that goes takes what is cached with it`() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("a.cambium")
     var database: Database? = try Database(store: FileStore(path: path), timer: IdleTimer { 0 })
