@@ -70,7 +70,13 @@
       var generator = SeededGenerator(seed: seed)
       let copy = try TemporaryFolder()
       let target = copy.file("store")
-      try FileManager.default.copyItem(atPath: path, toPath: target)
+      // RocksDB removes files in the background: a copy during which one went is none of one moment.
+      var names: [String] = []
+      repeat {
+        names = try fileNames()
+        try? FileManager.default.removeItem(atPath: target)
+        try? FileManager.default.copyItem(atPath: path, toPath: target)
+      } while try fileNames() != names
       try? FileManager.default.removeItem(atPath: target + "/LOCK")
       let sizes = try noteSynced()
       let synced = state.withLock { $0.synced }
@@ -84,10 +90,13 @@
       return FolderMedium(copy)
     }
 
+    private func fileNames() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    }
+
     private func logSizes() throws -> [String: Int] {
       var sizes: [String: Int] = [:]
-      for name in try FileManager.default.contentsOfDirectory(atPath: path)
-      where name.hasSuffix(".log") {
+      for name in try fileNames() where name.hasSuffix(".log") {
         let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
         sizes[name] = attributes[.size] as? Int ?? 0
       }
