@@ -108,8 +108,9 @@ final class CrashRun<Work: CrashWork> {
       sectorByteCount: first.settings.sectorByteCount)
     generator = SeededGenerator(seed: seed)
     contents = first.attempts(until: count)
-    shown = first.shown(until: count)
     let moment = isEarly ? count - 1 : count
+    // What was not said of in the shared memory was seen by nobody.
+    shown = first.shown(until: moment)
     promises = first.promises.filter { $0.operationCount <= moment }
     begun = first.begun.filter { $0.operationCount <= count }
     published = first.published.filter { $0.operationCount <= moment }
