@@ -16,7 +16,7 @@ struct CellOrderTests {
     }
     func check<Element: RealmCollectionValue>(
       _ type: PropertyType, _ key: String, _ list: List<Element>, _ take: (ModelValue) -> Element?
-    ) throws where Element.PersistedType: SortableType {
+    ) throws {
       let elements = (0..<60).compactMap { _ in
         take(QueryWorld.random(type, using: &generator))
       }
@@ -29,13 +29,15 @@ struct CellOrderTests {
       for isAscending in [true, false] {
         let sorted = objects.sorted(byKeyPath: key, ascending: isAscending)
         #expect(
-          list.sorted(ascending: isAscending).map { "\($0)" }
+          list.sorted(by: [Cambium.SortDescriptor(keyPath: "self", ascending: isAscending)]).map {
+            "\($0)"
+          }
             == sorted.map { "\($0.value(forKey: key) as? Element as Any? ?? "")" } as [String],
           "\(key), seed \(seed)")
       }
       let distinct = objects.distinct(by: [key])
       #expect(
-        list.distinct().map { "\($0)" }
+        list.distinct(by: ["self"]).map { "\($0)" }
           == distinct.map { "\($0.value(forKey: key) as? Element as Any? ?? "")" } as [String],
         "\(key), seed \(seed)")
       for element in elements where element == element {
@@ -43,6 +45,7 @@ struct CellOrderTests {
         #expect(list.index(of: element) == place, "\(key), seed \(seed)")
       }
     }
+    try check(.bool, "bool", values.bools) { if case .bool(let value) = $0 { value } else { nil } }
     try check(.int, "int", values.ints) { if case .int(let value) = $0 { Int(value) } else { nil } }
     try check(.double, "double", values.doubles) {
       if case .double(let value) = $0 { value } else { nil }
@@ -55,5 +58,9 @@ struct CellOrderTests {
     }
     try check(.data, "data", values.datas) { if case .data(let value) = $0 { value } else { nil } }
     try check(.date, "date", values.dates) { if case .date(let value) = $0 { value } else { nil } }
+    try check(.objectId, "objectId", values.ids) {
+      if case .objectId(let value) = $0 { value } else { nil }
+    }
+    try check(.UUID, "uuid", values.uuids) { if case .uuid(let value) = $0 { value } else { nil } }
   }
 }
