@@ -26,6 +26,10 @@ import Testing
     let dog = try #require(realm.objects(SpecDog.self).first)
     try realm.write {
       #expect(Array(young).count == 30)
+      // What is counted is noticed.
+      let untouched = store.leafReadCount
+      #expect(Array(realm.objects(SpecPerson.self).where { $0.age < 30 }).count == 30)
+      #expect(store.leafReadCount > untouched)
       for round in 0..<3 {
         dog.age = 100 + round
         realm.create(SpecDog.self)

@@ -62,7 +62,10 @@ public final class PageCache: Sendable {
   }
 
   /// Keeps `buffer` under `reference`; evicts others to stay within bounds.
+  ///
+  /// A cache without room keeps nothing.
   public func insert(_ buffer: PageBuffer, for reference: PageReference) {
+    guard keepsPages else { return }
     box(reference).shard.withLock { $0.insert(buffer, for: reference, capacity: shardCapacity) }
   }
 }
