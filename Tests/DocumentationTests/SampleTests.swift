@@ -45,6 +45,7 @@ import Testing
     ("Sources/Cambium/Cambium.docc/Cambium.md", ["Objects"]),
     ("Sources/CambiumCore/CambiumCore.docc/CambiumCore.md", ["Engine"]),
     ("Sources/CambiumCore/CambiumCore.docc/TreesAndTransactions.md", ["Contracts"]),
+    ("Sources/CambiumCore/CambiumCore.docc/Contexts.md", ["Contexts"]),
     ("Sources/CambiumCore/CambiumCore.docc/WritingAStore.md", ["WritingAStore"]),
     ("Sources/CambiumCore/CambiumCore.docc/WritingACodec.md", ["WritingACodec"]),
     ("Sources/RealmSwift/RealmSwift.docc/RealmSwift.md", []),
@@ -66,16 +67,17 @@ import Testing
     }
     #expect(
       pages == [
-        "Cambium.md", "CambiumCore.md", "TreesAndTransactions.md", "WritingACodec.md",
-        "WritingAStore.md",
+        "Cambium.md", "CambiumCore.md", "Contexts.md", "TreesAndTransactions.md",
+        "WritingACodec.md", "WritingAStore.md",
       ])
   }
 
   /// Those that keep something run twice; the others are long.
   @Test(arguments: [
     ("QuickStart", "1 Ada\n0 1\n", 2), ("Objects", "Ada\n", 2), ("Engine", "36\n", 2),
-    ("Contracts", "1\n3\n1\n", 2), ("Stores", "stores.cambium\nmemory\n", 2),
-    ("WritingAStore", "done\n", 1), ("WritingACodec", "done\n", 1),
+    ("Contracts", "1\n3\n1\n", 2), ("Contexts", "Draft\n", 2),
+    ("Stores", "stores.cambium\nmemory\n", 2), ("WritingAStore", "done\n", 1),
+    ("WritingACodec", "done\n", 1),
   ])
   func `a snippet prints what it should, run after run`(
     snippet: String, expected: String, runCount: Int
