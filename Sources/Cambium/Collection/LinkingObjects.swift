@@ -85,19 +85,15 @@ extension LinkingObjects: RealmCollection {
     let core = queryCore()
     if core.realm.isFrozen { return self }
     core.verify()
-    guard let moved = core.moved(to: core.realm.freeze()) else {
-      fatalError("Cannot freeze an object in the same write transaction as it was created in.")
-    }
-    return LinkingObjects(moved, property: _rlmOriginPropertyName)
+    if isInvalidated { fatalError("Object has been deleted or invalidated.") }
+    guard let frozen = ported(to: core.realm.freeze()) else { stopAtNewOwner() }
+    return frozen
   }
 
   /// The live ones in the calling context; nil when their owner was deleted.
   public func thaw() -> LinkingObjects<Element>? {
-    let core = queryCore()
-    if !core.realm.isFrozen { return self }
-    return core.moved(to: core.realm.thaw()).map {
-      LinkingObjects($0, property: _rlmOriginPropertyName)
-    }
+    let realm = queryCore().realm
+    return realm.isFrozen ? ported(to: realm.thaw()) : self
   }
 
   /// The objects as results.
@@ -174,8 +170,7 @@ extension LinkingObjects: _Persistable {
       return LinkingObjects(fromType: Element.self, property: name)
     }
     let source = LinkingSource(
-      access: access, key: object.key, created: object.created, epoch: object.epoch,
-      originClass: place, originProperty: origin)
+      target: object.managedRow(in: access), originClass: place, originProperty: origin)
     let originAccess = access.realm.classes[place]
     return LinkingObjects(
       ResultsCore(
@@ -203,55 +198,29 @@ extension LinkingObjects: _Persistable {
   ) -> LinkingObjects<Element>? { nil }
 }
 
-extension LinkingObjects: Portable {
-  func port() -> Porter {
-    let transfer = queryCore().transfer()
-    let name = _rlmOriginPropertyName
-    return Porter { instance in
-      transfer(instance).map { LinkingObjects<Element>($0, property: name) }
-    }
-  }
-}
-
 /// Which links of which object linking objects follow.
 struct LinkingSource: Equatable {
-  let access: ClassAccess
-  let key: Int64
-  let created: Int64
-  let epoch: UInt64
-  /// The class whose objects link, and their property.
+  /// The object that is linked to.
+  let target: ManagedRow
+  /// The class whose objects link, among the Realm's, and their property.
   let originClass: Int
   let originProperty: Int
 
-  static func == (lhs: LinkingSource, rhs: LinkingSource) -> Bool {
-    lhs.access === rhs.access && lhs.key == rhs.key && lhs.created == rhs.created
-      && lhs.originClass == rhs.originClass && lhs.originProperty == rhs.originProperty
-  }
+  /// The class whose objects link.
+  var origin: ClassAccess { target.access.realm.classes[originClass] }
 
-  /// Whether the owner is gone.
-  var isInvalidated: Bool {
-    let realm = access.realm
-    if realm.isFrozen { return realm.isInvalidated }
-    guard realm.confinement.isCurrent else { return access.newestCreation(of: key) != created }
-    return realm.isInvalidated || epoch != realm.invalidations
-      || access.creation(of: key) != created
-  }
+  /// Whether the target is gone.
+  var isInvalidated: Bool { target.isGone }
 
   /// The keys of the objects that link.
   func keys() throws(StoreError) -> [Int64] {
-    let realm = access.realm
-    let origin = realm.classes[originClass].stored
-    guard let tree = realm.readKeyTree(StoredName.backlinks(access.stored.name)) else { return [] }
+    let origin = origin.stored
+    guard
+      let tree = target.access.realm.readKeyTree(StoredName.backlinks(target.access.stored.name))
+    else {
+      return []
+    }
     return try Backlinks.sources(
-      in: tree, target: key, table: origin.tableID, column: origin.columns[originProperty])
-  }
-
-  /// The same links in another instance; nil when the owner is not there.
-  func moved(to other: RealmInstance) -> LinkingSource? {
-    let owner = other.classes[access.index]
-    guard owner.creation(of: key) == created else { return nil }
-    return LinkingSource(
-      access: owner, key: key, created: created, epoch: other.invalidations,
-      originClass: originClass, originProperty: originProperty)
+      in: tree, target: target.key, table: origin.tableID, column: origin.columns[originProperty])
   }
 }

@@ -15,29 +15,18 @@ extension List: RealmCollection, MutableCollection {
     let state = managed()
     if state.realm.isFrozen { return self }
     state.realm.verify()
-    let realm = state.realm.freeze()
-    defer { withExtendedLifetime(realm) {} }
-    let access = realm.classes[state.list.access.index]
-    guard let position = access.locate(state.list.key, state.created) else {
-      fatalError("Cannot freeze an object in the same write transaction as it was created in.")
-    }
-    return List(ListState(access.object(at: position), state.list.index))
+    state.requireOwner()
+    guard let frozen = ported(to: state.realm.freeze()) else { stopAtNewOwner() }
+    return frozen
   }
 
   /// The live list in the calling context; nil when its owner was deleted.
   public func thaw() -> List<Element>? {
-    let state = managed()
-    if !state.realm.isFrozen { return self }
-    let realm = state.realm.thaw()
-    defer { withExtendedLifetime(realm) {} }
-    let access = realm.classes[state.list.access.index]
-    guard access.creation(of: state.list.key) == state.created,
-      let owner = access.object(forKey: state.list.key)
-    else { return nil }
-    return List(ListState(owner, state.list.index))
+    let realm = managed().realm
+    return realm.isFrozen ? ported(to: realm.thaw()) : self
   }
 
-  private func managed() -> ListState {
+  func managed() -> ListState {
     guard let state else {
       fatalError(
         "This method may only be called on RLMArray instances retrieved from an RLMRealm")
@@ -55,9 +44,9 @@ extension List: RealmCollection, MutableCollection {
     switch (lhs.storage, rhs.storage) {
     case (.plain(let left), .plain(let right)): return left == right
     case (.managed(let left), .managed(let right)):
-      guard left.list.key == right.list.key, left.created == right.created,
+      guard left.owner.key == right.owner.key, left.owner.created == right.owner.created,
         left.list.index == right.list.index,
-        left.list.access.stored.name == right.list.access.stored.name
+        left.owner.access.stored.name == right.owner.access.stored.name
       else { return false }
       if left.realm === right.realm { return true }
       return left.realm.isFrozen && right.realm.isFrozen
@@ -138,22 +127,6 @@ extension List: _PersistableCollection {
 }
 
 extension List: DynamicCollection {}
-
-extension List: Portable {
-  func port() -> Porter {
-    guard let state else { return Porter { _ in nil } }
-    let name = state.list.access.stored.name
-    let (key, created, index) = (state.list.key, state.created, state.list.index)
-    return Porter { instance in
-      guard let place = instance.classSet.index(named: name) else { return nil }
-      let access = instance.classes[place]
-      guard access.creation(of: key) == created, let owner = access.object(forKey: key) else {
-        return nil
-      }
-      return List(ListState(owner, index))
-    }
-  }
-}
 
 extension _RowWriter {
   /// Sets the cell at the current position to a list of `elements`.

@@ -5,8 +5,8 @@ import CambiumCore
 /// Belongs to its Realm's context. Of a frozen object, the elements are found when it is made.
 final class ListState {
   let list: StoredListAccess
-  let created: Int64
-  let epoch: UInt64
+  /// The object that has the list.
+  let owner: ManagedRow
   let realm: RealmInstance
   private var content: StoredListAccess.Content
   private var generation: UInt64 = 0
@@ -14,8 +14,7 @@ final class ListState {
   init(_ object: ObjectBase, _ index: Int) {
     let access = object.classAccess
     list = StoredListAccess(access: access, key: object.key, index: index)
-    created = object.created
-    epoch = object.epoch
+    owner = object.managedRow(in: access)
     realm = access.realm
     content = .small([])
     if realm.isFrozen { content = list.content(in: realm) }
@@ -24,14 +23,7 @@ final class ListState {
   var elementType: ColumnType { list.elementType }
 
   /// Whether the owner was deleted or its Realm invalidated.
-  var isInvalidated: Bool {
-    if realm.isFrozen { return realm.isInvalidated }
-    guard realm.confinement.isCurrent else {
-      return list.access.newestCreation(of: list.key) != created
-    }
-    return realm.isInvalidated || epoch != realm.invalidations
-      || list.access.creation(of: list.key) != created
-  }
+  var isInvalidated: Bool { owner.isGone }
 
   /// The elements as they are now; stops when the list is gone.
   func current() -> StoredListAccess.Content {
@@ -45,8 +37,9 @@ final class ListState {
     return content
   }
 
-  private func requireOwner() {
-    if epoch != realm.invalidations || list.access.creation(of: list.key) != created {
+  /// Stops when the list is gone.
+  func requireOwner() {
+    if !owner.isPresent {
       fatalError(
         "List is no longer valid. Either the parent object was deleted or the containing Realm has "
           + "been invalidated or closed.")

@@ -61,15 +61,16 @@ import CambiumCore
   public func freeze() -> Results<Element> {
     if isFrozen { return self }
     core.verify()
-    guard let moved = core.moved(to: core.realm.freeze()) else {
-      fatalError("Cannot freeze Results of an object that was created in the same transaction.")
-    }
-    return Results(moved)
+    let frozen = core.realm.freeze()
+    // What comes from nothing any more is empty, and stays so.
+    if core.isSourceGone { return Results(core.emptied(in: frozen)) }
+    guard let results = ported(to: frozen) else { stopAtNewOwner() }
+    return results
   }
 
   /// The live results in the calling context; nil when what they came from was deleted.
   public func thaw() -> Results<Element>? {
-    isFrozen ? core.moved(to: core.realm.thaw()).map { Results($0) } : self
+    isFrozen ? ported(to: core.realm.thaw()) : self
   }
 
   /// The results themselves.
@@ -95,14 +96,5 @@ extension Results: Encodable where Element: Encodable {
 extension Results: DescribedCollection, DynamicCollection {
   func text(depth: Int) -> String {
     CollectionDescription.text(of: self, named: "Results", depth: depth)
-  }
-}
-
-extension Results: Portable {
-  func port() -> Porter {
-    // Only what is in the closure crosses over: keys, names and the plan, which belongs to no
-    // version.
-    let transfer = core.transfer()
-    return Porter { instance in transfer(instance).map { Results<Element>($0) } }
   }
 }

@@ -14,8 +14,8 @@ import Foundation
     case list(ListState)
     /// The objects that link to one.
     case linking(LinkingSource)
-    /// These objects and no others: what was frozen.
-    case fixed([Int64])
+    /// Nothing: what they came from was gone before they were frozen.
+    case nothing
   }
 
   /// How values that are no objects are arranged.
@@ -161,7 +161,7 @@ import Foundation
       case .linking(let linking):
         if linking.isInvalidated { return [] }
         return try narrowed(linking.keys(), plan)
-      case .fixed(let keys): return try narrowed(keys, plan)
+      case .nothing: return []
       }
     }
   }
@@ -241,31 +241,5 @@ import Foundation
       return realm.reading { () throws(StoreError) in try table.rank(of: object.key) }
     }
     return currentKeys().firstIndex(of: object.key)
-  }
-
-  // MARK: Freezing
-
-  /// The same in a frozen Realm, or in a live one: rows and order stay as they are when it freezes.
-  func moved(to other: RealmInstance) -> ResultsCore? {
-    let target = access.map { other.classes[$0.index] }
-    switch source {
-    case .all:
-      return ResultsCore(
-        realm: other, source: .all, access: target, plan: plan, valueSteps: valueSteps)
-    case .list(let list):
-      let owner = other.classes[list.list.access.index]
-      guard owner.creation(of: list.list.key) == list.created,
-        let object = owner.object(forKey: list.list.key)
-      else { return nil }
-      return ResultsCore(
-        realm: other, source: .list(ListState(object, list.list.index)), access: target,
-        plan: plan, valueSteps: valueSteps)
-    case .linking(let linking):
-      guard let moved = linking.moved(to: other) else { return nil }
-      return ResultsCore(
-        realm: other, source: .linking(moved), access: target, plan: plan, valueSteps: valueSteps)
-    case .fixed(let keys):
-      return ResultsCore(realm: other, source: .fixed(keys), access: target, plan: plan)
-    }
   }
 }

@@ -72,7 +72,7 @@ extension ObjectBase {
     guard let instance, instance === object.instance,
       access?.toOpaque() == object.access?.toOpaque()
     else { return false }
-    return key == object.key && created == object.created && !isGone
+    return key == object.key && created == object.created && !isGone && !object.isGone
   }
 }
 
@@ -102,7 +102,7 @@ extension ObjectBase {
       return instance.isFrozen && otherInstance.isFrozen
         && instance.version == otherInstance.version
     }
-    return ours.stored.primaryKeyIndex != nil
+    return ours.stored.primaryKeyIndex != nil && !isGone && !other.isGone
   }
 
   // Of a deleted dynamic object nothing is known any more.

@@ -65,9 +65,7 @@ extension ObjectBase {
   /// Makes ``row`` current; stops when the object is gone.
   private final func findRow(_ access: ClassAccess) {
     if access.header.pointee.generation == generation { return }
-    guard epoch == access.realm.invalidations, let position = access.locate(key, created) else {
-      stopAsGone()
-    }
+    guard let position = managedRow(in: access).position else { stopAsGone() }
     // Frozen accessors find their row when they are made.
     access.stand(self, at: position)
   }
@@ -75,7 +73,7 @@ extension ObjectBase {
   /// Stops when the object is gone.
   final func requireRow(_ access: ClassAccess) {
     if access.header.pointee.generation == generation { return }
-    if epoch != access.realm.invalidations || access.creation(of: key) != created { stopAsGone() }
+    if !managedRow(in: access).isPresent { stopAsGone() }
   }
 
   final func stopAsGone() -> Never {
@@ -87,14 +85,14 @@ extension ObjectBase {
   /// Checks no context: from elsewhere it answers for the newest version.
   final var isGone: Bool {
     if created == ObjectBase.unmanagedCreation { return false }
-    guard let access, let instance else { return true }
-    let classAccess = access._withUnsafeGuaranteedRef { $0 }
-    if instance.isFrozen { return instance.isInvalidated }
-    guard instance.confinement.isCurrent else {
-      return classAccess.newestCreation(of: key) != created
-    }
-    if instance.isInvalidated || epoch != instance.invalidations { return true }
-    return classAccess.creation(of: key) != created
+    guard let access else { return true }
+    return managedRow(in: access._withUnsafeGuaranteedRef { $0 }).isGone
+  }
+
+  /// What the accessor is about.
+  @inline(__always) final func managedRow(in access: ClassAccess) -> ManagedRow {
+    ManagedRow(
+      access: access, key: key, created: created, epoch: epoch, birth: extra?.birth)
   }
 
   /// Stops at a stored raw value that no case of an enumeration has.

@@ -4,6 +4,13 @@ final class ObjectExtra {
   let trace: KeyPathTrace?
   /// Values of an unmanaged object's properties that their types cannot hold, by property.
   var unfitValues: [Int: any _StoredScalar] = [:]
+  /// The transaction that made the object, if that was running when the accessor was made.
+  ///
+  /// Accessors that have nothing else share one extra per transaction.
+  var birth: Birth?
 
-  init(trace: KeyPathTrace? = nil) { self.trace = trace }
+  init(trace: KeyPathTrace? = nil, birth: Birth? = nil) {
+    self.trace = trace
+    self.birth = birth
+  }
 }

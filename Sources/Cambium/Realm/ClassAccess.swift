@@ -250,6 +250,9 @@ final class ClassAccess {
   func bind(_ object: ObjectBase, key: Int64, created: Int64) {
     complete(object, key: key, created: created)
     writeHeads(object.storage)
+    if let session = realm.session, Incarnation.isOf(session.transaction.version, created) {
+      session.markAsNew(object)
+    }
   }
 
   @inline(__always) private func complete(_ object: ObjectBase, key: Int64, created: Int64) {
@@ -259,23 +262,5 @@ final class ClassAccess {
     object.key = key
     object.created = created
     object.epoch = realm.invalidations
-  }
-}
-
-/// When an object was created: the version, and how often its key had been used before in the same
-/// transaction, counted from the number of transactions cancelled so far, because the next one has
-/// the same version.
-///
-/// With the key it is the object's identity.
-enum Incarnation {
-  static let countBits: Int64 = 16
-
-  static func value(version: Version, cancelCount: Int, count: Int) -> Int64 {
-    precondition(
-      count < 1 << countBits,
-      "An object with the same primary key was created and deleted \(count) times in one "
-        + "transaction; commit in between.")
-    return Int64(truncatingIfNeeded: version) << countBits
-      | Int64(UInt16(truncatingIfNeeded: cancelCount &+ count))
   }
 }

@@ -15,7 +15,6 @@ final class Coordinator: Sendable {
 
   private struct State {
     var userCount = 0
-    var cancelCount = 0
     /// The context of the instance that is in a write transaction.
     var writer: Confinement?
     var instances: [InstanceKey: WeakInstance] = [:]
@@ -103,13 +102,6 @@ final class Coordinator: Sendable {
   }
 
   // MARK: Transactions
-
-  /// How many write transactions were cancelled: what they created must not pass for what the next
-  /// one creates under the same keys.
-  var cancelCount: Int { state.withLock { $0.cancelCount } }
-
-  /// Counts a cancelled write transaction.
-  func noteCancel() { state.withLock { $0.cancelCount += 1 } }
 
   /// Notes in which context a write transaction runs, nil for none; called by who holds the writer's
   /// lock.

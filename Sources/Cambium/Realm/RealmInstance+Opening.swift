@@ -6,7 +6,14 @@ extension RealmInstance {
     _ configuration: Realm.Configuration, in confinement: Confinement
   ) throws(RLMError) -> RealmInstance {
     configuration.check()
-    let classes = ClassRegistry.classes(configuration.objectTypes)
+    return try open(
+      configuration, ClassRegistry.classes(configuration.objectTypes), in: confinement)
+  }
+
+  /// The instance of a context with these classes.
+  static func open(
+    _ configuration: Realm.Configuration, _ classes: ClassSet, in confinement: Confinement
+  ) throws(RLMError) -> RealmInstance {
     let coordinator = try Coordinator.shared(configuration)
     do throws(RLMError) {
       try check(configuration, against: coordinator, in: confinement)

@@ -20,6 +20,8 @@ import CambiumCore
   /// The version that is seen, in a transaction the one it began at; nil after `invalidate()` until the
   /// next access.
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
+  /// Whether nothing was read yet of the version that is seen, or of any after `invalidate()`.
+  @exclusivity(unchecked) private var isUnread = false
   /// The running write transaction.
   @exclusivity(unchecked) private(set) var session: WriteSession?
   /// Whether commits elsewhere move this Realm on by themselves, once its context can be woken.
@@ -59,6 +61,7 @@ import CambiumCore
     for access in classes { access.resolveTargets { classSet.index(named: $0) } }
     WeakInstance.enter(self)
     session = transaction.map { WriteSession(realm: self, transaction: $0) }
+    isUnread = !isFrozen
     if isFrozen {
       setThread(AccessHeader.anyThread)
       for access in classes { _ = access.currentTable() }
@@ -72,7 +75,7 @@ import CambiumCore
     WeakInstance.leave(number)
     if let session {
       coordinator.noteWriter(nil)
-      session.transaction.rollback()
+      session.rollback()
     }
     // What is read goes before the database is closed: a pinned version would keep the file locked.
     (session, snapshot, classes) = (nil, nil, [])
@@ -118,7 +121,10 @@ import CambiumCore
 
   /// The version that is seen, or the newest one if there was none.
   var currentSnapshot: Snapshot {
-    if let snapshot { return snapshot }
+    if let snapshot {
+      if isUnread { isUnread = false }
+      return snapshot
+    }
     guard !isFrozen else {
       fatalError("Cannot read from a frozen Realm which has been invalidated.")
     }
@@ -141,6 +147,7 @@ import CambiumCore
   /// Moves to `newest`.
   func advance(to newest: Snapshot) {
     snapshot = newest
+    isUnread = false
     moved()
   }
 
@@ -154,10 +161,21 @@ import CambiumCore
     return true
   }
 
+  /// Moves to where what was seen at `version` can be found again.
+  ///
+  /// A Realm of which nothing was read yet begins at `snapshot`, if that is kept and fits its classes;
+  /// one that is older than `version` moves to the newest one.
+  func catchUp(with version: Version, _ snapshot: Snapshot?) throws(StoreError) {
+    if isFrozen || session != nil { return }
+    if isUnread, let snapshot, try obstacle(in: snapshot) == nil { return advance(to: snapshot) }
+    if currentSnapshot.version < version { _ = try refresh() }
+  }
+
   /// Drops the version and every accessor's row; rolls a running transaction back.
   func invalidate() {
     if session != nil { cancelWrite() }
     snapshot = nil
+    isUnread = true
     invalidations &+= 1
     moved()
   }
@@ -199,6 +217,7 @@ import CambiumCore
     }
     coordinator.noteWriter(confinement)
     session = WriteSession(realm: self, transaction: transaction)
+    isUnread = false
     moved()
     return nil
   }
@@ -220,7 +239,7 @@ import CambiumCore
   func cancelWrite() {
     guard let session else { return }
     coordinator.noteWriter(nil)
-    session.transaction.rollback()
+    session.rollback()
     returnToBase()
   }
 
@@ -228,7 +247,6 @@ import CambiumCore
   /// committed since.
   private func returnToBase() {
     session = nil
-    coordinator.noteCancel()
     moved()
   }
 
@@ -305,6 +323,19 @@ import CambiumCore
       classSet: classSet, stored: stored, snapshot: snapshot)
     frozen = WeakInstance(instance)
     return instance
+  }
+
+  /// The live instance of the calling context; a live one gives itself.
+  func thaw() -> RealmInstance {
+    guard isFrozen else {
+      verify()
+      return self
+    }
+    do {
+      return try RealmInstance.open(configuration, classSet, in: .current)
+    } catch {
+      fatalError(error.message)
+    }
   }
 }
 

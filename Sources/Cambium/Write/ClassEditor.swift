@@ -20,7 +20,6 @@ final class ClassEditor {
   let links: [Int]
   @exclusivity(unchecked) private var indexes: [KeyTreeEditor?]
   private let transaction: Transaction
-  private let cancelCount: Int
   /// How often keys of objects that this transaction created were used and deleted.
   private var incarnations: [Int64: Int] = [:]
   /// How often this transaction removed all objects at once.
@@ -30,7 +29,6 @@ final class ClassEditor {
     self.access = access
     self.table = table
     self.transaction = transaction
-    cancelCount = access.realm.coordinator.cancelCount
     let columns = table.record.columns
     let stored = access.stored
     positions = stored.columns.map { id in columns.firstIndex { $0.id == id } ?? -1 }
@@ -60,13 +58,13 @@ final class ClassEditor {
   /// The creation of an object that is made now under `key`.
   func newCreation(of key: Int64) -> Int64 {
     Incarnation.value(
-      version: transaction.version, cancelCount: cancelCount,
+      version: transaction.version,
       count: clearCount + (incarnations.isEmpty ? 0 : incarnations[key] ?? 0))
   }
 
   /// Notes that an object was deleted, so that its key's next user differs from it.
   func noteDeletion(of key: Int64, created: Int64) {
-    if created >> Incarnation.countBits == Int64(truncatingIfNeeded: transaction.version) {
+    if Incarnation.isOf(transaction.version, created) {
       incarnations[key, default: 0] += 1
     }
   }

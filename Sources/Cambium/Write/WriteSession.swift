@@ -36,6 +36,9 @@ final class WriteSession {
   @exclusivity(unchecked) private var tableNames: [UInt32: String]?
   let row: _RowWriter
   let keyRow: _RowWriter
+  /// What the objects that are made here are known by until the transaction ends.
+  private let birth = Birth()
+  private let newExtra: ObjectExtra
 
   /// An object on its way into the Realm.
   struct Adoption {
@@ -64,6 +67,16 @@ final class WriteSession {
     backlinks = Array(repeating: nil, count: realm.classes.count)
     row = _RowWriter(realm: realm)
     keyRow = _RowWriter(realm: realm)
+    newExtra = ObjectExtra(birth: birth)
+  }
+
+  /// Lets an accessor of an object that this transaction has made end with it when it is cancelled.
+  func markAsNew(_ object: ObjectBase) {
+    if let extra = object.extra {
+      extra.birth = birth
+    } else {
+      object.extra = newExtra
+    }
   }
 
   // MARK: Failures
@@ -203,9 +216,20 @@ final class WriteSession {
   func commit(_ durability: Durability) throws(StoreError) -> Snapshot {
     settle()
     if let failure {
-      transaction.rollback()
+      rollback()
       throw failure
     }
-    return try transaction.commit(durability: durability)
+    do throws(StoreError) {
+      return try transaction.commit(durability: durability)
+    } catch {
+      birth.cancel()
+      throw error
+    }
+  }
+
+  /// Undoes the changes.
+  func rollback() {
+    birth.cancel()
+    transaction.rollback()
   }
 }

@@ -4,6 +4,14 @@ import Foundation
 import TestSupport
 import Testing
 
+/// A class that is not there until a test says so; its name comes first.
+final class AnotherLateClass: Object {
+  // Unchecked: set by one exit test, in a process of its own.
+  nonisolated(unsafe) static var isLoaded = false
+  @Persisted var number = 0
+  override class func shouldIncludeInDefaultSchema() -> Bool { isLoaded }
+}
+
 /// Section B7: freeze and thaw.
 @Suite struct B07FreezeTests {
   private func filled() throws -> Realm {
@@ -104,6 +112,45 @@ import Testing
     #expect(ann.freeze().name == "Ann")
     #expect(realm.objects(SpecPerson.self).freeze().count == 2)
     realm.cancelWrite()
+  }
+
+  @Test func `results of a list whose owner was deleted freeze empty`() throws {
+    let realm = try filled()
+    let ann = try #require(realm.object(ofType: SpecPerson.self, forPrimaryKey: 1))
+    let dogs = ann.dogs.filter("name != 'x'")
+    let names = ann.nicknames.sorted()
+    let fans = try #require(ann.favorite).fans.filter("id > 0")
+    try realm.write {
+      realm.delete(ann.dogs)
+      realm.delete(ann)
+    }
+    #expect(dogs.isEmpty && names.isEmpty && fans.isEmpty)
+    let frozen = (dogs: dogs.freeze(), names: names.freeze(), fans: fans.freeze())
+    #expect(frozen.dogs.isFrozen && frozen.dogs.isEmpty && frozen.dogs.first == nil)
+    #expect(frozen.names.isFrozen && frozen.names.isEmpty)
+    #expect(frozen.fans.isFrozen && frozen.fans.isEmpty)
+    #expect(frozen.dogs.filter("age == 0").isEmpty)
+    #expect(frozen.dogs.thaw() == nil && frozen.names.thaw() == nil && frozen.fans.thaw() == nil)
+  }
+
+  @Test func `thawing goes by names when classes have come since`() async {
+    await #expect(processExitsWith: .success) {
+      var configuration = Realm.Configuration(inMemoryIdentifier: "late")
+      configuration.objectTypes = nil
+      let realm = try Realm(configuration: configuration)
+      let ann = SpecPerson(1, "Ann")
+      ann.nicknames.append("A")
+      ann.favorite = SpecDog()
+      try realm.write { realm.add(ann) }
+      let frozen = ann.freeze()
+      // What a library does that is loaded late.
+      AnotherLateClass.isLoaded = true
+      #expect(frozen.thaw()?.name == "Ann")
+      #expect(frozen.nicknames.thaw().map(Array.init) == ["A"])
+      #expect(frozen.favorite?.fans.thaw()?.first?.name == "Ann")
+      #expect(frozen.realm?.objects(SpecPerson.self).thaw()?.first?.name == "Ann")
+      #expect(frozen.thaw()?.realm == realm)
+    }
   }
 
   @Test func `thawing something live gives itself`() throws {

@@ -91,12 +91,94 @@ import Testing
     let configuration = specConfiguration()
     let realm = try Realm(configuration: configuration)
     let dog = try realm.addDogs("Ben")[0]
+    let reference = ThreadSafeReference(to: realm.objects(SpecDog.self))
+    try realm.write { dog.name = "Benno" }
+    try onAnotherThread {
+      let other = try Realm(configuration: configuration)
+      #expect(other.objects(SpecDog.self).first?.name == "Benno")
+      #expect(other.resolve(reference)?.first?.name == "Benno")
+    }
+  }
+
+  @Test func `a Realm that has read nothing begins at the version of the reference`() throws {
+    let configuration = specConfiguration()
+    let realm = try Realm(configuration: configuration)
+    let dog = try realm.addDogs("Ben")[0]
+    let dogs = realm.objects(SpecDog.self)
+    let references = Smuggled(
+      value: [ThreadSafeReference(to: dogs), ThreadSafeReference(to: dogs)])
+    try realm.write { dog.name = "Benno" }
+    try onAnotherThread {
+      let other = try Realm(configuration: configuration)
+      #expect(other.resolve(references.value[0])?.first?.name == "Ben")
+      #expect(other.refresh())
+      #expect(other.objects(SpecDog.self).first?.name == "Benno")
+      other.invalidate()
+      #expect(other.resolve(references.value[1])?.first?.name == "Ben")
+    }
+  }
+
+  @Test func `the version of a reference to an object is seen while somebody keeps it`() throws {
+    let configuration = specConfiguration()
+    let realm = try Realm(configuration: configuration)
+    let dog = try realm.addDogs("Ben")[0]
+    let kept = realm.freeze()
     let reference = ThreadSafeReference(to: dog)
     try realm.write { dog.name = "Benno" }
-    let name = try onAnotherThread {
-      try Realm(configuration: configuration).resolve(reference)?.name
+    let forgotten = ThreadSafeReference(to: dog)
+    try realm.write { dog.name = "Bennie" }
+    let names = try [reference, forgotten].map { reference in
+      try onAnotherThread { try Realm(configuration: configuration).resolve(reference)?.name }
     }
-    #expect(name == "Benno")
+    #expect(names == ["Ben", "Bennie"])
+    #expect(kept.objects(SpecDog.self).first?.name == "Ben")
+  }
+
+  @Test func `only references to queries keep their version`() throws {
+    var configuration = specConfiguration()
+    configuration.maximumNumberOfActiveVersions = 3
+    let realm = try Realm(configuration: configuration)
+    let person = SpecPerson(1, "Ann")
+    try realm.write { realm.add(person) }
+    var objects: [ThreadSafeReference<SpecPerson>] = []
+    var lists: [ThreadSafeReference<List<String>>] = []
+    for age in 0..<10 {
+      try realm.write { person.age = age }
+      objects.append(ThreadSafeReference(to: person))
+      lists.append(ThreadSafeReference(to: person.nicknames))
+    }
+    var queries: [ThreadSafeReference<Results<SpecPerson>>] = []
+    #expect {
+      for age in 0..<10 {
+        try realm.write { person.age = age }
+        queries.append(ThreadSafeReference(to: realm.objects(SpecPerson.self)))
+      }
+    } throws: { error in
+      "\(error.localizedDescription)".contains("exceeded the limit of 3")
+    }
+    // Resolved ones keep nothing, though they are still there.
+    for query in queries { #expect(realm.resolve(query)?.count == 1) }
+    try realm.write { person.age = 99 }
+    #expect(queries.allSatisfy { $0.isInvalidated })
+    #expect(objects.count == 10 && lists.count == 10)
+  }
+
+  @Test func `a resolved reference does not keep the file open`() throws {
+    let folder = try TemporaryFolder()
+    let configuration = Realm.Configuration(
+      fileURL: folder.url("file.realm"), objectTypes: specTypes)
+    let reference = try resolvedReference(configuration)
+    #expect(reference.isInvalidated)
+    #expect(try Realm.deleteFiles(for: configuration))
+  }
+
+  private func resolvedReference(
+    _ configuration: Realm.Configuration
+  ) throws -> ThreadSafeReference<SpecDog> {
+    let realm = try Realm(configuration: configuration)
+    let reference = ThreadSafeReference(to: try realm.addDogs("Ben")[0])
+    #expect(realm.resolve(reference)?.name == "Ben")
+    return reference
   }
 
   @Test func `a reference made within a transaction resolves after its commit`() throws {

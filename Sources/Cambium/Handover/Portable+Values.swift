@@ -1,0 +1,59 @@
+extension ObjectBase: Portable {
+  var identity: RowIdentity { managedRow(in: classAccess).identity }
+
+  static func value(of identity: RowIdentity, in realm: RealmInstance) -> Self? {
+    identity.object(in: realm) as? Self
+  }
+
+  /// A copy fixed to the version that is seen.
+  final func frozenCopy() -> Self {
+    guard isManaged else { fatalError("Unmanaged objects cannot be frozen.") }
+    let access = classAccess
+    if access.realm.isFrozen { return self }
+    access.realm.verify()
+    requireRow(access)
+    guard let copy = ported(to: access.realm.freeze()) else { stopAtNewOwner() }
+    return copy
+  }
+
+  /// The live object in the calling context; nil when it was deleted.
+  final func thawedCopy() -> Self? {
+    guard isManaged else { fatalError("Unmanaged objects cannot be thawed.") }
+    let realm = classAccess.realm
+    return realm.isFrozen ? ported(to: realm.thaw()) : self
+  }
+}
+
+extension List: Portable {
+  var identity: PropertyIdentity { managed().identity }
+
+  static func value(of identity: PropertyIdentity, in realm: RealmInstance) -> Self? {
+    ListState(identity, in: realm).map { Self($0) }
+  }
+}
+
+extension LinkingObjects: Portable {
+  var identity: ResultsCore.Identity { queryCore().identity }
+
+  static func value(of identity: ResultsCore.Identity, in realm: RealmInstance) -> Self? {
+    guard case .linking(_, _, let property) = identity.source else { return nil }
+    return ResultsCore.results(of: identity, in: realm).map { Self($0, property: property) }
+  }
+}
+
+extension Results: Portable {
+  var identity: ResultsCore.Identity { core.identity }
+
+  static func value(of identity: ResultsCore.Identity, in realm: RealmInstance) -> Self? {
+    ResultsCore.results(of: identity, in: realm).map { Self($0) }
+  }
+
+  static var keepsVersion: Bool { true }
+}
+
+extension Portable {
+  /// What is not there at the beginning of the running transaction cannot be seen there.
+  func stopAtNewOwner() -> Never {
+    fatalError("Cannot freeze an object in the same write transaction as it was created in.")
+  }
+}

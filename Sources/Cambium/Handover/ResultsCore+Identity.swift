@@ -1,0 +1,104 @@
+import CambiumCore
+
+extension ResultsCore {
+  /// What results are, whatever the Realm: a query, and what it is asked of.
+  struct Identity: Sendable {
+    let className: String?
+    let source: SourceIdentity
+    let plan: QueryPlan?
+    let valueSteps: [ValueStep]
+  }
+
+  /// What a query is asked of, whatever the Realm.
+  enum SourceIdentity: Sendable {
+    case all
+    case list(PropertyIdentity)
+    /// The objects of a class that link to `target` through a property.
+    case linking(target: RowIdentity, className: String, property: String)
+    case nothing
+  }
+
+  var identity: Identity {
+    Identity(
+      className: access?.stored.name, source: source.identity, plan: plan, valueSteps: valueSteps)
+  }
+
+  /// The results in `realm`; nil when what they come from is not there.
+  static func results(of identity: Identity, in realm: RealmInstance) -> ResultsCore? {
+    let access = identity.className.flatMap { realm.access(named: $0) }
+    guard identity.className == nil || access != nil,
+      let source = Source.source(of: identity.source, in: realm)
+    else { return nil }
+    return ResultsCore(
+      realm: realm, source: source, access: access, plan: identity.plan,
+      valueSteps: identity.valueSteps)
+  }
+
+  /// Whether what the results come from was deleted, which leaves them empty.
+  var isSourceGone: Bool {
+    switch source {
+    case .all: false
+    case .list(let list): list.isInvalidated
+    case .linking(let linking): linking.isInvalidated
+    case .nothing: true
+    }
+  }
+
+  /// Results of nothing, otherwise the same, in `realm`.
+  func emptied(in realm: RealmInstance) -> ResultsCore {
+    ResultsCore(
+      realm: realm, source: .nothing,
+      access: access.flatMap { realm.access(named: $0.stored.name) }, plan: plan,
+      valueSteps: valueSteps)
+  }
+}
+
+extension ResultsCore.Source {
+  fileprivate var identity: ResultsCore.SourceIdentity {
+    switch self {
+    case .all: .all
+    case .list(let list): .list(list.identity)
+    case .linking(let linking):
+      .linking(
+        target: linking.target.identity, className: linking.origin.stored.name,
+        property: linking.origin.description.properties[linking.originProperty].property.name)
+    case .nothing: .nothing
+    }
+  }
+
+  fileprivate static func source(
+    of identity: ResultsCore.SourceIdentity, in realm: RealmInstance
+  ) -> Self? {
+    switch identity {
+    case .all: return .all
+    case .list(let property): return ListState(property, in: realm).map { .list($0) }
+    case .linking(let target, let className, let property):
+      guard let object = target.object(in: realm),
+        let originClass = realm.classSet.index(named: className),
+        let originProperty = realm.classes[originClass].stored.propertyIndex(property)
+      else { return nil }
+      return .linking(
+        LinkingSource(
+          target: object.managedRow(in: object.classAccess), originClass: originClass,
+          originProperty: originProperty))
+    case .nothing: return nil
+    }
+  }
+}
+
+extension ListState {
+  /// Which property of which object it is.
+  var identity: PropertyIdentity {
+    PropertyIdentity(
+      owner: owner.identity,
+      name: owner.access.description.properties[list.index].property.name)
+  }
+
+  /// The list in `realm`; nil when its owner is not there.
+  convenience init?(_ identity: PropertyIdentity, in realm: RealmInstance) {
+    guard let object = identity.owner.object(in: realm),
+      let index = object.classAccess.stored.propertyIndex(identity.name)
+    else { return nil }
+    self.init(object, index)
+  }
+}

@@ -1,0 +1,21 @@
+import CambiumCore
+
+/// Which object something is about, in any Realm of the database.
+struct RowIdentity: Sendable {
+  /// The class's name in the database: Realms that list other classes number them otherwise.
+  let className: String
+  let key: Int64
+  /// When the object was created, see ``Incarnation``.
+  let created: Int64
+  /// The transaction that made it, if that was running when the identity was taken.
+  let birth: Birth?
+
+  /// The object in `realm`; nil when it is not there in what the Realm reads now.
+  func object(in realm: RealmInstance) -> ObjectBase? {
+    if birth?.isCancelled == true { return nil }
+    guard let access = realm.access(named: className), let object = access.object(forKey: key),
+      object.created == created
+    else { return nil }
+    return object
+  }
+}
