@@ -29,6 +29,18 @@ uint64_t cambium_thread_token(void) {
   return token;
 }
 
+bool cambium_is_main_thread(void) {
+  static _Thread_local enum { unknown, yes, no } answer = unknown;
+  if (answer == unknown) {
+#if defined(__linux__)
+    answer = syscall(SYS_gettid) == getpid() ? yes : no;
+#else
+    answer = pthread_main_np() ? yes : no;
+#endif
+  }
+  return answer == yes;
+}
+
 int cambium_processor_count(void) {
 #if defined(__linux__)
   cpu_set_t processors;

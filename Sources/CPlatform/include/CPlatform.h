@@ -38,6 +38,22 @@ static inline uintptr_t cambium_thread_pointer(void) {
 /// not.
 uint64_t cambium_thread_token(void);
 
+/// Whether the calling thread is the process's first.
+bool cambium_is_main_thread(void);
+
+/// Where the label of the dispatch queue lies whose block the caller runs; 0 where the address does not
+/// tell one living queue from all others.
+static inline uintptr_t cambium_queue_label(void) {
+#if defined(__linux__)
+  // Each queue has a copy of its label. Queues without one share an empty text.
+  extern const char *cambium_dispatch_label(void *queue) __asm__("dispatch_queue_get_label");
+  const char *label = cambium_dispatch_label(NULL);
+  return label && *label ? (uintptr_t)label : 0;
+#else
+  return 0;
+#endif
+}
+
 /// Runs `body(context)` on a new thread that nobody waits for; 0 or an `errno`.
 int cambium_start_thread(void (*body)(void *context), void *context);
 

@@ -38,7 +38,7 @@ struct ManagedRow {
   var isGone: Bool {
     let realm = access.realm
     if realm.isFrozen { return realm.isInvalidated }
-    if realm.confinement.isCurrent { return realm.isInvalidated || !isPresent }
+    if realm.isCurrent { return realm.isInvalidated || !isPresent }
     return birth?.isCancelled == true || access.newestCreation(of: key) != created
   }
 }

@@ -5,7 +5,7 @@ struct MigrationRun {
   let classes: ClassSet
   let coordinator: Coordinator
   let configuration: Realm.Configuration
-  let confinement: Confinement
+  let context: any RealmContext
   let transaction: Transaction
   /// Classes whose primary key changes, which is an ordinary property until the block has run.
   let rekeyed: Set<String>
@@ -78,7 +78,7 @@ struct MigrationRun {
     let set = ClassSet(dynamic: descriptions)
     coordinator.retain()
     return RealmInstance(
-      coordinator: coordinator, configuration: configuration, confinement: .none, classSet: set,
+      coordinator: coordinator, configuration: configuration, context: nil, classSet: set,
       stored: try SchemaApplication.storedSchema(set, snapshot), snapshot: snapshot)
   }
 
@@ -95,7 +95,7 @@ struct MigrationRun {
     let set = ClassSet(dynamic: descriptions)
     coordinator.retain()
     return RealmInstance(
-      coordinator: coordinator, configuration: configuration, confinement: confinement,
+      coordinator: coordinator, configuration: configuration, context: context,
       classSet: set, stored: try SchemaApplication.storedSchema(set, transaction),
       snapshot: snapshot, transaction: transaction)
   }

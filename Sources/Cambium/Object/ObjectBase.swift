@@ -11,7 +11,7 @@ open class ObjectBase {
   // The fields that every property access reads. Unchecked exclusivity: an accessor is confined to
   // its Realm's context, or frozen and never changed again.
 
-  /// Shared by all accessors of a class in a Realm: the context's thread and the rows' generation.
+  /// Shared by all accessors of a class in a Realm: the context's own thread and the rows' generation.
   @exclusivity(unchecked) @usableFromInline final var header: UnsafeMutablePointer<AccessHeader>
   /// The generation in which ``row`` was found; 0 for never.
   @exclusivity(unchecked) @usableFromInline final var generation: UInt64 = 0
@@ -79,8 +79,8 @@ open class ObjectBase {
 ///
 /// Lives in memory of its own that the class's ``ClassAccess`` frees.
 @frozen @usableFromInline struct AccessHeader {
-  /// The control block of the thread on which the context was last seen; ``anyThread`` for frozen
-  /// Realms.
+  /// The control block of the thread on which nothing but the Realm's context runs; ``noThread`` where
+  /// the context has to be asked, ``anyThread`` for frozen Realms.
   @usableFromInline var thread: UInt
   /// Rises whenever rows may have moved: a new version, a change in this class.
   @usableFromInline var generation: UInt64
@@ -104,8 +104,11 @@ extension ObjectBase {
   @inlinable @inline(__always) final var isRowCurrent: Bool {
     header.pointee.generation == generation
       && (header.pointee.thread == cambium_thread_pointer()
-        || header.pointee.thread == AccessHeader.anyThread)
+        || header.pointee.thread == AccessHeader.anyThread || isInContext)
   }
+
+  /// Whether the caller is in the Realm's context, where the thread does not tell.
+  @usableFromInline @inline(never) final var isInContext: Bool { instance?.isCurrent ?? false }
 
   /// A cell of the row that the accessor remembers; nil when it holds its column's default.
   ///

@@ -32,7 +32,7 @@ extension _StoredScalar {
   /// Reads the row that the accessor has found, or finds it.
   @inlinable
   public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
-    if object.isRowCurrent, head.flags == 0 {
+    if head.flags == 0, object.isRowCurrent {
       let value = withExtendedLifetime(object) {
         object.cell(head).map { Self(_rlmCell: $0) } ?? Self(_rlmCell: .zero(_rlmScalarColumnType))
       }
@@ -55,7 +55,7 @@ extension _StoredScalar {
   public static func _rlmOptionalPersistedValue(
     of object: ObjectBase, _ head: _PersistedHead
   ) -> Self? {
-    if object.isRowCurrent, head.flags == 0 {
+    if head.flags == 0, object.isRowCurrent {
       let value = withExtendedLifetime(object) { () -> Self?? in
         guard let cell = object.cell(head), !cell.isNull else { return .some(nil) }
         return Self(_rlmCell: cell).map { .some($0) }

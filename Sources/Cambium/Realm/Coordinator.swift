@@ -16,13 +16,13 @@ final class Coordinator: Sendable {
   private struct State {
     var userCount = 0
     /// The context of the instance that is in a write transaction.
-    var writer: Confinement?
-    var instances: [InstanceKey: WeakInstance] = [:]
+    var writer: (any RealmContext)?
+    var instances: [InstanceKey: InstanceTable.Entry] = [:]
     var schemas: [ObjectIdentifier: (classes: ClassSet, stored: StoredSchema)] = [:]
   }
 
   private struct InstanceKey: Hashable {
-    var context: Confinement.Key
+    var context: ContextIdentity
     var classes: ObjectIdentifier
   }
 
@@ -105,7 +105,7 @@ final class Coordinator: Sendable {
 
   /// Notes in which context a write transaction runs, nil for none; called by who holds the writer's
   /// lock.
-  func noteWriter(_ context: Confinement?) { state.withLock { $0.writer = context } }
+  func noteWriter(_ context: (any RealmContext)?) { state.withLock { $0.writer = context } }
 
   /// Whether a write transaction runs in the calling context: waiting for it here would never end.
   var isWriterHere: Bool { state.withLock { $0.writer }?.isCurrent ?? false }
@@ -113,22 +113,36 @@ final class Coordinator: Sendable {
   // MARK: Instances
 
   /// The instance of a context, if one is alive.
-  func instance(_ context: Confinement.Key, _ classes: ClassSet) -> RealmInstance? {
+  func instance(_ context: ContextIdentity, _ classes: ClassSet) -> RealmInstance? {
     let key = InstanceKey(context: context, classes: ObjectIdentifier(classes))
-    return state.withLock { $0.instances[key] }?.value
+    guard let instance = state.withLock({ $0.instances[key] })?.value,
+      instance.context?.isAlive ?? false
+    else { return nil }
+    return instance
+  }
+
+  /// The instance of the calling context, if one is alive.
+  ///
+  /// A thread may have one of its own while it runs a queue, which has one, too: that of the queue then.
+  func currentInstance(_ classes: ClassSet) -> RealmInstance? {
+    let entries = state.withLock { state in
+      state.instances.filter { $0.key.classes == ObjectIdentifier(classes) }.map(\.value)
+    }
+    let current = entries.compactMap(\.value).filter(\.isCurrent)
+    return current.first { $0.context?.ownThread == nil } ?? current.first
   }
 
   /// Whether any live instance belongs to that context.
-  func hasInstance(in context: Confinement.Key) -> Bool {
+  func hasInstance(in context: ContextIdentity) -> Bool {
     let instances = state.withLock { $0.instances }
     return instances.contains { $0.key.context == context && !$0.value.isGone }
   }
 
   /// Remembers the instance of a context.
   func remember(_ instance: RealmInstance) {
-    let key = InstanceKey(
-      context: instance.confinement.key, classes: ObjectIdentifier(instance.classSet))
-    let reference = WeakInstance(instance)
+    guard let context = instance.context?.identity else { return }
+    let key = InstanceKey(context: context, classes: ObjectIdentifier(instance.classSet))
+    let reference = InstanceTable.Entry(instance)
     let known = state.withLock { $0.instances }
     let gone = known.count < 16 ? [] : known.filter { $0.value.isGone }.map(\.key)
     state.withLock { state in

@@ -11,8 +11,8 @@ import Foundation
 /// ```
 ///
 /// A Realm and everything read from it belong to the context that opened it: a thread, the main
-/// thread, or a serial dispatch queue. Use elsewhere stops the program. Each context opens its own;
-/// opening again in the same context gives the same state. Objects cross over by
+/// thread, a serial dispatch queue, or an actor. Use elsewhere stops the program. Each context opens
+/// its own; opening again in the same context gives the same state. Objects cross over by
 /// ``ThreadSafeReference``, by primary key, or frozen.
 ///
 /// The version that is seen stays until ``refresh()``, or until a write begins.
@@ -32,7 +32,7 @@ import Foundation
   ///
   /// - Throws: `Realm.Error` when the file cannot be opened, or holds other classes than the program.
   public init(configuration: Realm.Configuration, queue: DispatchQueue? = nil) throws {
-    instance = try RealmInstance.open(configuration, in: Self.confinement(queue))
+    instance = try RealmInstance.open(configuration, in: Self.context(of: queue))
   }
 
   /// Opens the Realm in a file, with the default configuration for the rest.
@@ -42,12 +42,12 @@ import Foundation
     try self.init(configuration: configuration, queue: nil)
   }
 
-  private static func confinement(_ queue: DispatchQueue?) -> Confinement {
-    guard let queue else { return .current }
-    let confinement =
-      queue === DispatchQueue.main ? Confinement.main : .queue(QueueIdentity.of(queue))
-    guard confinement.isCurrent else { fatalError("Realm opened from incorrect dispatch queue.") }
-    return confinement
+  private static func context(of queue: DispatchQueue?) -> any RealmContext {
+    guard let queue else { return CallingContext.current }
+    let context: any RealmContext =
+      queue === DispatchQueue.main ? MainContext.shared : QueueContext(queue)
+    guard context.isCurrent else { fatalError("Realm opened from incorrect dispatch queue.") }
+    return context
   }
 
   // MARK: Information

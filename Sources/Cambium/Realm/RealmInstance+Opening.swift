@@ -3,25 +3,24 @@ import CambiumCore
 extension RealmInstance {
   /// The instance of a context: the one that is alive, or a new one.
   static func open(
-    _ configuration: Realm.Configuration, in confinement: Confinement
+    _ configuration: Realm.Configuration, in context: any RealmContext
   ) throws(RLMError) -> RealmInstance {
     configuration.check()
-    return try open(
-      configuration, ClassRegistry.classes(configuration.objectTypes), in: confinement)
+    return try open(configuration, ClassRegistry.classes(configuration.objectTypes), in: context)
   }
 
   /// The instance of a context with these classes.
   static func open(
-    _ configuration: Realm.Configuration, _ classes: ClassSet, in confinement: Confinement
+    _ configuration: Realm.Configuration, _ classes: ClassSet, in context: any RealmContext
   ) throws(RLMError) -> RealmInstance {
     let coordinator = try Coordinator.shared(configuration)
     do throws(RLMError) {
-      try check(configuration, against: coordinator, in: confinement)
-      if let known = coordinator.instance(confinement.key, classes) {
+      try check(configuration, against: coordinator, in: context)
+      if let known = coordinator.instance(context.identity, classes) {
         coordinator.release()
         return known
       }
-      let instance = try make(configuration, confinement, classes, coordinator)
+      let instance = try make(configuration, context, classes, coordinator)
       coordinator.remember(instance)
       return instance
     } catch {
@@ -31,7 +30,7 @@ extension RealmInstance {
   }
 
   private static func make(
-    _ configuration: Realm.Configuration, _ confinement: Confinement, _ classes: ClassSet,
+    _ configuration: Realm.Configuration, _ context: any RealmContext, _ classes: ClassSet,
     _ coordinator: Coordinator
   ) throws(RLMError) -> RealmInstance {
     let known: StoredSchema
@@ -39,14 +38,14 @@ extension RealmInstance {
     if !configuration.readOnly, let stored = coordinator.storedSchema(classes) {
       known = stored
     } else {
-      known = try SchemaApplication.apply(classes, configuration, coordinator, confinement)
+      known = try SchemaApplication.apply(classes, configuration, coordinator, context)
       coordinator.remember(known, for: classes)
     }
     let result = catching { () throws(StoreError) in
       let snapshot = try coordinator.database.snapshot()
       return try coordinator.renewed(known, of: classes, in: snapshot).map { stored in
         RealmInstance(
-          coordinator: coordinator, configuration: configuration, confinement: confinement,
+          coordinator: coordinator, configuration: configuration, context: context,
           classSet: classes, stored: stored, snapshot: snapshot)
       }
     }
@@ -60,7 +59,7 @@ extension RealmInstance {
   /// Options that all instances of a database must share.
   private static func check(
     _ configuration: Realm.Configuration, against coordinator: Coordinator,
-    in confinement: Confinement
+    in context: any RealmContext
   ) throws(RLMError) {
     let first = coordinator.configuration
     let difference: String
@@ -78,7 +77,7 @@ extension RealmInstance {
       return
     }
     let text = "Realm at path '\(configuration.path)' already opened with different \(difference)"
-    if coordinator.hasInstance(in: confinement.key) { fatalError(text) }
+    if coordinator.hasInstance(in: context.identity) { fatalError(text) }
     throw RLMError(.fail, text, path: configuration.path)
   }
 }

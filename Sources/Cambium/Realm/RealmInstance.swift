@@ -10,7 +10,8 @@ import CambiumCore
   // frozen ones do not change.
   let coordinator: Coordinator
   let configuration: Realm.Configuration
-  let confinement: Confinement
+  /// Where it may be used; nil for a frozen one, which may be used anywhere.
+  let context: (any RealmContext)?
   /// The classes of this Realm and their stored forms.
   let classSet: ClassSet
   let stored: StoredSchema
@@ -26,21 +27,21 @@ import CambiumCore
   @exclusivity(unchecked) private(set) var session: WriteSession?
   /// Whether commits elsewhere move this Realm on by themselves, once its context can be woken.
   var autorefresh = true
-  /// The control block of the thread on which the context was last seen.
+  /// The control block of the thread on which nothing but the context runs, if there is one.
   @exclusivity(unchecked) private var thread = AccessHeader.noThread
   /// The frozen instance of the version that is seen.
-  private var frozen = WeakInstance(nil)
-  /// Names the instance, see ``WeakInstance``.
-  let number = WeakInstance.newNumber()
+  private var frozen = InstanceTable.Entry(nil)
+  /// Names the instance, see ``InstanceTable``.
+  let number = InstanceTable.newNumber()
 
   init(
-    coordinator: Coordinator, configuration: Realm.Configuration, confinement: Confinement,
+    coordinator: Coordinator, configuration: Realm.Configuration, context: (any RealmContext)?,
     classSet: ClassSet, stored: StoredSchema, snapshot: Snapshot,
     transaction: Transaction? = nil
   ) {
     self.coordinator = coordinator
     self.configuration = configuration
-    self.confinement = confinement
+    self.context = context
     self.classSet = classSet
     self.stored = stored
     comparedLayout = (stored.layoutGeneration, nil)
@@ -59,20 +60,20 @@ import CambiumCore
         record: record)
     }
     for access in classes { access.resolveTargets { classSet.index(named: $0) } }
-    WeakInstance.enter(self)
+    InstanceTable.enter(self)
     session = transaction.map { WriteSession(realm: self, transaction: $0) }
     isUnread = !isFrozen
     if isFrozen {
       setThread(AccessHeader.anyThread)
       for access in classes { _ = access.currentTable() }
     } else {
-      setThread(cambium_thread_pointer())
-      if case .thread = confinement { ThreadContext.current.insert(self) }
+      setThread(context?.ownThread ?? AccessHeader.noThread)
+      if context is ThreadContext { ThreadContext.insert(self) }
     }
   }
 
   deinit {
-    WeakInstance.leave(number)
+    InstanceTable.leave(number)
     if let session {
       coordinator.noteWriter(nil)
       session.rollback()
@@ -85,7 +86,10 @@ import CambiumCore
   // MARK: Confinement
 
   /// Whether this is a frozen version, which belongs to no context.
-  var isFrozen: Bool { if case .none = confinement { true } else { false } }
+  var isFrozen: Bool { context == nil }
+
+  /// Whether the caller is in the Realm's context.
+  var isCurrent: Bool { context?.isCurrent ?? true }
 
   /// Stops unless the caller is in the Realm's context.
   @inline(__always) func verify() {
@@ -94,8 +98,9 @@ import CambiumCore
   }
 
   private func verifySlowly() {
-    guard confinement.isCurrent else { fatalError("Realm accessed from incorrect thread.") }
-    setThread(cambium_thread_pointer())
+    guard isCurrent else { fatalError("Realm accessed from incorrect thread.") }
+    // The main thread may come to a Realm that was opened on a thread that drained the main queue.
+    if let own = context?.ownThread, own != thread { setThread(own) }
   }
 
   private func setThread(_ thread: UInt) {
@@ -215,7 +220,7 @@ import CambiumCore
       // The writer's lock keeps anyone else from committing meanwhile.
       snapshot = try coordinator.database.snapshot()
     }
-    coordinator.noteWriter(confinement)
+    coordinator.noteWriter(context)
     session = WriteSession(realm: self, transaction: transaction)
     isUnread = false
     moved()
@@ -319,9 +324,9 @@ import CambiumCore
     if let known = frozen.value, known.snapshot === snapshot { return known }
     coordinator.retain()
     let instance = RealmInstance(
-      coordinator: coordinator, configuration: configuration, confinement: .none,
+      coordinator: coordinator, configuration: configuration, context: nil,
       classSet: classSet, stored: stored, snapshot: snapshot)
-    frozen = WeakInstance(instance)
+    frozen = InstanceTable.Entry(instance)
     return instance
   }
 
@@ -331,8 +336,9 @@ import CambiumCore
       verify()
       return self
     }
+    if let live = coordinator.currentInstance(classSet) { return live }
     do {
-      return try RealmInstance.open(configuration, classSet, in: .current)
+      return try RealmInstance.open(configuration, classSet, in: CallingContext.current)
     } catch {
       fatalError(error.message)
     }

@@ -5,7 +5,7 @@ struct SchemaApplication {
   private let classes: ClassSet
   private let configuration: Realm.Configuration
   private let coordinator: Coordinator
-  private let confinement: Confinement
+  private let context: any RealmContext
 
   private var database: Database { coordinator.database }
 
@@ -15,11 +15,11 @@ struct SchemaApplication {
   /// migration, `.fail` when the file has a higher schema version.
   static func apply(
     _ classes: ClassSet, _ configuration: Realm.Configuration, _ coordinator: Coordinator,
-    _ confinement: Confinement
+    _ context: any RealmContext
   ) throws(RLMError) -> StoredSchema {
     let application = SchemaApplication(
       classes: classes, configuration: configuration, coordinator: coordinator,
-      confinement: confinement)
+      context: context)
     let result = catching { () throws(StoreError) in try application.run() }
     switch result {
     case .success(.success(let schema)): return schema
@@ -61,7 +61,7 @@ struct SchemaApplication {
     if let version = comparison.version, version < configuration.schemaVersion {
       let migration = MigrationRun(
         classes: classes, coordinator: coordinator, configuration: configuration,
-        confinement: confinement, transaction: transaction,
+        context: context, transaction: transaction,
         rekeyed: Set(comparison.rekeyedClasses.map(\.name)))
       if let duplicate = try migration.run(from: base, version: version) {
         transaction.rollback()

@@ -2,6 +2,7 @@ import Cambium
 import Dispatch
 import Foundation
 import TestSupport
+import Testing
 
 // Misuse of contexts, references, versions and transactions.
 extension SpecTrap {
@@ -64,6 +65,44 @@ extension SpecTrap {
         Smuggled(value: try Realm(configuration: specConfiguration(), queue: queue))
       }
       try onAnotherThread { _ = realm.value.isEmpty }
+    },
+    SpecTrap("counting results of a queue on a thread that ran it", wrongThread) {
+      _ = try ofQueue().results.count
+    },
+    SpecTrap("reading a property of a queue on a thread that ran it", wrongThread) {
+      _ = try ofQueue().object.name
+    },
+    SpecTrap("reading a list of a queue on a thread that ran it", wrongThread) {
+      _ = try ofQueue().object.nicknames.count
+    },
+    SpecTrap("following a link of a queue on a thread that ran it", wrongThread) {
+      _ = try ofQueue().object.favorite
+    },
+    SpecTrap("walking results of a queue on a thread that ran it", wrongThread) {
+      for person in try ofQueue().results { _ = person }
+    },
+    SpecTrap("a transaction of a queue on a thread that ran it", wrongThread) {
+      try ofQueue().results.realm?.write {}
+    },
+    SpecTrap("assigning what belongs to a queue on a thread that ran it", wrongThread) {
+      try ofQueue().object.name = "x"
+    },
+    SpecTrap("reading a property of a queue on another queue of the thread", wrongThread) {
+      let person = Smuggled(value: try ofQueue().object)
+      DispatchQueue(label: "spec").sync { _ = person.value.name }
+    },
+    SpecTrap("reading a property of the main queue on a thread that ran it", wrongThread) {
+      // The main queue is drained by threads of a pool here, so a block runs where it was called from.
+      try onAnotherThread {
+        let person = try DispatchQueue.main.sync { try filled(specRealm()) }
+        _ = person.value.name
+      }
+    },
+    SpecTrap("counting results of the main queue on a thread that ran it", wrongThread) {
+      try onAnotherThread {
+        let person = try DispatchQueue.main.sync { try filled(specRealm()) }
+        _ = person.value.nicknames.count
+      }
     },
     SpecTrap("resolving twice", "Can only resolve a thread safe reference once.") {
       let (realm, person) = try ann()
@@ -224,5 +263,31 @@ extension SpecTrap {
     configuration.readOnly = true
     let realm = try Realm(configuration: configuration)
     return realm
+  }
+
+  /// What belongs to a queue, read there once, by a block that ran on this thread.
+  private static func ofQueue() throws -> (results: Results<SpecPerson>, object: SpecPerson) {
+    let queue = DispatchQueue(label: "spec")
+    let person = try queue.sync {
+      try filled(try Realm(configuration: specConfiguration(), queue: queue))
+    }
+    // The queue itself lets it be read.
+    let (text, results) = queue.sync {
+      (
+        person.value.name + person.value.nicknames[0],
+        Smuggled(value: person.value.realm?.objects(SpecPerson.self))
+      )
+    }
+    #expect(text == "AnnA")
+    return (try #require(results.value), person.value)
+  }
+
+  private static func filled(_ realm: Realm) throws -> Smuggled<SpecPerson> {
+    let person = SpecPerson(1, "Ann")
+    person.favorite = SpecDog()
+    person.nicknames.append("A")
+    try realm.write { realm.add(person) }
+    _ = (person.name, person.nicknames.count, person.favorite?.name)
+    return Smuggled(value: person)
   }
 }
