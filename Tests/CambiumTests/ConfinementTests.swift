@@ -1,6 +1,7 @@
 import Cambium
 import Dispatch
 import Foundation
+import Synchronization
 import Testing
 
 @Suite struct ConfinementTests {
@@ -134,6 +135,41 @@ import Testing
     realm.create(Person.self, value: ["id": 9])
     realm.invalidate()
     #expect(!realm.isInWriteTransaction && realm.objects(Person.self).count == 1)
+  }
+
+  @Test func `what may be asked from anywhere is asked while objects are deleted`() throws {
+    let realm = try testRealm()
+    let dogs = try realm.write { (0..<500).map { _ in realm.create(Dog.self) } }
+    // Unchecked: that is what is tested.
+    nonisolated(unsafe) let shared = (realm: realm, dogs: dogs)
+    let isOver = Atomic<Bool>(false)
+    let group = DispatchGroup()
+    DispatchQueue.global().async(group: group) {
+      while !isOver.load(ordering: .acquiring) {
+        for dog in shared.dogs where dog.isInvalidated { #expect(!dog.isFrozen) }
+        for dog in shared.dogs { #expect(dog.realm.map { $0 == shared.realm } ?? true) }
+        shared.realm.autorefresh.toggle()
+      }
+    }
+    for dog in dogs { try realm.write { realm.delete(dog) } }
+    isOver.store(true, ordering: .releasing)
+    group.wait()
+    #expect(dogs.allSatisfy { $0.isInvalidated && $0.realm == nil })
+  }
+
+  @Test func `frozen results are counted and read by several threads at once`() throws {
+    let realm = try testRealm()
+    try realm.write {
+      for index in 0..<20 { realm.create(Dog.self, value: ["name": "d\(index)"]) }
+    }
+    for _ in 0..<20 {
+      // Unchecked: frozen results may be read anywhere, which is what is tested.
+      nonisolated(unsafe) let frozen = realm.objects(Dog.self).filter("name != 'd3'").freeze()
+      DispatchQueue.concurrentPerform(iterations: 4) { index in
+        if index.isMultiple(of: 2) { #expect(frozen.map(\.name).count == 19) }
+        #expect(frozen.count == 19)
+      }
+    }
   }
 
   @Test func `readers are not disturbed by a writer`() throws {

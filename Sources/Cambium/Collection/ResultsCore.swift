@@ -121,7 +121,8 @@ import Foundation
     verify()
     if case .all = source, let access, let plan, plan.isWholeTable { return access.count }
     if access == nil { return currentValues().count }
-    if evaluated != stamp, case .all = source, let plan, !realm.isFrozen {
+    // What frozen results evaluated to is looked at under their lock.
+    if !realm.isFrozen, evaluated != stamp, case .all = source, let plan {
       realm.session?.settle()
       return realm.reading { () throws(StoreError) in try plan.count(in: realm.view) }
     }

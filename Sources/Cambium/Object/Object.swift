@@ -38,7 +38,9 @@ extension ObjectBase {
   /// The Realm the object belongs to; nil for unmanaged and deleted objects.
   ///
   /// Never checks the context.
-  public final var realm: Realm? { instance.map { Realm($0) } }
+  public final var realm: Realm? {
+    created == ObjectBase.deletedCreation ? nil : instance.map { Realm($0) }
+  }
 
   /// The class's name and properties.
   public final var objectSchema: ObjectSchema {
@@ -105,13 +107,8 @@ extension ObjectBase {
     return ours.stored.primaryKeyIndex != nil && !isGone && !other.isGone
   }
 
-  // Of a deleted dynamic object nothing is known any more.
-  private final var identityKeyIndex: Int? {
-    self is DynamicObject && access == nil ? nil : classDescription.primaryKeyIndex
-  }
-
   private final func hashIdentity(into hasher: inout Hasher) {
-    if let index = identityKeyIndex, !isGone {
+    if let index = classDescription.primaryKeyIndex, !isGone {
       hasher.combine(0x5EED)
       if let key = value(at: index) as? AnyHashable {
         hasher.combine(key)

@@ -1,6 +1,7 @@
 import CPlatform
 import CambiumCore
 import Foundation
+import Synchronization
 
 /// The root of all model classes.
 ///
@@ -20,14 +21,16 @@ open class ObjectBase {
   /// Keeps the memory of ``row`` alive, where the Realm's version does not.
   @exclusivity(unchecked) final var rowOwner: AnyObject?
 
-  /// The Realm; nil for unmanaged objects and after deletion through this accessor.
+  /// The Realm; nil for unmanaged objects.
+  ///
+  /// Set once: other threads may ask for it.
   @exclusivity(unchecked) final var instance: RealmInstance?
   /// The class in that Realm, which keeps it alive.
   @exclusivity(unchecked) final var access: Unmanaged<ClassAccess>?
   /// The object's key in its class.
   @exclusivity(unchecked) final var key: Int64 = 0
-  /// When the object was created, see ``Incarnation``.
-  @exclusivity(unchecked) final var created: Int64 = ObjectBase.unmanagedCreation
+  /// ``created``, for which other threads may ask while the object is deleted through this accessor.
+  private final let creation = Atomic<Int64>(ObjectBase.unmanagedCreation)
 
   /// What few objects have; nil for all others.
   @exclusivity(unchecked) final var extra: ObjectExtra?
@@ -123,6 +126,12 @@ extension ObjectBase {
     header.pointee.thread != AccessHeader.anyThread
   }
 
+  /// When the object was created, see ``Incarnation``.
+  final var created: Int64 {
+    @inline(__always) get { creation.load(ordering: .relaxed) }
+    @inline(__always) set { creation.store(newValue, ordering: .relaxed) }
+  }
+
   /// Whether the object belongs to a Realm, or did before it was deleted.
   final var isManaged: Bool { created != ObjectBase.unmanagedCreation }
 
@@ -131,9 +140,7 @@ extension ObjectBase {
 
   /// The class in the object's Realm; stops when the object was deleted.
   final var classAccess: ClassAccess {
-    guard let access else {
-      fatalError("Object has been deleted or invalidated.")
-    }
+    guard let access else { stopAsGone() }
     return access._withUnsafeGuaranteedRef { $0 }
   }
 }

@@ -156,10 +156,10 @@ extension ObjectBase {
     return index
   }
 
-  /// Forgets the Realm, after the object was deleted through this accessor.
+  /// Ends the accessor, after the object was deleted through it.
+  ///
+  /// Its Realm stays: other threads may ask for it now.
   final func detach() {
-    instance = nil
-    access = nil
     header = AccessHeader.unmanaged
     generation = 0
     rowOwner = nil

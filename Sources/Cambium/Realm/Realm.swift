@@ -80,12 +80,12 @@ import Foundation
   ///
   /// Never checks the context; always false for a frozen Realm.
   public var autorefresh: Bool {
-    get { instance.isFrozen ? false : instance.autorefresh }
+    get { instance.isFrozen ? false : instance.autorefresh.load(ordering: .relaxed) }
     nonmutating set {
       guard !instance.isFrozen || !newValue else {
         fatalError("Auto-refresh cannot be enabled for frozen Realms.")
       }
-      instance.autorefresh = newValue
+      instance.autorefresh.store(newValue, ordering: .relaxed)
     }
   }
 

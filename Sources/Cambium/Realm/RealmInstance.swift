@@ -1,5 +1,6 @@
 import CPlatform
 import CambiumCore
+import Synchronization
 
 /// The state behind all `Realm` values of one context: the version they see, the running
 /// transaction, and the classes.
@@ -26,7 +27,9 @@ import CambiumCore
   /// The running write transaction.
   @exclusivity(unchecked) private(set) var session: WriteSession?
   /// Whether commits elsewhere move this Realm on by themselves, once its context can be woken.
-  var autorefresh = true
+  ///
+  /// May be asked and told from anywhere.
+  let autorefresh = Atomic<Bool>(true)
   /// The control block of the thread on which nothing but the context runs, if there is one.
   @exclusivity(unchecked) private var thread = AccessHeader.noThread
   /// The frozen instance of the version that is seen.
