@@ -109,9 +109,9 @@ import Foundation
   private lazy var dependencies: [ClassAccess] = {
     var names = plan?.classNames ?? []
     switch source {
-    case .all, .fixed: break
+    case .all, .nothing: break
     case .list(let list): names.insert(list.list.access.stored.name)
-    case .linking(let linking): names.insert(linking.access.stored.name)
+    case .linking(let linking): names.insert(linking.target.access.stored.name)
     }
     return realm.classes.filter { names.contains($0.stored.name) }
   }()
