@@ -1,6 +1,16 @@
 import CambiumCore
 
 extension WriteSession {
+  /// Adds an object and all it links to, handling primary keys that are taken as `policy` says.
+  func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
+    self.policy = policy
+    skipsEqualValues = policy == .modified
+    _ = adopt(object)
+    drain()
+    self.policy = .error
+    skipsEqualValues = false
+  }
+
   /// The key of `object`; an unmanaged one becomes managed and gets its row when ``drain()`` comes
   /// to it.
   func adopt(_ object: ObjectBase) -> Int64 {

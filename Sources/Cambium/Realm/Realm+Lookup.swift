@@ -1,0 +1,54 @@
+import CambiumCore
+
+extension Realm {
+  /// All objects of a class, live and in no particular order.
+  public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
+    instance.verify()
+    guard let objectType = type as? ObjectBase.Type else {
+      fatalError("'\(type)' is not a class of objects.")
+    }
+    return Results(ResultsCore(all: instance.requiredAccess(of: objectType)))
+  }
+
+  /// The object with that primary key; nil when there is none.
+  public func object<Element: Object, KeyType>(
+    ofType type: Element.Type, forPrimaryKey key: KeyType
+  ) -> Element? {
+    instance.verify()
+    let access = instance.requiredAccess(of: type)
+    guard let index = access.stored.primaryKeyIndex else {
+      fatalError("'\(access.stored.name)' does not have a primary key defined")
+    }
+    let found: Int64?
+    if access.stored.isKeyPrimaryKey, KeyType.self == Int.self, let key = key as? Int {
+      found = Int64(key)
+    } else {
+      found = access.key(forPrimaryKey: key, index)
+    }
+    guard let found, let object = access.object(forKey: found) else { return nil }
+    return unsafeDowncast(object, to: type)
+  }
+}
+
+extension ClassAccess {
+  /// The key of the object with that primary key; nil when there is none.
+  func key(forPrimaryKey value: Any?, _ index: Int) -> Int64? {
+    let property = description.properties[index]
+    let writer = _RowWriter(realm: realm)
+    writer.begin([.null])
+    let unwrapped = flattened(value)
+    guard property.wrapper.writeConverted(unwrapped, to: writer) else {
+      description.stopAtInvalidValue(unwrapped, index)
+    }
+    let cell = writer.cells[0]
+    if stored.isKeyPrimaryKey {
+      guard case .int(let key) = cell, creation(of: key) != nil else { return nil }
+      return key
+    }
+    guard let form = IndexKey.form(of: cell), let tree = realm.readKeyTree(stored.indexName(index))
+    else { return nil }
+    return realm.reading { () throws(StoreError) in
+      try PrimaryKeyIndex.find(form, in: tree) { realm.cellEquals(self, $0, index, cell) }
+    }
+  }
+}

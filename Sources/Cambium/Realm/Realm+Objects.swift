@@ -1,0 +1,125 @@
+extension Realm {
+  /// What happens to an object whose primary key is taken.
+  @frozen public enum UpdatePolicy: Int, Sendable {
+    /// The program stops.
+    case error = 1
+    /// Properties that differ are assigned.
+    case modified = 3
+    /// All properties are assigned.
+    case all = 2
+  }
+
+  // MARK: Adding
+
+  /// Adds an unmanaged object and all unmanaged objects it links to.
+  ///
+  /// The instance becomes managed.
+  public func add(_ object: Object, update: UpdatePolicy = .error) {
+    let session = writing()
+    if object.isManaged {
+      _ = session.adopt(object)
+      return
+    }
+    checkPolicy(update, type(of: object))
+    session.add(object, update)
+  }
+
+  /// Adds several objects.
+  public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error)
+  where S.Iterator.Element: Object {
+    for object in objects { add(object, update: update) }
+  }
+
+  /// Makes an object from a dictionary by property names, an array in order of declaration, or
+  /// another object, and adds it.
+  @discardableResult
+  public func create<T: Object>(
+    _ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
+  ) -> T {
+    let session = writing()
+    guard instance.access(of: type) != nil else { session.stopAtForeignClass(type.className()) }
+    checkPolicy(update, type)
+    let conversion = _ValueConversion(realm: instance, isCopying: true)
+    let object = conversion.newObject(value, as: type)
+    session.partials = conversion.partials
+    session.add(object, update)
+    session.partials = [:]
+    return object
+  }
+
+  private func checkPolicy(_ update: UpdatePolicy, _ type: ObjectBase.Type) {
+    guard update != .error, let access = instance.access(of: type),
+      access.stored.primaryKeyIndex == nil
+    else { return }
+    fatalError("'\(access.stored.name)' does not have a primary key and can not be updated")
+  }
+
+  /// The running transaction; stops outside of one.
+  private func writing() -> WriteSession {
+    instance.verify()
+    guard let session = instance.session else {
+      fatalError(
+        "Can only add, remove, or create objects in a Realm in a write transaction - call "
+          + "beginWriteTransaction on an RLMRealm instance first.")
+    }
+    return session
+  }
+
+  // MARK: Deleting
+
+  /// Deletes an object; links to it become nil, lists lose it.
+  public func delete(_ object: ObjectBase) {
+    let session = writing()
+    requireOwn(object)
+    session.delete(object.key, object.classAccess)
+    object.detach()
+  }
+
+  /// Stops unless `object` is in this Realm.
+  private func requireOwn(_ object: ObjectBase) {
+    guard object.isManaged else {
+      fatalError("Can only delete an object from the Realm it belongs to.")
+    }
+    guard let owner = object.instance else { object.stopAsGone() }
+    guard owner === instance else {
+      fatalError("Can only delete an object from the Realm it belongs to.")
+    }
+    object.requireRow(object.classAccess)
+  }
+
+  /// Deletes several objects; one that occurs twice is deleted once.
+  public func delete<S: Sequence>(_ objects: S) where S.Iterator.Element: ObjectBase {
+    let objects = Array(objects)
+    if objects.isEmpty { return }
+    let session = writing()
+    // All are looked at first: a collection may have several accessors of one object.
+    for object in objects { requireOwn(object) }
+    for object in objects {
+      if object.created == ObjectBase.deletedCreation { object.stopAsGone() }
+      session.delete(object.key, object.classAccess)
+      object.detach()
+    }
+  }
+
+  /// Deletes all objects of a list, and so empties it.
+  public func delete<Element: ObjectBase>(_ objects: List<Element>) {
+    delete(keys: objects.objectKeys())
+  }
+
+  /// Deletes just the objects that the results hold now.
+  public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
+    delete(keys: objects.core.objectKeys())
+  }
+
+  private func delete(keys: (owner: RealmInstance?, access: ClassAccess?, keys: [Int64])) {
+    let session = writing()
+    guard let access = keys.access else { return }
+    guard keys.owner === instance else {
+      fatalError("Can only delete objects from the Realm they belong to.")
+    }
+    session.delete(keys.keys, access)
+  }
+
+  /// Deletes all objects of all classes of this Realm's schema.
+  public func deleteAll() { writing().deleteAll() }
+}

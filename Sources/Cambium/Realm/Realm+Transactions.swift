@@ -1,0 +1,78 @@
+import CambiumCore
+
+extension Realm {
+  /// Runs `block` in a write transaction and commits.
+  ///
+  /// Waits for writers elsewhere and moves to the newest version first. When `block` throws, the
+  /// transaction is cancelled and the error thrown on. When it has committed or cancelled by itself,
+  /// nothing more is done.
+  ///
+  /// - Throws: `.schemaMismatch`, without running `block`, when somebody else has changed the schema of
+  ///   the file in a way that this Realm's classes do not fit; the Realm goes on seeing the version
+  ///   that it saw. `Realm.Error` when the store fails.
+  @discardableResult
+  public func write<Result>(_ block: (() throws -> Result)) throws -> Result {
+    try begin()
+    let result: Result
+    do {
+      result = try block()
+    } catch {
+      if isInWriteTransaction { cancelWrite() }
+      throw error
+    }
+    if isInWriteTransaction { try commitWrite() }
+    return result
+  }
+
+  /// Begins a write transaction at the newest version; waits for writers elsewhere.
+  ///
+  /// Stops when the store fails, or when the classes no longer fit the schema of the file; use
+  /// ``write(_:)`` to have that thrown.
+  public func beginWrite() {
+    do { try begin() } catch { fatalError("\(error.message)") }
+  }
+
+  private func begin() throws(RLMError) {
+    instance.verify()
+    guard !instance.isFrozen else { fatalError("Can't perform transactions on a frozen Realm") }
+    guard !instance.configuration.readOnly else {
+      fatalError("Can't perform transactions on read-only Realms.")
+    }
+    guard instance.session == nil else {
+      fatalError("The Realm is already in a write transaction")
+    }
+    guard !instance.coordinator.isWriterHere else {
+      fatalError(
+        "The Realm is already in a write transaction, of another instance in the same context, which "
+          + "was opened with other classes or for another queue. Commit or cancel that one first, or "
+          + "make all changes through it.")
+    }
+    try instance.beginWrite()
+  }
+
+  /// Makes the transaction's changes the newest version, durable as far as the configuration says.
+  ///
+  /// - Throws: `Realm.Error` when the store fails; the changes are undone then.
+  public func commitWrite() throws {
+    instance.verify()
+    guard instance.session != nil else {
+      fatalError("Can't commit a non-existing write transaction")
+    }
+    do throws(StoreError) {
+      try instance.commitWrite()
+    } catch {
+      throw RLMError(error, path: configuration.path)
+    }
+  }
+
+  /// Undoes the transaction's changes.
+  ///
+  /// Objects added in it become invalid.
+  public func cancelWrite() {
+    instance.verify()
+    guard instance.session != nil else {
+      fatalError("Can't cancel a non-existing write transaction")
+    }
+    instance.cancelWrite()
+  }
+}
