@@ -74,3 +74,8 @@ extension ColumnValue {
     }
   }
 }
+
+extension ColumnValue {
+  /// The key that a link's cell holds.
+  var link: Int64? { if case .int(let key) = self { key } else { nil } }
+}

@@ -1,0 +1,154 @@
+import CambiumCore
+
+extension WriteSession {
+  /// The key of `object`; an unmanaged one becomes managed and gets its row when ``drain()`` comes
+  /// to it.
+  func adopt(_ object: ObjectBase) -> Int64 {
+    if object.isManaged { return keyOfManaged(object) }
+    guard let access = realm.access(of: type(of: object)) else {
+      stopAtForeignClass(type(of: object).className())
+    }
+    return attempt(0) { () throws(StoreError) in try adopt(object, access) }
+  }
+
+  /// The key of `object`, which is added without an update policy if it is unmanaged.
+  func adoptPlainly(_ object: ObjectBase) -> Int64 {
+    policy = .error
+    return adopt(object)
+  }
+
+  private func keyOfManaged(_ object: ObjectBase) -> Int64 {
+    if object.generation == ObjectBase.queuedGeneration, object.instance === realm {
+      return object.key
+    }
+    guard let instance = object.instance, !object.isGone else {
+      fatalError("Adding a deleted or invalidated object to a Realm is not permitted")
+    }
+    guard instance === realm else {
+      fatalError(
+        "Object is already managed by another Realm. Use create instead to copy it into this Realm."
+      )
+    }
+    return object.key
+  }
+
+  private func adopt(
+    _ object: ObjectBase, _ access: ClassAccess
+  ) throws(StoreError) -> Int64 {
+    let editor = try editor(access)
+    var key: Int64?
+    if let primaryKeyIndex = access.stored.primaryKeyIndex {
+      let cell = primaryKeyCell(of: object, access, primaryKeyIndex)
+      let existing = try existingKey(access, editor, primaryKeyIndex, cell)
+      if let existing {
+        guard policy != .error else {
+          stopAtExistingKey(object, access, primaryKeyIndex)
+        }
+        if let created = creation(of: existing, access, editor) {
+          access.bind(object, key: existing, created: created)
+          // The row may have to come yet.
+          object.generation = ObjectBase.queuedGeneration
+          queue.append(Adoption(object: object, access: access, isNew: false))
+          return existing
+        }
+      }
+      if access.stored.isKeyPrimaryKey, case .int(let value) = cell {
+        key = value
+        queuedKeys.insert(QueuedKey(classIndex: access.index, key: value))
+      } else {
+        let generated = try editor.table.generateKey()
+        key = generated
+        if let form = editor.indexForm(primaryKeyIndex, cell) {
+          _ = try editor.index(primaryKeyIndex).set(IndexKey.key(form, generated), [])
+        }
+      }
+    }
+    let newKey: Int64
+    if let key { newKey = key } else { newKey = try editor.table.generateKey() }
+    access.bind(object, key: newKey, created: editor.newCreation(of: newKey))
+    object.generation = ObjectBase.queuedGeneration
+    queue.append(Adoption(object: object, access: access, isNew: true))
+    return newKey
+  }
+
+  // An object that waits for its row has its creation already.
+  private func creation(of key: Int64, _ access: ClassAccess, _ editor: ClassEditor) -> Int64? {
+    editor.creation(of: key) ?? editor.newCreation(of: key)
+  }
+
+  private func primaryKeyCell(
+    of object: ObjectBase, _ access: ClassAccess, _ index: Int
+  ) -> ColumnValue {
+    let property = access.description.properties[index]
+    keyRow.begin([.null])
+    keyRow.position = 0
+    if let unfit = object.extra?.unfitValues[index] {
+      unfit._rlmWithScalarCell { keyRow.append($0) }
+      return keyRow.cells[0]
+    }
+    property.wrapper.peek(object.storage + property.offset, to: keyRow)
+    return keyRow.cells[0]
+  }
+
+  /// The key of the object with that primary key; nil when there is none.
+  private func existingKey(
+    _ access: ClassAccess, _ editor: ClassEditor, _ index: Int, _ cell: ColumnValue
+  ) throws(StoreError) -> Int64? {
+    if access.stored.isKeyPrimaryKey, case .int(let key) = cell {
+      if editor.creation(of: key) != nil { return key }
+      return queuedKeys.contains(QueuedKey(classIndex: access.index, key: key)) ? key : nil
+    }
+    guard let form = editor.indexForm(index, cell) else { return nil }
+    return try PrimaryKeyIndex.find(form, in: try editor.index(index).tree) { key in
+      realm.cellEquals(access, key, index, cell)
+    }
+  }
+
+  private func stopAtExistingKey(
+    _ object: ObjectBase, _ access: ClassAccess, _ index: Int
+  ) -> Never {
+    let value = access.description.properties[index].dynamicValue(of: object)
+    fatalError(
+      "Attempting to create an object of type '\(access.stored.name)' with an existing primary key "
+        + "value '\(value.map { "\($0)" } ?? "(null)")'.")
+  }
+
+  // MARK: Classes
+
+  /// Stops unless `object` is of the class that a property links to: a key leads to one table, and its
+  /// subclasses have others.
+  ///
+  /// Objects of other Realms are refused when they are adopted.
+  func check(_ object: ObjectBase, isOf target: ClassAccess) {
+    if object.isManaged {
+      guard object.instance === realm else { return }
+      let access = object.classAccess
+      if access !== target { stopAtWrongClass(access.stored.name, target) }
+    } else if type(of: object) != target.description.type {
+      guard let access = realm.access(of: type(of: object)) else {
+        stopAtForeignClass(type(of: object).className())
+      }
+      stopAtWrongClass(access.stored.name, target)
+    }
+  }
+
+  /// The same for the elements of a list, if they are objects.
+  func check<Element>(_ elements: [Element], areOf target: ClassAccess?) {
+    guard let target, Element.self is ObjectBase.Type else { return }
+    // Their type was looked at once for all of them.
+    for element in elements {
+      check(unsafeDowncast(element as AnyObject, to: ObjectBase.self), isOf: target)
+    }
+  }
+
+  func stopAtWrongClass(_ name: String, _ target: ClassAccess) -> Never {
+    fatalError("Can't set object of type '\(name)' to property of type '\(target.stored.name)'")
+  }
+
+  func stopAtForeignClass(_ name: String) -> Never {
+    fatalError(
+      "Object type '\(name)' is not managed by the Realm. If using a custom `objectClasses` / "
+        + "`objectTypes` array in your configuration, add `\(name)` to the list of `objectClasses` "
+        + "/ `objectTypes`.")
+  }
+}

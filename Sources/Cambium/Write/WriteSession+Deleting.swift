@@ -1,0 +1,75 @@
+import CambiumCore
+
+extension WriteSession {
+  /// Deletes an object: its row, its index entries, its links, and the links that lead to it.
+  func delete(_ key: Int64, _ access: ClassAccess) {
+    attempt { () throws(StoreError) in
+      let editor = try editor(access)
+      guard let created = editor.creation(of: key) else { return }
+      for index in editor.indexed {
+        if let form = realm.withCell(access, key, index, { editor.indexForm(index, $0) }) {
+          _ = try editor.index(index).remove(IndexKey.key(form, key))
+        }
+      }
+      for (index, property) in access.description.properties.enumerated() {
+        if property.property.isLink {
+          try updateBacklink(key, access, editor, index, .null)
+        } else if property.property.isCollection {
+          try dropList(key, access, index)
+        }
+      }
+      try dropForeignEntries(key, editor)
+      try dropIncomingLinks([key], access)
+      try editor.table.remove(key: key)
+      editor.noteDeletion(of: key, created: created)
+      access.invalidateRows()
+      access.noteMembership()
+    }
+    spillIfNeeded()
+  }
+
+  func dropList(
+    _ key: Int64, _ access: ClassAccess, _ index: Int
+  ) throws(StoreError) {
+    let list = StoredListAccess(access: access, key: key, index: index)
+    if let targetClass = access.targets[index] {
+      let backlinks = try backlinks(to: targetClass)
+      for target in list.links(in: realm) {
+        try backlinks.remove(
+          BacklinkKey(
+            target: target, table: access.stored.tableID, column: access.stored.columns[index],
+            source: key))
+      }
+    }
+    try list.closeTree(in: self)
+  }
+
+  /// Deletes all objects of all classes of the Realm's schema.
+  func deleteAll() {
+    attempt { () throws(StoreError) in
+      let known = Set(realm.classes.map(\.stored.tableName))
+      let isWhole = try transaction.names(withPrefix: StoredName.tablePrefix)
+        .allSatisfy { known.contains($0) }
+      for access in realm.classes {
+        // A class that this Realm does not know may link to its objects.
+        if isWhole { try clear(access) } else { deleteEach(access) }
+      }
+    }
+  }
+
+  private func deleteEach(_ access: ClassAccess) {
+    delete(realm.keys(of: access), access)
+  }
+
+  private func clear(_ access: ClassAccess) throws(StoreError) {
+    try closeLists(ofTable: access.stored.tableID)
+    let editor = try editor(access)
+    try editor.table.removeAll()
+    editor.noteClearing()
+    for index in editor.indexed { try editor.index(index).removeAll() }
+    try clearForeignIndexes(editor)
+    if try hasBacklinks(to: access.index) { try backlinks(to: access.index).removeAll() }
+    access.invalidateRows()
+    access.noteMembership()
+  }
+}
