@@ -10,29 +10,26 @@ import Testing
 @Suite struct ContextWhiteBoxTests {
   @Test func `a thread with a run loop is woken`() {
     let found = DispatchSemaphore(value: 0)
-    let context = Mutex<ThreadContext?>(nil)
-    let isOver = Atomic<Bool>(false)
+    let place = Mutex<Smuggled<(context: ThreadContext, port: Timer)>?>(nil)
     Thread {
       // A loop without anything to wait for returns at once.
-      let port = Timer(timeInterval: 3600, repeats: true) { _ in }
-      RunLoop.current.add(port, forMode: .default)
+      let port = Smuggled(value: Timer(timeInterval: 3600, repeats: true) { _ in })
+      RunLoop.current.add(port.value, forMode: .default)
       RunLoop.current.add(
         Timer(timeInterval: 0, repeats: false) { _ in
-          context.withLock { $0 = .current }
+          place.withLock { $0 = Smuggled(value: (.current, port.value)) }
           found.signal()
         }, forMode: .default)
-      while !isOver.load(ordering: .acquiring) {
-        _ = RunLoop.current.run(mode: .default, before: .distantFuture)
-      }
-      port.invalidate()
+      _ = RunLoop.current.run(mode: .default, before: .distantFuture)
       found.signal()
     }.start()
     found.wait()
-    guard let woken = context.withLock({ $0 }) else { return }
-    #expect(!woken.isCurrent && woken.canBeWoken)
-    woken.run {
-      #expect(woken.isCurrent)
-      isOver.store(true, ordering: .releasing)
+    guard let woken = place.withLock({ $0 }) else { return }
+    let context = woken.value.context
+    #expect(!context.isCurrent && context.canBeWoken)
+    context.run {
+      #expect(context.isCurrent)
+      woken.value.port.invalidate()
     }
     found.wait()
   }

@@ -83,17 +83,25 @@ import Testing
   @Test func `the next version's objects are nobody's who was cancelled here`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("two.realm")
-    let realm = try Realm(configuration: Self.configuration(path))
-    realm.beginWrite()
-    let cancelled = realm.create(SpecDog.self, value: ["name": "ours"])
-    realm.cancelWrite()
+    // On a queue, because this function goes on in whatever thread is free.
+    let queue = DispatchQueue(label: "ours")
+    let ours = try queue.sync {
+      let realm = try Realm(configuration: Self.configuration(path), queue: queue)
+      realm.beginWrite()
+      let cancelled = realm.create(SpecDog.self, value: ["name": "ours"])
+      realm.cancelWrite()
+      return Smuggled(value: (realm: realm, cancelled: cancelled))
+    }
     await #expect(processExitsWith: .success) { [path = path as String] in
       let other = try Realm(configuration: Self.configuration(path))
       try other.addDogs("theirs")
     }
-    #expect(realm.refresh())
-    #expect(realm.objects(SpecDog.self).map(\.name) == ["theirs"])
-    #expect(cancelled.isInvalidated)
+    queue.sync {
+      let (realm, cancelled) = ours.value
+      #expect(realm.refresh())
+      #expect(realm.objects(SpecDog.self).map(\.name) == ["theirs"])
+      #expect(cancelled.isInvalidated)
+    }
   }
 
   private static func configuration(_ path: String) -> Realm.Configuration {

@@ -20,17 +20,32 @@ struct BusyFileTests {
         try database.close()
       }
     }()
-    let watcher = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))
-    var last: Version = 1
-    for arguments in [["verify", path], ["inspect", path], ["verify", path, "--json"]] {
-      // At its work.
-      last = watcher.waitForCommit(after: last + 20, timeoutNanoseconds: .max)
-      let outcome = try ToolRunner.run(arguments: arguments)
-      #expect(outcome.status == 0, "\(arguments): \(outcome.output) \(outcome.errors)")
+    let outcomes = try await Self.inThreadOfItsOwn { [path = path] in
+      let watcher = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))
+      var last: Version = 1
+      let outcomes = try [["verify", path], ["inspect", path], ["verify", path, "--json"]].map {
+        // At its work.
+        last = watcher.waitForCommit(after: last + 20, timeoutNanoseconds: .max)
+        return try ToolRunner.run(arguments: $0)
+      }
+      try watcher.close()
+      return outcomes
+    }
+    for outcome in outcomes {
+      #expect(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
       #expect(outcome.errors == "")
     }
     try Data().write(to: URL(fileURLWithPath: end))
     await writing
-    try watcher.close()
+  }
+
+  /// Runs `body`, which waits for another process: not in a thread of the pool, which would have to
+  /// start that process.
+  private static func inThreadOfItsOwn<Result: Sendable>(
+    _ body: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread { continuation.resume(with: Swift.Result { try body() }) }.start()
+    }
   }
 }

@@ -15,7 +15,8 @@
 public final class Confined<Value>: @unchecked Sendable {
   /// Where the value may be used.
   public let context: any ExecutionContext
-  private var value: Value
+  /// Nil only at the end, when the context has taken it.
+  private var value: Value?
 
   /// Gives `value` to a context; the caller keeps nothing of it.
   public init(_ value: sending Value, to context: any ExecutionContext) {
@@ -31,7 +32,7 @@ public final class Confined<Value>: @unchecked Sendable {
       context.isCurrent,
       "A value that belongs to \(context.identity) was used elsewhere. Use it there, or hand a job to "
         + "its context with run(_:).")
-    return try body(&value)
+    return try body(&value!)
   }
 
   /// Lets the context use the value, later.
@@ -42,8 +43,15 @@ public final class Confined<Value>: @unchecked Sendable {
   // What the value does when it ends belongs into its context, too, where that can be reached.
   deinit {
     if context.isCurrent || !context.canBeWoken { return }
-    // Unchecked: nobody else has it.
-    nonisolated(unsafe) let value = value
-    context.run { withExtendedLifetime(value) {} }
+    let last = Last(value: value.take())
+    context.run { last.value = nil }
+  }
+
+  /// A value on its way to its end.
+  ///
+  /// Unchecked: nobody else has it, and it is touched by one job.
+  private final class Last: @unchecked Sendable {
+    var value: Value?
+    init(value: consuming Value?) { self.value = value }
   }
 }

@@ -50,6 +50,8 @@ final class CrashRun<Work: CrashWork> {
     deeds[.movedPage] = movedPageCount
     return deeds
   }
+  /// Whether its last sync or write of a head failed, so that nobody may write until all have left.
+  var isPoisoned: Bool { memory.condition == .poisoned }
   private var duringSyncCount = 0
   private var sharedSyncCount = 0
   private var failureCount = 0
@@ -101,7 +103,6 @@ final class CrashRun<Work: CrashWork> {
   /// `isEarly`: right after the last of them, before anything was said of it in the shared memory.
   /// `joins`: others have the file open all the time.
   init(killing first: CrashRun, after count: Int, isEarly: Bool, joins: Bool, seed: UInt64) {
-    self.joins = joins
     device = SimulatedDevice(first.device, killedAfter: count)
     settings = CrashSettings(
       commitCount: 3, durabilities: first.settings.durabilities,
@@ -116,6 +117,8 @@ final class CrashRun<Work: CrashWork> {
     published = first.published.filter { $0.operationCount <= moment }
     memory = SharedMemory()
     memory.put(first.trail[moment], at: 0)
+    // A file whose sync has failed is refused to all who write, until everybody has left.
+    self.joins = joins && memory.condition != .poisoned
     // Nobody is left who held anything.
     memory.clearUsers()
     trail = Array(first.trail.prefix(count))

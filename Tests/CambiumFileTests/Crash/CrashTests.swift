@@ -67,6 +67,23 @@ import Testing
       image: DatabaseWork.emptiedFile(), branching: 40, depth: 1)
   }
 
+  @Test func `who comes after a kill behind a failed sync goes on alone`() throws {
+    var poisonedCount = 0
+    for seed in 0..<60 as Range<UInt64> {
+      var settings = Self.settings(seed, commitCount: 4)
+      settings.hasFaults = true
+      let run = CrashRun<PageWork>([], settings, seed: seed)
+      try run.run()
+      guard run.isPoisoned else { continue }
+      poisonedCount += 1
+      let next = CrashRun(
+        killing: run, after: run.device.operationCount, isEarly: false, joins: true, seed: seed)
+      try next.run()
+      #expect(next.findings == [])
+    }
+    #expect(poisonedCount > 0)
+  }
+
   /// These are the runs after each operation of which the power is cut above.
   private func deeds<Work: CrashWork>(
     _ seeds: Range<UInt64>, _ work: Work.Type, commitCount: Int, image: [UInt8] = []
