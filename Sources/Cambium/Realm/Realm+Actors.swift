@@ -22,7 +22,8 @@ extension Realm {
 
   /// Opens a Realm for `actor`, in which the caller must be.
   ///
-  /// - Throws: What ``open(configuration:_isolation:)`` throws.
+  /// - Throws: `CancellationError` in a cancelled task; `Realm.Error` when the file cannot be opened, or
+  ///   holds other classes than the program.
   public init<A: Actor>(
     configuration: Realm.Configuration = .defaultConfiguration, actor: isolated A
   ) async throws {
