@@ -25,7 +25,7 @@ struct CrashSettings {
     options.growthByteCount = 16 << 10
     options.largestSlackByteCount = 8 << 10
     options.leastVacatedByteCount = 16 << 10
-    // Only explicit syncs, so that a run repeats itself.
+    // No sync by the clock; one that much unsynced data causes still comes from a thread of the store.
     options.relaxedDelayNanoseconds = 3_600_000_000_000
     options.timer = IdleTimer { 0 }
     return options
