@@ -75,6 +75,12 @@ int cambium_start_thread(void (*body)(void *context), void *context) {
   return result;
 }
 
+int64_t cambium_monotonic_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 typedef struct {
   uintptr_t identity;
   uintptr_t implementation;

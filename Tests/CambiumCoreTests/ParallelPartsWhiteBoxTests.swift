@@ -53,16 +53,14 @@ struct ParallelPartsWhiteBoxTests {
     let before = Processors.starvedCount.load(ordering: .relaxed)
     let (begun, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let main = pthread_self()
-    let start = ContinuousClock.now
     let late = Atomic(false)
-    var looks = 0
+    let looks = Atomic(0)
     // No time passes while the caller does its part, and a second after that until the other is done.
     try ParallelParts.run(
       2,
-      now: {
-        looks += 1
-        let time = late.load(ordering: .acquiring) ? start + .seconds(1) : start
-        if looks == 2 { isDone.signal() }
+      clock: MonotonicClock {
+        let time: Int64 = late.load(ordering: .acquiring) ? 1_000_000_000 : 0
+        if looks.add(1, ordering: .relaxed).newValue == 2 { isDone.signal() }
         return time
       }
     ) { _ in
@@ -74,7 +72,7 @@ struct ParallelPartsWhiteBoxTests {
         late.store(true, ordering: .releasing)
       }
     }
-    #expect(looks == 3)
+    #expect(looks.load(ordering: .relaxed) == 3)
     #expect(Processors.starvedCount.load(ordering: .relaxed) != before)
     #expect(ParallelParts.idleCount == 1 || Processors.areIdle)
   }

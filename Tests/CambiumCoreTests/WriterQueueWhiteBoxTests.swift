@@ -18,7 +18,7 @@ struct WriterQueueWhiteBoxTests {
     init() {
       let clock = Clock()
       self.clock = clock
-      queue = WriterQueue { clock.now.load(ordering: .relaxed) }
+      queue = WriterQueue(clock: MonotonicClock { clock.now.load(ordering: .relaxed) })
     }
 
     /// Takes a turn for `index` on a thread of its own, which sleeps when this returns.

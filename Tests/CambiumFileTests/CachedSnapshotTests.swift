@@ -12,7 +12,7 @@ struct CachedSnapshotTests {
   /// Two databases on one store or file, as two programs have them, and the time they believe in.
   private final class Bench: Sendable {
     let folder: TemporaryFolder
-    let timer: IdleTimer
+    let lane: BackgroundLane
     let stores: [any PageStore]
     let databases: [Database]
     private let clock = Clock()
@@ -22,20 +22,20 @@ struct CachedSnapshotTests {
     init(inMemory: Bool = false) throws {
       folder = try TemporaryFolder()
       let (clock, path) = (clock, folder.file("a.cambium"))
-      let timer = IdleTimer { clock.now.withLock { $0 } }
-      self.timer = timer
+      let lane = BackgroundLane(byHand: MonotonicClock { clock.now.withLock { $0 } })
+      self.lane = lane
       let name = "cached \(UInt64.random(in: 0 ... .max))"
       stores = try (0..<2).map { _ in
         if inMemory { return MemoryStore(name: name) }
         return try FileStore(path: path)
       }
-      databases = try stores.map { try Database(store: $0, timer: timer) }
+      databases = try stores.map { try Database(store: $0, lane: lane) }
     }
 
     /// Lets time pass.
     func pass(milliseconds: Int64) {
       clock.now.withLock { $0 += milliseconds * 1_000_000 }
-      timer.fire()
+      lane.runDue()
     }
 
     @discardableResult
@@ -247,7 +247,8 @@ struct CachedSnapshotTests {
   @Test func `a database that goes takes what is cached with it`() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("a.cambium")
-    var database: Database? = try Database(store: FileStore(path: path), timer: IdleTimer { 0 })
+    var database: Database? = try Database(
+      store: FileStore(path: path), lane: BackgroundLane(byHand: MonotonicClock { 0 }))
     for _ in 0..<3 { _ = try database?.snapshot() }
     database = nil
     #expect(try FileStore.inspect(path: path).pins.isEmpty)

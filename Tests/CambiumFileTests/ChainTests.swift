@@ -21,7 +21,7 @@ struct ChainTests {
     options.chainLimit = chainLimit
     options.foldAfterRecordCount = fold
     options.settleDelayNanoseconds = 0
-    options.timer = IdleTimer { 0 }
+    options.lane = BackgroundLane(byHand: MonotonicClock { 0 })
     return options
   }
 

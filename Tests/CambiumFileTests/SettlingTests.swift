@@ -10,30 +10,32 @@ struct SettlingTests {
   /// A store on a simulated device, and the time it believes in.
   private final class Bench: Sendable {
     let device = SimulatedDevice()
-    let timer: IdleTimer
+    let lane: BackgroundLane
     let store: FileStore
     private let seed = Mutex<UInt64>(0)
 
     init() throws {
       let clock = Clock()
-      timer = IdleTimer { clock.now.withLock { $0 } }
+      lane = BackgroundLane(byHand: MonotonicClock { clock.now.withLock { $0 } })
       self.clock = clock
-      store = try FileStore(path: "simulated", options: Self.options(device, timer))
+      store = try FileStore(path: "simulated", options: Self.options(device, lane))
     }
 
     private final class Clock: Sendable { let now = Mutex<Int64>(0) }
     private let clock: Clock
 
-    static func options(_ device: SimulatedDevice, _ timer: IdleTimer) -> FileStoreOptions {
+    static func options(_ device: SimulatedDevice, _ lane: BackgroundLane) -> FileStoreOptions {
       var options = CrashSettings.options(device)
-      options.timer = timer
+      options.lane = lane
+      // Relaxed commits wait for nobody here.
+      options.relaxedDelayNanoseconds = 3_600_000_000_000
       return options
     }
 
     /// Lets time pass.
     func pass(milliseconds: Int64) {
       clock.now.withLock { $0 += milliseconds * 1_000_000 }
-      timer.fire()
+      lane.runDue()
     }
 
     func commit(_ durability: Durability = .full) throws {
@@ -50,7 +52,9 @@ struct SettlingTests {
       let image = device.crashImage(
         afterOperations: device.operationCount, mood: 0, generator: &generator)
       let after = SimulatedDevice(image)
-      let store = try FileStore(path: "simulated", options: Self.options(after, IdleTimer { 0 }))
+      let store = try FileStore(
+        path: "simulated",
+        options: Self.options(after, BackgroundLane(byHand: MonotonicClock { 0 })))
       try store.beginWrite().abort()
       return (try store.newestHead().version, after.operationCount)
     }
@@ -135,20 +139,29 @@ struct SettlingTests {
     }
   }
 
-  @Test func `the timer's own thread calls when the time has come, and again if asked to`() {
-    let timer = IdleTimer()
-    let calls = Mutex(0)
-    let isDone = DispatchSemaphore(value: 0)
-    let isScheduled = timer.schedule(at: timer.now) { now in
-      let count = calls.withLock {
-        $0 += 1; return $0
-      }
-      if count < 3 { return now }
-      isDone.signal()
-      return nil
+  @Test func `a medium that hangs keeps no other store from settling`() throws {
+    let caller = ThreadIdentity()
+    /// A store that settles at once, and is noticed when its lane comes to the medium.
+    func open(_ notice: @escaping @Sendable () -> Void) throws -> FileStore {
+      let device = SimulatedDevice()
+      var options = CrashSettings.options(device)
+      options.lane = nil
+      options.settleDelayNanoseconds = 0
+      device.watch { if !caller.isCurrent { notice() } }
+      return try FileStore(path: "simulated", options: options)
     }
-    #expect(isScheduled)
-    isDone.wait()
-    #expect(calls.withLock { $0 } == 3)
+    let (hangs, gate, settles) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let first = try open {
+      hangs.signal()
+      gate.wait()
+    }
+    let second = try open { settles.signal() }
+    try first.commitChanges(2, seed: 1, .full)
+    hangs.wait()
+    try second.commitChanges(2, seed: 1, .full)
+    #expect(settles.wait(timeout: .now() + .seconds(60)) == .success)
+    for _ in 0..<100 { gate.signal() }
   }
 }

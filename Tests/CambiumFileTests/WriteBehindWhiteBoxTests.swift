@@ -39,7 +39,7 @@ struct WriteBehindWhiteBoxTests {
   }
 
   @Test func `a page is found until it is in the file, and chunks are written in order`() throws {
-    let (behind, file) = (WriteBehind(), File())
+    let (behind, file) = (WriteBehind(BackgroundLane()), File())
     for chunk in 0..<20 {
       try behind.finish()
       var bytes = behind.takeSpare()
@@ -66,7 +66,7 @@ struct WriteBehindWhiteBoxTests {
   }
 
   @Test func `the memory of a chunk serves the next one`() throws {
-    let behind = WriteBehind()
+    let behind = WriteBehind(BackgroundLane())
     func address(_ bytes: borrowing [UInt8]) -> UInt {
       bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
     }
@@ -83,7 +83,7 @@ struct WriteBehindWhiteBoxTests {
   }
 
   @Test func `a failure is told until the write is given up`() throws {
-    let behind = WriteBehind()
+    let behind = WriteBehind(BackgroundLane())
     behind.hand([1, 2, 3], from: 0, count: 3, at: 0) { _, _ throws(StoreError) in throw Self.full }
     #expect(throws: Self.full) { try behind.finish() }
     #expect(throws: Self.full) { try behind.finish() }
@@ -93,7 +93,7 @@ struct WriteBehindWhiteBoxTests {
 
   @Test func `what was dropped is not written later`() throws {
     for _ in 0..<200 {
-      let (behind, count) = (WriteBehind(), Count())
+      let (behind, count) = (WriteBehind(BackgroundLane()), Count())
       behind.hand([1, 2, 3], from: 0, count: 3, at: 0) { _, _ in count.add() }
       behind.drop()
       let before = count.value
@@ -152,6 +152,7 @@ struct WriteBehindWhiteBoxTests {
       let device = SimulatedDevice()
       var options = CrashSettings.options(device)
       options.gatheredByteCount = 128 << 10
+      options.lane = nil
       let database = try Database(store: FileStore(path: "simulated", options: options))
       let transaction = try database.beginWrite()
       let tree = try transaction.editKeyTree("values")
@@ -186,11 +187,5 @@ struct WriteBehindWhiteBoxTests {
       for (key, value) in model { #expect(try stored.value(for: key) == value) }
       try database.close()
     }
-  }
-
-  private struct ThreadIdentity: @unchecked Sendable {
-    // A thread's name, which never changes.
-    private let thread = pthread_self()
-    var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
   }
 }

@@ -21,7 +21,7 @@ struct WriteBufferWhiteBoxTests {
   /// The way from the buffer to the file.
   private struct Way {
     let buffer = WriteBuffer(capacity: 1 << 20)
-    let behind = WriteBehind()
+    let behind = WriteBehind(BackgroundLane())
     let file = File()
   }
 

@@ -10,45 +10,7 @@ import Synchronization
 /// cost as much as large ones, and take the processor from those who write. Somebody who commits alone
 /// waits for nobody.
 final class CommitGroup: Sendable {
-  private struct State {
-    /// Whether somebody leads, or was told to.
-    var isLed = false
-    var waiters: [Waiter] = []
-  }
-
-  /// A thread that waits until a version is durable.
-  final class Waiter: Sendable {
-    /// What it was woken for.
-    enum Call: Sendable {
-      /// To lead.
-      case lead
-      /// Its version is durable, or syncing has failed.
-      case goOn(StoreError?)
-    }
-
-    let version: Version
-    private let call = Mutex<Call?>(nil)
-    private let signal = CommitSignal()
-
-    init(_ version: Version) { self.version = version }
-
-    func wake(_ call: Call) {
-      self.call.withLock { $0 = call }
-      signal.raise()
-    }
-
-    /// Sleeps until it is woken.
-    func wait() -> Call {
-      var taken: Call?
-      signal.wait(timeoutNanoseconds: .max) {
-        taken = call.withLock { $0 }
-        return taken != nil
-      }
-      return taken ?? .lead
-    }
-  }
-
-  private let state = Mutex(State())
+  private let queue = LeaderQueue<Version, StoreError>()
   /// Raised when enough have come for the leader who waits for them.
   private let gathered = CommitSignal()
   private let isGathering = Atomic(false)
@@ -58,22 +20,14 @@ final class CommitGroup: Sendable {
   private static let patienceNanoseconds: Int64 = 2_000_000
 
   /// Whether somebody leads, or was told to.
-  var isBusy: Bool { state.withLock { $0.isLed } }
+  var isBusy: Bool { queue.isLed }
 
   /// What to wait on for `version`; nil for who is to lead.
   ///
   /// `writerCount` is how many wait for their turn to write.
-  func join(_ version: Version, writerCount: Int) -> Waiter? {
-    let (waiter, count) = state.withLock { state -> (Waiter?, Int) in
-      guard state.isLed else {
-        state.isLed = true
-        return (nil, 0)
-      }
-      let waiter = Waiter(version)
-      state.waiters.append(waiter)
-      return (waiter, state.waiters.count)
-    }
-    if waiter != nil, isGathering.load(ordering: .sequentiallyConsistent), count >= writerCount {
+  func join(_ version: Version, writerCount: Int) -> LeaderQueue<Version, StoreError>.Waiter? {
+    guard let waiter = queue.join(version) else { return nil }
+    if isGathering.load(ordering: .sequentiallyConsistent), queue.waitingCount >= writerCount {
       gathered.raise()
     }
     return waiter
@@ -86,26 +40,18 @@ final class CommitGroup: Sendable {
     defer { isGathering.store(false, ordering: .sequentiallyConsistent) }
     let patience = max(Self.patienceNanoseconds, lastSync.load(ordering: .relaxed))
     gathered.wait(timeoutNanoseconds: patience) {
-      state.withLock { $0.waiters.count } >= writerCount()
+      queue.waitingCount >= writerCount()
     }
   }
 
-  /// Notes how long a sync took.
-  func noteSync(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    lastSync.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
-  }
+  /// Notes how many nanoseconds a sync took.
+  func noteSync(_ duration: Int64) { lastSync.store(duration, ordering: .relaxed) }
 
   /// Ends what the leader did: all up to `durable` are durable now, or it failed for all who wait.
   func finish(durable: Version, failure: StoreError?) {
-    let (leader, others) = state.withLock { state -> (Waiter?, [Waiter]) in
-      let ended = state.waiters.filter { failure != nil || $0.version <= durable }
-      state.waiters.removeAll { failure != nil || $0.version <= durable }
-      state.isLed = !state.waiters.isEmpty
-      return (state.isLed ? state.waiters.removeFirst() : nil, ended)
-    }
+    let ended = queue.take { failure != nil || $0 <= durable }
     // First who leads next, so that the medium does not wait for the others.
-    leader?.wake(.lead)
-    for waiter in others.sorted(by: { $0.version < $1.version }) { waiter.wake(.goOn(failure)) }
+    queue.passLead()
+    for waiter in ended.sorted(by: { $0.work < $1.work }) { waiter.end(failure) }
   }
 }

@@ -24,7 +24,8 @@ struct FileOpening {
       if try device.perform(path: path, { device throws(DeviceError) in try device.byteCount() })
         == 0
       {
-        try create(on: device, codec: options.codec, path: path)
+        var generator = SystemRandomNumberGenerator()
+        try create(on: device, codec: options.codec, path: path, using: &generator)
       }
       let memory = options.memory ?? SharedMemory()
       if options.joins {
@@ -65,9 +66,10 @@ struct FileOpening {
 
   /// Writes an empty store.
   static func create(
-    on device: any Device, codec: (any PageCodec)?, path: String
+    on device: any Device, codec: (any PageCodec)?, path: String,
+    using generator: inout some RandomNumberGenerator
   ) throws(StoreError) {
-    let (identity, parameters) = try IdentitySector.made(for: codec)
+    let (identity, parameters) = try IdentitySector.made(for: codec, using: &generator)
     var image = StoredBytes(byteCount: identity.firstBlock * FileLayout.blockByteCount)
     image.store(identity.stored, at: FileLayout.identityOffset)
     image.store(parameters, at: FileLayout.initialByteCount)

@@ -178,7 +178,8 @@ enum FilePaths {
     }
     PosixFiles.shareRights(of: target, with: device.descriptor)
     do throws(StoreError) {
-      try FileOpening.create(on: device, codec: codec, path: path)
+      var generator = SystemRandomNumberGenerator()
+      try FileOpening.create(on: device, codec: codec, path: path, using: &generator)
       try lock(device, path: path)
       try device.perform(path: path) { _ throws(DeviceError) in
         try PosixFiles.rename(temporary, to: target)

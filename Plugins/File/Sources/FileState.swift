@@ -35,10 +35,8 @@ struct FileState: Sendable {
   var fileByteCount: Int
   /// What pins lend; nil until the first pin, and with buffered access.
   var mapping: Mapping?
-  var isSyncThreadRunning = false
   /// When the head of the last small commit is to be settled, if no other one follows.
   var settleDue: Int64 = 0
-  var isSettlingScheduled = false
   var hasWritten = false
   var isPoisoned = false
   var isClosed = false

@@ -27,22 +27,15 @@ extension FileStore {
     }
   }
 
-  /// The same without waiting: `then` is called by a thread that waits for all such callers.
+  /// The same without waiting: `then` is called in the background, in the order of versions.
   public func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
     // The thread, and perhaps a lock, are the parent's.
     if isForked { return then(.forked(path: path)) }
-    let entry = CommitCalls.Entry(version: version, call: then, store: self)
-    guard calls.add(entry) else { return }
-    let hasStarted = PosixFiles.startThread { [calls] in
-      while case let entries = calls.next(), !entries.isEmpty { Self.makeCalls(entries) }
-    }
-    if hasStarted { return }
-    // Without a thread the caller waits after all.
-    while case let entries = calls.take(), !entries.isEmpty { Self.makeCalls(entries) }
+    background.add(StoreBackground.Call(version: version, call: then, store: self))
   }
 
   /// Waits until everybody's version is durable, and calls them.
-  private static func makeCalls(_ entries: [CommitCalls.Entry]) {
+  static func makeCalls(_ entries: [StoreBackground.Call]) {
     guard let last = entries.last else { return }
     var failure: StoreError?
     do throws(StoreError) {
@@ -58,15 +51,15 @@ extension FileStore {
 
   /// Waits until closing has done its work.
   private func waitUntilFinished() {
-    hurry.wait(timeoutNanoseconds: .max) { state.withLock { $0.isFinished } }
+    finished.wait(timeoutNanoseconds: .max) { state.withLock { $0.isFinished } }
   }
 
   private func waitOrLead(_ version: Version) throws(StoreError) {
     try ensureWritable()
     switch group.join(version, writerCount: writers.waiterCount)?.wait() ?? .lead {
     case .lead: try lead()
-    case .goOn(nil): return
-    case .goOn(let failure?): throw failure
+    case .end(nil): return
+    case .end(let failure?): throw failure
     }
   }
 
@@ -78,7 +71,7 @@ extension FileStore {
   /// Makes the newest version durable for all who wait.
   private func lead() throws(StoreError) {
     group.gather { writers.waiterCount }
-    let start = ContinuousClock.now
+    let start = background.now
     do throws(StoreError) {
       try withSlots { () throws(StoreError) in
         // Nothing is written once the file may be somebody else's.
@@ -89,7 +82,7 @@ extension FileStore {
       group.finish(durable: 0, failure: error)
       throw error
     }
-    group.noteSync(ContinuousClock.now - start)
+    group.noteSync(background.now - start)
     group.finish(durable: memory.durableMark?.version ?? 0, failure: nil)
     scheduleSettling()
   }

@@ -4,44 +4,28 @@ import CambiumCore
 /// is written, so that opening after a crash has nothing to verify.
 extension FileStore {
   /// Notes that a commit has just become durable with a head that is not settled.
+  ///
+  /// Where the system has no thread for it the head is settled at close, as a large commit's is at once.
   func scheduleSettling() {
-    let due = options.timer.now + options.settleDelayNanoseconds
-    let mustSchedule = state.withLock { state in
-      state.settleDue = due
-      let mustSchedule = !state.isSettlingScheduled
-      state.isSettlingScheduled = true
-      return mustSchedule
-    }
-    guard mustSchedule else { return }
-    let isScheduled = options.timer.schedule(at: due) { [weak self] now in
-      self?.settleWhenIdle(now: now)
-    }
-    // Without a thread the head is settled at close, as a large commit's is at once.
-    if !isScheduled { state.withLock { $0.isSettlingScheduled = false } }
+    let due = background.now + options.settleDelayNanoseconds
+    state.withLock { $0.settleDue = due }
+    background.settling.schedule(at: due) { [weak self] now in self?.settleWhenIdle(now: now) }
   }
 
   /// Settles the durable version if it is the newest and no commit came lately; when to come back
   /// otherwise.
   ///
   /// An error poisons the store, and the next write says so. Where somebody else is at the slots nobody
-  /// waits: the one thread of all stores must not, and that one may be stopped.
+  /// waits: that one may be stopped, and relaxed commits of this store wait for the same lane.
   private func settleWhenIdle(now: Int64) -> Int64? {
-    let due = state.withLock { state -> Int64? in
-      if state.settleDue > now { return state.settleDue }
-      state.isSettlingScheduled = false
-      return nil
-    }
-    if let due { return due }
+    let (due, isClosed) = state.withLock { ($0.settleDue, $0.isClosed) }
+    if isClosed { return nil }
+    if due > now { return due }
     let hadSlots = try? withSlotsIfFree { () throws(StoreError) in
       guard let head = try unsettledHead() else { return }
       try settle(head)
     }
-    if hadSlots != false { return nil }
-    return state.withLock { state in
-      if state.isSettlingScheduled || state.isClosed { return nil }
-      state.isSettlingScheduled = true
-      return now + options.settleDelayNanoseconds
-    }
+    return hadSlots == false ? now + options.settleDelayNanoseconds : nil
   }
 
   /// The newest version's head if it is durable and no slot says so yet.

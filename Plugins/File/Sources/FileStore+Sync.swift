@@ -190,50 +190,32 @@ extension FileStore {
 
   // MARK: Relaxed commits
 
-  /// Sees to it that what relaxed commits have written becomes durable soon.
+  /// Sees to it that what relaxed commits have written becomes durable soon: after a delay, or at once
+  /// when it is much.
   func scheduleSync() {
-    let mustStart = state.withLock { state in
-      let mustStart = !state.isSyncThreadRunning
-      state.isSyncThreadRunning = true
-      return mustStart
+    let isMuch = memory.unsyncedByteCount >= options.relaxedByteCount
+    let due = isMuch ? .min : background.now + options.relaxedDelayNanoseconds
+    let isScheduled = background.syncing.schedule(at: due) { [weak self] now in
+      self?.syncInBackground(now: now)
     }
-    if memory.unsyncedByteCount >= options.relaxedByteCount { hurry.raise() }
-    guard mustStart else { return }
-    let delay = options.relaxedDelayNanoseconds
-    let limit = options.relaxedByteCount
-    let hurry = self.hurry
-    let hasStarted = PosixFiles.startThread { [weak self] in
-      while true {
-        hurry.wait(timeoutNanoseconds: delay) { [weak self] in
-          guard let self else { return true }
-          return memory.unsyncedByteCount >= limit || state.withLock { $0.isClosed }
-        }
-        guard let self, self.syncInBackground() else { return }
-      }
-    }
-    if !hasStarted {
-      state.withLock { $0.isSyncThreadRunning = false }
-      try? withSlots { () throws(StoreError) in try syncNewest() }
-    }
+    if !isScheduled { try? withSlots { () throws(StoreError) in try syncNewest() } }
   }
 
-  /// Whether there may be more to sync later.
+  /// Syncs, unless somebody is about to; when to look again, if there may be more to sync then.
   ///
   /// An error poisons the store, and the next write says so.
-  private func syncInBackground() -> Bool {
+  private func syncInBackground(now: Int64) -> Int64? {
     // Who waits for the medium sees to it sooner.
     if !group.isBusy {
       try? withSlots { () throws(StoreError) in
         if !state.withLock({ $0.isClosed }) { try syncNewest() }
       }
     }
-    return state.withLock { state in
-      let isDone =
-        state.isClosed || state.isPoisoned || memory.condition == .poisoned
+    let isDone = state.withLock { state in
+      state.isClosed || state.isPoisoned || memory.condition == .poisoned
         || memory.durableMark.map { !$0.isVolatile && $0.version == memory.liveVersion } ?? false
-      if isDone { state.isSyncThreadRunning = false }
-      return !isDone
     }
+    return isDone ? nil : now + options.relaxedDelayNanoseconds
   }
 
   // MARK: Closing
@@ -254,7 +236,7 @@ extension FileStore {
       }
     }
     if wasClosed { return }
-    hurry.raise()
+    background.cancel()
     commits.raise()
     defer {
       let isLast = state.withLock { state in
@@ -262,7 +244,7 @@ extension FileStore {
         return state.takeLeave()
       }
       if isLast { leave() }
-      hurry.raise()
+      finished.raise()
     }
     guard !options.isReadOnly, memory.condition != .poisoned, !state.withLock({ $0.isPoisoned })
     else { return }

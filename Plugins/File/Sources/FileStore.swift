@@ -32,15 +32,15 @@ public final class FileStore: PageStore {
   let turn: WriterTurn?
   let buffer: WriteBuffer
   /// What large commits have gathered goes through it.
-  let behind = WriteBehind()
+  let behind: WriteBehind
   let writers = WriterQueue()
   let commits: CommitSignal
-  /// Wakes the thread that syncs relaxed commits before its time.
-  let hurry = CommitSignal()
+  /// What is done in the background.
+  let background: StoreBackground
+  /// Raised when closing has done its work.
+  let finished = CommitSignal()
   /// Where commits meet that wait for the medium together.
   let group = CommitGroup()
-  /// Whom to call when a version is durable.
-  let calls = CommitCalls()
   /// Held while pages are written, so that closing waits for it.
   let writing = Mutex<Void>(())
   /// Held while slots are written and while a sync decides about them.
@@ -72,6 +72,8 @@ public final class FileStore: PageStore {
     path = opening.path
     options = opening.options
     buffer = WriteBuffer(capacity: opening.options.gatheredByteCount)
+    background = StoreBackground(opening.options.lane)
+    behind = WriteBehind(background.writing)
     sector = opening.sector
     boundCodec = opening.codec
     device = opening.device

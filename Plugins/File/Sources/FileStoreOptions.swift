@@ -65,8 +65,8 @@ public struct FileStoreOptions: Sendable {
 
   /// A settled head is written when no commit came for so long.
   package var settleDelayNanoseconds: Int64 = 1_000_000_000
-  /// What tells that time.
-  package var timer = IdleTimer.shared
+  /// Does all background work of the store and tells its time; nil for lanes of its own, with threads.
+  package var lane: BackgroundLane?
 
   /// The defaults: mapped, for reading and writing, without codec.
   public init() {}

@@ -17,11 +17,17 @@ struct IdentitySector: Hashable, Sendable {
   /// What to do with the store's own records; only known once the codec is bound.
   var seal: RecordSeal?
 
+  /// The identity of a new file; its number is drawn from `generator`.
+  init(codec: String, using generator: inout some RandomNumberGenerator) {
+    uuidHigh = .random(in: 1 ... .max, using: &generator)
+    uuidLow = .random(in: 1 ... .max, using: &generator)
+    self.codec = codec
+  }
+
   /// The identity of a new file.
   init(codec: String) {
-    uuidHigh = .random(in: 1 ... .max)
-    uuidLow = .random(in: 1 ... .max)
-    self.codec = codec
+    var generator = SystemRandomNumberGenerator()
+    self.init(codec: codec, using: &generator)
   }
 
   var stored: [UInt8] {

@@ -330,36 +330,4 @@ enum PosixFiles {
   }
 
   static func unmap(_ memory: UnsafeMutableRawPointer, byteCount: Int) { munmap(memory, byteCount) }
-
-  /// Starts a detached thread that runs `body`; false when the system has no more threads.
-  static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-    final class Box {
-      let body: @Sendable () -> Void
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    let context = Unmanaged.passRetained(Box(body))
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    #if canImport(Darwin)
-      var thread: pthread_t?
-      let result = pthread_create(
-        &thread, &attributes,
-        { raw in
-          Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
-          return nil
-        }, context.toOpaque())
-    #else
-      var thread = pthread_t()
-      let result = pthread_create(
-        &thread, &attributes,
-        { raw in
-          if let raw { Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body() }
-          return nil
-        }, context.toOpaque())
-    #endif
-    if result != 0 { context.release() }
-    return result == 0
-  }
 }

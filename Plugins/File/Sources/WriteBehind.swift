@@ -2,14 +2,13 @@ import CPlatform
 import CambiumCore
 import Synchronization
 
-/// Writes what a large commit has gathered on a thread of its own, while the commit gathers more.
+/// Writes what a large commit has gathered in the background, while the commit gathers more.
 ///
 /// One chunk is under way at a time, so that chunks are written in the order in which they were handed
-/// over. Whoever needs the place of a chunk that the thread has not begun writes it itself: nobody waits
-/// for a thread that gets no processor, and where there is only one none is started. A reader finds pages of the chunk here until they are in the
-/// file. What is handed over belongs to the running write; any thread may look for a page.
-///
-/// The thread ends when nothing has come for a while.
+/// over. Whoever needs the place of a chunk that the lane has not begun writes it itself: nobody waits for
+/// a thread that gets no processor, and where there is only one none is asked. A reader finds pages of the
+/// chunk here until they are in the file. What is handed over belongs to the running write; any thread may
+/// look for a page.
 final class WriteBehind: Sendable {
   /// Writes bytes at an offset.
   typealias Write = @Sendable (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void
@@ -31,20 +30,21 @@ final class WriteBehind: Sendable {
     var failure: StoreError?
     /// An empty array whose memory serves the next chunk.
     var spare: [UInt8] = []
-    var hasThread = false
   }
 
   private let state = Mutex(State())
-  /// Raised when a chunk was handed over, and when one is done.
-  private let handed = CommitSignal()
+  /// Raised when a chunk is done.
   private let done = CommitSignal()
+  private let background: BackgroundJob
+  /// So long after the last chunk its memory is kept for the next one.
+  private static let idleNanoseconds: Int64 = 100_000_000
   /// Where the chunk lies, so that a reader of anything else need not take the lock.
   private let start = Atomic(0)
   private let end = Atomic(0)
-  private static let idleNanoseconds: Int64 = 100_000_000
-
   /// Whether a second thread can run at all.
   private static let isUseful = cambium_processor_count() > 1
+
+  init(_ lane: BackgroundLane) { background = BackgroundJob(lane) }
 
   /// Takes `bytes`, of which `count` from `first` on are to be written at `offset`; nothing else is under
   /// way.
@@ -55,20 +55,23 @@ final class WriteBehind: Sendable {
     // Moved, not copied: who is done with a chunk uses its memory again if nobody else holds it.
     var chunk: Chunk? = Chunk(
       bytes: consume bytes, range: first..<first + count, offset: offset, write: write)
-    let needsThread = state.withLock { state in
+    state.withLock { state in
       precondition(state.chunk == nil, "One chunk is under way at a time.")
       state.chunk = chunk.take()
       start.store(offset, ordering: .relaxed)
       end.store(offset + count, ordering: .releasing)
-      let needsThread = !state.hasThread && Self.isUseful
-      if needsThread { state.hasThread = true }
-      return needsThread
     }
     // Without a thread it is written when its place is needed.
-    if needsThread, !PosixFiles.startThread({ [self] in work() }) {
-      state.withLock { $0.hasThread = false }
+    guard Self.isUseful else { return }
+    background.schedule { [self] now in
+      if state.withLock({ $0.chunk == nil }) {
+        // Nothing has come for a while.
+        state.withLock { $0.spare = [] }
+        return nil
+      }
+      _ = writeNext()
+      return now + Self.idleNanoseconds
     }
-    handed.raise()
   }
 
   /// An empty array with the memory of the chunk before, if there was one.
@@ -156,22 +159,5 @@ final class WriteBehind: Sendable {
   private func forgetPlace() {
     start.store(0, ordering: .relaxed)
     end.store(0, ordering: .releasing)
-  }
-
-  private func work() {
-    while true {
-      handed.wait(timeoutNanoseconds: Self.idleNanoseconds) {
-        state.withLock { $0.chunk != nil && !$0.isBegun }
-      }
-      let goesOn = state.withLock { state in
-        if state.chunk == nil {
-          state.hasThread = false
-          state.spare = []
-        }
-        return state.hasThread
-      }
-      if !goesOn { return }
-      _ = writeNext()
-    }
   }
 }

@@ -32,7 +32,8 @@
     let commits = CommitSignal()
     /// Held while a commit or the end is written.
     let writing = Mutex<Void>(())
-    private let background = BackgroundSync()
+    /// Syncs what relaxed commits have written.
+    private let syncing = BackgroundJob(BackgroundLane())
     private let forkCount = cambium_fork_count()
 
     /// Opens the store in the folder at `path`, or makes it unless it is opened for reading only.
@@ -263,20 +264,23 @@
       state.withLock { $0.durable = max($0.durable, newest) }
     }
 
-    /// Sees to it that relaxed commits are synced soon.
+    /// Sees to it that relaxed commits are synced soon; without a thread the next sync, full commit or
+    /// close does it.
     func syncSoon(_ version: Version) {
       state.withLock { $0.relaxed = max($0.relaxed, version) }
-      background.begin(self)
+      syncing.schedule(at: syncing.now + options.relaxedDelayNanoseconds) { [weak self] _ in
+        self?.syncRelaxed()
+        return nil
+      }
     }
 
-    /// Syncs what is waiting for it; how long until the next look, or nil when the store is closed.
-    func syncRelaxed() -> Bool {
+    /// Syncs what is waiting for it, if the store is still open.
+    private func syncRelaxed() {
       guard !isForked,
         let isWaiting = try? withOpenState({ state, _ in state.relaxed > state.durable })
-      else { return false }
+      else { return }
       // An error poisons the store, so that the next write says it.
       if isWaiting { try? sync() }
-      return true
     }
 
     /// Syncs what is published and lets go of the folder; with pins that are still alive, their end does.
@@ -284,7 +288,7 @@
       if isForked { return }
       let (database, isPoisoned) = state.withLock { ($0.database, $0.isPoisoned) }
       guard let database else { return }
-      defer { background.end() }
+      syncing.cancel()
       try writing.withLock { _ throws(StoreError) in
         let (wasOpen, isMarked, newest) = state.withLock { state in
           let wasOpen = state.database != nil

@@ -57,6 +57,9 @@ static inline uintptr_t cambium_queue_label(void) {
 /// Runs `body(context)` on a new thread that nobody waits for; 0 or an `errno`.
 int cambium_start_thread(void (*body)(void *context), void *context);
 
+/// Nanoseconds since some moment, by a clock that nobody sets (`CLOCK_MONOTONIC`).
+int64_t cambium_monotonic_nanoseconds(void);
+
 /// Whether the running task is isolated to the executor whose two words are given; false outside of
 /// tasks.
 bool cambium_is_current_executor(uintptr_t identity, uintptr_t implementation);

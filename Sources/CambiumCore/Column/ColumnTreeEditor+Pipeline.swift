@@ -12,14 +12,24 @@ extension ColumnTreeEditor {
     guard row > 0, row == builder.rowCount, !steps.isEmpty,
       context.dirty.byteCount >= options.writeAheadByteCount,
       earlyFinishCount < Self.earlyFinishLimit,
-      isPositional ? finger.first + row == count : finger.high == .max, options.usesPipeline
+      isPositional ? finger.first + row == count : finger.high == .max, usesPipeline
     else { return nil }
     if let pipeline { return pipeline }
     // One at a time: the writer of the transaction has one user.
-    guard context.pipeline == nil, let pipeline = LeafPipeline(editor: self) else { return nil }
+    guard context.pipeline == nil else { return nil }
+    let pipeline = LeafPipeline(editor: self)
     self.pipeline = pipeline
     context.pipeline = pipeline
     return pipeline
+  }
+
+  /// Whether leaves go to a pipeline now.
+  private var usesPipeline: Bool {
+    switch options.backgroundWriting {
+    case .never: false
+    case .whereIdle: context.lane.isIdle
+    case .always: true
+    }
   }
 
   /// Appends a row in a leaf of its own and hands the full leaf under the finger to `pipeline`.
@@ -80,15 +90,6 @@ extension ColumnTreeEditor {
 }
 
 extension ColumnTreeOptions {
-  /// Whether leaves go to a pipeline now.
-  fileprivate var usesPipeline: Bool {
-    switch backgroundWriting {
-    case .never: false
-    case .whereIdle: Processors.areIdle
-    case .always: true
-    }
-  }
-
   /// Whether a packed leaf is to be split.
   func isOver(byteCount: Int, rowCount: Int) -> Bool {
     rowCount > maximumRowCount || byteCount > leafByteLimit && rowCount > 1

@@ -1,11 +1,11 @@
 import CPlatform
 import Synchronization
 
-/// Packs and writes filled leaves on a thread of its own, while rows are appended to the next ones.
+/// Packs and writes filled leaves in the background, while rows are appended to the next ones.
 ///
-/// When its thread is late and not at work, the editor's side does the work itself. Where all processors
-/// are busy the thread may lose its own in the middle of a leaf, and the editor waits for it: once that
-/// has happened, no pipeline is begun in this process for a while (``Processors``). In a child that
+/// When the lane is late and not at work, the editor's side does the work itself. Where all processors
+/// are busy the lane's thread may lose its own in the middle of a leaf, and the editor waits for it: once
+/// that has happened, no pipeline is begun in this process for a while (``Processors``). In a child that
 /// was forked there is no thread, and nobody knows what it was doing: what is under way has failed there.
 ///
 /// Belongs to one editor. Whoever hands leaves over and whoever writes them take turns at everything
@@ -48,11 +48,12 @@ final class LeafPipeline: @unchecked Sendable {
   private let context: WriteContext
   private let options: ColumnTreeOptions
   private let jobs: UnsafeMutablePointer<Job?>
-  /// Counts of jobs handed over and of those done, and whether the thread is to end; futex words.
-  private let words: UnsafeMutablePointer<Atomic<UInt32>>
-  private var submitted: UnsafeMutablePointer<Atomic<UInt32>> { words }
-  private var completed: UnsafeMutablePointer<Atomic<UInt32>> { words + 1 }
-  private var stopping: UnsafeMutablePointer<Atomic<UInt32>> { words + 2 }
+  /// How many jobs were handed over.
+  private let submitted = Atomic<UInt32>(0)
+  /// How many are done, and the signal that it rose.
+  private let completed = Atomic<UInt32>(0)
+  private let progress = CommitSignal()
+  private let background: BackgroundJob
   // Of the editor's side: jobs taken in, and jobs collected; and whether it collects just now.
   private var queuedCount: UInt32 = 0
   private var collectedCount: UInt32 = 0
@@ -60,33 +61,20 @@ final class LeafPipeline: @unchecked Sendable {
   private let forkCount = cambium_fork_count()
   private var isForked: Bool { forkCount != cambium_fork_count() }
 
-  /// Starts the thread; nil when the system has no more of them.
-  init?(editor: ColumnTreeEditor) {
+  init(editor: ColumnTreeEditor) {
     self.editor = editor
     context = editor.context
     options = editor.options
+    background = BackgroundJob(context.lane)
     bench = Mutex(
       Bench(page: DirtyPage(kind: .columnLeaf, capacity: editor.options.leafByteCount * 5 / 4)))
     jobs = .allocate(capacity: Self.capacity)
     jobs.initialize(repeating: nil, count: Self.capacity)
-    words = .allocate(capacity: 3)
-    for word in 0..<3 { (words + word).initialize(to: Atomic(0)) }
-    let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { raw in
-      guard let raw else { return }
-      Unmanaged<LeafPipeline>.fromOpaque(raw).takeRetainedValue().work()
-    }
-    let thread = Unmanaged.passRetained(self)
-    if cambium_start_thread(body, thread.toOpaque()) != 0 {
-      thread.release()
-      return nil
-    }
   }
 
   deinit {
     jobs.deinitialize(count: Self.capacity)
     jobs.deallocate()
-    words.deinitialize(count: 3)
-    words.deallocate()
   }
 
   // MARK: The editor's side
@@ -116,41 +104,42 @@ final class LeafPipeline: @unchecked Sendable {
     collect()
   }
 
-  /// Ends the thread, after all leaves under way, which are not collected any more.
+  /// Ends it after all leaves under way, which are not collected any more.
   func stop() {
     if count > 0 {
       hand()
       wait(for: queuedCount)
     }
     if context.pipeline === self { context.pipeline = nil }
-    stopping.pointee.store(1, ordering: .releasing)
-    // A changed count is what the thread waits for.
-    submitted.pointee.store(queuedCount &+ 1, ordering: .releasing)
-    wake(submitted)
   }
 
-  /// Lets the thread see all jobs.
+  /// Lets the lane see all jobs.
+  ///
+  /// Where it has no thread they are done when their places are needed.
   private func hand() {
-    submitted.pointee.store(queuedCount, ordering: .releasing)
-    wake(submitted)
+    submitted.store(queuedCount, ordering: .releasing)
+    background.schedule { [self] _ in
+      work()
+      return nil
+    }
   }
 
   /// Returns when `target` jobs are done, some of them here, or will never be.
   private func wait(for target: UInt32) {
     while !isForked {
-      let done = completed.pointee.load(ordering: .acquiring)
+      let done = completed.load(ordering: .acquiring)
       if Int32(bitPattern: done &- target) >= 0 { return }
       if bench.withLockIfAvailable({ process(&$0) }) != nil { continue }
-      let start = ContinuousClock.now
-      sleep(completed, while: done)
-      if start.duration(to: .now) > Processors.patience { Processors.noteStarved() }
+      let start = context.lane.clock.now
+      progress.wait(timeoutNanoseconds: .max) { completed.load(ordering: .acquiring) != done }
+      if context.lane.clock.now - start > Processors.patience { Processors.noteStarved() }
     }
   }
 
   /// Puts the leaves that are done where they belong, and those that will never be.
   private func collect() {
     let failure = isForked ? StoreError.forked(path: context.path) : nil
-    let done = failure == nil ? completed.pointee.load(ordering: .acquiring) : queuedCount
+    let done = failure == nil ? completed.load(ordering: .acquiring) : queuedCount
     isCollecting = true
     while collectedCount != done {
       let place = Int(collectedCount) % Self.capacity
@@ -164,38 +153,30 @@ final class LeafPipeline: @unchecked Sendable {
     isCollecting = false
   }
 
-  // MARK: The thread's side
+  // MARK: The lane's side
 
   private func work() {
     while true {
-      let target = submitted.pointee.load(ordering: .acquiring)
-      if stopping.pointee.load(ordering: .acquiring) != 0 { return }
-      let done = bench.withLock { bench in
-        process(&bench)
-        return bench.doneCount
-      }
-      if done == target {
-        wake(completed)
-        sleep(submitted, while: target)
-      } else if done % Self.batchCount == 0 {
-        wake(completed)
-      }
+      let isDone = bench.withLock { process(&$0) }
+      if isDone || completed.load(ordering: .relaxed) % Self.batchCount == 0 { progress.raise() }
+      if isDone { return }
     }
   }
 
   // MARK: Either side's
 
-  /// Packs and writes the next leaf, if there is one.
-  private func process(_ bench: inout Bench) {
-    if bench.doneCount == submitted.pointee.load(ordering: .acquiring) { return }
-    if stopping.pointee.load(ordering: .acquiring) != 0 { return }
+  /// Packs and writes the next leaf, if there is one; whether none is left.
+  @discardableResult
+  private func process(_ bench: inout Bench) -> Bool {
+    if bench.doneCount == submitted.load(ordering: .acquiring) { return true }
     let place = Int(bench.doneCount) % Self.capacity
     if var job = jobs[place] {
       process(&job, bench.page, bench.scratch)
       jobs[place] = job
     }
     bench.doneCount &+= 1
-    completed.pointee.store(bench.doneCount, ordering: .releasing)
+    completed.store(bench.doneCount, ordering: .releasing)
+    return false
   }
 
   private func process(_ job: inout Job, _ page: DirtyPage, _ scratch: PackScratch) {
@@ -203,16 +184,5 @@ final class LeafPipeline: @unchecked Sendable {
     job.byteCount = page.byteCount
     if options.isOver(byteCount: page.byteCount, rowCount: job.builder.rowCount) { return }
     do throws(StoreError) { job.stored = try context.put(page) } catch { job.error = error }
-  }
-
-  // MARK: Sleeping
-
-  private func sleep(_ word: UnsafeMutablePointer<Atomic<UInt32>>, while value: UInt32) {
-    _ = cambium_futex_wait(
-      UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), value, -1, false)
-  }
-
-  private func wake(_ word: UnsafeMutablePointer<Atomic<UInt32>>) {
-    cambium_futex_wake(UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), false)
   }
 }

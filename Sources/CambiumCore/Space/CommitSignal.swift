@@ -52,14 +52,11 @@ package final class CommitSignal: @unchecked Sendable {
   package func wait(timeoutNanoseconds: Int64, until condition: () -> Bool) {
     waiterCount.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
     defer { waiterCount.pointee.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
-    let clock = ContinuousClock()
-    let end = clock.now.advanced(by: .nanoseconds(max(0, timeoutNanoseconds)))
+    let begin = MonotonicClock.system.now
     while true {
       let seen = count.pointee.load(ordering: .sequentiallyConsistent)
       if condition() { return }
-      let (seconds, attoseconds) = clock.now.duration(to: end).components
-      // A wait is cut at an hour, so that the sum below cannot overflow.
-      let left = min(seconds, 3600) * 1_000_000_000 + attoseconds / 1_000_000_000
+      let left = timeoutNanoseconds - (MonotonicClock.system.now - begin)
       if left <= 0 { return }
       _ = cambium_futex_wait(futexWord, seen, left, isShared)
     }

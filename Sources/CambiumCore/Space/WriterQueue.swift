@@ -23,9 +23,7 @@ package final class WriterQueue: Sendable {
   private let waiting = Atomic(0)
   /// When the turn began.
   private let begun = Atomic<Int64>(0)
-  /// The time in nanoseconds.
-  private let now: @Sendable () -> Int64
-  private static let clockStart = ContinuousClock.now
+  private let clock: MonotonicClock
   /// Beside a turn that was longer, waking somebody takes no time.
   private static let longNanoseconds: Int64 = 1_000_000
   /// How often somebody looks for its turn before it sleeps: about 0.1 ms, or not at all where that
@@ -38,15 +36,7 @@ package final class WriterQueue: Sendable {
     let signal = CommitSignal()
   }
 
-  /// A queue with its own idea of the time, for tests.
-  init(now: @escaping @Sendable () -> Int64) { self.now = now }
-
-  package convenience init() {
-    self.init {
-      let (seconds, attoseconds) = Self.clockStart.duration(to: .now).components
-      return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-    }
-  }
+  package init(clock: MonotonicClock = .system) { self.clock = clock }
 
   /// How many wait for their turn.
   package var waiterCount: Int { waiting.load(ordering: .sequentiallyConsistent) }
@@ -54,13 +44,13 @@ package final class WriterQueue: Sendable {
   /// Waits for its turn.
   package func enter() {
     if !take(from: 0) { wait() }
-    begun.store(now(), ordering: .relaxed)
+    begun.store(clock.now, ordering: .relaxed)
   }
 
   /// Lets the next one in.
   package func leave() {
     let hasSleepers = sleeperCount.load(ordering: .sequentiallyConsistent) > 0
-    if hasSleepers, now() - begun.load(ordering: .relaxed) > Self.longNanoseconds {
+    if hasSleepers, clock.now - begun.load(ordering: .relaxed) > Self.longNanoseconds {
       state.bitwiseOr(Self.claimed, ordering: .sequentiallyConsistent)
     }
     state.bitwiseAnd(~Self.taken, ordering: .sequentiallyConsistent)

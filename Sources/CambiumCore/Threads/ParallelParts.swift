@@ -46,37 +46,28 @@ final class ParallelParts: @unchecked Sendable {
   /// Calls `body` once with each number below `count`, at the same time where processors are idle, and
   /// returns when all of that is done; throws what the first part that failed has thrown.
   ///
-  /// Parts must not touch what another one changes. `now` tells the time, to tests another one.
+  /// Parts must not touch what another one changes.
   static func run(
-    _ count: Int, now: () -> ContinuousClock.Instant = { .now }, _ body: @escaping Body
+    _ count: Int, clock: MonotonicClock = .system, _ body: @escaping Body
   ) throws(StoreError) {
     precondition(count > 0, "Work has at least one part.")
     if count == 1 { return try body(0) }
     let parts = ParallelParts(count, body)
-    for _ in 1..<count { parts.startThread() }
-    let start = now()
+    // Where the system has no further thread the others do its parts.
+    for _ in 1..<count { _ = DetachedThread.start { parts.work() } }
+    let start = clock.now
     parts.work()
-    let end = now()
+    let end = clock.now
     parts.wait()
     // Parts take about as long as each other. Whatever is lost here is a twentieth of the time at most.
-    let wait = end.duration(to: now())
-    if wait > max(Processors.patience, start.duration(to: end)) {
+    let wait = clock.now - end
+    if wait > max(Processors.patience, end - start) {
       Processors.noteStarved(rest: wait * 20)
     }
     parts.body = nil
     for part in 0..<count {
       if let error = parts.errors[part] { throw error }
     }
-  }
-
-  /// Starts a thread, if the system has another one.
-  private func startThread() {
-    let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { raw in
-      guard let raw else { return }
-      Unmanaged<ParallelParts>.fromOpaque(raw).takeRetainedValue().work()
-    }
-    let thread = Unmanaged.passRetained(self)
-    if cambium_start_thread(body, thread.toOpaque()) != 0 { thread.release() }
   }
 
   /// Does parts as long as there are some.

@@ -23,32 +23,27 @@ public enum Processors {
 
   /// On how many processors this process may run.
   static let count = Int(cambium_processor_count())
-  /// A wait for work that takes a tenth of it is no longer unless its thread does not run.
-  static let patience = Duration.milliseconds(1)
+  /// A wait of so many nanoseconds for work that takes a tenth of it is no longer unless its thread does
+  /// not run.
+  static let patience: Int64 = 1_000_000
 
-  /// Until when nobody begins another thread, in nanoseconds since ``clockStart``.
+  /// Until when nobody begins another thread, by the system's clock.
   private static let busyEnd = Atomic<Int64>(0)
-  private static let clockStart = ContinuousClock.now
-
-  private static var now: Int64 { nanoseconds(clockStart.duration(to: .now)) }
-
-  private static func nanoseconds(_ duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = duration.components
-    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-  }
 
   /// How often a thread was seen to be without a processor.
   static let starvedCount = Atomic<Int>(0)
 
-  /// Lets nobody begin another thread for a while.
-  static func noteStarved(rest: Duration = .seconds(2)) {
+  /// Lets nobody begin another thread for `rest` nanoseconds.
+  static func noteStarved(rest: Int64 = 2_000_000_000) {
     starvedCount.add(1, ordering: .relaxed)
-    busyEnd.max(now + nanoseconds(rest), ordering: .relaxed)
+    busyEnd.max(MonotonicClock.system.now + rest, ordering: .relaxed)
   }
 
   /// On how many processors a call may count.
   static var usableCount: Int { min(count, limit) }
 
   /// Whether there seems to be one for a second thread.
-  static var areIdle: Bool { usableCount > 1 && now >= busyEnd.load(ordering: .relaxed) }
+  static var areIdle: Bool {
+    usableCount > 1 && MonotonicClock.system.now >= busyEnd.load(ordering: .relaxed)
+  }
 }

@@ -46,6 +46,8 @@ public final class Database: Sendable {
   /// The dropped trees that cannot be read.
   let passedDeadRoots = Mutex<DeadRoots.Passed?>(nil)
   private let latest: LatestSnapshot
+  /// Packs the leaves of large transactions.
+  let packing: BackgroundLane
 
   /// Opens the database in `store`, whose pages go through `codec`.
   ///
@@ -55,13 +57,13 @@ public final class Database: Sendable {
   public convenience init(
     store: any PageStore, codec: (any PageCodec)? = nil, options: DatabaseOptions = .init()
   ) throws(StoreError) {
-    try self.init(store: store, codec: codec, options: options, timer: .shared)
+    try self.init(store: store, codec: codec, options: options, lane: nil)
   }
 
-  /// Opens the database with a timer of the caller's, for tests.
+  /// Opens the database with a lane for all its background work; nil for the process's and one of its own.
   package init(
     store: any PageStore, codec: (any PageCodec)? = nil, options: DatabaseOptions = .init(),
-    timer: IdleTimer
+    lane: BackgroundLane?
   ) throws(StoreError) {
     let identity = store.identity
     let bound = store.boundCodec
@@ -75,7 +77,8 @@ public final class Database: Sendable {
     self.codec = bound ?? codec
     self.options = options
     cache = PageCache(byteCount: options.pageCacheByteCount)
-    latest = LatestSnapshot(timer: timer)
+    latest = LatestSnapshot(lane: lane ?? .shared)
+    packing = lane ?? BackgroundLane()
   }
 
   /// What the store is.

@@ -7,8 +7,8 @@ import Synchronization
 /// database keeps its snapshot, so that the next read begins without a pin. So is a version that this
 /// database publishes, if the one before was read. Nothing is cached for long: a commit of this
 /// database ends it, and a look every quarter of a second when it is not the newest version any more,
-/// because somebody else has committed, or was not asked for since the last look. The timer runs only
-/// while something is cached.
+/// because somebody else has committed, or was not asked for since the last look. Nobody looks while
+/// nothing is cached.
 final class LatestSnapshot: Sendable {
   private struct State {
     /// Not what is cached: an object that was referred to weakly counts its references in a table of
@@ -17,7 +17,7 @@ final class LatestSnapshot: Sendable {
     var cached: Snapshot?
     /// Whether the cached one was asked for since the last look.
     var wasUsed = false
-    /// Whether the timer will have a look.
+    /// Whether there will be a look.
     var isWatched = false
     /// The version that was pinned for a reader last.
     var pinned: Version?
@@ -37,12 +37,12 @@ final class LatestSnapshot: Sendable {
   }
 
   private let state = Mutex(State())
-  private let timer: IdleTimer
+  private let lane: BackgroundLane
   private let forkCount = cambium_fork_count()
   /// How long it takes from one look to the next.
   static let lookNanoseconds: Int64 = 250_000_000
 
-  init(timer: IdleTimer) { self.timer = timer }
+  init(lane: BackgroundLane) { self.lane = lane }
 
   /// Whether this process is the child of the one that made this: the lock may be held for ever, by a
   /// thread that is not there.
@@ -148,7 +148,9 @@ final class LatestSnapshot: Sendable {
   }
 
   private func watch() {
-    let isScheduled = timer.schedule(at: timer.now + Self.lookNanoseconds) { [weak self] now in
+    let isScheduled = BackgroundJob(lane).schedule(
+      at: lane.clock.now + Self.lookNanoseconds
+    ) { [weak self] now in
       self?.look(now: now)
     }
     if isScheduled { return }

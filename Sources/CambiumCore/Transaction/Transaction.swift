@@ -22,7 +22,8 @@ public final class Transaction: WriteTransaction {
     self.database = database
     self.writer = writer
     context = WriteContext(
-      source: source, writer: writer, codec: database.codec, store: database.identity)
+      source: source, writer: writer, codec: database.codec, store: database.identity,
+      lane: database.packing)
     names = KeyTreeEditor(root: writer.base.root, context: context)
   }
 

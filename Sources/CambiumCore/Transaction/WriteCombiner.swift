@@ -6,96 +6,48 @@ import Synchronization
 /// one after the other in one transaction, publishes it, gives the lead to the next one who waits, and
 /// makes the version durable for all of them. The others sleep until their block's fate is known.
 final class WriteCombiner: Sendable {
-  /// A block and the thread that waits for it.
-  final class Job: Sendable {
-    /// What a job is woken for.
-    enum Call: Sendable {
-      /// Its caller is to lead.
-      case lead
-      /// It is done, or has failed.
-      case end((any Error)?)
-    }
+  typealias Body = @Sendable (Transaction) throws -> Void
 
-    let body: @Sendable (Transaction) throws -> Void
-    private let call = Mutex<Call?>(nil)
-    private let signal = CommitSignal()
-
-    init(_ body: @escaping @Sendable (Transaction) throws -> Void) { self.body = body }
-
-    fileprivate func wake(_ call: Call) {
-      self.call.withLock { $0 = call }
-      signal.raise()
-    }
-
-    fileprivate func wait() -> Call {
-      var taken: Call?
-      signal.wait(timeoutNanoseconds: .max) {
-        taken = call.withLock { $0 }
-        return taken != nil
-      }
-      call.withLock { $0 = nil }
-      return taken ?? .lead
-    }
-  }
-
-  private struct State {
-    var isLed = false
-    /// The next leader, if there is one, is not among them.
-    var waiting: [Job] = []
-  }
-
-  private let state = Mutex(State())
+  private let queue = LeaderQueue<Body, any Error>()
   /// No more blocks share a transaction.
   private static let largestCount = 256
 
-  /// Runs `job`, perhaps with others, and returns when it is durable.
-  func run(_ job: Job, in database: Database) throws {
-    let leads = state.withLock { state in
-      if state.isLed {
-        state.waiting.append(job)
-        return false
-      }
-      state.isLed = true
-      return true
-    }
-    if !leads, case .end(let failure) = job.wait() {
+  /// Runs `body`, perhaps with others, and returns when it is durable.
+  func run(_ body: @escaping Body, in database: Database) throws {
+    if let waiter = queue.join(body), case .end(let failure) = waiter.wait() {
       if let failure { throw failure }
       return
     }
-    try lead(job, database)
+    try lead(body, database)
   }
 
   /// How many wait besides who leads.
-  var waitingCount: Int { state.withLock { $0.waiting.count } }
+  var waitingCount: Int { queue.waitingCount }
 
   /// Does the work of all who wait, and the caller's own.
-  private func lead(_ own: Job, _ database: Database) throws {
+  private func lead(_ own: @escaping Body, _ database: Database) throws {
     // Until it is this one's turn others may come.
     let transaction = Result { try database.beginWrite() }
-    let others = state.withLock { state -> [Job] in
-      let others = Array(state.waiting.prefix(Self.largestCount - 1))
-      state.waiting.removeFirst(others.count)
-      return others
-    }
-    let version = (try? transaction.get()).flatMap { publish([own] + others, $0) }
-    endLead()
+    let others = queue.take(limit: Self.largestCount - 1)
+    let version = (try? transaction.get()).flatMap { publish([own] + others.map(\.work), $0) }
+    queue.passLead()
     if let version {
       let failure = failure(toMakeDurable: version, database)
-      for job in others { job.wake(.end(failure)) }
+      for other in others { other.end(failure) }
       if let failure { throw failure }
       return
     }
     // One of them has failed: each on its own, so that it concerns nobody else.
     let failure = alone(own, database)
-    for job in others { job.wake(.end(alone(job, database))) }
+    for other in others { other.end(alone(other.work, database)) }
     if let failure { throw failure }
   }
 
-  /// Publishes what all of `jobs` do; nil when one of them failed, and then none was done.
-  private func publish(_ jobs: [Job], _ transaction: Transaction) -> Version? {
+  /// Publishes what all of `bodies` do; nil when one of them failed, and then none was done.
+  private func publish(_ bodies: [Body], _ transaction: Transaction) -> Version? {
     do {
-      for job in jobs {
-        try job.body(transaction)
+      for body in bodies {
+        try body(transaction)
         try transaction.spillIfNeeded()
       }
       return try transaction.publish(.relaxed, []).head.version
@@ -103,15 +55,6 @@ final class WriteCombiner: Sendable {
       transaction.rollback()
       return nil
     }
-  }
-
-  /// Gives the lead to the next one who waits.
-  private func endLead() {
-    let next = state.withLock { state -> Job? in
-      state.isLed = !state.waiting.isEmpty
-      return state.isLed ? state.waiting.removeFirst() : nil
-    }
-    next?.wake(.lead)
   }
 
   private func failure(toMakeDurable version: Version, _ database: Database) -> (any Error)? {
@@ -124,12 +67,12 @@ final class WriteCombiner: Sendable {
   }
 
   /// Runs a block in a transaction of its own; its error, if there is one.
-  private func alone(_ job: Job, _ database: Database) -> (any Error)? {
+  private func alone(_ body: Body, _ database: Database) -> (any Error)? {
     do {
       let transaction = try database.beginWrite()
       // One that is not committed is rolled back.
       defer { transaction.rollback() }
-      try job.body(transaction)
+      try body(transaction)
       try transaction.commitTogether()
       return nil
     } catch {
@@ -150,6 +93,6 @@ extension Database {
   public func writeTogether(
     _ body: @escaping @Sendable (Transaction) throws -> Void
   ) throws {
-    try combiner.run(WriteCombiner.Job(body), in: self)
+    try combiner.run(body, in: self)
   }
 }

@@ -17,6 +17,8 @@ public final class WriteContext {
   /// The first pages that were written, to be trusted when they are stored: the next transaction
   /// will likely read them.
   @exclusivity(unchecked) private final var written: [PageReference] = []
+  /// Where leaves are packed and written in the background.
+  let lane: BackgroundLane
   /// What writes leaves in the background at the moment.
   var pipeline: LeafPipeline?
   private static let trustedPageLimit = 1 << 16
@@ -27,8 +29,10 @@ public final class WriteContext {
   @exclusivity(unchecked) private(set) final var failure: StoreError?
 
   init(
-    source: PageSource, writer: any PageWriter, codec: (any PageCodec)?, store: StoreIdentity
+    source: PageSource, writer: any PageWriter, codec: (any PageCodec)?, store: StoreIdentity,
+    lane: BackgroundLane = BackgroundLane()
   ) {
+    self.lane = lane
     self.source = source
     self.writer = writer
     self.codec = codec

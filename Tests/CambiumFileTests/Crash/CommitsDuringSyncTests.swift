@@ -29,7 +29,8 @@ struct CommitsDuringSyncTests {
   func `the sync that ends the time of scratch data makes a whole version durable`(
     seed: UInt64
   ) throws {
-    try FileOpening.create(on: device, codec: nil, path: "simulated")
+    var identity = SeededGenerator(seed: seed)
+    try CrashSettings.create(device, using: &identity)
     let store = try open(device)
     for step in 0..<5 + seed % 4 { _ = try Self.commit(store, .none, seed: seed + step) }
     let version = try store.newestHead().version
@@ -61,7 +62,8 @@ struct CommitsDuringSyncTests {
       seed: UInt64
     ) throws
   {
-    try FileOpening.create(on: device, codec: nil, path: "simulated")
+    var identity = SeededGenerator(seed: seed)
+    try CrashSettings.create(device, using: &identity)
     let store = try open(device)
     for step in 0..<5 + seed % 4 { _ = try Self.commit(store, .none, seed: seed + step) }
     device.duringNextSync {
@@ -85,7 +87,8 @@ struct CommitsDuringSyncTests {
   }
 
   @Test func `a sync during which growing the file fails promises nothing`() throws {
-    try FileOpening.create(on: device, codec: nil, path: "simulated")
+    var identity = SeededGenerator(seed: 1)
+    try CrashSettings.create(device, using: &identity)
     let store = try open(device)
     let version = try Self.commit(store, .relaxed, seed: 1)
     let device = device

@@ -6,6 +6,8 @@ import TestSupport
 struct CrashExplorer {
   /// How many different states of the disk were opened.
   private(set) var stateCount = 0
+  /// What was done and found, as a number: the same for the same seed.
+  private(set) var digest: UInt64 = 0
   /// What was wrong, for people.
   private(set) var findings: [String] = []
   private var seen: Set<UInt64> = []
@@ -26,6 +28,7 @@ struct CrashExplorer {
     _ run: CrashRun<Work>, from first: Int, depth: Int
   ) throws {
     findings += run.findings
+    note(run.digest)
     var states = CrashStates(run.device)
     let operationCount = run.device.operationCount
     for count in first...max(first, operationCount) {
@@ -33,7 +36,9 @@ struct CrashExplorer {
       for mood in moods(states) {
         if !findings.isEmpty { return }
         let image = states.image(mood: mood, generator: &generator)
-        if seen.insert(image.withUnsafeBytes { Checksum.hash($0) }).inserted { stateCount += 1 }
+        let hash = image.withUnsafeBytes { Checksum.hash($0) }
+        note(hash)
+        if seen.insert(hash).inserted { stateCount += 1 }
         let (found, isOpened) = run.examine(image, after: count)
         findings += found
         if !found.isEmpty { Soak.report(run.story(before: count)) }
@@ -54,6 +59,10 @@ struct CrashExplorer {
       try next.run()
       try explore(next, from: count, depth: depth - 1)
     }
+  }
+
+  private mutating func note(_ number: UInt64) {
+    digest = withUnsafeBytes(of: (digest, number)) { Checksum.hash($0) }
   }
 
   private mutating func moods(_ states: CrashStates) -> [Double] {

@@ -69,7 +69,7 @@ final class CrashRun<Work: CrashWork> {
   private var begun: [(operationCount: Int, point: Point)] = []
   private var published: [(operationCount: Int, point: Point)] = []
   private let memory: SharedMemory
-  private let timer = IdleTimer { 0 }
+  private let background: SimulatedBackground
   private var pins: [Pin] = []
   /// Whether there were others beside the process that was killed, so that nothing is recovered.
   private var joins = false
@@ -86,6 +86,7 @@ final class CrashRun<Work: CrashWork> {
     device = SimulatedDevice(image, sectorByteCount: settings.sectorByteCount)
     self.settings = settings
     generator = SeededGenerator(seed: seed)
+    background = SimulatedBackground(seed: generator.next())
     if let first {
       contents = first.attempts(until: count).mapValues { attempts in
         attempts.suffix(1).map { Attempt(operationCount: 0, content: $0.content) }
@@ -108,6 +109,7 @@ final class CrashRun<Work: CrashWork> {
       commitCount: 3, durabilities: first.settings.durabilities,
       sectorByteCount: first.settings.sectorByteCount)
     generator = SeededGenerator(seed: seed)
+    background = SimulatedBackground(seed: generator.next())
     contents = first.attempts(until: count)
     let moment = isEarly ? count - 1 : count
     // What was not said of in the shared memory was seen by nobody.
@@ -126,7 +128,7 @@ final class CrashRun<Work: CrashWork> {
   }
 
   private func watch() {
-    // Nothing but the work of this thread calls the device.
+    // Nothing but this thread calls the device: the background is part of the work.
     let note = Unchecked { [unowned self] in noteMemory() }
     device.watch { note.body() }
   }
@@ -146,7 +148,10 @@ final class CrashRun<Work: CrashWork> {
 
   /// Works until all is done, or the data is lost as it was promised that it may be.
   func run() throws {
-    try Self.create(device)
+    // Creation is atomic by other means: the work begins with a file that is safely there.
+    if device.operationCount == 0, device.initial.isEmpty {
+      try CrashSettings.create(device, using: &generator)
+    }
     var left = settings.commitCount
     while left > 0 {
       guard let (store, work) = try open() else { break }
@@ -159,7 +164,7 @@ final class CrashRun<Work: CrashWork> {
         }
         pins = []
         if left == 0, !settings.closes {
-          // Otherwise it is closed by the thread that lets go of it last, which may be the store's.
+          // It would be closed at another moment by whoever lets go of it last.
           try? store.close()
           break
         }
@@ -177,18 +182,9 @@ final class CrashRun<Work: CrashWork> {
     _ = device.endFault()
   }
 
-  /// Creation is atomic by other means: the work begins with a file that is safely there.
-  private static func create(_ device: SimulatedDevice) throws {
-    if device.operationCount == 0, device.initial.isEmpty {
-      try FileOpening.create(on: device, codec: CrashSettings.codec, path: "simulated")
-    }
-  }
-
   private func open() throws -> (FileStore, Work)? {
     var options = CrashSettings.options(device)
-    // Whenever it is asked, the last commit was long ago.
-    options.timer = timer
-    options.settleDelayNanoseconds = 0
+    options.lane = background.lane
     options.memory = memory
     options.joins = joins
     joins = false
@@ -265,7 +261,7 @@ final class CrashRun<Work: CrashWork> {
       device.fail(index, SimulatedDevice.Fault.allCases.randomElement(using: &generator) ?? .full)
     }
     switch Int.random(in: 0..<24, using: &generator) {
-    case 0...5: timer.fire()
+    case 0...5: background.pass()
     case 6: pins.append(try store.pin())
     case 7, 8:
       if !pins.isEmpty { pins.remove(at: Int.random(in: pins.indices, using: &generator)) }
@@ -280,7 +276,7 @@ final class CrashRun<Work: CrashWork> {
       let point = try commit(
         work, settings.durabilities.randomElement(using: &generator) ?? .full)
     else { return }
-    if point.durability == .relaxed, Int.random(in: 0..<3, using: &generator) == 0 {
+    if point.durability == .relaxed, Bool.random(using: &generator) {
       try makeDurable(point.point, store, work)
     }
   }
@@ -343,7 +339,7 @@ final class CrashRun<Work: CrashWork> {
     defer { device.duringNextSync(nil) }
     try store.makeDurable(point.version)
     promise(point)
-    if let last = others.last, Bool.random(using: &generator) {
+    if let last = others.last, Int.random(in: 0..<4, using: &generator) > 0 {
       try store.makeDurable(last.version)
       promise(last)
       if others.count > 1 { sharedSyncCount += 1 }

@@ -1,4 +1,5 @@
 import CambiumCore
+import TestSupport
 
 @testable import CambiumFile
 
@@ -25,9 +26,16 @@ struct CrashSettings {
     options.growthByteCount = 16 << 10
     options.largestSlackByteCount = 8 << 10
     options.leastVacatedByteCount = 16 << 10
-    // No sync by the clock; one that much unsynced data causes still comes from a thread of the store.
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
-    options.timer = IdleTimer { 0 }
+    options.relaxedByteCount = 64 << 10
+    // Nothing happens by itself, and no time passes.
+    options.lane = BackgroundLane(byHand: MonotonicClock { 0 })
     return options
+  }
+
+  /// Makes a file on `device` whose identity is drawn from `generator`.
+  static func create(
+    _ device: SimulatedDevice, using generator: inout SeededGenerator
+  ) throws(StoreError) {
+    try FileOpening.create(on: device, codec: codec, path: "simulated", using: &generator)
   }
 }

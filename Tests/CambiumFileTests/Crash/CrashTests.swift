@@ -39,7 +39,7 @@ import Testing
 
   private static let pageSeeds = 0..<20 as Range<UInt64>
   private static let pageCommitCount = 7
-  private static let databaseSeeds = 0..<12 as Range<UInt64>
+  private static let databaseSeeds = 8..<20 as Range<UInt64>
   private static let databaseCommitCount = 5
   /// Those of runs that begin with a file that is to become shorter.
   private static let emptiedSeeds = 1..<4 as Range<UInt64>
@@ -65,6 +65,32 @@ import Testing
     try explore(
       seed, DatabaseWork.self, commitCount: Self.emptiedCommitCount,
       image: DatabaseWork.emptiedFile(), branching: 40, depth: 1)
+  }
+
+  /// What becomes of a seed: of work on pages with much that crashes leave of it, and of other work.
+  private static func digests(_ seed: UInt64) throws -> [UInt64] {
+    let pages = CrashRun<PageWork>([], settings(seed, commitCount: 8), seed: seed)
+    try pages.run()
+    var explorer = CrashExplorer(seed: seed, statesPerOperation: 1, branching: 20)
+    try explorer.explore(pages, from: pages.device.operationCount / 2, depth: 1)
+    let databases = try [[], DatabaseWork.emptiedFile()].map { image in
+      let run = CrashRun<DatabaseWork>(image, settings(seed, commitCount: 8), seed: seed)
+      try run.run()
+      return run.digest
+    }
+    return [explorer.digest] + databases
+  }
+
+  @Test(arguments: 0..<4 as Range<UInt64>)
+  func `a seed is a history, in this process and in another one`(seed: UInt64) async throws {
+    let first = try Self.digests(seed)
+    let again = try Self.digests(seed)
+    #expect(again == first)
+    await #expect(processExitsWith: .success) {
+      [seed = seed as UInt64, first = first as [UInt64]] in
+      let again = try Self.digests(seed)
+      #expect(again == first)
+    }
   }
 
   @Test func `who comes after a kill behind a failed sync goes on alone`() throws {

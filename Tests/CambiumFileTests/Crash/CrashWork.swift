@@ -98,14 +98,16 @@ final class DatabaseWork: CrashWork {
     options.transactionBudgetByteCount = 12_000
     options.deadPagesPerCommit = 3
     options.movedByteCountPerCommit = 8 << 10
-    database = try Database(store: store, options: options)
+    database = try Database(store: store, options: options, lane: store.options.lane)
   }
 
   /// A file that was closed when most of what it held had been deleted.
   static func emptiedFile() throws(StoreError) -> [UInt8] {
     let device = SimulatedDevice()
+    var identity = SeededGenerator(seed: 1)
+    try CrashSettings.create(device, using: &identity)
     let store = try FileStore(path: "simulated", options: CrashSettings.options(device))
-    let database = try Database(store: store)
+    let database = try Database(store: store, lane: store.options.lane)
     var content = DatabaseContent()
     for isFull in [true, false] {
       let transaction = try database.beginWrite()

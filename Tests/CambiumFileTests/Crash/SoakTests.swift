@@ -36,12 +36,13 @@ enum Soak {
     for _ in 0..<threadCount {
       Thread {
         while let seed = progress.withLock({ Self.nextSeed(&$0) }) {
-          let (stateCount, findings) = Self.explore(seed)
+          let (stateCount, digest, findings) = Self.explore(seed)
           progress.withLock { progress in
             progress.stateCount += stateCount
             progress.findings += findings.map { "seed \(seed): \($0)" }
             Soak.report(
-              "seed \(seed): \(stateCount) states, \(progress.stateCount) in all"
+              "seed \(seed): \(stateCount) states, digest \(String(digest, radix: 16)), "
+                + "\(progress.stateCount) in all"
                 + (findings.isEmpty ? "" : ", \(findings)"))
           }
         }
@@ -63,19 +64,19 @@ enum Soak {
   }
 
   /// Every fourth seed works on a whole database, and half of these move its pages at once.
-  private static func explore(_ seed: UInt64) -> (Int, [String]) {
+  private static func explore(_ seed: UInt64) -> (Int, UInt64, [String]) {
     guard seed % 4 == 3 else { return explore(seed, PageWork.self, commitCount: 20...120) }
     do {
       let image = seed % 8 == 7 ? try DatabaseWork.emptiedFile() : []
       return explore(seed, DatabaseWork.self, commitCount: 10...40, image: image)
     } catch {
-      return (0, ["\(error)"])
+      return (0, 0, ["\(error)"])
     }
   }
 
   private static func explore<Work: CrashWork>(
     _ seed: UInt64, _ work: Work.Type, commitCount: ClosedRange<Int>, image: [UInt8] = []
-  ) -> (Int, [String]) {
+  ) -> (Int, UInt64, [String]) {
     var generator = SeededGenerator(seed: seed)
     let commitCount = Int.random(in: commitCount, using: &generator)
     let run = CrashRun<Work>(
@@ -84,9 +85,9 @@ enum Soak {
     do {
       try run.run()
       try explorer.explore(run, from: image.isEmpty ? 2 : 0, depth: 2)
-      return (explorer.stateCount, explorer.findings)
+      return (explorer.stateCount, explorer.digest, explorer.findings)
     } catch {
-      return (explorer.stateCount, explorer.findings + ["\(error)"])
+      return (explorer.stateCount, explorer.digest, explorer.findings + ["\(error)"])
     }
   }
 }

@@ -24,7 +24,7 @@ struct ForeignHeadTests {
     var options = FileStoreOptions()
     // Nothing happens in the background.
     options.relaxedDelayNanoseconds = 3_600_000_000_000
-    options.timer = IdleTimer { 0 }
+    options.lane = BackgroundLane(byHand: MonotonicClock { 0 })
     return try FileStore(path: path, options: options)
   }
 

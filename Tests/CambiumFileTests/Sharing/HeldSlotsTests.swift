@@ -23,15 +23,15 @@ struct HeldSlotsTests {
 
   @Test func `no timer waits for who is at the slots`() throws {
     let time = Mutex<Int64>(0)
-    let timer = IdleTimer { time.withLock { $0 } }
-    let first = try open { $0.timer = timer }
+    let lane = BackgroundLane(byHand: MonotonicClock { time.withLock { $0 } })
+    let first = try open { $0.lane = lane }
     let second = try open()
     _ = try first.commitChanges(40, seed: 1, .full)
     time.withLock { $0 = 10_000_000_000 }
     let fired = DispatchSemaphore(value: 0)
     try second.withSlots { () throws(StoreError) in
       Thread {
-        timer.fire()
+        lane.runDue()
         fired.signal()
       }.start()
       #expect(fired.wait(timeout: .now() + .seconds(60)) == .success)
@@ -44,7 +44,7 @@ struct HeldSlotsTests {
     #expect(try !isSettled(path))
     // It comes back to it.
     time.withLock { $0 = 20_000_000_000 }
-    timer.fire()
+    lane.runDue()
     #expect(try isSettled(path))
   }
 

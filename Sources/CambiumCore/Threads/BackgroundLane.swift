@@ -1,0 +1,180 @@
+import CPlatform
+import Synchronization
+
+/// Runs jobs in the background, one after the other, each when its time has come.
+///
+/// A thread is there while a job waits, and for a second after that. A job that hangs, for example in a
+/// sync, holds up the jobs of its own lane and no others, so that stores have lanes of their own.
+///
+/// A lane *by hand* has no thread and a clock of the caller's: due jobs run in ``runDue()``, on the
+/// caller's thread. A simulation decides with it what happens when, and can do the same again.
+///
+/// Thread-safe.
+package final class BackgroundLane: Sendable {
+  /// For jobs that never wait for a medium, of all databases of the process.
+  package static let shared = BackgroundLane()
+
+  fileprivate typealias Body = @Sendable (_ now: Int64) -> Int64?
+
+  private struct Entry {
+    var job: BackgroundJob
+    var due: Int64
+    var body: Body
+  }
+
+  private struct State {
+    /// In the order in which they came; each job once.
+    var entries: [Entry] = []
+    var hasThread = false
+    /// Whether ``BackgroundLane/runDue()`` is at work.
+    var isRunning = false
+
+    var nextDue: Int64? { entries.map(\.due).min() }
+
+    /// Adds a job, or lets one that waits already run at the earlier time.
+    mutating func add(_ entry: Entry) {
+      if let place = entries.firstIndex(where: { $0.job === entry.job }) {
+        entries[place].due = min(entries[place].due, entry.due)
+      } else {
+        entries.append(entry)
+      }
+    }
+
+    /// Takes out the jobs that are due, in the order of their times.
+    mutating func takeDue(_ now: Int64) -> [Entry] {
+      let due = entries.filter { $0.due <= now }
+      entries.removeAll { $0.due <= now }
+      return due.sorted { $0.due < $1.due }
+    }
+  }
+
+  /// Tells when jobs are due.
+  package let clock: MonotonicClock
+  /// Asked, in a lane by hand, whether a job that has just been scheduled and is due runs at once.
+  private let runsAtOnce: (@Sendable () -> Bool)?
+  private let state = Mutex(State())
+  private let wake = CommitSignal()
+  private let forkCount = cambium_fork_count()
+  /// How long the thread stays when there is nothing to do.
+  private static let lingerNanoseconds: Int64 = 1_000_000_000
+
+  /// A lane with a thread, and the system's clock.
+  package init() {
+    clock = .system
+    runsAtOnce = nil
+  }
+
+  /// A lane by hand.
+  ///
+  /// `runsAtOnce` tells of each job that is due when it is scheduled whether it runs there
+  /// and then, as if another thread had been quick; other jobs wait for ``runDue()``.
+  package init(
+    byHand clock: MonotonicClock, runsAtOnce: @escaping @Sendable () -> Bool = { false }
+  ) {
+    self.clock = clock
+    self.runsAtOnce = runsAtOnce
+  }
+
+  /// Whether there seems to be a processor for what the lane does.
+  package var isIdle: Bool { runsAtOnce.map { $0() } ?? Processors.areIdle }
+
+  fileprivate func schedule(
+    _ job: BackgroundJob, at due: Int64, _ body: @escaping Body
+  ) -> Bool {
+    // The lock may be held for ever, by a thread that is not there.
+    if forkCount != cambium_fork_count() { return false }
+    let (isScheduled, isEarliest) = state.withLock { state -> (Bool, Bool) in
+      if runsAtOnce == nil, !state.hasThread {
+        // It waits for the lock. Nobody else may count on it before it is there.
+        state.hasThread = DetachedThread.start { [self] in run() }
+        if !state.hasThread { return (false, false) }
+      }
+      let next = state.nextDue ?? .max
+      state.add(Entry(job: job, due: due, body: body))
+      return (true, due < next)
+    }
+    if let runsAtOnce {
+      if due <= clock.now, runsAtOnce() { runDue() }
+    } else if isScheduled, isEarliest {
+      wake.raise()
+    }
+    return isScheduled
+  }
+
+  fileprivate func cancel(_ job: BackgroundJob) {
+    if forkCount != cambium_fork_count() { return }
+    // What its body holds is let go without the lock.
+    let entries = state.withLock { state in
+      let entries = state.entries.filter { $0.job === job }
+      state.entries.removeAll { $0.job === job }
+      return entries
+    }
+    if !entries.isEmpty { wake.raise() }
+  }
+
+  /// Runs the jobs that are due now, each once.
+  ///
+  /// Called by a job it does nothing.
+  package func runDue() {
+    let now = clock.now
+    let due = state.withLock { state -> [Entry] in
+      if state.isRunning { return [] }
+      let due = state.takeDue(now)
+      state.isRunning = !due.isEmpty
+      return due
+    }
+    if due.isEmpty { return }
+    for var entry in due {
+      guard let next = entry.body(now) else { continue }
+      entry.due = next
+      state.withLock { $0.add(entry) }
+    }
+    state.withLock { $0.isRunning = false }
+  }
+
+  private func run() {
+    while waitForWork() { runDue() }
+  }
+
+  /// Waits until a job is due; false when none has come for a while, and then the thread has to end.
+  private func waitForWork() -> Bool {
+    let next = state.withLock { $0.nextDue }
+    let now = clock.now
+    if let next, next <= now { return true }
+    let delay = next.map { $0 &- now } ?? Self.lingerNanoseconds
+    wake.wait(timeoutNanoseconds: delay) { state.withLock { $0.nextDue } != next }
+    return state.withLock { state in
+      state.hasThread = !state.entries.isEmpty
+      return state.hasThread
+    }
+  }
+}
+
+/// Work that waits for one time at most, however often it is asked for.
+///
+/// Thread-safe.
+package final class BackgroundJob: Sendable {
+  private let lane: BackgroundLane
+
+  /// A job of `lane`.
+  package init(_ lane: BackgroundLane) { self.lane = lane }
+
+  /// The time by the lane's clock.
+  package var now: Int64 { lane.clock.now }
+
+  /// Calls `body` once it is `due`, at once unless given, and again while it returns a new time.
+  ///
+  /// A job that waits already keeps its body and the earlier of both times; one that is running runs
+  /// again. The lane keeps what `body` holds until then.
+  /// False when the system has no thread for that, or the process was forked from the one that has it,
+  /// and then nothing is called.
+  @discardableResult
+  package func schedule(
+    at due: Int64 = .min, _ body: @escaping @Sendable (_ now: Int64) -> Int64?
+  ) -> Bool {
+    lane.schedule(self, at: due, body)
+  }
+
+  /// Forgets what waits; a call that is under way goes on.
+  package func cancel() { lane.cancel(self) }
+}

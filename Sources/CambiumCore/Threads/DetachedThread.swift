@@ -1,0 +1,21 @@
+import CPlatform
+
+/// The one way in which the engine starts threads.
+package enum DetachedThread {
+  /// Runs `body` on a new thread that nobody waits for; false when the system has no more threads, and
+  /// then nothing is run.
+  package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    final class Box {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    let context = Unmanaged.passRetained(Box(body))
+    let code = cambium_start_thread(
+      { raw in
+        guard let raw else { return }
+        Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
+      }, context.toOpaque())
+    if code != 0 { context.release() }
+    return code == 0
+  }
+}

@@ -1,0 +1,206 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CambiumCore
+
+/// Jobs that run in the background, by the lane's thread and by hand.
+struct BackgroundLaneTests {
+  /// A lane by hand, the time that it believes in, and what its jobs have noted.
+  private final class Bench: Sendable {
+    private final class Source: Sendable { let time = Atomic<Int64>(0) }
+
+    private let source = Source()
+    private let notes = Mutex<[String]>([])
+    let lane: BackgroundLane
+
+    init(runsAtOnce: @escaping @Sendable () -> Bool = { false }) {
+      let source = source
+      lane = BackgroundLane(
+        byHand: MonotonicClock { source.time.load(ordering: .relaxed) }, runsAtOnce: runsAtOnce)
+    }
+
+    func pass(to time: Int64) {
+      source.time.store(time, ordering: .relaxed)
+      lane.runDue()
+    }
+
+    func note(_ text: String) { notes.withLock { $0.append(text) } }
+    var noted: [String] { notes.withLock { $0 } }
+  }
+
+  @Test func `jobs run when they are due, in the order of their times and of coming`() {
+    let bench = Bench()
+    for (name, due) in [("c", 20), ("a", 10), ("b", 10), ("now", .min)] as [(String, Int64)] {
+      BackgroundJob(bench.lane).schedule(at: due) { _ in
+        bench.note(name)
+        return nil
+      }
+    }
+    #expect(bench.noted == [])
+    bench.pass(to: 9)
+    #expect(bench.noted == ["now"])
+    bench.pass(to: 20)
+    #expect(bench.noted == ["now", "a", "b", "c"])
+    bench.pass(to: 1_000)
+    #expect(bench.noted.count == 4)
+  }
+
+  @Test func `a job waits once, for the earlier time`() {
+    let bench = Bench()
+    let job = BackgroundJob(bench.lane)
+    for (name, due) in [("first", 30), ("second", 10), ("third", 20)] as [(String, Int64)] {
+      job.schedule(at: due) { _ in
+        bench.note(name)
+        return nil
+      }
+    }
+    bench.pass(to: 9)
+    #expect(bench.noted == [])
+    bench.pass(to: 100)
+    #expect(bench.noted == ["first"])
+  }
+
+  @Test func `a job comes back at the time that it names, and again when it is asked meanwhile`() {
+    let bench = Bench()
+    let job = BackgroundJob(bench.lane)
+    job.schedule { now in
+      bench.note("at \(now)")
+      if now == 5 {
+        job.schedule(at: 7) { _ in
+          bench.note("another")
+          return nil
+        }
+      }
+      return now < 20 ? now + 10 : nil
+    }
+    bench.pass(to: 5)
+    bench.pass(to: 6)
+    #expect(bench.noted == ["at 5"])
+    bench.pass(to: 7)
+    #expect(bench.noted == ["at 5", "another"])
+    bench.pass(to: 100)
+    #expect(bench.noted.count == 2)
+  }
+
+  @Test func `what was cancelled is not called, and lets go of what it holds`() {
+    let bench = Bench()
+    let job = BackgroundJob(bench.lane)
+    weak var kept: Bench?
+    do {
+      let other = Bench()
+      kept = other
+      job.schedule(at: 5) { _ in
+        other.note("called")
+        return nil
+      }
+    }
+    #expect(kept != nil)
+    job.cancel()
+    #expect(kept == nil)
+    bench.pass(to: 10)
+    #expect(bench.noted == [])
+  }
+
+  @Test func `who drives a lane by hand says which due job runs at once`() {
+    let answers = Mutex([true, false])
+    let bench = Bench { answers.withLock { $0.removeFirst() } }
+    for name in ["quick", "late"] {
+      BackgroundJob(bench.lane).schedule { _ in
+        bench.note(name)
+        return nil
+      }
+    }
+    #expect(bench.noted == ["quick"])
+    // Nobody is asked of what is not due.
+    BackgroundJob(bench.lane).schedule(at: 1) { _ in nil }
+    bench.lane.runDue()
+    #expect(bench.noted == ["quick", "late"])
+  }
+
+  @Test func `a lane's thread calls when the time has come, again and again, and comes back`() {
+    let lane = BackgroundLane()
+    let job = BackgroundJob(lane)
+    for _ in 0..<2 {
+      let calls = Mutex(0)
+      let isDone = DispatchSemaphore(value: 0)
+      let begun = job.now
+      #expect(
+        job.schedule(at: begun + 3_000_000) { now in
+          let count = calls.withLock { calls in
+            calls += 1
+            return calls
+          }
+          if count < 3 { return now + 1_000_000 }
+          isDone.signal()
+          return nil
+        })
+      isDone.wait()
+      #expect(calls.withLock { $0 } == 3)
+      #expect(job.now - begun >= 5_000_000)
+    }
+  }
+
+  @Test func `an earlier job wakes the thread that waits for a later one`() {
+    let lane = BackgroundLane()
+    let (far, near) = (BackgroundJob(lane), BackgroundJob(lane))
+    far.schedule(at: far.now + 3_600_000_000_000) { _ in nil }
+    let isDone = DispatchSemaphore(value: 0)
+    near.schedule { _ in
+      isDone.signal()
+      return nil
+    }
+    #expect(isDone.wait(timeout: .now() + .seconds(60)) == .success)
+    far.cancel()
+  }
+
+  @Test func `a job that hangs holds up its own lane alone`() {
+    let (gate, hangs, isDone) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let (first, second) = (BackgroundLane(), BackgroundLane())
+    BackgroundJob(first).schedule { _ in
+      hangs.signal()
+      gate.wait()
+      return nil
+    }
+    hangs.wait()
+    BackgroundJob(second).schedule { _ in
+      isDone.signal()
+      return nil
+    }
+    #expect(isDone.wait(timeout: .now() + .seconds(60)) == .success)
+    gate.signal()
+  }
+
+  @Test func `of many threads that ask for one job none is forgotten`() {
+    let lane = BackgroundLane()
+    let job = BackgroundJob(lane)
+    let asked = Atomic(0)
+    let seen = Atomic(0)
+    let ended = DispatchSemaphore(value: 0)
+    for _ in 0..<4 {
+      Thread {
+        for _ in 0..<5_000 {
+          asked.add(1, ordering: .sequentiallyConsistent)
+          job.schedule { _ in
+            seen.store(
+              asked.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
+            return nil
+          }
+        }
+        ended.signal()
+      }.start()
+    }
+    for _ in 0..<4 { ended.wait() }
+    // Behind the last one in the lane.
+    let isDone = DispatchSemaphore(value: 0)
+    BackgroundJob(lane).schedule { _ in
+      isDone.signal()
+      return nil
+    }
+    isDone.wait()
+    #expect(seen.load(ordering: .sequentiallyConsistent) == 20_000)
+  }
+}
