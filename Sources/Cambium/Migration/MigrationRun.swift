@@ -78,8 +78,8 @@ struct MigrationRun {
     let set = ClassSet(dynamic: descriptions)
     coordinator.retain()
     return RealmInstance(
-      coordinator: coordinator, configuration: configuration, context: nil, classSet: set,
-      stored: try SchemaApplication.storedSchema(set, snapshot), snapshot: snapshot)
+      coordinator: coordinator, configuration: configuration, context: nil,
+      layout: try layout(of: set, in: snapshot), snapshot: snapshot)
   }
 
   private func newRealm(_ snapshot: Snapshot) throws(StoreError) -> RealmInstance {
@@ -96,7 +96,12 @@ struct MigrationRun {
     coordinator.retain()
     return RealmInstance(
       coordinator: coordinator, configuration: configuration, context: context,
-      classSet: set, stored: try SchemaApplication.storedSchema(set, transaction),
-      snapshot: snapshot, transaction: transaction)
+      layout: try layout(of: set, in: transaction), snapshot: snapshot, transaction: transaction)
+  }
+
+  private func layout(
+    of classes: ClassSet, in view: some ReadTransaction
+  ) throws(StoreError) -> SchemaLayout {
+    try SchemaLayout(classes, SchemaApplication.storedSchema(classes, view), in: view)
   }
 }

@@ -109,7 +109,7 @@ extension ObjectBase {
     let description = classDescription
     let property = description.properties[index]
     if description.isDynamic {
-      return property.wrapper.dynamicValue(classAccess.head(index), of: self)
+      return property.wrapper.dynamicValue(classAccess.layout.head(index), of: self)
     }
     return property.dynamicValue(of: self)
   }
@@ -141,7 +141,7 @@ extension ObjectBase {
         value = substitute(value, classAccess, index)
       }
       isAssigned = property.wrapper.setDynamicValue(
-        value, classAccess.head(index), of: self, conversion)
+        value, classAccess.layout.head(index), of: self, conversion)
     } else {
       isAssigned = property.setDynamicValue(value, of: self, conversion)
     }

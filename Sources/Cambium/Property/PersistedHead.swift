@@ -5,8 +5,8 @@
 ///
 /// `place` is where a leaf's directory has the column, unless it leaves earlier ones out.
 ///
-/// A managed object's heads are written when the accessor is made, from a table that its class keeps
-/// for each Realm: reading a property then needs no search for its column.
+/// A managed object's heads are written when the accessor is made, from its ``ClassLayout``: reading a
+/// property then needs no search for its column.
 @frozen public struct _PersistedHead: BitwiseCopyable, Sendable {
   @usableFromInline var column: UInt16
   @usableFromInline var index: UInt16

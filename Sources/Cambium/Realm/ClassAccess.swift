@@ -1,103 +1,48 @@
-import CPlatform
 import CambiumCore
 
-/// A class in one Realm instance: where its rows are now, and how accessors of it are made.
+/// A class in one Realm instance: where its rows are now, and accessors of them.
 ///
 /// Belongs to its Realm's context, except in a frozen Realm, where nothing here changes after the
-/// Realm was made.
+/// Realm was made. What is the same in all Realms is the class's ``ClassLayout``.
 final class ClassAccess {
   // Exclusivity is not checked, as in the Realm's instance.
   // The Realm owns its classes, and every accessor that leads here keeps the Realm.
   unowned(unsafe) let realm: RealmInstance
+  /// What the class is.
+  let layout: ClassLayout
   /// The class's place among the Realm's classes.
   let index: Int
-  /// The class as the program declares it.
-  let description: ClassDescription
-  /// How it is stored.
-  let stored: StoredClass
   /// What all accessors look at before they trust the row they remember.
   let header: UnsafeMutablePointer<AccessHeader>
-  /// The class that each property links to, if it does.
-  @exclusivity(unchecked) private(set) var targets: [Int?] = []
-  /// The list properties.
-  let collections: [Int]
-  private let slots: UnsafeMutableBufferPointer<Slot>
-  private let type: ObjectBase.Type
-  private let createdHead: _PersistedHead
-  /// What accessors are copied from; nil when their initialiser has to run.
-  private let image: UnsafeMutableRawBufferPointer?
   /// Nil in frozen Realms, whose classes do not change.
   private let lastLeaf: RememberedLeaf?
   @exclusivity(unchecked) private var table: Table?
   @exclusivity(unchecked) private var tableGeneration: UInt64 = 0
 
-  /// What is written into an accessor for one property.
-  private struct Slot {
-    var offset: Int
-    var head: _PersistedHead
-  }
-
-  init(
-    realm: RealmInstance, index: Int, description: ClassDescription, stored: StoredClass,
-    record: TableRecord?
-  ) {
+  init(realm: RealmInstance, layout: ClassLayout) {
     self.realm = realm
-    self.index = index
-    self.description = description
-    self.stored = stored
-    type = description.type
+    self.layout = layout
+    index = layout.index
     lastLeaf = realm.isFrozen ? nil : RememberedLeaf()
-    collections = description.properties.indices.filter {
-      description.properties[$0].property.isCollection
-    }
     header = .allocate(capacity: 1)
     header.initialize(to: AccessHeader(thread: AccessHeader.noThread, generation: 1))
-    slots = .allocate(capacity: description.properties.count)
-    for (index, property) in description.properties.enumerated() {
-      let column = stored.columns[index]
-      slots.initializeElement(
-        at: index,
-        to: Slot(offset: property.offset, head: Self.head(column, UInt16(index), record)))
-    }
-    createdHead = Self.head(stored.createdColumn, 0, record)
-    image = description.blank.map { blank in
-      let image = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: blank.bytes.count, alignment: 16)
-      image.copyMemory(from: blank.bytes)
-      return image
-    }
-    if let start = image?.baseAddress { writeHeads(start) }
   }
 
-  private static func head(
-    _ column: UInt16, _ index: UInt16, _ record: TableRecord?
-  ) -> _PersistedHead {
-    var head = _PersistedHead(column: column, index: index, state: _PersistedHead.managed)
-    guard let record, column != StoredClass.noColumn else { return head }
-    if record.group(of: column) ?? 0 > 0 { head.flags = _PersistedHead.laterGroup }
-    let before = record.groups.first?.prefix { $0.id < column }.count ?? 0
-    head.place = UInt16(clamping: before)
-    return head
-  }
+  deinit { header.deallocate() }
 
-  deinit {
-    header.deallocate()
-    slots.deallocate()
-    image?.deallocate()
-  }
+  /// The class as the program declares it.
+  var description: ClassDescription { layout.description }
 
-  /// Says to which classes the properties link, once all classes are there.
-  func resolveTargets(_ find: (String) -> Int?) {
-    targets = description.properties.map { $0.property.objectClassName.flatMap(find) }
-  }
+  /// How it is stored.
+  var stored: StoredClass { layout.stored }
+
+  /// The class that each property links to, if it does.
+  var targets: [Int?] { layout.targets }
 
   /// The class that a property links to; nil when it is no link.
   func target(_ propertyIndex: Int) -> ClassAccess? {
-    targets[propertyIndex].map { realm.classes[$0] }
+    layout.targets[propertyIndex].map { realm.classes[$0] }
   }
-
-  /// The head that accessors hold for a property.
-  func head(_ propertyIndex: Int) -> _PersistedHead { slots[propertyIndex].head }
 
   // MARK: Rows
 
@@ -159,7 +104,7 @@ final class ClassAccess {
   }
 
   private func creation(_ row: LeafRow) -> Int64 {
-    row.cell(createdHead.column, hint: createdHead.place)?.int ?? 0
+    row.cell(layout.createdHead.column, hint: layout.createdHead.place)?.int ?? 0
   }
 
   /// When the object with that key was created; nil when there is none.
@@ -192,37 +137,12 @@ final class ClassAccess {
 
   /// A new accessor of a row whose bytes `owner`, or else the snapshot, keeps alive.
   @inline(__always) func object(at row: LeafRow, key: Int64, owner: AnyObject?) -> ObjectBase {
-    let object = newAccessor()
+    let object = layout.newAccessor()
     complete(object, key: key, created: creation(row))
     object.row = row
     if let owner { object.rowOwner = owner }
     object.generation = header.pointee.generation
     return object
-  }
-
-  /// A new instance with the heads of this class.
-  @inline(__always) private func newAccessor() -> ObjectBase {
-    guard let image, let start = image.baseAddress else {
-      let object = type.init()
-      writeHeads(object.storage)
-      return object
-    }
-    // All of the object's memory but the runtime's part is initialised by the copy: no value in the
-    // image has a reference count.
-    guard
-      let memory = cambium_allocate_object(
-        unsafeBitCast(type, to: UnsafeRawPointer.self), image.count)
-    else { preconditionFailure("The runtime gave no memory for an object.") }
-    let own = BlankInstance.headerByteCount
-    memcpy(memory + own, start + own, image.count &- own)
-    return Unmanaged<ObjectBase>.fromOpaque(memory).takeRetainedValue()
-  }
-
-  private func writeHeads(_ storage: UnsafeMutableRawPointer) {
-    if description.isDynamic { return }
-    for slot in slots {
-      storage.storeBytes(of: slot.head, toByteOffset: slot.offset, as: _PersistedHead.self)
-    }
   }
 
   /// Lets an accessor remember where its row is.
@@ -236,7 +156,7 @@ final class ClassAccess {
   func object(forKey key: Int64) -> ObjectBase? {
     if isTouched {
       guard let created = creation(of: key) else { return nil }
-      let object = type.init()
+      let object = layout.type.init()
       bind(object, key: key, created: created)
       return object
     }
@@ -249,7 +169,7 @@ final class ClassAccess {
   /// Turns `object` into an accessor.
   func bind(_ object: ObjectBase, key: Int64, created: Int64) {
     complete(object, key: key, created: created)
-    writeHeads(object.storage)
+    layout.writeHeads(object.storage)
     if let session = realm.session, Incarnation.isOf(session.transaction.version, created) {
       session.markAsNew(object)
     }

@@ -18,7 +18,7 @@ final class Coordinator: Sendable {
     /// The context of the instance that is in a write transaction.
     var writer: (any RealmContext)?
     var instances: [InstanceKey: InstanceTable.Entry] = [:]
-    var schemas: [ObjectIdentifier: (classes: ClassSet, stored: StoredSchema)] = [:]
+    var layouts: [ObjectIdentifier: SchemaLayout] = [:]
   }
 
   private struct InstanceKey: Hashable {
@@ -155,27 +155,39 @@ final class Coordinator: Sendable {
 
   // MARK: Schemas
 
-  /// How a set of classes is stored, if an instance opened it before.
-  func storedSchema(_ classes: ClassSet) -> StoredSchema? {
-    state.withLock { $0.schemas[ObjectIdentifier(classes)]?.stored }
+  /// What a set of classes is here, if an instance opened it before.
+  func layout(of classes: ClassSet) -> SchemaLayout? {
+    state.withLock { $0.layouts[ObjectIdentifier(classes)] }
   }
 
-  /// What is `known` of a set of classes if that is still true in `snapshot`; otherwise the error that
-  /// says what others have changed.
-  func renewed(
-    _ known: StoredSchema, of classes: ClassSet, in snapshot: Snapshot
-  ) throws(StoreError) -> Result<StoredSchema, RLMError> {
+  /// What a set of classes that is stored as `stored` says is in `snapshot`; the error that says what
+  /// others have changed when it cannot be used there.
+  ///
+  /// All who open it at the same layout of tables get the same.
+  func layout(
+    of classes: ClassSet, _ stored: StoredSchema, in snapshot: Snapshot
+  ) throws(StoreError) -> Result<SchemaLayout, RLMError> {
     let generation = try snapshot.layoutGeneration()
-    if generation == known.layoutGeneration { return .success(known) }
-    let drift = try SchemaDrift(classes, known, in: snapshot)
-    if let error = drift.error(path: configuration.path) { return .failure(error) }
-    let renewed = StoredSchema(known.classes, layoutGeneration: generation)
-    remember(renewed, for: classes)
-    return .success(renewed)
-  }
-
-  /// Remembers how a set of classes is stored.
-  func remember(_ stored: StoredSchema, for classes: ClassSet) {
-    state.withLock { $0.schemas[ObjectIdentifier(classes)] = (classes, stored) }
+    if let known = layout(of: classes), known.stored.layoutGeneration == generation {
+      return .success(known)
+    }
+    var stored = stored
+    if generation != stored.layoutGeneration {
+      let drift = try SchemaDrift(classes, stored, in: snapshot)
+      if let error = drift.error(path: configuration.path) { return .failure(error) }
+      stored = StoredSchema(stored.classes, layoutGeneration: generation)
+    }
+    let layout = try SchemaLayout(classes, stored, in: snapshot)
+    return .success(
+      state.withLock { state in
+        // Somebody may have been faster.
+        if let known = state.layouts[ObjectIdentifier(classes)],
+          known.stored.layoutGeneration == generation
+        {
+          return known
+        }
+        state.layouts[ObjectIdentifier(classes)] = layout
+        return layout
+      })
   }
 }

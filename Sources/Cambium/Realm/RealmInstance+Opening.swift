@@ -33,20 +33,19 @@ extension RealmInstance {
     _ configuration: Realm.Configuration, _ context: any RealmContext, _ classes: ClassSet,
     _ coordinator: Coordinator
   ) throws(RLMError) -> RealmInstance {
-    let known: StoredSchema
+    let stored: StoredSchema
     // A file that is only read may have got classes that it lacked.
-    if !configuration.readOnly, let stored = coordinator.storedSchema(classes) {
-      known = stored
+    if !configuration.readOnly, let known = coordinator.layout(of: classes) {
+      stored = known.stored
     } else {
-      known = try SchemaApplication.apply(classes, configuration, coordinator, context)
-      coordinator.remember(known, for: classes)
+      stored = try SchemaApplication.apply(classes, configuration, coordinator, context)
     }
     let result = catching { () throws(StoreError) in
       let snapshot = try coordinator.database.snapshot()
-      return try coordinator.renewed(known, of: classes, in: snapshot).map { stored in
+      return try coordinator.layout(of: classes, stored, in: snapshot).map { layout in
         RealmInstance(
           coordinator: coordinator, configuration: configuration, context: context,
-          classSet: classes, stored: stored, snapshot: snapshot)
+          layout: layout, snapshot: snapshot)
       }
     }
     switch result {

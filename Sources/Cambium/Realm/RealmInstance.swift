@@ -13,9 +13,8 @@ import Synchronization
   let configuration: Realm.Configuration
   /// Where it may be used; nil for a frozen one, which may be used anywhere.
   let context: (any RealmContext)?
-  /// The classes of this Realm and their stored forms.
-  let classSet: ClassSet
-  let stored: StoredSchema
+  /// What its classes are, which it shares with others.
+  let layout: SchemaLayout
   /// The layout of tables with which the classes were compared last, and how that came out.
   @exclusivity(unchecked) var comparedLayout: (generation: UInt64, obstacle: RLMError?)
   @exclusivity(unchecked) private(set) var classes: [ClassAccess] = []
@@ -39,30 +38,15 @@ import Synchronization
 
   init(
     coordinator: Coordinator, configuration: Realm.Configuration, context: (any RealmContext)?,
-    classSet: ClassSet, stored: StoredSchema, snapshot: Snapshot,
-    transaction: Transaction? = nil
+    layout: SchemaLayout, snapshot: Snapshot, transaction: Transaction? = nil
   ) {
     self.coordinator = coordinator
     self.configuration = configuration
     self.context = context
-    self.classSet = classSet
-    self.stored = stored
-    comparedLayout = (stored.layoutGeneration, nil)
+    self.layout = layout
+    comparedLayout = (layout.stored.layoutGeneration, nil)
     self.snapshot = snapshot
-    classes = classSet.descriptions.enumerated().map { index, description in
-      guard let storedClass = stored[description.name] else {
-        preconditionFailure("Class '\(description.name)' has no stored form.")
-      }
-      let name = storedClass.tableName
-      let record = reading { () throws(StoreError) in
-        if let transaction { return try transaction.table(name)?.record }
-        return try snapshot.table(name)?.record
-      }
-      return ClassAccess(
-        realm: self, index: index, description: description, stored: storedClass,
-        record: record)
-    }
-    for access in classes { access.resolveTargets { classSet.index(named: $0) } }
+    classes = layout.classes.map { ClassAccess(realm: self, layout: $0) }
     InstanceTable.enter(self)
     session = transaction.map { WriteSession(realm: self, transaction: $0) }
     isUnread = !isFrozen
@@ -85,6 +69,12 @@ import Synchronization
     (session, snapshot, classes) = (nil, nil, [])
     coordinator.release()
   }
+
+  /// The classes.
+  var classSet: ClassSet { layout.classSet }
+
+  /// How they are stored.
+  var stored: StoredSchema { layout.stored }
 
   // MARK: Confinement
 
@@ -300,7 +290,7 @@ import Synchronization
   func access(of type: ObjectBase.Type) -> ClassAccess? {
     if isFrozen { return classSet.index(of: type).map { classes[$0] } }
     // Most questions are for the class of the last one.
-    if lastIndex >= 0, classes[lastIndex].description.type == type { return classes[lastIndex] }
+    if lastIndex >= 0, classes[lastIndex].layout.type == type { return classes[lastIndex] }
     guard let index = classSet.index(of: type) else { return nil }
     lastIndex = index
     return classes[index]
@@ -327,8 +317,8 @@ import Synchronization
     if let known = frozen.value, known.snapshot === snapshot { return known }
     coordinator.retain()
     let instance = RealmInstance(
-      coordinator: coordinator, configuration: configuration, context: nil,
-      classSet: classSet, stored: stored, snapshot: snapshot)
+      coordinator: coordinator, configuration: configuration, context: nil, layout: layout,
+      snapshot: snapshot)
     frozen = InstanceTable.Entry(instance)
     return instance
   }

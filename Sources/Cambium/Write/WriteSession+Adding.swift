@@ -60,7 +60,7 @@ extension WriteSession {
     access.noteMembership()
     try insertIndexEntries(object.key, access, editor)
     try insertBacklinks(object.key, access, editor)
-    for index in access.collections {
+    for index in access.layout.collections {
       properties[index].collection?.attach(
         storage + properties[index].offset, to: object, index)
     }
@@ -145,11 +145,11 @@ extension WriteSession {
         continue
       }
       if let unfit = object.takeUnfitValue(index) {
-        unfit._rlmWithScalarCell { object.writeCell(access.head(index), $0) }
+        unfit._rlmWithScalarCell { object.writeCell(access.layout.head(index), $0) }
         continue
       }
       property.wrapper.takeAssigning(
-        object.storage + property.offset, to: object, access.head(index))
+        object.storage + property.offset, to: object, access.layout.head(index))
     }
   }
 }

@@ -51,14 +51,14 @@ extension WriteSession {
     if doomed.isEmpty { return 0 }
     for object in doomed { editor.noteDeletion(of: object.key, created: object.created) }
     let keys = doomed.map(\.key)
-    for index in access.collections {
+    for index in access.layout.collections {
       for key in keys { try dropList(key, access, index) }
     }
     if !editor.foreign.isEmpty {
       for key in keys { try dropForeignEntries(key, editor) }
     }
     // Closing a list writes to its row.
-    if !access.collections.isEmpty || !editor.foreign.isEmpty {
+    if !access.layout.collections.isEmpty || !editor.foreign.isEmpty {
       doomed = try doomedRows(keys[...], editor)
     }
     try dropOutgoingLinks(doomed, access, editor)
@@ -144,7 +144,7 @@ extension WriteSession {
     let property = access.description.properties[index].property
     let column = access.stored.columns[index]
     guard let tree = editor.table.table.tree(of: column) else { return }
-    let isElsewhere = access.head(index).flags & _PersistedHead.laterGroup != 0
+    let isElsewhere = access.layout.head(index).flags & _PersistedHead.laterGroup != 0
     for object in doomed {
       guard let position = isElsewhere ? try tree.seek(object.key) : object.position else {
         continue

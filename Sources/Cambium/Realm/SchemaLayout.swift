@@ -1,0 +1,33 @@
+import CambiumCore
+
+/// A set of classes, how they are stored, and the layout of each: all that Realm instances of one
+/// schema version share.
+///
+/// The coordinator keeps one for each set of classes, migrations have their own.
+final class SchemaLayout: Sendable {
+  /// The classes.
+  let classSet: ClassSet
+  /// How they are stored.
+  let stored: StoredSchema
+  /// The layouts, in the order of the set.
+  let classes: [ClassLayout]
+
+  /// Lays out `classSet`, which is stored as `stored` says, by the tables of `view`.
+  init(
+    _ classSet: ClassSet, _ stored: StoredSchema, in view: some ReadTransaction
+  ) throws(StoreError) {
+    self.classSet = classSet
+    self.stored = stored
+    var classes: [ClassLayout] = []
+    for (index, description) in classSet.descriptions.enumerated() {
+      guard let storedClass = stored[description.name] else {
+        preconditionFailure("Class '\(description.name)' has no stored form.")
+      }
+      classes.append(
+        ClassLayout(
+          index, of: classSet, stored: storedClass,
+          record: try view.table(storedClass.tableName)?.record))
+    }
+    self.classes = classes
+  }
+}
