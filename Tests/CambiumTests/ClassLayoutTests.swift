@@ -60,4 +60,23 @@ import Testing
     #expect(other.value !== realm.instance && other.value.layout === realm.instance.layout)
     #expect(realm.freeze().objects(SpecDog.self).map(\.name) == ["Rex"])
   }
+
+  @Test func `several threads may be the first to read a frozen version`() throws {
+    let realm = try specRealm()
+    let ann = SpecPerson(1, "Ann")
+    try realm.write { realm.add(ann) }
+    for round in 1...20 {
+      try realm.write {
+        ann.friend = realm.create(SpecPerson.self, value: ["id": round + 1, "name": "\(round)"])
+      }
+      let frozen = Smuggled(value: realm.freeze())
+      DispatchQueue.concurrentPerform(iterations: 4) { _ in
+        let realm = frozen.value
+        let ann = realm.object(ofType: SpecPerson.self, forPrimaryKey: 1)
+        #expect(ann?.friend?.name == "\(round)" && ann?.friend?.dogs.count == 0)
+        #expect(realm.objects(SpecPerson.self).count == round + 1)
+        #expect(realm.objects(SpecDog.self).isEmpty)
+      }
+    }
+  }
 }

@@ -1,9 +1,10 @@
 import CambiumCore
+import Synchronization
 
 /// A class in one Realm instance: where its rows are now, and accessors of them.
 ///
-/// Belongs to its Realm's context, except in a frozen Realm, where nothing here changes after the
-/// Realm was made. What is the same in all Realms is the class's ``ClassLayout``.
+/// Belongs to its Realm's context, except in a frozen Realm, where all that happens after the Realm was
+/// made is that its table is found, once. What is the same in all Realms is the class's ``ClassLayout``.
 final class ClassAccess {
   // Exclusivity is not checked, as in the Realm's instance.
   // The Realm owns its classes, and every accessor that leads here keeps the Realm.
@@ -14,21 +15,30 @@ final class ClassAccess {
   let index: Int
   /// What all accessors look at before they trust the row they remember.
   let header: UnsafeMutablePointer<AccessHeader>
-  /// Nil in frozen Realms, whose classes do not change.
-  private let lastLeaf: RememberedLeaf?
+  /// Nil until a row was looked for, and in frozen Realms, which several threads may read.
+  @exclusivity(unchecked) private var lastLeaf: RememberedLeaf?
   @exclusivity(unchecked) private var table: Table?
+  /// The generation in which ``table`` was read; 0 for never.
   @exclusivity(unchecked) private var tableGeneration: UInt64 = 0
+  /// The table of a frozen Realm, once it was asked for.
+  private let frozenTable = AtomicLazyReference<FrozenTable>()
 
-  init(realm: RealmInstance, layout: ClassLayout) {
-    self.realm = realm
-    self.layout = layout
-    index = layout.index
-    lastLeaf = realm.isFrozen ? nil : RememberedLeaf()
-    header = .allocate(capacity: 1)
-    header.initialize(to: AccessHeader(thread: AccessHeader.noThread, generation: 1))
+  /// Unchecked: a snapshot's table never changes.
+  private final class FrozenTable: @unchecked Sendable {
+    let table: Table?
+
+    init(_ table: Table?) { self.table = table }
   }
 
-  deinit { header.deallocate() }
+  /// The Realm keeps the memory of `header`.
+  init(
+    realm: RealmInstance, layout: ClassLayout, header: UnsafeMutablePointer<AccessHeader>
+  ) {
+    self.realm = realm
+    self.layout = layout
+    self.header = header
+    index = layout.index
+  }
 
   /// The class as the program declares it.
   var description: ClassDescription { layout.description }
@@ -50,9 +60,16 @@ final class ClassAccess {
   /// class (possible when it is only read).
   func currentTable() -> Table? {
     if tableGeneration == header.pointee.generation { return table }
+    if realm.isFrozen { return currentFrozenTable() }
     table = realm.readTable(stored.tableName)
     tableGeneration = header.pointee.generation
     return table
+  }
+
+  private func currentFrozenTable() -> Table? {
+    // Reading stops when the Realm was invalidated.
+    if !realm.isInvalidated, let known = frozenTable.load() { return known.table }
+    return frozenTable.storeIfNil(FrozenTable(realm.readTable(stored.tableName))).table
   }
 
   /// Forgets where rows were: the version moved, or the class changed.
@@ -92,8 +109,14 @@ final class ClassAccess {
   private func search(_ key: Int64) -> RowPosition? {
     guard let tree = currentTable()?.groups.first else { return nil }
     let position = realm.reading { () throws(StoreError) in try tree.seek(key) }
-    if let position { lastLeaf?.set(position.leaf, header.pointee.generation) }
+    if let position, !realm.isFrozen { remember(position.leaf) }
     return position
+  }
+
+  private func remember(_ leaf: ColumnLeaf) {
+    let lastLeaf = lastLeaf ?? RememberedLeaf()
+    lastLeaf.set(leaf, header.pointee.generation)
+    self.lastLeaf = lastLeaf
   }
 
   /// When the object at `position` was created.

@@ -18,6 +18,8 @@ import Synchronization
   /// The layout of tables with which the classes were compared last, and how that came out.
   @exclusivity(unchecked) var comparedLayout: (generation: UInt64, obstacle: RLMError?)
   @exclusivity(unchecked) private(set) var classes: [ClassAccess] = []
+  /// The headers of the classes, side by side.
+  private let headers: UnsafeMutablePointer<AccessHeader>
   /// The version that is seen, in a transaction the one it began at; nil after `invalidate()` until the
   /// next access.
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
@@ -46,13 +48,18 @@ import Synchronization
     self.layout = layout
     comparedLayout = (layout.stored.layoutGeneration, nil)
     self.snapshot = snapshot
-    classes = layout.classes.map { ClassAccess(realm: self, layout: $0) }
+    headers = .allocate(capacity: layout.classes.count)
+    headers.initialize(
+      repeating: AccessHeader(thread: AccessHeader.noThread, generation: 1),
+      count: layout.classes.count)
+    classes = layout.classes.map {
+      ClassAccess(realm: self, layout: $0, header: headers + $0.index)
+    }
     InstanceTable.enter(self)
     session = transaction.map { WriteSession(realm: self, transaction: $0) }
     isUnread = !isFrozen
     if isFrozen {
       setThread(AccessHeader.anyThread)
-      for access in classes { _ = access.currentTable() }
     } else {
       setThread(context?.ownThread ?? AccessHeader.noThread)
       if context is ThreadContext { ThreadContext.insert(self) }
@@ -68,6 +75,7 @@ import Synchronization
     // What is read goes before the database is closed: a pinned version would keep the file locked.
     (session, snapshot, classes) = (nil, nil, [])
     coordinator.release()
+    headers.deallocate()
   }
 
   /// The classes.
@@ -98,7 +106,7 @@ import Synchronization
 
   private func setThread(_ thread: UInt) {
     self.thread = thread
-    for access in classes { access.header.pointee.thread = thread }
+    for index in classes.indices { headers[index].thread = thread }
   }
 
   /// The context's thread is no more: nobody may pass for it.
