@@ -19,16 +19,9 @@ final class ClassAccess {
   @exclusivity(unchecked) private var lastLeaf: RememberedLeaf?
   @exclusivity(unchecked) private var table: Table?
   /// The generation in which ``table`` was read; 0 for never.
-  @exclusivity(unchecked) private var tableGeneration: UInt64 = 0
-  /// The table of a frozen Realm, once it was asked for.
-  private let frozenTable = AtomicLazyReference<FrozenTable>()
-
-  /// Unchecked: a snapshot's table never changes.
-  private final class FrozenTable: @unchecked Sendable {
-    let table: Table?
-
-    init(_ table: Table?) { self.table = table }
-  }
+  ///
+  /// Several threads may read a frozen Realm: they see the table that was noted before.
+  private let tableGeneration = Atomic<UInt64>(0)
 
   /// The Realm keeps the memory of `header`.
   init(
@@ -59,17 +52,22 @@ final class ClassAccess {
   /// The class's table at the Realm's version or in its transaction; nil when the file has no such
   /// class (possible when it is only read).
   func currentTable() -> Table? {
-    if tableGeneration == header.pointee.generation { return table }
-    if realm.isFrozen { return currentFrozenTable() }
-    table = realm.readTable(stored.tableName)
-    tableGeneration = header.pointee.generation
-    return table
+    if tableGeneration.load(ordering: .acquiring) == header.pointee.generation { return table }
+    let found = realm.readTable(stored.tableName)
+    if realm.isFrozen {
+      realm.frozenTables.withLock { _ in note(found) }
+    } else {
+      note(found)
+    }
+    return found
   }
 
-  private func currentFrozenTable() -> Table? {
-    // Reading stops when the Realm was invalidated.
-    if !realm.isInvalidated, let known = frozenTable.load() { return known.table }
-    return frozenTable.storeIfNil(FrozenTable(realm.readTable(stored.tableName))).table
+  private func note(_ table: Table?) {
+    // In a frozen Realm another thread may have been faster. Reading may have moved a live one.
+    let generation = header.pointee.generation
+    if tableGeneration.load(ordering: .relaxed) == generation { return }
+    self.table = table
+    tableGeneration.store(generation, ordering: .releasing)
   }
 
   /// Forgets where rows were: the version moved, or the class changed.

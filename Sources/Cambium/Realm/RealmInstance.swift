@@ -13,6 +13,8 @@ import Synchronization
   let configuration: Realm.Configuration
   /// Where it may be used; nil for a frozen one, which may be used anywhere.
   let context: (any RealmContext)?
+  /// Whether this is a frozen version, which belongs to no context.
+  let isFrozen: Bool
   /// What its classes are, which it shares with others.
   let layout: SchemaLayout
   /// The layout of tables with which the classes were compared last, and how that came out.
@@ -20,6 +22,8 @@ import Synchronization
   @exclusivity(unchecked) private(set) var classes: [ClassAccess] = []
   /// The headers of the classes, side by side.
   private let headers: UnsafeMutablePointer<AccessHeader>
+  /// Held while a class of a frozen instance notes its table.
+  let frozenTables = Mutex(())
   /// The version that is seen, in a transaction the one it began at; nil after `invalidate()` until the
   /// next access.
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
@@ -45,6 +49,7 @@ import Synchronization
     self.coordinator = coordinator
     self.configuration = configuration
     self.context = context
+    isFrozen = context == nil
     self.layout = layout
     comparedLayout = (layout.stored.layoutGeneration, nil)
     self.snapshot = snapshot
@@ -85,9 +90,6 @@ import Synchronization
   var stored: StoredSchema { layout.stored }
 
   // MARK: Confinement
-
-  /// Whether this is a frozen version, which belongs to no context.
-  var isFrozen: Bool { context == nil }
 
   /// Whether the caller is in the Realm's context.
   var isCurrent: Bool { context?.isCurrent ?? true }
