@@ -51,8 +51,12 @@ final class ClassAccess {
 
   /// The class's table at the Realm's version or in its transaction; nil when the file has no such
   /// class (possible when it is only read).
-  func currentTable() -> Table? {
+  @inline(__always) func currentTable() -> Table? {
     if tableGeneration.load(ordering: .acquiring) == header.pointee.generation { return table }
+    return findTable()
+  }
+
+  @inline(never) private func findTable() -> Table? {
     let found = realm.readTable(stored.tableName)
     if realm.isFrozen {
       realm.frozenTables.withLock { _ in note(found) }
