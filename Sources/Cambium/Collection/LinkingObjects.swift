@@ -51,11 +51,11 @@ extension LinkingObjects: RealmCollection {
 
   /// The object at `position`; stops out of bounds.
   public subscript(position: Int) -> Element {
-    guard let core, let access = core.access else {
+    guard let core, let layout = core.layout else {
       checkIndex(position, below: 0)
       fatalError("An unmanaged object has no linking objects.")
     }
-    return access.typed(core.object(at: position))
+    return layout.typed(core.object(at: position))
   }
 
   /// The objects in `bounds`, live.
@@ -175,7 +175,8 @@ extension LinkingObjects: _Persistable {
     return LinkingObjects(
       ResultsCore(
         realm: access.realm, source: .linking(source), access: originAccess,
-        plan: QueryPlan(originAccess.stored)), property: name)
+        layout: originAccess.layout(for: Element.self), plan: QueryPlan(originAccess.stored)),
+      property: name)
   }
 
   /// Stops: linking objects follow from links.

@@ -35,7 +35,9 @@ extension List: RealmCollection, MutableCollection {
   }
 
   /// The elements as results.
-  public func _rlmResults() -> Results<Element> { Results(ResultsCore(list: managed())) }
+  public func _rlmResults() -> Results<Element> {
+    Results(ResultsCore(list: managed(), of: Element.self))
+  }
 
   /// Managed lists are equal when they are the same property of the same object in the same Realm;
   /// unmanaged ones when their elements are.

@@ -72,8 +72,8 @@ final class ListState {
     guard Element.self == DynamicObject.self else {
       return Element._rlmElement(in: cell, Realm(realm))
     }
-    guard let key = cell.link, let target = list.access.targets[list.index],
-      let object = realm.classes[target].object(forKey: key) as? Element
+    guard let key = cell.link, let target = list.access.target(list.index),
+      let object = target.object(forKey: key, as: target.layout.dynamicLayout) as? Element
     else { fatalError("Accessing an object which has been invalidated or deleted") }
     return object
   }

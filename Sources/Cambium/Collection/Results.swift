@@ -23,13 +23,13 @@ import CambiumCore
 
   /// The element at `position`; stops out of bounds.
   public subscript(position: Int) -> Element {
-    guard let access = core.access else {
+    guard let layout = core.layout else {
       let values = core.currentValues()
       checkIndex(position, below: values.count)
       return Element._rlmElement(in: values[position], Realm(core.realm))
     }
     core.verify()
-    return access.typed(core.object(at: position))
+    return layout.typed(core.object(at: position))
   }
 
   /// The elements in `bounds`, live.

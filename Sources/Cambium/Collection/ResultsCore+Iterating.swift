@@ -4,17 +4,17 @@ extension ResultsCore {
   /// Gives the elements one after another.
   func makeIterator<Element: RealmCollectionValue>() -> RLMIterator<Element> {
     verify()
-    guard let access else {
+    guard let access, let layout else {
       let cells = currentValues()
       let realm = realm
       return RLMIterator((0..<cells.count).map { Element._rlmElement(in: cells[$0], Realm(realm)) })
     }
     precondition(
-      access.isElement(Element.self), "An accessor has the class of its table.")
+      layout.isElement(Element.self), "An accessor has the class of its table.")
     if let table = wholeTable, realm.session == nil {
-      return RLMIterator(ObjectWalk(access, table))
+      return RLMIterator(ObjectWalk(access, layout, table))
     }
-    return RLMIterator(ObjectWalk(access, currentKeys()))
+    return RLMIterator(ObjectWalk(access, layout, currentKeys()))
   }
 }
 
@@ -25,6 +25,8 @@ extension ResultsCore {
 @usableFromInline final class ObjectWalk {
   // Exclusivity is not checked: a walk has one user, and each access ends before the next.
   private let access: ClassAccess
+  /// How the accessors are laid out.
+  private let layout: ClassLayout
   private let realm: RealmInstance
   /// What is walked: the keys of one leaf, or all.
   @exclusivity(unchecked) private var keys: UnsafeMutableBufferPointer<Int64>
@@ -41,8 +43,9 @@ extension ResultsCore {
   private let lastLeaf = RememberedLeaf()
 
   /// Walks a whole table.
-  init(_ access: ClassAccess, _ tree: ColumnTree?) {
+  init(_ access: ClassAccess, _ layout: ClassLayout, _ tree: ColumnTree?) {
     self.access = access
+    self.layout = layout
     realm = access.realm
     generation = access.header.pointee.generation
     keys = UnsafeMutableBufferPointer(start: nil, count: 0)
@@ -56,8 +59,9 @@ extension ResultsCore {
   }
 
   /// Walks the objects with these keys.
-  init(_ access: ClassAccess, _ keys: [Int64]) {
+  init(_ access: ClassAccess, _ layout: ClassLayout, _ keys: [Int64]) {
     self.access = access
+    self.layout = layout
     realm = access.realm
     generation = access.header.pointee.generation
     self.keys = .allocate(capacity: keys.count)
@@ -79,12 +83,12 @@ extension ResultsCore {
     let now = access.header.pointee.generation
     if !isByLeaf {
       if let row = lastLeaf.find(key, now) {
-        return access.object(at: lastLeaf.row(row), key: key, owner: lastLeaf.owner)
+        return access.object(at: lastLeaf.row(row), key: key, owner: lastLeaf.owner, as: layout)
       }
       return search(key, now)
     }
     if generation == now {
-      return access.object(at: firstRow.moved(to: place), key: key, owner: owner)
+      return access.object(at: firstRow.moved(to: place), key: key, owner: owner, as: layout)
     }
     return object(key)
   }
@@ -112,21 +116,21 @@ extension ResultsCore {
   @inline(never) private func search(_ key: Int64, _ now: UInt64) -> ObjectBase {
     if !access.isTouched, let position = access.seek(key) {
       lastLeaf.set(position.leaf, now)
-      return access.object(at: position)
+      return access.object(at: position, as: layout)
     }
     return object(key)
   }
 
   @inline(never) private func object(_ key: Int64) -> ObjectBase {
-    access.object(forKey: key) ?? access.goneObject(key)
+    access.object(forKey: key, as: layout) ?? access.goneObject(key, as: layout)
   }
 }
 
-extension ClassAccess {
+extension ClassLayout {
   /// Whether accessors of this class are of type `Element`.
   func isElement<Element>(_ type: Element.Type) -> Bool {
     guard let type = type as? AnyClass else { return false }
-    var ancestor: AnyClass? = description.type
+    var ancestor: AnyClass? = self.type
     while let current = ancestor {
       if current == type { return true }
       ancestor = _getSuperclass(current)
@@ -137,15 +141,8 @@ extension ClassAccess {
   /// `object`, which this class made, as the type that its collections have.
   @inline(__always) func typed<Element>(_ object: ObjectBase) -> Element {
     precondition(
-      Element.self == description.type || isElement(Element.self),
+      Element.self == type || isElement(Element.self),
       "An accessor has the class of its table.")
     return unsafeBitCast(object, to: Element.self)
-  }
-
-  /// An accessor of an object that was deleted.
-  func goneObject(_ key: Int64) -> ObjectBase {
-    let object = description.type.init()
-    bind(object, key: key, created: ObjectBase.deletedCreation)
-    return object
   }
 }

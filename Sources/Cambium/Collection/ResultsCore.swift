@@ -28,6 +28,8 @@ import Foundation
   let source: Source
   /// The class of the elements; nil when they are values.
   let access: ClassAccess?
+  /// How accessors of the elements are laid out; nil when they are values.
+  let layout: ClassLayout?
   /// What is asked of the objects.
   let plan: QueryPlan?
   let valueSteps: [ValueStep]
@@ -38,40 +40,45 @@ import Foundation
   private let lock = NSLock()
 
   init(
-    realm: RealmInstance, source: Source, access: ClassAccess?, plan: QueryPlan?,
-    valueSteps: [ValueStep] = []
+    realm: RealmInstance, source: Source, access: ClassAccess?, layout: ClassLayout?,
+    plan: QueryPlan?, valueSteps: [ValueStep] = []
   ) {
     self.realm = realm
     self.source = source
     self.access = access
+    self.layout = layout
     self.plan = plan
     self.valueSteps = valueSteps
     epoch = realm.invalidations
   }
 
   /// All objects of a class.
-  convenience init(all access: ClassAccess) {
+  convenience init(all access: ClassAccess, as layout: ClassLayout) {
     self.init(
-      realm: access.realm, source: .all, access: access, plan: QueryPlan(access.stored))
+      realm: access.realm, source: .all, access: access, layout: layout,
+      plan: QueryPlan(access.stored))
   }
 
-  /// The elements of a list.
-  convenience init(list: ListState) {
-    let target = list.list.access.targets[list.list.index].map { list.realm.classes[$0] }
+  /// The elements of a list, of type `type`.
+  convenience init(list: ListState, of type: Any.Type) {
+    let target = list.list.access.target(list.list.index)
     self.init(
-      realm: list.realm, source: .list(list), access: target,
+      realm: list.realm, source: .list(list), access: target, layout: target?.layout(for: type),
       plan: target.map { QueryPlan($0.stored) })
   }
 
   /// The same with another plan.
   func with(plan: QueryPlan) -> ResultsCore {
-    ResultsCore(realm: realm, source: source, access: access, plan: plan, valueSteps: valueSteps)
+    ResultsCore(
+      realm: realm, source: source, access: access, layout: layout, plan: plan,
+      valueSteps: valueSteps)
   }
 
   /// The same with one more arrangement of values.
   func arranged(_ step: ValueStep) -> ResultsCore {
     ResultsCore(
-      realm: realm, source: source, access: access, plan: plan, valueSteps: valueSteps + [step])
+      realm: realm, source: source, access: access, layout: layout, plan: plan,
+      valueSteps: valueSteps + [step])
   }
 
   /// Whether the Realm was invalidated.
@@ -213,15 +220,16 @@ import Foundation
 
   /// The object at `index`.
   func object(at index: Int) -> ObjectBase {
-    guard let access else { preconditionFailure("The elements are no objects.") }
+    guard let access, let layout else { preconditionFailure("The elements are no objects.") }
     if !access.isTouched, let table = wholeTable {
       checkIndex(index, below: table?.count ?? 0)
       let position = realm.reading { () throws(StoreError) in try table?.select(index) }
-      if let position { return access.object(at: position) }
+      if let position { return access.object(at: position, as: layout) }
     }
     let keys = currentKeys()
     checkIndex(index, below: keys.count)
-    return access.object(forKey: keys[index]) ?? access.goneObject(keys[index])
+    return access.object(forKey: keys[index], as: layout)
+      ?? access.goneObject(keys[index], as: layout)
   }
 
   /// The place of an object; nil when it is not there.

@@ -1,8 +1,16 @@
-extension ObjectBase: Portable {
-  var identity: RowIdentity { managedRow(in: classAccess).identity }
+/// Which object an accessor is about, in any Realm of the database, and of which kind it is.
+struct AccessorIdentity: Sendable {
+  let row: RowIdentity
+  let isDynamic: Bool
+}
 
-  static func value(of identity: RowIdentity, in realm: RealmInstance) -> Self? {
-    identity.object(in: realm) as? Self
+extension ObjectBase: Portable {
+  var identity: AccessorIdentity {
+    AccessorIdentity(row: managedRow(in: classAccess).identity, isDynamic: self is DynamicObject)
+  }
+
+  static func value(of identity: AccessorIdentity, in realm: RealmInstance) -> Self? {
+    identity.row.object(in: realm, isDynamic: identity.isDynamic) as? Self
   }
 
   /// A copy fixed to the version that is seen.

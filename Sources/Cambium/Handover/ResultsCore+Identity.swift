@@ -4,6 +4,8 @@ extension ResultsCore {
   /// What results are, whatever the Realm: a query, and what it is asked of.
   struct Identity: Sendable {
     let className: String?
+    /// Whether the elements are dynamic objects.
+    let isDynamic: Bool
     let source: SourceIdentity
     let plan: QueryPlan?
     let valueSteps: [ValueStep]
@@ -20,7 +22,8 @@ extension ResultsCore {
 
   var identity: Identity {
     Identity(
-      className: access?.stored.name, source: source.identity, plan: plan, valueSteps: valueSteps)
+      className: access?.stored.name, isDynamic: layout?.description.isDynamic ?? false,
+      source: source.identity, plan: plan, valueSteps: valueSteps)
   }
 
   /// The results in `realm`; nil when what they come from is not there.
@@ -30,8 +33,9 @@ extension ResultsCore {
       let source = Source.source(of: identity.source, in: realm)
     else { return nil }
     return ResultsCore(
-      realm: realm, source: source, access: access, plan: identity.plan,
-      valueSteps: identity.valueSteps)
+      realm: realm, source: source, access: access,
+      layout: identity.isDynamic ? access?.layout.dynamicLayout : access?.layout,
+      plan: identity.plan, valueSteps: identity.valueSteps)
   }
 
   /// Whether what the results come from was deleted, which leaves them empty.
@@ -48,7 +52,7 @@ extension ResultsCore {
   func emptied(in realm: RealmInstance) -> ResultsCore {
     ResultsCore(
       realm: realm, source: .nothing,
-      access: access.flatMap { realm.access(named: $0.stored.name) }, plan: plan,
+      access: access.flatMap { realm.access(named: $0.stored.name) }, layout: layout, plan: plan,
       valueSteps: valueSteps)
   }
 }

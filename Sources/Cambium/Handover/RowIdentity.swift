@@ -10,12 +10,14 @@ struct RowIdentity: Sendable {
   /// The transaction that made it, if that was running when the identity was taken.
   let birth: Birth?
 
-  /// The object in `realm`; nil when it is not there in what the Realm reads now.
-  func object(in realm: RealmInstance) -> ObjectBase? {
+  /// An accessor of the object in `realm`; nil when it is not there in what the Realm reads now.
+  func object(in realm: RealmInstance, isDynamic: Bool = false) -> ObjectBase? {
     if birth?.isCancelled == true { return nil }
-    guard let access = realm.access(named: className), let object = access.object(forKey: key),
-      object.created == created
-    else { return nil }
+    guard let access = realm.access(named: className) else { return nil }
+    let layout = isDynamic ? access.layout.dynamicLayout : access.layout
+    guard let object = access.object(forKey: key, as: layout), object.created == created else {
+      return nil
+    }
     return object
   }
 }

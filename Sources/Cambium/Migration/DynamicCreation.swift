@@ -17,10 +17,9 @@ struct DynamicCreation {
     let key = session.attempt(0) { () throws(StoreError) in
       try session.insertBlank(access, key: primaryKey?.key, primaryKey: primaryKey?.cell)
     }
-    guard let object = access.object(forKey: key) as? DynamicObject else {
-      // The store failed; opening throws that when the block has returned.
-      return access.goneDynamicObject(key)
-    }
+    // The store may have failed; opening throws that when the block has returned.
+    let object = access.dynamicObject(forKey: key)
+    if object.isInvalidated { return object }
     for index in values.indices where index != access.stored.primaryKeyIndex {
       if access.description.properties[index].property.isComputed { continue }
       object.setValue(values[index], at: index)
@@ -93,10 +92,10 @@ struct DynamicCreation {
 }
 
 extension ClassAccess {
-  /// An accessor of an object that could not be made.
-  func goneDynamicObject(_ key: Int64) -> DynamicObject {
-    let object = DynamicObject()
-    bind(object, key: key, created: ObjectBase.deletedCreation)
-    return object
+  /// A dynamic accessor of the object with that key, of one that is gone when there is none.
+  func dynamicObject(forKey key: Int64) -> DynamicObject {
+    let layout = layout.dynamicLayout
+    let object = object(forKey: key, as: layout) ?? goneObject(key, as: layout)
+    return unsafeDowncast(object, to: DynamicObject.self)
   }
 }

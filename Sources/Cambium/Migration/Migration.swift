@@ -55,7 +55,7 @@ public class Migration {
   ) {
     guard let oldAccess = old.access(named: typeName), !dropped.contains(typeName) else { return }
     let newAccess = new.access(named: typeName)
-    let walk = ObjectWalk(oldAccess, oldAccess.currentTable()?.groups.first)
+    let walk = ObjectWalk(oldAccess, oldAccess.layout, oldAccess.currentTable()?.groups.first)
     while let oldObject = walk.next() as? DynamicObject {
       guard let newAccess else {
         block(oldObject, nil)
@@ -122,12 +122,5 @@ public class Migration {
       session.stopAtForeignClass(typeName)
     }
     return access
-  }
-}
-
-extension RealmInstance {
-  /// The class with that name; nil when it does not belong to this Realm.
-  func access(named name: String) -> ClassAccess? {
-    classSet.index(named: name).map { classes[$0] }
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// An object whose properties are named by strings, as a migration meets it.
+/// An object whose properties are named by strings, as a migration meets it, and
+/// ``Realm/dynamicObjects(_:)`` gives it.
 ///
 /// ```swift
 /// let name = object["name"] as? String
@@ -8,7 +9,8 @@ import Foundation
 /// ```
 ///
 /// Numbers are `NSNumber`, which casts to every type that holds them, enumerations their raw values,
-/// links ``DynamicObject``, lists of links `List<DynamicObject>`. There are no unmanaged ones.
+/// links ``DynamicObject``, lists of links `List<DynamicObject>`. A link takes whatever the typed one
+/// takes. There are no unmanaged ones.
 @dynamicMemberLookup public final class DynamicObject: Object {
   /// The property with that name, nil for null; stops when there is none.
   public subscript(dynamicMember member: String) -> Any? {

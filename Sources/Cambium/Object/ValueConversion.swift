@@ -7,6 +7,8 @@ public final class _ValueConversion {
   private let realm: RealmInstance?
   /// Whether unmanaged objects are copied, as `create` does, or used as they are.
   private let isCopying: Bool
+  /// The class that the property of a dynamic object links to, if it does.
+  private let target: ClassAccess?
   /// Copies made so far: the same object becomes the same copy, also around a cycle.
   private var copies: [Source: ObjectBase] = [:]
   /// Which properties were given for objects made from dictionaries.
@@ -31,20 +33,56 @@ public final class _ValueConversion {
     }
   }
 
-  init(realm: RealmInstance?, isCopying: Bool) {
+  init(realm: RealmInstance?, isCopying: Bool, target: ClassAccess? = nil) {
     self.realm = realm
     self.isCopying = isCopying
+    self.target = target
   }
 
   /// The object that a link is to hold; nil when `value` makes none.
   func linkedObject<T: ObjectBase>(_ value: Any) -> T? {
     if let object = value as? T, type(of: object) == T.self { return keptOrCopied(object) }
-    // What a migration is given instead of an object was made one before.
-    if T.self == DynamicObject.self { return nil }
+    if let object = value as? ObjectBase, let same: T = sameObject(as: object) { return same }
+    if T.self == DynamicObject.self { return addedObject(value) as? T }
     switch value {
     case is [String: Any], is [Any], is ObjectBase: return newObject(value)
     default: return nil
     }
+  }
+
+  /// A dynamic accessor of the Realm's object that `object` is a typed one of, or the other way round;
+  /// nil when it is none of these.
+  private func sameObject<T: ObjectBase>(as object: ObjectBase) -> T? {
+    guard object.isManaged, let realm, object.instance === realm else { return nil }
+    let access = object.classAccess
+    let layout = access.layout(for: T.self)
+    guard layout.type == T.self, type(of: object) != T.self,
+      object is DynamicObject || T.self == DynamicObject.self
+    else { return nil }
+    if object.isGone {
+      fatalError("Adding a deleted or invalidated object to a Realm is not permitted")
+    }
+    return access.object(forKey: object.key, as: layout) as? T
+  }
+
+  /// The object that a link of a dynamic object is to hold, which has to be in the Realm: there are no
+  /// others; nil when `value` makes none.
+  ///
+  /// What a migration is given instead of an object was made one before.
+  private func addedObject(_ value: Any) -> DynamicObject? {
+    guard let target, let session = realm?.session, !session.isMigrating else { return nil }
+    let object: ObjectBase
+    switch value {
+    case let value as ObjectBase where !value.isManaged:
+      session.check(value, isOf: target)
+      object = value
+    case is [String: Any], is [Any], is ObjectBase:
+      object = newObject(value, as: target.layout.type)
+    default: return nil
+    }
+    let key = session.adoptPlainly(object)
+    session.drain()
+    return target.dynamicObject(forKey: key)
   }
 
   private func keptOrCopied<T: ObjectBase>(_ object: T) -> T {
@@ -100,7 +138,7 @@ extension ObjectBase {
 
   /// The object's class, as its Realm or the program knows it.
   final var classDescription: ClassDescription {
-    access.map { $0._withUnsafeGuaranteedRef { $0.description } }
+    access.map { $0._withUnsafeGuaranteedRef { $0.layout(for: type(of: self)).description } }
       ?? ClassRegistry.description(of: type(of: self))
   }
 
@@ -131,18 +169,19 @@ extension ObjectBase {
         "Primary key can't be changed to '\(value.map { "\($0)" } ?? "<null>")' after an object is "
           + "inserted.")
     }
-    let conversion = _ValueConversion(realm: instance, isCopying: false)
     let isAssigned: Bool
     if property.property.isComputed {
       isAssigned = false
     } else if description.isDynamic {
+      let (access, _) = prepareToWrite()
+      let conversion = _ValueConversion(
+        realm: instance, isCopying: false, target: access.target(index))
       var value = value
-      if let substitute = instance?.session?.substitute {
-        value = substitute(value, classAccess, index)
-      }
+      if let substitute = instance?.session?.substitute { value = substitute(value, access, index) }
       isAssigned = property.wrapper.setDynamicValue(
-        value, classAccess.layout.head(index), of: self, conversion)
+        value, access.layout.head(index), of: self, conversion)
     } else {
+      let conversion = _ValueConversion(realm: instance, isCopying: false)
       isAssigned = property.setDynamicValue(value, of: self, conversion)
     }
     if !isAssigned { description.stopAtInvalidValue(value, index) }

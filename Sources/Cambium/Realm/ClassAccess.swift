@@ -9,7 +9,7 @@ final class ClassAccess {
   // Exclusivity is not checked, as in the Realm's instance.
   // The Realm owns its classes, and every accessor that leads here keeps the Realm.
   unowned(unsafe) let realm: RealmInstance
-  /// What the class is.
+  /// What the class is, as the Realm's schema has it.
   let layout: ClassLayout
   /// The class's place among the Realm's classes.
   let index: Int
@@ -153,15 +153,22 @@ final class ClassAccess {
 
   // MARK: Accessors
 
+  // Accessors of all layouts remember rows by the one header.
+
+  /// The layout of accessors of type `type`.
+  func layout(for type: Any.Type) -> ClassLayout { layout.layout(for: type) }
+
   /// A new accessor of the row at `position`.
-  func object(at position: RowPosition) -> ObjectBase {
+  func object(at position: RowPosition, as layout: ClassLayout) -> ObjectBase {
     object(
       at: LeafRow(position.leaf, position.row), key: position.leaf.key(at: position.row),
-      owner: position.leaf.page.owner)
+      owner: position.leaf.page.owner, as: layout)
   }
 
   /// A new accessor of a row whose bytes `owner`, or else the snapshot, keeps alive.
-  @inline(__always) func object(at row: LeafRow, key: Int64, owner: AnyObject?) -> ObjectBase {
+  @inline(__always) func object(
+    at row: LeafRow, key: Int64, owner: AnyObject?, as layout: ClassLayout
+  ) -> ObjectBase {
     let object = layout.newAccessor()
     complete(object, key: key, created: creation(row))
     object.row = row
@@ -178,7 +185,10 @@ final class ClassAccess {
   }
 
   /// A new accessor of the object with that key; nil when there is none.
-  func object(forKey key: Int64) -> ObjectBase? {
+  func object(forKey key: Int64) -> ObjectBase? { object(forKey: key, as: layout) }
+
+  /// A new accessor, laid out by `layout`, of the object with that key; nil when there is none.
+  func object(forKey key: Int64, as layout: ClassLayout) -> ObjectBase? {
     if isTouched {
       guard let created = creation(of: key) else { return nil }
       let object = layout.type.init()
@@ -186,15 +196,22 @@ final class ClassAccess {
       return object
     }
     if let lastLeaf, let row = lastLeaf.find(key, header.pointee.generation) {
-      return object(at: lastLeaf.row(row), key: key, owner: lastLeaf.owner)
+      return object(at: lastLeaf.row(row), key: key, owner: lastLeaf.owner, as: layout)
     }
-    return search(key).map { object(at: $0) }
+    return search(key).map { object(at: $0, as: layout) }
+  }
+
+  /// An accessor of an object that was deleted.
+  func goneObject(_ key: Int64, as layout: ClassLayout) -> ObjectBase {
+    let object = layout.type.init()
+    bind(object, key: key, created: ObjectBase.deletedCreation)
+    return object
   }
 
   /// Turns `object` into an accessor.
   func bind(_ object: ObjectBase, key: Int64, created: Int64) {
     complete(object, key: key, created: created)
-    layout.writeHeads(object.storage)
+    layout(for: Swift.type(of: object)).writeHeads(object.storage)
     if let session = realm.session, Incarnation.isOf(session.transaction.version, created) {
       session.markAsNew(object)
     }

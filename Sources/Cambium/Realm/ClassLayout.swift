@@ -1,11 +1,13 @@
 import CPlatform
 import CambiumCore
+import Synchronization
 
 /// What a class is in a stored schema: its properties, their columns, the classes that they link to,
 /// and how accessors are made.
 ///
 /// Never changes, and is shared by all Realm instances of one schema version: live ones in every
-/// context, and frozen ones. Where one of them stands in the class's table is its ``ClassAccess``.
+/// context, and frozen ones. Where one of them stands in the class's table is its ``ClassAccess``, which
+/// serves two layouts: that of the program's class, and that of ``DynamicObject``.
 final class ClassLayout: Sendable {
   /// The class's place among those of its schema.
   let index: Int
@@ -26,6 +28,7 @@ final class ClassLayout: Sendable {
   ///
   /// Unchecked: its bytes do not change once the layout is made.
   private nonisolated(unsafe) let image: UnsafeMutableRawBufferPointer?
+  private let dynamicTwin = AtomicLazyReference<ClassLayout>()
 
   /// What is written into an accessor for one property.
   private struct Slot {
@@ -63,7 +66,33 @@ final class ClassLayout: Sendable {
     if let start = image?.baseAddress { writeHeads(start) }
   }
 
+  /// Lays out accessors of the class of `typed` whose properties are known by name only.
+  private init(dynamicTwinOf typed: ClassLayout) {
+    let schema = typed.description.objectSchema
+    index = typed.index
+    description = ClassDescription(dynamic: schema.className, schema.properties)
+    stored = typed.stored
+    type = description.type
+    targets = typed.targets
+    collections = typed.collections
+    createdHead = typed.createdHead
+    slots = typed.slots
+    image = nil
+  }
+
   deinit { image?.deallocate() }
+
+  /// The layout of accessors of type `type`: this one, or that of ``DynamicObject``.
+  @inline(__always) func layout(for type: Any.Type) -> ClassLayout {
+    if type == self.type { return self }
+    return type == DynamicObject.self ? dynamicLayout : self
+  }
+
+  /// The same class, laid out for ``DynamicObject``.
+  var dynamicLayout: ClassLayout {
+    if description.isDynamic { return self }
+    return dynamicTwin.load() ?? dynamicTwin.storeIfNil(ClassLayout(dynamicTwinOf: self))
+  }
 
   // Holds in every version that the schema fits: a column never changes its group, and the first group
   // stays the first because the creation is in it. The place is a hint.

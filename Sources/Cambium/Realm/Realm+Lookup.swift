@@ -7,7 +7,18 @@ extension Realm {
     guard let objectType = type as? ObjectBase.Type else {
       fatalError("'\(type)' is not a class of objects.")
     }
-    return Results(ResultsCore(all: instance.requiredAccess(of: objectType)))
+    let access = instance.requiredAccess(of: objectType)
+    return Results(ResultsCore(all: access, as: access.layout))
+  }
+
+  /// All objects of the class with that name, with properties that are named by strings.
+  ///
+  /// They are the objects that ``objects(_:)`` gives: whatever is changed through the one is seen
+  /// through the other. Stops when the Realm has no such class.
+  public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
+    instance.verify()
+    let access = instance.requiredAccess(named: typeName)
+    return Results(ResultsCore(all: access, as: access.layout.dynamicLayout))
   }
 
   /// The object with that primary key; nil when there is none.
@@ -16,9 +27,7 @@ extension Realm {
   ) -> Element? {
     instance.verify()
     let access = instance.requiredAccess(of: type)
-    guard let index = access.stored.primaryKeyIndex else {
-      fatalError("'\(access.stored.name)' does not have a primary key defined")
-    }
+    let index = access.requiredPrimaryKey
     let found: Int64?
     if access.stored.isKeyPrimaryKey, KeyType.self == Int.self, let key = key as? Int {
       found = Int64(key)
@@ -28,9 +37,29 @@ extension Realm {
     guard let found, let object = access.object(forKey: found) else { return nil }
     return unsafeDowncast(object, to: type)
   }
+
+  /// The object with that primary key, of the class with that name, with properties that are named by
+  /// strings; nil when there is none.
+  public func dynamicObject(
+    ofType typeName: String, forPrimaryKey key: Any
+  ) -> DynamicObject? {
+    instance.verify()
+    let access = instance.requiredAccess(named: typeName)
+    return access.key(forPrimaryKey: key, access.requiredPrimaryKey).map {
+      access.dynamicObject(forKey: $0)
+    }
+  }
 }
 
 extension ClassAccess {
+  /// Which property is the primary key; stops when none is.
+  fileprivate var requiredPrimaryKey: Int {
+    guard let index = stored.primaryKeyIndex else {
+      fatalError("'\(stored.name)' does not have a primary key defined")
+    }
+    return index
+  }
+
   /// The key of the object with that primary key; nil when there is none.
   func key(forPrimaryKey value: Any?, _ index: Int) -> Int64? {
     let property = description.properties[index]

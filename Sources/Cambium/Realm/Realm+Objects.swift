@@ -38,6 +38,29 @@ extension Realm {
   ) -> T {
     let session = writing()
     guard instance.access(of: type) != nil else { session.stopAtForeignClass(type.className()) }
+    return create(type, value, update, session)
+  }
+
+  /// Makes an object of the class with that name as ``create(_:value:update:)`` does; its properties
+  /// are named by strings.
+  @discardableResult
+  public func dynamicCreate(
+    _ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error
+  ) -> DynamicObject {
+    let session = writing()
+    guard let access = instance.access(named: typeName) else {
+      session.stopAtForeignClass(typeName)
+    }
+    guard !session.isMigrating else {
+      fatalError("In a migration, objects are made by 'Migration.create(_:value:)'.")
+    }
+    let object = create(access.layout.type, value, update, session)
+    return access.dynamicObject(forKey: object.key)
+  }
+
+  private func create<T: ObjectBase>(
+    _ type: T.Type, _ value: Any, _ update: UpdatePolicy, _ session: WriteSession
+  ) -> T {
     checkPolicy(update, type)
     let conversion = _ValueConversion(realm: instance, isCopying: true)
     let object = conversion.newObject(value, as: type)

@@ -308,14 +308,26 @@ import Synchronization
 
   /// The class of `type`; stops when it does not belong to this Realm.
   func requiredAccess(of type: ObjectBase.Type) -> ClassAccess {
-    guard let access = access(of: type) else {
-      let name = type.className()
-      fatalError(
-        "Object type '\(name)' is not managed by the Realm. If using a custom `objectClasses` / "
-          + "`objectTypes` array in your configuration, add `\(name)` to the list of "
-          + "`objectClasses` / `objectTypes`.")
-    }
+    guard let access = access(of: type) else { stopAtForeignClass(type.className()) }
     return access
+  }
+
+  /// The class with that name; nil when it does not belong to this Realm.
+  func access(named name: String) -> ClassAccess? {
+    classSet.index(named: name).map { classes[$0] }
+  }
+
+  /// The class with that name; stops when it does not belong to this Realm.
+  func requiredAccess(named name: String) -> ClassAccess {
+    guard let access = access(named: name) else { stopAtForeignClass(name) }
+    return access
+  }
+
+  func stopAtForeignClass(_ name: String) -> Never {
+    fatalError(
+      "Object type '\(name)' is not managed by the Realm. If using a custom `objectClasses` / "
+        + "`objectTypes` array in your configuration, add `\(name)` to the list of `objectClasses` "
+        + "/ `objectTypes`.")
   }
 
   // MARK: Freezing

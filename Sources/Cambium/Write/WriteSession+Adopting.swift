@@ -145,10 +145,5 @@ extension WriteSession {
     fatalError("Can't set object of type '\(name)' to property of type '\(target.stored.name)'")
   }
 
-  func stopAtForeignClass(_ name: String) -> Never {
-    fatalError(
-      "Object type '\(name)' is not managed by the Realm. If using a custom `objectClasses` / "
-        + "`objectTypes` array in your configuration, add `\(name)` to the list of `objectClasses` "
-        + "/ `objectTypes`.")
-  }
+  func stopAtForeignClass(_ name: String) -> Never { realm.stopAtForeignClass(name) }
 }

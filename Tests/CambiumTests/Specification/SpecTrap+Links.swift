@@ -45,6 +45,27 @@ extension SpecTrap {
       kennel.guests.append(objectsIn: [SpecDogLike(), SpecPuppy()])
       realm.add(kennel)
     },
+    SpecTrap("a dynamic link to an object of another class", wrongNamed) {
+      let realm = try specRealm()
+      realm.beginWrite()
+      let ann = realm.dynamicCreate("SpecPerson", value: ["id": 1])
+      ann["favorite"] = ann
+    },
+    SpecTrap("a dynamic link to a typed object of another class", wrongNamed) {
+      let realm = try specRealm()
+      realm.beginWrite()
+      let ann = realm.create(SpecPerson.self, value: ["id": 1])
+      realm.dynamicObjects("SpecPerson")[0]["favorite"] = ann
+    },
+    SpecTrap("a dynamic link to a new object of another class", wrongNamed) {
+      let realm = try specRealm()
+      realm.beginWrite()
+      let ann = realm.dynamicCreate("SpecPerson", value: ["id": 1])
+      ann["favorite"] = SpecPerson(2, "Bob")
+    },
+    SpecTrap("dynamic objects of no class", "Object type 'Cat' is not managed by the Realm.") {
+      _ = try specRealm().dynamicObjects("Cat")
+    },
     migration("linking an object of another class in a migration", wrongMigrated) { migration in
       let thin = migration.create("Thin")
       migration.enumerateObjects(ofType: "Human") { _, new in new?.best = thin }
@@ -73,6 +94,8 @@ extension SpecTrap {
 
   private static let wrongClass =
     "Can't set object of type 'SpecPuppy' to property of type 'SpecDogLike'"
+  private static let wrongNamed =
+    "Can't set object of type 'SpecPerson' to property of type 'SpecDog'"
   private static let wrongMigrated = "Can't set object of type 'Thin' to property of type 'Pet'"
 
   private static func openKennel() throws -> (Realm, Kennel) {
