@@ -8,7 +8,7 @@ extension RealmCollection {
 
   /// The place of the first element that satisfies a condition in text form; nil when none does.
   public func index(matching predicateFormat: String, _ args: Any...) -> Int? {
-    queryCore().firstIndex(matching: Self.parsed(predicateFormat, args))
+    firstIndex(matching: Self.parsed(predicateFormat, args))
   }
 
   /// The elements that satisfy a condition written in Swift.
@@ -24,7 +24,14 @@ extension RealmCollection {
   public func index(
     matching isIncluded: (Query<Element>) -> Query<Bool>
   ) -> Int? where Element: _RealmSchemaDiscoverable {
-    queryCore().firstIndex(matching: isIncluded(.root).predicate)
+    firstIndex(matching: isIncluded(.root).predicate)
+  }
+
+  private func firstIndex(matching predicate: QueryPredicate) -> Int? {
+    if let list = self as? List<Element>, list.state == nil {
+      return PlainQuery(predicate, on: Element.self).firstIndex(in: list.allElements())
+    }
+    return queryCore().firstIndex(matching: predicate)
   }
 
   private static func parsed(_ format: String, _ arguments: [Any]) -> QueryPredicate {

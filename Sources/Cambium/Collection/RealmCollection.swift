@@ -61,6 +61,15 @@ extension RealmCollection {
     } as [Any?]
   }
 
+  /// Calls `body` with each element as dynamic access returns it, until it returns false; whether it
+  /// never did.
+  func forEachValue(_ body: (Any?) -> Bool) -> Bool {
+    for element in self {
+      guard body(Element._rlmDynamicElement(element)) else { return false }
+    }
+    return true
+  }
+
   /// Assigns the named property of every element; needs a write transaction.
   public func setValue(_ value: Any?, forKey key: String) {
     checkKey(key)

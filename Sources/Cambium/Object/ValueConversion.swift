@@ -10,28 +10,9 @@ public final class _ValueConversion {
   /// The class that the property of a dynamic object links to, if it does.
   private let target: ClassAccess?
   /// Copies made so far: the same object becomes the same copy, also around a cycle.
-  private var copies: [Source: ObjectBase] = [:]
+  private var copies: [SameObject: ObjectBase] = [:]
   /// Which properties were given for objects made from dictionaries.
   private(set) var partials: [ObjectIdentifier: Set<Int>] = [:]
-
-  /// An object that was copied, whichever accessor led to it.
-  ///
-  /// Keeps the accessor: another one in its place in memory would be taken for it.
-  private struct Source: Hashable {
-    let object: ObjectBase
-
-    static func == (left: Source, right: Source) -> Bool {
-      left.object.isSameObject(as: right.object)
-    }
-
-    func hash(into hasher: inout Hasher) {
-      if object.isManaged {
-        hasher.combine(object.key)
-      } else {
-        hasher.combine(ObjectIdentifier(object))
-      }
-    }
-  }
 
   init(realm: RealmInstance?, isCopying: Bool, target: ClassAccess? = nil) {
     self.realm = realm
@@ -103,9 +84,9 @@ public final class _ValueConversion {
   /// `value` gives.
   func newObject<T: ObjectBase>(_ value: Any, as type: T.Type = T.self) -> T {
     if let source = value as? ObjectBase {
-      if let copy = copies[Source(object: source)] as? T { return copy }
+      if let copy = copies[SameObject(object: source)] as? T { return copy }
       let object = type.init()
-      copies[Source(object: source)] = object
+      copies[SameObject(object: source)] = object
       assign(source, to: object)
       return object
     }

@@ -4,6 +4,8 @@ import Foundation
 ///
 /// `storage` is where the property lies inside of its object.
 protocol PersistedWrapper {
+  /// The class of the objects that the property links to, or that link here; nil for values.
+  static var linkedClass: ObjectBase.Type? { get }
   /// Fills in what the declaration says of the property.
   static func describe(_ storage: UnsafeMutableRawPointer, _ property: inout Property)
   /// Moves the value that an unmanaged object holds into a new row.
@@ -35,6 +37,17 @@ protocol PersistedWrapper {
 extension Persisted: PersistedWrapper {
   private static func bound(_ storage: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Self> {
     storage.assumingMemoryBound(to: Self.self)
+  }
+
+  static var linkedClass: ObjectBase.Type? {
+    func wrapped<O: OptionalProtocol>(_ type: O.Type) -> ObjectBase.Type? {
+      O.Wrapped.self as? ObjectBase.Type
+    }
+    func element<C: RealmCollection>(_ type: C.Type) -> ObjectBase.Type? {
+      C.Element.self as? ObjectBase.Type
+    }
+    if let link = Value.self as? any OptionalProtocol.Type { return wrapped(link) }
+    return (Value.self as? any RealmCollection.Type).flatMap { element($0) }
   }
 
   static func describe(_ storage: UnsafeMutableRawPointer, _ property: inout Property) {

@@ -300,6 +300,16 @@ extension SpecTrap {
     SpecTrap("sorting an unmanaged list", "This method may only be called on RLMArray instances") {
       _ = List<Int>().sorted()
     },
+    SpecTrap("a condition on an unmanaged list", "'nope' not found in object of type 'SpecDog'") {
+      _ = List<SpecDog>().index(matching: "nope == 1")
+    },
+    SpecTrap("a condition on unmanaged values", "'length' not found in object of type 'String'") {
+      _ = List<String>().index(matching: "length == 1")
+    },
+    SpecTrap(
+      "a condition on unmanaged dynamic objects",
+      "An unmanaged list of dynamic objects has no class to be queried by."
+    ) { _ = List<DynamicObject>().index(matching: "name == 1") },
     SpecTrap("filtering scalars", "Querying is currently only implemented for arrays of Realm") {
       _ = try ann().1.nicknames.filter("self == 'A'")
     },

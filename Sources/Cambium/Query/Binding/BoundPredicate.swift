@@ -147,6 +147,15 @@ package indirect enum BoundSource: Sendable {
     case .column, .number, .key: false
     }
   }
+
+  /// The value behind a link that is null.
+  var valueOfMissing: ColumnValue {
+    switch self {
+    case .number(let number): number.valueOfEmpty
+    case .link(_, let inner): inner.valueOfMissing
+    case .column, .key, .any, .anyElement: .null
+    }
+  }
 }
 
 /// Two values and the operator between them.
@@ -158,14 +167,6 @@ package struct BoundPair: Sendable {
   /// Whether the pair holds when both sides are null or empty.
   var matchesMissing: Bool {
     guard !left.isMultiple, !right.isMultiple else { return false }
-    return comparison.holds(Self.missing(left), Self.missing(right))
-  }
-
-  private static func missing(_ source: BoundSource) -> ColumnValue {
-    switch source {
-    case .number(let number): number.valueOfEmpty
-    case .link(_, let inner): missing(inner)
-    default: .null
-    }
+    return comparison.holds(left.valueOfMissing, right.valueOfMissing)
   }
 }

@@ -10,6 +10,10 @@ extension QueryBinder {
           "Key paths inside of a SUBQUERY must start with its variable '$\($0)'."
         } ?? "Unknown variable '$\(path.variable ?? "")'.")
     }
+    var path = path
+    if scope.isValue, path.steps.isEmpty {
+      path.steps = [.property(scope.start.objectSchema.properties[0].name)]
+    }
     var walk = PathWalk(binder: self, path: path, at: scope.start)
     return try walk.run()
   }

@@ -33,6 +33,8 @@ package struct QueryBinder {
   struct Scope {
     var start: StoredClass
     var variable: String?
+    /// Whether it is a value: `SELF` is the only property of the class.
+    var isValue = false
   }
 
   /// Binds a predicate on objects of `start`.
@@ -42,6 +44,13 @@ package struct QueryBinder {
     _ predicate: QueryPredicate, to start: StoredClass
   ) throws(QueryError) -> BoundPredicate {
     try bind(predicate, Scope(start: start, variable: nil))
+  }
+
+  /// Binds a predicate on values, for which the only property of `valueClass` stands.
+  func bind(
+    _ predicate: QueryPredicate, toValuesOf valueClass: StoredClass
+  ) throws(QueryError) -> BoundPredicate {
+    try bind(predicate, Scope(start: valueClass, variable: nil, isValue: true))
   }
 
   func bind(_ predicate: QueryPredicate, _ scope: Scope) throws(QueryError) -> BoundPredicate {

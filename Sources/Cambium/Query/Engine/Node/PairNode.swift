@@ -51,18 +51,14 @@ final class SourceReader {
   ) throws(StoreError) {
     self.context = context
     self.reader = reader
-    var missing = ColumnValue.null
+    missing = source.valueOfMissing
     switch source {
     case .column(let column): kind = .column(column)
     case .key: kind = .key
-    case .number(let number):
-      kind = .number(try NumberReader(context, reader, number))
-      missing = number.valueOfEmpty
+    case .number(let number): kind = .number(try NumberReader(context, reader, number))
     case .link(let link, let inner):
       let target = try context.reader(link.target)
-      let next = try SourceReader(context, target, inner)
-      kind = .link(link.column, next, target: target)
-      missing = next.missing
+      kind = .link(link.column, try SourceReader(context, target, inner), target: target)
     case .any(.list(let column, _, let target), let inner):
       kind = .list(column, try SourceReader(context, try context.reader(target), inner))
     case .any(.backlinks(let origin, let column, _, _), let inner):
@@ -70,7 +66,6 @@ final class SourceReader {
         column, try SourceReader(context, try context.reader(origin), inner), origin: origin)
     case .anyElement(let column): kind = .elements(column)
     }
-    self.missing = missing
   }
 
   /// Whether it has any number of values, also none.
