@@ -7,11 +7,14 @@ import Foundation
 struct NaiveEvaluator {
   let world: QueryWorld
   private let rowsByKey: [String: [Int64: QueryWorld.Row]]
-  private let foldings = Foldings()
+  private let findings = Findings()
+  /// The objects around the subquery, by their variables.
+  private var names: [(variable: String?, row: QueryWorld.Row, className: String)] = []
 
-  /// Folded texts, because Foundation takes its time.
-  private final class Foldings {
-    var known: [UInt: [String: [Unicode.Scalar]]] = [:]
+  /// What is found out once: folded texts, because Foundation takes its time, and who links to whom.
+  private final class Findings {
+    var foldings: [UInt: [String: [Unicode.Scalar]]] = [:]
+    var backlinks: [String: [Int64: [ModelValue]]] = [:]
   }
 
   init(world: QueryWorld) {
@@ -55,8 +58,9 @@ struct NaiveEvaluator {
       }
     }
     let right = values(comparison.right, row, className)
+    let operation = comparison.operation == .in ? .equal : comparison.operation
     return left.contains { first in
-      right.contains { compare(first, comparison.operation, $0, comparison.options) }
+      right.contains { compare(first, operation, $0, comparison.options) }
     }
   }
 
@@ -67,18 +71,31 @@ struct NaiveEvaluator {
   ) -> [ModelValue] {
     switch operand {
     case .constant(let constant): return [model(constant)]
-    case .path(let path): return values(path.steps[...], row, className)
-    case .subqueryCount(let collection, _, let predicate):
-      let elementClass = elementClass(collection.steps, className)
-      let elements = values(collection.steps[...], row, className)
+    case .path(let path):
+      let start = start(of: path, row, className)
+      return values(path.steps[...], start.row, start.className)
+    case .subqueryCount(let collection, let variable, let predicate):
+      let start = start(of: collection, row, className)
+      let elementClass = elementClass(collection.steps, start.className)
+      let elements = values(collection.steps[...], start.row, start.className)
+      var inner = self
+      if names.isEmpty { inner.names = [(nil, row, className)] }
       let matching = elements.filter { element in
         guard case .link(let key) = element, let row = find(elementClass, key) else {
           return false
         }
-        return holds(predicate, row, elementClass)
+        var evaluator = inner
+        evaluator.names.append((variable, row, elementClass))
+        return evaluator.holds(predicate, row, elementClass)
       }
       return [.int(Int64(matching.count))]
     }
+  }
+
+  private func start(
+    of path: QueryPath, _ row: QueryWorld.Row, _ className: String
+  ) -> (row: QueryWorld.Row, className: String) {
+    names.last { $0.variable == path.variable }.map { ($0.row, $0.className) } ?? (row, className)
   }
 
   private func find(_ className: String, _ key: Int64) -> QueryWorld.Row? {
@@ -142,14 +159,21 @@ struct NaiveEvaluator {
       guard case .list(let elements)? = row.values[property.name] else { return [] }
       return elements
     }
-    var elements: [ModelValue] = []
+    let name = "\(className).\(property.name)"
+    let backlinks = findings.backlinks[name] ?? backlinks(property)
+    findings.backlinks[name] = backlinks
+    return backlinks[row.key] ?? []
+  }
+
+  private func backlinks(_ property: Property) -> [Int64: [ModelValue]] {
+    var backlinks: [Int64: [ModelValue]] = [:]
     for other in world.rows[property.objectClassName ?? ""] ?? [] {
       let value = other.values[property.originPropertyName ?? ""] ?? .null
       var links = [value]
       if case .list(let list) = value { links = list }
-      elements += links.filter { $0 == .link(row.key) }.map { _ in .link(other.key) }
+      for case .link(let key) in links { backlinks[key, default: []].append(.link(other.key)) }
     }
-    return elements
+    return backlinks
   }
 
   private static func aggregate(
@@ -269,12 +293,12 @@ struct NaiveEvaluator {
   }
 
   private func folded(_ text: String, _ options: StringOptions) -> [Unicode.Scalar] {
-    if let known = foldings.known[options.rawValue]?[text] { return known }
+    if let known = findings.foldings[options.rawValue]?[text] { return known }
     var folding: String.CompareOptions = []
     if options.contains(.caseInsensitive) { folding.insert(.caseInsensitive) }
     if options.contains(.diacriticInsensitive) { folding.insert(.diacriticInsensitive) }
     let folded = Array(text.folding(options: folding, locale: nil).unicodeScalars)
-    foldings.known[options.rawValue, default: [:]][text] = folded
+    findings.foldings[options.rawValue, default: [:]][text] = folded
     return folded
   }
 

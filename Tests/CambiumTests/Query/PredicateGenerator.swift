@@ -7,6 +7,12 @@ import TestSupport
 struct PredicateGenerator {
   let world: QueryWorld
   var random: SeededGenerator
+  private var isInSubquery = false
+
+  init(world: QueryWorld, random: SeededGenerator) {
+    self.world = world
+    self.random = random
+  }
 
   mutating func predicate(_ className: String, depth: Int = 2) -> QueryPredicate {
     guard depth > 0, chance(2) else { return comparison(className) }
@@ -59,11 +65,11 @@ struct PredicateGenerator {
   // MARK: Comparisons
 
   private mutating func comparison(_ className: String) -> QueryPredicate {
-    switch Int.random(in: 0..<12, using: &random) {
+    switch Int.random(in: 0..<13, using: &random) {
     case 0: return aggregate(className)
     case 1: return pair(className)
     case 2:
-      let inner = relative(predicate("Dog", depth: 1))
+      let inner = relativeToDog()
       return .compare(
         .subqueryCount(collection: QueryPath([.property("dogs")]), variable: "v", inner),
         pick([.equal, .greater, .lessOrEqual]), .value(Int.random(in: 0...2, using: &random))
@@ -72,6 +78,7 @@ struct PredicateGenerator {
     case 3:
       let key = world.rows[className]?.randomElement(using: &random)?.key
       return .compare(.at(), pick([.equal, .notEqual]), .value(ModelObject(className, key)))
+    case 4 where !isInSubquery: return correlated(className)
     default: break
     }
     return comparison(walk(className))
@@ -205,6 +212,59 @@ struct PredicateGenerator {
     if ["name", "nick", "friend.name"].contains(left) { operations += [.contains, .like] }
     let isAny = ["tags", "numbers", "dogs.name", "keepers.name"].contains(right)
     return .compare(.path(first), pick(operations), .path(second), any: isAny)
+  }
+
+  /// A subquery that names objects around it.
+  private mutating func correlated(_ className: String) -> QueryPredicate {
+    let isPerson = className == "Person"
+    let collection = pick(isPerson ? ["dogs", "dogs", "friend.dogs"] : ["home.dogs"])
+    var conditions =
+      isPerson
+      ? [
+        "$v.age > rank", "other <= $v.age", "$v.name CONTAINS title", "$v.name !=[c] nick",
+        "$v.home.rank <= other", "score > $v.weight", "ANY tags == $v.name", "$v.name IN tags",
+        "$v == dog", "friend == $v.home", "friend.age >= $v.age", "flag == TRUE",
+      ]
+      : [
+        "$v.age > age", "$v.name <= name", "$v.home == home", "$v.weight != weight", "$v != SELF",
+        "home.rank < $v.home.rank",
+      ]
+    // The evaluator of these tests takes its time for others.
+    if world.rows["Person"]?.count ?? 0 <= 40 {
+      conditions +=
+        isPerson
+        ? [
+          "$v.age < numbers.@count", "dogs.@max.weight == $v.weight", "dogs.@count > 1",
+          "ANY dogs.name == $v.code", "ANY $v.keepers.name == name",
+          "SUBQUERY(dogs, $w, $w.age > $v.age).@count == 0",
+          "SUBQUERY($v.keepers, $w, $w.rank > $v.age AND $w.other != rank).@count > 0",
+          "SUBQUERY(friend.dogs, $w, $w.age < $v.age AND $w.name != nick).@count > 1",
+          "SUBQUERY($v.home.dogs, $v, $v.age > rank).@count > 0",
+        ]
+        : [
+          "ANY keepers.name == $v.name", "keepers.@count > $v.age",
+          "SUBQUERY(home.dogs, $w, $w.age > $v.age AND $w.weight > weight).@count > 0",
+        ]
+    }
+    guard var condition = try? PredicateParser.parse(pick(conditions)) else {
+      fatalError("a condition of this file does not parse")
+    }
+    if chance(3) { condition = .not(condition) }
+    if chance(2) { condition = .and([condition, relativeToDog()]) }
+    guard let path = try? PredicateParser.parsePath(collection) else {
+      fatalError("a path of this file does not parse")
+    }
+    return .compare(
+      .subqueryCount(collection: path, variable: "v", condition),
+      pick([.equal, .greater, .lessOrEqual]), .value(Int.random(in: 0...2, using: &random)))
+  }
+
+  /// A condition on a subquery's element that is a dog.
+  private mutating func relativeToDog() -> QueryPredicate {
+    let wasInSubquery = isInSubquery
+    isInSubquery = true
+    defer { isInSubquery = wasInSubquery }
+    return relative(predicate("Dog", depth: 1))
   }
 
   /// The same condition on a subquery's variable.

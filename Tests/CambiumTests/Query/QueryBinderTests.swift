@@ -88,11 +88,29 @@ struct QueryBinderTests {
       "SUBQUERY(dog, $d, $d.age > 1).@count > 1",
       "Subqueries must contain a keypath starting with a collection."
     ),
-    (
-      "SUBQUERY(dogs, $d, age > 1).@count > 1",
-      "Key paths inside of a SUBQUERY must start with its variable '$d'."
-    ),
     ("$x.age == 1", "Unknown variable '$x'."),
+    ("SUBQUERY(dogs, $d, $x.age > 1).@count > 1", "Unknown variable '$x'."),
+    ("SUBQUERY(dogs, $d, $d.age > 1).@count > 1 AND $d.age == 1", "Unknown variable '$d'."),
+    (
+      "SUBQUERY(dogs, $d, $d.age > nothing).@count > 1",
+      "Invalid keypath 'nothing': Property 'nothing' not found in object of type 'Person'"
+    ),
+    (
+      "SUBQUERY(dogs, $d, $d.name == rank).@count > 1",
+      "Property type mismatch between string and int"
+    ),
+    (
+      "SUBQUERY(dogs, $d, $d.age > 'a').@count > 1",
+      "Cannot compare value 'a' of type 'string' to property '$d.age' of type 'int'"
+    ),
+    (
+      "SUBQUERY(dogs, $d, $d.name == tags).@count > 1",
+      "Key paths that include a collection property must use aggregate operations"
+    ),
+    (
+      "SUBQUERY(dogs, $d, ANY $d.keepers.name == tags).@count > 1",
+      "Comparing two collection columns is not permitted."
+    ),
   ])
   func `a predicate that does not fit is refused`(text: String, message: String) {
     let error = #expect(throws: QueryError.self) { try bind(text) }

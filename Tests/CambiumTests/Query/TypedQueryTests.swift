@@ -130,6 +130,26 @@ struct TypedQueryTests {
       "(SUBQUERY(pets, $col1, (SUBQUERY($col1.owners, $col2, ($col2.age > %@)).@count > %@))"
         + ".@count > %@)", [1, 2, 3]
     ) { (($0.pets.owners.age > 1).count > 2).count > 3 },
+    Case("(SUBQUERY(pets, $col1, ($col1.age > id)).@count > %@)", [0]) {
+      ($0.pets.age > $0.id).count > 0
+    },
+    Case("(SUBQUERY(pets, $col1, (friend.id < $col1.age)).@count == %@)", [1]) {
+      ($0.friend.id < $0.pets.age).count == 1
+    },
+    Case(
+      "(SUBQUERY(pets, $col1, ((($col1.age > %@) && flag == true) && NOT (name == %@))).@count > %@)",
+      [3, "x", 0]
+    ) { ($0.pets.age > 3 && $0.flag && !($0.name == "x")).count > 0 },
+    Case("(SUBQUERY(pets, $col1, ($col1.age == pets.@max.age)).@count > %@)", [1]) {
+      ($0.pets.age == $0.pets.age.max).count > 1
+    },
+    Case("(SUBQUERY(friend.pets, $col1, ($col1.age < pets.@count)).@count > %@)", [1]) {
+      ($0.friend.pets.age < $0.pets.count).count > 1
+    },
+    Case(
+      "(SUBQUERY(pets, $col1, (SUBQUERY($col1.owners, $col2, ($col2.id > id)).@count > %@))"
+        + ".@count > %@)", [2, 3]
+    ) { (($0.pets.owners.id > $0.id).count > 2).count > 3 },
   ]
 
   @Test(arguments: 0..<TypedQueryTests.cases.count)
@@ -143,6 +163,14 @@ struct TypedQueryTests {
   }
 
   @Test func `two collections are not compared, and subqueries need one`() async {
+    await #expect(processExitsWith: .failure) {
+      let query = Query<QueryOwner>._constructForTesting()
+      _ = ((query.pets.count == 1).count > 1)._constructPredicate()
+    }
+    await #expect(processExitsWith: .failure) {
+      let query = Query<QueryOwner>._constructForTesting()
+      _ = ((query.pets.age > 1 && query.numbers == 5).count > 1)._constructPredicate()
+    }
     await #expect(processExitsWith: .failure) {
       let query = Query<QueryOwner>._constructForTesting()
       _ = query.pets.age == query.numbers.count

@@ -126,4 +126,96 @@ import Testing
       ids(all.where { ($0.dogs.age >= 3).count > 0 && ($0.befriendedBy.age > 20).count > 0 })
         == [2])
   }
+
+  @Test func `a subquery names the object around it`() throws {
+    let realm = try people()
+    let all = realm.objects(SpecPerson.self)
+    func ids(_ results: Results<SpecPerson>) -> [Int] { results.map(\.id).sorted() }
+    func ids(_ isIncluded: (SpecPerson) -> Bool) -> [Int] {
+      Array(all).filter(isIncluded).map(\.id).sorted()
+    }
+    // A person has the age of ten times the identifier, and dogs of 0, 3, 6 … years.
+    let older = ids { person in person.dogs.contains { $0.age > person.id } }
+    #expect(older == [2, 3])
+    #expect(ids(all.filter("SUBQUERY(dogs, $d, $d.age > id).@count > 0")) == older)
+    #expect(ids(all.filter("SUBQUERY(dogs, $d, id < $d.age).@count > 0")) == older)
+    #expect(ids(all.filter("SUBQUERY(dogs, $d, $d.age > SELF.id).@count > 0")) == older)
+    #expect(ids(all.where { ($0.dogs.age > $0.id).count > 0 }) == older)
+    #expect(all.filter("SUBQUERY(dogs, $d, $d.age > id).@count > 0 AND id > 2").map(\.id) == [3])
+    #expect(all.filter("NOT SUBQUERY(dogs, $d, $d.age > id).@count > 0").count == 2)
+    #expect(ids(all.filter("SUBQUERY(friend.dogs, $d, $d.age >= id).@count > 0")) == [3])
+    #expect(ids(all.where { ($0.friend.dogs.age >= $0.id).count > 0 }) == [3])
+    #expect(ids(all.filter("SUBQUERY(dogs, $d, $d == favorite).@count == 1")) == [2, 3])
+    #expect(ids(all.filter("SUBQUERY(dogs, $d, ANY $d.fans.name == name).@count == 1")) == [2, 3])
+    #expect(ids(all.filter("SUBQUERY(dogs, $d, ANY $d.fans == SELF).@count == 1")) == [2, 3])
+    #expect(ids(all.filter("SUBQUERY(dogs, $d, $d.name IN nicknames).@count > 0")) == [])
+    #expect(
+      ids(all.filter("SUBQUERY(dogs, $d, $d.age == dogs.@max.age).@count == 1")) == [1, 2, 3])
+    #expect(ids(all.where { ($0.dogs.age == $0.dogs.age.max).count == 1 }) == [1, 2, 3])
+    #expect(ids(all.filter("SUBQUERY(dogs, $d, $d.age > 0 AND id == 2).@count > 0")) == [2])
+    #expect(ids(all.where { ($0.dogs.age > 0 && $0.id == 2).count > 0 }) == [2])
+    #expect(ids(all.filter("SUBQUERY(dogs, $d, friend.name == 'Bob').@count == 2")) == [2])
+    let list = realm.objects(SpecPerson.self)[3].dogs
+    #expect(
+      list.filter("SUBQUERY(owners, $o, $o.id == age).@count > 0").map(\.age) == [3])
+  }
+
+  @Test func `a subquery in another names every object around it`() throws {
+    let realm = try people()
+    let all = realm.objects(SpecPerson.self)
+    func ids(_ results: Results<SpecPerson>) -> [Int] { results.map(\.id).sorted() }
+    func ids(_ isIncluded: (SpecPerson) -> Bool) -> [Int] {
+      Array(all).filter(isIncluded).map(\.id).sorted()
+    }
+    let expected = ids { person in
+      person.dogs.contains { dog in dog.owners.contains { $0.id < dog.age } }
+    }
+    #expect(expected == [2, 3])
+    #expect(
+      ids(
+        all.filter(
+          "SUBQUERY(dogs, $x, SUBQUERY($x.owners, $y, $y.id < $x.age).@count > 0).@count > 0"))
+        == expected)
+    // The oldest dog of each.
+    let isOldest = "SUBQUERY(dogs, $y, $y.age > $x.age).@count == 0"
+    #expect(ids(all.filter("SUBQUERY(dogs, $x, \(isOldest) AND $x.age > 3).@count == 1")) == [3])
+    let friends = ids { person in
+      person.dogs.contains { dog in
+        dog.owners.contains { $0.id == person.id && $0.dogs.contains { $0.age == dog.age + 3 } }
+      }
+    }
+    #expect(friends == [2, 3])
+    #expect(
+      ids(
+        all.filter(
+          "SUBQUERY(dogs, $x, SUBQUERY($x.owners, $y, $y.id == id AND $y.name == name AND "
+            + "SUBQUERY($y.dogs, $z, $z.age > $x.age AND $z.age > $y.id).@count > 0).@count > 0)"
+            + ".@count > 0")) == friends)
+    #expect(ids(all.where { (($0.dogs.owners.id == $0.id).count > 0).count > 0 }) == [1, 2, 3])
+    #expect(
+      ids(all.where { (($0.dogs.owners.id < $0.dogs.age.max).count > 0).count > 1 }) == [2, 3])
+    // The innermost variable of a name is meant.
+    #expect(
+      ids(
+        all.filter(
+          "SUBQUERY(dogs, $x, SUBQUERY($x.owners, $x, $x.id == id).@count > 0).@count > 0"))
+        == [1, 2, 3])
+  }
+
+  @Test func `unmanaged lists are searched by subqueries that name objects around them`() {
+    let list = List<SpecPerson>()
+    for id in 0..<4 {
+      let person = SpecPerson(id, "P\(id)")
+      for number in 0..<id {
+        person.dogs.append(SpecDog(value: ["name": "P\(number)", "age": number * 3]))
+      }
+      list.append(person)
+    }
+    #expect(list.index(matching: "SUBQUERY(dogs, $d, $d.age > id).@count > 0") == 2)
+    #expect(list.index(matching: { ($0.dogs.age > $0.id).count > 1 }) == nil)
+    #expect(
+      list.index(
+        matching: "SUBQUERY(dogs, $x, SUBQUERY(dogs, $y, $y.age > $x.age).@count == 2).@count == 1")
+        == 3)
+  }
 }

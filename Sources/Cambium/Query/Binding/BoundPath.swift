@@ -20,6 +20,8 @@ struct BoundPath {
     case number(BoundNumber)
   }
 
+  /// The object around the subquery from which it starts; nil for the one that the condition is about.
+  var origin: BoundOrigin?
   var hops: [Hop] = []
   var end: End
 
@@ -31,12 +33,13 @@ struct BoundPath {
 
   /// The condition on objects where the path starts, given one on what is at its end.
   func wrapped(_ leaf: BoundPredicate) -> BoundPredicate {
-    hops.reversed().reduce(leaf) { inner, hop in
+    let wrapped = hops.reversed().reduce(leaf) { inner, hop in
       switch hop {
       case .link(let link): .link(link, inner)
       case .collection(let collection): .any(collection, inner)
       }
     }
+    return origin.map { .outer($0, wrapped) } ?? wrapped
   }
 
   /// The values at the path's end.
@@ -49,12 +52,13 @@ struct BoundPath {
       case .object: .key
       case .number(let number): .number(number)
       }
-    return hops.reversed().reduce(last) { inner, hop in
+    let source = hops.reversed().reduce(last) { inner, hop in
       switch hop {
       case .link(let link): .link(link, inner)
       case .collection(let collection): .any(collection, inner)
       }
     }
+    return origin.map { .outer($0, source) } ?? source
   }
 
   /// The type of the values.

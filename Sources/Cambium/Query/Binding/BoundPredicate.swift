@@ -20,8 +20,12 @@ package indirect enum BoundPredicate: Sendable {
   case anyElement(BoundColumn, ValueCondition)
   /// A condition on what is computed from a collection.
   case number(BoundNumber, ValueCondition)
-  /// Two values of the same object are compared.
+  /// Two values are compared.
   case pair(BoundPair)
+  /// A condition with subqueries that name the object.
+  case named(level: Int, BoundPredicate)
+  /// A condition on an object that a subquery names.
+  case outer(BoundOrigin, BoundPredicate)
 
   /// Whether the condition holds where a link on the way to the object is null: then all values are
   /// null and all collections empty.
@@ -36,8 +40,16 @@ package indirect enum BoundPredicate: Sendable {
     case .link(_, let inner): inner.matchesMissing
     case .number(let number, let condition): condition.matches(number.valueOfEmpty)
     case .pair(let pair): pair.matchesMissing
+    case .named(_, let inner), .outer(_, let inner): inner.matchesMissing
     }
   }
+}
+
+/// An object around a subquery, which names it.
+package struct BoundOrigin: Sendable {
+  /// How many subqueries are around the one that has the object as its element.
+  package var level: Int
+  package var storedClass: StoredClass
 }
 
 /// A column with a scalar value, a to-one link or a list of scalars.
@@ -129,7 +141,7 @@ package struct BoundNumber: Sendable {
   }
 }
 
-/// A value to be compared with another of the same object.
+/// A value to be compared with another of the same object, or of one around the subquery.
 package indirect enum BoundSource: Sendable {
   case column(BoundColumn)
   case number(BoundNumber)
@@ -138,12 +150,14 @@ package indirect enum BoundSource: Sendable {
   /// One value for each element; at least one must satisfy the comparison.
   case any(BoundCollection, BoundSource)
   case anyElement(BoundColumn)
+  /// The values of an object that a subquery names.
+  case outer(BoundOrigin, BoundSource)
 
   /// Whether it has any number of values rather than one.
   var isMultiple: Bool {
     switch self {
     case .any, .anyElement: true
-    case .link(_, let inner): inner.isMultiple
+    case .link(_, let inner), .outer(_, let inner): inner.isMultiple
     case .column, .number, .key: false
     }
   }
@@ -152,7 +166,7 @@ package indirect enum BoundSource: Sendable {
   var valueOfMissing: ColumnValue {
     switch self {
     case .number(let number): number.valueOfEmpty
-    case .link(_, let inner): inner.valueOfMissing
+    case .link(_, let inner), .outer(_, let inner): inner.valueOfMissing
     case .column, .key, .any, .anyElement: .null
     }
   }

@@ -2,20 +2,21 @@ import CambiumCore
 
 /// Following paths through the schema.
 extension QueryBinder {
-  /// Looks up a path's names from where the scope starts.
-  func bind(_ path: QueryPath, _ scope: Scope) throws(QueryError) -> BoundPath {
-    guard path.variable == scope.variable else {
-      throw QueryError(
-        scope.variable.map {
-          "Key paths inside of a SUBQUERY must start with its variable '$\($0)'."
-        } ?? "Unknown variable '$\(path.variable ?? "")'.")
+  /// Looks up a path's names from where it starts: in the scope, or around it.
+  func bind(_ path: QueryPath, _ scope: BindingScope) throws(QueryError) -> BoundPath {
+    guard let origin = scope.origin(of: path) else {
+      throw QueryError("Unknown variable '$\(path.variable ?? "")'.")
     }
     var path = path
-    if scope.isValue, path.steps.isEmpty {
-      path.steps = [.property(scope.start.objectSchema.properties[0].name)]
+    if origin.isValue, path.steps.isEmpty {
+      path.steps = [.property(origin.start.objectSchema.properties[0].name)]
     }
-    var walk = PathWalk(binder: self, path: path, at: scope.start)
-    return try walk.run()
+    var walk = PathWalk(binder: self, path: path, at: origin.start)
+    var bound = try walk.run()
+    if origin !== scope {
+      bound.origin = BoundOrigin(level: origin.level, storedClass: origin.start)
+    }
+    return bound
   }
 
   func linkedClass(_ property: Property) throws(QueryError) -> StoredClass {

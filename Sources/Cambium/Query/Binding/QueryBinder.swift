@@ -29,31 +29,24 @@ package struct QueryBinder {
     self.object = object
   }
 
-  /// What paths start from.
-  struct Scope {
-    var start: StoredClass
-    var variable: String?
-    /// Whether it is a value: `SELF` is the only property of the class.
-    var isValue = false
-  }
-
   /// Binds a predicate on objects of `start`.
   ///
   /// - Throws: `QueryError` with the documented message when the predicate does not fit the schema.
   package func bind(
     _ predicate: QueryPredicate, to start: StoredClass
   ) throws(QueryError) -> BoundPredicate {
-    try bind(predicate, Scope(start: start, variable: nil))
+    try bind(predicate, BindingScope(start))
   }
 
   /// Binds a predicate on values, for which the only property of `valueClass` stands.
   func bind(
     _ predicate: QueryPredicate, toValuesOf valueClass: StoredClass
   ) throws(QueryError) -> BoundPredicate {
-    try bind(predicate, Scope(start: valueClass, variable: nil, isValue: true))
+    try bind(predicate, BindingScope(valueClass, isValue: true))
   }
 
-  func bind(_ predicate: QueryPredicate, _ scope: Scope) throws(QueryError) -> BoundPredicate {
+  func bind(_ predicate: QueryPredicate, _ scope: BindingScope) throws(QueryError) -> BoundPredicate
+  {
     switch predicate {
     case .always(let result): return .always(result)
     case .and(let parts): return .and(try bind(parts, scope))
@@ -64,7 +57,7 @@ package struct QueryBinder {
   }
 
   private func bind(
-    _ parts: [QueryPredicate], _ scope: Scope
+    _ parts: [QueryPredicate], _ scope: BindingScope
   ) throws(QueryError) -> [BoundPredicate] {
     var bound: [BoundPredicate] = []
     for part in parts { bound.append(try bind(part, scope)) }
@@ -74,7 +67,7 @@ package struct QueryBinder {
   // MARK: Comparisons
 
   private func bind(
-    _ comparison: QueryComparison, _ scope: Scope
+    _ comparison: QueryComparison, _ scope: BindingScope
   ) throws(QueryError) -> BoundPredicate {
     switch (comparison.left, comparison.right) {
     case (.constant, .constant):
@@ -106,7 +99,8 @@ package struct QueryBinder {
 
   /// `constant IN collection` asks for an element that equals the constant.
   private func bindMembership(
-    of constant: QueryConstant, in path: QueryPath, _ comparison: QueryComparison, _ scope: Scope
+    of constant: QueryConstant, in path: QueryPath, _ comparison: QueryComparison,
+    _ scope: BindingScope
   ) throws(QueryError) -> BoundPredicate {
     let bound = try bind(path, scope)
     guard bound.hasCollection else { throw QueryError("IN clause requires an array of items") }
@@ -116,7 +110,8 @@ package struct QueryBinder {
   }
 
   private func bind(
-    _ path: QueryPath, _ comparison: QueryComparison, _ constant: QueryConstant, _ scope: Scope
+    _ path: QueryPath, _ comparison: QueryComparison, _ constant: QueryConstant,
+    _ scope: BindingScope
   ) throws(QueryError) -> BoundPredicate {
     let bound = try bind(path, scope)
     try checkQuantifier(comparison, bound)
@@ -262,7 +257,7 @@ package struct QueryBinder {
 
   private func bindSubquery(
     _ collection: QueryPath, _ variable: String, _ predicate: QueryPredicate,
-    _ comparison: QueryComparison, _ constant: QueryConstant, _ scope: Scope
+    _ comparison: QueryComparison, _ constant: QueryConstant, _ scope: BindingScope
   ) throws(QueryError) -> BoundPredicate {
     let bound = try bind(collection, scope)
     guard case .object(let element) = bound.end, case .collection(let last)? = bound.hops.last
@@ -275,16 +270,18 @@ package struct QueryBinder {
       throw QueryError(
         "Key paths that include a collection property must use aggregate operations")
     }
-    let filter = try bind(predicate, Scope(start: element, variable: variable))
+    let filter = try bind(predicate, BindingScope(element, named: variable, in: scope))
     let number = BoundNumber(aggregate: .count, source: .objects(last, nil, filter: filter))
-    return path.wrapped(
+    let condition = path.wrapped(
       .number(number, try numberCondition(number, collection, comparison.operation, constant)))
+    return scope.isNamedInside ? .named(level: scope.level, condition) : condition
   }
 
   // MARK: Pairs
 
   private func bindPair(
-    _ leftPath: QueryPath, _ rightPath: QueryPath, _ comparison: QueryComparison, _ scope: Scope
+    _ leftPath: QueryPath, _ rightPath: QueryPath, _ comparison: QueryComparison,
+    _ scope: BindingScope
   ) throws(QueryError) -> BoundPredicate {
     let left = try bind(leftPath, scope)
     let right = try bind(rightPath, scope)

@@ -36,6 +36,11 @@ struct QueryCompiler {
       return PairNode(
         context, reader, try SourceReader(context, reader, pair.left),
         try SourceReader(context, reader, pair.right), pair.comparison)
+    case .named(let level, let inner):
+      return NamedNode(context, reader, level: level, try compile(inner, reader))
+    case .outer(let origin, let inner):
+      let named = try compile(inner, try context.reader(origin.storedClass))
+      return OuterNode(context, reader, level: origin.level, named)
     }
   }
 

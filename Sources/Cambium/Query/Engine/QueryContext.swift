@@ -8,6 +8,8 @@ final class QueryContext {
   private let source: PageSource
   private var readers: [String: TableReader] = [:]
   private var keyTrees: [String: KeyTree?] = [:]
+  /// The keys of the objects around the subquery that is being evaluated, as far as it names them.
+  var named = NamedElements<Int64>()
 
   init(_ view: some ReadTransaction) {
     self.view = view

@@ -20,7 +20,8 @@ extension BoundPredicate {
     case .always, .value, .keys, .anyElement: break
     case .and(let parts), .or(let parts):
       for part in parts { part.insertClasses(into: &names) }
-    case .not(let part): part.insertClasses(into: &names)
+    case .not(let part), .named(_, let part), .outer(_, let part):
+      part.insertClasses(into: &names)
     case .link(let link, let inner):
       names.insert(link.target.name)
       inner.insertClasses(into: &names)
@@ -48,6 +49,7 @@ extension BoundSource {
     switch self {
     case .column, .key, .anyElement: break
     case .number(let number): number.insertClasses(into: &names)
+    case .outer(_, let inner): inner.insertClasses(into: &names)
     case .link(let link, let inner):
       names.insert(link.target.name)
       inner.insertClasses(into: &names)

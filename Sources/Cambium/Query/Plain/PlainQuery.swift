@@ -7,11 +7,17 @@ import CambiumCore
 struct PlainQuery {
   private let predicate: BoundPredicate
   private let numbers = ObjectNumbers()
+  private let names = Names()
 
   /// What a condition is about.
   private enum Subject {
     case object(ObjectBase)
     case value(Any?)
+  }
+
+  /// The objects around the subquery that is being evaluated.
+  private final class Names {
+    var named = NamedElements<Subject>()
   }
 
   /// Stops when the predicate does not fit the elements.
@@ -80,6 +86,10 @@ struct PlainQuery {
       return !forEachValue(of: pair.left, subject) { left in
         forEachValue(of: pair.right, subject) { right in !pair.comparison.holds(left, right) }
       }
+    case .named(let level, let inner):
+      names.named.set(subject, at: level)
+      return holds(inner, subject)
+    case .outer(let origin, let inner): return holds(inner, names.named[origin.level])
     }
   }
 
@@ -162,6 +172,8 @@ struct PlainQuery {
     case .any(let collection, let inner):
       return forEachObject(of: collection, subject) { forEachValue(of: inner, $0, body) }
     case .anyElement(let column): return forEachElement(of: column, subject, body)
+    case .outer(let origin, let inner):
+      return forEachValue(of: inner, names.named[origin.level], body)
     }
   }
 }

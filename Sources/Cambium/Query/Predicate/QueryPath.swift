@@ -49,6 +49,24 @@ package struct QueryPath: Hashable, Sendable {
   /// Whether the path stands for any element of a collection.
   var isAny: Bool { aggregate == nil && !collectionEnds.isEmpty }
 
+  /// The path to the first collection whose elements the rest of it is about; nil when there is none.
+  var firstCollection: QueryPath? {
+    guard let end = collectionEnds.first, !isComputed(behind: end) else { return nil }
+    var collection = QueryPath(variable: variable, Array(steps[..<end]))
+    collection.collectionEnds = [end]
+    return collection
+  }
+
+  /// Whether the path goes on from a collection's elements, and not with what is computed from them.
+  func leads(into collection: QueryPath) -> Bool {
+    variable == collection.variable && steps.starts(with: collection.steps)
+      && !isComputed(behind: collection.steps.count)
+  }
+
+  private func isComputed(behind end: Int) -> Bool {
+    if end < steps.count, case .aggregate = steps[end] { true } else { false }
+  }
+
   /// The names joined with points, for messages; subscripts are left out.
   package var text: String {
     var parts: [String] = variable.map { ["$" + $0] } ?? []

@@ -1,6 +1,7 @@
 // A condition of the typed front end names all its paths from the object. Where the number of a
 // collection's elements is asked for, which collection that is follows from the paths: the first one
-// that they lead through. Only when the whole condition is known do they start at its elements.
+// that they lead through. Only when the whole condition is known do they start at its elements; paths
+// that do not lead through a collection are about the object around the subquery.
 extension QueryPredicate {
   /// The predicate as the other front end would read it: `ANY` where paths lead through collections,
   /// and subqueries with numbered variables.
@@ -72,11 +73,7 @@ extension QueryOperand {
   fileprivate var firstCollection: QueryPath? {
     switch self {
     case .constant: return nil
-    case .path(var path):
-      guard let end = path.collectionEnds.first else { return nil }
-      path.steps.removeSubrange(end...)
-      path.collectionEnds = [end]
-      return path
+    case .path(let path): return path.firstCollection
     case .subqueryCount(_, _, let condition): return condition.firstCollection
     }
   }
@@ -86,8 +83,9 @@ extension QueryOperand {
     case .constant: return self
     case .path(let path):
       let end = collection.steps.count
-      guard path.variable == collection.variable, path.steps.starts(with: collection.steps) else {
-        Self.stopWithoutCollection()
+      guard path.leads(into: collection) else {
+        if path.isAny { Self.stopWithoutCollection() }
+        return self
       }
       var inner = QueryPath(variable: variable, Array(path.steps[end...]))
       inner.collectionEnds = path.collectionEnds.compactMap { $0 > end ? $0 - end : nil }

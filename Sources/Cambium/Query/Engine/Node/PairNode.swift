@@ -1,6 +1,6 @@
 import CambiumCore
 
-/// Two values of the same object are compared.
+/// Two values are compared: of the same object, or of one around the subquery.
 final class PairNode: QueryNode {
   private let left: SourceReader
   private let right: SourceReader
@@ -39,6 +39,7 @@ final class SourceReader {
     case list(BoundColumn, SourceReader)
     case backlinks(BoundColumn, SourceReader, origin: StoredClass)
     case elements(BoundColumn)
+    case outer(SourceReader, level: Int)
   }
 
   private let context: QueryContext
@@ -65,6 +66,9 @@ final class SourceReader {
       kind = .backlinks(
         column, try SourceReader(context, try context.reader(origin), inner), origin: origin)
     case .anyElement(let column): kind = .elements(column)
+    case .outer(let origin, let inner):
+      let reader = try context.reader(origin.storedClass)
+      kind = .outer(try SourceReader(context, reader, inner), level: origin.level)
     }
   }
 
@@ -72,7 +76,7 @@ final class SourceReader {
   private var isMultiple: Bool {
     switch kind {
     case .list, .backlinks, .elements: true
-    case .link(_, let inner, _): inner.isMultiple
+    case .link(_, let inner, _), .outer(let inner, _): inner.isMultiple
     case .column, .key, .number: false
     }
   }
@@ -90,6 +94,7 @@ final class SourceReader {
     switch kind {
     case .column(let column): return try reader.withValue(column, key, body)
     case .key: return try body(.int(key))
+    case .outer(let inner, let level): return try inner.visit(context.named[level], body)
     case .number(let number): return try body(try number.value(of: key))
     case .link(let column, let inner, let target):
       return try reader.withValue(column, key) { value throws(StoreError) in
