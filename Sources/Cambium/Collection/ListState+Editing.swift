@@ -110,13 +110,15 @@ extension ListState {
   private func links(in range: Range<Int>) -> [Int64] {
     guard list.access.targets[list.index] != nil else { return [] }
     let content = current()
+    if range.isEmpty { return [] }
     if range.count == 1 {
       return content.withElement(range.lowerBound, elementType, realm) { $0.link }.map { [$0] }
         ?? []
     }
     var links: [Int64] = []
     content.forEach(elementType, realm) { cell, position in
-      if range.contains(position), let link = cell.link { links.append(link) }
+      if position >= range.lowerBound, let link = cell.link { links.append(link) }
+      return position + 1 < range.upperBound
     }
     return links
   }

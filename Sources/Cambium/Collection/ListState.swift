@@ -92,7 +92,8 @@ final class ListState {
     let order = CellOrder(list.property.type)
     var found: Int?
     current().forEach(elementType, realm) { element, position in
-      if found == nil, order.areEqual(element, cell) { found = position }
+      if order.areEqual(element, cell) { found = position }
+      return found == nil
     }
     return found
   }

@@ -74,14 +74,28 @@ struct StoredListAccess {
     }
     guard let list else { return }
     var positions: [Int] = []
-    Content.tree(list.tree).forEach(.int, session.realm) { element, position in
+    try StoredElements.tree(list.tree, .int).forEach { element, position in
       if let link = element.link, targets.contains(link) { positions.append(position) }
+      return true
     }
     for position in positions.reversed() { try list.remove(at: position) }
   }
 }
 
 extension StoredListAccess.Content {
+  /// Lends the elements to `body`; none where they break the format.
+  @inline(__always) func withElements<Result>(
+    _ type: ColumnType, _ body: (StoredElements) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    switch self {
+    case .small(let bytes):
+      return try bytes.withBytes { bytes throws(StoreError) in
+        try body(.small(StoredList(bytes, type) ?? StoredList(emptyOf: type)))
+      }
+    case .tree(let tree): return try body(.tree(tree, type))
+    }
+  }
+
   /// How many elements there are.
   func count(_ type: ColumnType) -> Int {
     switch self {
@@ -92,32 +106,18 @@ extension StoredListAccess.Content {
 
   /// Calls `body` with every element in order.
   func forEach(_ type: ColumnType, _ realm: RealmInstance, _ body: (ColumnValue) -> Void) {
-    forEach(type, realm) { element, _ in body(element) }
+    forEach(type, realm) { element, _ in
+      body(element)
+      return true
+    }
   }
 
-  /// Calls `body` with every element and its position in order.
+  /// Calls `body` with each element and its position in order, until it returns false.
   func forEach(
-    _ type: ColumnType, _ realm: RealmInstance, _ body: (ColumnValue, Int) -> Void
+    _ type: ColumnType, _ realm: RealmInstance, _ body: (ColumnValue, Int) -> Bool
   ) {
-    switch self {
-    case .small(let bytes):
-      bytes.withUnsafeBytes { bytes in
-        guard let list = StoredList(bytes, type) else { return }
-        for index in 0..<list.count { body(list[index], index) }
-      }
-    case .tree(let tree):
-      realm.reading { () throws(StoreError) in
-        var cursor = tree.leafCursor()
-        var isValid = try cursor.first()
-        while isValid {
-          for row in 0..<cursor.leaf.rowCount {
-            try cursor.leaf.withCell(StoredList.elementColumn, type, row, tree) { cell in
-              body(cell, cursor.firstIndex + row)
-            }
-          }
-          isValid = try cursor.next()
-        }
-      }
+    realm.reading { () throws(StoreError) in
+      try withElements(type) { elements throws(StoreError) in try elements.forEach(body) }
     }
   }
 
@@ -125,17 +125,9 @@ extension StoredListAccess.Content {
   func withElement<Result>(
     _ index: Int, _ type: ColumnType, _ realm: RealmInstance, _ body: (ColumnValue) -> Result
   ) -> Result {
-    switch self {
-    case .small(let bytes):
-      return bytes.withUnsafeBytes { bytes in
-        guard let list = StoredList(bytes, type), index < list.count else { return body(.null) }
-        return body(list[index])
-      }
-    case .tree(let tree):
-      return realm.reading { () throws(StoreError) in
-        guard let position = try tree.select(index) else { return body(.null) }
-        return try position.leaf.withCell(
-          StoredList.elementColumn, type, position.row, tree, isNullable: true, body)
+    realm.reading { () throws(StoreError) in
+      try withElements(type) { elements throws(StoreError) in
+        try elements.withElement(at: index, body)
       }
     }
   }

@@ -30,6 +30,13 @@ package struct StoredList {
   static let headerByteCount = 4
   static let hasNulls: UInt8 = 1
 
+  /// A list of no elements.
+  init(emptyOf type: ColumnType) {
+    self.type = type
+    bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    (count, width, nullOffset, dataOffset) = (0, 0, 0, 0)
+  }
+
   /// Opens the form of a list with elements of `type`; nil when it breaks the format.
   package init?(_ bytes: UnsafeRawBufferPointer, _ type: ColumnType) {
     self.type = type

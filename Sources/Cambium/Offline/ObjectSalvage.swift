@@ -89,24 +89,10 @@ package struct ObjectSalvage {
   private func links(
     of key: Int64, _ table: TableEditor, _ column: ColumnDescriptor
   ) throws(StoreError) -> [Int64?] {
-    switch try table.editor(of: column.id).value(key: key, column: column.id) {
-    case .int(let link)?: return [link]
-    case .bytes(let bytes)?:
-      return StoredList.elements(of: bytes, .int).map(\.link)
-    case .tree(let root)?:
-      var links: [Int64?] = []
-      var cursor = ColumnTree(root: root, source: transaction.source).leafCursor()
-      var isValid = try cursor.first()
-      while isValid {
-        let column = cursor.leaf.column(StoredList.elementColumn)
-        for row in 0..<cursor.leaf.rowCount {
-          links.append(column.flatMap { $0.isNull(row) ? nil : $0.int(row) })
-        }
-        isValid = try cursor.next()
-      }
-      return links
-    default: return []
+    guard let cell = try table.editor(of: column.id).value(key: key, column: column.id) else {
+      return []
     }
+    return try StoredElements.links(in: cell, transaction.source)
   }
 
   private func replace(

@@ -87,7 +87,7 @@ package struct ObjectVerifier {
     var count = 0
     try forEachCell(table, column) { source, tree, cell throws(StoreError) in
       var ordinals: [Int64: UInt32] = [:]
-      for link in try Self.links(in: cell, tree) {
+      for link in try StoredElements.links(in: cell, tree.source).compactMap(\.self) {
         var backlink = BacklinkKey(
           target: link, table: tableID, column: column.id, source: source)
         if property.isArray {
@@ -112,7 +112,7 @@ package struct ObjectVerifier {
   ) throws(StoreError) {
     var count = 0
     try forEachCell(table, column) { _, tree, cell throws(StoreError) in
-      count += try Self.links(in: cell, tree).count
+      count += try StoredElements.links(in: cell, tree.source).compactMap(\.self).count
     }
     if count > 0 { report("\(name): \(count) links to \(targetName), which has no backlinks") }
   }
@@ -124,34 +124,6 @@ package struct ObjectVerifier {
       if backlinks.count != expected {
         report("\(className): \(backlinks.count) backlinks for \(expected) links")
       }
-    }
-  }
-
-  /// The objects to which a cell links: the one, or those of a list.
-  private static func links(
-    in cell: ColumnValue, _ tree: ColumnTree
-  ) throws(StoreError) -> [Int64] {
-    switch cell {
-    case .int(let link): return [link]
-    case .bytes(let bytes):
-      return StoredList.elements(of: bytes, .int).compactMap { element in
-        if case .int(let link) = element { link } else { nil }
-      }
-    case .tree(let root):
-      var links: [Int64] = []
-      let list = ColumnTree(root: root, source: tree.source)
-      var cursor = list.leafCursor()
-      var isValid = try cursor.first()
-      while isValid {
-        if let column = cursor.leaf.column(StoredList.elementColumn) {
-          for row in 0..<cursor.leaf.rowCount where !column.isNull(row) {
-            links.append(column.int(row))
-          }
-        }
-        isValid = try cursor.next()
-      }
-      return links
-    default: return []
     }
   }
 

@@ -79,15 +79,9 @@ extension WriteSession {
       try write(list, listKey)
       closeList(listKey)
     }
-    var targets: [Int64] = []
-    let content: StoredListAccess.Content
-    switch try editor.table.editor(of: column.id).value(key: key, column: column.id) {
-    case .int(let target)?: (targets, content) = ([target], .small([]))
-    case .bytes(let bytes)?: content = .small(Array(bytes))
-    case .tree(let root)?: content = .tree(ColumnTree(root: root, source: transaction.source))
-    default: content = .small([])
-    }
-    content.forEach(.int, realm) { if let target = $0.link { targets.append(target) } }
+    guard let cell = try editor.table.editor(of: column.id).value(key: key, column: column.id)
+    else { return }
+    let targets = try StoredElements.links(in: cell, transaction.source).compactMap(\.self)
     guard !targets.isEmpty, let name = column.property.objectClassName else { return }
     let backlinks: BacklinkEditor
     if let index = realm.classSet.index(named: name) {

@@ -38,33 +38,7 @@ final class QueryContext {
     _ body: (ColumnValue) throws(StoreError) -> Bool
   ) throws(StoreError) {
     try reader.withValue(list, key) { value throws(StoreError) in
-      switch value {
-      case .bytes(let bytes):
-        guard let elements = StoredList(bytes, list.type) else { throw Self.damagedList }
-        for index in 0..<elements.count {
-          guard try body(elements[index]) else { return }
-        }
-      case .tree(let root):
-        try forEachElement(of: ColumnTree(root: root, source: source), list, body)
-      default: break
-      }
-    }
-  }
-
-  private func forEachElement(
-    of tree: ColumnTree, _ list: BoundColumn,
-    _ body: (ColumnValue) throws(StoreError) -> Bool
-  ) throws(StoreError) {
-    var cursor = tree.leafCursor()
-    var isValid = try cursor.first()
-    while isValid {
-      let leaf = cursor.leaf
-      let cells = leaf.column(StoredList.elementColumn)
-      for row in 0..<leaf.rowCount {
-        let isWanted = try TableReader.withCell(cells, row, list, tree, body)
-        guard isWanted else { return }
-      }
-      isValid = try cursor.next()
+      try elements(value, list).forEach { element, _ throws(StoreError) in try body(element) }
     }
   }
 
@@ -73,18 +47,17 @@ final class QueryContext {
     of list: BoundColumn, _ key: Int64, in reader: TableReader
   ) throws(StoreError) -> Int {
     try reader.withValue(list, key) { value throws(StoreError) in
-      switch value {
-      case .bytes(let bytes):
-        guard let elements = StoredList(bytes, list.type) else { throw Self.damagedList }
-        return elements.count
-      case .tree(let root): return Int(truncatingIfNeeded: root.rowCount)
-      default: return 0
-      }
+      try elements(value, list).count
     }
   }
 
-  private static var damagedList: StoreError {
-    .damaged(Damage(.encoding, "a list's cell breaks the format"))
+  private func elements(
+    _ value: ColumnValue, _ list: BoundColumn
+  ) throws(StoreError) -> StoredElements {
+    guard let elements = StoredElements(value, list.type, source) else {
+      throw .damaged(Damage(.encoding, "a list's cell breaks the format"))
+    }
+    return elements
   }
 
   /// Calls `body` with the key of each object whose property leads to `target`, until it returns
