@@ -43,3 +43,13 @@ final class CellList {
     return places.firstIndex { order.areEqual(cells[$0], cell) }
   }
 }
+
+/// Cells with bytes of their own.
+final class CellStore {
+  private(set) var cells: [ColumnValue] = []
+  private let writer: _RowWriter
+
+  init(_ realm: RealmInstance) { writer = _RowWriter(realm: realm) }
+
+  func append(_ cell: ColumnValue) { cells.append(writer.lasting(cell)) }
+}

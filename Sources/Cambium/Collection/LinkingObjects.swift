@@ -98,10 +98,7 @@ extension LinkingObjects: RealmCollection {
 
   /// The objects as results.
   public func _rlmResults() -> Results<Element> {
-    guard let core else {
-      fatalError(
-        "This method may only be called on RLMArray instances retrieved from an RLMRealm")
-    }
+    guard let core else { stopAtUnmanaged("RLMArray") }
     return Results(core)
   }
 

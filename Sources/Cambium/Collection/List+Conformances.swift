@@ -12,31 +12,24 @@ extension List: RealmCollection, MutableCollection {
 
   /// The list as it is now, readable from any thread.
   public func freeze() -> List<Element> {
-    let state = managed()
-    if state.realm.isFrozen { return self }
-    state.realm.verify()
-    state.requireOwner()
-    guard let frozen = ported(to: state.realm.freeze()) else { stopAtNewOwner() }
-    return frozen
+    view(of: managed().frozenCopy())
   }
 
   /// The live list in the calling context; nil when its owner was deleted.
-  public func thaw() -> List<Element>? {
-    let realm = managed().realm
-    return realm.isFrozen ? ported(to: realm.thaw()) : self
+  public func thaw() -> List<Element>? { managed().thawedCopy().map(view) }
+
+  private func view(of state: ManagedCollection) -> List<Element> {
+    state === self.state ? self : List(state)
   }
 
-  func managed() -> ListState {
-    guard let state else {
-      fatalError(
-        "This method may only be called on RLMArray instances retrieved from an RLMRealm")
-    }
+  func managed() -> ManagedCollection {
+    guard let state else { stopAtUnmanaged("RLMArray") }
     return state
   }
 
   /// The elements as results.
   public func _rlmResults() -> Results<Element> {
-    Results(ResultsCore(list: managed(), of: Element.self))
+    Results(ResultsCore(managed(), of: Element.self))
   }
 
   /// Managed lists are equal when they are the same property of the same object in the same Realm;
@@ -45,15 +38,7 @@ extension List: RealmCollection, MutableCollection {
     if lhs === rhs { return true }
     switch (lhs.storage, rhs.storage) {
     case (.plain(let left), .plain(let right)): return left == right
-    case (.managed(let left), .managed(let right)):
-      guard left.owner.key == right.owner.key, left.owner.created == right.owner.created,
-        left.list.index == right.list.index,
-        left.owner.access.stored.name == right.owner.access.stored.name
-      else { return false }
-      if left.realm === right.realm { return true }
-      return left.realm.isFrozen && right.realm.isFrozen
-        && left.realm.coordinator === right.realm.coordinator
-        && left.realm.version == right.realm.version
+    case (.managed(let left), .managed(let right)): return left == right
     default: return false
     }
   }
@@ -95,7 +80,7 @@ extension List: _HasPersistedType {
 extension List: _PersistableCollection {
   /// Makes the list a view of the property.
   public func _rlmAttach(to object: ObjectBase, _ index: Int) {
-    storage = .managed(ListState(object, index))
+    storage = .managed(ManagedCollection(object, index))
   }
 
   /// Replaces the elements.
@@ -111,7 +96,7 @@ extension List: _PersistableCollection {
   }
 
   /// Stores the elements in a new row.
-  public func _rlmWrite(to row: _RowWriter) { row.appendList(allElements()) }
+  public func _rlmWrite(to row: _RowWriter) { row.append(elements: allElements()) }
 
   /// Accepts lists and other sequences of what the element type accepts.
   public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
@@ -129,39 +114,3 @@ extension List: _PersistableCollection {
 }
 
 extension List: DynamicCollection {}
-
-extension _RowWriter {
-  /// Sets the cell at the current position to a list of `elements`.
-  func appendList<Element: RealmCollectionValue>(_ elements: [Element]) {
-    if elements.isEmpty {
-      append([])
-      return
-    }
-    var cells: [ColumnValue] = []
-    var links: [Int64] = []
-    var description = Property(name: "", type: .int)
-    Element._rlmDescribeElement(&description)
-    let isLink = description.type == .object
-    if isLink { realm.session?.check(elements, areOf: target) }
-    cells.reserveCapacity(elements.count)
-    for element in elements {
-      element._rlmWithElementCell(in: Realm(realm)) { cell in
-        cells.append(lasting(cell))
-        if isLink, let link = cell.link { links.append(link) }
-      }
-    }
-    if isLink { noteTargets(links) }
-    if let form = StoredList.form(cells, Element._rlmElementColumnType) {
-      append(form)
-      return
-    }
-    guard let session = realm.session else { return }
-    session.attempt { () throws(StoreError) in
-      let tree = ListTreeEditor(
-        root: .empty(.position), type: Element._rlmElementColumnType,
-        context: session.transaction.context)
-      for (index, cell) in cells.enumerated() { try tree.insert(cell, at: index) }
-      append(.tree(try tree.flush()))
-    }
-  }
-}

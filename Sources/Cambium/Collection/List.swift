@@ -9,7 +9,7 @@ import Foundation
 public final class List<Element: RealmCollectionValue> {
   enum Storage {
     case plain([Element])
-    case managed(ListState)
+    case managed(ManagedCollection)
   }
 
   var storage: Storage
@@ -17,10 +17,10 @@ public final class List<Element: RealmCollectionValue> {
   /// Makes an empty, unmanaged list.
   public init() { storage = .plain([]) }
 
-  init(_ state: ListState) { storage = .managed(state) }
+  init(_ state: ManagedCollection) { storage = .managed(state) }
 
   /// What a managed list is; nil for an unmanaged one.
-  var state: ListState? { if case .managed(let state) = storage { state } else { nil } }
+  var state: ManagedCollection? { if case .managed(let state) = storage { state } else { nil } }
 
   // MARK: Reading
 
@@ -77,7 +77,7 @@ public final class List<Element: RealmCollectionValue> {
         guard object.instance === state.realm else { return nil }
         let access = object.classAccess
         object.requireRow(access)
-        guard access === state.list.access.target(state.list.index) else { return nil }
+        guard access === state.place.target else { return nil }
         return state.firstIndex(of: .int(object.key))
       }
       return object._rlmWithElementCell(in: Realm(state.realm)) { state.firstIndex(of: $0) }
@@ -94,10 +94,7 @@ public final class List<Element: RealmCollectionValue> {
   /// The keys of the list's objects, for those who delete them.
   func objectKeys() -> (owner: RealmInstance?, access: ClassAccess?, keys: [Int64]) {
     guard let state else { return (nil, nil, []) }
-    let target = state.list.access.target(state.list.index)
-    var keys: [Int64] = []
-    state.current().forEach(.int, state.realm) { if let key = $0.link { keys.append(key) } }
-    return (state.realm, target, keys)
+    return (state.realm, state.place.target, state.links())
   }
 
   // MARK: Changing
@@ -131,7 +128,7 @@ public final class List<Element: RealmCollectionValue> {
       storage = .plain([])
       plain.insert(contentsOf: elements, at: index)
       storage = .plain(plain)
-    case .managed(let state): state.insert(elements, at: index)
+    case .managed(let state): state.replace(index..<index, with: elements)
     }
   }
 
@@ -172,7 +169,7 @@ public final class List<Element: RealmCollectionValue> {
   public func removeAll() {
     switch storage {
     case .plain: storage = .plain([])
-    case .managed(let state): state.removeAll()
+    case .managed(let state): state.replace(0..<state.count, with: [Element]())
     }
   }
 
@@ -192,7 +189,7 @@ public final class List<Element: RealmCollectionValue> {
       storage = .plain([])
       plain.removeSubrange(range)
       storage = .plain(plain)
-    case .managed(let state): state.remove(range)
+    case .managed(let state): state.replace(range, with: [Element]())
     }
   }
 
@@ -204,7 +201,7 @@ public final class List<Element: RealmCollectionValue> {
       storage = .plain([])
       plain[index] = object
       storage = .plain(plain)
-    case .managed(let state): state.replace(index, with: object)
+    case .managed(let state): state.replace(index..<index + 1, with: [object])
     }
   }
 

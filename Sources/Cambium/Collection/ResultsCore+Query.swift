@@ -72,10 +72,12 @@ extension ResultsCore {
         + "\(action == "sort" ? "sorted" : "made distinct") on 'self'")
   }
 
-  /// What a list of values holds.
+  /// What a collection of values holds.
   var elementProperty: Property {
-    guard case .list(let list) = source else { return Property(name: "self", type: .int) }
-    var property = list.list.access.description.properties[list.list.index].property
+    guard case .collection(let collection) = source else {
+      return Property(name: "self", type: .int)
+    }
+    var property = collection.place.property
     property.isArray = false
     return property
   }

@@ -10,8 +10,8 @@ import Foundation
   enum Source {
     /// All objects of the class.
     case all
-    /// The elements of a list.
-    case list(ListState)
+    /// The elements of a collection.
+    case collection(ManagedCollection)
     /// The objects that link to one.
     case linking(LinkingSource)
     /// Nothing: what they came from was gone before they were frozen.
@@ -59,11 +59,12 @@ import Foundation
       plan: QueryPlan(access.stored))
   }
 
-  /// The elements of a list, of type `type`.
-  convenience init(list: ListState, of type: Any.Type) {
-    let target = list.list.access.target(list.list.index)
+  /// The elements of a collection, of type `type`.
+  convenience init(_ collection: ManagedCollection, of type: Any.Type) {
+    let target = collection.place.target
     self.init(
-      realm: list.realm, source: .list(list), access: target, layout: target?.layout(for: type),
+      realm: collection.realm, source: .collection(collection), access: target,
+      layout: target?.layout(for: type),
       plan: target.map { QueryPlan($0.stored) })
   }
 
@@ -83,7 +84,7 @@ import Foundation
 
   /// Whether the Realm was invalidated.
   ///
-  /// Results of a list whose owner was deleted are empty, not invalid.
+  /// Results of a collection whose owner was deleted are empty, not invalid.
   var isInvalidated: Bool {
     realm.isFrozen ? realm.isInvalidated : realm.isInvalidated || epoch != realm.invalidations
   }
@@ -117,7 +118,7 @@ import Foundation
     var names = plan?.classNames ?? []
     switch source {
     case .all, .nothing: break
-    case .list(let list): names.insert(list.list.access.stored.name)
+    case .collection(let collection): names.insert(collection.place.access.stored.name)
     case .linking(let linking): names.insert(linking.target.access.stored.name)
     }
     return realm.classes.filter { names.contains($0.stored.name) }
@@ -163,9 +164,9 @@ import Foundation
     return realm.reading { () throws(StoreError) in
       switch source {
       case .all: return try plan.keys(in: realm.view)
-      case .list(let list):
-        if list.isInvalidated { return [] }
-        return try narrowed(list.list.links(in: realm), plan)
+      case .collection(let collection):
+        if collection.isInvalidated { return [] }
+        return try narrowed(collection.links(), plan)
       case .linking(let linking):
         if linking.isInvalidated { return [] }
         return try narrowed(linking.keys(), plan)
@@ -199,11 +200,14 @@ import Foundation
   }
 
   private func evaluateValues() -> CellList {
-    guard case .list(let list) = source, !list.isInvalidated else { return CellList() }
+    guard case .collection(let collection) = source, !collection.isInvalidated else {
+      return CellList()
+    }
     let cells = CellList(realm)
-    list.current().forEach(list.elementType, realm) { cells.append($0) }
-    let property = list.list.access.description.properties[list.list.index].property
-    let order = CellOrder(property.type)
+    collection.withElements { elements throws(StoreError) in
+      try elements.forEach { cells.append($0) }
+    }
+    let order = CellOrder(collection.place.property.type)
     for step in valueSteps {
       switch step {
       case .sort(let isAscending): cells.sort(order, isAscending: isAscending)

@@ -9,15 +9,18 @@ enum StoredElements {
   case tree(ColumnTree, ColumnType)
 
   /// The elements of the collection that `cell` holds; nil when it breaks the format.
-  init?(_ cell: ColumnValue, _ type: ColumnType, _ source: PageSource) {
+  @inline(__always) init?(_ cell: ColumnValue, _ type: ColumnType, _ source: PageSource) {
     switch cell {
     case .bytes(let bytes):
       guard let list = StoredList(bytes, type) else { return nil }
       self = .small(list)
     case .tree(let root): self = .tree(ColumnTree(root: root, source: source), type)
-    default: self = .small(StoredList(emptyOf: type))
+    default: self = .none(type)
     }
   }
+
+  /// No elements.
+  static func none(_ type: ColumnType) -> StoredElements { .small(StoredList(emptyOf: type)) }
 
   /// How many elements there are.
   @inline(__always) var count: Int {
@@ -36,26 +39,39 @@ enum StoredElements {
       for position in 0..<list.count {
         guard try body(list[position], position) else { return }
       }
-    case .tree(let tree, _):
+    case .tree(let tree, let type):
+      var failure: StoreError?
       var cursor = tree.leafCursor()
       var isValid = try cursor.first()
       while isValid {
         let leaf = cursor.leaf
         let first = cursor.firstIndex
-        let cells = leaf.column(StoredList.elementColumn)
         for row in 0..<leaf.rowCount {
-          let goesOn: Bool
-          if let cells {
-            goesOn = try cells.withCell(row, tree) { cell throws(StoreError) in
-              try body(cell, first + row)
+          let goesOn = try leaf.withCell(StoredList.elementColumn, type, row, tree) { cell in
+            do throws(StoreError) {
+              return try body(cell, first + row)
+            } catch {
+              failure = error
+              return false
             }
-          } else {
-            goesOn = try body(.null, first + row)
           }
-          guard goesOn else { return }
+          guard goesOn else {
+            if let failure { throw failure }
+            return
+          }
         }
         isValid = try cursor.next()
       }
+    }
+  }
+
+  /// Calls `body` with each element, in order.
+  @inline(__always) func forEach(
+    _ body: (ColumnValue) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try forEach { element, _ throws(StoreError) in
+      try body(element)
+      return true
     }
   }
 
@@ -73,6 +89,13 @@ enum StoredElements {
 }
 
 extension StoredElements {
+  /// The objects to which the elements link.
+  func links() throws(StoreError) -> [Int64] {
+    var links: [Int64] = []
+    try forEach { if let link = $0.link { links.append(link) } }
+    return links
+  }
+
   /// The objects to which a property's cell links, be it one link or a collection; nil where an element
   /// is null.
   ///
@@ -83,10 +106,7 @@ extension StoredElements {
     if let link = cell.link { return [link] }
     if case .null = cell { return [] }
     var links: [Int64?] = []
-    try StoredElements(cell, .int, source)?.forEach { element, _ in
-      links.append(element.link)
-      return true
-    }
+    try StoredElements(cell, .int, source)?.forEach { links.append($0.link) }
     return links
   }
 }

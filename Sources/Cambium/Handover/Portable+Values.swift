@@ -32,11 +32,38 @@ extension ObjectBase: Portable {
   }
 }
 
+extension ManagedCollection: Portable {
+  var identity: PropertyIdentity {
+    PropertyIdentity(owner: owner.identity, name: place.property.name)
+  }
+
+  static func value(
+    of identity: PropertyIdentity, in realm: RealmInstance
+  ) -> ManagedCollection? {
+    guard let object = identity.owner.object(in: realm),
+      let index = object.classAccess.stored.propertyIndex(identity.name)
+    else { return nil }
+    return ManagedCollection(object, index)
+  }
+
+  /// The collection fixed to the version that is seen.
+  func frozenCopy() -> ManagedCollection {
+    if realm.isFrozen { return self }
+    realm.verify()
+    requireOwner()
+    guard let copy = ported(to: realm.freeze()) else { stopAtNewOwner() }
+    return copy
+  }
+
+  /// The live collection in the calling context; nil when its owner was deleted.
+  func thawedCopy() -> ManagedCollection? { realm.isFrozen ? ported(to: realm.thaw()) : self }
+}
+
 extension List: Portable {
   var identity: PropertyIdentity { managed().identity }
 
   static func value(of identity: PropertyIdentity, in realm: RealmInstance) -> Self? {
-    ListState(identity, in: realm).map { Self($0) }
+    ManagedCollection.value(of: identity, in: realm).map { Self($0) }
   }
 }
 

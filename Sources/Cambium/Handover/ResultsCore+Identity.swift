@@ -14,7 +14,7 @@ extension ResultsCore {
   /// What a query is asked of, whatever the Realm.
   enum SourceIdentity: Sendable {
     case all
-    case list(PropertyIdentity)
+    case collection(PropertyIdentity)
     /// The objects of a class that link to `target` through a property.
     case linking(target: RowIdentity, className: String, property: String)
     case nothing
@@ -42,7 +42,7 @@ extension ResultsCore {
   var isSourceGone: Bool {
     switch source {
     case .all: false
-    case .list(let list): list.isInvalidated
+    case .collection(let collection): collection.isInvalidated
     case .linking(let linking): linking.isInvalidated
     case .nothing: true
     }
@@ -61,7 +61,7 @@ extension ResultsCore.Source {
   fileprivate var identity: ResultsCore.SourceIdentity {
     switch self {
     case .all: .all
-    case .list(let list): .list(list.identity)
+    case .collection(let collection): .collection(collection.identity)
     case .linking(let linking):
       .linking(
         target: linking.target.identity, className: linking.origin.stored.name,
@@ -75,7 +75,8 @@ extension ResultsCore.Source {
   ) -> Self? {
     switch identity {
     case .all: return .all
-    case .list(let property): return ListState(property, in: realm).map { .list($0) }
+    case .collection(let property):
+      return ManagedCollection.value(of: property, in: realm).map { .collection($0) }
     case .linking(let target, let className, let property):
       guard let object = target.object(in: realm),
         let originClass = realm.classSet.index(named: className),
@@ -87,22 +88,5 @@ extension ResultsCore.Source {
           originProperty: originProperty))
     case .nothing: return nil
     }
-  }
-}
-
-extension ListState {
-  /// Which property of which object it is.
-  var identity: PropertyIdentity {
-    PropertyIdentity(
-      owner: owner.identity,
-      name: owner.access.description.properties[list.index].property.name)
-  }
-
-  /// The list in `realm`; nil when its owner is not there.
-  convenience init?(_ identity: PropertyIdentity, in realm: RealmInstance) {
-    guard let object = identity.owner.object(in: realm),
-      let index = object.classAccess.stored.propertyIndex(identity.name)
-    else { return nil }
-    self.init(object, index)
   }
 }

@@ -103,16 +103,9 @@ package struct ObjectSalvage {
       return
     }
     let elements = links.map { link in link.map { ColumnValue.int($0) } ?? .null }
-    if let form = StoredList.form(elements, .int) {
-      let result = form.withUnsafeBytes { bytes in
-        catching { () throws(StoreError) in
-          _ = try table.update(key: key, column: column.id, value: .bytes(bytes))
-        }
-      }
-      return try result.get()
+    try StoredList.withCell(of: elements, .int, in: transaction.context) {
+      cell throws(StoreError) in
+      _ = try table.update(key: key, column: column.id, value: cell)
     }
-    let list = ListTreeEditor(root: .empty(.position), type: .int, context: transaction.context)
-    for (index, element) in elements.enumerated() { try list.insert(element, at: index) }
-    _ = try table.update(key: key, column: column.id, value: .tree(try list.flush()))
   }
 }

@@ -73,12 +73,9 @@ extension WriteSession {
     _ key: Int64, _ column: ForeignColumn, _ editor: ClassEditor
   ) throws(StoreError) {
     let table = editor.table.record.id
-    let listKey = ListKey(table: table, column: column.id, key: key)
-    // Objects that this transaction took out of the list have changed its tree.
-    if let list = list(ifOpen: listKey) {
-      try write(list, listKey)
-      closeList(listKey)
-    }
+    try CollectionEditor(
+      session: self, table: editor.table, key: key, column: column.id, type: .int
+    ).close()
     guard let cell = try editor.table.editor(of: column.id).value(key: key, column: column.id)
     else { return }
     let targets = try StoredElements.links(in: cell, transaction.source).compactMap(\.self)

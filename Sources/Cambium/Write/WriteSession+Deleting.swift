@@ -15,7 +15,7 @@ extension WriteSession {
         if property.property.isLink {
           try updateBacklink(key, access, editor, index, .null)
         } else if property.property.isCollection {
-          try dropList(key, access, index)
+          try dropCollection(at: CollectionPlace(access: access, key: key, index: index))
         }
       }
       try dropForeignEntries(key, editor)
@@ -26,22 +26,6 @@ extension WriteSession {
       access.noteMembership()
     }
     spillIfNeeded()
-  }
-
-  func dropList(
-    _ key: Int64, _ access: ClassAccess, _ index: Int
-  ) throws(StoreError) {
-    let list = StoredListAccess(access: access, key: key, index: index)
-    if let targetClass = access.targets[index] {
-      let backlinks = try backlinks(to: targetClass)
-      for target in list.links(in: realm) {
-        try backlinks.remove(
-          BacklinkKey(
-            target: target, table: access.stored.tableID, column: access.stored.columns[index],
-            source: key))
-      }
-    }
-    try list.closeTree(in: self)
   }
 
   /// Deletes all objects of all classes of the Realm's schema.
@@ -62,7 +46,7 @@ extension WriteSession {
   }
 
   private func clear(_ access: ClassAccess) throws(StoreError) {
-    try closeLists(ofTable: access.stored.tableID)
+    try closeTrees(ofTable: access.stored.tableID)
     let editor = try editor(access)
     try editor.table.removeAll()
     editor.noteClearing()

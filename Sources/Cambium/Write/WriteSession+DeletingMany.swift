@@ -52,12 +52,14 @@ extension WriteSession {
     for object in doomed { editor.noteDeletion(of: object.key, created: object.created) }
     let keys = doomed.map(\.key)
     for index in access.layout.collections {
-      for key in keys { try dropList(key, access, index) }
+      for key in keys {
+        try dropCollection(at: CollectionPlace(access: access, key: key, index: index))
+      }
     }
     if !editor.foreign.isEmpty {
       for key in keys { try dropForeignEntries(key, editor) }
     }
-    // Closing a list writes to its row.
+    // Closing a collection writes to its row.
     if !access.layout.collections.isEmpty || !editor.foreign.isEmpty {
       doomed = try doomedRows(keys[...], editor)
     }

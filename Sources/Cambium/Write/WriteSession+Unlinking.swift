@@ -38,9 +38,9 @@ extension WriteSession {
       var rest = links
       while let source = rest.first?.source {
         let end = rest.firstIndex { $0.source != source } ?? rest.endIndex
-        try StoredListAccess.removeAll(
-          Set(rest[..<end].map(\.target)), key: source, column: first.column, table: table,
-          in: self)
+        let collection = CollectionEditor(
+          session: self, table: table, key: source, column: first.column, type: .int)
+        try collection.removeLinks(to: Set(rest[..<end].map(\.target)))
         rest = rest[end...]
       }
     }

@@ -32,7 +32,7 @@ final class WriteSession {
   @exclusivity(unchecked) private(set) var failure: StoreError?
   @exclusivity(unchecked) private var editors: [ClassEditor?]
   @exclusivity(unchecked) private var backlinks: [BacklinkEditor?]
-  @exclusivity(unchecked) private var lists: [ListKey: ListTreeEditor] = [:]
+  @exclusivity(unchecked) private var trees: [TreeKey: CollectionTreeEditor] = [:]
   @exclusivity(unchecked) private var tableNames: [UInt32: String]?
   let row: _RowWriter
   let keyRow: _RowWriter
@@ -53,8 +53,8 @@ final class WriteSession {
     var key: Int64
   }
 
-  /// Names a list of one object.
-  struct ListKey: Hashable {
+  /// Names a collection of one object.
+  struct TreeKey: Hashable {
     var table: UInt32
     var column: UInt16
     var key: Int64
@@ -132,27 +132,27 @@ final class WriteSession {
     return true
   }
 
-  /// The list's own tree, when the transaction has opened it.
-  func list(ifOpen key: ListKey) -> ListTreeEditor? {
-    lists.isEmpty ? nil : lists[key]
+  /// A collection's own tree, when the transaction has opened it.
+  func tree(ifOpen key: TreeKey) -> CollectionTreeEditor? {
+    trees.isEmpty ? nil : trees[key]
   }
 
-  /// Opens a list's own tree.
-  func openList(_ key: ListKey, root: TreeRoot, type: ColumnType) -> ListTreeEditor {
-    if let list = lists[key] { return list }
-    let list = ListTreeEditor(root: root, type: type, context: transaction.context)
-    lists[key] = list
-    return list
+  /// Opens a collection's own tree.
+  func openTree(_ key: TreeKey, root: TreeRoot, type: ColumnType) -> CollectionTreeEditor {
+    if let tree = trees[key] { return tree }
+    let tree = CollectionTreeEditor(root: root, type: type, context: transaction.context)
+    trees[key] = tree
+    return tree
   }
 
-  /// Forgets a list's own tree, after its content was dropped.
-  func closeList(_ key: ListKey) { lists[key] = nil }
+  /// Forgets a collection's own tree, after it was written or its content dropped.
+  func closeTree(_ key: TreeKey) { trees[key] = nil }
 
-  /// Puts the trees of open lists back into their rows: of all, or of those of a class.
-  func closeLists(ofTable table: UInt32? = nil) throws(StoreError) {
-    for (key, list) in lists where table == nil || key.table == table {
-      if list.isChanged { try write(list, key) }
-      closeList(key)
+  /// Puts the open trees of collections back into their rows: of all, or of those of a class.
+  func closeTrees(ofTable table: UInt32? = nil) throws(StoreError) {
+    for (key, tree) in trees where table == nil || key.table == table {
+      if tree.isChanged { try write(tree, key) }
+      closeTree(key)
     }
   }
 
@@ -182,7 +182,7 @@ final class WriteSession {
   func spill() {
     attempt { () throws(StoreError) in
       let isOver = transaction.isOverBudget
-      if isOver { try closeLists() }
+      if isOver { try closeTrees() }
       try transaction.spillIfNeeded()
       guard isOver else { return }
       for access in realm.classes { access.invalidateRows() }
@@ -196,16 +196,16 @@ final class WriteSession {
   func settle() {
     attempt { () throws(StoreError) in
       for editor in backlinks { try editor?.settle() }
-      for (key, list) in lists where list.isChanged { try write(list, key) }
+      for (key, tree) in trees where tree.isChanged { try write(tree, key) }
     }
   }
 
-  /// Writes a list's own tree and lets its owner's row name the new root.
-  func write(_ list: ListTreeEditor, _ key: ListKey) throws(StoreError) {
+  /// Writes a collection's own tree and lets its owner's row name the new root.
+  func write(_ tree: CollectionTreeEditor, _ key: TreeKey) throws(StoreError) {
     guard let name = try tableName(key.table), let table = try transaction.editTable(name) else {
       return
     }
-    let root = try list.flush()
+    let root = try tree.flush()
     try table.update(key: key.key, column: key.column, value: .tree(root))
     for access in realm.classes where access.stored.tableID == key.table {
       access.invalidateRows()

@@ -37,8 +37,9 @@ final class QueryContext {
     of list: BoundColumn, _ key: Int64, in reader: TableReader,
     _ body: (ColumnValue) throws(StoreError) -> Bool
   ) throws(StoreError) {
+    let type = list.type
     try reader.withValue(list, key) { value throws(StoreError) in
-      try elements(value, list).forEach { element, _ throws(StoreError) in try body(element) }
+      try elements(value, type).forEach { element, _ throws(StoreError) in try body(element) }
     }
   }
 
@@ -46,15 +47,16 @@ final class QueryContext {
   func elementCount(
     of list: BoundColumn, _ key: Int64, in reader: TableReader
   ) throws(StoreError) -> Int {
-    try reader.withValue(list, key) { value throws(StoreError) in
-      try elements(value, list).count
+    let type = list.type
+    return try reader.withValue(list, key) { value throws(StoreError) in
+      try elements(value, type).count
     }
   }
 
   private func elements(
-    _ value: ColumnValue, _ list: BoundColumn
+    _ value: ColumnValue, _ type: ColumnType
   ) throws(StoreError) -> StoredElements {
-    guard let elements = StoredElements(value, list.type, source) else {
+    guard let elements = StoredElements(value, type, source) else {
       throw .damaged(Damage(.encoding, "a list's cell breaks the format"))
     }
     return elements

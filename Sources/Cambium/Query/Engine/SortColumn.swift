@@ -196,7 +196,7 @@ final class SortColumn {
         if cell.form == .inline {
           append(inline: cell)
         } else {
-          try cell.withValue(tree) { value in append(value) }
+          try TableReader.withBytes(cell, tree) { value in append(value) }
         }
       }
     case .bool, .float:

@@ -61,7 +61,63 @@ final class TableReader {
     guard let table, let group = table.record.group(of: column.id),
       let (leaf, row) = try find(key, group: group)
     else { return try body(.null) }
-    guard let cells = leaf.column(column.id) else { return try body(column.defaultValue) }
-    return try cells.withCell(row, table.groups[group], body)
+    return try Self.withCell(leaf.column(column.id), row, column, table.groups[group], body)
+  }
+
+  /// Calls `body` with the value of a cell; with the column's default when the leaf lacks it.
+  static func withCell<Result>(
+    _ cells: LeafColumn?, _ row: Int, _ column: BoundColumn, _ tree: ColumnTree,
+    _ body: (ColumnValue) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    guard let cells else { return try body(column.defaultValue) }
+    if cells.isNull(row) { return try body(.null) }
+    switch cells.type {
+    case .int: return try body(.int(cells.int(row)))
+    case .bool: return try body(.bool(cells.bool(row)))
+    case .float: return try body(.float(cells.float(row)))
+    case .double: return try body(.double(cells.double(row)))
+    case .wide:
+      let words = cells.wide(row)
+      return try body(.wide(low: words.low, high: words.high))
+    case .bytes: return try withBytes(cells.bytes(row), tree, body)
+    }
+  }
+
+  /// Calls `body` with the bytes of a cell in one piece, or with the tree that it is.
+  static func withBytes<Result>(
+    _ cell: BytesCell, _ tree: ColumnTree, _ body: (ColumnValue) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    if let bytes = cell.contiguous { return try body(.bytes(bytes)) }
+    switch cell.form {
+    case .null: return try body(.null)
+    case .tree:
+      guard let root = cell.tree else {
+        throw .damaged(Damage(.encoding, "a list's own tree cannot be found"))
+      }
+      return try body(.tree(root))
+    case .inline:
+      return try withCopy(of: cell, body)
+    case .overflow:
+      guard let bytes = try tree.bytes(of: cell) else { return try body(.null) }
+      return try bytes.withBytes { bytes throws(StoreError) in try body(.bytes(bytes)) }
+    }
+  }
+
+  /// Puts the pieces of an inline value together on the stack.
+  private static func withCopy<Result>(
+    of cell: BytesCell, _ body: (ColumnValue) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let result = withUnsafeTemporaryAllocation(byteCount: max(cell.count, 1), alignment: 8) {
+      buffer -> Swift.Result<Result, StoreError> in
+      guard let base = buffer.baseAddress else { preconditionFailure("an allocation has a start") }
+      cell.copy(to: base)
+      do throws(StoreError) {
+        return .success(
+          try body(.bytes(UnsafeRawBufferPointer(start: base, count: cell.count))))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
   }
 }

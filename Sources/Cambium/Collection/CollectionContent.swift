@@ -1,0 +1,31 @@
+import CambiumCore
+
+/// The elements of a collection as they were found; valid until the class's rows move.
+///
+/// Whoever uses them keeps this alive.
+final class CollectionContent {
+  let elements: StoredElements
+  /// The cell's bytes, copied out of its page.
+  private let bytes: UnsafeRawBufferPointer
+
+  /// The elements of the collection that `cell` holds; none when it breaks the format.
+  init(_ cell: ColumnValue, _ type: ColumnType, _ source: PageSource) {
+    guard case .bytes(let borrowed) = cell, !borrowed.isEmpty else {
+      bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+      elements = StoredElements(cell, type, source) ?? .none(type)
+      return
+    }
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: borrowed.count, alignment: 8)
+    copy.copyMemory(from: borrowed)
+    bytes = UnsafeRawBufferPointer(copy)
+    elements = StoredElements(.bytes(bytes), type, source) ?? .none(type)
+  }
+
+  /// The elements of a tree.
+  init(_ tree: ColumnTree, _ type: ColumnType) {
+    bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    elements = .tree(tree, type)
+  }
+
+  deinit { bytes.deallocate() }
+}

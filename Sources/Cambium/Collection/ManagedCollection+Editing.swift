@@ -1,0 +1,60 @@
+import CambiumCore
+
+extension ManagedCollection {
+  /// Puts elements in the place of those of `range`; unmanaged objects are added to the Realm.
+  func replace<Element: RealmCollectionValue>(_ range: Range<Int>, with elements: [Element]) {
+    let session = writing()
+    if range.isEmpty, elements.isEmpty { return }
+    if !session.isDraining { session.policy = .error }
+    session.check(elements, areOf: place.target)
+    let links = links(in: range)
+    // Bytes must outlive the closure in which an element lends its cell.
+    let cells = CellStore(realm)
+    for element in elements {
+      element._rlmWithElementCell(in: Realm(realm)) { cells.append($0) }
+    }
+    change(session) { collection throws(StoreError) in
+      try collection.replace(range, with: cells.cells)
+      try session.removeLinks(to: links, of: place)
+      try session.addLinks(cells.cells, of: place)
+    }
+  }
+
+  /// Changes the elements, and adds the objects that came with them.
+  func change(
+    _ session: WriteSession, _ body: (CollectionEditor) throws(StoreError) -> Void
+  ) {
+    session.attempt { () throws(StoreError) in try body(try session.collection(at: place)) }
+    place.access.invalidateRows()
+    session.drain()
+    session.spillIfNeeded()
+  }
+
+  /// The objects to which the elements of `range` link.
+  private func links(in range: Range<Int>) -> [Int64] {
+    if range.isEmpty || place.target == nil { return [] }
+    return withElements { elements throws(StoreError) in
+      if range.count == 1 {
+        let link = try elements.withElement(at: range.lowerBound) { $0.link }
+        return link.map { [$0] } ?? []
+      }
+      var links: [Int64] = []
+      try elements.forEach { cell, position in
+        if position >= range.lowerBound, let link = cell.link { links.append(link) }
+        return position + 1 < range.upperBound
+      }
+      return links
+    }
+  }
+
+  /// Copies of elements.
+  func cells(at positions: [Int]) -> CellStore {
+    let cells = CellStore(realm)
+    withElements { elements throws(StoreError) in
+      for position in positions {
+        try elements.withElement(at: position) { cells.append($0) }
+      }
+    }
+    return cells
+  }
+}

@@ -1,0 +1,60 @@
+import CambiumCore
+
+extension ManagedCollection {
+  var count: Int { withElements { $0.count } }
+
+  /// The element at `position`; stops out of bounds.
+  func element<Element: RealmCollectionValue>(_ position: Int) -> Element {
+    withElements { elements throws(StoreError) in
+      checkIndex(position, below: elements.count)
+      return try elements.withElement(at: position) { element(in: $0) }
+    }
+  }
+
+  private func element<Element: RealmCollectionValue>(in cell: ColumnValue) -> Element {
+    // Dynamic objects are of one type for all classes: the property says which it is.
+    guard Element.self == DynamicObject.self else {
+      return Element._rlmElement(in: cell, Realm(realm))
+    }
+    guard let key = cell.link, let target = place.target,
+      let object = target.object(forKey: key, as: target.layout.dynamicLayout) as? Element
+    else {
+      fatalError("Accessing an object which has been invalidated or deleted")
+    }
+    return object
+  }
+
+  func elements<Element: RealmCollectionValue>() -> [Element] {
+    withElements { stored throws(StoreError) in
+      var elements: [Element] = []
+      // The count is a claim of the root until the leaves were read.
+      elements.reserveCapacity(min(stored.count, 1 << 16))
+      try stored.forEach { elements.append(element(in: $0)) }
+      return elements
+    }
+  }
+
+  /// The objects to which the elements link.
+  func links() -> [Int64] {
+    withElements { elements throws(StoreError) in try elements.links() }
+  }
+
+  /// The place of the first element with the value of `cell`.
+  func firstIndex(of cell: ColumnValue) -> Int? {
+    let order = CellOrder(place.property.type)
+    return withElements { elements throws(StoreError) in
+      var found: Int?
+      try elements.forEach { element, position in
+        if order.areEqual(element, cell) { found = position }
+        return found == nil
+      }
+      return found
+    }
+  }
+}
+
+/// Stops unless `index` is from 0 to below `count`.
+func checkIndex(_ index: Int, below count: Int, _ name: String = "index") {
+  if index < 0 { fatalError("Cannot pass a negative value for '\(name)'.") }
+  if index >= count { fatalError("Index \(index) is out of bounds (must be less than \(count)).") }
+}

@@ -1,0 +1,99 @@
+import CambiumCore
+
+/// A collection of a managed object, of whichever kind: the property that it is, and its elements as
+/// last found.
+///
+/// Belongs to its Realm's context. Of a frozen object, the elements are found when it is made.
+final class ManagedCollection {
+  let place: CollectionPlace
+  /// The object that has the collection.
+  let owner: ManagedRow
+  let realm: RealmInstance
+  /// What the elements are stored as.
+  let elementType: ColumnType
+  /// Nil until they are asked for.
+  private var content: CollectionContent?
+  private var generation: UInt64 = 0
+
+  init(_ object: ObjectBase, _ index: Int) {
+    let access = object.classAccess
+    place = CollectionPlace(access: access, key: object.key, index: index)
+    owner = object.managedRow(in: access)
+    realm = access.realm
+    elementType = place.elementType
+    guard realm.isFrozen else { return }
+    content = place.content()
+    generation = access.header.pointee.generation
+  }
+
+  /// Whether the owner was deleted or its Realm invalidated.
+  var isInvalidated: Bool { owner.isGone }
+
+  /// The elements as they are now; stops when the collection is gone.
+  private func current() -> CollectionContent {
+    realm.verify()
+    let now = place.access.header.pointee.generation
+    if let content, generation == now || realm.isFrozen { return content }
+    requireOwner()
+    let found = place.content()
+    content = found
+    generation = place.access.header.pointee.generation
+    return found
+  }
+
+  /// Lends the elements as they are now to `body`; stops when the collection is gone.
+  @inline(__always) func withElements<Result>(
+    _ body: (StoredElements) throws(StoreError) -> Result
+  ) -> Result {
+    let content = current()
+    defer { withExtendedLifetime(content) {} }
+    return realm.reading { () throws(StoreError) in try body(content.elements) }
+  }
+
+  /// Stops when the collection is gone.
+  func requireOwner() {
+    if !owner.isPresent {
+      fatalError(
+        "\(place.property.collectionName) is no longer valid. Either the parent object was deleted "
+          + "or the containing Realm has been invalidated or closed.")
+    }
+  }
+
+  /// The running transaction; stops outside of one.
+  func writing() -> WriteSession {
+    realm.verify()
+    guard !realm.isFrozen else {
+      fatalError("Attempting to modify a frozen object - call thaw on the Object instance first.")
+    }
+    requireOwner()
+    guard let session = realm.session else {
+      fatalError(
+        "Cannot modify \(place.property.collectionName) outside of a write transaction.")
+    }
+    return session
+  }
+}
+
+extension ManagedCollection: Equatable {
+  /// Whether both are the same property of the same object in the same Realm, or in one version.
+  static func == (left: ManagedCollection, right: ManagedCollection) -> Bool {
+    guard left.owner.key == right.owner.key, left.owner.created == right.owner.created,
+      left.place.index == right.place.index,
+      left.owner.access.stored.name == right.owner.access.stored.name
+    else { return false }
+    if left.realm === right.realm { return true }
+    return left.realm.isFrozen && right.realm.isFrozen
+      && left.realm.coordinator === right.realm.coordinator
+      && left.realm.version == right.realm.version
+  }
+}
+
+extension Property {
+  /// What messages call collections of this kind.
+  var collectionName: String { isSet ? "Set" : isMap ? "Dictionary" : "List" }
+}
+
+/// Stops at what only a managed collection has; `name` is the kind that the message names.
+func stopAtUnmanaged(_ name: String) -> Never {
+  fatalError("This method may only be called on \(name) instances retrieved from an RLMRealm")
+}

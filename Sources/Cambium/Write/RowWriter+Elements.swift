@@ -1,0 +1,31 @@
+import CambiumCore
+
+extension _RowWriter {
+  /// Sets the cell at the current position to a collection of `elements`.
+  func append<Element: RealmCollectionValue>(elements: [Element]) {
+    if elements.isEmpty {
+      append([])
+      return
+    }
+    var cells: [ColumnValue] = []
+    var links: [Int64] = []
+    var description = Property(name: "", type: .int)
+    Element._rlmDescribeElement(&description)
+    let isLink = description.type == .object
+    if isLink { realm.session?.check(elements, areOf: target) }
+    cells.reserveCapacity(elements.count)
+    for element in elements {
+      element._rlmWithElementCell(in: Realm(realm)) { cell in
+        cells.append(lasting(cell))
+        if isLink, let link = cell.link { links.append(link) }
+      }
+    }
+    if isLink { noteTargets(links) }
+    guard let session = realm.session else { return }
+    session.attempt { () throws(StoreError) in
+      try StoredList.withCell(
+        of: cells, Element._rlmElementColumnType, in: session.transaction.context
+      ) { append($0) }
+    }
+  }
+}
