@@ -42,8 +42,9 @@ extension Object: _PersistableInsideOptional {
     of object: ObjectBase, _ head: _PersistedHead
   ) -> Self? {
     guard let key = object.linkKey(head) else { return nil }
-    guard let target = object.classAccess.target(Int(head.index)) else { return nil }
-    return target.object(forKey: key, as: target.layout(for: self)) as? Self
+    let access = object.classAccess
+    guard let target = access.layout.targets[Int(head.index)] else { return nil }
+    return access.realm.classes[target].object(forKey: key, of: self) as? Self
   }
 
   /// Links to `value`, adding it to the Realm if it is unmanaged; nil takes the link away.

@@ -43,8 +43,9 @@ final class ClassAccess {
   var targets: [Int?] { layout.targets }
 
   /// The class that a property links to; nil when it is no link.
-  func target(_ propertyIndex: Int) -> ClassAccess? {
-    layout.targets[propertyIndex].map { realm.classes[$0] }
+  @inline(__always) func target(_ propertyIndex: Int) -> ClassAccess? {
+    guard let target = layout.targets[propertyIndex] else { return nil }
+    return realm.classes[target]
   }
 
   // MARK: Rows
@@ -186,6 +187,12 @@ final class ClassAccess {
 
   /// A new accessor of the object with that key; nil when there is none.
   func object(forKey key: Int64) -> ObjectBase? { object(forKey: key, as: layout) }
+
+  /// A new accessor of type `type` of the object with that key; nil when there is none.
+  @inline(__always) func object(forKey key: Int64, of type: Any.Type) -> ObjectBase? {
+    if type == layout.type { return object(forKey: key, as: layout) }
+    return object(forKey: key, as: layout(for: type))
+  }
 
   /// A new accessor, laid out by `layout`, of the object with that key; nil when there is none.
   func object(forKey key: Int64, as layout: ClassLayout) -> ObjectBase? {
