@@ -43,6 +43,29 @@ import Testing
     #expect(young.count == 29)
   }
 
+  @Test func `a change of a property that nothing asks for leaves results as they were found`()
+    throws
+  {
+    let (realm, store) = try world()
+    let young = realm.objects(SpecPerson.self).where { $0.age < 30 }.sorted(by: \.name)
+    let fans = realm.objects(SpecPerson.self).filter("favorite.age < 3")
+    try realm.write {
+      #expect(young.map(\.id).count == 30)
+      let count = fans.map(\.id).count
+      let nicknames = young[0].nicknames
+      let dog = try #require(young[0].favorite)
+      for round in 0..<3 {
+        nicknames.append("n\(round)")
+        dog.name = "d\(round)"
+        let before = store.leafReadCount
+        #expect(young.count == 30 && fans.count == count)
+        #expect(store.leafReadCount == before)
+      }
+      dog.age = 3
+      #expect(fans.count == count - 1)
+    }
+  }
+
   @Test func `results follow every class that they look at`() throws {
     let (realm, _) = try world()
     let people = realm.objects(SpecPerson.self)

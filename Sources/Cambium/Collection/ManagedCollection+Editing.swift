@@ -25,7 +25,7 @@ extension ManagedCollection {
     _ session: WriteSession, _ body: (CollectionEditor) throws(StoreError) -> Void
   ) {
     session.attempt { () throws(StoreError) in try body(try session.collection(at: place)) }
-    place.access.invalidateRows()
+    place.access.noteChange(.column(place.column))
     session.drain()
     session.spillIfNeeded()
   }

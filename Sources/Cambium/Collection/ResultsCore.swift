@@ -105,23 +105,27 @@ import Foundation
   // MARK: Elements
 
   /// Rises with every change of what the elements depend on.
-  ///
-  /// All objects of a class stay the same while their values change.
   private var stamp: UInt64 {
-    if case .all = source, let access, let plan, plan.isWholeTable { return access.membershipCount }
-    // Generations only rise, so that their sum stays the same only while each of them does.
-    return dependencies.reduce(0) { $0 &+ $1.header.pointee.generation }
+    // Counts only rise, so that their sum stays the same only while each of them does.
+    dependencies.reduce(0) { $0 &+ $1.access.touched.count($1.columns) }
   }
 
-  /// The classes whose objects decide which elements there are.
-  private lazy var dependencies: [ClassAccess] = {
-    var names = plan?.classNames ?? []
+  /// The classes whose objects decide which elements there are, and the columns that do.
+  private lazy var dependencies: [(access: ClassAccess, columns: [UInt16])] = {
+    var all = QueryDependencies()
+    plan?.insertDependencies(into: &all)
     switch source {
     case .all, .nothing: break
-    case .collection(let collection): names.insert(collection.place.access.stored.name)
-    case .linking(let linking): names.insert(linking.target.access.stored.name)
+    case .collection(let collection):
+      all.insert(collection.place.column, of: collection.place.access.stored)
+    case .linking(let linking):
+      all.insert(linking.target.access.stored)
+      all.insert(
+        linking.origin.stored.columns[linking.originProperty], of: linking.origin.stored)
     }
-    return realm.classes.filter { names.contains($0.stored.name) }
+    return realm.classes.compactMap { access in
+      all.columns[access.stored.name].map { (access, Array($0)) }
+    }
   }()
 
   /// How many elements there are.

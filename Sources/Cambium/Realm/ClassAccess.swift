@@ -75,16 +75,19 @@ final class ClassAccess {
     tableGeneration.store(generation, ordering: .releasing)
   }
 
-  /// Forgets where rows were: the version moved, or the class changed.
+  /// Forgets where rows were, whose values are as before.
   @inline(__always) func invalidateRows() {
     header.pointee.generation &+= 1
   }
 
-  /// Rises whenever objects come or go, or the version moves.
-  @exclusivity(unchecked) private(set) var membershipCount: UInt64 = 0
+  /// What has changed since the Realm was opened.
+  @exclusivity(unchecked) private(set) var touched = TouchedSet()
 
-  /// Notes that objects came or went.
-  func noteMembership() { membershipCount &+= 1 }
+  /// Forgets where rows were, because of a change.
+  func noteChange(_ change: TouchedSet.Change) {
+    invalidateRows()
+    touched.insert(change)
+  }
 
   /// Whether the running transaction has changed the class, so that single cells are read through
   /// its editor instead of packed leaves.

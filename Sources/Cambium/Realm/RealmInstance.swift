@@ -193,10 +193,7 @@ import Synchronization
 
   /// All rows may be elsewhere.
   private func moved() {
-    for access in classes {
-      access.invalidateRows()
-      access.noteMembership()
-    }
+    for access in classes { access.noteChange(.all) }
   }
 
   // MARK: Writing

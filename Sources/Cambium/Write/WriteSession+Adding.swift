@@ -56,8 +56,7 @@ extension WriteSession {
       throw .damaged(
         Damage(.order, "class '\(access.stored.name)' already has a row \(object.key)"))
     }
-    access.invalidateRows()
-    access.noteMembership()
+    access.noteChange(.objects)
     try insertIndexEntries(object.key, access, editor)
     try insertBacklinks(object.key, access, editor)
     for index in access.layout.collections {
@@ -91,8 +90,7 @@ extension WriteSession {
       throw .damaged(
         Damage(.order, "class '\(access.stored.name)' already has a row \(newKey)"))
     }
-    access.invalidateRows()
-    access.noteMembership()
+    access.noteChange(.objects)
     try insertIndexEntries(newKey, access, editor)
     return newKey
   }

@@ -17,7 +17,7 @@ extension WriteSession {
         try updateBacklink(key, access, editor, index, cell)
       }
       try editor.table.update(key: key, column: column, value: cell)
-      access.invalidateRows()
+      access.noteChange(.column(column))
     }
   }
 

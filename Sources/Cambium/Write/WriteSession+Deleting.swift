@@ -22,8 +22,7 @@ extension WriteSession {
       try dropIncomingLinks([key], access)
       try editor.table.remove(key: key)
       editor.noteDeletion(of: key, created: created)
-      access.invalidateRows()
-      access.noteMembership()
+      access.noteChange(.objects)
     }
     spillIfNeeded()
   }
@@ -53,7 +52,6 @@ extension WriteSession {
     for index in editor.indexed { try editor.index(index).removeAll() }
     try clearForeignIndexes(editor)
     if try hasBacklinks(to: access.index) { try backlinks(to: access.index).removeAll() }
-    access.invalidateRows()
-    access.noteMembership()
+    access.noteChange(.objects)
   }
 }

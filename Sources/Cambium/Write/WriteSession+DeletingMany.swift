@@ -28,8 +28,7 @@ extension WriteSession {
       attempt { () throws(StoreError) in try removeRows(batch, access) }
       spillIfNeeded()
     }
-    access.invalidateRows()
-    access.noteMembership()
+    access.noteChange(.objects)
   }
 
   /// The keys in ascending order, each once.

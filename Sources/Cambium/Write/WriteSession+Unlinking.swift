@@ -44,6 +44,6 @@ extension WriteSession {
         rest = rest[end...]
       }
     }
-    for access in sources { access.invalidateRows() }
+    for access in sources { access.noteChange(.column(first.column)) }
   }
 }
