@@ -3,8 +3,8 @@ import Synchronization
 import TestSupport
 
 /// A store that lets a test see, count and falsify every read.
-final class ObservedStore: PageStore {
-  private let store: any PageStore
+final class ObservedStore: RelayingStore {
+  let inner: any PageStore
   private let state = Mutex(State())
 
   private struct State {
@@ -18,7 +18,7 @@ final class ObservedStore: PageStore {
   static let refusal = StoreError.system(operation: "read", path: "observed", code: 5)
 
   /// Reads and writes `store`.
-  init(_ store: any PageStore = HeapStore()) { self.store = store }
+  init(_ store: any PageStore = HeapStore()) { inner = store }
 
   /// How many pages were read since this was set to 0.
   var readCount: Int {
@@ -53,20 +53,8 @@ final class ObservedStore: PageStore {
   /// From now on the medium can read every page.
   func refuseNone() { state.withLock { $0.refused = [] } }
 
-  var identity: StoreIdentity { store.identity }
-  func newestHead() throws(StoreError) -> Head { try store.newestHead() }
-  func pin() throws(StoreError) -> Pin { try store.pin() }
-  func beginWrite() throws(StoreError) -> any PageWriter { try store.beginWrite() }
-  func sync() throws(StoreError) { try store.sync() }
-  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
-    store.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
-  }
-  func statistics() throws(StoreError) -> StoreStatistics { try store.statistics() }
-  func audit() throws(StoreError) -> StoreAudit { try store.audit() }
-  func close() throws(StoreError) { try store.close() }
-
   func read(_ reference: PageReference) throws(StoreError) -> Page {
-    let page = try store.read(reference)
+    let page = try inner.read(reference)
     let (falsify, isRefused) = state.withLock { state in
       state.readCount += 1
       state.readCounts[reference, default: 0] += 1

@@ -3,10 +3,11 @@ import CambiumCore
 import CambiumMemory
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A store in memory that lets a test count what is read and written, and step in where a write ends.
-final class SpyStore: PageStore {
-  private let store: any PageStore
+final class SpyStore: RelayingStore {
+  let inner: any PageStore
   private let state = Mutex(State())
 
   private struct State {
@@ -17,7 +18,7 @@ final class SpyStore: PageStore {
     var pinFailure: StoreError?
   }
 
-  init(name: String) { store = MemoryStore(name: name) }
+  init(name: String) { inner = MemoryStore(name: name) }
 
   /// How many leaves of column trees were read.
   var leafReadCount: Int { state.withLock { $0.leafReadCount } }
@@ -60,12 +61,9 @@ final class SpyStore: PageStore {
     body?()
   }
 
-  var identity: StoreIdentity { store.identity }
-  func newestHead() throws(StoreError) -> Head { try store.newestHead() }
-
   func pin() throws(StoreError) -> Pin {
     if let error = state.withLock({ $0.pinFailure }) { throw error }
-    return Self.withoutMemory(try store.pin())
+    return Self.withoutMemory(try inner.pin())
   }
 
   // A pin that lends no memory lets every read of a page go through the store.
@@ -77,55 +75,41 @@ final class SpyStore: PageStore {
     if reference.rawKind == PageKind.columnLeaf.rawValue {
       state.withLock { $0.leafReadCount += 1 }
     }
-    return try store.read(reference)
+    return try inner.read(reference)
   }
 
   func beginWrite() throws(StoreError) -> any PageWriter {
-    SpyWriter(try store.beginWrite(), self)
+    SpyWriter(try inner.beginWrite(), self)
   }
 
-  func sync() throws(StoreError) { try store.sync() }
-  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
-    store.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
-  }
-  func statistics() throws(StoreError) -> StoreStatistics { try store.statistics() }
-  func audit() throws(StoreError) -> StoreAudit { try store.audit() }
-  func close() throws(StoreError) { try store.close() }
 }
 
-private final class SpyWriter: PageWriter {
-  private let writer: any PageWriter
+private final class SpyWriter: RelayingWriter {
+  let inner: any PageWriter
   private let store: SpyStore
   private var hasEnded = false
 
-  init(_ writer: any PageWriter, _ store: SpyStore) {
-    self.writer = writer
+  init(_ inner: any PageWriter, _ store: SpyStore) {
+    self.inner = inner
     self.store = store
   }
 
-  var base: Head { writer.base }
-  var version: Version { writer.version }
-  func reserve(byteCount: Int) throws(StoreError) { try writer.reserve(byteCount: byteCount) }
-  func allocate(byteCount: Int) throws(StoreError) -> Extent {
-    try writer.allocate(byteCount: byteCount)
-  }
   func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
     store.noteWrite()
-    try writer.write(bytes, to: extent)
+    try inner.write(bytes, to: extent)
   }
-  func free(_ reference: PageReference) { writer.free(reference) }
   func publish(
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     try store.checkPublishing()
     hasEnded = true
     return SpyStore.withoutMemory(
-      try writer.publish(root: root, durability: durability, metadata: metadata))
+      try inner.publish(root: root, durability: durability, metadata: metadata))
   }
   func abort() {
     if hasEnded { return }
     hasEnded = true
-    writer.abort()
+    inner.abort()
     store.noteAbort()
   }
 }

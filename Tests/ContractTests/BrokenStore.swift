@@ -1,6 +1,7 @@
 import CambiumCore
 import CambiumMemory
 import Synchronization
+import TestSupport
 
 /// A store that breaks one promise, over one that keeps them all.
 final class BrokenStore: PageStore {
@@ -106,31 +107,23 @@ final class BrokenStore: PageStore {
   }
 }
 
-private final class BrokenWriter: PageWriter {
-  private let writer: any PageWriter
+private final class BrokenWriter: RelayingWriter {
+  let inner: any PageWriter
   private let store: BrokenStore
 
-  init(_ writer: any PageWriter, _ store: BrokenStore) {
-    self.writer = writer
+  init(_ inner: any PageWriter, _ store: BrokenStore) {
+    self.inner = inner
     self.store = store
   }
 
-  deinit { writer.abort() }
-
-  var base: Head { writer.base }
-  var version: Version { writer.version }
-  func reserve(byteCount: Int) throws(StoreError) { try writer.reserve(byteCount: byteCount) }
-  func allocate(byteCount: Int) throws(StoreError) -> Extent {
-    try writer.allocate(byteCount: byteCount)
-  }
-  func free(_ reference: PageReference) { writer.free(reference) }
+  deinit { inner.abort() }
 
   func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
-    guard store.fault == .byteIsLost else { return try writer.write(bytes, to: extent) }
+    guard store.fault == .byteIsLost else { return try inner.write(bytes, to: extent) }
     var changed = Array(bytes)
     changed[changed.count - 1] = 0
     let result = changed.withUnsafeBytes { bytes in
-      Result<Void, StoreError> { () throws(StoreError) in try writer.write(bytes, to: extent) }
+      Result<Void, StoreError> { () throws(StoreError) in try inner.write(bytes, to: extent) }
     }
     try result.get()
   }
@@ -139,7 +132,7 @@ private final class BrokenWriter: PageWriter {
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     let kept = store.fault == .metadataHasNoLimit ? [] : metadata
-    let pin = try writer.publish(root: root, durability: durability, metadata: kept)
+    let pin = try inner.publish(root: root, durability: durability, metadata: kept)
     if store.fault == .versionIsSkipped {
       let next = try store.store.beginWrite()
       return store.wrap(try next.publish(root: root, durability: durability, metadata: []))
@@ -149,8 +142,8 @@ private final class BrokenWriter: PageWriter {
 
   func abort() {
     if store.fault == .abortPublishes {
-      _ = try? writer.publish(root: writer.base.root, durability: .full, metadata: [])
+      _ = try? inner.publish(root: inner.base.root, durability: .full, metadata: [])
     }
-    writer.abort()
+    inner.abort()
   }
 }

@@ -20,26 +20,15 @@ extension KnownFault {
 }
 
 /// A store that notes which thread syncs it, and has nothing of its own for those who do not wait.
-private final class SyncedStore: PageStore {
-  private let inner = HeapStore()
+private final class SyncedStore: RelayingStore {
+  let inner: any PageStore = HeapStore()
   private let thread = Mutex<pthread_t?>(nil)
 
   /// The thread of the last sync.
   var syncThread: pthread_t? { thread.withLock { $0 } }
 
-  var identity: StoreIdentity { inner.identity }
-  func newestHead() throws(StoreError) -> Head { try inner.newestHead() }
-  func pin() throws(StoreError) -> Pin { try inner.pin() }
-  func read(_ reference: PageReference) throws(StoreError) -> Page { try inner.read(reference) }
-  func beginWrite() throws(StoreError) -> any PageWriter { try inner.beginWrite() }
   func sync() throws(StoreError) {
     let current = pthread_self()
     thread.withLock { $0 = current }
   }
-  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
-    inner.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
-  }
-  func statistics() throws(StoreError) -> StoreStatistics { try inner.statistics() }
-  func audit() throws(StoreError) -> StoreAudit { try inner.audit() }
-  func close() throws(StoreError) { try inner.close() }
 }

@@ -24,13 +24,13 @@ extension KnownFault {
 }
 
 /// A store that may lose the answer to a publication which took place, as over a network.
-private final class RemoteStore: PageStore {
+private final class RemoteStore: RelayingStore {
   private struct State {
     var losesAnswers = false
     var wasAborted = false
   }
 
-  private let inner = HeapStore()
+  let inner: any PageStore = HeapStore()
   private let state = Mutex(State())
 
   /// Whether publications take place and nobody hears of it.
@@ -44,24 +44,13 @@ private final class RemoteStore: PageStore {
 
   fileprivate func noteAbort() { state.withLock { $0.wasAborted = true } }
 
-  var identity: StoreIdentity { inner.identity }
-  func newestHead() throws(StoreError) -> Head { try inner.newestHead() }
-  func pin() throws(StoreError) -> Pin { try inner.pin() }
-  func read(_ reference: PageReference) throws(StoreError) -> Page { try inner.read(reference) }
   func beginWrite() throws(StoreError) -> any PageWriter {
     RemoteWriter(try inner.beginWrite(), self)
   }
-  func sync() throws(StoreError) { try inner.sync() }
-  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
-    inner.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
-  }
-  func statistics() throws(StoreError) -> StoreStatistics { try inner.statistics() }
-  func audit() throws(StoreError) -> StoreAudit { try inner.audit() }
-  func close() throws(StoreError) { try inner.close() }
 }
 
-private final class RemoteWriter: PageWriter {
-  private let inner: any PageWriter
+private final class RemoteWriter: RelayingWriter {
+  let inner: any PageWriter
   private let store: RemoteStore
   private var isUnknown = false
 
@@ -70,16 +59,6 @@ private final class RemoteWriter: PageWriter {
     self.store = store
   }
 
-  var base: Head { inner.base }
-  var version: Version { inner.version }
-  func reserve(byteCount: Int) throws(StoreError) { try inner.reserve(byteCount: byteCount) }
-  func allocate(byteCount: Int) throws(StoreError) -> Extent {
-    try inner.allocate(byteCount: byteCount)
-  }
-  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
-    try inner.write(bytes, to: extent)
-  }
-  func free(_ reference: PageReference) { inner.free(reference) }
   func publish(
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
