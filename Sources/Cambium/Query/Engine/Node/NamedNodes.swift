@@ -1,9 +1,9 @@
 import CambiumCore
 
-/// A condition whose subqueries name the object: it is evaluated object by object.
-final class NamedNode: QueryNode {
-  private let level: Int
-  private let inner: QueryNode
+/// A condition in which an object is named around a subquery.
+class ScopedNode: QueryNode {
+  fileprivate let level: Int
+  fileprivate let inner: QueryNode
 
   init(_ context: QueryContext, _ reader: TableReader, level: Int, _ inner: QueryNode) {
     self.level = level
@@ -12,7 +12,10 @@ final class NamedNode: QueryNode {
   }
 
   override var cost: Int { max(200, inner.cost) }
+}
 
+/// A condition whose subqueries name the object: it is evaluated object by object.
+final class NamedNode: ScopedNode {
   // The condition inside is asked for single objects only: what holds for one of them must not be
   // kept for the next.
   override func matches(_ key: Int64) throws(StoreError) -> Bool {
@@ -22,16 +25,7 @@ final class NamedNode: QueryNode {
 }
 
 /// A condition on an object around the subquery.
-final class OuterNode: QueryNode {
-  private let level: Int
-  private let inner: QueryNode
-
-  init(_ context: QueryContext, _ reader: TableReader, level: Int, _ inner: QueryNode) {
-    self.level = level
-    self.inner = inner
-    super.init(context, reader)
-  }
-
+final class OuterNode: ScopedNode {
   override func matches(_ key: Int64) throws(StoreError) -> Bool {
     try inner.matches(context.named[level])
   }
