@@ -29,7 +29,10 @@ extension ManagedCollection {
       var elements: [Element] = []
       // The count is a claim of the root until the leaves were read.
       elements.reserveCapacity(min(stored.count, 1 << 16))
-      try stored.forEach { elements.append(element(in: $0)) }
+      try stored.forEach { cell, _ in
+        elements.append(element(in: cell))
+        return true
+      }
       return elements
     }
   }

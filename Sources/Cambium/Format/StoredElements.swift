@@ -45,9 +45,13 @@ enum StoredElements {
       var isValid = try cursor.first()
       while isValid {
         let leaf = cursor.leaf
-        let first = cursor.firstIndex
+        // Rows without a reference to count: the leaf keeps their page.
+        defer { withExtendedLifetime(leaf) {} }
+        let (first, firstRow) = (cursor.firstIndex, LeafRow(leaf, 0))
         for row in 0..<leaf.rowCount {
-          let goesOn = try leaf.withCell(StoredList.elementColumn, type, row, tree) { cell in
+          let goesOn = try firstRow.moved(to: row).withCell(
+            StoredList.elementColumn, hint: 0, type, tree, isNullable: true
+          ) { cell in
             do throws(StoreError) {
               return try body(cell, first + row)
             } catch {

@@ -53,7 +53,7 @@ final class QueryContext {
     }
   }
 
-  private func elements(
+  @inline(__always) private func elements(
     _ value: ColumnValue, _ type: ColumnType
   ) throws(StoreError) -> StoredElements {
     guard let elements = StoredElements(value, type, source) else {
