@@ -28,7 +28,7 @@ enum ColumnLeafMaker {
     let builder = LeafBuilder(layout: layout, isPositional: keys == nil)
     for (index, row) in rows.enumerated() {
       try lendRow(row) {
-        builder.insert(at: index, key: keys?[index] ?? 0, values: $0, outboard: nil)
+        builder.insert(at: index, key: keys?[index] ?? 0, values: $0, overflow: nil)
       }
     }
     let page = DirtyPage(kind: .columnLeaf, capacity: 64)

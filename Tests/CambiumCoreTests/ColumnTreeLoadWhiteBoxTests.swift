@@ -74,7 +74,7 @@ struct ColumnTreeLoadWhiteBoxTests {
     let bytes = [UInt8](repeating: 1, count: 1_000)
     for row in [0] + [Int](repeating: 1, count: 5_000) {
       try lendRow([.bytes(bytes)]) {
-        builder.insert(at: row, key: Int64(row), values: $0, outboard: nil)
+        builder.insert(at: row, key: Int64(row), values: $0, overflow: nil)
       }
       if row == 1 { builder.remove(row: 1) }
     }

@@ -307,7 +307,7 @@ struct RowLogOrderWhiteBoxTests {
 
   private func append(_ key: Int64, to log: RowLog) -> Bool {
     [ColumnValue.int(~key)].withUnsafeBufferPointer { values in
-      values.baseAddress.map { log.append(key: key, values: $0, outboard: nil) } ?? false
+      values.baseAddress.map { log.append(key: key, values: $0, overflow: nil) } ?? false
     }
   }
 

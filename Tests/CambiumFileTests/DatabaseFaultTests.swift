@@ -24,8 +24,8 @@ struct DatabaseFaultTests {
     .changeTogether, .change(.full), .change(.relaxed), .changeTogether, .thinOut(.full),
   ]
 
-  /// The same with scratch data, which is what a sync makes of it.
-  private static let scratchWork: [Deed] = [
+  /// The same with unsynced data, which is what a sync makes of it.
+  private static let unsyncedWork: [Deed] = [
     .change(.full), .change(.none), .change(.none), .sync, .thinOut(.none), .change(.full),
     .change(.none), .change(.relaxed), .sync, .change(.none),
   ]
@@ -38,8 +38,8 @@ struct DatabaseFaultTests {
     var durable = 0
     /// What was being committed.
     var begun: DatabaseContent?
-    /// Whether scratch data may have taken the place of the durable version.
-    var isScratch = false
+    /// Whether unsynced data may have taken the place of the durable version.
+    var isUnsynced = false
     var isClosed = false
     var error: StoreError?
 
@@ -47,7 +47,7 @@ struct DatabaseFaultTests {
 
     mutating func isDurable() {
       durable = contents.count - 1
-      isScratch = false
+      isUnsynced = false
     }
 
     mutating func commit(
@@ -58,7 +58,7 @@ struct DatabaseFaultTests {
       var content = newest
       try change(&content, transaction)
       begun = content
-      if durability == .none { isScratch = true }
+      if durability == .none { isUnsynced = true }
       let version = try transaction.commit(durability: durability).version
       // What was published stays, whatever becomes of the sync that others share.
       contents.append(content)
@@ -127,9 +127,9 @@ struct DatabaseFaultTests {
 
   @Test(arguments: SimulatedDevice.Fault.allCases, [false, true])
   func `a failed operation throws and leaves every acknowledged commit`(
-    fault: SimulatedDevice.Fault, hasScratch: Bool
+    fault: SimulatedDevice.Fault, hasUnsynced: Bool
   ) throws {
-    let work = hasScratch ? Self.scratchWork : Self.work
+    let work = hasUnsynced ? Self.unsyncedWork : Self.work
     let model = SimulatedDevice()
     let whole = Self.run(try Subject(model), work)
     #expect(whole.error == nil)
@@ -176,28 +176,28 @@ struct DatabaseFaultTests {
         .failure as? StoreError == .poisoned(path: path)
       if !isPoisoned {
         try subject.database.close()
-        return try expect(device.bytes, [next.newest], isScratch: false, place)
+        return try expect(device.bytes, [next.newest], isUnsynced: false, place)
       }
     }
     var possible = Array(outcome.contents[outcome.durable...])
     if let begun = outcome.begun { possible.append(begun) }
     // Whoever opens the file now sees what the system kept in memory, on the medium or not.
-    try expect(device.bytes, possible, isScratch: outcome.isScratch, place)
+    try expect(device.bytes, possible, isUnsynced: outcome.isUnsynced, place)
     var generator = SeededGenerator(seed: 9)
     let image = device.crashImage(
       afterOperations: device.operationCount, mood: 0.5, generator: &generator)
-    try expect(image, possible, isScratch: outcome.isScratch, place)
+    try expect(image, possible, isUnsynced: outcome.isUnsynced, place)
   }
 
   /// A file with these bytes holds one of the contents, and can be written to.
   private static func expect(
-    _ bytes: [UInt8], _ possible: [DatabaseContent], isScratch: Bool, _ place: Comment
+    _ bytes: [UInt8], _ possible: [DatabaseContent], isUnsynced: Bool, _ place: Comment
   ) throws {
     let subject: Subject
     do throws(StoreError) {
       subject = try Subject(SimulatedDevice(bytes))
     } catch {
-      #expect(isScratch && error == .volatileContent(path: path), "\(place): \(error)")
+      #expect(isUnsynced && error == .volatileContent(path: path), "\(place): \(error)")
       return
     }
     let database = subject.database

@@ -15,8 +15,8 @@ struct FaultTests {
     var durable = 0
     /// What was being committed.
     var begun: FakeTree.Content?
-    /// Whether scratch data may have taken the place of the durable version.
-    var isScratch = false
+    /// Whether unsynced data may have taken the place of the durable version.
+    var isUnsynced = false
     var error: StoreError?
 
     /// What may be found after a crash.
@@ -34,13 +34,13 @@ struct FaultTests {
         let (root, next) = try FakeTree.change(
           writer, store, changeCount: round == 2 ? 30 : 3, generator: &generator)
         outcome.begun = next
-        if durability == .none { outcome.isScratch = true }
+        if durability == .none { outcome.isUnsynced = true }
         _ = try writer.publish(root: root, durability: durability, metadata: [])
         outcome.contents.append(next)
         outcome.begun = nil
         if durability != .full, round % 3 == 2 {
           try store.sync()
-          outcome.isScratch = false
+          outcome.isUnsynced = false
         }
         if durability == .full || round % 3 == 2 { outcome.durable = outcome.contents.count - 1 }
       }
@@ -99,9 +99,9 @@ struct FaultTests {
         again = try FileStore(
           path: path, options: CrashSettings.options(SimulatedDevice(image)))
       } catch {
-        // Scratch data is in the system's memory only.
+        // Unsynced data is in the system's memory only.
         #expect(
-          outcome.isScratch && error == .volatileContent(path: path), "\(place): \(error)")
+          outcome.isUnsynced && error == .volatileContent(path: path), "\(place): \(error)")
         continue
       }
       let found = try FakeTree.read(again.newestHead().root, again)

@@ -55,7 +55,7 @@ struct ProcessTests {
     try examine([.relaxed])
   }
 
-  @Test func `a killed process loses no scratch data`() async throws {
+  @Test func `a killed process loses no unsynced data`() async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
       try Self.commitAndDie(path, [.relaxed, .none])
     }
@@ -82,7 +82,7 @@ struct ProcessTests {
     try database.close()
   }
 
-  @Test func `scratch data of another boot is refused`() async throws {
+  @Test func `unsynced data of another boot is refused`() async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
       try Self.commitAndDie(path, [.none])
     }

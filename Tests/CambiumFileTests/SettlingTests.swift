@@ -95,7 +95,7 @@ struct SettlingTests {
     #expect(bench.device.operationCount == again + 2)
   }
 
-  @Test func `nothing is settled that is not durable, scratch data, or closed`() throws {
+  @Test func `nothing is settled that is not durable, unsynced data, or closed`() throws {
     let bench = try Bench()
     try bench.commit()
     try bench.commit(.relaxed)

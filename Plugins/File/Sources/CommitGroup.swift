@@ -17,7 +17,7 @@ final class CommitGroup: Sendable {
   /// How long the last sync took, in nanoseconds.
   private let lastSync = Atomic<Int64>(0)
   /// A leader waits for others so long, or as long as a sync takes if that is longer.
-  private static let patienceNanoseconds: Int64 = 2_000_000
+  private static let gatherTimeoutNanoseconds: Int64 = 2_000_000
 
   /// Whether somebody leads, or was told to.
   var isBusy: Bool { queue.isLed }
@@ -38,8 +38,8 @@ final class CommitGroup: Sendable {
     if writerCount() == 0 { return }
     isGathering.store(true, ordering: .sequentiallyConsistent)
     defer { isGathering.store(false, ordering: .sequentiallyConsistent) }
-    let patience = max(Self.patienceNanoseconds, lastSync.load(ordering: .relaxed))
-    gathered.wait(timeoutNanoseconds: patience) {
+    let timeout = max(Self.gatherTimeoutNanoseconds, lastSync.load(ordering: .relaxed))
+    gathered.wait(timeoutNanoseconds: timeout) {
       queue.waitingCount >= writerCount()
     }
   }

@@ -92,7 +92,7 @@ enum FileLayout {
 
     /// The version is known to be synced, and so is everything it reaches.
     static let settled: UInt64 = 1
-    /// Scratch data was committed since: what the head reaches survives only this boot.
+    /// Unsynced data was committed since: what the head reaches survives only this boot.
     static let volatile: UInt64 = 2
   }
 

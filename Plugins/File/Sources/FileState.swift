@@ -41,11 +41,11 @@ struct FileState: Sendable {
   var isPoisoned = false
   var isClosed = false
   /// How many writes have begun since it was last looked who has died.
-  var turnsSinceLivenessCheck = 0
+  var writesSinceLivenessCheck = 0
   /// Whether a write is running in this store.
   var isWriting = false
   /// Whether live pages are being moved from the end of the file to free room before it.
-  var isVacating = false
+  var isRelocating = false
   /// Before this version it is not tried again to cut off the end of the file.
   var nextCut: Version = 0
   /// Whether closing has done its work.

@@ -94,13 +94,13 @@ extension FileStore {
   /// At the first turn, and now and then when an old version is held: whether who holds it is still
   /// alive.
   func checkLiveness(_ state: inout FileState) {
-    state.turnsSinceLivenessCheck += 1
+    state.writesSinceLivenessCheck += 1
     if state.spaceVersion != nil {
-      guard state.turnsSinceLivenessCheck >= 64,
+      guard state.writesSinceLivenessCheck >= 64,
         state.held.contains(where: { $0.lowerBound < state.newest.head.version })
       else { return }
     }
-    if ProcessTable(memory: memory).clearDead(besides: slot) { state.turnsSinceLivenessCheck = 0 }
+    if ProcessTable(memory: memory).clearDead(besides: slot) { state.writesSinceLivenessCheck = 0 }
   }
 
   // MARK: Loading

@@ -13,7 +13,7 @@ extension FileStore {
     init(_ state: FileState, damage: String? = nil) {
       head = state.newest.head
       space = state.space
-      owned = state.ownPages.map(\.extent)
+      owned = state.metadataPages.map(\.extent)
       self.damage = damage
     }
   }
@@ -29,7 +29,7 @@ extension FileStore {
         return StoreAudit(of: pin(books.head, state)) { [self] reachable throws(StoreError) in
           if let damage = books.damage { return [damage] }
           do throws(StoreError) {
-            return try damagedOwnPages()
+            return try damagedMetadataPages()
               + SpaceCheck.findings(space: books.space, reachable: reachable, owned: books.owned)
           } catch {
             guard case .damaged(let damage) = error else { throw error }
@@ -63,14 +63,14 @@ extension FileStore {
   ///
   /// A page that others have given up while it was read may hold something else by now: what is damaged
   /// is looked at again until it is so in the newest version.
-  private func damagedOwnPages() throws(StoreError) -> [String] {
-    var suspects: Set<OwnPage>?
+  private func damagedMetadataPages() throws(StoreError) -> [String] {
+    var suspects: Set<MetadataPage>?
     while true {
       let (pages, word) = try withOpenState { state throws(StoreError) in
         try knowSpace(&state)
-        return (state.ownPages.filter { suspects?.contains($0) ?? true }, state.seenLive)
+        return (state.metadataPages.filter { suspects?.contains($0) ?? true }, state.seenLive)
       }
-      var findings: [OwnPage: String] = [:]
+      var findings: [MetadataPage: String] = [:]
       for page in pages { findings[page] = try finding(page) }
       if findings.isEmpty || memory.liveWord == word { return pages.compactMap { findings[$0] } }
       suspects = Set(findings.keys)
@@ -78,7 +78,7 @@ extension FileStore {
   }
 
   /// What is wrong with a page; nil for nothing.
-  private func finding(_ page: OwnPage) throws(StoreError) -> String? {
+  private func finding(_ page: MetadataPage) throws(StoreError) -> String? {
     switch page {
     case .page(let reference):
       do throws(StoreError) {
@@ -100,7 +100,7 @@ extension FileStore {
 }
 
 /// A page that belongs to no tree.
-private enum OwnPage: Hashable, Sendable {
+private enum MetadataPage: Hashable, Sendable {
   /// A part of a record or of the free map.
   case page(PageReference)
   /// The chained head of a version.
@@ -116,7 +116,7 @@ private enum OwnPage: Hashable, Sendable {
 
 extension FileState {
   /// The pages of the newest version that belong to no tree: records, the free map, and chained heads.
-  fileprivate var ownPages: [OwnPage] {
+  fileprivate var metadataPages: [MetadataPage] {
     let pages =
       records.flatMap(\.parts) + directory.regions.map(\.page) + directory.waiting.map(\.reference)
       + [directory.page]

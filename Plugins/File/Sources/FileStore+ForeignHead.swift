@@ -10,9 +10,9 @@ extension FileStore {
   /// Tells the others that this one is about to write a head; under the slots' lock.
   ///
   /// Who writes one instead of a dead one's leaves that one's name until it is done: it may die as well.
-  func announceHead(hasTurn: Bool) {
+  func announceHead(holdsWriterLock: Bool) {
     guard memory.headWriter == nil else { return }
-    memory.headWriter = SharedMemory.HeadWriter(slot: slot, hasTurn: hasTurn)
+    memory.headWriter = SharedMemory.HeadWriter(slot: slot, holdsWriterLock: holdsWriterLock)
   }
 
   /// Sees to it, before pages are written, that no head is left of somebody who has died over it; for
@@ -23,7 +23,7 @@ extension FileStore {
   /// that one puts an end to the head; what it leads to is pinned until then.
   func endForeignHeadBeforeWriting() throws(StoreError) {
     guard let writer = memory.headWriter else { return }
-    if writer.hasTurn {
+    if writer.holdsWriterLock {
       try withSlots { () throws(StoreError) in try ensureWritable() }
     } else {
       _ = try withSlotsIfFree {}
@@ -44,7 +44,7 @@ extension FileStore {
     }
     if !mark.isVolatile { return try settleNewest() }
     guard var head = state.withLock({ $0.slots[mark.slot] }) else {
-      throw .damaged(Damage(.head, "the head that tells of scratch data cannot be read"))
+      throw .damaged(Damage(.head, "the head that tells of unsynced data cannot be read"))
     }
     mark.slot = 1 - mark.slot
     mark.sequence += 1

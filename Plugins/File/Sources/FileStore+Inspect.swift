@@ -12,7 +12,7 @@ public struct FileInspection: Hashable, Sendable {
     public var durableVersion: Version
     /// Whether the version itself was known to be durable.
     public var isSettled: Bool
-    /// Whether what follows is scratch data.
+    /// Whether what follows is unsynced data.
     public var isVolatile: Bool
   }
 

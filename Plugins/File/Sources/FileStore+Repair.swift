@@ -49,7 +49,7 @@ extension FileStore {
       try syncNewest()
       if let head = try unsettledHead() { try settle(head) }
     }
-    let base = try takeTurn { state throws(StoreError) in
+    let base = try acquireWriterLock { state throws(StoreError) in
       try state.forgetFreeMap(reachable: reachable, firstBlock: sector.firstBlock)
     }
     let writer = FileWriter(store: self, base: base, rebuildsFreeMap: true)

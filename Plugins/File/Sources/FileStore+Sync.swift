@@ -46,7 +46,7 @@ extension FileStore {
   }
 
   /// The file whose byte keeps other processes from the slots; nil where there are none.
-  private var slotsFile: PosixDevice? { turn == nil ? nil : device as? PosixDevice }
+  private var slotsFile: PosixDevice? { writerLock == nil ? nil : device as? PosixDevice }
 
   /// Keeps other processes from the slots; false if one is at them and `waits` is false.
   private func lockSharedSlots(waits: Bool) throws(StoreError) -> Bool {
@@ -87,13 +87,13 @@ extension FileStore {
   ///
   /// From here on the slot's content on the medium is unknown until a sync succeeds, so that any
   /// failure poisons the store; `isSynced` says that the slot itself, and nothing else, is to be synced, and
-  /// `hasTurn` that this is part of a write.
+  /// `holdsWriterLock` that this is part of a write.
   /// Returns the checksum that names the head in one that follows.
   @discardableResult
   func writeSlot(
-    _ slot: Int, _ head: HeadSector, isSynced: Bool = false, hasTurn: Bool = false
+    _ slot: Int, _ head: HeadSector, isSynced: Bool = false, holdsWriterLock: Bool = false
   ) throws(StoreError) -> UInt64 {
-    announceHead(hasTurn: hasTurn)
+    announceHead(holdsWriterLock: holdsWriterLock)
     let offset = FileLayout.headOffsets[slot]
     var block = head.stored(in: sector, at: HeadSector.place(atByte: offset))
     block += [UInt8](repeating: 0, count: FileLayout.blockByteCount - block.count)
@@ -145,7 +145,7 @@ extension FileStore {
   /// Makes the newest version durable, in two steps: its pages, then a settled head.
   func syncNewest() throws(StoreError) {
     try settleRecovered()
-    try endScratch()
+    try endUnsynced()
     guard let work = try holdNewestUnlessDurable() else { return }
     try makeDurable(work)
   }
@@ -158,11 +158,11 @@ extension FileStore {
     memory.addUnsynced(-work.byteCount)
   }
 
-  /// Says, if what was written is scratch data, that the newest version is about to become durable.
+  /// Says, if what was written is unsynced data, that the newest version is about to become durable.
   ///
   /// Before that version is looked up: who publishes a later one sees this, so that the pages that
   /// only the store itself sees are spared, too.
-  private func endScratch() throws(StoreError) {
+  private func endUnsynced() throws(StoreError) {
     try state.withLock { state throws(StoreError) in
       guard state.mark.isVolatile else { return }
       try followLiveHead(&state)
@@ -267,7 +267,7 @@ extension FileStore {
 
   /// Whether there are no other users; then nobody else can come in either until this one leaves.
   func becomeAlone() -> Bool {
-    guard let device = device as? PosixDevice, turn != nil else { return true }
+    guard let device = device as? PosixDevice, writerLock != nil else { return true }
     return device.lock(byte: SharedLayout.DataByte.life, .exclusive) == 0
   }
 

@@ -29,7 +29,7 @@ public final class FileStore: PageStore {
   /// The slot of this store in it.
   let slot: Int
   /// Keeps the writers of several stores apart; nil with a device of the caller's.
-  let turn: WriterTurn?
+  let writerLock: WriterLock?
   let buffer: WriteBuffer
   /// What large commits have gathered goes through it.
   let behind: WriteBehind
@@ -79,8 +79,8 @@ public final class FileStore: PageStore {
     device = opening.device
     memory = opening.memory
     slot = opening.slot
-    turn = (opening.device as? PosixDevice).map { device in
-      WriterTurn(memory: opening.memory, file: device, slot: opening.slot, path: opening.path)
+    writerLock = (opening.device as? PosixDevice).map { device in
+      WriterLock(memory: opening.memory, file: device, slot: opening.slot, path: opening.path)
     }
     commits = CommitSignal(
       words: opening.memory.word(SharedLayout.commits), of: opening.memory)
@@ -290,23 +290,23 @@ public final class FileStore: PageStore {
   /// Throws when the store is read-only, closed, or poisoned by a failed sync.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     if options.isReadOnly { throw .readOnly(path: path) }
-    var vacating: Vacating?
-    let base = try takeTurn { state throws(StoreError) in
+    var relocation: Relocation?
+    let base = try acquireWriterLock { state throws(StoreError) in
       try catchUp(&state)
-      vacating = vacate(&state)
+      relocation = relocate(&state)
     }
-    return FileWriter(store: self, base: base, vacating: vacating)
+    return FileWriter(store: self, base: base, relocation: relocation)
   }
 
   /// Waits for the turn to write, mends what a crash has left, and lets `prepare` see to what is
   /// known of the free space; the head at which the write begins.
-  func takeTurn(
+  func acquireWriterLock(
     _ prepare: (inout FileState) throws(StoreError) -> Void
   ) throws(StoreError) -> Head {
     try ensureWritable()
     writers.enter()
     do throws(StoreError) {
-      try turn?.enter()
+      try writerLock?.enter()
     } catch {
       writers.leave()
       throw error
@@ -332,20 +332,20 @@ public final class FileStore: PageStore {
         return state.newest.head
       }
     } catch {
-      leaveTurn()
+      releaseWriterLock()
       throw error
     }
   }
 
   /// Lets the next writer in.
-  func leaveTurn() {
-    turn?.leave()
+  func releaseWriterLock() {
+    writerLock?.leave()
     writers.leave()
   }
 
   /// A writer that died may have made the file longer.
   private func followFileEnd(_ state: inout FileState) throws(StoreError) {
-    guard turn != nil else { return }
+    guard writerLock != nil else { return }
     state.fileByteCount = try FileOpening.fileByteCount(device, path: path)
   }
 

@@ -46,7 +46,7 @@ public struct FileStoreOptions: Sendable {
   /// more than twice as much, to half of it.
   package var largestSlackByteCount = 512 << 10
   /// Live pages are not moved for the sake of fewer bytes.
-  package var leastVacatedByteCount = 1 << 20
+  package var leastRelocatedByteCount = 1 << 20
   /// How many records pile up before the free map is brought up to date.
   package var foldAfterRecordCount = 64
   /// How many heads are chained to one in a slot at most.

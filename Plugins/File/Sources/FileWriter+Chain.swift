@@ -85,7 +85,7 @@ extension FileWriter {
     // Before the head is written, so that a full medium is found out in time.
     try store.growAhead(to: outcome.head.byteCount + FileLayout.blockByteCount)
     putHead(stored, place.extent)
-    store.announceHead(hasTurn: true)
+    store.announceHead(holdsWriterLock: true)
     do throws(StoreError) {
       try flush()
     } catch {

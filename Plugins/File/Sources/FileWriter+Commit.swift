@@ -112,7 +112,7 @@ extension FileWriter {
       regionCount = records.count > 16 * threshold ? 64 : records.count > 4 * threshold ? 8 : 2
     }
     var directory = store.state.withLock { $0.directory }
-    for region in directory.oldest(regionCount) + directory.pages(behind: vacating?.address) {
+    for region in directory.oldest(regionCount) + directory.pages(behind: relocation?.address) {
       let old = directory.regions[region].page
       var counts = store.state.withLock {
         Array($0.space.blocks.reachableCounts(ofRegion: region))
@@ -246,7 +246,7 @@ extension FileStore {
     outcome.head.isSettled = !isSmall
     outcome.head.isVolatile = false
     let slot = 1 - mark.slot
-    let link = try writeSlot(slot, outcome.head, hasTurn: true)
+    let link = try writeSlot(slot, outcome.head, holdsWriterLock: true)
     try syncDevice()
     let durable = DurableMark(inSlot: slot, outcome.head, link: link)
     return (installDurable(outcome, writer, durable), !isSmall)
@@ -263,7 +263,7 @@ extension FileStore {
     return pin
   }
 
-  /// Says on the medium that what follows is scratch data, before any of it can overwrite the durable
+  /// Says on the medium that what follows is unsynced data, before any of it can overwrite the durable
   /// version, which is no longer held from then on.
   private func becomeVolatile() throws(StoreError) {
     try ensureWritable()
@@ -285,7 +285,7 @@ extension FileStore {
     head.chain(link: 0, next: 0)
     let slot = 1 - mark.slot
     // What was written before need not survive: with this head, none of it is read in another boot.
-    try writeSlot(slot, head, isSynced: true, hasTurn: true)
+    try writeSlot(slot, head, isSynced: true, holdsWriterLock: true)
     state.withLock { state in
       publish(
         DurableMark(

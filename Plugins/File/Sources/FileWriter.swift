@@ -7,7 +7,7 @@ final class FileWriter: PageWriter {
   let store: FileStore
   /// Whether the commit writes the whole free map anew.
   let rebuildsFreeMap: Bool
-  let vacating: Vacating?
+  let relocation: Relocation?
   // Exclusivity is not checked: a write has one user, and no access to these calls out.
   @exclusivity(unchecked) var allocations = AllocationLog()
   @exclusivity(unchecked) var freed: [VersionLedger.Dead] = []
@@ -22,10 +22,10 @@ final class FileWriter: PageWriter {
   private var failure: StoreError?
 
   init(
-    store: FileStore, base: Head, rebuildsFreeMap: Bool = false, vacating: Vacating? = nil
+    store: FileStore, base: Head, rebuildsFreeMap: Bool = false, relocation: Relocation? = nil
   ) {
     self.store = store
-    self.vacating = vacating
+    self.relocation = relocation
     self.rebuildsFreeMap = rebuildsFreeMap
     self.base = base
     version = base.version + 1
@@ -183,7 +183,7 @@ extension FileStore {
       state.isWriting = false
       return state.takeLeave()
     }
-    leaveTurn()
+    releaseWriterLock()
     if isLast { leave() }
   }
 }

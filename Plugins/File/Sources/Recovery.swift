@@ -54,7 +54,7 @@ struct Recovery {
       var live = live
       live.sequence = newest.sequence
       if live.isVolatile {
-        // The pages of scratch data are in the system's memory, or nowhere.
+        // The pages of unsynced data are in the system's memory, or nowhere.
         if !wasPoisoned { accepted = (live, first, []) }
       } else {
         switch try context.verify(live) {

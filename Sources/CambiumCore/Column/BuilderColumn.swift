@@ -25,12 +25,12 @@ struct BuilderColumn {
   /// How many rows are null.
   var nullCount = 0
   /// How many cells live outside of the leaf.
-  var outboardCount = 0
+  var overflowCount = 0
 
   /// Where a row's bytes lie: offset in the low, length in the high half, whose top bit says that
-  /// they are an ``OutboardCell``.
+  /// they are an ``OverflowCell``.
   typealias Slot = UInt64
-  static let outboardBit: UInt64 = 1 << 63
+  static let overflowBit: UInt64 = 1 << 63
 
   @inline(__always) static func slot(_ offset: Int, _ count: Int) -> Slot {
     // Heaps of a leaf stay far below 2 GiB.
@@ -76,11 +76,11 @@ struct BuilderColumn {
 
   func isNull(_ row: Int) -> Bool { nulls.map { $0[row] != 0 } ?? false }
 
-  func isOutboard(_ row: Int) -> Bool {
-    type == .bytes && outboardCount > 0 && slots[row] & Self.outboardBit != 0
+  func isOverflow(_ row: Int) -> Bool {
+    type == .bytes && overflowCount > 0 && slots[row] & Self.overflowBit != 0
   }
 
-  /// The bytes, or the outboard cell, of `row`.
+  /// The bytes, or the overflow cell, of `row`.
   @inline(__always) func bytes(_ row: Int) -> UnsafeRawBufferPointer {
     let slot = slots[row]
     return UnsafeRawBufferPointer(
@@ -122,7 +122,7 @@ struct BuilderColumn {
     guard type == .bytes else { return }
     let slot = slots[row]
     liveByteCount -= Self.count(slot)
-    if slot & Self.outboardBit != 0 { outboardCount -= 1 }
+    if slot & Self.overflowBit != 0 { overflowCount -= 1 }
   }
 
   /// Takes back the last cell, which was just put.
@@ -148,7 +148,7 @@ struct BuilderColumn {
 
   /// Sets an element that holds nothing yet to `bytes`.
   @inline(__always) mutating func putBytes(
-    _ row: Int, _ bytes: UnsafeRawBufferPointer, isOutboard: Bool
+    _ row: Int, _ bytes: UnsafeRawBufferPointer, isOverflow: Bool
   ) {
     // The bytes may be borrowed from this very heap, which must then outlive the copy.
     var outgrown: UnsafeMutableRawPointer?
@@ -159,15 +159,15 @@ struct BuilderColumn {
       cambium_copy(heap.unsafelyUnwrapped + heapByteCount, start, bytes.count)
     }
     outgrown?.deallocate()
-    putSlot(row, bytes.count, isOutboard: isOutboard)
+    putSlot(row, bytes.count, isOverflow: isOverflow)
   }
 
   /// Names the `count` bytes at the end of the heap, just written there.
-  @inline(__always) mutating func putSlot(_ row: Int, _ count: Int, isOutboard: Bool) {
-    slots[row] = Self.slot(heapByteCount, count) | (isOutboard ? Self.outboardBit : 0)
+  @inline(__always) mutating func putSlot(_ row: Int, _ count: Int, isOverflow: Bool) {
+    slots[row] = Self.slot(heapByteCount, count) | (isOverflow ? Self.overflowBit : 0)
     heapByteCount &+= count
     liveByteCount &+= count
-    if isOutboard { outboardCount &+= 1 }
+    if isOverflow { overflowCount &+= 1 }
     nulls?[row] = 0
   }
 
@@ -198,7 +198,7 @@ struct BuilderColumn {
       let slot = slots[row]
       let count = Self.count(slot)
       (fresh + end).copyMemory(from: old + Self.offset(slot), byteCount: count)
-      slots[row] = Self.slot(end, count) | (slot & Self.outboardBit)
+      slots[row] = Self.slot(end, count) | (slot & Self.overflowBit)
       end += count
     }
     old.deallocate()
@@ -209,7 +209,7 @@ struct BuilderColumn {
 
   /// Forgets all rows, keeping the memory.
   mutating func removeAll() {
-    (heapByteCount, liveByteCount, nullCount, outboardCount) = (0, 0, 0, 0)
+    (heapByteCount, liveByteCount, nullCount, overflowCount) = (0, 0, 0, 0)
     (minimum, maximum) = (.max, .min)
     isOrdered = true
   }
@@ -228,7 +228,7 @@ struct BuilderColumn {
     case .wide: bits += 128
     case .bytes:
       return liveByteCount + (rowCount * (bits + 9) + 7) / 8
-        + (outboardCount > 0 ? rowCount / 8 : 0)
+        + (overflowCount > 0 ? rowCount / 8 : 0)
     }
     return (rowCount * bits + 7) / 8
   }

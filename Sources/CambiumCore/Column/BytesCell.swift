@@ -56,10 +56,10 @@ import CPlatform
   @usableFromInline var overflowByteCount: Int { Int(clamping: overflow?.byteCount ?? 0) }
 
   /// Where an overflow value lies, if the cell is one.
-  public var overflow: OverflowValue? { form == .overflow ? OutboardCell(body)?.overflow : nil }
+  public var overflow: OverflowValue? { form == .overflow ? OverflowCell(body)?.overflow : nil }
 
   /// The root of the tree that the cell is, if it is one.
-  public var tree: TreeRoot? { form == .tree ? OutboardCell(body)?.root : nil }
+  public var tree: TreeRoot? { form == .tree ? OverflowCell(body)?.root : nil }
 
   /// The bytes of an inline value in one piece, if they lie so.
   @inlinable @inline(__always) public var contiguous: UnsafeRawBufferPointer? {

@@ -147,9 +147,9 @@ import CPlatform
   }
 
   /// Whether the value of `row` lives outside of the leaf.
-  @inlinable @inline(__always) func isOutboard(_ row: Int) -> Bool {
-    guard let outboard = column.outboard else { return false }
-    return outboard.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1 != 0
+  @inlinable @inline(__always) func isOverflow(_ row: Int) -> Bool {
+    guard let overflow = column.overflow else { return false }
+    return overflow.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1 != 0
   }
 
   /// The cell of `row`.
@@ -158,7 +158,7 @@ import CPlatform
       return BytesCell(form: .null, body: UnsafeRawBufferPointer(start: nil, count: 0))
     }
     let body = entry(entryIndex(ofRow: row))
-    if isOutboard(row) {
+    if isOverflow(row) {
       let isTree = body.count > 0 && body[0] == 2
       return BytesCell(form: isTree ? .tree : .overflow, body: body)
     }
@@ -174,7 +174,7 @@ extension BytesColumn {
   @inlinable @inline(__always)
   public func forEachValue(_ body: (Int, UnsafeRawBufferPointer?) -> Void) {
     let rows = column.rowCount
-    guard column.encoding == .variable, column.outboard == nil, column.nulls == nil,
+    guard column.encoding == .variable, column.overflow == nil, column.nulls == nil,
       prefix.count &+ suffix.count == 0
     else {
       for row in 0..<rows {

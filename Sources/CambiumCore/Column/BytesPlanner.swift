@@ -11,8 +11,8 @@ struct BytesPlanner {
   func plan(_ plan: inout ColumnPlan) {
     var model = 0
     while plan.hasNulls, column.isNull(model) { model += 1 }
-    let common = column.outboardCount > 0 ? unsharedLengths() : shared(model: model, plan: plan)
-    plan.hasOutboard = column.outboardCount > 0
+    let common = column.overflowCount > 0 ? unsharedLengths() : shared(model: model, plan: plan)
+    plan.hasOverflow = column.overflowCount > 0
     if common.isConstant {
       plan.encoding = .constant
       plan.entryCount = 1
@@ -32,7 +32,7 @@ struct BytesPlanner {
     plan.entryCount = rows
     plan.fixedLength = isFixed ? longest : 0
     plan.setLengths(longest: longest, heap: heap, isFixed: isFixed)
-    if !plan.hasOutboard, rows >= 4 { tryDictionary(&plan, longest: longest, isFixed: isFixed) }
+    if !plan.hasOverflow, rows >= 4 { tryDictionary(&plan, longest: longest, isFixed: isFixed) }
     plan.setBytesFields()
   }
 

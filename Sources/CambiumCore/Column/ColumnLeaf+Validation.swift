@@ -123,13 +123,13 @@ private struct LeafValidator {
       entry.byte(LeafEntry.flags) & ~LeafEntry.isNullable == 0
     else { throw fail(.encoding, "column \(id) has an unknown type or encoding") }
     let bitmapByteCount = (rows + 7) / 8
-    for field in [LeafEntry.nulls, LeafEntry.outboard] {
+    for field in [LeafEntry.nulls, LeafEntry.overflow] {
       let offset = Int(entry.single(field))
       guard offset > 0 else { continue }
       try validateSegment(
         "column \(id)", offset: offset, count: bitmapByteCount, first: first, used: used)
     }
-    guard entry.single(LeafEntry.outboard) == 0 || type == .bytes else {
+    guard entry.single(LeafEntry.overflow) == 0 || type == .bytes else {
       throw fail(.encoding, "column \(id) has values outside of the leaf")
     }
     let offset = Int(entry.single(LeafEntry.dataOffset))
@@ -189,7 +189,7 @@ private struct LeafValidator {
       guard width == 0 else { throw fail(.encoding, "column \(id) has codes of \(width) bits") }
     case .dictionary:
       guard width >= 1, width <= 16, PackedIntegers.isWidth(width),
-        entry.single(LeafEntry.outboard) == 0
+        entry.single(LeafEntry.overflow) == 0
       else { throw fail(.encoding, "column \(id) has codes of \(width) bits") }
     default: throw fail(.encoding, "column \(id): bytes cannot be stored as \(encoding)")
     }
@@ -208,12 +208,12 @@ private struct LeafValidator {
         }
       }
     }
-    guard column.outboard != nil else { return }
+    guard column.overflow != nil else { return }
     guard parts.prefix.isEmpty, parts.suffix.isEmpty, encoding == .variable else {
       throw fail(.encoding, "column \(id) factors out what lies outside of the leaf")
     }
-    for row in 0..<rows where parts.isOutboard(row) {
-      guard let cell = OutboardCell(parts.entry(row)), cell.overflow != nil || cell.root != nil,
+    for row in 0..<rows where parts.isOverflow(row) {
+      guard let cell = OverflowCell(parts.entry(row)), cell.overflow != nil || cell.root != nil,
         !column.isNull(row)
       else { throw fail(.encoding, "row \(row) of column \(id) leads nowhere") }
     }

@@ -63,9 +63,9 @@ extension ColumnTree {
       var entry = result.columns[id] ?? ColumnStatistics(id: id, type: column.type)
       entry.leafCounts[column.encoding, default: 0] += 1
       entry.byteCount += column.dataByteCount + (column.hasNulls ? bitmapByteCount : 0)
-      if column.outboard != nil, let parts = column.bytesColumn {
+      if column.overflow != nil, let parts = column.bytesColumn {
         entry.byteCount += bitmapByteCount
-        for row in 0..<leaf.rowCount where parts.isOutboard(row) {
+        for row in 0..<leaf.rowCount where parts.isOverflow(row) {
           let cell = parts.cell(row)
           entry.overflowByteCount += cell.count
           if cell.form == .tree { entry.treeCount += 1 }

@@ -8,7 +8,7 @@ extension ColumnTreeEditor {
     var isValid = try cursor.first()
     while isValid {
       let leaf = cursor.leaf
-      for row in 0..<leaf.rowCount where Self.outboardCell(leaf, row: row, column: id) != nil {
+      for row in 0..<leaf.rowCount where Self.overflowCell(leaf, row: row, column: id) != nil {
         keys.append(leaf.key(at: row))
       }
       isValid = try cursor.next()

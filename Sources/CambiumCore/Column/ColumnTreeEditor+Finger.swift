@@ -187,12 +187,12 @@ extension ColumnTreeEditor {
   func releaseDroppedColumns(_ leaf: ColumnLeaf) throws(StoreError) {
     for index in 0..<leaf.columnCount {
       let entry = leaf.page.bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
-      guard entry.single(LeafEntry.outboard) != 0 else { continue }
+      guard entry.single(LeafEntry.overflow) != 0 else { continue }
       let id = entry.half(LeafEntry.id)
       guard let column = leaf.column(id) else { continue }
       if let index = layout.index(of: id), layout.columns[index].type == column.type { continue }
       for row in 0..<leaf.rowCount {
-        if let cell = Self.outboardCell(leaf, row: row, column: id) { try release(cell) }
+        if let cell = Self.overflowCell(leaf, row: row, column: id) { try release(cell) }
       }
     }
   }

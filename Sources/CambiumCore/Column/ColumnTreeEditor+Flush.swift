@@ -303,10 +303,10 @@ extension ColumnTreeEditor {
   /// Moves the largest values of a leaf to overflow pages until it keeps its limit; false when no
   /// value is worth it.
   private func shed(_ builder: LeafBuilder) throws(StoreError) -> Bool {
-    let floor = OutboardCell.maximumByteCount * 2
+    let floor = OverflowCell.maximumByteCount * 2
     var cells: [(byteCount: Int, row: Int, column: Int)] = []
     for column in 0..<builder.columnCount where builder.columns[column].type == .bytes {
-      for row in 0..<builder.rowCount where !builder.columns[column].isOutboard(row) {
+      for row in 0..<builder.rowCount where !builder.columns[column].isOverflow(row) {
         let count = builder.columns[column].bytes(row).count
         if count > floor { cells.append((count, row, column)) }
       }
@@ -319,8 +319,8 @@ extension ColumnTreeEditor {
         builder.columns[cell.column].bytes(cell.row), to: context)
       builder.update(
         row: cell.row, column: cell.column, value: .null,
-        outboard: OutboardCell.bytes(for: value))
-      excess -= cell.byteCount - OutboardCell.maximumByteCount
+        overflow: OverflowCell.bytes(for: value))
+      excess -= cell.byteCount - OverflowCell.maximumByteCount
       isShed = true
     }
     return isShed

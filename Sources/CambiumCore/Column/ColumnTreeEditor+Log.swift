@@ -70,9 +70,9 @@ extension ColumnTreeEditor {
   ) throws(StoreError) -> Bool {
     if !log.knowsTree, try treeHolds(key, log) { return false }
     guard log.keys.insert(key) else { return false }
-    if let start = values.baseAddress, !log.append(key: key, values: start, outboard: nil) {
-      let cells = try outboardCells(values)
-      let isAppended = log.append(key: key, values: start, outboard: cells)
+    if let start = values.baseAddress, !log.append(key: key, values: start, overflow: nil) {
+      let cells = try overflowCells(values)
+      let isAppended = log.append(key: key, values: start, overflow: cells)
       precondition(isAppended, "What is too long for a leaf has a cell in its place.")
     }
     root.rowCount &+= 1

@@ -38,14 +38,14 @@ extension ColumnTreeEditor {
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64
   ) throws(StoreError) {
     if let failure { throw failure }
-    let outboard = try outboardCells(values)
+    let overflow = try overflowCells(values)
     let step = steps[steps.count - 1]
     let holder = branch(step)
     let reference = childReference(steps.count)
     let position = root.count
     let separator = holder[step.child].separator
     let fresh = makeBuilder()
-    fresh.insert(at: 0, key: key, values: values, outboard: outboard)
+    fresh.insert(at: 0, key: key, values: values, overflow: overflow)
     root.rowCount &+= 1
     for above in steps.dropLast() { branch(above).addRows(1, at: above.child) }
     insertChild(

@@ -25,7 +25,7 @@ private final class RowRemoval: LeafWork {
   private var next = 0
   private(set) var removedCount = 0
   /// What is left of the leaves before, until it fills a leaf.
-  private let gather = LeafGather()
+  private let gather = LeafRepack()
   private var sieve = RowSieve()
 
   init(_ editor: ColumnTreeEditor, _ keys: UnsafeBufferPointer<Int64>) {
@@ -87,11 +87,11 @@ private final class RowRemoval: LeafWork {
   /// Gives back what the rows that go keep outside of the leaf.
   private func releaseRemoved(_ leaf: ColumnLeaf) throws(StoreError) {
     for spec in editor.layout.columns where spec.type == .bytes {
-      guard let column = leaf.column(spec.id), column.type == .bytes, column.outboard != nil else {
+      guard let column = leaf.column(spec.id), column.type == .bytes, column.overflow != nil else {
         continue
       }
       for row in 0..<leaf.rowCount where sieve.removed[row] != 0 {
-        if let cell = ColumnTreeEditor.outboardCell(leaf, row: row, column: spec.id) {
+        if let cell = ColumnTreeEditor.overflowCell(leaf, row: row, column: spec.id) {
           try editor.release(cell)
         }
       }

@@ -3,16 +3,16 @@ extension ColumnTreeEditor {
   func insert(
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int, into builder: LeafBuilder
   ) throws(StoreError) {
-    let outboard = try outboardCells(values)
-    add(values, key: key, row: row, outboard: outboard, to: builder)
+    let overflow = try overflowCells(values)
+    add(values, key: key, row: row, overflow: overflow, to: builder)
   }
 
   /// Adds a row to the builder under the finger and counts it.
   @inline(__always) func add(
-    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int, outboard: [[UInt8]?]?,
+    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int, overflow: [[UInt8]?]?,
     to builder: LeafBuilder
   ) {
-    builder.insert(at: row, key: key, values: values, outboard: outboard)
+    builder.insert(at: row, key: key, values: values, overflow: overflow)
     noteRow(in: builder)
   }
 
@@ -36,7 +36,7 @@ extension ColumnTreeEditor {
   ) throws(StoreError) {
     let leaf = try ownLeaf()
     if leaf.builder == nil, row == leaf.rowCount, row < options.maximumRowCount,
-      finger.changeCount < Self.spliceCount, !needsOutboard(values),
+      finger.changeCount < Self.spliceCount, !needsOverflow(values),
       LeafSplice.append(
         key: key, values: values, to: leaf, layout: layout, limit: options.leafByteCount)
     {
@@ -75,18 +75,18 @@ extension ColumnTreeEditor {
     let spec = layout.columns[index]
     check(value, spec)
     let leaf = try ownLeaf()
-    var outboard: [UInt8]?
+    var overflow: [UInt8]?
     if spec.type == .bytes {
-      outboard = try self.outboard(value)
-      try releaseOutboard(row: row, column: id, index: index, of: leaf, replacedBy: value)
+      overflow = try self.overflow(value)
+      try releaseOverflow(row: row, column: id, index: index, of: leaf, replacedBy: value)
     }
     if leaf.builder == nil,
-      LeafPatch(leaf).set(row: row, spec: spec, value: value, outboard: outboard)
+      LeafPatch(leaf).set(row: row, spec: spec, value: value, overflow: overflow)
     {
       return
     }
     let builder = try builder(of: leaf)
-    builder.update(row: row, column: index, value: value, outboard: outboard)
+    builder.update(row: row, column: index, value: value, overflow: overflow)
     finger.changeCount &+= 1
     if spec.type == .bytes { checkSize(builder) }
   }
@@ -112,7 +112,7 @@ extension ColumnTreeEditor {
   func value(row: Int, column id: UInt16) throws(StoreError) -> ColumnValue {
     if let builder = leaf?.builder {
       guard let index = builder.layout.index(of: id) else { return .null }
-      if let cell = builder.outboardCell(row: row, column: index) { return try value(of: cell) }
+      if let cell = builder.overflowCell(row: row, column: index) { return try value(of: cell) }
       return builder.value(row: row, column: index)
     }
     let spec = layout.index(of: id).map { layout.columns[$0] }
@@ -133,8 +133,8 @@ extension ColumnTreeEditor {
       let cell = column.bytes(row)
       if cell.form == .inline, let bytes = cell.contiguous { return .bytes(bytes) }
       if cell.form == .inline { return borrowed(cell.array) }
-      guard let outboard = OutboardCell(cell.body) else { return .null }
-      return try value(of: outboard)
+      guard let overflow = OverflowCell(cell.body) else { return .null }
+      return try value(of: overflow)
     }
   }
 
@@ -151,7 +151,7 @@ extension ColumnTreeEditor {
     }
   }
 
-  private func value(of cell: OutboardCell) throws(StoreError) -> ColumnValue {
+  private func value(of cell: OverflowCell) throws(StoreError) -> ColumnValue {
     if let root = cell.root { return .tree(root) }
     guard let value = cell.overflow else {
       throw .damaged(Damage(.encoding, "a value outside of its leaf cannot be found"))
@@ -162,7 +162,7 @@ extension ColumnTreeEditor {
   /// Removes a row of the leaf under the finger, and with it the leaf if it was the last one.
   func remove(row: Int) throws(StoreError) {
     let leaf = try ownLeaf()
-    try releaseOutboard(row: row, of: leaf)
+    try releaseOverflow(row: row, of: leaf)
     root.rowCount &-= 1
     finger.pendingRows &-= 1
     finger.changeCount &+= 1
@@ -174,7 +174,7 @@ extension ColumnTreeEditor {
   // MARK: Values outside of the leaf
 
   /// Whether any value is too long for a leaf, or a tree.
-  @inline(__always) func needsOutboard(_ values: UnsafeBufferPointer<ColumnValue>) -> Bool {
+  @inline(__always) func needsOverflow(_ values: UnsafeBufferPointer<ColumnValue>) -> Bool {
     for value in values {
       switch value {
       case .bytes(let bytes): if bytes.count > options.inlineByteCount { return true }
@@ -186,68 +186,68 @@ extension ColumnTreeEditor {
   }
 
   /// For each value what stands in the leaf in its place, if anything does; nil when none does.
-  @inline(__always) func outboardCells(
+  @inline(__always) func overflowCells(
     _ values: UnsafeBufferPointer<ColumnValue>
   ) throws(StoreError) -> [[UInt8]?]? {
-    needsOutboard(values) ? try makeOutboardCells(values) : nil
+    needsOverflow(values) ? try makeOverflowCells(values) : nil
   }
 
-  private func makeOutboardCells(
+  private func makeOverflowCells(
     _ values: UnsafeBufferPointer<ColumnValue>
   ) throws(StoreError) -> [[UInt8]?] {
     var cells: [[UInt8]?] = []
     for (index, value) in values.enumerated() {
       check(value, layout.columns[index])
-      cells.append(try outboard(value))
+      cells.append(try overflow(value))
     }
     return cells
   }
 
   /// What stands in the leaf in place of `value`; nil when the value itself does.
-  private func outboard(_ value: ColumnValue) throws(StoreError) -> [UInt8]? {
+  private func overflow(_ value: ColumnValue) throws(StoreError) -> [UInt8]? {
     switch value {
     case .bytes(let bytes):
       guard bytes.count > options.inlineByteCount else { return nil }
-      return OutboardCell.bytes(for: try OverflowValue.write(bytes, to: context))
-    case .tree(let root): return OutboardCell.bytes(for: root)
+      return OverflowCell.bytes(for: try OverflowValue.write(bytes, to: context))
+    case .tree(let root): return OverflowCell.bytes(for: root)
     default: return nil
     }
   }
 
   /// Gives back what the cells of `row` keep outside of the leaf.
-  private func releaseOutboard(row: Int, of leaf: DirtyLeaf) throws(StoreError) {
+  private func releaseOverflow(row: Int, of leaf: DirtyLeaf) throws(StoreError) {
     if let builder = leaf.builder {
       for index in 0..<builder.columnCount {
-        if let cell = builder.outboardCell(row: row, column: index) { try release(cell) }
+        if let cell = builder.overflowCell(row: row, column: index) { try release(cell) }
       }
       return
     }
     let packed = leaf.packed
     for spec in layout.columns where spec.type == .bytes {
-      if let cell = Self.outboardCell(packed, row: row, column: spec.id) { try release(cell) }
+      if let cell = Self.overflowCell(packed, row: row, column: spec.id) { try release(cell) }
     }
   }
 
-  private func releaseOutboard(
+  private func releaseOverflow(
     row: Int, column id: UInt16, index: Int, of leaf: DirtyLeaf, replacedBy value: ColumnValue
   ) throws(StoreError) {
     let cell =
-      leaf.builder.map { $0.outboardCell(row: row, column: index) }
-      ?? Self.outboardCell(leaf.packed, row: row, column: id)
+      leaf.builder.map { $0.overflowCell(row: row, column: index) }
+      ?? Self.overflowCell(leaf.packed, row: row, column: id)
     guard let cell else { return }
     // A tree that takes the place of a tree is what became of it: its editor freed what it replaced.
     if case .tree = value, cell.root != nil { return }
     try release(cell)
   }
 
-  static func outboardCell(_ leaf: ColumnLeaf, row: Int, column id: UInt16) -> OutboardCell? {
-    guard let column = leaf.column(id), column.outboard != nil, let parts = column.bytesColumn,
-      parts.isOutboard(row)
+  static func overflowCell(_ leaf: ColumnLeaf, row: Int, column id: UInt16) -> OverflowCell? {
+    guard let column = leaf.column(id), column.overflow != nil, let parts = column.bytesColumn,
+      parts.isOverflow(row)
     else { return nil }
-    return OutboardCell(parts.entry(row))
+    return OverflowCell(parts.entry(row))
   }
 
-  func release(_ cell: OutboardCell) throws(StoreError) {
+  func release(_ cell: OverflowCell) throws(StoreError) {
     if let value = cell.overflow {
       try value.free(in: context)
     } else if let root = cell.root {

@@ -92,12 +92,12 @@ extension ColumnTreeEditor {
       let leaf = try ownLeaf()
       return try insert(values, key: key, row: row, into: try self.builder(of: leaf))
     }
-    let outboard = try outboardCells(values)
+    let overflow = try overflowCells(values)
     leaf.builder = nil
     let firstKey = builder.keys.map { $0[0] } ?? 0
     recycle(builder)
     let fresh = makeBuilder()
-    fresh.insert(at: 0, key: key, values: values, outboard: outboard)
+    fresh.insert(at: 0, key: key, values: values, overflow: overflow)
     root.rowCount &+= 1
     for step in steps.dropLast() { branch(step).addRows(1, at: step.child) }
     if row == 0 {
@@ -242,7 +242,7 @@ extension ColumnTreeEditor {
       let packed = leaf.packed
       for id in packed.columnIDs {
         for row in 0..<packed.rowCount {
-          guard let cell = Self.outboardCell(packed, row: row, column: id) else { continue }
+          guard let cell = Self.overflowCell(packed, row: row, column: id) else { continue }
           try release(cell)
         }
       }

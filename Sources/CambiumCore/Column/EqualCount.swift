@@ -28,7 +28,7 @@ struct EqualCount: ~Copyable {
   /// The leaf stays while the count goes on, unless something owns it.
   @inline(__always) mutating func add(_ column: LeafColumn) -> Bool {
     guard column.encoding == .variable, column.lengthWidth == 8, column.nulls == nil,
-      column.outboard == nil, let parts = BytesColumn(column)
+      column.overflow == nil, let parts = BytesColumn(column)
     else { return false }
     compare()
     guard let body = parts.body(of: needle) else { return true }

@@ -37,13 +37,13 @@ extension BuilderColumn {
 
   /// Takes `rows` slots into the totals, or out of them.
   private mutating func count(_ slots: UnsafePointer<Slot>, _ rows: Int, by sign: Int) {
-    var (live, outboard) = (0, 0)
+    var (live, overflow) = (0, 0)
     for row in 0..<rows {
       live &+= Self.count(slots[row])
-      outboard &+= Int(truncatingIfNeeded: slots[row] &>> 63)
+      overflow &+= Int(truncatingIfNeeded: slots[row] &>> 63)
     }
     liveByteCount &+= live &* sign
-    outboardCount &+= outboard &* sign
+    overflowCount &+= overflow &* sign
   }
 }
 

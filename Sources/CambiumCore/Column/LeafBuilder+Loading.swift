@@ -106,8 +106,8 @@ extension BuilderColumn {
         let count = cell.count
         reserveHeap(count)
         cell.copy(to: heap.unsafelyUnwrapped + heapByteCount)
-        putSlot(first + row, count, isOutboard: false)
-      case .overflow, .tree: putBytes(first + row, cell.body, isOutboard: true)
+        putSlot(first + row, count, isOverflow: false)
+      case .overflow, .tree: putBytes(first + row, cell.body, isOverflow: true)
       }
     }
   }
@@ -120,7 +120,7 @@ extension BuilderColumn {
     let affixes = prefix.count + suffix.count
     reserveHeap(parts.heapByteCount + affixes * count)
     guard let heap else { return }
-    if parts.column.lengthWidth == 8, parts.column.nulls == nil, parts.column.outboard == nil {
+    if parts.column.lengthWidth == 8, parts.column.nulls == nil, parts.column.overflow == nil {
       return loadShort(parts, heap + heapByteCount, count: count, at: first, removed: removed)
     }
     if affixes == 0 {
@@ -153,9 +153,9 @@ extension BuilderColumn {
         if let start = suffix.baseAddress {
           cambium_copy(target + length, start, suffix.count)
         }
-        putSlot(first + row, length + affixes, isOutboard: false)
+        putSlot(first + row, length + affixes, isOverflow: false)
       } else {
-        putSlot(first + row, length, isOutboard: parts.isOutboard(row))
+        putSlot(first + row, length, isOverflow: parts.isOverflow(row))
       }
       offset += length
     }

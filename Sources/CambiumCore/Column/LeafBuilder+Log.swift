@@ -89,7 +89,7 @@ extension BuilderColumn {
     var total = 0
     for index in 0..<count {
       let field = entries[index].row.single(offset)
-      if field != RowLog.nullBytes { total &+= Int(field & ~RowLog.outboardBit) }
+      if field != RowLog.nullBytes { total &+= Int(field & ~RowLog.overflowBit) }
     }
     reserveHeap(total)
     for index in 0..<count {
@@ -98,10 +98,10 @@ extension BuilderColumn {
         putNull(first &+ index)
         continue
       }
-      let length = Int(field & ~RowLog.outboardBit)
+      let length = Int(field & ~RowLog.overflowBit)
       cambium_copy(heap.unsafelyUnwrapped + heapByteCount, places[index], length)
       places[index] += length
-      putSlot(first &+ index, length, isOutboard: field & RowLog.outboardBit != 0)
+      putSlot(first &+ index, length, isOverflow: field & RowLog.overflowBit != 0)
     }
   }
 }

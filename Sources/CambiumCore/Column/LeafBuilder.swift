@@ -77,10 +77,10 @@ final class LeafBuilder {
     self.capacity = capacity
   }
 
-  /// Inserts a row; `outboard` holds, for each column, what stands in place of its value, if
+  /// Inserts a row; `overflow` holds, for each column, what stands in place of its value, if
   /// anything does.
   @inline(__always) func insert(
-    at row: Int, key: Int64, values: UnsafeBufferPointer<ColumnValue>, outboard: [[UInt8]?]?
+    at row: Int, key: Int64, values: UnsafeBufferPointer<ColumnValue>, overflow: [[UInt8]?]?
   ) {
     reserve(1)
     if let keys {
@@ -92,7 +92,7 @@ final class LeafBuilder {
         columns[index].openGap(at: row, rowCount: rowCount)
         columns[index].isOrdered = false
       }
-      put(values[index], outboard?[index], row: row, column: index)
+      put(values[index], overflow?[index], row: row, column: index)
     }
     rowCount += 1
     isPacked = false
@@ -113,7 +113,7 @@ final class LeafBuilder {
       case .bytes(let bytes):
         if column.pointee.type != .bytes { mismatch(index, bytes) }
         if bytes.count > inlineLimit { return retract(row, columns: index) }
-        column.pointee.putBytes(row, bytes, isOutboard: false)
+        column.pointee.putBytes(row, bytes, isOverflow: false)
       case .double(let value):
         if column.pointee.type != .double { mismatch(index, value) }
         column.pointee.values.put(word: value.bitPattern, row &* 8)
@@ -138,20 +138,20 @@ final class LeafBuilder {
     return false
   }
 
-  /// Replaces a cell; `outboard` is what stands in place of the value, if anything does.
-  func update(row: Int, column index: Int, value: ColumnValue, outboard: [UInt8]?) {
+  /// Replaces a cell; `overflow` is what stands in place of the value, if anything does.
+  func update(row: Int, column index: Int, value: ColumnValue, overflow: [UInt8]?) {
     columns[index].forget(row)
     columns[index].isOrdered = false
-    put(value, outboard, row: row, column: index)
+    put(value, overflow, row: row, column: index)
     columns[index].squeeze(rowCount: rowCount)
     isPacked = false
   }
 
   @inline(__always) private func put(
-    _ value: ColumnValue, _ outboard: [UInt8]?, row: Int, column index: Int
+    _ value: ColumnValue, _ overflow: [UInt8]?, row: Int, column index: Int
   ) {
-    if let outboard {
-      outboard.withUnsafeBytes { columns[index].putBytes(row, $0, isOutboard: true) }
+    if let overflow {
+      overflow.withUnsafeBytes { columns[index].putBytes(row, $0, isOverflow: true) }
       return
     }
     let type = columns[index].type
@@ -180,7 +180,7 @@ final class LeafBuilder {
       columns[index].nulls?[row] = 0
     case .bytes(let bytes):
       if type != .bytes { mismatch(index, value) }
-      columns[index].putBytes(row, bytes, isOutboard: false)
+      columns[index].putBytes(row, bytes, isOverflow: false)
     case .tree: mismatch(index, value)
     }
   }
@@ -219,9 +219,9 @@ final class LeafBuilder {
     }
   }
 
-  /// The outboard cell of `row`, if its value lives outside of the leaf.
-  func outboardCell(row: Int, column index: Int) -> OutboardCell? {
-    columns[index].isOutboard(row) ? OutboardCell(columns[index].bytes(row)) : nil
+  /// The overflow cell of `row`, if its value lives outside of the leaf.
+  func overflowCell(row: Int, column index: Int) -> OverflowCell? {
+    columns[index].isOverflow(row) ? OverflowCell(columns[index].bytes(row)) : nil
   }
 
   /// Appends rows `range` of `other`, which has the same layout.
@@ -284,13 +284,13 @@ extension BuilderColumn {
     guard type == .bytes else { return }
     for (offset, row) in range.enumerated() {
       let bytes = other.bytes(row)
-      let isOutboard = other.isOutboard(row)
+      let isOverflow = other.isOverflow(row)
       reserveHeap(bytes.count)
       if let start = bytes.baseAddress {
         (heap.unsafelyUnwrapped + heapByteCount).copyMemory(from: start, byteCount: bytes.count)
       }
       let flag = nulls?[rowCount + offset]
-      putSlot(rowCount + offset, bytes.count, isOutboard: isOutboard)
+      putSlot(rowCount + offset, bytes.count, isOverflow: isOverflow)
       if let flag { nulls?[rowCount + offset] = flag }
     }
   }

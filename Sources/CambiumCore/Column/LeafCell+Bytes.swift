@@ -52,7 +52,7 @@ extension LeafCell {
         index, lengths, lengthWidth, anchors, anchorWidth, Int(UInt32(truncatingIfNeeded: base)))
       guard found.offset &+ found.count <= dataByteCount &- heap else { return none }
       let body = UnsafeRawBufferPointer(start: data + (heap &+ found.offset), count: found.count)
-      if isOutboard {
+      if isOverflow {
         return BytesCell(form: body.first == 2 ? .tree : .overflow, body: body)
       }
       return BytesCell(
@@ -79,8 +79,8 @@ extension LeafCell {
   }
 
   /// Whether the value lives outside of the leaf.
-  private var isOutboard: Bool {
-    let bitmap = offset(LeafEntry.outboard)
+  private var isOverflow: Bool {
+    let bitmap = offset(LeafEntry.overflow)
     if bitmap == 0 { return false }
     let byte = bitmap &+ Int(place.row) &>> 3
     guard byte < Int(place.byteCount) else { return false }

@@ -120,7 +120,7 @@ extension LeafColumn {
       parts, into: bitmap, source: source, canMatch: { _ in true }, matches: condition)
   }
 
-  /// Marks the rows whose entry meets `condition`, outboard ones left out.
+  /// Marks the rows whose entry meets `condition`, overflow ones left out.
   @inline(__always) private func selectEntries(
     _ parts: BytesColumn, into bitmap: UnsafeMutablePointer<UInt64>,
     where condition: (UnsafeRawBufferPointer) -> Bool
@@ -154,7 +154,7 @@ extension LeafColumn {
         let count = parts.length(row)
         let bytes = parts.heapBytes(offset, count)
         offset &+= count
-        if isNull(row) || parts.isOutboard(row) { continue }
+        if isNull(row) || parts.isOverflow(row) { continue }
         if condition(bytes) { bitmap[row >> 6] |= 1 << UInt64(row & 63) }
       }
     }
@@ -165,8 +165,8 @@ extension LeafColumn {
     _ parts: BytesColumn, into bitmap: UnsafeMutablePointer<UInt64>, source: PageSource,
     canMatch: (Int) -> Bool, matches: (UnsafeRawBufferPointer) -> Bool
   ) throws(StoreError) {
-    guard outboard != nil else { return }
-    for row in 0..<rowCount where parts.isOutboard(row) && !isNull(row) {
+    guard overflow != nil else { return }
+    for row in 0..<rowCount where parts.isOverflow(row) && !isNull(row) {
       bitmap[row >> 6] &= ~(1 << UInt64(row & 63))
       guard let value = parts.cell(row).overflow, canMatch(Int(clamping: value.byteCount)) else {
         continue

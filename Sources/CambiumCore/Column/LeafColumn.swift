@@ -18,7 +18,7 @@
   /// How many rows there are.
   public let rowCount: Int
   @usableFromInline let nulls: UnsafeRawPointer?
-  @usableFromInline let outboard: UnsafeRawPointer?
+  @usableFromInline let overflow: UnsafeRawPointer?
   @usableFromInline let data: UnsafeRawPointer
   @usableFromInline let dataByteCount: Int
   @usableFromInline let base: Int64
@@ -43,7 +43,7 @@
     else { return nil }
     let nullOffset = Int(
       UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 8, as: UInt32.self)))
-    let outboardOffset = Int(
+    let overflowOffset = Int(
       UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 12, as: UInt32.self)))
     let dataOffset = Int(
       UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 16, as: UInt32.self)))
@@ -52,7 +52,7 @@
     let bitmapByteCount = (rowCount &+ 7) >> 3
     // A leaf of constants has many rows in a page that is shorter than a bitmap of them.
     guard nullOffset == 0 || nullOffset &+ bitmapByteCount <= limit,
-      outboardOffset == 0 || outboardOffset &+ bitmapByteCount <= limit,
+      overflowOffset == 0 || overflowOffset &+ bitmapByteCount <= limit,
       dataOffset &+ dataByteCount <= limit
     else { return nil }
     id = UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self))
@@ -64,7 +64,7 @@
     isNullable = entry.load(fromByteOffset: 7, as: UInt8.self) & 1 != 0
     self.rowCount = rowCount
     nulls = nullOffset == 0 ? nil : bytes + nullOffset
-    outboard = outboardOffset == 0 ? nil : bytes + outboardOffset
+    overflow = overflowOffset == 0 ? nil : bytes + overflowOffset
     data = bytes + dataOffset
     self.dataByteCount = dataByteCount
     base = Int64(littleEndian: entry.loadUnaligned(fromByteOffset: 24, as: Int64.self))

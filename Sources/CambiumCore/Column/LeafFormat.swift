@@ -32,11 +32,11 @@
 /// An entry of a column leaf's directory, sorted by column id.
 ///
 ///      0    2      3          4       5        6        7       8       12         16     20       24     32
-///     | id | type | encoding | width | length | anchor | flags | nulls | outboard | data | length | base | extra |
+///     | id | type | encoding | width | length | anchor | flags | nulls | overflow | data | length | base | extra |
 ///     | 16 |      |          | bits  | bits   | bits   |       | at 32 | at 32    | at 32| 32     | 64   | 64    |
 ///
 /// Flag bit 0 says that the column is nullable, so that null is its default.
-/// `nulls` and `outboard` lead to bitmaps (a bit for each row, lowest first) and are 0 when there is
+/// `nulls` and `overflow` lead to bitmaps (a bit for each row, lowest first) and are 0 when there is
 /// none. `base` is an integer column's base (0 with 64-bit offsets; base + 2^width − 1 never
 /// overflows) or, with `extra`, the low and high word of a constant. In columns of bytes `base` is
 /// the common length (32 bits; used when `length bits` is 0) and the number of entries (32 bits), and
@@ -48,7 +48,7 @@
 ///
 /// An anchor tells for every 16th entry where it begins, counted from the first entry. The entries
 /// are the rows, or the distinct values of a dictionary, or the one value of a constant. A cell whose
-/// outboard bit is set holds an ``OutboardCell`` in place of its value.
+/// overflow bit is set holds an ``OverflowCell`` in place of its value.
 @usableFromInline enum LeafEntry {
   static let id = 0
   static let type = 2
@@ -58,7 +58,7 @@
   static let anchorWidth = 6
   static let flags = 7
   @usableFromInline static let nulls = 8
-  static let outboard = 12
+  static let overflow = 12
   @usableFromInline static let dataOffset = 16
   @usableFromInline static let dataByteCount = 20
   @usableFromInline static let base = 24

@@ -40,7 +40,7 @@ struct LeafIntegerColumn {
       }
       columns.append(column)
       if column.nulls != nil { used += aligned8(bitmapByteCount) }
-      if column.outboard != nil { used += aligned8(bitmapByteCount) }
+      if column.overflow != nil { used += aligned8(bitmapByteCount) }
       if column.id != spec.id { used += aligned8(column.dataByteCount) }
     }
     let total = (used + LeafHeader.slackByteCount + 63) & ~63
@@ -65,7 +65,7 @@ struct LeafIntegerColumn {
       place.copyMemory(from: entry(index), byteCount: LeafEntry.byteCount)
       copy(column.nulls, bitmapByteCount, LeafEntry.nulls, entry: place, page: target, &cursor)
       copy(
-        column.outboard, bitmapByteCount, LeafEntry.outboard, entry: place, page: target, &cursor)
+        column.overflow, bitmapByteCount, LeafEntry.overflow, entry: place, page: target, &cursor)
       if column.id == spec.id {
         put(plan, entry: place, page: target, &cursor)
       } else if column.dataByteCount > 0 {

@@ -8,7 +8,7 @@ struct ColumnPlan {
   var lengthWidth: UInt8 = 0
   var anchorWidth: UInt8 = 0
   var hasNulls = false
-  var hasOutboard = false
+  var hasOverflow = false
   var dataByteCount = 0
   var base: Int64 = 0
   var extra: UInt64 = 0
@@ -22,7 +22,7 @@ struct ColumnPlan {
   var suffix = 0
   var entryCount = 0
   var fixedLength = 0
-  /// The first of the parts that a ``LeafGather`` found of the column.
+  /// The first of the parts that a ``LeafRepack`` found of the column.
   var firstPart = 0
 
   mutating func setBytesFields() {
@@ -52,11 +52,11 @@ struct LeafPacker {
   private let builder: LeafBuilder
   private let scratch: PackScratch
   /// Rows of packed leaves that take the place of the builder's cells.
-  private let gather: LeafGather?
+  private let gather: LeafRepack?
   private var rows: Int { builder.rowCount }
   private var bitmapByteCount: Int { (rows + 7) / 8 }
 
-  init(_ builder: LeafBuilder, scratch: PackScratch, gather: LeafGather? = nil) {
+  init(_ builder: LeafBuilder, scratch: PackScratch, gather: LeafRepack? = nil) {
     self.builder = builder
     self.scratch = scratch
     self.gather = gather
@@ -76,7 +76,7 @@ struct LeafPacker {
       stored += 1
       size += aligned8(plan.dataByteCount)
       if plan.hasNulls { size += aligned8(bitmapByteCount) }
-      if plan.hasOutboard { size += aligned8(bitmapByteCount) }
+      if plan.hasOverflow { size += aligned8(bitmapByteCount) }
     }
     let directoryEnd = LeafHeader.byteCount + stored * LeafEntry.byteCount
     let keyByteCount = PackedIntegers.byteCount(rows, keys.width)
@@ -278,9 +278,9 @@ struct LeafPacker {
       }
       cursor += aligned8(bitmapByteCount)
     }
-    if plan.hasOutboard {
-      entry.put(single: UInt32(cursor), LeafEntry.outboard)
-      for row in 0..<rows where column.pointee.isOutboard(row) {
+    if plan.hasOverflow {
+      entry.put(single: UInt32(cursor), LeafEntry.overflow)
+      for row in 0..<rows where column.pointee.isOverflow(row) {
         PackedIntegers.store(1, page + cursor, 1, row)
       }
       cursor += aligned8(bitmapByteCount)

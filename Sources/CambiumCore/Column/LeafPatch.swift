@@ -11,13 +11,13 @@ struct LeafPatch {
 
   /// Sets a cell; false, and nothing changed, when the value does not fit.
   ///
-  /// `outboard` is what stands in place of a value that lives elsewhere.
-  func set(row: Int, spec: ColumnSpec, value: ColumnValue, outboard: [UInt8]?) -> Bool {
+  /// `overflow` is what stands in place of a value that lives elsewhere.
+  func set(row: Int, spec: ColumnSpec, value: ColumnValue, overflow: [UInt8]?) -> Bool {
     guard let entry = leaf.entry(of: spec.id), let column = LeafColumn(entry: entry, leaf: leaf),
       column.type == spec.type
-    else { return leaf.entry(of: spec.id) == nil && outboard == nil && Self.isDefault(value, spec) }
-    if let outboard {
-      return outboard.withUnsafeBytes { setOutboard(column, row: row, $0) }
+    else { return leaf.entry(of: spec.id) == nil && overflow == nil && Self.isDefault(value, spec) }
+    if let overflow {
+      return overflow.withUnsafeBytes { setOverflow(column, row: row, $0) }
     }
     if case .null = value { return setNull(column, row: row) }
     let isSet: Bool
@@ -75,7 +75,7 @@ struct LeafPatch {
       mutable(column.data).put(word: 0, row * 16)
       mutable(column.data).put(word: 0, row * 16 + 8)
     case (.bytes, _):
-      guard let parts = column.bytesColumn, !parts.isOutboard(row) else { return false }
+      guard let parts = column.bytesColumn, !parts.isOverflow(row) else { return false }
       if column.encoding == .variable, let body = parts.entry(row).baseAddress {
         mutable(body).initializeMemory(
           as: UInt8.self, repeating: 0, count: parts.entry(row).count)
@@ -121,7 +121,7 @@ struct LeafPatch {
   private func setBytes(
     _ column: LeafColumn, row: Int, _ value: UnsafeRawBufferPointer
   ) -> Bool {
-    guard let parts = column.bytesColumn, !parts.isOutboard(row) else { return false }
+    guard let parts = column.bytesColumn, !parts.isOverflow(row) else { return false }
     let (prefix, suffix) = (parts.prefix.count, parts.suffix.count)
     let count = value.count - prefix - suffix
     guard count >= 0,
@@ -155,11 +155,11 @@ struct LeafPatch {
     }
   }
 
-  /// Replaces one outboard cell by another of the same size.
-  private func setOutboard(
+  /// Replaces one overflow cell by another of the same size.
+  private func setOverflow(
     _ column: LeafColumn, row: Int, _ cell: UnsafeRawBufferPointer
   ) -> Bool {
-    guard let parts = column.bytesColumn, column.encoding == .variable, parts.isOutboard(row),
+    guard let parts = column.bytesColumn, column.encoding == .variable, parts.isOverflow(row),
       parts.entry(row).count == cell.count, let target = parts.entry(row).baseAddress,
       let source = cell.baseAddress
     else { return false }

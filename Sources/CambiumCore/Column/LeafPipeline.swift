@@ -132,7 +132,7 @@ final class LeafPipeline: @unchecked Sendable {
       if bench.withLockIfAvailable({ process(&$0) }) != nil { continue }
       let start = context.lane.clock.now
       progress.wait(timeoutNanoseconds: .max) { completed.load(ordering: .acquiring) != done }
-      if context.lane.clock.now - start > Processors.patience { Processors.noteStarved() }
+      if context.lane.clock.now - start > Processors.starvedWait { Processors.noteStarved() }
     }
   }
 

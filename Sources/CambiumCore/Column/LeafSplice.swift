@@ -108,9 +108,9 @@ struct LeafSplice {
     } else if isNull {
       return false
     }
-    if let outboard = column.outboard {
-      entry.put(single: UInt32(cursor), LeafEntry.outboard)
-      guard putPacked(outboard, 1, 0) != nil else { return false }
+    if let overflow = column.overflow {
+      entry.put(single: UInt32(cursor), LeafEntry.overflow)
+      guard putPacked(overflow, 1, 0) != nil else { return false }
     }
     let start = cursor
     guard let byteCount = putData(column, value, isNull: isNull, entry: entry) else {

@@ -23,8 +23,8 @@ final class RowLog {
 
   /// In a field of bytes, in place of a length: null.
   static let nullBytes: UInt32 = 0x7fff_ffff
-  /// In a field of bytes: they are an ``OutboardCell``.
-  static let outboardBit: UInt32 = 1 << 31
+  /// In a field of bytes: they are an ``OverflowCell``.
+  static let overflowBit: UInt32 = 1 << 31
 
   let layout: ColumnLayout
   let columnCount: Int
@@ -75,7 +75,7 @@ final class RowLog {
         type: spec.type, isNullable: spec.isNullable, offset: end, nullOffset: -1)
       if spec.type == .bytes {
         end += 4
-        longest += max(inlineLimit, OutboardCell.maximumByteCount)
+        longest += max(inlineLimit, OverflowCell.maximumByteCount)
       } else {
         end += BuilderColumn.stride(spec.type)
         if spec.isNullable {
@@ -109,9 +109,9 @@ final class RowLog {
   }
 
   /// Adds a row; false, and no row more, when a value is longer than the limit for leaves, or a tree,
-  /// and `outboard` does not say what stands in its place.
+  /// and `overflow` does not say what stands in its place.
   @inline(__always) func append(
-    key: Int64, values: UnsafePointer<ColumnValue>, outboard: [[UInt8]?]?
+    key: Int64, values: UnsafePointer<ColumnValue>, overflow: [[UInt8]?]?
   ) -> Bool {
     if cursor > lastStart { addChunk() }
     if count == capacity { growEntries() }
@@ -119,9 +119,9 @@ final class RowLog {
     var end = row + fixedByteCount
     for index in 0..<columnCount {
       let field = fields[index]
-      if let cell = outboard?[index] {
+      if let cell = overflow?[index] {
         cell.withUnsafeBytes { cell in
-          row.put(single: UInt32(cell.count) | Self.outboardBit, field.offset)
+          row.put(single: UInt32(cell.count) | Self.overflowBit, field.offset)
           end.copyMemory(from: cell.baseAddress.unsafelyUnwrapped, byteCount: cell.count)
           end += cell.count
         }

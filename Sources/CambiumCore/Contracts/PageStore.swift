@@ -130,7 +130,7 @@ public protocol PageWriter: AnyObject {
   /// Which pages the store would like to have elsewhere; nil when all are welcome where they are.
   ///
   /// The engine writes some of them again with each commit.
-  var vacating: Vacating? { get }
+  var relocation: Relocation? { get }
 
   /// Says how durable the version will likely have to be, so that nothing is sent to the medium early
   /// for a version that does not wait for it; ``Durability/full`` unless said otherwise.
@@ -176,7 +176,7 @@ public protocol PageWriter: AnyObject {
 
 /// The end of a store that is to be given back to the system: live pages there should move to free
 /// room before it.
-public struct Vacating: Hashable, Sendable {
+public struct Relocation: Hashable, Sendable {
   /// Pages that reach beyond this address should move, in units.
   public var address: UInt64
   /// Pages born in this version or before should stay: a version that has been pinned for long sees
@@ -192,7 +192,7 @@ public struct Vacating: Hashable, Sendable {
 
 extension PageWriter {
   /// All pages are welcome where they are.
-  public var vacating: Vacating? { nil }
+  public var relocation: Relocation? { nil }
 
   /// Makes no difference.
   public func expect(_ durability: Durability) {}
@@ -221,7 +221,7 @@ public enum Durability: UInt8, Hashable, Sendable, CaseIterable {
   /// It survives the process; power loss may take the last moments, whole commits only. Made
   /// durable in the background or by `sync()`.
   case relaxed
-  /// Scratch data: survives the process, but not the boot.
+  /// Unsynced data: survives the process, but not the boot.
   case none
 }
 

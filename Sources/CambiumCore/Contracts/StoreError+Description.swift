@@ -45,7 +45,7 @@ extension StoreError: CustomStringConvertible {
     case .readOnly(let path):
       "'\(path)' is open for reading only. Open it without the read-only option to write."
     case .volatileContent(let path):
-      "'\(path)' held scratch data (durability none) of an earlier boot, which did not survive. Delete it and start again."
+      "'\(path)' held unsynced data (durability none) of an earlier boot, which did not survive. Delete it and start again."
     case .versionGone(let version):
       "Version \(version) is no longer held. Refresh to the newest version."
     case .tooManyVersions(let count, let limit):

@@ -42,7 +42,7 @@ public enum StoreError: Error, Hashable, Sendable {
   case poisoned(path: String)
   /// The store was opened for reading only.
   case readOnly(path: String)
-  /// The newest commit was scratch data (`Durability.none`) of a boot that has ended.
+  /// The newest commit was unsynced data (`Durability.none`) of a boot that has ended.
   case volatileContent(path: String)
   /// The version is no longer held.
   case versionGone(Version)

@@ -21,7 +21,7 @@ struct PlainColumn: BitwiseCopyable {
   ) {
     guard let entry = leaf.entry(of: id), entry.byte(LeafEntry.type) == type.rawValue,
       entry.byte(LeafEntry.encoding) == encoding.rawValue,
-      entry.single(LeafEntry.nulls) | entry.single(LeafEntry.outboard) == 0
+      entry.single(LeafEntry.nulls) | entry.single(LeafEntry.overflow) == 0
     else { return nil }
     let offset = Int(entry.single(LeafEntry.dataOffset))
     let count = Int(entry.single(LeafEntry.dataByteCount))

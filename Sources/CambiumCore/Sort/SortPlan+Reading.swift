@@ -83,7 +83,7 @@ extension SortPlan.Part {
     _ items: UnsafeMutablePointer<SortItem>, _ column: LeafColumn?
   ) -> Bool {
     guard let column, let parts = column.bytesColumn, column.encoding == .variable,
-      !column.hasNulls, column.outboard == nil, parts.prefix.isEmpty, parts.suffix.isEmpty
+      !column.hasNulls, column.overflow == nil, parts.prefix.isEmpty, parts.suffix.isEmpty
     else { return false }
     // 16 bytes may be read behind everything on the page.
     parts.forEachValue { row, text in

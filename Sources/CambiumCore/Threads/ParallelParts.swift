@@ -61,7 +61,7 @@ final class ParallelParts: @unchecked Sendable {
     parts.wait()
     // Parts take about as long as each other. Whatever is lost here is a twentieth of the time at most.
     let wait = clock.now - end
-    if wait > max(Processors.patience, end - start) {
+    if wait > max(Processors.starvedWait, end - start) {
       Processors.noteStarved(rest: wait * 20)
     }
     parts.body = nil

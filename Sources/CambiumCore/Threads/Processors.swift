@@ -25,7 +25,7 @@ public enum Processors {
   static let count = Int(cambium_processor_count())
   /// A wait of so many nanoseconds for work that takes a tenth of it is no longer unless its thread does
   /// not run.
-  static let patience: Int64 = 1_000_000
+  static let starvedWait: Int64 = 1_000_000
 
   /// Until when nobody begins another thread, by the system's clock.
   private static let busyEnd = Atomic<Int64>(0)

@@ -20,7 +20,7 @@ struct PageMover {
   }
 
   private let context: WriteContext
-  private let goal: Vacating
+  private let goal: Relocation
   /// How many more bytes may be written, and pages read.
   private var bytesLeft: Int
   private var pagesLeft: Int
@@ -42,7 +42,7 @@ struct PageMover {
   /// Writes about `byteLimit` bytes at most. What is damaged stays where it is. After an error the
   /// transaction must be rolled back.
   static func move(
-    _ root: TreeRoot, _ context: WriteContext, _ goal: Vacating, byteLimit: Int,
+    _ root: TreeRoot, _ context: WriteContext, _ goal: Relocation, byteLimit: Int,
     _ progress: inout Progress
   ) throws(StoreError) -> TreeRoot {
     if progress.restingCount > 0 {
@@ -66,7 +66,7 @@ struct PageMover {
     return root
   }
 
-  private init(_ context: WriteContext, _ goal: Vacating, byteLimit: Int) {
+  private init(_ context: WriteContext, _ goal: Relocation, byteLimit: Int) {
     self.context = context
     self.goal = goal
     bytesLeft = byteLimit

@@ -200,7 +200,7 @@ public final class Transaction: WriteTransaction {
       try DeadRoots(catalog: names, context: context)
         .reclaim(pageLimit: database.options.deadPagesPerCommit, &passed)
       let flushed = try names.flush()
-      let root = try vacate(flushed)
+      let root = try relocate(flushed)
       // The next writer reads these pages, and begins before this call returns.
       let pin = try writer.publish(
         root: root, durability: durability, metadata: metadata
@@ -223,11 +223,11 @@ public final class Transaction: WriteTransaction {
   }
 
   /// Moves some pages to where the store would like them; the new root of the catalog.
-  private func vacate(_ root: TreeRoot) throws(StoreError) -> TreeRoot {
+  private func relocate(_ root: TreeRoot) throws(StoreError) -> TreeRoot {
     let limit = database.options.movedByteCountPerCommit
-    guard limit > 0, let vacating = writer.vacating else { return root }
+    guard limit > 0, let relocation = writer.relocation else { return root }
     var progress = database.moves.withLock { $0 }
-    let moved = try PageMover.move(root, context, vacating, byteLimit: limit, &progress)
+    let moved = try PageMover.move(root, context, relocation, byteLimit: limit, &progress)
     database.moves.withLock { $0 = progress }
     return moved
   }

@@ -163,13 +163,13 @@ extension Page {
     let leaf = ColumnLeaf(self)
     for index in 0..<leaf.columnCount {
       let entry = bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
-      guard let column = LeafColumn(entry: entry, leaf: leaf), column.outboard != nil,
+      guard let column = LeafColumn(entry: entry, leaf: leaf), column.overflow != nil,
         let parts = column.bytesColumn
       else { continue }
-      for row in 0..<leaf.rowCount where parts.isOutboard(row) {
+      for row in 0..<leaf.rowCount where parts.isOverflow(row) {
         let bytes = parts.entry(row)
-        guard let cell = OutboardCell(bytes) else { continue }
-        let form = UnsafeRawBufferPointer(rebasing: bytes[OutboardCell.headerByteCount...])
+        guard let cell = OverflowCell(bytes) else { continue }
+        let form = UnsafeRawBufferPointer(rebasing: bytes[OverflowCell.headerByteCount...])
         if let value = cell.overflow {
           try visitOverflow(row, value, at: form, visit)
         } else {

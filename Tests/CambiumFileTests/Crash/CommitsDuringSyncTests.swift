@@ -26,7 +26,7 @@ struct CommitsDuringSyncTests {
   }
 
   @Test(arguments: 0..<12 as Range<UInt64>)
-  func `the sync that ends the time of scratch data makes a whole version durable`(
+  func `the sync that ends the time of unsynced data makes a whole version durable`(
     seed: UInt64
   ) throws {
     var identity = SeededGenerator(seed: seed)

@@ -5,7 +5,7 @@ struct CrashDeeds {
   enum Kind: CaseIterable {
     case chainedHead, slotHead, settledHead, volatileHead
     case growth, bulkWrite, truncation, fold, commitDuringSync, sharedSync, failedOperation
-    case vacatingWrite, movedPage
+    case relocatingWrite, movedPage
   }
 
   private var counts: [Kind: Int] = [:]

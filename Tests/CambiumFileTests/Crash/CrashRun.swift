@@ -26,8 +26,8 @@ final class CrashRun<Work: CrashWork> {
     var operationCount: Int
     /// What must survive from then on.
     var durable: Point
-    /// Whether scratch data may have taken the durable version's place.
-    var isScratch = false
+    /// Whether unsynced data may have taken the durable version's place.
+    var isUnsynced = false
   }
 
   /// A content and how many operations the device had done when it was to be committed.
@@ -46,7 +46,7 @@ final class CrashRun<Work: CrashWork> {
     deeds[.commitDuringSync] = duringSyncCount
     deeds[.sharedSync] = sharedSyncCount
     deeds[.failedOperation] = failureCount
-    deeds[.vacatingWrite] = vacatingCount
+    deeds[.relocatingWrite] = relocatingCount
     deeds[.movedPage] = movedPageCount
     return deeds
   }
@@ -55,7 +55,7 @@ final class CrashRun<Work: CrashWork> {
   private var duringSyncCount = 0
   private var sharedSyncCount = 0
   private var failureCount = 0
-  private var vacatingCount = 0
+  private var relocatingCount = 0
   private var movedPageCount = 0
   private let settings: CrashSettings
   private var generator: SeededGenerator
@@ -192,7 +192,7 @@ final class CrashRun<Work: CrashWork> {
     let opened = Result<FileStore, StoreError> { () throws(StoreError) in
       try FileStore(path: "simulated", options: options)
     }
-    if case .failure(.volatileContent) = opened, promises.last?.isScratch == true { return nil }
+    if case .failure(.volatileContent) = opened, promises.last?.isUnsynced == true { return nil }
     let store = try opened.get()
     let head = try store.newestHead()
     let point = Point(head)
@@ -250,9 +250,9 @@ final class CrashRun<Work: CrashWork> {
     list.append((device.operationCount, point))
   }
 
-  private func promise(_ point: Point, isScratch: Bool = false) {
+  private func promise(_ point: Point, isUnsynced: Bool = false) {
     promises.append(
-      Promise(operationCount: device.operationCount, durable: point, isScratch: isScratch))
+      Promise(operationCount: device.operationCount, durable: point, isUnsynced: isUnsynced))
   }
 
   private func step(_ store: FileStore, _ work: Work) throws(StoreError) {
@@ -271,7 +271,7 @@ final class CrashRun<Work: CrashWork> {
     default: break
     }
     // What the last write was asked.
-    if store.state.withLock({ $0.isVacating }) { vacatingCount += 1 }
+    if store.state.withLock({ $0.isRelocating }) { relocatingCount += 1 }
     guard
       let point = try commit(
         work, settings.durabilities.randomElement(using: &generator) ?? .full)
@@ -309,7 +309,7 @@ final class CrashRun<Work: CrashWork> {
     note(content, of: point)
     if durability == .none, let last = promises.last {
       // From the first operation of this commit on the durable version may be gone.
-      promise(last.durable, isScratch: true)
+      promise(last.durable, isUnsynced: true)
     }
     movedPageCount += try work.publish(durability)
     show(content, as: point)
@@ -356,8 +356,8 @@ final class CrashRun<Work: CrashWork> {
       case .failedSync(let end): "\(number): failed to sync what came before \(end)"
       }
     }
-    let (least, most, isScratch) = promised(count)
-    return (lines + ["promised: \(least)...\(most)\(isScratch ? ", scratch data" : "")"])
+    let (least, most, isUnsynced) = promised(count)
+    return (lines + ["promised: \(least)...\(most)\(isUnsynced ? ", unsynced data" : "")"])
       .joined(separator: "\n")
   }
 
@@ -375,18 +375,18 @@ final class CrashRun<Work: CrashWork> {
   }
 
   /// The state of promises when power is cut after `count` operations.
-  private func promised(_ count: Int) -> (least: Point, most: Point, isScratch: Bool) {
+  private func promised(_ count: Int) -> (least: Point, most: Point, isUnsynced: Bool) {
     let made = promises.prefix { $0.operationCount <= count }
     let most = begun.prefix { $0.operationCount <= count }.map(\.point).max()
     let last = made.last
     let least = last?.durable ?? Point(epoch: 0, version: 0)
-    return (least, most ?? least, last?.isScratch ?? false)
+    return (least, most ?? least, last?.isUnsynced ?? false)
   }
 
   /// Opens `image`, which the disk may hold after `count` operations, and says what is wrong with it;
   /// whether it could be opened.
   func examine(_ image: [UInt8], after count: Int) -> (findings: [String], isOpened: Bool) {
-    let (least, most, isScratch) = promised(count)
+    let (least, most, isUnsynced) = promised(count)
     let place = "operation \(count), \(settings)"
     do throws(StoreError) {
       let store = try FileStore(
@@ -403,7 +403,7 @@ final class CrashRun<Work: CrashWork> {
       }
       return (findings.map { "\(place), \(point): \($0)" }, true)
     } catch {
-      if isScratch, case .volatileContent = error { return ([], false) }
+      if isUnsynced, case .volatileContent = error { return ([], false) }
       return (["\(place), \(least)...\(most): \(error)"], false)
     }
   }

@@ -41,7 +41,7 @@ final class PageWork: CrashWork {
   func begin() throws(StoreError) -> Head {
     let writer = try store.beginWrite()
     self.writer = writer
-    before = writer.vacating == nil ? nil : try FakeTree.read(writer.base.root, store)
+    before = writer.relocation == nil ? nil : try FakeTree.read(writer.base.root, store)
     return writer.base
   }
 
@@ -61,7 +61,7 @@ final class PageWork: CrashWork {
 
   func publish(_ durability: Durability) throws(StoreError) -> Int {
     defer { writer = nil }
-    let boundary = running.vacating?.address ?? 0
+    let boundary = running.relocation?.address ?? 0
     _ = try running.publish(root: root, durability: durability, metadata: [1, 2, 3])
     guard let before else { return 0 }
     let old = Dictionary(

@@ -17,7 +17,7 @@ struct ForeignHeadTests {
 
   /// What the one that dies was about to do.
   enum Death: CaseIterable {
-    case settling, smallCommit, largeCommit, chainedCommit, scratchData, endOfScratchData
+    case settling, smallCommit, largeCommit, chainedCommit, unsyncedData, endOfUnsyncedData
   }
 
   private func open() throws(StoreError) -> FileStore {
@@ -31,10 +31,10 @@ struct ForeignHeadTests {
   /// Writes a head as `death` says and leaves it at that.
   private func die(_ death: Death, _ store: FileStore) throws {
     switch death {
-    case .settling, .endOfScratchData:
+    case .settling, .endOfUnsyncedData:
       try writeHead(store) { $0.isSettled = true }
-    case .scratchData:
-      try writeHead(store, hasTurn: true) { $0.isVolatile = true }
+    case .unsyncedData:
+      try writeHead(store, holdsWriterLock: true) { $0.isVolatile = true }
     case .smallCommit, .largeCommit, .chainedCommit:
       var generator = SeededGenerator(seed: 99)
       let writer = try #require(try store.beginWrite() as? FileWriter)
@@ -46,7 +46,9 @@ struct ForeignHeadTests {
           try writeChainedHead(outcome.head, writer, store)
         } else {
           try writer.flush()
-          try writeHead(store, outcome.head, hasTurn: true) { $0.isSettled = death == .largeCommit }
+          try writeHead(store, outcome.head, holdsWriterLock: true) {
+            $0.isSettled = death == .largeCommit
+          }
         }
         // Not what a dead process does, but nothing of it is stored.
         throw .closed(path: path)
@@ -56,7 +58,7 @@ struct ForeignHeadTests {
   }
 
   private func writeHead(
-    _ store: FileStore, _ head: HeadSector? = nil, hasTurn: Bool = false,
+    _ store: FileStore, _ head: HeadSector? = nil, holdsWriterLock: Bool = false,
     _ change: (inout HeadSector) -> Void
   ) throws(StoreError) {
     try store.withSlots { () throws(StoreError) in
@@ -67,7 +69,7 @@ struct ForeignHeadTests {
       head.chain(link: 0, next: head.head.version == mark.version ? mark.next : 0)
       change(&head)
       if head.isSettled { head.durable = head.head.version }
-      try store.writeSlot(1 - mark.slot, head, hasTurn: hasTurn)
+      try store.writeSlot(1 - mark.slot, head, holdsWriterLock: holdsWriterLock)
       try store.syncDevice()
     }
   }
@@ -85,7 +87,7 @@ struct ForeignHeadTests {
     let stored = head.stored(in: store.sector, at: HeadSector.place(atByte: offset))
     #expect(stored.withUnsafeBytes { store.buffer.replace($0, at: offset) })
     try store.withSlots { () throws(StoreError) in
-      store.announceHead(hasTurn: true)
+      store.announceHead(holdsWriterLock: true)
       try writer.flush()
       try store.syncDevice()
     }
@@ -113,7 +115,7 @@ struct ForeignHeadTests {
     let (survivor, dying) = (try open(), try open())
     // The next head may be chained.
     for seed in 0..<4 as Range<UInt64> { try survivor.commitChanges(40, seed: seed) }
-    if death == .endOfScratchData {
+    if death == .endOfUnsyncedData {
       for seed in 4..<7 as Range<UInt64> { try survivor.commitChanges(40, seed: seed, .none) }
     }
     try die(death, dying)
@@ -143,7 +145,7 @@ struct ForeignHeadTests {
   func `when all are killed the next one finds what was published`(death: Death) throws {
     let (survivor, dying) = (try open(), try open())
     for seed in 0..<3 as Range<UInt64> { try survivor.commitChanges(40, seed: seed) }
-    if death == .endOfScratchData { try survivor.commitChanges(40, seed: 4, .none) }
+    if death == .endOfUnsyncedData { try survivor.commitChanges(40, seed: 4, .none) }
     try die(death, dying)
     let (version, content) = try survivor.commitChanges(40, seed: 50, .relaxed)
     // As the lock file of this boot says.
@@ -191,7 +193,7 @@ struct ForeignHeadTests {
     let (first, second) = (try open(), try open())
     try first.commitChanges(40, seed: 1, .relaxed)
     try first.withSlots { () throws(StoreError) in
-      first.announceHead(hasTurn: false)
+      first.announceHead(holdsWriterLock: false)
       let slots = try FileOpening.readSlots(first.device, identity: first.sector, path: path)
       try second.commitChanges(40, seed: 2, .relaxed)
       #expect(
@@ -210,7 +212,7 @@ struct ForeignHeadTests {
     let memory = try SharedMemory(path: path)
     let table = ProcessTable(memory: memory)
     let slot = try #require(try dying.map { try ProcessTable(memory: $0).join(label: "d") } ?? nil)
-    memory.headWriter = SharedMemory.HeadWriter(slot: slot, hasTurn: false)
+    memory.headWriter = SharedMemory.HeadWriter(slot: slot, holdsWriterLock: false)
     // Its descriptor closes, as at the death of a process, and with it the lock goes.
     dying = nil
     table.clearDead(besides: store.slot)
@@ -225,7 +227,7 @@ struct ForeignHeadTests {
     try first.commitChanges(40, seed: 1)
     let begun = DispatchSemaphore(value: 0)
     let isBlocked = try first.withSlots { () throws(StoreError) in
-      first.memory.headWriter = SharedMemory.HeadWriter(slot: 63, hasTurn: true)
+      first.memory.headWriter = SharedMemory.HeadWriter(slot: 63, holdsWriterLock: true)
       Thread {
         (try? second.beginWrite())?.abort()
         begun.signal()
@@ -244,7 +246,7 @@ struct ForeignHeadTests {
     options.memory = memory
     let store = try FileStore(path: "simulated", options: options)
     try store.commitChanges(40, seed: 1)
-    let dead = SharedMemory.HeadWriter(slot: 63, hasTurn: false)
+    let dead = SharedMemory.HeadWriter(slot: 63, holdsWriterLock: false)
     memory.headWriter = dead
     let seen = Mutex<SharedMemory.HeadWriter?>(nil)
     device.duringNextSync { seen.withLock { $0 = memory.headWriter } }
@@ -263,7 +265,7 @@ struct ForeignHeadTests {
     writer.leaveHeadPlace()
     _ = try? writer.commit(root: root, metadata: []) { outcome throws(StoreError) in
       try writer.flush()
-      try writeHead(dying, outcome.head, hasTurn: true) { _ in }
+      try writeHead(dying, outcome.head, holdsWriterLock: true) { _ in }
       // Killed before the mark was.
       dying.memory.publish(outcome.head, dying.sector)
       throw .closed(path: path)

@@ -8,7 +8,7 @@ extension Ring {
     var options = FileStoreOptions(isReadOnly: isReadOnly)
     options.foldAfterRecordCount = 8
     // Already little that is free is given back.
-    options.leastVacatedByteCount = 96 << 10
+    options.leastRelocatedByteCount = 96 << 10
     options.largestSlackByteCount = 32 << 10
     options.growthByteCount = 64 << 10
     return try Database(store: FileStore(path: path, options: options))

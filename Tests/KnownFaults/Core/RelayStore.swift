@@ -42,7 +42,7 @@ private final class RelayWriter: RelayingWriter {
     self.store = store
   }
 
-  var vacating: Vacating? { inner.vacating }
+  var relocation: Relocation? { inner.relocation }
   func expect(_ durability: Durability) { inner.expect(durability) }
   func write(
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64

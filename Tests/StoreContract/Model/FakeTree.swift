@@ -101,11 +101,13 @@ public struct FakeTree {
   private static func moveDown(
     _ children: inout [PageReference], _ content: Content, _ writer: any PageWriter
   ) throws(StoreError) {
-    guard let vacating = writer.vacating else { return }
+    guard let relocation = writer.relocation else { return }
     var left = 3
     for index in children.indices where left > 0 {
       let child = children[index]
-      guard child.extent.end > vacating.address, child.born > vacating.seenUpTo else { continue }
+      guard child.extent.end > relocation.address, child.born > relocation.seenUpTo else {
+        continue
+      }
       writer.free(child)
       children[index] = try write(bytes(seed: content[index]), writer)
       left -= 1

@@ -3,16 +3,16 @@ import Synchronization
 
 /// What is known to be durable, and where its head is.
 struct DurableMark: Hashable, Sendable {
-  /// The last version known to be durable; of scratch data, one that a sync is making durable.
+  /// The last version known to be durable; of unsynced data, one that a sync is making durable.
   var version: Version
   /// The slot that holds its head, or the head from which a chain leads to it; the other one is
   /// written next.
   var slot: Int
   /// The newest sequence number of a slot.
   var sequence: UInt64
-  /// Whether the file says that what follows is scratch data; then `version` is not held.
+  /// Whether the file says that what follows is unsynced data; then `version` is not held.
   var isVolatile: Bool
-  /// Whether a sync is ending the time of scratch data: ``version`` or a later one becomes durable.
+  /// Whether a sync is ending the time of unsynced data: ``version`` or a later one becomes durable.
   var isBeingSynced = false
   /// The version whose head the slot holds; those up to ``version`` are chained to it.
   var slotVersion: Version
@@ -27,7 +27,7 @@ extension DurableMark {
   var reusableVersion: Version { isVolatile && !isBeingSynced ? .max : version }
 
   /// Recovery looks at no record of versions up to this one: only at those behind the version that
-  /// the slot holds or is about to hold, and at none of scratch data.
+  /// the slot holds or is about to hold, and at none of unsynced data.
   var settledVersion: Version {
     guard isVolatile else { return slotVersion }
     return isBeingSynced ? version : .max
@@ -143,7 +143,7 @@ extension SharedMemory {
     /// Its process slot.
     var slot: Int
     /// Whether it has the turn: nobody pins what its head leads to.
-    var hasTurn: Bool
+    var holdsWriterLock: Bool
   }
 
   /// Who writes a head of which the durable mark does not tell yet; nil for nobody.
@@ -153,10 +153,10 @@ extension SharedMemory {
   var headWriter: HeadWriter? {
     get {
       let raw = word(SharedLayout.headWriter).pointee.load(ordering: .sequentiallyConsistent)
-      return raw == 0 ? nil : HeadWriter(slot: Int(raw >> 1) - 1, hasTurn: raw & 1 != 0)
+      return raw == 0 ? nil : HeadWriter(slot: Int(raw >> 1) - 1, holdsWriterLock: raw & 1 != 0)
     }
     set {
-      let raw = newValue.map { UInt32($0.slot + 1) << 1 | ($0.hasTurn ? 1 : 0) } ?? 0
+      let raw = newValue.map { UInt32($0.slot + 1) << 1 | ($0.holdsWriterLock ? 1 : 0) } ?? 0
       word(SharedLayout.headWriter).pointee.store(raw, ordering: .sequentiallyConsistent)
     }
   }

@@ -231,7 +231,7 @@ enum CatalogCodec {
       let again = root.storedBytes.withUnsafeBytes { TreeRoot(loadingFrom: $0) }
       precondition(again == root, "a root does not survive its own form")
     }
-    if let cell = OutboardCell(bytes) {
+    if let cell = OverflowCell(bytes) {
       _ = cell.overflow
       _ = cell.root
     }

@@ -1,9 +1,9 @@
 import CPlatform
 
 /// Columns of bytes whose values lie one after another, none longer than a byte tells.
-extension LeafGather {
+extension LeafRepack {
   /// Completes the plan of such a column: what all leaves factor out stays factored out.
-  func planBytes(_ parts: UnsafeBufferPointer<GatherPart>, _ planned: ColumnPlan) -> ColumnPlan? {
+  func planBytes(_ parts: UnsafeBufferPointer<RepackPart>, _ planned: ColumnPlan) -> ColumnPlan? {
     var plan = planned
     var (prefix, suffix) = (parts[0].prefix, parts[0].suffix)
     for part in parts.dropFirst() {

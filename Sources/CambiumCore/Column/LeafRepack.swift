@@ -4,7 +4,7 @@ import CPlatform
 ///
 /// What is packed alike in all of them is gathered as it lies, without a look at the values; other
 /// columns are loaded into a builder and packed anew.
-final class LeafGather {
+final class LeafRepack {
   /// A leaf and the rows of it that were picked.
   private struct Source {
     let leaf: ColumnLeaf
@@ -24,7 +24,7 @@ final class LeafGather {
   /// How many rows were picked.
   private(set) var rowCount = 0
   /// What the columns are in each leaf, one column after the other.
-  @exclusivity(unchecked) private final var parts = GrowingMemory<GatherPart>(capacity: 16)
+  @exclusivity(unchecked) private final var parts = GrowingMemory<RepackPart>(capacity: 16)
   /// The lengths of the values of columns of bytes, in memory that nobody else changes.
   @exclusivity(unchecked) final var lengths = GrowingMemory<UInt8>(capacity: 2048)
 
@@ -143,7 +143,7 @@ final class LeafGather {
   /// What column `id` is in each leaf; nil when some leaves lack it, and empty when all do.
   ///
   /// Valid until the next pack; its place, for ``parts(from:)``, is the number of parts before.
-  func findParts(of id: UInt16) -> UnsafeBufferPointer<GatherPart>? {
+  func findParts(of id: UInt16) -> UnsafeBufferPointer<RepackPart>? {
     let first = parts.count
     var place = 0
     for index in sources.indices {
@@ -156,7 +156,7 @@ final class LeafGather {
           rowCount: leaf.rowCount, owner: nil)
       {
         parts.append(
-          GatherPart(
+          RepackPart(
             column, rows(source), at: place, removed: removed.start + source.marks))
       }
       place &+= source.count
@@ -169,7 +169,7 @@ final class LeafGather {
   var partCount: Int { parts.count }
 
   /// The parts of a column in all leaves, given the place of the first one.
-  func parts(from first: Int) -> UnsafeBufferPointer<GatherPart> {
+  func parts(from first: Int) -> UnsafeBufferPointer<RepackPart> {
     UnsafeBufferPointer(
       start: parts.start + first, count: min(sources.count, parts.count - first))
   }

@@ -8,7 +8,7 @@ import Synchronization
 /// that was the last one lets those who wait go first; one that does not take its turn is passed over.
 ///
 /// Unchecked: used by the one thread that has the turn in this process.
-final class WriterTurn: @unchecked Sendable {
+final class WriterLock: @unchecked Sendable {
   private let memory: SharedMemory
   private let file: PosixDevice
   private let slot: Int

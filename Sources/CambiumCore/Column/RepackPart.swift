@@ -1,7 +1,7 @@
 /// A column of a leaf that rows are picked from, and these rows.
 ///
 /// Says what a ``LeafColumn`` says, but for what keeps the page, so that it is copied as plain bytes.
-struct GatherPart: BitwiseCopyable {
+struct RepackPart: BitwiseCopyable {
   let type: ColumnType
   let encoding: ColumnEncoding
   let width: UInt8
@@ -9,7 +9,7 @@ struct GatherPart: BitwiseCopyable {
   let extra: UInt64
   let data: UnsafeRawPointer
   let nulls: UnsafePointer<UInt8>?
-  let hasOutboard: Bool
+  let hasOverflow: Bool
   /// The rows that were picked, ascending.
   let rows: UnsafePointer<Int32>
   let count: Int
@@ -37,7 +37,7 @@ struct GatherPart: BitwiseCopyable {
     (type, encoding, width) = (column.type, column.encoding, column.width)
     (base, extra, data) = (column.base, column.extra, column.data)
     nulls = column.nulls?.assumingMemoryBound(to: UInt8.self)
-    hasOutboard = column.outboard != nil
+    hasOverflow = column.overflow != nil
     self.rows = rows.baseAddress.unsafelyUnwrapped
     count = rows.count
     self.place = place
@@ -64,10 +64,10 @@ struct GatherPart: BitwiseCopyable {
   var endRow: Int { Int(rows[count &- 1]) &+ 1 }
 
   /// Whether rows of this column may stand beside rows of `other` as they lie.
-  func isPacked(like other: GatherPart) -> Bool {
+  func isPacked(like other: RepackPart) -> Bool {
     guard type == other.type, encoding == other.encoding else { return false }
     if type == .bytes {
-      return encoding == .variable && !hasOutboard && lengthWidth <= 8 && fixedLength <= 0xff
+      return encoding == .variable && !hasOverflow && lengthWidth <= 8 && fixedLength <= 0xff
         && heapByteCount >= 0
     }
     return width == other.width && base == other.base && extra == other.extra

@@ -4,7 +4,7 @@ import Testing
 @testable import CambiumCore
 
 /// Rows picked from packed leaves are what they were, however the leaves were packed.
-struct LeafGatherWhiteBoxTests {
+struct LeafRepackWhiteBoxTests {
   /// A leaf with the rows it was made of.
   private struct Sample {
     var packed: ColumnLeafMaker.Packed
@@ -36,7 +36,7 @@ struct LeafGatherWhiteBoxTests {
   func `rows gathered from leaves are those that were picked`(seed: UInt64, isAlike: Bool) throws {
     var maker = CellMaker(generator: SeededGenerator(seed: seed))
     let samples = try samples(&maker, everyColumn, isAlike: isAlike)
-    let gather = LeafGather()
+    let gather = LeafRepack()
     var expected: [(key: Int64, row: [ModelValue])] = []
     for sample in samples {
       let share = [1, 20, 50, 90, 100][maker.number(5)]
@@ -81,7 +81,7 @@ struct LeafGatherWhiteBoxTests {
       ColumnSpec(id: 2, type: .bytes, isNullable: false),
       ColumnSpec(id: 3, type: .double, isNullable: true),
     ]
-    let gather = LeafGather()
+    let gather = LeafRepack()
     // A gather uses the leaves it was given.
     var leaves: [ColumnLeafMaker.Packed] = []
     for leaf in 0..<2 {
@@ -118,7 +118,7 @@ struct LeafGatherWhiteBoxTests {
   private func gather(
     _ cells: [[ModelValue]], of old: ColumnSpec, into new: ColumnSpec
   ) throws -> ColumnLeafMaker.Packed {
-    let gather = LeafGather()
+    let gather = LeafRepack()
     var leaves: [ColumnLeafMaker.Packed] = []
     for (index, cells) in cells.enumerated() {
       let packed = try ColumnLeafMaker.pack(
@@ -167,7 +167,7 @@ struct LeafGatherWhiteBoxTests {
   }
 }
 
-extension LeafGather {
+extension LeafRepack {
   fileprivate func add(_ leaf: ColumnLeaf, _ kept: [Int]) {
     var removed = [UInt8](repeating: 1, count: leaf.rowCount)
     for row in kept { removed[row] = 0 }

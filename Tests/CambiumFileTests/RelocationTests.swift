@@ -7,7 +7,7 @@ import Testing
 @testable import CambiumFile
 
 /// Giving space back to the system while the file is in use.
-struct VacatingTests {
+struct RelocationTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("a.cambium") }
 
@@ -28,7 +28,7 @@ struct VacatingTests {
     var options = FileStoreOptions(codec: codec)
     options.largestSlackByteCount = 32 << 10
     options.growthByteCount = 32 << 10
-    options.leastVacatedByteCount = 64 << 10
+    options.leastRelocatedByteCount = 64 << 10
     options.foldAfterRecordCount = 8
     var databaseOptions = DatabaseOptions()
     databaseOptions.movedByteCountPerCommit = moved

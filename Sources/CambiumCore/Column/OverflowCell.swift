@@ -2,7 +2,7 @@
 ///
 ///      0      1       8
 ///     | kind | zero  | the stored form of an ``OverflowValue`` (32) or of a ``TreeRoot`` (40)
-struct OutboardCell {
+struct OverflowCell {
   static let overflowKind: UInt8 = 1
   static let treeKind: UInt8 = 2
   static let headerByteCount = 8

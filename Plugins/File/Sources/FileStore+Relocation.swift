@@ -11,19 +11,19 @@ extension FileStore {
   ///
   /// It begins when more than a quarter of what is used could be given back, and goes on until little
   /// more is free than commits need to find room.
-  func vacate(_ state: inout FileState) -> Vacating? {
+  func relocate(_ state: inout FileState) -> Relocation? {
     let total = state.space.blocks.blockCount
     let used = total - state.space.blocks.freeBlockCount
-    let least = options.leastVacatedByteCount / FileLayout.blockByteCount
+    let least = options.leastRelocatedByteCount / FileLayout.blockByteCount
     let end = used + used / 16 + least / 4
-    state.isVacating =
-      total - end > least + (state.isVacating ? 0 : used / 4)
+    state.isRelocating =
+      total - end > least + (state.isRelocating ? 0 : used / 4)
       && state.space.blocks.allocationFloor == sector.firstBlock
-    state.space.blocks.allocationCeiling = state.isVacating ? end : nil
-    guard state.isVacating else { return nil }
+    state.space.blocks.allocationCeiling = state.isRelocating ? end : nil
+    guard state.isRelocating else { return nil }
     let newest = state.newest.head.version
     let lasting = state.held.filter { newest - min(newest, $0.lowerBound) >= Self.lastingPinAge }
-    return Vacating(
+    return Relocation(
       address: UInt64(end * BlockMap.unitsPerBlock),
       seenUpTo: lasting.map { min($0.upperBound, newest) }.max() ?? 0)
   }

@@ -1,7 +1,7 @@
 import CPlatform
 
 /// Columns that are packed alike in all leaves, gathered as they lie.
-extension LeafGather {
+extension LeafRepack {
   /// How a column is gathered; nil when the leaves do not agree on how it is packed.
   func plan(_ column: BuilderColumn) -> ColumnPlan? {
     var plan = ColumnPlan()
@@ -73,7 +73,7 @@ extension LeafGather {
   }
 
   private func gatherBits(
-    _ bits: UnsafeRawPointer, _ part: GatherPart, to target: UnsafeMutableRawPointer
+    _ bits: UnsafeRawPointer, _ part: RepackPart, to target: UnsafeMutableRawPointer
   ) {
     cambium_gather_bits(
       bits.assumingMemoryBound(to: UInt8.self), part.rows, part.count,
@@ -83,7 +83,7 @@ extension LeafGather {
   /// Copies the elements of a part's rows to `target`, behind those of the parts before.
   @inline(__always)
   private func gather<Element: BitwiseCopyable>(
-    _: Element.Type, _ part: GatherPart, to target: UnsafeMutableRawPointer
+    _: Element.Type, _ part: RepackPart, to target: UnsafeMutableRawPointer
   ) {
     // Segments begin at multiples of 8, as elements of any size do that lie in them.
     let from = part.data.assumingMemoryBound(to: Element.self)
