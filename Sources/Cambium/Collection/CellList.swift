@@ -47,9 +47,13 @@ final class CellList {
 /// Cells with bytes of their own.
 final class CellStore {
   private(set) var cells: [ColumnValue] = []
-  private let writer: _RowWriter
+  private let realm: RealmInstance
+  /// Keeps the bytes, if there are any.
+  private lazy var writer = _RowWriter(realm: realm)
 
-  init(_ realm: RealmInstance) { writer = _RowWriter(realm: realm) }
+  init(_ realm: RealmInstance) { self.realm = realm }
 
-  func append(_ cell: ColumnValue) { cells.append(writer.lasting(cell)) }
+  func append(_ cell: ColumnValue) {
+    if case .bytes = cell { cells.append(writer.lasting(cell)) } else { cells.append(cell) }
+  }
 }
