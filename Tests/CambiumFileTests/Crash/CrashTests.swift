@@ -49,7 +49,7 @@ import Testing
   @Test(arguments: pageSeeds)
   func `power loss at any operation leaves an acknowledged version, whole`(seed: UInt64) throws {
     try explore(
-      seed, PageWork.self, commitCount: Self.pageCommitCount, branching: 14, depth: 2)
+      seed, PageWork.self, commitCount: Self.pageCommitCount, branching: 20, depth: 2)
   }
 
   @Test(arguments: databaseSeeds)
@@ -139,7 +139,7 @@ import Testing
   @Test(arguments: sealedSeeds)
   func `sealed heads, records and pages survive the same`(seed: UInt64) throws {
     try CrashSettings.$codec.withValue(SealCodec(parameterByteCount: 9000)) {
-      try explore(seed, PageWork.self, commitCount: 6, branching: 14, depth: 2)
+      try explore(seed, PageWork.self, commitCount: 6, branching: 20, depth: 2)
       try explore(seed, DatabaseWork.self, commitCount: 4, branching: 20, depth: 1)
     }
   }
