@@ -105,7 +105,7 @@ final class KeyedStage: Stage {
 
   @Test func `files that another process has open are not deleted`() async throws {
     let folder = try TemporaryFolder()
-    let realm = try Realm(configuration: configuration(folder.url, FirstStage.self))
+    let realm = try Realm(configuration: configuration(folder.url, FirstStage.self), queue: nil)
     let url = try #require(realm.configuration.fileURL)
     let (kind, holder) = (realm.configuration.store.kind, "process \(getpid())")
     await #expect(processExitsWith: .success) {

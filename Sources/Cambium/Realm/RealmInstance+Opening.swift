@@ -29,10 +29,44 @@ extension RealmInstance {
     }
   }
 
+  /// Opens the database and sees to it that it has the configuration's classes, for who opens an instance
+  /// next; it stays open as long as what is returned.
+  ///
+  /// Takes as long as the file and a migration do. Called on any thread, on which the migration runs.
+  static func prepare(_ configuration: Realm.Configuration) throws(RLMError) -> OpenDatabase {
+    configuration.check()
+    let classes = ClassRegistry.classes(configuration.objectTypes)
+    let database = OpenDatabase(try Coordinator.shared(configuration))
+    // What others do not share is said in the context that opens the instance.
+    if difference(configuration, from: database.coordinator) == nil {
+      _ = try layout(of: classes, configuration, database.coordinator, ThreadContext.current)
+    }
+    return database
+  }
+
+  /// Whether the context has an instance, which is opened again at once.
+  static func isOpen(_ configuration: Realm.Configuration, in context: any RealmContext) -> Bool {
+    guard let coordinator = Coordinator.current(configuration) else { return false }
+    defer { coordinator.release() }
+    let classes = ClassRegistry.classes(configuration.objectTypes)
+    return coordinator.instance(context.identity, classes) != nil
+  }
+
   private static func make(
     _ configuration: Realm.Configuration, _ context: any RealmContext, _ classes: ClassSet,
     _ coordinator: Coordinator
   ) throws(RLMError) -> RealmInstance {
+    let (layout, snapshot) = try layout(of: classes, configuration, coordinator, context)
+    return RealmInstance(
+      coordinator: coordinator, configuration: configuration, context: context, layout: layout,
+      snapshot: snapshot)
+  }
+
+  /// What the classes are in the newest version, once they are there.
+  private static func layout(
+    of classes: ClassSet, _ configuration: Realm.Configuration, _ coordinator: Coordinator,
+    _ context: any RealmContext
+  ) throws(RLMError) -> (SchemaLayout, Snapshot) {
     let stored: StoredSchema
     // A file that is only read may have got classes that it lacked.
     if !configuration.readOnly, let known = coordinator.layout(of: classes) {
@@ -42,41 +76,47 @@ extension RealmInstance {
     }
     let result = catching { () throws(StoreError) in
       let snapshot = try coordinator.database.snapshot()
-      return try coordinator.layout(of: classes, stored, in: snapshot).map { layout in
-        RealmInstance(
-          coordinator: coordinator, configuration: configuration, context: context,
-          layout: layout, snapshot: snapshot)
-      }
+      return try coordinator.layout(of: classes, stored, in: snapshot).map { ($0, snapshot) }
     }
     switch result {
-    case .success(.success(let instance)): return instance
+    case .success(.success(let found)): return found
     case .success(.failure(let error)): throw error
     case .failure(let error): throw RLMError(error, path: configuration.path)
     }
   }
 
-  /// Options that all instances of a database must share.
   private static func check(
     _ configuration: Realm.Configuration, against coordinator: Coordinator,
     in context: any RealmContext
   ) throws(RLMError) {
-    let first = coordinator.configuration
-    let difference: String
-    if configuration.readOnly != first.readOnly {
-      difference = "read permissions"
-    } else if configuration.isInMemory != first.isInMemory {
-      difference = "inMemory settings"
-    } else if configuration.encryptionKey != first.encryptionKey {
-      difference = "encryption key"
-    } else if configuration.deleteRealmIfMigrationNeeded != first.deleteRealmIfMigrationNeeded {
-      difference = "schema mode"
-    } else if configuration.schemaVersion != first.schemaVersion {
-      difference = "schema version"
-    } else {
-      return
-    }
+    guard let difference = difference(configuration, from: coordinator) else { return }
     let text = "Realm at path '\(configuration.path)' already opened with different \(difference)"
     if coordinator.hasInstance(in: context.identity) { fatalError(text) }
     throw RLMError(.fail, text, path: configuration.path)
   }
+
+  /// The first option in which `configuration` differs from how the database was opened, of those that
+  /// all its instances must share.
+  private static func difference(
+    _ configuration: Realm.Configuration, from coordinator: Coordinator
+  ) -> String? {
+    let first = coordinator.configuration
+    if configuration.readOnly != first.readOnly { return "read permissions" }
+    if configuration.isInMemory != first.isInMemory { return "inMemory settings" }
+    if configuration.encryptionKey != first.encryptionKey { return "encryption key" }
+    if configuration.deleteRealmIfMigrationNeeded != first.deleteRealmIfMigrationNeeded {
+      return "schema mode"
+    }
+    return configuration.schemaVersion == first.schemaVersion ? nil : "schema version"
+  }
+}
+
+/// Keeps a database open until somebody has an instance of it.
+final class OpenDatabase: Sendable {
+  let coordinator: Coordinator
+
+  /// Takes over a user of `coordinator`.
+  init(_ coordinator: Coordinator) { self.coordinator = coordinator }
+
+  deinit { coordinator.release() }
 }
