@@ -65,13 +65,17 @@ int cambium_start_thread(void (*body)(void *context), void *context) {
   struct thread_start *start = malloc(sizeof *start);
   if (start == NULL) return ENOMEM;
   *start = (struct thread_start){body, context};
-  pthread_t thread;
-  int result = pthread_create(&thread, NULL, run_thread, start);
-  if (result != 0) {
-    free(start);
-  } else {
-    pthread_detach(thread);
+  // Detached from the start. Detaching it afterwards looks at its memory once more (glibc 2.36), which
+  // is gone when it has ended meanwhile.
+  pthread_attr_t attributes;
+  int result = pthread_attr_init(&attributes);
+  if (result == 0) {
+    pthread_t thread;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    result = pthread_create(&thread, &attributes, run_thread, start);
+    pthread_attr_destroy(&attributes);
   }
+  if (result != 0) free(start);
   return result;
 }
 
