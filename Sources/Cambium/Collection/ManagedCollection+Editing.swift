@@ -13,19 +13,31 @@ extension ManagedCollection {
     for element in elements {
       element._rlmWithElementCell(in: Realm(realm)) { cells.append($0) }
     }
-    change(session) { collection throws(StoreError) in
+    let isAssignment = range.count == 1 && elements.count == 1
+    change(session) { edits in
+      if isAssignment {
+        edits.assign(range.lowerBound)
+      } else {
+        edits.remove(range)
+        edits.insert(elements.count, at: range.lowerBound)
+      }
+    } _: { collection throws(StoreError) in
       try collection.replace(range, with: cells.cells)
       try session.removeLinks(to: links, of: place)
       try session.addLinks(cells.cells, of: place)
     }
   }
 
-  /// Changes the elements, and adds the objects that came with them.
+  /// Changes the elements, and adds the objects that came with them; `note` says the same by positions.
   func change(
-    _ session: WriteSession, _ body: (CollectionEditor) throws(StoreError) -> Void
+    _ session: WriteSession, _ note: (inout PositionalEdits) -> Void,
+    _ body: (CollectionEditor) throws(StoreError) -> Void
   ) {
     session.attempt { () throws(StoreError) in try body(try session.collection(at: place)) }
     place.access.noteChange(.column(place.column))
+    session.touch(place.access.stored.tableID) {
+      $0.edit(TouchedRows.CollectionKey(column: place.column, owner: place.key), note)
+    }
     session.drain()
     session.spillIfNeeded()
   }

@@ -111,7 +111,7 @@ import Foundation
   }
 
   /// The classes whose objects decide which elements there are, and the columns that do.
-  private lazy var dependencies: [(access: ClassAccess, columns: [UInt16])] = {
+  private(set) lazy var dependencies: [(access: ClassAccess, columns: [UInt16])] = {
     var all = QueryDependencies()
     plan?.insertDependencies(into: &all)
     switch source {

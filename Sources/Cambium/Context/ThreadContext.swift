@@ -27,6 +27,8 @@ final class ThreadContext: RealmContext, @unchecked Sendable {
 
   var ownThread: UInt? { hasEnded.load(ordering: .acquiring) ? nil : thread }
 
+  var isAlive: Bool { !hasEnded.load(ordering: .acquiring) }
+
   var canBeWoken: Bool { !hasEnded.load(ordering: .acquiring) && loop.currentMode != nil }
 
   // `RunLoop.perform` would not wake a loop that sleeps.

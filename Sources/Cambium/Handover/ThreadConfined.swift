@@ -1,5 +1,5 @@
 /// A value that belongs to the context of its Realm.
-public protocol ThreadConfined {
+public protocol ThreadConfined: SendableMetatype {
   /// The Realm it belongs to; nil for unmanaged values. Never checks the context.
   var realm: Realm? { get }
   /// Whether it may no longer be read.

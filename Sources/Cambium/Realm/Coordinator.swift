@@ -10,6 +10,8 @@ final class Coordinator: Sendable {
   let database: Database
   /// How it was first opened; later openings must agree.
   let configuration: Realm.Configuration
+  /// Brings instances to new versions and tells their observers.
+  let notifier = Notifier()
   private let slot: Slot
   private let state = Mutex(State())
 
@@ -96,6 +98,7 @@ final class Coordinator: Sendable {
       }
       guard isUnused else { return }
       if current === self { current = nil }
+      notifier.close()
       // Whoever goes last has nobody to tell of a failure; what was committed `.full` is durable.
       try? database.close()
     }
@@ -142,6 +145,7 @@ final class Coordinator: Sendable {
   func remember(_ instance: RealmInstance) {
     guard let context = instance.context?.identity else { return }
     let key = InstanceKey(context: context, classes: ObjectIdentifier(instance.classSet))
+    notifier.add(instance)
     let reference = InstanceTable.Entry(instance)
     let known = state.withLock { $0.instances }
     let gone = known.count < 16 ? [] : known.filter { $0.value.isGone }.map(\.key)

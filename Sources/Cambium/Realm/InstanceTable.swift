@@ -12,6 +12,9 @@ enum InstanceTable {
 
     init(_ instance: RealmInstance?) { number = instance?.number ?? 0 }
 
+    /// Whether it stands for `instance`.
+    func isOf(_ instance: RealmInstance) -> Bool { number == instance.number }
+
     /// The instance, unless it is gone or about to be.
     var value: RealmInstance? {
       if number == 0 { return nil }
@@ -22,6 +25,22 @@ enum InstanceTable {
           let retained = cambium_try_retain(UnsafeMutableRawPointer(bitPattern: address))
         else { return nil }
         return Unmanaged<RealmInstance>.fromOpaque(retained).takeRetainedValue()
+      }
+    }
+
+    /// The instance's coordinator with one user more; nil when the instance is gone or about to be.
+    ///
+    /// Unlike ``value`` never ends the last reference to the instance.
+    var coordinator: Coordinator? {
+      table.withLock { table -> Coordinator? in
+        guard let address = table.addresses[number],
+          let pointer = UnsafeRawPointer(bitPattern: address)
+        else { return nil }
+        let instance = Unmanaged<RealmInstance>.fromOpaque(pointer)
+        // An instance releases its coordinator after it has left the table.
+        let coordinator = instance._withUnsafeGuaranteedRef { $0.coordinator }
+        coordinator.retain()
+        return coordinator
       }
     }
 

@@ -5,13 +5,15 @@ extension Realm {
   ///
   /// Waits for writers elsewhere and moves to the newest version first. When `block` throws, the
   /// transaction is cancelled and the error thrown on. When it has committed or cancelled by itself,
-  /// nothing more is done.
+  /// nothing more is done. The observers of `tokens` are not told of this commit.
   ///
   /// - Throws: `.schemaMismatch`, without running `block`, when somebody else has changed the schema of
   ///   the file in a way that this Realm's classes do not fit; the Realm goes on seeing the version
   ///   that it saw. `Realm.Error` when the store fails.
   @discardableResult
-  public func write<Result>(_ block: (() throws -> Result)) throws -> Result {
+  public func write<Result>(
+    withoutNotifying tokens: [NotificationToken] = [], _ block: (() throws -> Result)
+  ) throws -> Result {
     try begin()
     let result: Result
     do {
@@ -20,7 +22,7 @@ extension Realm {
       if isInWriteTransaction { cancelWrite() }
       throw error
     }
-    if isInWriteTransaction { try commitWrite() }
+    if isInWriteTransaction { try commitWrite(withoutNotifying: tokens) }
     return result
   }
 
@@ -52,14 +54,17 @@ extension Realm {
 
   /// Makes the transaction's changes the newest version, durable as far as the configuration says.
   ///
+  /// Observers of the Realm are told before this returns, all others later. Those of `tokens`, which have
+  /// to be of this Realm, are not told of this commit.
+  ///
   /// - Throws: `Realm.Error` when the store fails; the changes are undone then.
-  public func commitWrite() throws {
+  public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
     instance.verify()
     guard instance.session != nil else {
       fatalError("Can't commit a non-existing write transaction")
     }
     do throws(StoreError) {
-      try instance.commitWrite()
+      try instance.commitWrite(skipping: instance.observations(of: tokens))
     } catch {
       throw RLMError(error, path: configuration.path)
     }

@@ -35,6 +35,8 @@ import Synchronization
   ///
   /// May be asked and told from anywhere.
   let autorefresh = Atomic<Bool>(true)
+  /// Who is told of changes.
+  let observers = InstanceObservers()
   /// The control block of the thread on which nothing but the context runs, if there is one.
   @exclusivity(unchecked) private var thread = AccessHeader.noThread
   /// The frozen instance of the version that is seen.
@@ -73,6 +75,7 @@ import Synchronization
 
   deinit {
     InstanceTable.leave(number)
+    if !isFrozen { coordinator.notifier.remove(number) }
     if let session {
       coordinator.noteWriter(nil)
       session.rollback()
@@ -161,8 +164,14 @@ import Synchronization
 
   /// Moves to the newest version; false when it was seen already, or when the classes do not fit it.
   func refresh() throws(StoreError) -> Bool {
-    if isFrozen || session != nil { return false }
+    if isFrozen || session != nil || observers.isDelivering { return false }
     let newest = try coordinator.database.snapshot()
+    let hasMoved = try move(to: newest)
+    observers.deliver(self, hasMoved: hasMoved, includesInitial: false)
+    return hasMoved
+  }
+
+  private func move(to newest: Snapshot) throws(StoreError) -> Bool {
     if let snapshot, snapshot.version == newest.version { return false }
     if try obstacle(in: newest) != nil { return false }
     advance(to: newest)
@@ -180,8 +189,12 @@ import Synchronization
   }
 
   /// Drops the version and every accessor's row; rolls a running transaction back.
+  ///
+  /// Does nothing while observers are being told.
   func invalidate() {
+    if observers.isDelivering { return }
     if session != nil { cancelWrite() }
+    observers.endSubjects(self)
     snapshot = nil
     isUnread = true
     invalidations &+= 1
@@ -212,7 +225,8 @@ import Synchronization
     try coordinator.database.checkActiveVersions(
       limit: configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) })
     let transaction = try coordinator.database.beginWrite()
-    if transaction.baseVersion != snapshot?.version {
+    let hasMoved = transaction.baseVersion != snapshot?.version
+    if hasMoved {
       if let obstacle = try obstacle(in: transaction) {
         transaction.rollback()
         return obstacle
@@ -224,10 +238,12 @@ import Synchronization
     session = WriteSession(realm: self, transaction: transaction)
     isUnread = false
     moved()
+    observers.deliver(self, hasMoved: hasMoved, includesInitial: false)
     return nil
   }
 
-  func commitWrite() throws(StoreError) {
+  /// Commits; the observers of `skipping` are not told.
+  func commitWrite(skipping: [Observation] = []) throws(StoreError) {
     guard let session else { return }
     // Before the lock is released: the next writer notes itself.
     coordinator.noteWriter(nil)
@@ -235,6 +251,8 @@ import Synchronization
       let newest = try session.commit(configuration.durability)
       self.session = nil
       advance(to: newest)
+      observers.didCommit(self, skipping: skipping)
+      coordinator.notifier.didCommit(self)
     } catch {
       returnToBase()
       throw error

@@ -33,17 +33,20 @@ struct CollectionEditor {
   /// The objects to which the elements link.
   func links() throws(StoreError) -> [Int64] { try elements().links() }
 
-  /// Takes out every link to one of `targets`.
-  func removeLinks(to targets: Set<Int64>) throws(StoreError) {
-    guard let tree = try openTree() else {
-      return try rewrite { $0.removeAll { $0.link.map(targets.contains) ?? false } }
-    }
+  /// Takes out every link to one of `targets`; the positions, ascending, where they were.
+  func removeLinks(to targets: Set<Int64>) throws(StoreError) -> [Int] {
+    let tree = try openTree()
     var positions: [Int] = []
-    try StoredElements.tree(tree.tree, type).forEach { element, position in
+    try elements().forEach { element, position in
       if let link = element.link, targets.contains(link) { positions.append(position) }
       return true
     }
-    for position in positions.reversed() { try tree.replace(position..<position + 1, with: []) }
+    if let tree {
+      for position in positions.reversed() { try tree.replace(position..<position + 1, with: []) }
+    } else {
+      try rewrite { $0.removeAll { $0.link.map(targets.contains) ?? false } }
+    }
+    return positions
   }
 
   /// Ends the editing of a tree of its own, so that the owner's row names it as it is now.

@@ -57,6 +57,7 @@ extension WriteSession {
         Damage(.order, "class '\(access.stored.name)' already has a row \(object.key)"))
     }
     access.noteChange(.objects)
+    touch(access.stored.tableID) { $0.insert(object.key) }
     try insertIndexEntries(object.key, access, editor)
     try insertBacklinks(object.key, access, editor)
     for index in access.layout.collections {
@@ -91,6 +92,7 @@ extension WriteSession {
         Damage(.order, "class '\(access.stored.name)' already has a row \(newKey)"))
     }
     access.noteChange(.objects)
+    touch(access.stored.tableID) { $0.insert(newKey) }
     try insertIndexEntries(newKey, access, editor)
     return newKey
   }

@@ -18,6 +18,7 @@ extension WriteSession {
       }
       try editor.table.update(key: key, column: column, value: cell)
       access.noteChange(.column(column))
+      touch(access.stored.tableID) { $0.assign(column, key) }
     }
   }
 

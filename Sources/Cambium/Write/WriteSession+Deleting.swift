@@ -23,6 +23,7 @@ extension WriteSession {
       try editor.table.remove(key: key)
       editor.noteDeletion(of: key, created: created)
       access.noteChange(.objects)
+      touch(access.stored.tableID) { $0.delete(key) }
     }
     spillIfNeeded()
   }
@@ -53,5 +54,6 @@ extension WriteSession {
     try clearForeignIndexes(editor)
     if try hasBacklinks(to: access.index) { try backlinks(to: access.index).removeAll() }
     access.noteChange(.objects)
+    touch(access.stored.tableID) { $0.becomeMany() }
   }
 }

@@ -49,6 +49,9 @@ extension WriteSession {
     var doomed = try doomedRows(keys, editor)
     if doomed.isEmpty { return 0 }
     for object in doomed { editor.noteDeletion(of: object.key, created: object.created) }
+    touch(access.stored.tableID) { rows in
+      for object in doomed { rows.delete(object.key) }
+    }
     let keys = doomed.map(\.key)
     for index in access.layout.collections {
       for key in keys {

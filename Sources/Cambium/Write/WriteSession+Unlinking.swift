@@ -33,6 +33,7 @@ extension WriteSession {
     if column.type == .int {
       for link in links {
         try table.update(key: link.source, column: link.column, value: .null)
+        touch(first.table) { $0.assign(first.column, link.source) }
       }
     } else {
       var rest = links
@@ -40,7 +41,12 @@ extension WriteSession {
         let end = rest.firstIndex { $0.source != source } ?? rest.endIndex
         let collection = CollectionEditor(
           session: self, table: table, key: source, column: first.column, type: .int)
-        try collection.removeLinks(to: Set(rest[..<end].map(\.target)))
+        let positions = try collection.removeLinks(to: Set(rest[..<end].map(\.target)))
+        touch(first.table) { rows in
+          rows.edit(TouchedRows.CollectionKey(column: first.column, owner: source)) { edits in
+            for position in positions.reversed() { edits.remove(position..<position + 1) }
+          }
+        }
         rest = rest[end...]
       }
     }

@@ -34,6 +34,8 @@ final class WriteSession {
   @exclusivity(unchecked) private var backlinks: [BacklinkEditor?]
   @exclusivity(unchecked) private var trees: [TreeKey: CollectionTreeEditor] = [:]
   @exclusivity(unchecked) private var tableNames: [UInt32: String]?
+  /// What is touched, for those who are told of it; nil while nobody is.
+  @exclusivity(unchecked) private var touches: TransactionTouches?
   let row: _RowWriter
   let keyRow: _RowWriter
   /// What the objects that are made here are known by until the transaction ends.
@@ -68,6 +70,20 @@ final class WriteSession {
     row = _RowWriter(realm: realm)
     keyRow = _RowWriter(realm: realm)
     newExtra = ObjectExtra(birth: birth)
+    if realm.coordinator.notifier.isObserved { touches = TransactionTouches() }
+  }
+
+  /// Notes what is touched from now on, which is nothing yet.
+  func noteTouches() { if touches == nil { touches = TransactionTouches() } }
+
+  /// Notes what is touched of a table, for those who are told of it.
+  @inline(__always) func touch(_ table: UInt32, _ body: (inout TouchedRows) -> Void) {
+    if touches != nil { touches?.change(table, body) }
+  }
+
+  /// Whether anything was changed.
+  var hasChanged: Bool {
+    editors.contains { $0 != nil } || backlinks.contains { $0 != nil } || !trees.isEmpty
   }
 
   /// Lets an accessor of an object that this transaction has made end with it when it is cancelled.
@@ -219,9 +235,15 @@ final class WriteSession {
       rollback()
       throw failure
     }
+    let version = transaction.version
+    let notifier = realm.coordinator.notifier
+    // Before others see the version: they ask what it has touched.
+    notifier.expect(version)
+    if let touches { notifier.history.add(version, touches) }
     do throws(StoreError) {
       return try transaction.commit(durability: durability)
     } catch {
+      notifier.history.remove(version)
       birth.cancel()
       throw error
     }

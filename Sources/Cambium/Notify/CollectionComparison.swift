@@ -1,0 +1,180 @@
+import CambiumCore
+
+/// Finds how a collection changed from one version to a later one.
+struct CollectionComparison {
+  private let identity: ResultsCore.Identity
+  private let watched: WatchedPaths
+  private let view: FrozenView
+  private let comparisons: ComparisonCache
+
+  init(
+    _ identity: ResultsCore.Identity, _ watched: WatchedPaths, _ view: FrozenView,
+    _ comparisons: ComparisonCache
+  ) {
+    self.identity = identity
+    self.watched = watched
+    self.view = view
+    self.comparisons = comparisons
+  }
+
+  /// What happened to who knows the collection as in `known`.
+  func outcome(from known: ChangeTracker.State?) -> ChangeTracker.Outcome {
+    let core = ResultsCore.results(of: identity, in: view.realm)
+    guard let known else {
+      return ChangeTracker.Outcome(from: nil, to: state(core), .initial)
+    }
+    guard let core else {
+      let count = count(of: known)
+      return ChangeTracker.Outcome(
+        from: known, to: ChangeTracker.State(view: view, isOver: true),
+        count == 0 ? nil : .changes(.rewritten(old: count, new: 0)))
+    }
+    let comparison = comparisons.comparison(known.view, view)
+    let modified = core.access.map {
+      ModifiedObjects(comparison: comparison).keys(of: $0.stored, watched)
+    }
+    if modified?.isEmpty ?? true, core.isUntouched(comparison) {
+      return ChangeTracker.Outcome(
+        from: known, to: ChangeTracker.State(view: view, keys: known.keys), nil)
+    }
+    let (changes, state) = changes(core, modified ?? [], from: known, comparison)
+    return ChangeTracker.Outcome(
+      from: known, to: state, changes.isEmpty ? nil : .changes(changes))
+  }
+
+  /// The collection as it is in the version, for the next comparison.
+  private func state(_ core: ResultsCore?) -> ChangeTracker.State {
+    guard let core else { return ChangeTracker.State(view: view, isOver: true) }
+    return ChangeTracker.State(view: view, keys: needsKeys(core) ? core.currentKeys() : [])
+  }
+
+  /// Whether the elements have to be remembered: a table finds them by their ranks, a collection in the
+  /// older version.
+  private func needsKeys(_ core: ResultsCore) -> Bool {
+    core.wholeTable == nil && core.access != nil
+  }
+
+  private func count(of known: ChangeTracker.State) -> Int {
+    guard let core = ResultsCore.results(of: identity, in: known.view.realm) else { return 0 }
+    return needsKeys(core) ? known.keys.count : core.count
+  }
+
+  private func changes(
+    _ core: ResultsCore, _ modified: Set<Int64>, from known: ChangeTracker.State,
+    _ comparison: VersionComparison
+  ) -> (ChangeSet, ChangeTracker.State) {
+    guard let access = core.access else {
+      return (valueChanges(core, known, comparison), ChangeTracker.State(view: view))
+    }
+    if core.wholeTable != nil {
+      return (
+        tableChanges(access, modified, known, comparison), ChangeTracker.State(view: view)
+      )
+    }
+    let keys = core.currentKeys()
+    let state = ChangeTracker.State(view: view, keys: keys)
+    if let edits = edits(core, comparison) {
+      return (edits.changes(from: known.keys, to: keys.count, modified), state)
+    }
+    let rows = comparison.rows(of: access.stored)
+    let touched = rows.assigned.values.reduce(into: Set<Int64>()) { $0.formUnion($1) }
+    let changes = ChangeSet(
+      from: known.keys, to: keys, isReplaced: { rows.isReplaced($0) },
+      isTouched: { touched.contains($0) || modified.contains($0) },
+      isModified: { modified.contains($0) })
+    return (changes, state)
+  }
+
+  // MARK: Tables
+
+  /// All objects of a class, in the order of their keys: positions are ranks.
+  private func tableChanges(
+    _ access: ClassAccess, _ modified: Set<Int64>, _ known: ChangeTracker.State,
+    _ comparison: VersionComparison
+  ) -> ChangeSet {
+    let rows = comparison.rows(of: access.stored)
+    let old = known.view.realm.readTable(access.stored.tableName)?.groups.first
+    let new = access.currentTable()?.groups.first
+    func ranks(_ keys: some Sequence<Int64>, _ tree: ColumnTree?) -> [Int] {
+      guard let tree else { return [] }
+      return view.realm.reading { () throws(StoreError) in
+        var ranks: [Int] = []
+        for key in keys where try tree.seek(key) != nil { ranks.append(try tree.rank(of: key)) }
+        return ranks.sorted()
+      }
+    }
+    func isThere(_ key: Int64, _ tree: ColumnTree?) -> Bool {
+      view.realm.reading { () throws(StoreError) in try tree?.seek(key) != nil }
+    }
+    // A key that came and went may be there before, after, in both or in neither.
+    let gone = rows.deleted.filter { rows.inserted.contains($0) || !isThere($0, new) }
+    let came = rows.inserted.filter { rows.deleted.contains($0) || !isThere($0, old) }
+    let stayed = modified.filter { !gone.contains($0) && !came.contains($0) && isThere($0, new) }
+    return ChangeSet(
+      deletions: ranks(gone, old), insertions: ranks(came, new), modifications: ranks(stayed, old))
+  }
+
+  // MARK: Collections
+
+  /// The edits of a collection that is observed as it is; nil where they are not known.
+  private func edits(_ core: ResultsCore, _ comparison: VersionComparison) -> PositionalEdits? {
+    guard case .collection(let collection) = core.source, identity.valueSteps.isEmpty,
+      identity.plan?.isWholeTable ?? true
+    else { return nil }
+    return comparison.edits(
+      of: collection.place.access.stored,
+      TouchedRows.CollectionKey(column: collection.place.column, owner: collection.place.key))
+  }
+
+  private func valueChanges(
+    _ core: ResultsCore, _ known: ChangeTracker.State, _ comparison: VersionComparison
+  ) -> ChangeSet {
+    let old = ResultsCore.results(of: identity, in: known.view.realm)
+    if let edits = edits(core, comparison) {
+      return edits.changes(from: old?.count ?? 0, to: core.count)
+    }
+    // Equal values get equal numbers.
+    var numbers: [CellOrder.Identity: Int64] = [:]
+    let order = CellOrder(core.elementProperty.type)
+    func numbered(_ values: CellList) -> [Int64] {
+      (0..<values.count).map { index in
+        let identity = CellOrder.Identity(cell: values[index], order: order)
+        if let number = numbers[identity] { return number }
+        numbers[identity] = Int64(numbers.count)
+        return Int64(numbers.count - 1)
+      }
+    }
+    let (before, after) = (old?.currentValues() ?? CellList(), core.currentValues())
+    return withExtendedLifetime((before, after)) {
+      ChangeSet(from: numbered(before), to: numbered(after)) { _ in false }
+    }
+  }
+}
+
+extension PositionalEdits {
+  /// The change of a list of objects, of which some were modified themselves.
+  fileprivate func changes(from old: [Int64], to new: Int, _ modified: Set<Int64>) -> ChangeSet {
+    changes(from: old.count, to: new) { modified.contains(old[$0]) }
+  }
+
+  /// The change of a list from `old` to `new` elements.
+  fileprivate func changes(
+    from old: Int, to new: Int, isModified: (Int) -> Bool = { _ in false }
+  ) -> ChangeSet {
+    if isRewritten { return .rewritten(old: old, new: new) }
+    var kept: [(old: Range<Int>, new: Range<Int>)] = []
+    forEachKept(oldCount: old) { kept.append(($0, $1)) }
+    return ChangeSet(old: old, new: new, kept: kept) { isAssigned($0) || isModified($0) }
+  }
+}
+
+extension ResultsCore {
+  /// Whether nothing was touched on which it depends which elements there are, and in which order.
+  fileprivate func isUntouched(_ comparison: VersionComparison) -> Bool {
+    dependencies.allSatisfy { access, columns in
+      let rows = comparison.rows(of: access.stored)
+      return rows.inserted.isEmpty && rows.deleted.isEmpty
+        && !columns.contains { rows.assigned[$0] != nil }
+    }
+  }
+}

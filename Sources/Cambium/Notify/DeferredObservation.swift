@@ -1,0 +1,66 @@
+import Dispatch
+
+extension RealmInstance {
+  /// Observes a value on a queue, with `observe`, which gets the queue's own value.
+  ///
+  /// Nothing is observed when the value is gone by then, or when the Realm cannot be opened there.
+  func `defer`<Value: ThreadConfined>(
+    _ value: Value, to queue: DispatchQueue,
+    _ observe: @escaping (Value) -> NotificationToken
+  ) -> NotificationToken {
+    checkObservation()
+    let token = DeferredToken()
+    let registration = Registration(
+      reference: ThreadSafeReference(to: value), configuration: configuration, observe: observe)
+    queue.async { [weak token] in
+      guard let token, token.isWanted,
+        let realm = try? Realm(configuration: registration.configuration, queue: queue),
+        let value = realm.resolve(registration.reference)
+      else { return }
+      token.complete(registration.observe(value))
+    }
+    return token
+  }
+
+  /// Stops at Realms that have no notifications, wherever they are to be delivered.
+  private func checkObservation() {
+    verify()
+    guard !configuration.readOnly else {
+      fatalError("Read-only Realms do not change and do not have change notifications.")
+    }
+  }
+}
+
+/// An observer on its way to its queue.
+///
+/// Unchecked: the block is called on the queue alone.
+private final class Registration<Value: ThreadConfined>: @unchecked Sendable {
+  let reference: ThreadSafeReference<Value>
+  let configuration: Realm.Configuration
+  let observe: (Value) -> NotificationToken
+
+  init(
+    reference: ThreadSafeReference<Value>, configuration: Realm.Configuration,
+    observe: @escaping (Value) -> NotificationToken
+  ) {
+    self.reference = reference
+    self.configuration = configuration
+    self.observe = observe
+  }
+}
+
+/// Registers observers on actors.
+enum ActorObservation {
+  /// Resolves a reference on `actor` and lets `observe` register there; an invalid token when the value is
+  /// gone, the Realm cannot be opened, or the task was cancelled.
+  static func register<A: Actor, Value: ThreadConfined>(
+    _ reference: ThreadSafeReference<Value>, _ configuration: Realm.Configuration,
+    on actor: isolated A,
+    _ observe: @Sendable (Value, A) -> NotificationToken
+  ) async -> NotificationToken {
+    guard let realm = try? await Realm(configuration: configuration, actor: actor),
+      let value = realm.resolve(reference)
+    else { return NotificationToken() }
+    return observe(value, actor)
+  }
+}

@@ -1,0 +1,145 @@
+import CambiumCore
+import Synchronization
+
+/// The observers of one Realm instance.
+///
+/// Belongs to the instance's context, except where said otherwise.
+final class InstanceObservers: @unchecked Sendable {
+  // Unchecked: what other threads may touch is atomic, or the notifier's.
+
+  private var observations: [Observation] = []
+  /// Whether blocks are being called.
+  private(set) var isDelivering = false
+  /// Whether an observer has ended whose block is still here.
+  private let hasEnded = Atomic(false)
+  /// The version for which a refresh was said to be required last.
+  private var requiredVersion: Version = 0
+  /// Whether observers of the Realm have to be told of a version to which a block has moved it.
+  private var owesRealmObservers = false
+
+  var isEmpty: Bool { observations.isEmpty }
+
+  func add(_ observation: Observation) {
+    sweep()
+    observations.append(observation)
+  }
+
+  /// Lets go of the blocks of observers that have ended.
+  func sweep() {
+    if isDelivering || !hasEnded.exchange(false, ordering: .acquiringAndReleasing) { return }
+    let ended = observations.filter { !$0.isActive }
+    observations.removeAll { !$0.isActive }
+    for observation in ended { observation.drop() }
+  }
+
+  /// Notes that an observer has ended; may be called from anywhere.
+  func noteEnd() { hasEnded.store(true, ordering: .releasing) }
+
+  /// Ends the observers of everything that was read.
+  func endSubjects(_ instance: RealmInstance) {
+    for observation in observations where observation.tracker != nil && observation.end() {
+      instance.didEnd(observation)
+    }
+  }
+
+  // MARK: Delivering
+
+  /// What somebody has prepared elsewhere.
+  typealias Prepared = [ObjectIdentifier: ChangeTracker.Outcome]
+
+  /// Tells the observers what happened until the version that is seen.
+  ///
+  /// `hasMoved` says that the instance has just come to see another version. Those who wait for their
+  /// first call are told only if `includesInitial`. Does nothing inside of a block.
+  func deliver(
+    _ instance: RealmInstance, hasMoved: Bool, includesInitial: Bool, prepared: Prepared = [:]
+  ) {
+    if isDelivering {
+      if hasMoved { tellLater(instance) }
+      return
+    }
+    sweep()
+    if observations.isEmpty { return }
+    isDelivering = true
+    if hasMoved || owesRealmObservers {
+      owesRealmObservers = false
+      tellRealmObservers(instance, .didChange)
+    }
+    let comparisons = ComparisonCache()
+    for observation in observations where observation.isActive {
+      guard case .subject(let tracker, let tell)? = observation.kind, !instance.isInvalidated,
+        includesInitial || tracker.version != nil
+      else { continue }
+      tracker.deliver(instance, prepared[ObjectIdentifier(tracker)], comparisons, tell)
+    }
+    isDelivering = false
+    sweep()
+  }
+
+  /// Tells the observers of the Realm as a whole after a commit of this instance; `skipping` are told
+  /// nothing.
+  func didCommit(_ instance: RealmInstance, skipping: [Observation]) {
+    for observation in skipping {
+      guard let tracker = observation.tracker, tracker.version != nil else { continue }
+      tracker.skip(to: instance)
+    }
+    if isDelivering { return tellLater(instance) }
+    sweep()
+    if observations.isEmpty { return }
+    isDelivering = true
+    tellRealmObservers(instance, .didChange, except: skipping)
+    isDelivering = false
+    sweep()
+  }
+
+  /// Has the observers of the Realm told in the context's next turn: a block has moved it.
+  private func tellLater(_ instance: RealmInstance) {
+    owesRealmObservers = true
+    instance.coordinator.notifier.wake(instance)
+  }
+
+  /// Says once for each version that there is a newer one.
+  func requireRefresh(_ instance: RealmInstance, for version: Version) {
+    if isDelivering || observations.isEmpty || version == requiredVersion { return }
+    requiredVersion = version
+    isDelivering = true
+    tellRealmObservers(instance, .refreshRequired)
+    isDelivering = false
+  }
+
+  private func tellRealmObservers(
+    _ instance: RealmInstance, _ notification: Realm.Notification, except: [Observation] = []
+  ) {
+    for observation in observations where observation.isActive {
+      guard case .realm(let tell)? = observation.kind,
+        !except.contains(where: { $0 === observation })
+      else { continue }
+      tell(notification, instance)
+    }
+  }
+}
+
+extension ChangeTracker {
+  /// Tells what happened until the version that `instance` sees, if anything did.
+  fileprivate func deliver(
+    _ instance: RealmInstance, _ prepared: Outcome?, _ comparisons: ComparisonCache,
+    _ tell: (News) -> Void
+  ) {
+    guard isBehind(instance.version) || version == nil else { return }
+    let view = FrozenView(instance.freeze())
+    var outcome = prepared.flatMap { prepared in
+      prepared.version == view.version && accept(prepared) ? prepared : nil
+    }
+    if outcome == nil, let found = self.outcome(in: view, comparisons), accept(found) {
+      outcome = found
+    }
+    if let news = outcome?.news { tell(news) }
+  }
+
+  /// Passes over what happened until the version that `instance` sees.
+  fileprivate func skip(to instance: RealmInstance) {
+    if let outcome = outcome(in: FrozenView(instance.freeze()), ComparisonCache()) {
+      _ = accept(outcome)
+    }
+  }
+}

@@ -1,0 +1,167 @@
+/// How the elements of a list came to be those of a later version: which stayed, in their order, and
+/// what lies between them now.
+///
+/// A list of runs, so that an edit costs as much as there were edits before, whatever the length of the
+/// list. Beyond ``largestRunCount`` runs the list counts as rewritten.
+struct PositionalEdits: Sendable, Equatable {
+  private enum Run: Equatable {
+    /// Elements that were there before, by their old positions; up to `Int.max` means all the rest.
+    case kept(Range<Int>)
+    /// So many new elements.
+    case new(Int)
+
+    var count: Int {
+      switch self {
+      case .kept(let range): range.count
+      case .new(let count): count
+      }
+    }
+  }
+
+  private var runs: [Run] = [.kept(0..<Int.max)]
+  /// The old positions of elements that were assigned, also of some that were removed since.
+  private var assigned: Set<Int> = []
+  /// Whether every element counts as deleted and inserted again.
+  private(set) var isRewritten = false
+  /// No more runs, and no more assignments, are told apart.
+  static let largestRunCount = 4096
+
+  /// Notes that `count` elements were put in before `position`.
+  mutating func insert(_ count: Int, at position: Int) {
+    if isRewritten || count == 0 { return }
+    let place = split(at: position)
+    if place > 0, case .new(let before) = runs[place - 1] {
+      runs[place - 1] = .new(before + count)
+    } else {
+      runs.insert(.new(count), at: place)
+      limit()
+    }
+  }
+
+  /// Notes that elements were taken out.
+  mutating func remove(_ range: Range<Int>) {
+    if isRewritten || range.isEmpty { return }
+    let first = split(at: range.lowerBound)
+    runs.removeSubrange(first..<split(at: range.upperBound))
+    limit()
+  }
+
+  /// Notes that an element was assigned, to an equal value or another.
+  mutating func assign(_ position: Int) {
+    if isRewritten { return }
+    if let old = oldPosition(of: position) { assigned.insert(old) }
+    limit()
+  }
+
+  /// Notes that everything was replaced.
+  mutating func rewrite() {
+    (runs, assigned, isRewritten) = ([], [], true)
+  }
+
+  /// Adds edits of the version after these.
+  mutating func append(_ later: PositionalEdits) {
+    if isRewritten { return }
+    if later.isRewritten { return rewrite() }
+    for position in later.assigned {
+      if let old = oldPosition(of: position) { assigned.insert(old) }
+    }
+    var result: [Run] = []
+    for run in later.runs {
+      switch run {
+      case .new: result.append(run)
+      case .kept(let range): appendRuns(of: range, to: &result)
+      }
+    }
+    runs = result
+    limit()
+  }
+
+  /// The elements that stayed, by their old and new positions, ascending.
+  ///
+  /// Calls `visit` with ranges of the same length.
+  func forEachKept(oldCount: Int, _ visit: (_ old: Range<Int>, _ new: Range<Int>) -> Void) {
+    var position = 0
+    for run in runs {
+      switch run {
+      case .new(let count): position += count
+      case .kept(let range):
+        let old = range.clamped(to: 0..<oldCount)
+        if !old.isEmpty { visit(old, position..<position + old.count) }
+        position += old.count
+      }
+    }
+  }
+
+  /// Whether the element at an old position was assigned, if it is still there.
+  func isAssigned(_ old: Int) -> Bool { assigned.contains(old) }
+
+  /// Whether any element was assigned.
+  var hasAssigned: Bool { !assigned.isEmpty }
+
+  // MARK: Parts
+
+  /// Sees to it that a run begins at `position`; its place among the runs.
+  private mutating func split(at position: Int) -> Int {
+    var start = 0
+    for (place, run) in runs.enumerated() {
+      if start == position { return place }
+      let count = run.count
+      if position - start < count {
+        let offset = position - start
+        switch run {
+        case .kept(let range):
+          let middle = range.lowerBound + offset
+          runs[place] = .kept(range.lowerBound..<middle)
+          runs.insert(.kept(middle..<range.upperBound), at: place + 1)
+        case .new(let count):
+          runs[place] = .new(offset)
+          runs.insert(.new(count - offset), at: place + 1)
+        }
+        return place + 1
+      }
+      start += count
+    }
+    return runs.count
+  }
+
+  private func oldPosition(of position: Int) -> Int? {
+    var start = 0
+    for run in runs {
+      let count = run.count
+      if position - start < count {
+        guard case .kept(let range) = run else { return nil }
+        return range.lowerBound + (position - start)
+      }
+      start += count
+    }
+    return nil
+  }
+
+  /// Appends the parts of the runs that lie at `range`.
+  private func appendRuns(of range: Range<Int>, to result: inout [Run]) {
+    var start = 0
+    for run in runs {
+      let isLast = run == runs.last
+      let count = run.count
+      // The last run of kept elements has no end.
+      let end = isLast ? Int.max : start + count
+      let lower = max(range.lowerBound, start)
+      let upper = min(range.upperBound, end)
+      if lower < upper {
+        switch run {
+        case .kept(let kept):
+          let first = kept.lowerBound + (lower - start)
+          let last = upper == Int.max ? kept.upperBound : first + (upper - lower)
+          result.append(.kept(first..<last))
+        case .new: result.append(.new(min(upper - lower, count - (lower - start))))
+        }
+      }
+      if isLast { return }
+      start += count
+    }
+  }
+
+  private mutating func limit() {
+    if runs.count > Self.largestRunCount || assigned.count > Self.largestRunCount { rewrite() }
+  }
+}
