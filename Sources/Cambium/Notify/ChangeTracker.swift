@@ -83,6 +83,9 @@ final class ChangeTracker: Sendable {
   /// The version that the observer was told last; nil before the first time.
   var version: Version? { state.withLock { $0?.view.version } }
 
+  /// Whether its subject was deleted, and that was told.
+  var isOver: Bool { state.withLock { $0?.isOver ?? false } }
+
   /// Whether there may be something to tell in `version`.
   func isBehind(_ version: Version) -> Bool {
     state.withLock { state in state.map { !$0.isOver && $0.view.version < version } ?? true }

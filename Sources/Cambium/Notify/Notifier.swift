@@ -71,6 +71,9 @@ final class Notifier: Sendable {
     if let gone { observerCount.subtract(gone.trackers.count, ordering: .relaxed) }
   }
 
+  /// Counts observers that look for themselves.
+  func countObservers(_ change: Int) { observerCount.add(change, ordering: .relaxed) }
+
   func add(_ tracker: ChangeTracker, of number: UInt64) {
     observerCount.add(1, ordering: .relaxed)
     state.withLock { $0.residents[number]?.trackers.append(tracker) }

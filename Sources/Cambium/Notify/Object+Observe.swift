@@ -67,7 +67,7 @@ extension Object {
   }
 
   /// Stops unless the object belongs to a Realm that changes.
-  private func observedRealm(
+  func observedRealm(
     text: String = "Only objects which are managed by a Realm support change notifications"
   ) -> RealmInstance {
     guard let instance else { fatalError(text) }

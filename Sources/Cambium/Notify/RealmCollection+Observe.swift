@@ -53,7 +53,7 @@ extension RealmCollection {
   }
 
   /// Stops unless the collection belongs to a Realm that changes.
-  private func observedRealm() -> RealmInstance {
+  func observedRealm() -> RealmInstance {
     guard let realm else {
       fatalError("Change notifications are only supported on managed collections.")
     }

@@ -23,24 +23,12 @@ extension RealmInstance {
     return register(Observation(.realm(tell)))
   }
 
-  /// Registers an observer of a collection.
-  ///
-  /// `tell` is called with the elements as they are first, and keeps nothing of the Realm.
+  /// Registers an observer of a collection, which is told the elements as they are first.
   func observe(
     _ core: ResultsCore, keyPaths: [String]?, _ tell: @escaping (ChangeTracker.News) -> Void
   ) -> ObservationToken {
     checkObservable()
-    checkUnchanged()
-    core.verify()
-    let watched: WatchedPaths
-    if let access = core.access {
-      watched = WatchedPaths(
-        keyPaths, from: access.stored, stored, depth: WatchedPaths.defaultDepth)
-    } else {
-      watched = .everything(depth: 0)
-    }
-    let tracker = ChangeTracker(.collection(core.identity), watched, layout, from: nil)
-    let token = register(Observation(.subject(tracker, tell)))
+    let token = register(Observation(.subject(tracker(of: core, keyPaths: keyPaths), tell)))
     coordinator.notifier.wake(self)
     return token
   }
@@ -50,13 +38,28 @@ extension RealmInstance {
     _ object: ObjectBase, keyPaths: [String]?, _ tell: @escaping (ChangeTracker.News) -> Void
   ) -> ObservationToken {
     checkObservable()
+    return register(Observation(.subject(tracker(of: object, keyPaths: keyPaths), tell)))
+  }
+
+  /// Tracks a collection, whose elements are news at first.
+  func tracker(of core: ResultsCore, keyPaths: [String]?) -> ChangeTracker {
+    checkUnchanged()
+    core.verify()
+    let watched = core.access.map {
+      WatchedPaths(keyPaths, from: $0.stored, stored, depth: WatchedPaths.defaultDepth)
+    }
+    return ChangeTracker(
+      .collection(core.identity), watched ?? .everything(depth: 0), layout, from: nil)
+  }
+
+  /// Tracks an object from the version on that is seen.
+  func tracker(of object: ObjectBase, keyPaths: [String]?) -> ChangeTracker {
     checkUnchanged()
     let access = object.classAccess
     object.requireRow(access)
     let watched = WatchedPaths(keyPaths, from: access.stored, stored, depth: 0)
-    let tracker = ChangeTracker(
+    return ChangeTracker(
       .object(object.managedRow(in: access).identity), watched, layout, from: FrozenView(freeze()))
-    return register(Observation(.subject(tracker, tell)))
   }
 
   private func checkUnchanged() {

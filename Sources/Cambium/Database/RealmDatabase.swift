@@ -1,0 +1,234 @@
+import CambiumCore
+import Dispatch
+import Synchronization
+
+/// A database that any task or thread may use: what goes in and comes out is `Sendable`.
+///
+/// ```swift
+/// let database = try await RealmDatabase(configuration)
+/// try await database.write { realm in realm.create(Dog.self, value: ["name": "Rex"]) ; return () }
+/// let count = try database.read { realm in realm.objects(Dog.self).count }
+/// ```
+///
+/// Reads run where they are called, side by side, each on the newest version. Writes run one after the
+/// other on an executor of the database. The Realm that a closure gets ends with it: kept beyond, it
+/// stops the program where it is used.
+public final class RealmDatabase: Sendable {
+  /// How it was opened.
+  public let configuration: Realm.Configuration
+  private let writer: DatabaseWriter
+  private let state: Mutex<State>
+  /// The reads and writes that are under way.
+  private let calls = DispatchGroup()
+
+  private struct State {
+    /// Keeps the database open; nil once it is closed.
+    var database: OpenDatabase?
+  }
+
+  /// Opens the database, away from the caller's executor, with the classes of `configuration`.
+  ///
+  /// - Throws: `CancellationError` in a cancelled task; `Realm.Error` when the file cannot be opened, or
+  ///   holds other classes than the program.
+  public init(_ configuration: Realm.Configuration = .defaultConfiguration) async throws {
+    try Task.checkCancellation()
+    self.configuration = configuration
+    let database = try await BackgroundOpening.database(configuration)
+    try Task.checkCancellation()
+    writer = DatabaseWriter(configuration)
+    state = Mutex(State(database: database))
+  }
+
+  deinit { writer.end() }
+
+  // MARK: Reading
+
+  /// Runs `body` on the newest version and returns what it returns; may be called from any thread, and
+  /// waits for nobody.
+  ///
+  /// The Realm is frozen, and may be read until `body` returns.
+  ///
+  /// - Throws: what `body` throws; `Realm.Error` with code `.fail` when the database was closed, or its
+  ///   newest version cannot be read with these classes.
+  public func read<Value: Sendable>(
+    _ body: @Sendable (Realm) throws -> Value
+  ) throws -> Value {
+    try call { database in
+      let realm = try frozen(database)
+      defer { realm.invalidate() }
+      return try body(Realm(realm))
+    }
+  }
+
+  /// The same, on a thread that the caller's executor does not miss.
+  ///
+  /// - Throws: `CancellationError` in a cancelled task, otherwise as the synchronous form.
+  public func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Realm) throws -> Value
+  ) async throws -> Value {
+    try Task.checkCancellation()
+    return try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(with: Result { () throws -> Value in try self.read(body) })
+      }
+    }
+  }
+
+  /// Runs `body` on the newest version; objects and collections that it hands on stay readable as long as
+  /// somebody keeps them, and keep the version's pages for so long.
+  ///
+  /// - Throws: as ``read(_:)-(_)``.
+  public func snapshot<Value>(_ body: (Realm) throws -> Value) throws -> Value {
+    try call { database in try body(Realm(frozen(database))) }
+  }
+
+  private func frozen(_ database: OpenDatabase) throws -> RealmInstance {
+    let classes = ClassRegistry.classes(configuration.objectTypes)
+    let coordinator = database.coordinator
+    do throws(StoreError) {
+      let snapshot = try coordinator.database.snapshot()
+      if let layout = coordinator.layout(of: classes),
+        let realm = RealmInstance.frozen(snapshot, layout, coordinator)
+      {
+        return realm
+      }
+    } catch {
+      throw RLMError(error, path: configuration.path)
+    }
+    throw RLMError(
+      .schemaMismatch,
+      "The database at '\(configuration.path)' was given another schema by somebody else. Open it anew.",
+      path: configuration.path)
+  }
+
+  // MARK: Writing
+
+  /// Runs `body` in a write transaction, commits, and returns what it returned.
+  ///
+  /// Waits for writers before it; may be called from any thread but from inside of a write. When `body`
+  /// throws, nothing is changed.
+  ///
+  /// - Throws: what `body` throws; `Realm.Error` when the database was closed or the store fails.
+  @discardableResult
+  public func write<Value: Sendable>(
+    _ body: @Sendable (Realm) throws -> Value
+  ) throws -> Value {
+    try call { _ in try writer.write(body) }
+  }
+
+  /// The same without a waiting thread.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled before `body` begins, which then does not
+  ///   run; otherwise as the synchronous form.
+  @discardableResult
+  public func write<Value: Sendable>(
+    _ body: @escaping @Sendable (Realm) throws -> Value
+  ) async throws -> Value {
+    try Task.checkCancellation()
+    let database = try enter()
+    defer {
+      withExtendedLifetime(database) {}
+      calls.leave()
+    }
+    return try await writer.writeLater(body)
+  }
+
+  // MARK: Closing
+
+  /// Ends the database: takes no new work, waits for the work that has begun, and lets go of the file.
+  ///
+  /// Realms that were opened elsewhere keep theirs. Closing again does nothing but wait.
+  public func close() async {
+    let database = state.withLock { $0.database.take() }
+    await withCheckedContinuation { continuation in
+      calls.notify(queue: writer.queue) { continuation.resume() }
+    }
+    await writer.close()
+    withExtendedLifetime(database) {}
+  }
+
+  // MARK: Calls
+
+  /// Begins a call, which closing waits for.
+  private func enter() throws -> OpenDatabase {
+    let database = state.withLock { state in
+      if state.database != nil { calls.enter() }
+      return state.database
+    }
+    if let database { return database }
+    throw RLMError(
+      .fail, "The database at '\(configuration.path)' was closed. Open it anew.",
+      path: configuration.path)
+  }
+
+  private func call<Value>(_ body: (OpenDatabase) throws -> Value) throws -> Value {
+    let database = try enter()
+    defer { calls.leave() }
+    return try body(database)
+  }
+}
+
+/// Where the writes of a ``RealmDatabase`` run.
+///
+/// Unchecked: the Realm is used on the queue alone.
+private final class DatabaseWriter: @unchecked Sendable {
+  let queue = DispatchQueue(label: "cambium.database")
+  private let context: QueueContext
+  private let configuration: Realm.Configuration
+  /// Opened by the first write.
+  private var realm: Realm?
+
+  init(_ configuration: Realm.Configuration) {
+    self.configuration = configuration
+    context = QueueContext(queue)
+  }
+
+  func write<Value>(_ body: (Realm) throws -> Value) throws -> Value {
+    guard !context.isCurrent else {
+      fatalError(
+        "A write of the database at '\(configuration.path)' was begun inside of another one, for which it "
+          + "would wait for ever. Make all changes in one closure.")
+    }
+    return try queue.sync { try writeHere(body) }
+  }
+
+  func writeLater<Value: Sendable>(
+    _ body: @escaping @Sendable (Realm) throws -> Value
+  ) async throws -> Value {
+    let isCancelled = Flag()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        queue.async { [self] in
+          continuation.resume(
+            with: Result {
+              if isCancelled.value.load(ordering: .acquiring) { throw CancellationError() }
+              return try writeHere(body)
+            })
+        }
+      }
+    } onCancel: {
+      isCancelled.value.store(true, ordering: .releasing)
+    }
+  }
+
+  private final class Flag: Sendable { let value = Atomic(false) }
+
+  private func writeHere<Value>(_ body: (Realm) throws -> Value) throws -> Value {
+    let realm = try realm ?? Realm(configuration: configuration, queue: queue)
+    self.realm = realm
+    return try realm.write { try body(realm) }
+  }
+
+  /// Lets go of the Realm.
+  func close() async {
+    await withCheckedContinuation { continuation in
+      queue.async { [self] in
+        realm = nil
+        continuation.resume()
+      }
+    }
+  }
+
+  /// The same without waiting.
+  func end() { queue.async { [self] in realm = nil } }
+}
