@@ -270,6 +270,41 @@ int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_
 #endif
 }
 
+bool cambium_futex_wait_any(const cambium_futex_expectation *words, int count,
+                            int64_t timeout_nanoseconds) {
+#if defined(__linux__)
+  // The kernel's numbers and layout, which the headers of older systems lack.
+  enum { number = 449, is_32_bit = 2, is_private = 128 };
+  struct {
+    uint64_t value, address;
+    uint32_t flags, reserved;
+  } waiters[CAMBIUM_FUTEX_LIMIT];
+  if (count > CAMBIUM_FUTEX_LIMIT) return false;
+  for (int i = 0; i < count; i++) {
+    waiters[i].value = words[i].expected;
+    waiters[i].address = (uintptr_t)words[i].word;
+    waiters[i].flags = is_32_bit | (words[i].is_shared ? 0 : is_private);
+    waiters[i].reserved = 0;
+  }
+  // The time is a moment here, not a duration.
+  struct timespec end;
+  if (timeout_nanoseconds >= 0) {
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    int64_t rest = end.tv_nsec + timeout_nanoseconds % 1000000000;
+    end.tv_sec += timeout_nanoseconds / 1000000000 + rest / 1000000000;
+    end.tv_nsec = rest % 1000000000;
+  }
+  long result = syscall(number, waiters, (unsigned)count, 0,
+                        timeout_nanoseconds < 0 ? NULL : &end, CLOCK_MONOTONIC);
+  return result >= 0 || (errno != ENOSYS && errno != EINVAL && errno != EPERM);
+#else
+  (void)words;
+  (void)count;
+  (void)timeout_nanoseconds;
+  return false;
+#endif
+}
+
 void cambium_futex_wake(const uint32_t *word, bool is_shared) {
 #if defined(__linux__)
   syscall(SYS_futex, word, is_shared ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

@@ -32,5 +32,5 @@ struct KnownFault: Sendable, CustomTestStringConvertible {
 
   /// Those of the engine and its stores.
   private static let core: [KnownFault] =
-    [unknownOutcome, waitingReader, blockingSync] + callbackOrder + callbackOverlap
+    [unknownOutcome, waitingReader, blockingSync]
 }

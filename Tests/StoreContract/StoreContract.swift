@@ -16,8 +16,8 @@ public enum StoreContract {
   ///
   /// A subject with a codec is held against those of the engine over it as well.
   public static let cases: [ContractCase<StoreSubject>] =
-    publishing + pinning + durability + closing + reopening + sharing + threads + damage + media
-    + engine
+    publishing + pinning + durability + closing + reopening + sharing + threads + waiting + damage
+    + media + engine
 
   /// Holds `subject` against all promises, one after another.
   public static func check(_ subject: StoreSubject) -> [ContractResult] {

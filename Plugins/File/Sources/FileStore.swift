@@ -35,6 +35,8 @@ public final class FileStore: PageStore {
   let behind: WriteBehind
   let writers = WriterQueue()
   let commits: CommitSignal
+  /// Who is told of commits.
+  package let watchers = CommitWatchers()
   /// What is done in the background.
   let background: StoreBackground
   /// Raised when closing has done its work.
@@ -290,8 +292,14 @@ public final class FileStore: PageStore {
   /// Throws when the store is read-only, closed, or poisoned by a failed sync.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     if options.isReadOnly { throw .readOnly(path: path) }
+    try waitForWriterLock()
+    return try writer()
+  }
+
+  /// Begins a write; called by who holds the writer lock.
+  func writer() throws(StoreError) -> FileWriter {
     var relocation: Relocation?
-    let base = try acquireWriterLock { state throws(StoreError) in
+    let base = try prepareWrite { state throws(StoreError) in
       try catchUp(&state)
       relocation = relocate(&state)
     }
@@ -303,6 +311,11 @@ public final class FileStore: PageStore {
   func acquireWriterLock(
     _ prepare: (inout FileState) throws(StoreError) -> Void
   ) throws(StoreError) -> Head {
+    try waitForWriterLock()
+    return try prepareWrite(prepare)
+  }
+
+  private func waitForWriterLock() throws(StoreError) {
     try ensureWritable()
     writers.enter()
     do throws(StoreError) {
@@ -311,6 +324,12 @@ public final class FileStore: PageStore {
       writers.leave()
       throw error
     }
+  }
+
+  /// The same for who holds the writer lock, which is released when this throws.
+  private func prepareWrite(
+    _ prepare: (inout FileState) throws(StoreError) -> Void
+  ) throws(StoreError) -> Head {
     do throws(StoreError) {
       try ensureWritable()
       try ensureCountable()

@@ -18,6 +18,8 @@ final class StoreBackground: Sendable {
   let settling: BackgroundJob
   /// Syncs what relaxed commits have written.
   let syncing: BackgroundJob
+  /// Calls who waits for its write to begin.
+  let beginnings: OrderedCalls
   private let calling: BackgroundJob
   private let calls = Mutex<[Call]>([])
   /// Writes what large commits have gathered.
@@ -28,6 +30,7 @@ final class StoreBackground: Sendable {
     let syncs = lane ?? BackgroundLane()
     settling = BackgroundJob(syncs)
     syncing = BackgroundJob(syncs)
+    beginnings = OrderedCalls(lane ?? BackgroundLane())
     calling = BackgroundJob(lane ?? BackgroundLane())
     writing = lane ?? BackgroundLane()
   }

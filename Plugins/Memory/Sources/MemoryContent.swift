@@ -27,7 +27,11 @@ final class MemoryContent: Sendable {
   private let state: Mutex<State>
   /// The version of the state's head, to be asked without its lock.
   private let newestVersion = Atomic<Version>(0)
-  private let writers = WriterQueue()
+  let writers = WriterQueue()
+  /// Who is told of commits.
+  let watchers = CommitWatchers()
+  /// Who is called back.
+  let calls = OrderedCalls(BackgroundLane())
   private let commits = CommitSignal()
 
   init() {
@@ -148,10 +152,9 @@ final class MemoryContent: Sendable {
 
   // MARK: Writing
 
-  /// Waits for the turn to write; the base is pinned until ``leave(_:)``.
-  func enter() -> Head {
-    writers.enter()
-    return state.withLock { state in
+  /// Begins a write, by who has the turn; the base is pinned until ``leave(_:)``.
+  func beginWrite() -> Head {
+    state.withLock { state in
       state.space.ledger.hold(state.head.version, .pin)
       return state.head
     }

@@ -14,7 +14,7 @@ public final class MemoryStore: PageStore {
   public let identity: StoreIdentity
   /// The codec that pages go through, bound to this store; nil for none.
   public let boundCodec: (any PageCodec)?
-  private let content: MemoryContent
+  let content: MemoryContent
   private let isClosed = Atomic(false)
   private let forkCount = cambium_fork_count()
 
@@ -89,13 +89,35 @@ public final class MemoryStore: PageStore {
   /// Waits for its turn among the writers and begins a write at the newest version.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     try ensureOpen()
-    let base = content.enter()
+    content.writers.enter()
+    return try writer()
+  }
+
+  /// The same without a waiting thread.
+  public func beginWrite(
+    then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void
+  ) {
+    do throws(StoreError) { try ensureOpen() } catch { return content.calls.add { then(.failure(error)) } }
+    content.writers.enter { [self] in
+      content.calls.add { [self] in
+        do throws(StoreError) { then(.success(try writer())) } catch { then(.failure(error)) }
+      }
+    }
+  }
+
+  /// Begins a write; called by who has the turn.
+  private func writer() throws(StoreError) -> MemoryWriter {
     // Closing may have come while this waited for its turn.
     if isClosed.load(ordering: .acquiring) {
-      content.leave(base)
+      content.writers.leave()
       throw .closed(path: identity.path)
     }
-    return MemoryWriter(content: content, base: base, path: identity.path)
+    return MemoryWriter(content: content, base: content.beginWrite(), path: identity.path)
+  }
+
+  /// Calls `then` in the background: there is nothing to wait for.
+  public func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
+    content.calls.add { then(nil) }
   }
 
   /// Does nothing: memory has nothing to sync, and every version is as durable as it will be.

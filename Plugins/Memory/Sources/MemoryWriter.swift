@@ -61,6 +61,12 @@ final class MemoryWriter: PageWriter {
   func publish(
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
+    try publish(root: root, durability: durability, metadata: metadata) { _ in }
+  }
+
+  func publish(
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
+  ) throws(StoreError) -> Pin {
     ensureRunning()
     precondition(!root.reference.isDirty, "The root must be written before it is published.")
     let head = Head(version: version, epoch: base.epoch, root: root)
@@ -68,6 +74,7 @@ final class MemoryWriter: PageWriter {
       try Space.checkMetadata(metadata)
       let pin = try content.publish(head, base: base, allocations: allocations, freed: freed)
       hasEnded = true
+      beforeNext(head)
       content.leave(base)
       return pin
     } catch {

@@ -34,6 +34,12 @@
     let writing = Mutex<Void>(())
     /// Syncs what relaxed commits have written.
     private let syncing = BackgroundJob(BackgroundLane())
+    /// Who is told of commits.
+    package let watchers = CommitWatchers()
+    /// Who is called when its write begins.
+    private let beginnings = OrderedCalls(BackgroundLane())
+    /// Who is called when its version is durable.
+    private let durableCalls = OrderedCalls(BackgroundLane())
     private let forkCount = cambium_fork_count()
 
     /// Opens the store in the folder at `path`, or makes it unless it is opened for reading only.
@@ -169,6 +175,28 @@
       if options.isReadOnly { throw .readOnly(path: path) }
       try ensureWritable()
       writers.enter()
+      return try writer()
+    }
+
+    /// The same without a waiting thread.
+    public func beginWrite(
+      then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void
+    ) {
+      do throws(StoreError) {
+        if options.isReadOnly { throw .readOnly(path: path) }
+        try ensureWritable()
+      } catch {
+        return beginnings.add { then(.failure(error)) }
+      }
+      writers.enter { [self] in
+        beginnings.add { [self] in
+          do throws(StoreError) { then(.success(try writer())) } catch { then(.failure(error)) }
+        }
+      }
+    }
+
+    /// Begins a write; called by who has the turn.
+    private func writer() throws(StoreError) -> RocksDBWriter {
       do throws(StoreError) {
         try ensureWritable()
         try beginEpoch()
@@ -253,6 +281,18 @@
       if !isDurable { try sync() }
     }
 
+    /// The same without waiting.
+    public func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
+      durableCalls.add { [self] in
+        do throws(StoreError) {
+          try makeDurable(version)
+          then(nil)
+        } catch {
+          then(error)
+        }
+      }
+    }
+
     private func sync(_ newest: Version, _ database: RocksDatabase) throws(StoreError) {
       if options.isReadOnly || state.withLock({ $0.durable >= newest }) { return }
       do throws(RocksFailure) {
@@ -318,5 +358,10 @@
       let database = try withOpenState { _, database in database }
       do throws(RocksFailure) { try database.compact() } catch { throw fail(error, "compact") }
     }
+  }
+
+  extension RocksDBStore: WatchableStore {
+    /// None: a folder has one user.
+    package var sharedSignal: CommitSignal? { nil }
   }
 #endif

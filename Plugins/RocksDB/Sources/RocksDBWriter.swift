@@ -104,6 +104,12 @@
     func publish(
       root: TreeRoot, durability: Durability, metadata: [UInt8]
     ) throws(StoreError) -> Pin {
+      try publish(root: root, durability: durability, metadata: metadata) { _ in }
+    }
+
+    func publish(
+      root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
+    ) throws(StoreError) -> Pin {
       ensureRunning()
       precondition(!root.reference.isDirty, "The root must be written before it is published.")
       do throws(StoreError) {
@@ -118,6 +124,7 @@
         hasEnded = true
         held = nil
         store.commits.raise()
+        beforeNext(next.head)
         store.leave(base.version)
         if durability == .relaxed { store.syncSoon(version) }
         return store.makePin(next.head)

@@ -133,6 +133,22 @@ int cambium_futex_wait(const uint32_t *word, uint32_t expected, int64_t timeout_
 /// Wakes every waiter of `word`, in all processes if it `is_shared`.
 void cambium_futex_wake(const uint32_t *word, bool is_shared);
 
+/// A word to wait on, and what it was when it was looked at.
+typedef struct {
+  const uint32_t *word;
+  uint32_t expected;
+  bool is_shared;
+} cambium_futex_expectation;
+
+/// How many words can be waited on at a time.
+#define CAMBIUM_FUTEX_LIMIT 128
+
+/// Waits until one of the words is woken or differs from what is expected, or until the time is over;
+/// negative for no end. False where the system cannot do that (Linux before 5.16, other systems, more than
+/// `CAMBIUM_FUTEX_LIMIT` words), and then it has not waited.
+bool cambium_futex_wait_any(const cambium_futex_expectation *words, int count,
+                            int64_t timeout_nanoseconds);
+
 /// The boot this system runs in, 16 bytes; two boots never share one. False where unknown.
 bool cambium_boot_identity(uint8_t identity[16]);
 

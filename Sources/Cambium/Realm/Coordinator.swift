@@ -11,7 +11,9 @@ final class Coordinator: Sendable {
   /// How it was first opened; later openings must agree.
   let configuration: Realm.Configuration
   /// Brings instances to new versions and tells their observers.
-  let notifier = Notifier()
+  let notifier: Notifier
+  /// Tells the notifier of commits of others.
+  private let watch: CommitWatch
   private let slot: Slot
   private let state = Mutex(State())
 
@@ -31,7 +33,11 @@ final class Coordinator: Sendable {
   private init(configuration: Realm.Configuration, slot: Slot) throws(StoreError) {
     self.configuration = configuration
     self.slot = slot
-    database = try Launch(configuration: configuration).open()
+    let database = try Launch(configuration: configuration).open()
+    let notifier = Notifier()
+    self.database = database
+    self.notifier = notifier
+    watch = database.watchCommits { [weak notifier] version in notifier?.didSee(version) }
   }
 
   // MARK: One per database
@@ -98,6 +104,7 @@ final class Coordinator: Sendable {
       }
       guard isUnused else { return }
       if current === self { current = nil }
+      watch.end()
       notifier.close()
       // Whoever goes last has nobody to tell of a failure; what was committed `.full` is durable.
       try? database.close()

@@ -50,6 +50,13 @@ public protocol PageStore: AnyObject, Sendable {
   /// Throws at once when the store is read only, poisoned or closed.
   func beginWrite() throws(StoreError) -> any PageWriter
 
+  /// The same without a waiting thread: calls `then` once, in the background, when the write has begun
+  /// or could not.
+  ///
+  /// Those who wait in either form are served in one order. Who is called may take its time, but other
+  /// calls of this store may wait for it.
+  func beginWrite(then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void)
+
   /// Makes everything published so far durable; returns at once when it is.
   func sync() throws(StoreError)
 
@@ -97,6 +104,16 @@ extension PageStore {
   public func isNewest(_ pin: Pin) -> Bool {
     guard let newest = try? newestHead() else { return false }
     return newest.version == pin.head.version && newest.epoch == pin.head.epoch
+  }
+
+  /// Waits on a thread of its own.
+  public func beginWrite(
+    then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void
+  ) {
+    let begin: @Sendable () -> Void = { [self] in
+      do throws(StoreError) { then(.success(try beginWrite())) } catch { then(.failure(error)) }
+    }
+    if !DetachedThread.start(begin) { begin() }
   }
 
   /// Syncs everything.

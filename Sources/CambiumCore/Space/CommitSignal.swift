@@ -40,6 +40,35 @@ package final class CommitSignal: @unchecked Sendable {
   private var count: UnsafeMutablePointer<Atomic<UInt32>> { words }
   private var waiterCount: UnsafeMutablePointer<Atomic<UInt32>> { words + 1 }
 
+  /// How many times it was raised.
+  var raiseCount: UInt32 { count.pointee.load(ordering: .sequentiallyConsistent) }
+
+  /// Counts one waiter more, or with -1 less, of those who wait in ``waitForAny(_:timeoutNanoseconds:)``.
+  func countWaiters(_ change: Int) {
+    waiterCount.pointee.wrappingAdd(
+      UInt32(truncatingIfNeeded: change), ordering: .sequentiallyConsistent)
+  }
+
+  /// Waits until one of the signals is raised above the count that was seen, at most
+  /// `timeoutNanoseconds`, or for ever if that is negative; false where the system cannot wait for
+  /// several.
+  ///
+  /// The caller has counted itself as a waiter of each before it saw the counts.
+  static func waitForAny(
+    _ signals: [(signal: CommitSignal, seen: UInt32)], timeoutNanoseconds: Int64
+  ) -> Bool {
+    let words = signals.map {
+      cambium_futex_expectation(
+        word: $0.signal.futexWord, expected: $0.seen, is_shared: $0.signal.isShared)
+    }
+    return withExtendedLifetime(signals) {
+      cambium_futex_wait_any(words, Int32(words.count), timeoutNanoseconds)
+    }
+  }
+
+  /// How many signals can be waited for at a time.
+  static let waitLimit = Int(CAMBIUM_FUTEX_LIMIT)
+
   /// Wakes all waiters.
   package func raise() {
     count.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)

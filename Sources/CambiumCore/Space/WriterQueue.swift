@@ -34,6 +34,10 @@ package final class WriterQueue: Sendable {
     /// Set by who calls it, unset when it goes to sleep again.
     let isCalled = Atomic(false)
     let signal = CommitSignal()
+    /// Called when it has the turn; nil for a thread, which takes the turn itself.
+    let then: (@Sendable () -> Void)?
+
+    init(then: (@Sendable () -> Void)? = nil) { self.then = then }
   }
 
   package init(clock: MonotonicClock = .system) { self.clock = clock }
@@ -45,6 +49,22 @@ package final class WriterQueue: Sendable {
   package func enter() {
     if !take(from: 0) { wait() }
     begun.store(clock.now, ordering: .relaxed)
+  }
+
+  /// Calls `then` when it has the turn: at once where nobody writes, otherwise on the thread of who
+  /// leaves, which it must not keep.
+  ///
+  /// Served in one order with those who wait on a thread.
+  package func enter(then: @escaping @Sendable () -> Void) {
+    if take(from: 0) {
+      begun.store(clock.now, ordering: .relaxed)
+      return then()
+    }
+    waiting.add(1, ordering: .sequentiallyConsistent)
+    sleepers.withLock { $0.append(Sleeper(then: then)) }
+    sleeperCount.add(1, ordering: .sequentiallyConsistent)
+    // Who leaves from now on sees it; who left just now may not have.
+    callFirst()
   }
 
   /// Lets the next one in.
@@ -100,12 +120,37 @@ package final class WriterQueue: Sendable {
     }
   }
 
-  /// Wakes the first sleeper, unless it is awake.
+  /// Wakes the first sleeper, unless it is awake, or gives it the turn if it is no thread.
   private func callFirst() {
-    guard sleeperCount.load(ordering: .sequentiallyConsistent) > 0,
-      let first = sleepers.withLock({ $0.first }),
-      !first.isCalled.exchange(true, ordering: .sequentiallyConsistent)
-    else { return }
-    first.signal.raise()
+    while sleeperCount.load(ordering: .sequentiallyConsistent) > 0,
+      let first = sleepers.withLock({ $0.first })
+    {
+      if first.then == nil {
+        if !first.isCalled.exchange(true, ordering: .sequentiallyConsistent) { first.signal.raise() }
+        return
+      }
+      // Who has the turn comes here when it leaves.
+      guard take(from: 0) || take(from: Self.claimed) else { return }
+      if let next = takeCallback() {
+        begun.store(clock.now, ordering: .relaxed)
+        return next()
+      }
+      // Meanwhile it was served, and a thread is the first one.
+      state.bitwiseAnd(~Self.taken, ordering: .sequentiallyConsistent)
+    }
+  }
+
+  /// Takes the first sleeper off the list if it is no thread; called by who has the turn.
+  private func takeCallback() -> (@Sendable () -> Void)? {
+    let then = sleepers.withLock { list -> (@Sendable () -> Void)? in
+      guard let then = list.first?.then else { return nil }
+      list.removeFirst()
+      return then
+    }
+    if then != nil {
+      sleeperCount.subtract(1, ordering: .sequentiallyConsistent)
+      waiting.subtract(1, ordering: .sequentiallyConsistent)
+    }
+    return then
   }
 }

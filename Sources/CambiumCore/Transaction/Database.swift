@@ -45,6 +45,8 @@ public final class Database: Sendable {
   let moves = Mutex(PageMover.Progress())
   /// The dropped trees that cannot be read.
   let passedDeadRoots = Mutex<DeadRoots.Passed?>(nil)
+  /// Who is told of commits.
+  let watchers: CommitWatchers
   private let latest: LatestSnapshot
   /// Packs the leaves of large transactions.
   let packing: BackgroundLane
@@ -76,6 +78,7 @@ public final class Database: Sendable {
     self.store = store
     self.codec = bound ?? codec
     self.options = options
+    watchers = (store as? any WatchableStore)?.watchers ?? CommitWatchers()
     cache = PageCache(byteCount: options.pageCacheByteCount)
     latest = LatestSnapshot(lane: lane ?? .shared)
     packing = lane ?? BackgroundLane()
@@ -114,7 +117,38 @@ public final class Database: Sendable {
     expecting durability: Durability = .full
   ) throws(StoreError) -> Transaction {
     try checkActiveVersions(limit: options.maximumNumberOfActiveVersions)
-    let writer = try store.beginWrite()
+    return try begin(try store.beginWrite(), durability)
+  }
+
+  /// The same without a waiting thread: calls `then` once, on a thread of the store, when the transaction
+  /// has begun or could not.
+  ///
+  /// Those who wait in either form are served in one order. Closing the database ends the wait with
+  /// ``StoreError/closed(path:)``. `then` may keep the transaction, or hand it on; other calls of the
+  /// store wait until it returns.
+  public func beginWrite(
+    expecting durability: Durability = .full,
+    then: @escaping @Sendable (sending Result<Transaction, StoreError>) -> Void
+  ) {
+    store.beginWrite { [self] result in
+      do throws(StoreError) {
+        let writer = try result.get()
+        do throws(StoreError) {
+          try checkActiveVersions(limit: options.maximumNumberOfActiveVersions)
+        } catch {
+          writer.abort()
+          throw error
+        }
+        then(.success(try begin(writer, durability)))
+      } catch {
+        then(.failure(error))
+      }
+    }
+  }
+
+  private func begin(
+    _ writer: any PageWriter, _ durability: Durability
+  ) throws(StoreError) -> Transaction {
     writer.expect(durability)
     do throws(StoreError) {
       let known = latest.cachedPin(of: writer.base)

@@ -25,16 +25,18 @@ extension Transaction {
   /// Commits, lets the next writer in, and returns without waiting for the medium.
   ///
   /// `whenDurable` is called once, with the error if the sync failed: in the order of versions, one at
-  /// a time, on a thread of the store (or before this returns, where there is nothing to wait for). It
-  /// must not wait for another commit itself. When this throws it is not called.
+  /// a time, on a thread of the store. It must not wait for another commit itself. When this throws it is not called.
+  ///
+  /// Returns the version that the changes have become, pinned before another writer could begin.
   @discardableResult
   public func commitTogether(
     metadata: [UInt8] = [], whenDurable: @escaping @Sendable (StoreError?) -> Void
-  ) throws(StoreError) -> Version {
+  ) throws(StoreError) -> Snapshot {
     // Before the next writer begins, so that the calls come in the order of versions.
-    try publish(.relaxed, metadata) { version in
+    let pin = try publish(.relaxed, metadata) { version in
       database.store.makeDurable(version, then: whenDurable)
-    }.head.version
+    }
+    return database.adopt(pin)
   }
 
   /// Commits, lets the next writer in, and resumes when the version is durable; no thread waits

@@ -215,6 +215,7 @@ public final class Transaction: WriteTransaction {
       database.passedDeadRoots.withLock { $0 = passed }
       database.supersede(by: pin.head.version)
       end()
+      if !database.watchers.isEmpty { database.watchers.tell(pin.head.version) }
       return pin
     } catch {
       rollback()

@@ -43,7 +43,7 @@ struct AsyncCommitTests {
             }
             ended.signal()
           }
-          if published != next { ended.signal() }
+          if published?.version != next { ended.signal() }
         }
       }.start()
     }
@@ -58,8 +58,8 @@ struct AsyncCommitTests {
     let before = device.syncCount
     try device.holdingSyncs {
       for index in 0..<5 {
-        let version = try change("\(index)").commitTogether { _ in ended.signal() }
-        #expect(try database.snapshot().version == version)
+        let snapshot = try change("\(index)").commitTogether { _ in ended.signal() }
+        #expect(try database.snapshot().version == snapshot.version)
         #expect(try store.statistics().durableVersion == 1)
       }
       #expect(ended.wait(timeout: .now()) == .timedOut)

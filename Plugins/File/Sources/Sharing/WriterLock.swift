@@ -33,20 +33,100 @@ final class WriterLock: @unchecked Sendable {
   /// cannot share memory, for then nobody may write. Who waits for another writer already when such a
   /// reader comes waits for that one, too.
   func enter() throws(StoreError) {
-    if memory.word(SharedLayout.lastWriter).pointee.load(ordering: .relaxed) == UInt32(slot + 1) {
-      letOthersGoFirst()
-    }
+    if wasLast { letOthersGoFirst() }
     var code = file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
     if code == PosixFiles.wouldBlock {
-      if file.lockOfOthers(byte: SharedLayout.DataByte.writer) == .shared {
-        throw .inUse(path: path, holder: "a reader that may not write the lock file")
-      }
-      let waiting = memory.word(Layout.offset(slot) + Layout.waiting)
-      let wait = memory.word(SharedLayout.waits).pointee.wrappingAdd(1, ordering: .relaxed).newValue
-      waiting.pointee.store(max(1, wait), ordering: .sequentiallyConsistent)
+      try checkForReader()
+      noteWaiting(true)
       code = file.lock(byte: SharedLayout.DataByte.writer, .exclusive, waits: true)
-      waiting.pointee.store(0, ordering: .sequentiallyConsistent)
+      noteWaiting(false)
     }
+    try finish(code)
+  }
+
+  /// A wait for the turn that keeps no thread: it is asked now and then.
+  ///
+  /// Unchecked: used by one thread at a time.
+  final class Attempt: @unchecked Sendable {
+    private let lock: WriterLock
+    /// Until when others may go first; nil before they were looked for.
+    private var courtesyEnd: Int64?
+    private var turn: UInt32 = 0
+    private var other: (slot: Int, wait: UInt32)?
+    private var isWaiting = false
+
+    /// How long to wait before the next try.
+    static let pauseNanoseconds: Int64 = 500_000
+
+    init(_ lock: WriterLock) { self.lock = lock }
+
+    /// Whether the turn has come; throws as ``WriterLock/enter()`` does.
+    func succeeds(_ now: Int64) throws(StoreError) -> Bool {
+      if mustWait(now) { return false }
+      let code = lock.file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
+      if code == PosixFiles.wouldBlock {
+        if !isWaiting {
+          try lock.checkForReader()
+          lock.noteWaiting(true)
+          isWaiting = true
+        }
+        return false
+      }
+      giveUp()
+      try lock.finish(code)
+      return true
+    }
+
+    /// Whether somebody else is to go first.
+    private func mustWait(_ now: Int64) -> Bool {
+      if let courtesyEnd {
+        guard let other, lock.turns == turn else { return false }
+        if now < courtesyEnd { return true }
+        lock.passedOver[other.slot] = other.wait
+        self.other = nil
+        return false
+      }
+      courtesyEnd = now + WriterLock.courtesyNanoseconds
+      turn = lock.turns
+      if lock.wasLast { other = lock.nextWaiting() }
+      return other != nil
+    }
+
+    /// Waits no longer.
+    func giveUp() {
+      if isWaiting { lock.noteWaiting(false) }
+      isWaiting = false
+    }
+  }
+
+  // MARK: Parts
+
+  /// Whether nobody else has had the turn since this process.
+  private var wasLast: Bool {
+    memory.word(SharedLayout.lastWriter).pointee.load(ordering: .relaxed) == UInt32(slot + 1)
+  }
+
+  /// How often the turn has gone to another process.
+  private var turns: UInt32 {
+    memory.word(SharedLayout.turns).pointee.load(ordering: .sequentiallyConsistent)
+  }
+
+  private func checkForReader() throws(StoreError) {
+    if file.lockOfOthers(byte: SharedLayout.DataByte.writer) == .shared {
+      throw .inUse(path: path, holder: "a reader that may not write the lock file")
+    }
+  }
+
+  /// Lets others see whether this process waits.
+  private func noteWaiting(_ isWaiting: Bool) {
+    let word = memory.word(Layout.offset(slot) + Layout.waiting)
+    guard isWaiting else { return word.pointee.store(0, ordering: .sequentiallyConsistent) }
+    let wait = memory.word(SharedLayout.waits).pointee.wrappingAdd(1, ordering: .relaxed).newValue
+    word.pointee.store(max(1, wait), ordering: .sequentiallyConsistent)
+  }
+
+  /// Notes that the turn has come, unless `code` says what has gone wrong.
+  private func finish(_ code: Int32) throws(StoreError) {
     guard code == 0 else {
       throw StoreError(DeviceError(operation: "lock", code: code), path: path)
     }
@@ -59,7 +139,7 @@ final class WriterLock: @unchecked Sendable {
   func leave() { _ = file.lock(byte: SharedLayout.DataByte.writer, .unlocked) }
 
   private func letOthersGoFirst() {
-    let turn = memory.word(SharedLayout.turns).pointee.load(ordering: .sequentiallyConsistent)
+    let turn = turns
     guard let other = nextWaiting() else { return }
     memory.sleep(
       SharedLayout.turns, while: turn, timeoutNanoseconds: Self.courtesyNanoseconds)
