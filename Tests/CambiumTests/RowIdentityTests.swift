@@ -87,6 +87,7 @@ import Testing
     let queue = DispatchQueue(label: "ours")
     let ours = try queue.sync {
       let realm = try Realm(configuration: Self.configuration(path), queue: queue)
+      realm.autorefresh = false
       realm.beginWrite()
       let cancelled = realm.create(SpecDog.self, value: ["name": "ours"])
       realm.cancelWrite()

@@ -22,6 +22,25 @@ extension FileStore {
     }
   }
 
+  /// Begins a write if nobody writes and nobody waits, in this process or another one.
+  public func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
+    if options.isReadOnly { throw .readOnly(path: path) }
+    try ensureWritable()
+    guard writers.enterIfFree() else { return nil }
+    if let writerLock {
+      do throws(StoreError) {
+        guard try writerLock.enterIfFree() else {
+          writers.leave()
+          return nil
+        }
+      } catch {
+        writers.leave()
+        throw error
+      }
+    }
+    return try writer()
+  }
+
   private func lockAmongProcesses(
     _ lock: WriterLock,
     _ then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void

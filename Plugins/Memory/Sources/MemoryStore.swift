@@ -93,11 +93,19 @@ public final class MemoryStore: PageStore {
     return try writer()
   }
 
+  /// Begins a write if nobody writes and nobody waits.
+  public func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
+    try ensureOpen()
+    return content.writers.enterIfFree() ? try writer() : nil
+  }
+
   /// The same without a waiting thread.
   public func beginWrite(
     then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void
   ) {
-    do throws(StoreError) { try ensureOpen() } catch { return content.calls.add { then(.failure(error)) } }
+    do throws(StoreError) { try ensureOpen() } catch {
+      return content.calls.add { then(.failure(error)) }
+    }
     content.writers.enter { [self] in
       content.calls.add { [self] in
         do throws(StoreError) { then(.success(try writer())) } catch { then(.failure(error)) }

@@ -178,6 +178,13 @@
       return try writer()
     }
 
+    /// Begins a write if nobody writes and nobody waits.
+    public func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
+      if options.isReadOnly { throw .readOnly(path: path) }
+      try ensureWritable()
+      return writers.enterIfFree() ? try writer() : nil
+    }
+
     /// The same without a waiting thread.
     public func beginWrite(
       then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void

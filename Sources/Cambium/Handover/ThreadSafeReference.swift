@@ -50,6 +50,9 @@ import Synchronization
     let find: @Sendable (RealmInstance) -> Any?
     /// Kept open.
     let coordinator: Coordinator
+    /// How its Realm was opened.
+    let configuration: Realm.Configuration
+    let classes: ClassSet
     let version: Version
     /// Keeps the version's pages, for values that depend on it.
     var kept: Snapshot?
@@ -65,7 +68,8 @@ import Synchronization
     content = Mutex(
       Content(
         find: { Value.value(of: identity, in: $0) }, coordinator: realm.coordinator,
-        version: realm.version, kept: Value.keepsVersion ? snapshot : nil, seen: snapshot))
+        configuration: realm.configuration, classes: realm.classSet, version: realm.version,
+        kept: Value.keepsVersion ? snapshot : nil, seen: snapshot))
     realm.coordinator.retain()
   }
 
@@ -79,6 +83,22 @@ import Synchronization
   var isUsed: Bool { content.withLock { $0 == nil } }
 
   private func take() -> Content? { content.withLock { $0.take() } }
+
+  /// The value in the calling context, as often as it is asked for; nil when it is not there.
+  ///
+  /// Lets go of a version that it keeps.
+  func findHere() -> Any? {
+    let content = content.withLock { content in
+      defer { content?.kept = nil }
+      return content
+    }
+    guard let content else { return nil }
+    let realm = RealmInstance.live(content.configuration, content.classes, content.coordinator)
+    realm.reading { () throws(StoreError) in
+      try realm.catchUp(with: content.version, nil)
+    }
+    return content.find(realm)
+  }
 
   func resolve(in realm: RealmInstance) -> Any? {
     guard let content = take() else {

@@ -60,7 +60,7 @@ public struct ChangeSequence<Element>: AsyncSequence {
 /// Tells a loop that its Realm has moved.
 ///
 /// Unchecked: belongs to the Realm's context, but for what is said otherwise.
-private final class ChangeSignal: @unchecked Sendable {
+final class ChangeSignal: @unchecked Sendable {
   private let instance: RealmInstance
   private var token: ObservationToken?
   private var waiting: CheckedContinuation<Void, Never>?

@@ -7,6 +7,9 @@ import Synchronization
 final class InstanceObservers: @unchecked Sendable {
   // Unchecked: what other threads may touch is atomic, or the notifier's.
 
+  /// Those of a frozen instance, which has none.
+  static let none = InstanceObservers()
+
   private var observations: [Observation] = []
   /// Whether blocks are being called.
   private(set) var isDelivering = false

@@ -28,7 +28,7 @@ import Synchronization
   /// next access.
   @exclusivity(unchecked) private(set) var snapshot: Snapshot?
   /// Whether nothing was read yet of the version that is seen, or of any after `invalidate()`.
-  @exclusivity(unchecked) private var isUnread = false
+  @exclusivity(unchecked) private(set) var isUnread = false
   /// The running write transaction.
   @exclusivity(unchecked) private(set) var session: WriteSession?
   /// Whether commits elsewhere move this Realm on by themselves, once its context can be woken.
@@ -36,7 +36,9 @@ import Synchronization
   /// May be asked and told from anywhere.
   let autorefresh = Atomic<Bool>(true)
   /// Who is told of changes.
-  let observers = InstanceObservers()
+  let observers: InstanceObservers
+  /// Writes that wait for their turn, or for the medium.
+  let asyncWrites: AsyncWrites
   /// The control block of the thread on which nothing but the context runs, if there is one.
   @exclusivity(unchecked) private var thread = AccessHeader.noThread
   /// The frozen instance of the version that is seen.
@@ -52,6 +54,8 @@ import Synchronization
     self.configuration = configuration
     self.context = context
     isFrozen = context == nil
+    observers = context == nil ? .none : InstanceObservers()
+    asyncWrites = context == nil ? .none : AsyncWrites()
     self.layout = layout
     comparedLayout = (layout.stored.layoutGeneration, nil)
     self.snapshot = snapshot
@@ -193,6 +197,7 @@ import Synchronization
   /// Does nothing while observers are being told.
   func invalidate() {
     if observers.isDelivering { return }
+    asyncWrites.end(self)
     if session != nil { cancelWrite() }
     observers.endSubjects(self)
     snapshot = nil
@@ -224,15 +229,28 @@ import Synchronization
   private func beginFittingWrite() throws(StoreError) -> RLMError? {
     try coordinator.database.checkActiveVersions(
       limit: configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) })
-    let transaction = try coordinator.database.beginWrite()
+    if let transaction = asyncWrites.transactionForSynchronousWrite(self) {
+      return try begin(transaction)
+    }
+    return try begin(try coordinator.database.beginWrite())
+  }
+
+  /// Goes on in `transaction`, at the newest version; what keeps the Realm from that, when the transaction
+  /// was rolled back.
+  func begin(_ transaction: Transaction) throws(StoreError) -> RLMError? {
     let hasMoved = transaction.baseVersion != snapshot?.version
     if hasMoved {
-      if let obstacle = try obstacle(in: transaction) {
+      do throws(StoreError) {
+        if let obstacle = try obstacle(in: transaction) {
+          transaction.rollback()
+          return obstacle
+        }
+        // The writer's lock keeps anyone else from committing meanwhile.
+        snapshot = try coordinator.database.snapshot()
+      } catch {
         transaction.rollback()
-        return obstacle
+        throw error
       }
-      // The writer's lock keeps anyone else from committing meanwhile.
-      snapshot = try coordinator.database.snapshot()
     }
     coordinator.noteWriter(context)
     session = WriteSession(realm: self, transaction: transaction)
@@ -244,11 +262,20 @@ import Synchronization
 
   /// Commits; the observers of `skipping` are not told.
   func commitWrite(skipping: [Observation] = []) throws(StoreError) {
+    try commitWrite(skipping: skipping) { transaction throws(StoreError) in
+      try transaction.commit(durability: configuration.durability)
+    }
+  }
+
+  /// Commits by `publish`; the observers of `skipping` are not told.
+  func commitWrite(
+    skipping: [Observation] = [], _ publish: (Transaction) throws(StoreError) -> Snapshot
+  ) throws(StoreError) {
     guard let session else { return }
     // Before the lock is released: the next writer notes itself.
     coordinator.noteWriter(nil)
     do throws(StoreError) {
-      let newest = try session.commit(configuration.durability)
+      let newest = try session.commit(publish)
       self.session = nil
       advance(to: newest)
       observers.didCommit(self, skipping: skipping)
@@ -366,9 +393,16 @@ import Synchronization
       verify()
       return self
     }
-    if let live = coordinator.currentInstance(classSet) { return live }
+    return Self.live(configuration, classSet, coordinator)
+  }
+
+  /// The live instance of the calling context, opened if there is none; stops when that fails.
+  static func live(
+    _ configuration: Realm.Configuration, _ classes: ClassSet, _ coordinator: Coordinator
+  ) -> RealmInstance {
+    if let live = coordinator.currentInstance(classes) { return live }
     do {
-      return try RealmInstance.open(configuration, classSet, in: CallingContext.current)
+      return try RealmInstance.open(configuration, classes, in: CallingContext.current)
     } catch {
       fatalError(error.message)
     }

@@ -228,8 +228,10 @@ final class WriteSession {
     }
   }
 
-  /// Makes the changes the newest version.
-  func commit(_ durability: Durability) throws(StoreError) -> Snapshot {
+  /// Makes the changes the newest version, by `publish`.
+  func commit(
+    _ publish: (Transaction) throws(StoreError) -> Snapshot
+  ) throws(StoreError) -> Snapshot {
     settle()
     if let failure {
       rollback()
@@ -241,7 +243,7 @@ final class WriteSession {
     notifier.expect(version)
     if let touches { notifier.history.add(version, touches) }
     do throws(StoreError) {
-      return try transaction.commit(durability: durability)
+      return try publish(transaction)
     } catch {
       notifier.history.remove(version)
       birth.cancel()

@@ -57,6 +57,9 @@ public protocol PageStore: AnyObject, Sendable {
   /// calls of this store may wait for it.
   func beginWrite(then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void)
 
+  /// Begins a write if nobody writes and nobody waits; nil otherwise, and where the store cannot tell.
+  func beginWriteIfFree() throws(StoreError) -> (any PageWriter)?
+
   /// Makes everything published so far durable; returns at once when it is.
   func sync() throws(StoreError)
 
@@ -67,10 +70,7 @@ public protocol PageStore: AnyObject, Sendable {
   /// the store is poisoned.
   func makeDurable(_ version: Version) throws(StoreError)
 
-  /// The same without waiting: calls `then` once, with the error if there is one.
-  ///
-  /// It is called in the order of versions, one at a time, on a thread of the store, or before this
-  /// returns where nothing has to be waited for; it must not wait for another commit itself.
+  /// The same without waiting: calls `then` once, in the background, with the error if there is one.
   func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void)
 
   /// Waits until the newest version is above `version` or the store is closed, at most
@@ -106,26 +106,30 @@ extension PageStore {
     return newest.version == pin.head.version && newest.epoch == pin.head.epoch
   }
 
-  /// Waits on a thread of its own.
+  /// Waits on a thread that the store's callers share.
   public func beginWrite(
     then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void
   ) {
-    let begin: @Sendable () -> Void = { [self] in
+    StoreCalls.of(self).beginnings.add { [self] in
       do throws(StoreError) { then(.success(try beginWrite())) } catch { then(.failure(error)) }
     }
-    if !DetachedThread.start(begin) { begin() }
   }
+
+  /// Nil: the store cannot tell.
+  public func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? { nil }
 
   /// Syncs everything.
   public func makeDurable(_ version: Version) throws(StoreError) { try sync() }
 
-  /// Waits, and calls `then` before it returns.
+  /// Waits on a thread that the store's callers share.
   public func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
-    do throws(StoreError) {
-      try makeDurable(version)
-      then(nil)
-    } catch {
-      then(error)
+    StoreCalls.of(self).durable.add { [self] in
+      do throws(StoreError) {
+        try makeDurable(version)
+        then(nil)
+      } catch {
+        then(error)
+      }
     }
   }
 

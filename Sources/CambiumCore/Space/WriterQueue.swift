@@ -51,6 +51,15 @@ package final class WriterQueue: Sendable {
     begun.store(clock.now, ordering: .relaxed)
   }
 
+  /// Takes the turn if nobody has it and nobody sleeps for it; whether it did.
+  package func enterIfFree() -> Bool {
+    guard sleeperCount.load(ordering: .sequentiallyConsistent) == 0, take(from: 0) else {
+      return false
+    }
+    begun.store(clock.now, ordering: .relaxed)
+    return true
+  }
+
   /// Calls `then` when it has the turn: at once where nobody writes, otherwise on the thread of who
   /// leaves, which it must not keep.
   ///
@@ -126,7 +135,9 @@ package final class WriterQueue: Sendable {
       let first = sleepers.withLock({ $0.first })
     {
       if first.then == nil {
-        if !first.isCalled.exchange(true, ordering: .sequentiallyConsistent) { first.signal.raise() }
+        if !first.isCalled.exchange(true, ordering: .sequentiallyConsistent) {
+          first.signal.raise()
+        }
         return
       }
       // Who has the turn comes here when it leaves.

@@ -30,8 +30,9 @@ final class SignalWatch: Sendable {
   /// How often it looks where the system cannot wait for several signals, or for so many.
   private static let lookNanoseconds: Int64 = 10_000_000
 
-  /// Calls `body` on the thread whenever `signal` was raised; calls coalesce. Returns what to end that by;
-  /// nil where there is no thread for it, as in a forked child.
+  /// Calls `body` on the thread whenever `signal` was raised; calls coalesce.
+  ///
+  /// Returns what to end that by; nil where there is no thread for it, as in a forked child.
   func add(_ signal: CommitSignal, _ body: @escaping @Sendable () -> Void) -> UInt64? {
     if forkCount != cambium_fork_count() { return nil }
     let id = state.withLock { state -> UInt64? in

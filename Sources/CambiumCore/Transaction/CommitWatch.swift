@@ -114,7 +114,9 @@ public final class CommitWatch: Sendable {
     }
   }
 
-  /// Ends it; a call that is under way goes on. May be called from anywhere, and again.
+  /// Ends it; a call that is under way goes on.
+  ///
+  /// May be called from anywhere, and again.
   public func end() {
     if isOver.exchange(true, ordering: .acquiringAndReleasing) { return }
     watchers.remove(number)

@@ -45,6 +45,8 @@ public final class Database: Sendable {
   let moves = Mutex(PageMover.Progress())
   /// The dropped trees that cannot be read.
   let passedDeadRoots = Mutex<DeadRoots.Passed?>(nil)
+  /// Who is called when versions are durable.
+  let durableCalls = DurableCalls()
   /// Who is told of commits.
   let watchers: CommitWatchers
   private let latest: LatestSnapshot
@@ -143,6 +145,16 @@ public final class Database: Sendable {
       } catch {
         then(.failure(error))
       }
+    }
+  }
+
+  /// Begins a transaction if nobody writes and nobody waits; nil otherwise.
+  public func beginWriteIfFree(
+    expecting durability: Durability = .full
+  ) throws(StoreError) -> Transaction? {
+    try checkActiveVersions(limit: options.maximumNumberOfActiveVersions)
+    return try store.beginWriteIfFree().map { writer throws(StoreError) in
+      try begin(writer, durability)
     }
   }
 

@@ -32,9 +32,15 @@ extension Transaction {
   public func commitTogether(
     metadata: [UInt8] = [], whenDurable: @escaping @Sendable (StoreError?) -> Void
   ) throws(StoreError) -> Snapshot {
-    // Before the next writer begins, so that the calls come in the order of versions.
-    let pin = try publish(.relaxed, metadata) { version in
-      database.store.makeDurable(version, then: whenDurable)
+    let (version, calls) = (version, database.durableCalls)
+    calls.expect(version)
+    let pin: Pin
+    do throws(StoreError) { pin = try publish(.relaxed, metadata) } catch {
+      calls.forget(version)
+      throw error
+    }
+    database.store.makeDurable(version) { failure in
+      calls.add(version) { whenDurable(failure) }
     }
     return database.adopt(pin)
   }

@@ -185,11 +185,8 @@ public final class Transaction: WriteTransaction {
     database.adopt(try publish(durability, metadata))
   }
 
-  /// Publishes what was changed and ends the transaction; `beforeNext` is called with the version
-  /// before another writer begins, where the store can do so.
-  func publish(
-    _ durability: Durability, _ metadata: [UInt8], beforeNext: (Version) -> Void = { _ in }
-  ) throws(StoreError) -> Pin {
+  /// Publishes what was changed and ends the transaction.
+  func publish(_ durability: Durability, _ metadata: [UInt8]) throws(StoreError) -> Pin {
     precondition(isActive, "The transaction has ended; begin another one.")
     do throws(StoreError) {
       try context.checkChanges()
@@ -210,7 +207,6 @@ public final class Transaction: WriteTransaction {
           database.tables.advance(
             from: writer.base, to: head.version, epoch: head.epoch, noteTables)
         }
-        beforeNext(head.version)
       }
       database.passedDeadRoots.withLock { $0 = passed }
       database.supersede(by: pin.head.version)

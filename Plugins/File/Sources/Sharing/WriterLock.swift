@@ -44,6 +44,15 @@ final class WriterLock: @unchecked Sendable {
     try finish(code)
   }
 
+  /// Takes the turn if nobody has it and nobody waits for it; whether it did.
+  func enterIfFree() throws(StoreError) -> Bool {
+    if wasLast, nextWaiting() != nil { return false }
+    let code = file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
+    if code == PosixFiles.wouldBlock { return false }
+    try finish(code)
+    return true
+  }
+
   /// A wait for the turn that keeps no thread: it is asked now and then.
   ///
   /// Unchecked: used by one thread at a time.

@@ -1,0 +1,399 @@
+import CambiumCore
+import Synchronization
+
+/// Names an asynchronous write or commit.
+public typealias AsyncTransactionId = UInt32
+
+/// The asynchronous writes of one Realm instance: blocks that wait for their turn, in the order in which
+/// they came, and commits that wait for the medium.
+///
+/// Belongs to the instance's context, except where said otherwise. While there is work it keeps the
+/// instance.
+final class AsyncWrites: @unchecked Sendable {
+  // Unchecked: what other threads may touch is the keeper, under its lock.
+
+  /// Those of a frozen instance, which has none.
+  static let none = AsyncWrites()
+
+  /// Work for one turn.
+  private enum Work {
+    /// A block, and what follows it.
+    case block(() -> Void, commits: Bool, onComplete: ((Error?) -> Void)?)
+    /// A task, which is given the turn.
+    case task(CheckedContinuation<WriteTurn?, Never>)
+  }
+
+  private struct Entry {
+    let id: AsyncTransactionId
+    let work: Work
+  }
+
+  /// A commit that is not known to be durable yet.
+  private struct Commit {
+    let id: AsyncTransactionId
+    var onComplete: ((Error?) -> Void)?
+    /// Whether the blocks behind it wait for it.
+    let isBarrier: Bool
+    var outcome: Result<Void, StoreError>?
+  }
+
+  private var lastID: AsyncTransactionId = 0
+  private var entries: [Entry] = []
+  private var commits: [Commit] = []
+  /// The turn that was asked for.
+  private var turn: WriteTurn?
+  /// Whether a block, or a task that was given the turn, is at work.
+  private var isWriting = false
+  /// The instance, as long as there is work.
+  private let keeper = Mutex<Keeper?>(nil)
+  /// After so many blocks the context gets to do other things.
+  private static let largestRunCount = 20
+
+  /// Unchecked: keeps the instance, and uses nothing of it.
+  private struct Keeper: @unchecked Sendable { let instance: RealmInstance }
+
+  /// Whether something waits, for its turn or for the medium.
+  var hasWork: Bool { !entries.isEmpty || !commits.isEmpty || isWriting }
+
+  // MARK: Blocks
+
+  /// Queues a block; with `commits` it is committed after it has run.
+  func add(
+    _ instance: RealmInstance, commits: Bool, onComplete: ((Error?) -> Void)?,
+    _ block: @escaping () -> Void
+  ) -> AsyncTransactionId {
+    let id = newID()
+    entries.append(Entry(id: id, work: .block(block, commits: commits, onComplete: onComplete)))
+    goOn(instance)
+    return id
+  }
+
+  /// Waits for the turn behind what was queued before; nil when the task was cancelled.
+  ///
+  /// Whoever got it calls ``endTask(_:)``.
+  func waitForTurn(
+    _ instance: RealmInstance, isolation: isolated (any Actor)?
+  ) async -> WriteTurn? {
+    let id = newID()
+    let job = instance.context.map { context in
+      ContextJob(context, self) { [self] in giveUp(id, instance) }
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation(isolation: isolation) { continuation in
+        entries.append(Entry(id: id, work: .task(continuation)))
+        goOn(instance)
+      }
+    } onCancel: {
+      job?.start()
+    }
+  }
+
+  private func giveUp(_ id: AsyncTransactionId, _ instance: RealmInstance) {
+    guard let place = entries.firstIndex(where: { $0.id == id }),
+      case .task(let continuation) = entries[place].work
+    else { return }
+    entries.remove(at: place)
+    continuation.resume(returning: nil)
+    goOn(instance)
+  }
+
+  /// Ends the work of a task that was given the turn.
+  func endTask(_ instance: RealmInstance) {
+    isWriting = false
+    goOn(instance)
+  }
+
+  private func newID() -> AsyncTransactionId {
+    lastID &+= 1
+    return lastID
+  }
+
+  /// Forgets a block that has not begun, or what is to be called after a commit.
+  func cancel(_ id: AsyncTransactionId, _ instance: RealmInstance) {
+    if let place = entries.firstIndex(where: { $0.id == id }) {
+      guard case .block = entries[place].work else { return }
+      entries.remove(at: place)
+      goOn(instance)
+    } else if let place = commits.firstIndex(where: { $0.id == id }) {
+      commits[place].onComplete = nil
+    }
+  }
+
+  // MARK: Turns
+
+  /// Sees to it that work goes on, or lets go of the instance when there is none.
+  private func goOn(_ instance: RealmInstance) {
+    if hasWork {
+      keeper.withLock { if $0 == nil { $0 = Keeper(instance: instance) } }
+      askForTurn(instance)
+      return
+    }
+    turn?.giveBack()
+    turn = nil
+    let kept = keeper.withLock { $0.take() }
+    withExtendedLifetime(kept) {}
+  }
+
+  /// Asks for a turn if there is work that may begin.
+  private func askForTurn(_ instance: RealmInstance) {
+    guard turn == nil, !isWriting, !entries.isEmpty, !commits.contains(where: \.isBarrier),
+      let context = instance.context
+    else { return }
+    let job = ContextJob(context, self) { [self] in run(instance) }
+    turn = WriteTurn.ask(
+      instance.coordinator.database, instance.configuration.durability
+    ) { _ in job.start() }
+  }
+
+  /// Runs blocks; called in the context when the turn is there.
+  private func run(_ instance: RealmInstance) {
+    guard let turn else { return }
+    var next: Transaction?
+    do throws(StoreError) {
+      next = try turn.take()
+      self.turn = nil
+    } catch {
+      self.turn = nil
+      return fail(instance, error)
+    }
+    if case .task? = entries.first?.work, let transaction = next {
+      return give(transaction, instance)
+    }
+    var count = 0
+    while let transaction = next {
+      guard let work = takeBlock() else {
+        transaction.rollback()
+        break
+      }
+      run(work, transaction, instance)
+      count += 1
+      next = nil
+      if count < Self.largestRunCount, mayGoOn { next = transactionIfFree(instance) }
+    }
+    goOn(instance)
+  }
+
+  /// Whether the next block may begin at once.
+  private var mayGoOn: Bool {
+    guard case .block? = entries.first?.work else { return false }
+    return !commits.contains(where: \.isBarrier)
+  }
+
+  private func transactionIfFree(_ instance: RealmInstance) -> Transaction? {
+    // What goes wrong shows when the turn is asked for.
+    try? instance.coordinator.database.beginWriteIfFree(
+      expecting: instance.configuration.durability)
+  }
+
+  private func takeBlock() -> Entry? {
+    guard case .block? = entries.first?.work else { return nil }
+    return entries.removeFirst()
+  }
+
+  /// Gives the turn to the task that is first.
+  private func give(_ transaction: Transaction, _ instance: RealmInstance) {
+    guard case .task(let continuation) = entries.removeFirst().work else { return }
+    isWriting = true
+    continuation.resume(returning: WriteTurn(holding: transaction))
+  }
+
+  private func run(_ entry: Entry, _ transaction: Transaction, _ instance: RealmInstance) {
+    guard case .block(let block, let commits, let onComplete) = entry.work else { return }
+    isWriting = true
+    defer { isWriting = false }
+    do throws(StoreError) {
+      if let obstacle = try instance.begin(transaction) {
+        onComplete?(obstacle)
+        return
+      }
+    } catch {
+      onComplete?(RLMError(error, path: instance.configuration.path))
+      return
+    }
+    block()
+    guard instance.session != nil else {
+      // The block has committed or cancelled by itself.
+      onComplete?(nil)
+      return
+    }
+    if commits {
+      _ = commit(instance, allowGrouping: false, onComplete)
+    } else {
+      instance.cancelWrite()
+    }
+  }
+
+  /// Tells everybody who waits for a turn that there will be none.
+  private func fail(_ instance: RealmInstance, _ error: StoreError) {
+    let failed = entries
+    entries = []
+    for entry in failed {
+      switch entry.work {
+      case .block(_, _, let onComplete):
+        onComplete?(RLMError(error, path: instance.configuration.path))
+      case .task(let continuation):
+        isWriting = true
+        continuation.resume(returning: WriteTurn(failing: error))
+      }
+    }
+    goOn(instance)
+  }
+
+  // MARK: Commits
+
+  /// Commits the running transaction and calls `onComplete` when it is durable, in the context.
+  func commit(
+    _ instance: RealmInstance, allowGrouping: Bool, _ onComplete: ((Error?) -> Void)?
+  ) -> AsyncTransactionId {
+    let id = newID()
+    let durability = instance.configuration.durability
+    commits.append(
+      Commit(id: id, onComplete: onComplete, isBarrier: !allowGrouping && durability == .full))
+    guard let context = instance.context else { return id }
+    let job = CommitJob(context, self, id, instance)
+    do throws(StoreError) {
+      try instance.commitWrite { transaction throws(StoreError) in
+        if durability == .full { return try transaction.commitTogether { job.end($0) } }
+        let snapshot = try transaction.commit(durability: durability)
+        job.end(nil)
+        return snapshot
+      }
+    } catch {
+      job.end(error)
+    }
+    goOn(instance)
+    return id
+  }
+
+  /// Notes what has become of a commit, and calls those that are known, in their order.
+  fileprivate func end(
+    _ id: AsyncTransactionId, _ failure: StoreError?, _ instance: RealmInstance
+  ) {
+    guard let place = commits.firstIndex(where: { $0.id == id }) else { return }
+    commits[place].outcome = failure.map { .failure($0) } ?? .success(())
+    complete(instance)
+    goOn(instance)
+  }
+
+  private func complete(_ instance: RealmInstance) {
+    while let outcome = commits.first?.outcome {
+      let commit = commits.removeFirst()
+      switch outcome {
+      case .success: commit.onComplete?(nil)
+      case .failure(let error):
+        commit.onComplete?(RLMError(error, path: instance.configuration.path))
+      }
+    }
+  }
+
+  /// Waits until all commits are durable, and calls who waits for them.
+  private func settle(_ instance: RealmInstance) {
+    if commits.isEmpty { return }
+    var failure: StoreError?
+    do throws(StoreError) {
+      try instance.coordinator.database.sync()
+    } catch {
+      failure = error
+    }
+    for place in commits.indices where commits[place].outcome == nil {
+      commits[place].outcome = failure.map { .failure($0) } ?? .success(())
+    }
+    complete(instance)
+  }
+
+  // MARK: Besides
+
+  /// Ends what is pending before a synchronous write begins; the transaction that was asked for already, if
+  /// there is one: waiting behind that would never end here.
+  func transactionForSynchronousWrite(_ instance: RealmInstance) -> Transaction? {
+    if !hasWork, turn == nil { return nil }
+    settle(instance)
+    guard let turn else { return nil }
+    turn.wait()
+    self.turn = nil
+    defer { goOnLater(instance) }
+    return try? turn.take()
+  }
+
+  /// Has the work that waits go on when the transaction that begins now has ended.
+  private func goOnLater(_ instance: RealmInstance) {
+    guard let context = instance.context else { return }
+    ContextJob(context, self) { [self] in goOn(instance) }.start()
+  }
+
+  /// Drops what has not begun and completes what was committed.
+  func end(_ instance: RealmInstance) {
+    if !hasWork { return }
+    let dropped = entries
+    entries = []
+    for entry in dropped {
+      if case .task(let continuation) = entry.work { continuation.resume(returning: nil) }
+    }
+    settle(instance)
+    goOn(instance)
+  }
+
+  /// Lets go of the instance, whose context is gone; called on any thread.
+  fileprivate func abandon() {
+    let kept = keeper.withLock { $0.take() }
+    withExtendedLifetime(kept) {}
+  }
+}
+
+extension WriteTurn {
+  /// A turn that is there.
+  fileprivate convenience init(holding transaction: Transaction) {
+    self.init(.success(transaction))
+  }
+
+  /// A turn that could not be had.
+  fileprivate convenience init(failing error: StoreError) { self.init(.failure(error)) }
+}
+
+/// Work for a context, which is abandoned when the context is gone before it has begun.
+///
+/// Unchecked: the body is called in the context alone, once.
+private final class ContextJob: @unchecked Sendable {
+  private let context: any RealmContext
+  private let writes: AsyncWrites
+  private var body: (() -> Void)?
+
+  init(_ context: any RealmContext, _ writes: AsyncWrites, _ body: @escaping () -> Void) {
+    self.context = context
+    self.writes = writes
+    self.body = body
+  }
+
+  func start() {
+    context.run { [self] in
+      let body = body.take()
+      body?()
+    }
+  }
+
+  deinit { if body != nil, !context.isAlive { writes.abandon() } }
+}
+
+/// Tells a context what has become of a commit.
+///
+/// Unchecked: the instance is used in the context alone.
+private final class CommitJob: @unchecked Sendable {
+  private let context: any RealmContext
+  private let writes: AsyncWrites
+  private let id: AsyncTransactionId
+  private let instance: RealmInstance
+
+  init(
+    _ context: any RealmContext, _ writes: AsyncWrites, _ id: AsyncTransactionId,
+    _ instance: RealmInstance
+  ) {
+    self.context = context
+    self.writes = writes
+    self.id = id
+    self.instance = instance
+  }
+
+  func end(_ failure: StoreError?) {
+    ContextJob(context, writes) { [self] in writes.end(id, failure, instance) }.start()
+  }
+}

@@ -1,0 +1,76 @@
+import CambiumCore
+import Synchronization
+
+/// The turn to write that a Realm asked for in the background: waited for, there, or gone.
+///
+/// One that its context does not take for a while is given back, so that a context that is busy, or does
+/// not run any more, keeps nobody from writing. Thread-safe.
+final class WriteTurn: Sendable {
+  /// Unchecked: a transaction has one user at a time, who has taken it.
+  private enum State: @unchecked Sendable {
+    case waiting
+    case here(Result<Transaction, StoreError>)
+    case gone
+
+    var isSettled: Bool {
+      if case .waiting = self { false } else { true }
+    }
+  }
+
+  private let state: Mutex<State>
+  private let signal = CommitSignal()
+  /// How long a turn waits for its context.
+  private static let limitNanoseconds: Int64 = 1_000_000_000
+
+  private init() { state = Mutex(.waiting) }
+
+  /// A turn that is there, or could not be had.
+  init(_ result: Result<Transaction, StoreError>) {
+    let here = State.here(result)
+    state = Mutex(here)
+  }
+
+  /// Asks for a turn; `then` is called on a thread of the store when it is there.
+  static func ask(
+    _ database: Database, _ durability: Durability, then: @escaping @Sendable (WriteTurn) -> Void
+  ) -> WriteTurn {
+    let turn = WriteTurn()
+    database.beginWrite(expecting: durability) { result in
+      turn.arrive(result)
+      then(turn)
+      let job = BackgroundJob(.shared)
+      job.schedule(at: job.now + limitNanoseconds) { [weak turn] _ in
+        turn?.giveBack()
+        return nil
+      }
+    }
+    return turn
+  }
+
+  private func arrive(_ result: Result<Transaction, StoreError>) {
+    let here = State.here(result)
+    state.withLock { $0 = here }
+    signal.raise()
+  }
+
+  /// The transaction, if it is there and nobody took it; the caller has to end it.
+  func take() throws(StoreError) -> Transaction? {
+    let last = state.withLock { state in
+      let last = state
+      if last.isSettled { state = .gone }
+      return last
+    }
+    guard case .here(let result) = last else { return nil }
+    return try result.get()
+  }
+
+  /// Waits on this thread until it is there or gone.
+  func wait() {
+    signal.wait(timeoutNanoseconds: .max) { state.withLock { $0.isSettled } }
+  }
+
+  /// Lets the next writer in, unless somebody has taken it.
+  func giveBack() { (try? take())?.rollback() }
+
+  deinit { giveBack() }
+}
