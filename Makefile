@@ -9,8 +9,11 @@ TRAITS ?= --enable-all-traits
 STORE ?= file
 CODEC ?= none
 AT ?=
+# The suites that ask TestSupport's 'Exhaustive' how much they shall try.
+EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests SalvageMediumTests \
+  ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests
 
-.PHONY: test demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
+.PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
   bench-space bench-codecs bench-stores install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
@@ -20,6 +23,11 @@ install:
 test: install
 	$(BUILD) $(TRAITS) --build-tests
 	@Tools/run-tests
+
+# The tests that try every byte of a file and many more crashes, of which 'make test' tries a share.
+exhaustive: install
+	$(BUILD) $(TRAITS) --build-tests
+	@EXHAUSTIVE=1 Tools/run-tests --filter '$(subst $(eval) ,|,$(EXHAUSTIVE_SUITES))'
 
 # A program that depends on this package without traits, built and run where neither zstd nor RocksDB can
 # be found.

@@ -42,7 +42,7 @@ struct DamageTests {
     }
   }
 
-  @Test func `damage of any byte is an error or changes nothing`() throws {
+  @Test func `damage of a byte is an error or changes nothing`() throws {
     let (bytes, content) = try Self.makeFile(.buffered)
     #expect(Self.finding(bytes, content) == nil)
     var generator = SeededGenerator(seed: 1)
@@ -52,6 +52,8 @@ struct DamageTests {
       // Of sectors that hold nothing one byte will do.
       let isEmpty = bytes[sector].allSatisfy { $0 == 0 }
       for offset in isEmpty ? sector.prefix(1) : sector[...] {
+        // A prime: any place of a field may be the one.
+        guard Exhaustive.tries(offset, oneIn: 11) else { continue }
         var damaged = bytes
         damaged[offset] ^= UInt8.random(in: 1...255, using: &generator)
         let finding = Self.finding(damaged, content)
@@ -59,7 +61,7 @@ struct DamageTests {
         if finding != nil { foundCount += 1 }
       }
     }
-    #expect(foundCount > 1000)
+    #expect(foundCount > (Exhaustive.isWanted ? 1000 : 90))
   }
 
   @Test func `a cut file is an error or still whole`() throws {

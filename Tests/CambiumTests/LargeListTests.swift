@@ -22,7 +22,7 @@ import Testing
     var friends: [Int] = []
   }
 
-  @Test(arguments: 1...8 as ClosedRange<UInt64>)
+  @Test(arguments: Exhaustive.seeds(8, few: 3).map { $0 + 1 })
   func `large lists survive edits, deletions and rollbacks over many commits`(seed: UInt64) throws {
     let folder = try TemporaryFolder()
     let store = SampledStore.one(seed: seed, persistent: true)

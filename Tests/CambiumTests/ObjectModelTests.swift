@@ -57,7 +57,7 @@ struct ObjectModel: Equatable {
     try Run(seed: seed, configuration: configuration).run(steps: 40)
   }
 
-  @Test(arguments: [11, 12, 13, 14] as [UInt64])
+  @Test(arguments: Exhaustive.seeds(4, few: 2).map { $0 + 11 })
   func `a Realm whose transactions are written in parts holds it`(seed: UInt64) throws {
     let folder = try TemporaryFolder()
     let store = SampledStore.one(seed: seed, persistent: true)

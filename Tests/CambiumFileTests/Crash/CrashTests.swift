@@ -7,7 +7,7 @@ import Testing
 
 /// Cuts the power at every operation of random work and opens what is left; `make soak` does the same
 /// for long.
-@Suite(ExploredStates(runCount: 47, leastStateCount: 8000)) struct CrashTests {
+@Suite(ExploredStates(runCount: 47, leastStateCount: Exhaustive.isWanted ? 8000 : 2000)) struct CrashTests {
   /// The kinds of work.
   static let durabilities: [[Durability]] = [
     [.full], [.full, .relaxed], [.relaxed], [.full, .relaxed, .none], [.none, .full],
@@ -37,6 +37,8 @@ import Testing
     ExploredStates.note(explorer.stateCount)
   }
 
+  /// One in so many states is gone on from.
+  private static let branching = Exhaustive.isWanted ? 20 : 100
   private static let pageSeeds = 0..<20 as Range<UInt64>
   private static let pageCommitCount = 7
   private static let databaseSeeds = 8..<20 as Range<UInt64>
@@ -49,13 +51,13 @@ import Testing
   @Test(arguments: pageSeeds)
   func `power loss at any operation leaves an acknowledged version, whole`(seed: UInt64) throws {
     try explore(
-      seed, PageWork.self, commitCount: Self.pageCommitCount, branching: 20, depth: 2)
+      seed, PageWork.self, commitCount: Self.pageCommitCount, branching: Self.branching, depth: 2)
   }
 
   @Test(arguments: databaseSeeds)
   func `the same holds of databases with tables, key trees and values`(seed: UInt64) throws {
     try explore(
-      seed, DatabaseWork.self, commitCount: Self.databaseCommitCount, branching: 20, depth: 1)
+      seed, DatabaseWork.self, commitCount: Self.databaseCommitCount, branching: Self.branching, depth: 1)
   }
 
   @Test(arguments: emptiedSeeds)
@@ -64,7 +66,7 @@ import Testing
   ) throws {
     try explore(
       seed, DatabaseWork.self, commitCount: Self.emptiedCommitCount,
-      image: DatabaseWork.emptiedFile(), branching: 40, depth: 1)
+      image: DatabaseWork.emptiedFile(), branching: 2 * Self.branching, depth: 1)
   }
 
   /// What becomes of a seed: of work on pages with much that crashes leave of it, and of other work.
@@ -139,8 +141,8 @@ import Testing
   @Test(arguments: sealedSeeds)
   func `sealed heads, records and pages survive the same`(seed: UInt64) throws {
     try CrashSettings.$codec.withValue(SealCodec(parameterByteCount: 9000)) {
-      try explore(seed, PageWork.self, commitCount: 6, branching: 20, depth: 2)
-      try explore(seed, DatabaseWork.self, commitCount: 4, branching: 20, depth: 1)
+      try explore(seed, PageWork.self, commitCount: 6, branching: Self.branching, depth: 2)
+      try explore(seed, DatabaseWork.self, commitCount: 4, branching: Self.branching, depth: 1)
     }
   }
 

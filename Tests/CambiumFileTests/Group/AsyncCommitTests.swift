@@ -153,11 +153,4 @@ struct AsyncCommitTests {
     }
     device.failsSyncs = false
   }
-
-  @Test func `a store in memory calls at once`() throws {
-    let database = try Database(store: HeapStore())
-    let failures = Mutex<[StoreError?]>([])
-    try database.beginWrite().commitTogether { failure in failures.withLock { $0.append(failure) } }
-    #expect(failures.withLock { $0 } == [nil])
-  }
 }

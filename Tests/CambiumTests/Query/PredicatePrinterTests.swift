@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 
 struct PredicatePrinterTests {
-  @Test(arguments: 0..<200)
+  @Test(arguments: Exhaustive.seeds(200, few: 80))
   func `a printed predicate is read as the same`(seed: UInt64) throws {
     var trees = PredicateTrees(random: SeededGenerator(seed: seed))
     for _ in 0..<20 {

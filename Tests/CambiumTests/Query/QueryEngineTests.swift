@@ -6,7 +6,7 @@ import Testing
 @testable import Cambium
 
 struct QueryEngineTests {
-  @Test(arguments: 0..<12)
+  @Test(arguments: Exhaustive.seeds(12, few: 5))
   func `random predicates find what the rules say`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let world = QueryWorld()
@@ -36,7 +36,7 @@ struct QueryEngineTests {
     }
   }
 
-  @Test(arguments: 0..<6)
+  @Test(arguments: Exhaustive.seeds(6, few: 3))
   func `sorting and distinct arrange as the rules say`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let world = QueryWorld()
