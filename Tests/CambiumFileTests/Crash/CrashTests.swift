@@ -7,7 +7,8 @@ import Testing
 
 /// Cuts the power at every operation of random work and opens what is left; `make soak` does the same
 /// for long.
-@Suite(ExploredStates(runCount: 47, leastStateCount: Exhaustive.isWanted ? 8000 : 2000)) struct CrashTests {
+@Suite(ExploredStates(runCount: 47, leastStateCount: Exhaustive.isWanted ? 8000 : 2000))
+struct CrashTests {
   /// The kinds of work.
   static let durabilities: [[Durability]] = [
     [.full], [.full, .relaxed], [.relaxed], [.full, .relaxed, .none], [.none, .full],
@@ -57,7 +58,8 @@ import Testing
   @Test(arguments: databaseSeeds)
   func `the same holds of databases with tables, key trees and values`(seed: UInt64) throws {
     try explore(
-      seed, DatabaseWork.self, commitCount: Self.databaseCommitCount, branching: Self.branching, depth: 1)
+      seed, DatabaseWork.self, commitCount: Self.databaseCommitCount, branching: Self.branching,
+      depth: 1)
   }
 
   @Test(arguments: emptiedSeeds)
