@@ -166,6 +166,16 @@ let package = Package(
     .testTarget(
       name: "RealmSwiftTests", dependencies: ["RealmSwift"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(name: "StrictConcurrency", dependencies: ["RealmSwift"]),
+    .testTarget(
+      name: "MainIsolation", dependencies: ["RealmSwift"],
+      swiftSettings: [.defaultIsolation(MainActor.self)]),
+    .testTarget(
+      name: "NonsendingIsolation", dependencies: ["RealmSwift"],
+      swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+    .testTarget(
+      name: "SeedSamples", dependencies: ["RealmSwift", "TestSupport"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "CambiumTests",
       dependencies: [

@@ -15,7 +15,7 @@ import Foundation
 ///
 /// Every subclass of the program is found by itself. A managed object may only be used where its
 /// Realm was opened, see ``freeze()`` and ``ThreadSafeReference``.
-open class Object: ObjectBase {
+nonisolated open class Object: ObjectBase {
   /// Makes an unmanaged object with the default values of its class.
   public required init() { super.init() }
 

@@ -8,7 +8,7 @@ import Synchronization
 /// An unmanaged object is an ordinary Swift object whose `@Persisted` properties hold plain values.
 /// A managed one is an accessor: it names a row of its Realm's version, by key and creation, and
 /// remembers where it last found it. Derive from ``Object``.
-open class ObjectBase {
+nonisolated open class ObjectBase {
   // The fields that every property access reads. Unchecked exclusivity: an accessor is confined to
   // its Realm's context, or frozen and never changed again.
 

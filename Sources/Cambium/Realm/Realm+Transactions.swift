@@ -29,7 +29,7 @@ extension Realm {
   /// Begins a write transaction at the newest version; waits for writers elsewhere.
   ///
   /// Stops when the store fails, or when the classes no longer fit the schema of the file; use
-  /// ``write(_:)`` to have that thrown.
+  /// ``write(withoutNotifying:_:)`` to have that thrown.
   public func beginWrite() {
     do { try begin() } catch { fatalError("\(error.message)") }
   }

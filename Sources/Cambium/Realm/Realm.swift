@@ -15,7 +15,8 @@ import Foundation
 /// its own; opening again in the same context gives the same state. Objects cross over by
 /// ``ThreadSafeReference``, by primary key, or frozen.
 ///
-/// The version that is seen stays until ``refresh()``, or until a write begins.
+/// The version that is seen stays until the context's next turn, or, where that cannot be woken, until
+/// ``refresh()`` or a write.
 @frozen public struct Realm {
   @usableFromInline let instance: RealmInstance
 
@@ -96,7 +97,7 @@ import Foundation
   /// Returns false when it was seen already, in a write transaction, and for a frozen Realm. So it
   /// does when somebody else, in this process or another, has changed the schema of the file in a way
   /// that this Realm's classes do not fit: the Realm stays at the last version that they fit, and
-  /// ``write(_:)`` throws the error that says what has changed. New classes, new properties of known
+  /// ``write(withoutNotifying:_:)`` throws the error that says what has changed. New classes, new properties of known
   /// classes, and indexes that come or go never stand in the way.
   @discardableResult public func refresh() -> Bool {
     instance.verify()
