@@ -74,7 +74,8 @@ import Testing
 
   /// Those that keep something run twice; the others are long.
   @Test(arguments: [
-    ("QuickStart", "1 Ada\n0 1\n", 2), ("Actors", "new: [\"Ada\"]\n", 2), ("Objects", "Ada\n", 2), ("Engine", "36\n", 2),
+    ("QuickStart", "1 Ada\n0 1\n", 2), ("Actors", "new: [\"Ada\"]\n", 2), ("Objects", "Ada\n", 2),
+    ("Engine", "36\n", 2),
     ("Contracts", "1\n3\n1\n", 2), ("Contexts", "Draft\n", 2),
     ("Stores", "stores.cambium\nmemory\n", 2), ("WritingAStore", "done\n", 1),
     ("WritingACodec", "done\n", 1),
