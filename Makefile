@@ -27,7 +27,8 @@ test: install
 # The tests that try every byte of a file and many more crashes, of which 'make test' tries a share.
 exhaustive: install
 	$(BUILD) $(TRAITS) --build-tests
-	@EXHAUSTIVE=1 Tools/run-tests --filter '$(subst $(eval) ,|,$(EXHAUSTIVE_SUITES))'
+	@EXHAUSTIVE=1 TEST_LOG=.build/exhaustive.log Tools/run-tests \
+	  --filter '\.($(subst $(eval) ,|,$(EXHAUSTIVE_SUITES)))/'
 
 # A program that depends on this package without traits, built and run where neither zstd nor RocksDB can
 # be found.

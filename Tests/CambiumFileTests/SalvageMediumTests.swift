@@ -25,7 +25,7 @@ import Testing
     }
     let (readCount, _, success) = try run(failingRead: nil)
     #expect(try success.get().saved.count > 3)
-    for index in 0..<readCount where Exhaustive.tries(index, oneIn: 4) {
+    for index in 0..<readCount where Exhaustive.tries(index, oneIn: 5) {
       let (count, database, result) = try run(failingRead: index)
       #expect(count == index + 1, "read \(index)")
       #expect(throws: failure, "read \(index)") { try result.get() }
@@ -66,7 +66,10 @@ import Testing
     let (whole, database) = try SalvageSample.salvage(bytes)
     let content = try SalvageSample.content(database)
     var index = 0
-    while true {
+    var readCount = Int.max
+    while index < readCount {
+      defer { index += 1 }
+      guard Exhaustive.tries(index, oneIn: 5) else { continue }
       let device = SimulatedDevice(bytes)
       device.failRead(index)
       let (database, _) = try SalvageSample.open([])
@@ -74,8 +77,7 @@ import Testing
       let report = try Salvage(store: file).run(into: database)
       #expect(report == whole, "read \(index)")
       #expect(try SalvageSample.content(database) == content, "read \(index)")
-      index += Exhaustive.isWanted ? 1 : 4
-      if index >= device.readCount { break }
+      readCount = device.readCount
     }
     #expect(index > 20)
   }

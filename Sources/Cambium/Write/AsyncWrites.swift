@@ -41,7 +41,14 @@ final class AsyncWrites: @unchecked Sendable {
   private var entries: [Entry] = []
   private var commits: [Commit] = []
   /// The turn that was asked for.
-  private var turn: WriteTurn?
+  private var turn: WriteTurn? {
+    didSet { watched.withLock { [turn] in $0 = turn } }
+  }
+  /// The same, for whoever looks after it.
+  private let watched = Mutex<WriteTurn?>(nil)
+  private let expiry = BackgroundJob(.shared)
+  /// How long a turn waits for its context: one that is busy, or does not run, keeps nobody from writing.
+  private static let limitNanoseconds: Int64 = 1_000_000_000
   /// Whether a block, or a task that was given the turn, is at work.
   private var isWriting = false
   /// The instance, as long as there is work.
@@ -142,7 +149,22 @@ final class AsyncWrites: @unchecked Sendable {
     let job = ContextJob(context, self) { [self] in run(instance) }
     turn = WriteTurn.ask(
       instance.coordinator.database, instance.configuration.durability
-    ) { _ in job.start() }
+    ) { [weak self] in
+      job.start()
+      self?.limitWait()
+    }
+  }
+
+  /// Sees to it that a turn goes back that its context does not take; called from any thread.
+  private func limitWait() {
+    expiry.schedule(at: expiry.now + Self.limitNanoseconds) { [weak self] now in
+      guard let turn = self?.watched.withLock({ $0 }), let start = turn.waitingSince else {
+        return nil
+      }
+      if now - start < Self.limitNanoseconds { return start + Self.limitNanoseconds }
+      turn.giveBack()
+      return nil
+    }
   }
 
   /// Runs blocks; called in the context when the turn is there.

@@ -3,8 +3,7 @@ import Synchronization
 
 /// The turn to write that a Realm asked for in the background: waited for, there, or gone.
 ///
-/// One that its context does not take for a while is given back, so that a context that is busy, or does
-/// not run any more, keeps nobody from writing. Thread-safe.
+/// Thread-safe.
 final class WriteTurn: Sendable {
   /// Unchecked: a transaction has one user at a time, who has taken it.
   private enum State: @unchecked Sendable {
@@ -19,9 +18,7 @@ final class WriteTurn: Sendable {
 
   private let state: Mutex<State>
   private let signal = CommitSignal()
-  /// How long a turn waits for its context.
-  private static let limitNanoseconds: Int64 = 1_000_000_000
-
+  private let arrival = Atomic<Int64>(0)
   private init() { state = Mutex(.waiting) }
 
   /// A turn that is there, or could not be had.
@@ -32,23 +29,19 @@ final class WriteTurn: Sendable {
 
   /// Asks for a turn; `then` is called on a thread of the store when it is there.
   static func ask(
-    _ database: Database, _ durability: Durability, then: @escaping @Sendable (WriteTurn) -> Void
+    _ database: Database, _ durability: Durability, then: @escaping @Sendable () -> Void
   ) -> WriteTurn {
     let turn = WriteTurn()
     database.beginWrite(expecting: durability) { result in
       turn.arrive(result)
-      then(turn)
-      let job = BackgroundJob(.shared)
-      job.schedule(at: job.now + limitNanoseconds) { [weak turn] _ in
-        turn?.giveBack()
-        return nil
-      }
+      then()
     }
     return turn
   }
 
   private func arrive(_ result: Result<Transaction, StoreError>) {
     let here = State.here(result)
+    arrival.store(MonotonicClock.system.now, ordering: .relaxed)
     state.withLock { $0 = here }
     signal.raise()
   }
@@ -62,6 +55,12 @@ final class WriteTurn: Sendable {
     }
     guard case .here(let result) = last else { return nil }
     return try result.get()
+  }
+
+  /// When it came; nil while it is waited for, and when somebody has taken it.
+  var waitingSince: Int64? {
+    let isHere = state.withLock { if case .here = $0 { true } else { false } }
+    return isHere ? arrival.load(ordering: .relaxed) : nil
   }
 
   /// Waits on this thread until it is there or gone.
