@@ -47,8 +47,11 @@ final class AsyncWrites: @unchecked Sendable {
   /// The same, for whoever looks after it.
   private let watched = Mutex<WriteTurn?>(nil)
   private let expiry = BackgroundJob(.shared)
-  /// How long a turn waits for its context: one that is busy, or does not run, keeps nobody from writing.
-  private static let limitNanoseconds: Int64 = 1_000_000_000
+  /// The turn that was given to a task, until that has ended.
+  private var given: WriteTurn?
+  /// How long a turn waits for its context or its task: one that is busy, or does not run, keeps nobody
+  /// from writing. All threads that could run it may be waiting for the turn themselves.
+  private static let limitNanoseconds: Int64 = 250_000_000
   /// Whether a block, or a task that was given the turn, is at work.
   private var isWriting = false
   /// The instance, as long as there is work.
@@ -107,6 +110,7 @@ final class AsyncWrites: @unchecked Sendable {
   /// Ends the work of a task that was given the turn.
   func endTask(_ instance: RealmInstance) {
     isWriting = false
+    given = nil
     goOn(instance)
   }
 
@@ -216,7 +220,11 @@ final class AsyncWrites: @unchecked Sendable {
   private func give(_ transaction: Transaction, _ instance: RealmInstance) {
     guard case .task(let continuation) = entries.removeFirst().work else { return }
     isWriting = true
-    continuation.resume(returning: WriteTurn(holding: transaction))
+    let turn = WriteTurn(holding: transaction)
+    given = turn
+    watched.withLock { $0 = turn }
+    limitWait()
+    continuation.resume(returning: turn)
   }
 
   private func run(_ entry: Entry, _ transaction: Transaction, _ instance: RealmInstance) {
@@ -330,6 +338,8 @@ final class AsyncWrites: @unchecked Sendable {
   func transactionForSynchronousWrite(_ instance: RealmInstance) -> Transaction? {
     if !hasWork, turn == nil { return nil }
     settle(instance)
+    // A task that has not begun yet waits for another turn.
+    if let transaction = try? given?.take() { return transaction }
     guard let turn else { return nil }
     turn.wait()
     self.turn = nil

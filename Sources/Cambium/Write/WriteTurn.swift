@@ -25,6 +25,7 @@ final class WriteTurn: Sendable {
   init(_ result: Result<Transaction, StoreError>) {
     let here = State.here(result)
     state = Mutex(here)
+    arrival.store(MonotonicClock.system.now, ordering: .relaxed)
   }
 
   /// Asks for a turn; `then` is called on a thread of the store when it is there.
