@@ -49,8 +49,10 @@ final class AsyncWrites: @unchecked Sendable {
   private let expiry = BackgroundJob(.shared)
   /// The turn that was given to a task, until that has ended.
   private var given: WriteTurn?
-  /// How long a turn waits for its context or its task: one that is busy, or does not run, keeps nobody
-  /// from writing. All threads that could run it may be waiting for the turn themselves.
+  /// How long a turn waits for its context or its task.
+  ///
+  /// One that is busy, or does not run, keeps nobody from writing: all threads that could run it may be
+  /// waiting for the turn themselves.
   private static let limitNanoseconds: Int64 = 250_000_000
   /// Whether a block, or a task that was given the turn, is at work.
   private var isWriting = false
