@@ -77,7 +77,7 @@ public final class RealmDatabase: Sendable {
   /// Runs `body` on the newest version; objects and collections that it hands on stay readable as long as
   /// somebody keeps them, and keep the version's pages for so long.
   ///
-  /// - Throws: as ``read(_:)-(_)``.
+  /// - Throws: as `read`.
   public func snapshot<Value>(_ body: (Realm) throws -> Value) throws -> Value {
     try call { database in try body(Realm(frozen(database))) }
   }
