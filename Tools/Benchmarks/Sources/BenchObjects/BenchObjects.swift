@@ -9,8 +9,8 @@ struct BenchObjects: ParsableCommand {
     commandName: "bench-objects",
     abstract: "Measures what the object layer costs per operation.",
     discussion: """
-      Every operation runs in each round, in one process over a Realm in memory; the medians of all \
-      rounds are shown, in nanoseconds per operation.
+      Every operation runs in each round, in one process over a Realm in memory, some also over one in \
+      a file; the medians of all rounds are shown, in nanoseconds per operation.
       """)
 
   @Option(help: "How many objects to work on.")
@@ -37,15 +37,23 @@ struct BenchObjects: ParsableCommand {
   func run() throws {
     var times: [String: [Double]] = [:]
     var order: [String] = []
-    let readWorld = try World(objects: objects, isFilled: true)
+    var readWorlds: [World.Store: World] = [:]
     for _ in 0..<rounds {
-      for operation in Operation.all where isWanted(operation.name) {
-        let world =
-          operation.isReading
-          ? readWorld : try World(objects: objects, isFilled: operation.needsObjects)
-        let (count, duration) = try operation.measure(world, repetitions)
-        if times[operation.name] == nil { order.append(operation.name) }
-        times[operation.name, default: []].append(duration.nanoseconds / Double(count))
+      for operation in Operation.all {
+        for store in operation.stores {
+          let name = store == .memory ? operation.name : "\(operation.name) (\(store))"
+          guard isWanted(name) else { continue }
+          var world = operation.isReading ? readWorlds[store] : nil
+          if world == nil {
+            world = try World(
+              objects: objects, isFilled: operation.needsObjects, in: store)
+            if operation.isReading { readWorlds[store] = world }
+          }
+          guard let world else { continue }
+          let (count, duration) = try operation.measure(world, repetitions)
+          if times[name] == nil { order.append(name) }
+          times[name, default: []].append(duration.nanoseconds / Double(count))
+        }
       }
     }
     let medians = order.map { ($0, median(times[$0] ?? [])) }
@@ -54,7 +62,7 @@ struct BenchObjects: ParsableCommand {
       print("[\n\(lines.joined(separator: ",\n"))\n]")
     } else {
       for (name, nanoseconds) in medians {
-        print("\(name.padding(toLength: 34, withPad: " ", startingAt: 0)) \(text(nanoseconds))")
+        print("\(name.padding(toLength: 40, withPad: " ", startingAt: 0)) \(text(nanoseconds))")
       }
     }
   }

@@ -6,9 +6,11 @@ struct Operation: Sendable {
   let name: String
   var isReading = false
   var needsObjects = true
+  /// The stores over which it is measured.
+  var stores: [World.Store] = [.memory]
   let measure: @Sendable (World, Int) throws -> (count: Int, duration: Duration)
 
-  static let all = reading + walking + writing
+  static let all = reading + walking + writing + contexts + smallWrites + observing
 
   /// Keeps the optimiser from dropping what nobody uses.
   @inline(never) static func use<Value>(_ value: Value) {}

@@ -1,18 +1,36 @@
 import Cambium
 import Foundation
 
-/// A Realm in memory, empty of people or full of them.
-struct World {
+/// A Realm in memory or in a file, empty of people or full of them.
+final class World {
+  /// Where the objects are kept.
+  enum Store: String, CaseIterable { case memory, file }
+
   let realm: Realm
   let objects: Int
+  private let folder: URL?
 
-  init(objects: Int, isFilled: Bool) throws {
-    var configuration = Realm.Configuration(
-      inMemoryIdentifier: UUID().uuidString, objectTypes: [Person.self, City.self])
+  init(objects: Int, isFilled: Bool, in store: Store = .memory) throws {
+    var configuration = Realm.Configuration()
+    switch store {
+    case .memory:
+      folder = nil
+      configuration.inMemoryIdentifier = UUID().uuidString
+    case .file:
+      let folder = URL.temporaryDirectory.appending(path: "bench-objects-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      self.folder = folder
+      configuration.fileURL = folder.appending(path: "people.realm")
+    }
+    configuration.objectTypes = [Person.self, City.self] + Extra.all
     configuration.maximumNumberOfActiveVersions = nil
     realm = try Realm(configuration: configuration)
     self.objects = objects
     if isFilled { try fill() }
+  }
+
+  deinit {
+    if let folder { try? FileManager.default.removeItem(at: folder) }
   }
 
   /// Unmanaged people who live in a hundred cities.

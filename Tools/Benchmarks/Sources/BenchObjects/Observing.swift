@@ -1,0 +1,121 @@
+import Cambium
+import Foundation
+import Synchronization
+
+extension Operation {
+  /// How soon observers on another queue are told what a commit has changed.
+  static let observing = [
+    told("commit to observer") { _ in { $0.where { $0.id < 100 } } },
+    told("10 changed, all objects") { _ in { $0 } },
+    told("10 changed, filtered") { _ in { $0.where { $0.age < 60 } } },
+    told("10 changed, filtered, key path", keyPaths: ["age"]) { _ in { $0.where { $0.age < 60 } } },
+    told("10 changed, sorted") { _ in { $0.sorted(byKeyPath: "age") } },
+    told("10 changed, filtered and sorted") { _ in
+      { $0.where { $0.score > 10 }.sorted(byKeyPath: "name") }
+    },
+    Operation(name: "commit without observers") { world, _ in
+      let writer = try Writer(world)
+      var duration = Duration.zero
+      for age in 0..<300 { duration += try writer.setAges(of: 0..<1, to: 100 + age) }
+      return (300, duration)
+    },
+    Operation(name: "commit with 1,000 observers") { world, _ in
+      let observers = try Observers(world, 1000) { $0 }
+      defer { observers.end() }
+      let writer = try Writer(world)
+      var duration = Duration.zero
+      for age in 0..<300 {
+        duration += try writer.setAges(of: 0..<1, to: 100 + age)
+        observers.wait()
+      }
+      return (300, duration)
+    },
+    Operation(name: "until 1,000 observers are told") { world, _ in
+      let observers = try Observers(world, 1000) { $0 }
+      return (1, try median(world, observers))
+    },
+    Operation(name: "until 1,000 of a query are told") { world, _ in
+      let observers = try Observers(world, 1000) { $0.where { $0.age < 60 } }
+      return (1, try median(world, observers))
+    },
+  ]
+
+  /// Measures from the end of a commit that changes ten people to the observer's block.
+  private static func told(
+    _ name: String, keyPaths: [String]? = nil,
+    _ query: @escaping @Sendable (World) -> @Sendable (Results<Person>) -> Results<Person>
+  ) -> Operation {
+    Operation(name: name) { world, _ in
+      let observers = try Observers(world, 1, keyPaths: keyPaths, query(world))
+      return (1, try median(world, observers))
+    }
+  }
+
+  /// Measures as ``told``, and ends the observers.
+  private static func median(_ world: World, _ observers: Observers) throws -> Duration {
+    defer { observers.end() }
+    let writer = try Writer(world)
+    var durations: [Duration] = []
+    for round in 0..<41 {
+      // One of them in the first hundred, so that each observer has something to be told.
+      let ids = (0..<10).map { $0 == 0 ? round : ($0 * 7919 + round * 101) % world.objects }
+      try writer.setAges(of: ids, to: round % 59)
+      let start = ContinuousClock().now
+      durations.append(observers.wait() - start)
+    }
+    return durations.sorted()[durations.count / 2]
+  }
+}
+
+/// Observers of one query on a queue of their own.
+///
+/// Unchecked: the Realm and the tokens are used on the queue only.
+final class Observers: @unchecked Sendable {
+  private let queue = DispatchQueue(label: "observers")
+  private let count: Int
+  private var realm: Realm?
+  private var tokens: [NotificationToken] = []
+  private var told = 0
+  private let last = Mutex(ContinuousClock().now)
+  private let isDone = DispatchSemaphore(value: 0)
+
+  /// Registers them; returns when all have been told the objects as they are.
+  init(
+    _ world: World, _ count: Int, keyPaths: [String]? = nil,
+    _ query: @escaping @Sendable (Results<Person>) -> Results<Person>
+  ) throws {
+    self.count = count
+    let configuration = world.realm.configuration
+    queue.sync {
+      let realm = try! Realm(configuration: configuration, queue: queue)
+      self.realm = realm
+      for _ in 0..<count {
+        let people = query(realm.objects(Person.self))
+        tokens.append(people.observe(keyPaths: keyPaths) { [unowned self] _ in noteCall() })
+      }
+    }
+    wait()
+  }
+
+  /// Ends them all.
+  func end() {
+    queue.sync {
+      tokens = []
+      realm = nil
+    }
+  }
+
+  private func noteCall() {
+    told += 1
+    if told % count > 0 { return }
+    last.withLock { $0 = ContinuousClock().now }
+    isDone.signal()
+  }
+
+  /// Waits until each was called once more; when the last one was.
+  @discardableResult
+  func wait() -> ContinuousClock.Instant {
+    isDone.wait()
+    return last.withLock { $0 }
+  }
+}
