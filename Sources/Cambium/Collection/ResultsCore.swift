@@ -19,7 +19,7 @@ import Foundation
   }
 
   /// How values that are no objects are arranged.
-  enum ValueStep {
+  enum ValueStep: Hashable {
     case sort(isAscending: Bool)
     case distinct
   }

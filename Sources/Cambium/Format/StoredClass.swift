@@ -62,6 +62,13 @@ package final class StoredClass: Sendable {
   }
 }
 
+/// A class is the one of its schema, which all Realms of a schema version share.
+extension StoredClass: Hashable {
+  package static func == (left: StoredClass, right: StoredClass) -> Bool { left === right }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
 /// The classes of an open Realm and how they are stored.
 ///
 /// True of every version that the Realm moves to: others may add to what is here, but whatever would

@@ -14,3 +14,9 @@ final class Birth: Sendable {
   /// Notes that the transaction was cancelled, or that its commit failed.
   func cancel() { cancelled.store(true, ordering: .relaxed) }
 }
+
+extension Birth: Hashable {
+  static func == (left: Birth, right: Birth) -> Bool { left === right }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

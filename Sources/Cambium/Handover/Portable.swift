@@ -22,7 +22,7 @@ extension Portable {
 }
 
 /// Which property of which object a collection is.
-struct PropertyIdentity: Sendable {
+struct PropertyIdentity: Sendable, Hashable {
   let owner: RowIdentity
   let name: String
 }

@@ -2,7 +2,7 @@ import CambiumCore
 
 extension ResultsCore {
   /// What results are, whatever the Realm: a query, and what it is asked of.
-  struct Identity: Sendable {
+  struct Identity: Sendable, Hashable {
     let className: String?
     /// Whether the elements are dynamic objects.
     let isDynamic: Bool
@@ -12,7 +12,7 @@ extension ResultsCore {
   }
 
   /// What a query is asked of, whatever the Realm.
-  enum SourceIdentity: Sendable {
+  enum SourceIdentity: Sendable, Hashable {
     case all
     case collection(PropertyIdentity)
     /// The objects of a class that link to `target` through a property.

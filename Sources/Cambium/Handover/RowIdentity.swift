@@ -1,7 +1,7 @@
 import CambiumCore
 
 /// Which object something is about, in any Realm of the database.
-struct RowIdentity: Sendable {
+struct RowIdentity: Sendable, Hashable {
   /// The class's name in the database: Realms that list other classes number them otherwise.
   let className: String
   let key: Int64

@@ -29,7 +29,7 @@ final class ChangeTracker: Sendable {
   struct State: Sendable {
     let view: FrozenView
     /// The elements, where the comparison needs them; empty otherwise.
-    var keys: [Int64] = []
+    var keys = KeySequence()
     /// Whether the subject was deleted, and there is nothing left to tell.
     var isOver = false
   }
@@ -98,7 +98,10 @@ final class ChangeTracker: Sendable {
     if let known, known.isOver || known.view.version >= view.version { return nil }
     switch subject {
     case .collection(let identity):
-      return CollectionComparison(identity, watched, view, comparisons).outcome(from: known)
+      let question = ComparisonCache.Question(identity, watched, from: known?.view, to: view)
+      return comparisons.outcome(of: question) {
+        CollectionComparison(identity, watched, view, comparisons).outcome(from: known)
+      }
     case .object(let identity):
       guard let known else { return nil }
       return objectOutcome(identity, from: known, view, comparisons)
@@ -152,20 +155,3 @@ extension ChangeTracker.Outcome {
   }
 }
 
-/// The comparisons of one round, each made once for all observers.
-final class ComparisonCache {
-  private var known: [Pair: VersionComparison] = [:]
-
-  private struct Pair: Hashable {
-    var old: ObjectIdentifier
-    var new: ObjectIdentifier
-  }
-
-  func comparison(_ old: FrozenView, _ new: FrozenView) -> VersionComparison {
-    let pair = Pair(old: ObjectIdentifier(old.realm), new: ObjectIdentifier(new.realm))
-    if let comparison = known[pair] { return comparison }
-    let comparison = VersionComparison(old.realm, new.realm)
-    known[pair] = comparison
-    return comparison
-  }
-}

@@ -45,7 +45,7 @@ struct CollectionComparison {
   /// The collection as it is in the version, for the next comparison.
   private func state(_ core: ResultsCore?) -> ChangeTracker.State {
     guard let core else { return ChangeTracker.State(view: view, isOver: true) }
-    return ChangeTracker.State(view: view, keys: needsKeys(core) ? core.currentKeys() : [])
+    return ChangeTracker.State(view: view, keys: needsKeys(core) ? KeySequence(core.currentKeys()) : KeySequence())
   }
 
   /// Whether the elements have to be remembered: a table finds them by their ranks, a collection in the
@@ -71,15 +71,22 @@ struct CollectionComparison {
         tableChanges(access, modified, known, comparison), ChangeTracker.State(view: view)
       )
     }
+    let rows = comparison.rows(of: access.stored)
+    let followed = view.realm.reading { () throws(StoreError) in
+      try IncrementalResults(identity)?.changes(
+        of: known.keys, rows, modified, from: known.view.realm.view, to: view.realm.view)
+    }
+    if let (changes, keys) = followed {
+      return (changes, ChangeTracker.State(view: view, keys: keys))
+    }
     let keys = core.currentKeys()
-    let state = ChangeTracker.State(view: view, keys: keys)
+    let state = ChangeTracker.State(view: view, keys: KeySequence(keys))
     if let edits = edits(core, comparison) {
       return (edits.changes(from: known.keys, to: keys.count, modified), state)
     }
-    let rows = comparison.rows(of: access.stored)
     let touched = rows.assigned.values.reduce(into: Set<Int64>()) { $0.formUnion($1) }
     let changes = ChangeSet(
-      from: known.keys, to: keys, isReplaced: { rows.isReplaced($0) },
+      from: known.keys.array, to: keys, isReplaced: { rows.isReplaced($0) },
       isTouched: { touched.contains($0) || modified.contains($0) },
       isModified: { modified.contains($0) })
     return (changes, state)
@@ -153,7 +160,7 @@ struct CollectionComparison {
 
 extension PositionalEdits {
   /// The change of a list of objects, of which some were modified themselves.
-  fileprivate func changes(from old: [Int64], to new: Int, _ modified: Set<Int64>) -> ChangeSet {
+  fileprivate func changes(from old: KeySequence, to new: Int, _ modified: Set<Int64>) -> ChangeSet {
     changes(from: old.count, to: new) { modified.contains(old[$0]) }
   }
 

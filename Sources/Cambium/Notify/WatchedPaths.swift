@@ -1,7 +1,7 @@
 import CambiumCore
 
 /// Which changes of an object count for an observer.
-enum WatchedPaths: Sendable {
+enum WatchedPaths: Sendable, Hashable {
   /// Every property, and those of objects that it links to, over so many links.
   case everything(depth: Int)
   /// What these paths lead to, and nothing else.
@@ -26,7 +26,7 @@ enum WatchedPaths: Sendable {
 }
 
 /// One property on a key path, and what counts behind it.
-struct WatchedProperty: Sendable {
+struct WatchedProperty: Sendable, Hashable {
   /// The class that has the property.
   let owner: StoredClass
   /// Its place among the class's properties.
@@ -69,6 +69,16 @@ struct WatchedProperty: Sendable {
     }
     guard let target else { Self.stop(String(following), owner, isFirst: false, path) }
     behind = [WatchedProperty(rest, from: target, schema, path: path)]
+  }
+
+  static func == (left: WatchedProperty, right: WatchedProperty) -> Bool {
+    left.owner == right.owner && left.index == right.index && left.behind == right.behind
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(owner)
+    hasher.combine(index)
+    hasher.combine(behind)
   }
 
   private static func stop(

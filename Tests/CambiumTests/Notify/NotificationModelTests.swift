@@ -156,6 +156,13 @@ final class NoticedDog: Object {
       add("all", people, as: element, mustTell: differs)
       add("older", people.where { $0.age > 3 }, as: element, mustTell: differs)
       add("sorted", people.sorted(byKeyPath: "age"), as: element, mustTell: differs)
+      add(
+        "married, sorted twice",
+        people.where { $0.married == false || $0.age != nil }.sorted(byKeyPath: "name")
+          .sorted(byKeyPath: "age", ascending: false), as: element, mustTell: differs)
+      add("by name", people.sorted(byKeyPath: "name", ascending: false), ["age"], as: element) {
+        Tests.part(1, of: $0) != Tests.part(1, of: $1)
+      }
       add("by link", people.sorted(byKeyPath: "favorite.name"), as: element, mustTell: differs)
       add("distinct", people.distinct(by: ["name"]), as: element, mustTell: differs)
       add("names", people, ["name"], as: element) { Tests.part(0, of: $0) != Tests.part(0, of: $1) }

@@ -2,7 +2,7 @@ import CambiumCore
 
 /// A condition whose names are looked up and whose constants are converted: all that is needed to
 /// find objects in any version of a Realm with the same schema.
-package indirect enum BoundPredicate: Sendable {
+package indirect enum BoundPredicate: Sendable, Hashable {
   /// True or false for every object.
   case always(Bool)
   case and([BoundPredicate])
@@ -46,7 +46,7 @@ package indirect enum BoundPredicate: Sendable {
 }
 
 /// An object around a subquery, which names it.
-package struct BoundOrigin: Sendable {
+package struct BoundOrigin: Sendable, Hashable {
   /// How many subqueries are around the one that has the object as its element.
   package var level: Int
   package var storedClass: StoredClass
@@ -81,14 +81,14 @@ package struct BoundBacklinks: Sendable, Hashable {
 }
 
 /// A to-one link.
-package struct BoundLink: Sendable {
+package struct BoundLink: Sendable, Hashable {
   package var column: BoundColumn
   package var source: StoredClass
   package var target: StoredClass
 }
 
 /// A collection of objects.
-package enum BoundCollection: Sendable {
+package enum BoundCollection: Sendable, Hashable {
   /// A list of links in a column.
   case list(BoundColumn, source: StoredClass, target: StoredClass)
   /// The objects of another class whose to-one link or list leads here.
@@ -104,8 +104,8 @@ package enum BoundCollection: Sendable {
 }
 
 /// Something computed from a collection.
-package struct BoundNumber: Sendable {
-  package enum Source: Sendable {
+package struct BoundNumber: Sendable, Hashable {
+  package enum Source: Sendable, Hashable {
     /// Objects, of which `column` is taken (nil only when they are counted), and of which only those
     /// count that satisfy the filter.
     case objects(BoundCollection, BoundColumn?, filter: BoundPredicate?)
@@ -142,7 +142,7 @@ package struct BoundNumber: Sendable {
 }
 
 /// A value to be compared with another of the same object, or of one around the subquery.
-package indirect enum BoundSource: Sendable {
+package indirect enum BoundSource: Sendable, Hashable {
   case column(BoundColumn)
   case number(BoundNumber)
   case key
@@ -173,7 +173,7 @@ package indirect enum BoundSource: Sendable {
 }
 
 /// Two values and the operator between them.
-package struct BoundPair: Sendable {
+package struct BoundPair: Sendable, Hashable {
   package var left: BoundSource
   package var right: BoundSource
   package var comparison: ValueComparison

@@ -2,8 +2,8 @@ import CPlatform
 import Foundation
 
 /// A condition on text or data.
-package struct BytesCondition: Sendable {
-  package enum Kind: Sendable {
+package struct BytesCondition: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     case equal([UInt8])
     case notEqual([UInt8])
     /// Between two values, of which either may be missing and either may be left out.

@@ -1,6 +1,6 @@
 /// A condition on a `Float` or `Double`, by the rules of IEEE 754: NaN equals nothing and has no
 /// order.
-package enum FloatingCondition: Sendable {
+package enum FloatingCondition: Sendable, Hashable {
   /// Within the bounds; nothing is when they are crossed.
   case range(Double, Double)
   /// Not within the bounds, NaN included.

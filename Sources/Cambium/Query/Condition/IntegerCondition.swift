@@ -1,5 +1,5 @@
 /// A condition on an integer or on a link's target.
-package enum IntegerCondition: Sendable {
+package enum IntegerCondition: Sendable, Hashable {
   /// Within the bounds.
   case range(ClosedRange<Int64>)
   /// Not within the bounds.
@@ -17,7 +17,7 @@ package enum IntegerCondition: Sendable {
 
 /// A set of integers that answers in a few instructions: a bitmap where they lie close together, a
 /// hash table elsewhere.
-package struct IntegerSet: Sendable {
+package struct IntegerSet: Sendable, Hashable {
   /// The members in ascending order.
   package let sorted: [Int64]
   private let bits: [UInt64]

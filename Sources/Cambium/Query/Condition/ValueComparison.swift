@@ -1,7 +1,7 @@
 import CambiumCore
 
 /// Compares two stored values of the same kind.
-package struct ValueComparison: Sendable {
+package struct ValueComparison: Sendable, Hashable {
   package var operation: QueryOperator
   package var property: PropertyType
   package var options: StringOptions = []

@@ -4,9 +4,9 @@ import CambiumCore
 ///
 /// Which kind it is follows from the column it tests, so that a scan chooses its loop once for a
 /// whole leaf.
-package struct ValueCondition: Sendable {
+package struct ValueCondition: Sendable, Hashable {
   /// The condition on values that are not null.
-  package enum Kind: Sendable {
+  package enum Kind: Sendable, Hashable {
     case none
     case all
     case integer(IntegerCondition)

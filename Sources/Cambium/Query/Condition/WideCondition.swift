@@ -1,7 +1,7 @@
 /// A condition on a 128-bit value that compares as a big-endian number: dates (whose high word is
 /// signed) and identifiers.
-package struct WideCondition: Sendable {
-  package enum Kind: Sendable {
+package struct WideCondition: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     case range(ClosedRange<UInt128>)
     case outside(ClosedRange<UInt128>)
     /// One of these, in ascending order.
@@ -40,7 +40,7 @@ package struct WideCondition: Sendable {
 }
 
 /// A condition on a decimal number, by value; NaN equals itself and is below every number.
-package enum DecimalCondition: Sendable {
+package enum DecimalCondition: Sendable, Hashable {
   case compare(QueryOperator, DecimalBits)
   case range(DecimalBits, DecimalBits)
   case set(Set<DecimalBits>)

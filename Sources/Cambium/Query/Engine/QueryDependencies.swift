@@ -3,6 +3,8 @@
 struct QueryDependencies {
   /// The columns that matter, by the names of classes; also classes of which none does.
   private(set) var columns: [String: Set<UInt16>] = [:]
+  /// Whether values of other objects matter, behind links, in collections or that link here.
+  fileprivate(set) var followsLinks = false
 
   /// Adds a class whose objects matter as such.
   mutating func insert(_ storedClass: StoredClass) {
@@ -67,6 +69,7 @@ extension BoundPredicate {
 
 extension BoundLink {
   fileprivate func insertDependencies(into all: inout QueryDependencies) {
+    all.followsLinks = true
     all.insert(column.id, of: source)
     all.insert(target)
   }
@@ -74,6 +77,7 @@ extension BoundLink {
 
 extension BoundCollection {
   fileprivate func insertDependencies(into all: inout QueryDependencies) {
+    all.followsLinks = true
     all.insert(elementClass)
     switch self {
     case .list(let column, let source, _): all.insert(column.id, of: source)

@@ -6,9 +6,9 @@ import CambiumCore
 /// A plan belongs to no version and may be run on any thread, on any version of a Realm with the
 /// schema it was bound to. The arrangement applies after the whole condition, in the order in which
 /// its steps were added.
-package struct QueryPlan: Sendable {
+package struct QueryPlan: Sendable, Hashable {
   /// One step of the arrangement.
-  package enum Step: Sendable {
+  package enum Step: Sendable, Hashable {
     /// Sorts, keeping the order of what compares equal.
     case sort([SortKey])
     /// Keeps the first object of each combination of values.

@@ -1,7 +1,7 @@
 import CambiumCore
 
 /// A value by which objects are sorted or told apart: to-one links, then a column.
-package struct SortKey: Sendable {
+package struct SortKey: Sendable, Hashable {
   var links: [BoundLink]
   var column: BoundColumn
   var isAscending: Bool
