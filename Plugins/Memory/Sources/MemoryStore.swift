@@ -123,9 +123,9 @@ public final class MemoryStore: PageStore {
     return MemoryWriter(content: content, base: content.beginWrite(), path: identity.path)
   }
 
-  /// Calls `then` in the background: there is nothing to wait for.
+  /// Calls `then` at once: there is nothing to wait for.
   public func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
-    content.calls.add { then(nil) }
+    then(nil)
   }
 
   /// Does nothing: memory has nothing to sync, and every version is as durable as it will be.

@@ -45,7 +45,8 @@ struct CollectionComparison {
   /// The collection as it is in the version, for the next comparison.
   private func state(_ core: ResultsCore?) -> ChangeTracker.State {
     guard let core else { return ChangeTracker.State(view: view, isOver: true) }
-    return ChangeTracker.State(view: view, keys: needsKeys(core) ? KeySequence(core.currentKeys()) : KeySequence())
+    return ChangeTracker.State(
+      view: view, keys: KeySequence(needsKeys(core) ? core.currentKeys() : []))
   }
 
   /// Whether the elements have to be remembered: a table finds them by their ranks, a collection in the
@@ -160,7 +161,8 @@ struct CollectionComparison {
 
 extension PositionalEdits {
   /// The change of a list of objects, of which some were modified themselves.
-  fileprivate func changes(from old: KeySequence, to new: Int, _ modified: Set<Int64>) -> ChangeSet {
+  fileprivate func changes(from old: KeySequence, to new: Int, _ modified: Set<Int64>) -> ChangeSet
+  {
     changes(from: old.count, to: new) { modified.contains(old[$0]) }
   }
 

@@ -69,11 +69,21 @@ final class InstanceObservers: @unchecked Sendable {
       tellRealmObservers(instance, .didChange)
     }
     let comparisons = ComparisonCache()
+    var view: FrozenView?
     for observation in observations where observation.isActive {
       guard case .subject(let tracker, let tell)? = observation.kind, !instance.isInvalidated,
         includesInitial || tracker.version != nil
       else { continue }
-      tracker.deliver(instance, prepared[ObjectIdentifier(tracker)], comparisons, tell)
+      guard tracker.isBehind(instance.version) || tracker.version == nil else { continue }
+      // One view serves all, unless a block has moved the Realm.
+      let current: FrozenView
+      if let view, view.version == instance.version {
+        current = view
+      } else {
+        current = FrozenView(instance.freeze())
+        view = current
+      }
+      tracker.deliver(current, prepared[ObjectIdentifier(tracker)], comparisons, tell)
     }
     isDelivering = false
     sweep()
@@ -123,13 +133,11 @@ final class InstanceObservers: @unchecked Sendable {
 }
 
 extension ChangeTracker {
-  /// Tells what happened until the version that `instance` sees, if anything did.
+  /// Tells what happened until `view`, the version that the Realm sees, if anything did.
   fileprivate func deliver(
-    _ instance: RealmInstance, _ prepared: Outcome?, _ comparisons: ComparisonCache,
+    _ view: FrozenView, _ prepared: Outcome?, _ comparisons: ComparisonCache,
     _ tell: (News) -> Void
   ) {
-    guard isBehind(instance.version) || version == nil else { return }
-    let view = FrozenView(instance.freeze())
     var outcome = prepared.flatMap { prepared in
       prepared.version == view.version && accept(prepared) ? prepared : nil
     }

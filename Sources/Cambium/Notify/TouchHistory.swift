@@ -24,7 +24,21 @@ final class TouchHistory: Sendable {
     let count: Int
   }
 
-  private let entries = Mutex<[Entry]>([])
+  private struct State {
+    /// In the order of their versions.
+    var entries: [Entry] = []
+    var keyCount = 0
+
+    /// Forgets versions from this one on.
+    mutating func remove(from version: Version) {
+      while let last = entries.last, last.version >= version {
+        keyCount -= last.count
+        entries.removeLast()
+      }
+    }
+  }
+
+  private let state = Mutex(State())
   /// How many keys are remembered, in all transactions together.
   private static let largestKeyCount = 1 << 18
   private static let largestEntryCount = 1024
@@ -32,29 +46,36 @@ final class TouchHistory: Sendable {
   /// Remembers what the transaction touched that is about to make `version`.
   func add(_ version: Version, _ touches: TransactionTouches) {
     let count = touches.tables.values.reduce(1) { $0 + $1.count }
-    entries.withLock { entries in
+    state.withLock { state in
       // A version that was lost with a failed commit is made again.
-      entries.removeAll { $0.version >= version }
-      entries.append(Entry(version: version, touches: touches, count: count))
-      var total = entries.reduce(0) { $0 + $1.count }
-      while total > Self.largestKeyCount || entries.count > Self.largestEntryCount,
-        entries.count > 1
+      state.remove(from: version)
+      state.entries.append(Entry(version: version, touches: touches, count: count))
+      state.keyCount += count
+      guard state.keyCount > Self.largestKeyCount || state.entries.count > Self.largestEntryCount
+      else { return }
+      // Several at a time, as those that stay are moved.
+      var first = 0
+      while state.entries.count - first > 1,
+        state.keyCount > Self.largestKeyCount / 2
+          || state.entries.count - first > Self.largestEntryCount / 2
       {
-        total -= entries.removeFirst().count
+        state.keyCount -= state.entries[first].count
+        first += 1
       }
+      state.entries.removeFirst(first)
     }
   }
 
   /// Forgets a version that was not made after all.
-  func remove(_ version: Version) { entries.withLock { $0.removeAll { $0.version >= version } } }
+  func remove(_ version: Version) { state.withLock { $0.remove(from: version) } }
 
   /// What all transactions after `old` up to `new` have touched, in their order; nil when one of them is
   /// not known, because it ran in another process, unobserved, or long ago.
   func touches(after old: Version, through new: Version) -> [TransactionTouches]? {
-    entries.withLock { entries in
-      let found = entries.filter { $0.version > old && $0.version <= new }
+    state.withLock { state in
+      let found = state.entries.reversed().prefix { $0.version > old }.filter { $0.version <= new }
       guard UInt64(found.count) == UInt64(new &- old) else { return nil }
-      return found.map(\.touches)
+      return found.reversed().map(\.touches)
     }
   }
 }

@@ -197,9 +197,19 @@ extension Realm.Configuration {
   var identity: String {
     if isInMemory { return "memory:\(path)" }
     let url = fileURL ?? Self.defaultFileURL
-    let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
-    let resolved = folder.appendingPathComponent(url.lastPathComponent).resolvingSymlinksInPath()
-    return "\(store.kind):\(resolved.path)"
+    return "\(store.kind):\(Self.resolved(url))"
+  }
+
+  /// The path of a file behind all symbolic links, also of one that is not there yet.
+  private static func resolved(_ url: URL) -> String {
+    func resolved(_ path: String) -> String? {
+      guard let real = realpath(path, nil) else { return nil }
+      defer { free(real) }
+      return String(cString: real)
+    }
+    if let path = resolved(url.path) { return path }
+    let folder = url.deletingLastPathComponent().path
+    return (resolved(folder) ?? folder) + "/" + url.lastPathComponent
   }
 
   /// The store to open: an identifier means memory whatever kind is chosen.

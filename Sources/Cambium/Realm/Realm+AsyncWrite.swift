@@ -57,7 +57,7 @@ extension Realm {
     }
     if !isInWriteTransaction { return result }
     let failure = await withCheckedContinuation(isolation: actor) { continuation in
-      _ = instance.asyncWrites.commit(instance, allowGrouping: false) {
+      _ = instance.asyncWrites.commit(instance, allowGrouping: false, isTask: true) {
         continuation.resume(returning: $0)
       }
     }

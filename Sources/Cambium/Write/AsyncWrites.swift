@@ -38,8 +38,10 @@ final class AsyncWrites: @unchecked Sendable {
   }
 
   private var lastID: AsyncTransactionId = 0
-  private var entries: [Entry] = []
-  private var commits: [Commit] = []
+  private var entries = Waiting<Entry>()
+  private var commits = Waiting<Commit>()
+  /// How many of the commits the blocks behind them wait for.
+  private var barrierCount = 0
   /// The turn that was asked for.
   private var turn: WriteTurn? {
     didSet { watched.withLock { [turn] in $0 = turn } }
@@ -86,6 +88,7 @@ final class AsyncWrites: @unchecked Sendable {
   func waitForTurn(
     _ instance: RealmInstance, isolation: isolated (any Actor)?
   ) async -> WriteTurn? {
+    if let turn = turnIfFree(instance) { return turn }
     let id = newID()
     let job = instance.context.map { context in
       ContextJob(context, self) { [self] in giveUp(id, instance) }
@@ -98,6 +101,18 @@ final class AsyncWrites: @unchecked Sendable {
     } onCancel: {
       job?.start()
     }
+  }
+
+  /// The turn for a task where nobody else writes or waits.
+  private func turnIfFree(_ instance: RealmInstance) -> WriteTurn? {
+    guard !isWriting, turn == nil, entries.isEmpty, barrierCount == 0,
+      let transaction = transactionIfFree(instance)
+    else { return nil }
+    isWriting = true
+    let turn = WriteTurn(holding: transaction)
+    given = turn
+    goOn(instance)
+    return turn
   }
 
   private func giveUp(_ id: AsyncTransactionId, _ instance: RealmInstance) {
@@ -149,7 +164,7 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// Asks for a turn if there is work that may begin.
   private func askForTurn(_ instance: RealmInstance) {
-    guard turn == nil, !isWriting, !entries.isEmpty, !commits.contains(where: \.isBarrier),
+    guard turn == nil, !isWriting, !entries.isEmpty, barrierCount == 0,
       let context = instance.context
     else { return }
     let job = ContextJob(context, self) { [self] in run(instance) }
@@ -204,7 +219,7 @@ final class AsyncWrites: @unchecked Sendable {
   /// Whether the next block may begin at once.
   private var mayGoOn: Bool {
     guard case .block? = entries.first?.work else { return false }
-    return !commits.contains(where: \.isBarrier)
+    return barrierCount == 0
   }
 
   private func transactionIfFree(_ instance: RealmInstance) -> Transaction? {
@@ -257,9 +272,7 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// Tells everybody who waits for a turn that there will be none.
   private func fail(_ instance: RealmInstance, _ error: StoreError) {
-    let failed = entries
-    entries = []
-    for entry in failed {
+    for entry in entries.removeAll() {
       switch entry.work {
       case .block(_, _, let onComplete):
         onComplete?(RLMError(error, path: instance.configuration.path))
@@ -274,13 +287,17 @@ final class AsyncWrites: @unchecked Sendable {
   // MARK: Commits
 
   /// Commits the running transaction and calls `onComplete` when it is durable, in the context.
+  ///
+  /// For a task `onComplete` may be called before this returns.
   func commit(
-    _ instance: RealmInstance, allowGrouping: Bool, _ onComplete: ((Error?) -> Void)?
+    _ instance: RealmInstance, allowGrouping: Bool, isTask: Bool = false,
+    _ onComplete: ((Error?) -> Void)?
   ) -> AsyncTransactionId {
     let id = newID()
     let durability = instance.configuration.durability
-    commits.append(
-      Commit(id: id, onComplete: onComplete, isBarrier: !allowGrouping && durability == .full))
+    let isBarrier = !allowGrouping && durability == .full
+    if isBarrier { barrierCount += 1 }
+    commits.append(Commit(id: id, onComplete: onComplete, isBarrier: isBarrier))
     guard let context = instance.context else { return id }
     let job = CommitJob(context, self, id, instance)
     do throws(StoreError) {
@@ -293,6 +310,7 @@ final class AsyncWrites: @unchecked Sendable {
     } catch {
       job.end(error)
     }
+    job.didCommit(isTask: isTask)
     goOn(instance)
     return id
   }
@@ -310,6 +328,7 @@ final class AsyncWrites: @unchecked Sendable {
   private func complete(_ instance: RealmInstance) {
     while let outcome = commits.first?.outcome {
       let commit = commits.removeFirst()
+      if commit.isBarrier { barrierCount -= 1 }
       switch outcome {
       case .success: commit.onComplete?(nil)
       case .failure(let error):
@@ -358,9 +377,7 @@ final class AsyncWrites: @unchecked Sendable {
   /// Drops what has not begun and completes what was committed.
   func end(_ instance: RealmInstance) {
     if !hasWork { return }
-    let dropped = entries
-    entries = []
-    for entry in dropped {
+    for entry in entries.removeAll() {
       if case .task(let continuation) = entry.work { continuation.resume(returning: nil) }
     }
     settle(instance)
@@ -416,6 +433,15 @@ private final class CommitJob: @unchecked Sendable {
   private let writes: AsyncWrites
   private let id: AsyncTransactionId
   private let instance: RealmInstance
+  private let state = Mutex(State.committing)
+
+  private enum State: Sendable {
+    case committing
+    /// The commit has returned, and its fate comes later.
+    case returned
+    /// Its fate was known before it returned.
+    case known(StoreError?)
+  }
 
   init(
     _ context: any RealmContext, _ writes: AsyncWrites, _ id: AsyncTransactionId,
@@ -427,7 +453,27 @@ private final class CommitJob: @unchecked Sendable {
     self.instance = instance
   }
 
+  /// Notes what has become of the commit; called on any thread.
   func end(_ failure: StoreError?) {
+    let hasReturned = state.withLock { state in
+      if case .returned = state { return true }
+      state = .known(failure)
+      return false
+    }
+    if hasReturned { tell(failure) }
+  }
+
+  /// Called in the context when the commit has returned; a task is told at once.
+  func didCommit(isTask: Bool) {
+    let known = state.withLock { state -> State in
+      defer { state = .returned }
+      return state
+    }
+    guard case .known(let failure) = known else { return }
+    if isTask { writes.end(id, failure, instance) } else { tell(failure) }
+  }
+
+  private func tell(_ failure: StoreError?) {
     ContextJob(context, writes) { [self] in writes.end(id, failure, instance) }.start()
   }
 }

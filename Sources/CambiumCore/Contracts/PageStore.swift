@@ -70,7 +70,8 @@ public protocol PageStore: AnyObject, Sendable {
   /// the store is poisoned.
   func makeDurable(_ version: Version) throws(StoreError)
 
-  /// The same without waiting: calls `then` once, in the background, with the error if there is one.
+  /// The same without waiting: calls `then` once, with the error if there is one, in the background, or
+  /// before this returns where there is nothing to wait for.
   func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void)
 
   /// Waits until the newest version is above `version` or the store is closed, at most

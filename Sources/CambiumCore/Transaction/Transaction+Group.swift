@@ -25,7 +25,8 @@ extension Transaction {
   /// Commits, lets the next writer in, and returns without waiting for the medium.
   ///
   /// `whenDurable` is called once, with the error if the sync failed: in the order of versions, one at
-  /// a time, on a thread of the store. It must not wait for another commit itself. When this throws it is not called.
+  /// a time, on a thread of the store, or here and now where there is nothing to wait for. It must not
+  /// wait for another commit itself. When this throws it is not called.
   ///
   /// Returns the version that the changes have become, pinned before another writer could begin.
   @discardableResult
@@ -39,10 +40,11 @@ extension Transaction {
       calls.forget(version)
       throw error
     }
+    let snapshot = database.adopt(pin)
     database.store.makeDurable(version) { failure in
       calls.add(version) { whenDurable(failure) }
     }
-    return database.adopt(pin)
+    return snapshot
   }
 
   /// Commits, lets the next writer in, and resumes when the version is durable; no thread waits

@@ -76,7 +76,10 @@ extension Operation {
       let start = clock.now
       queue.async {
         // The queue's own Realm is used on the queue only.
-        nonisolated(unsafe) let realm = try! Realm(configuration: configuration, queue: queue)
+        guard let opened = try? Realm(configuration: configuration, queue: queue) else {
+          fatalError("the open database cannot be opened")
+        }
+        nonisolated(unsafe) let realm = opened
         let person = realm.objects(Person.self)[0]
         for age in 0..<1000 {
           realm.beginAsyncWrite {
