@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -276,6 +277,34 @@ private final class Home {
       }
       #expect(opening?.code == .schemaMismatch)
     }
+    try home.close()
+  }
+
+  @Test func `an observer stays with its Realm at the last version that the classes fit`()
+    async throws
+  {
+    let home = try Home.filled()
+    let told = Mutex<[String]>([])
+    let token = try home.use { realm in
+      realm.autorefresh = true
+      return realm.objects(Hound.self).observe { change in
+        switch change {
+        case .initial(let hounds): told.withLock { $0.append("initial \(hounds.count)") }
+        case .update, .error: told.withLock { $0.append("more") }
+        }
+      }
+    }
+    await home.elsewhere(.addClass)
+    await home.elsewhere(.retype)
+    // What the context was to do has been done when it has refreshed by itself or not.
+    for _ in 0..<100 {
+      try home.use { realm in
+        #expect(!realm.refresh())
+        #expect(realm.objects(Hound.self).count == 50)
+      }
+    }
+    #expect(told.withLock { $0 } == ["initial 50"])
+    _ = try home.use { _ in token.invalidate() }
     try home.close()
   }
 

@@ -153,5 +153,5 @@ extension ChangeTracker.Outcome {
   init(from: ChangeTracker.State?, to state: ChangeTracker.State, _ news: ChangeTracker.News?) {
     self.init(from: from?.view.version, state: state, news: news)
   }
-}
 
+}

@@ -70,6 +70,8 @@ extension RealmInstance {
   }
 
   private func register(_ observation: Observation) -> ObservationToken {
+    // An invalidated Realm sees no version, from which on changes could be told.
+    if isInvalidated { _ = currentSnapshot }
     observers.add(observation)
     if let tracker = observation.tracker { coordinator.notifier.add(tracker, of: number) }
     return ObservationToken(observation, of: self)
