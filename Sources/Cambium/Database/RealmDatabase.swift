@@ -24,6 +24,8 @@ public final class RealmDatabase: Sendable {
   private struct State {
     /// Keeps the database open; nil once it is closed.
     var database: OpenDatabase?
+    /// What happened since somebody follows the database.
+    var log: ChangeLog?
   }
 
   /// Opens the database, away from the caller's executor, with the classes of `configuration`.
@@ -39,7 +41,10 @@ public final class RealmDatabase: Sendable {
     state = Mutex(State(database: database))
   }
 
-  deinit { writer.end() }
+  deinit {
+    writer.end()
+    state.withLock { $0.log.take() }?.end()
+  }
 
   // MARK: Reading
 
@@ -133,13 +138,46 @@ public final class RealmDatabase: Sendable {
     return try await writer.writeLater(body)
   }
 
+  // MARK: Following
+
+  /// The objects that transactions touch after `position`, in the order of versions, whoever commits them:
+  /// for caches, search indexes, and queues of what others are to be told.
+  ///
+  /// What is kept begins with the first call: the latest 1,024 steps, and 262,144 keys in all of them
+  /// together. A step is one commit, or several that came fast. Who gives no position, one from before
+  /// that, or one of another process, is told so by ``DatabaseChange/snapshot(_:)`` first: he reads what he
+  /// needs then, and follows the steps, of which the first ones may be in what he has read already. A
+  /// position can be kept in a file; of one that was the last before the program ended nothing is lost.
+  ///
+  /// Each loop over the sequence begins at `position`. It ends when the database is closed and when the
+  /// task is cancelled. May be called from any thread.
+  ///
+  /// - Throws: `Realm.Error` when the database was closed, or cannot be read with these classes.
+  public func changes(since position: DatabasePosition? = nil) throws -> DatabaseChanges {
+    try call { database in
+      if let log = state.withLock({ $0.log }) { return DatabaseChanges(log: log, position: position) }
+      let realm = try frozen(database)
+      guard let log = ChangeLog(realm.currentSnapshot, realm.layout, database.coordinator) else {
+        throw RLMError(.fail, "The database cannot be followed.", path: configuration.path)
+      }
+      let (used, spare) = state.withLock { state -> (ChangeLog, ChangeLog?) in
+        if let used = state.log { return (used, log) }
+        state.log = log
+        return (log, nil)
+      }
+      spare?.end()
+      return DatabaseChanges(log: used, position: position)
+    }
+  }
+
   // MARK: Closing
 
-  /// Ends the database: takes no new work, waits for the work that has begun, and lets go of the file.
+  /// Ends the database, and the loops over its changes: takes no new work, waits for the work that has begun, and lets go of the file.
   ///
   /// Realms that were opened elsewhere keep theirs. Closing again does nothing but wait.
   public func close() async {
-    let database = state.withLock { $0.database.take() }
+    let (database, log) = state.withLock { ($0.database.take(), $0.log.take()) }
+    log?.end()
     await withCheckedContinuation { continuation in
       calls.notify(queue: writer.queue) { continuation.resume() }
     }

@@ -1,0 +1,78 @@
+import CambiumCore
+import Foundation
+
+/// What a step of ``RealmDatabase/changes(since:)`` tells.
+public enum DatabaseChange: Sendable, Hashable {
+  /// What happened before `position` is not known: whoever follows the database has to read it whole,
+  /// and from then on what the next steps name.
+  case snapshot(DatabasePosition)
+  /// The objects that were touched until `position`, by the names of their classes; of classes that are
+  /// not named nothing was.
+  case changes(DatabasePosition, [String: TouchedObjects])
+
+  /// Where the database stood.
+  public var position: DatabasePosition {
+    switch self {
+    case .snapshot(let position), .changes(let position, _): position
+    }
+  }
+}
+
+/// A version of a database as whoever follows its changes keeps it, also in a file of his own.
+///
+/// Two positions are equal when they have the same contents; no position ever names two.
+public struct DatabasePosition: Sendable, Hashable, Codable, Comparable {
+  /// Rises when the database is opened for writing again.
+  public let epoch: UInt64
+  /// Rises with each commit.
+  public let version: UInt64
+
+  init(_ snapshot: Snapshot) {
+    epoch = snapshot.epoch
+    version = snapshot.version
+  }
+
+  /// Whether the left one was there first.
+  public static func < (left: DatabasePosition, right: DatabasePosition) -> Bool {
+    (left.epoch, left.version) < (right.epoch, right.version)
+  }
+}
+
+/// The objects of a class that were touched between two positions; each in one of the sets.
+public struct TouchedObjects: Sendable, Hashable {
+  /// Those that came.
+  public var inserted: Set<ObjectKey> = []
+  /// Those of which a property was assigned, and those that went and came again.
+  public var modified: Set<ObjectKey> = []
+  /// Those that went.
+  public var deleted: Set<ObjectKey> = []
+
+  /// Objects that came, were modified, and went.
+  public init(
+    inserted: Set<ObjectKey> = [], modified: Set<ObjectKey> = [], deleted: Set<ObjectKey> = []
+  ) {
+    self.inserted = inserted
+    self.modified = modified
+    self.deleted = deleted
+  }
+
+  /// Whether nothing was touched.
+  public var isEmpty: Bool { inserted.isEmpty && modified.isEmpty && deleted.isEmpty }
+}
+
+/// The primary key of an object, whatever its type.
+public enum ObjectKey: Sendable, Hashable {
+  /// An integer.
+  case int(Int64)
+  /// A text.
+  case string(String)
+  /// An identifier.
+  case objectId(ObjectId)
+  /// A UUID.
+  case uuid(UUID)
+  /// Null.
+  case null
+  /// Of a class without a primary key, a number that the object keeps as long as it is there, and that
+  /// another one may have afterwards.
+  case number(Int64)
+}
