@@ -14,7 +14,7 @@ EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests Salvag
   ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests
 
 .PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
-  bench-space bench-codecs bench-stores install lint docs clean
+  bench-space bench-codecs bench-stores service install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
@@ -106,16 +106,23 @@ fuzz: install
 sanitize: install
 	@SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" Tools/Sanitize/run $(ONLY)
 
-# Crashes of simulated disks over many seeds, counted, and eight processes at a time that are killed.
-# STATES=1000000, KILLS=2000 and SEED=1 are options; nothing of that may lose or tear a commit.
+# Crashes of simulated disks over many seeds, counted, eight processes at a time that are killed, and many
+# contexts of two processes beside one another. STATES=1000000, KILLS=2000, STEPS=2000 of each context and
+# SEED=1 are options; nothing of that may lose or tear a commit.
 # CONFIGURATION=debug takes what `make test` has built.
 CONFIGURATION ?= release
 soak: install
 	$(BUILD) $(TRAITS) --build-tests --configuration $(CONFIGURATION) \
 	  $(if $(filter release,$(CONFIGURATION)),-Xswiftc -enable-testing)
 	CAMBIUM_SOAK_STATES=$(or $(STATES),1000000) CAMBIUM_SOAK_KILLS=$(or $(KILLS),2000) \
-	  CAMBIUM_SOAK_SEED=$(or $(SEED),1) .build/$(CONFIGURATION)/cambiumPackageTests.xctest \
+	  CAMBIUM_SOAK_ROUNDS=$(or $(STEPS),2000) CAMBIUM_SOAK_SEED=$(or $(SEED),1) .build/$(CONFIGURATION)/cambiumPackageTests.xctest \
 	  --testing-library swift-testing --filter 'SoakTests|SoakProcessTests'
+
+# A server that is ended by SIGTERM in the middle of its work, with swift-service-lifecycle: nothing is lost.
+service:
+	@$(call plan-anew,Service)
+	$(BUILD) --package-path Tools/Service --product service
+	@Tools/Service/run
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools

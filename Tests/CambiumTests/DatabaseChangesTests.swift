@@ -151,7 +151,8 @@ final class FollowedVisit: Object {
     }
   }
 
-  @Test func `a position of before the database was opened anew is known if nothing happened since`()
+  @Test
+  func `a position of before the database was opened anew is known if nothing was written since`()
     async throws
   {
     let folder = try TemporaryFolder()

@@ -31,5 +31,5 @@ struct KnownFault: Sendable, CustomTestStringConvertible {
   static let all: [KnownFault] = core
 
   /// Those of the engine and its stores.
-  private static let core: [KnownFault] = [unknownOutcome, waitingReader]
+  private static let core: [KnownFault] = [waitingReader]
 }

@@ -155,7 +155,9 @@ public final class RealmDatabase: Sendable {
   /// - Throws: `Realm.Error` when the database was closed, or cannot be read with these classes.
   public func changes(since position: DatabasePosition? = nil) throws -> DatabaseChanges {
     try call { database in
-      if let log = state.withLock({ $0.log }) { return DatabaseChanges(log: log, position: position) }
+      if let log = state.withLock({ $0.log }) {
+        return DatabaseChanges(log: log, position: position)
+      }
       let realm = try frozen(database)
       guard let log = ChangeLog(realm.currentSnapshot, realm.layout, database.coordinator) else {
         throw RLMError(.fail, "The database cannot be followed.", path: configuration.path)

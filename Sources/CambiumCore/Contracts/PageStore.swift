@@ -182,8 +182,10 @@ public protocol PageWriter: AnyObject {
   ///
   /// `metadata` is kept with the commit, for change streams; at most 64 KiB. On return the version
   /// is visible to everyone, durable as far as `durability` says, and pinned by the result, which
-  /// was taken before another writer could begin. If it throws, the write is aborted and the old
-  /// version is intact; after a failed sync the store is poisoned.
+  /// was taken before another writer could begin. If it throws, the old version is intact, and the
+  /// caller aborts; after a failed sync the store is poisoned. A store that cannot tell whether the
+  /// version was published throws ``StoreError/indeterminate(path:)``: it has released the writer lock,
+  /// keeps the pages, and is not told to abort.
   func publish(root: TreeRoot, durability: Durability, metadata: [UInt8]) throws(StoreError) -> Pin
 
   /// The same, and calls `beforeNext` with the new head once it is published; where the store can do

@@ -61,7 +61,7 @@ extension StoreError: CustomStringConvertible {
     case .exhausted(let what, let limit):
       "There are no more \(what); the limit is \(limit)."
     case .indeterminate(let path):
-      "It is unknown whether the last commit to '\(path)' took place. Open it again to see."
+      "It is unknown whether the last commit to '\(path)' took place. The next read or write shows it."
     }
   }
 }

@@ -58,7 +58,7 @@ public enum StoreError: Error, Hashable, Sendable {
   case tooLarge(what: String, byteCount: Int, limit: Int)
   /// A supply that the format bounds is used up: `what` says of what there are no more.
   case exhausted(what: String, limit: Int)
-  /// Whether a commit took place is unknown (possible on remote stores); open again to see.
+  /// Whether a commit took place is unknown (possible on remote stores); the next read or write shows it.
   case indeterminate(path: String)
 }
 

@@ -177,8 +177,9 @@ public final class Transaction: WriteTransaction {
 
   /// Makes the changes the newest version and returns it.
   ///
-  /// When it throws the transaction is rolled back and the old version is intact. Throws the error of
-  /// a change that failed before, whether or not it was caught.
+  /// When it throws the transaction is rolled back and the old version is intact; only after
+  /// ``StoreError/indeterminate(path:)`` nobody knows, and the next snapshot or transaction shows whether
+  /// the changes are there. Throws the error of a change that failed before, whether or not it was caught.
   public func commit(
     durability: Durability = .full, metadata: [UInt8] = []
   ) throws(StoreError) -> Snapshot {
@@ -214,8 +215,18 @@ public final class Transaction: WriteTransaction {
       if !database.watchers.isEmpty { database.watchers.tell(pin.head.version) }
       return pin
     } catch {
-      rollback()
+      if case .indeterminate = error { endUnknown() } else { rollback() }
       throw error
+    }
+  }
+
+  /// Ends after a publication that may have taken place: its pages may be those of the newest version, so
+  /// that none is dropped. Whoever waits for a commit is told of what the store shows now.
+  private func endUnknown() {
+    context.settle()
+    end()
+    if let newest = try? database.store.newestHead(), newest.version > writer.base.version {
+      database.watchers.tell(newest.version)
     }
   }
 
