@@ -83,6 +83,9 @@ final class ChangeSignal: @unchecked Sendable {
     return source.next(&isOver)
   }
 
+  /// Lets ``wait(isolation:)`` wait for the next move, whatever has happened before.
+  func beginToWait() { hasMoved = false }
+
   /// Waits until the Realm moves, or the task is cancelled.
   func wait(isolation: isolated (any Actor)?) async {
     if hasMoved { return }

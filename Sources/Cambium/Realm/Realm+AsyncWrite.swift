@@ -85,6 +85,8 @@ extension Realm {
     guard autorefresh else { return refresh() }
     while instance.version < newest {
       if Task.isCancelled { return false }
+      // It may have moved, but not far enough.
+      signal.beginToWait()
       instance.coordinator.notifier.wake(instance)
       await signal.wait(isolation: _isolation)
     }

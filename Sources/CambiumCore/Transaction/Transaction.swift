@@ -220,8 +220,10 @@ public final class Transaction: WriteTransaction {
     }
   }
 
-  /// Ends after a publication that may have taken place: its pages may be those of the newest version, so
-  /// that none is dropped. Whoever waits for a commit is told of what the store shows now.
+  /// Ends after a publication that may have taken place.
+  ///
+  /// Its pages may be those of the newest version, so that none is dropped. Whoever waits for a commit is
+  /// told of what the store shows now.
   private func endUnknown() {
     context.settle()
     end()

@@ -47,6 +47,10 @@ import Testing
       try realm.write { _ = realm.create(SpecDog.self, value: ["name": name]) }
     }
 
+    func observe() async -> NotificationToken {
+      await realm.objects(SpecDog.self).observe(on: self) { _, _ in }
+    }
+
     func read() { _ = realm.objects(SpecDog.self).count }
 
     /// Holds the writer lock until `body` returns; the actor is free meanwhile.
@@ -142,6 +146,30 @@ import Testing
       try await other.add("\(number)")
       _ = await writer.refresh()
       #expect(await writer.names().count == number + 1)
+    }
+  }
+
+  @Test func `an actor sees each newest version while others commit without pause`() async throws {
+    let configuration = specConfiguration()
+    let writer = try await Writer(configuration)
+    let others = try await [Writer(configuration), Writer(configuration)]
+    // Deliveries of older versions are under way when a refresh begins.
+    let token = await writer.observe()
+    defer { token.invalidate() }
+    try await withThrowingTaskGroup { group in
+      for other in others {
+        group.addTask { while !Task.isCancelled { try await other.add("x") } }
+      }
+      for _ in 0..<200 {
+        try await others[0].add("y")
+        let newest = await others[0].names().count
+        _ = await writer.refresh()
+        #expect(await writer.names().count >= newest)
+      }
+      group.cancelAll()
+      while let result = await group.nextResult() {
+        if case .failure(let error) = result, !(error is CancellationError) { throw error }
+      }
     }
   }
 
