@@ -25,7 +25,7 @@ struct VisitService: Service {
 
   func run() async throws {
     try await cancelWhenGracefulShutdown {
-      var number = try database.read { $0.objects(Visit.self).count }
+      var number = try await database.read { $0.objects(Visit.self).count }
       while !Task.isCancelled {
         let next = number
         try await database.write { realm in
