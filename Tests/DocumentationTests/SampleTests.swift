@@ -43,6 +43,7 @@ import Testing
     ("DESIGN.md", []),
     ("CHANGELOG.md", []),
     ("Sources/Cambium/Cambium.docc/Cambium.md", ["Objects"]),
+    ("Sources/Cambium/Cambium.docc/Actors.md", ["Kennels"]),
     ("Sources/CambiumCore/CambiumCore.docc/CambiumCore.md", ["Engine"]),
     ("Sources/CambiumCore/CambiumCore.docc/TreesAndTransactions.md", ["Contracts"]),
     ("Sources/CambiumCore/CambiumCore.docc/Contexts.md", ["Contexts"]),
@@ -67,7 +68,7 @@ import Testing
     }
     #expect(
       pages == [
-        "Cambium.md", "CambiumCore.md", "Contexts.md", "TreesAndTransactions.md",
+        "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "TreesAndTransactions.md",
         "WritingACodec.md", "WritingAStore.md",
       ])
   }
@@ -75,6 +76,7 @@ import Testing
   /// Those that keep something run twice; the others are long.
   @Test(arguments: [
     ("QuickStart", "1 Ada\n0 1\n", 2), ("Actors", "new: [\"Ada\"]\n", 2), ("Objects", "Ada\n", 2),
+    ("Kennels", "2 [\"Ada\", \"Rex\"]\n", 2),
     ("Engine", "36\n", 2),
     ("Contracts", "1\n3\n1\n", 2), ("Contexts", "Draft\n", 2),
     ("Stores", "stores.cambium\nmemory\n", 2), ("WritingAStore", "done\n", 1),

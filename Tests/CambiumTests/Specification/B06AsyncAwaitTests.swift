@@ -160,7 +160,7 @@ import Testing
       for other in others {
         group.addTask { while !Task.isCancelled { try await other.add("x") } }
       }
-      for _ in 0..<200 {
+      for _ in 0..<40 {
         try await others[0].add("y")
         let newest = await others[0].names().count
         _ = await writer.refresh()
