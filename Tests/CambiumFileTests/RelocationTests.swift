@@ -239,7 +239,8 @@ struct RelocationTests {
       try transaction.setValue("\(number)", nil)
       _ = try transaction.commit()
     }
-    for number in 0..<120 {
+    // Records at the end have to go first.
+    for number in 0..<160 {
       let transaction = try database.beginWrite()
       try transaction.setValue("counter", Array("\(number)".utf8))
       _ = try transaction.commit()

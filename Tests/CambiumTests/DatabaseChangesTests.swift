@@ -151,31 +151,111 @@ final class FollowedVisit: Object {
     }
   }
 
-  @Test
-  func `a position of before the database was opened anew is known if nothing was written since`()
-    async throws
-  {
+  private static func stores(_ folder: TemporaryFolder) -> [Realm.Configuration] {
+    var stores = [configuration(folder.file("followed.realm"))]
+    #if RocksDB
+      stores.append(configuration(folder.file("followed.rocksdb")))
+      stores[1].store = .rocksDB()
+    #endif
+    return stores
+  }
+
+  @Test func `what commits keep is told after the database was opened anew`() async throws {
     let folder = try TemporaryFolder()
-    let configuration = Self.configuration(folder.file("followed.realm"))
-    var database = try await RealmDatabase(configuration)
+    for configuration in Self.stores(folder) {
+      var database = try await RealmDatabase(configuration)
+      try await Self.put(database, ["a": "1", "b": "1", "c": "1", "d": "1"])
+      var changes = try database.changes().makeAsyncIterator()
+      let last = try #require(await changes.next()).position
+      await database.close()
+      database = try await RealmDatabase(configuration)
+      changes = try database.changes(since: last).makeAsyncIterator()
+      try await Self.put(database, ["b": "2", "e": "1"])
+      #expect(
+        try await changes.next()?.objects
+          == [
+            "FollowedPage": TouchedObjects(inserted: [.string("e")], modified: [.string("b")])
+          ])
+      // What went, what came back, what came and went.
+      for (gone, back) in [(["a", "d"], "d"), (["e", "c"], "f"), (["f"], "g")] {
+        try await database.write { realm in
+          realm.delete(realm.objects(FollowedPage.self).where { $0.address.in(gone) })
+          realm.create(FollowedPage.self, value: ["address": back])
+          _ = realm.create(FollowedVisit.self)
+        }
+      }
+      await database.close()
+
+      database = try await RealmDatabase(configuration)
+      changes = try database.changes(since: last).makeAsyncIterator()
+      let change = try #require(await changes.next())
+      let pages = try #require(change.objects["FollowedPage"])
+      #expect(pages.inserted == [.string("g")])
+      #expect(pages.modified == [.string("b"), .string("d")])
+      #expect(pages.deleted.isSuperset(of: [.string("a"), .string("c")]))
+      #expect(pages.deleted.isSubset(of: Set(["a", "c", "e", "f"].map { .string($0) })))
+      #expect(change.objects["FollowedVisit"]?.inserted.count == 3)
+      try await Self.put(database, ["h": "1"])
+      #expect(
+        try await changes.next()?.objects
+          == ["FollowedPage": TouchedObjects(inserted: [.string("h")])])
+      await database.close()
+    }
+  }
+
+  @Test func `a position that is older than what commits keep is told so`() async throws {
+    let folder = try TemporaryFolder()
+    for configuration in Self.stores(folder) {
+      var database = try await RealmDatabase(configuration)
+      try await Self.put(database, ["a": "1"])
+      var changes = try database.changes().makeAsyncIterator()
+      let last = try #require(await changes.next()).position
+      for index in 0..<300 { try await Self.put(database, ["a": "\(index)"]) }
+      await database.close()
+      database = try await RealmDatabase(configuration)
+      changes = try database.changes(since: last).makeAsyncIterator()
+      guard case .snapshot(let newest) = try await changes.next() else {
+        Issue.record("300 commits are known")
+        return
+      }
+      // More than is recorded of one commit.
+      try await database.write { realm in
+        for index in 0..<3_000 { realm.create(FollowedPage.self, value: ["address": "\(index)"]) }
+      }
+      await database.close()
+      database = try await RealmDatabase(configuration)
+      changes = try database.changes(since: newest).makeAsyncIterator()
+      guard case .snapshot = try await changes.next() else {
+        Issue.record("3,000 new objects are known")
+        return
+      }
+      await database.close()
+    }
+  }
+
+  @Test func `what another process has done meanwhile is told`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("followed.realm")
+    var database = try await RealmDatabase(Self.configuration(path))
     try await Self.put(database, ["a": "1"])
     var changes = try database.changes().makeAsyncIterator()
     let last = try #require(await changes.next()).position
     await database.close()
-    database = try await RealmDatabase(configuration)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let database = try await RealmDatabase(DatabaseChangesTests.configuration(path))
+      try await database.write { realm in
+        realm.delete(realm.objects(FollowedPage.self))
+        realm.create(FollowedPage.self, value: ["address": "far"])
+      }
+      await database.close()
+    }
+    database = try await RealmDatabase(Self.configuration(path))
     changes = try database.changes(since: last).makeAsyncIterator()
-    try await Self.put(database, ["b": "1"])
     #expect(
       try await changes.next()?.objects
-        == ["FollowedPage": TouchedObjects(inserted: [.string("b")])])
-    await database.close()
-
-    database = try await RealmDatabase(configuration)
-    changes = try database.changes(since: last).makeAsyncIterator()
-    guard case .snapshot = try await changes.next() else {
-      Issue.record("what happened meanwhile is not known")
-      return
-    }
+        == [
+          "FollowedPage": TouchedObjects(inserted: [.string("far")], deleted: [.string("a")])
+        ])
     await database.close()
   }
 

@@ -103,6 +103,7 @@ enum Matrix {
     subject.isPersistent = false
     subject.canBeReadOnly = false
     subject.sharing = .shared
+    subject.keptMetadataCount = CommitMetadata.keptCount
     return subject
   }()
 
@@ -116,6 +117,8 @@ enum Matrix {
       return try FileStore(path: place.path, options: options)
     }
     subject.sharing = .shared
+    // Half of the records stay.
+    subject.keptMetadataCount = 2
     // A file grows ahead of need.
     subject.slackByteCount = 4 << 20
     return subject
@@ -129,6 +132,7 @@ enum Matrix {
         options.batchByteCount = 64 << 10
         return try RocksDBStore(path: place.path, options: options)
       }
+      subject.keptMetadataCount = CommitMetadata.keptCount
       // Logs, and what waits for compaction.
       subject.slackByteCount = 8 << 20
       return subject

@@ -33,6 +33,8 @@ public struct StoreSubject: Sendable, CustomStringConvertible {
   /// How many bytes beyond what versions reach the store may take for itself: rounding, records,
   /// logs, room ahead of need.
   public var slackByteCount = 1 << 20
+  /// Of how many of the latest commits the store keeps what they were given; 0 if it keeps none.
+  public var keptMetadataCount = 0
   /// Makes a medium whose power can be cut; nil for a store that has none to show.
   public var medium: (@Sendable () throws -> any StoreMedium)?
 

@@ -274,6 +274,26 @@ extension FileStore {
     return records
   }
 
+  /// What the latest commits were given, from their records.
+  public func metadata(
+    from first: Version, through pin: Pin
+  ) throws(StoreError) -> [CommitMetadata]? {
+    let last = pin.head.version
+    if first > last { return [] }
+    let newest = try withOpenState { state throws(StoreError) in
+      try followLiveHead(&state)
+      return state.newest
+    }
+    // Whoever lags far behind has other things to read.
+    guard first > 0, newest.head.version - first < 4 * Version(CommitMetadata.keptCount),
+      // Those that were given up are gone sooner or later; of what is there nothing is taken unchecked.
+      let records = try? recordChain(from: newest, after: first - 1)
+    else { return nil }
+    return records.reversed().prefix { $0.version <= last }.map { record in
+      CommitMetadata(version: record.version, epoch: record.epoch, bytes: record.metadata)
+    }
+  }
+
   /// Brings the counts of the regions that do not include it yet up to date with `record`.
   private func apply(
     _ record: CommitRecord, to blocks: inout BlockMap, _ directory: inout FreeMapDirectory

@@ -47,8 +47,8 @@ public struct FileStoreOptions: Sendable {
   package var largestSlackByteCount = 512 << 10
   /// Live pages are not moved for the sake of fewer bytes.
   package var leastRelocatedByteCount = 1 << 20
-  /// How many records pile up before the free map is brought up to date.
-  package var foldAfterRecordCount = 64
+  /// How many records pile up before the free map is brought up to date; half of them stay.
+  package var foldAfterRecordCount = 2 * CommitMetadata.keptCount
   /// How many heads are chained to one in a slot at most.
   package var chainLimit: UInt64 = 16
   /// A commit of more bytes is synced in two steps.

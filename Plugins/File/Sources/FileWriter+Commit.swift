@@ -125,7 +125,11 @@ extension FileWriter {
       if !old.isNone { giveUp(old.extent) }
     }
     let complete = directory.completeVersion(newest: base.version)
-    directory.retired = min(complete, settled, store.oldestSpaceVersion(newest: base.version))
+    let kept = rebuildsFreeMap ? 0 : min(base.version, Version(threshold / 2))
+    directory.retired = max(
+      directory.retired,
+      min(
+        complete, settled, store.oldestSpaceVersion(newest: base.version), base.version - kept))
     let retiring = records.filter { $0.version <= directory.retired }
     for record in retiring {
       for part in record.parts { giveUp(part.extent) }

@@ -8,6 +8,8 @@ final class MemoryContent: Sendable {
     var space: Space
     /// How many bytes of the reserved memory are accessible.
     var committedByteCount = 0
+    /// What the latest commits were given, oldest first.
+    var metadata: [CommitMetadata] = []
   }
 
   private struct WeakContent {
@@ -118,6 +120,15 @@ final class MemoryContent: Sendable {
     return Page(bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: self)
   }
 
+  /// What the commits of the versions from `first` to `last` were given; nil when one is forgotten.
+  func metadata(from first: Version, through last: Version) -> [CommitMetadata]? {
+    if first > last { return [] }
+    let found = state.withLock { state in
+      state.metadata.filter { $0.version >= first && $0.version <= last }
+    }
+    return UInt64(found.count) == last - first + 1 ? found : nil
+  }
+
   func waitForCommit(
     after version: Version, timeoutNanoseconds: Int64, isCancelled: () -> Bool
   ) -> Version {
@@ -187,7 +198,8 @@ final class MemoryContent: Sendable {
   /// Makes `head` the newest one and pins it; throws, and changes nothing, when an extent cannot be
   /// freed.
   func publish(
-    _ head: Head, base: Head, allocations: AllocationLog, freed: [VersionLedger.Dead]
+    _ head: Head, base: Head, allocations: AllocationLog, freed: [VersionLedger.Dead],
+    metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     let byteCount = try state.withLock { state throws(StoreError) in
       if let index = state.space.applyReachable(allocations, freed: freed) {
@@ -196,6 +208,9 @@ final class MemoryContent: Sendable {
       }
       state.space.publish(version: head.version, previous: base.version, freed: freed)
       state.head = head
+      if state.metadata.count == CommitMetadata.keptCount { state.metadata.removeFirst() }
+      state.metadata.append(
+        CommitMetadata(version: head.version, epoch: head.epoch, bytes: metadata))
       newestVersion.store(head.version, ordering: .sequentiallyConsistent)
       state.space.ledger.hold(head.version, .pin)
       return state.committedByteCount

@@ -86,6 +86,14 @@ public final class MemoryStore: PageStore {
     try content.read(reference)
   }
 
+  /// What the latest commits were given.
+  public func metadata(
+    from first: Version, through pin: Pin
+  ) throws(StoreError) -> [CommitMetadata]? {
+    try ensureOpen()
+    return content.metadata(from: first, through: pin.head.version)
+  }
+
   /// Waits for its turn among the writers and begins a write at the newest version.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     try ensureOpen()

@@ -72,7 +72,8 @@ final class MemoryWriter: PageWriter {
     let head = Head(version: version, epoch: base.epoch, root: root)
     do throws(StoreError) {
       try Space.checkMetadata(metadata)
-      let pin = try content.publish(head, base: base, allocations: allocations, freed: freed)
+      let pin = try content.publish(
+        head, base: base, allocations: allocations, freed: freed, metadata: metadata)
       hasEnded = true
       beforeNext(head)
       content.leave(base)

@@ -156,6 +156,30 @@
       }
     }
 
+    /// What the latest commits were given.
+    public func metadata(
+      from first: Version, through pin: Pin
+    ) throws(StoreError) -> [CommitMetadata]? {
+      let last = pin.head.version
+      if first > last { return [] }
+      let database = try withOpenState { _, database in database }
+      guard first > 0, last - first < Version(CommitMetadata.keptCount) else { return nil }
+      var commits: [CommitMetadata] = []
+      for version in first...last {
+        do throws(RocksFailure) {
+          guard let stored = try database.value(StoredKey.commit(version)) else { return nil }
+          let record = try? HeadRecord(stored.buffer, boundCodec)
+          guard let record, record.head.version == version else { return nil }
+          commits.append(
+            CommitMetadata(
+              version: version, epoch: record.head.epoch, bytes: record.metadata))
+        } catch {
+          throw fail(error, "read")
+        }
+      }
+      return commits
+    }
+
     /// Waits until the newest version is above `version`, the store is closed or the time is up, and
     /// returns the newest version then.
     public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {

@@ -150,7 +150,10 @@
       store.gathered.add(to: batch)
       for dead in freed { batch.remove(StoredKey.page(dead.extent)) }
       for extent in abandoned { batch.remove(StoredKey.page(extent)) }
-      next.bytes(store.boundCodec).withUnsafeBytes { batch.put(StoredKey.head, $0) }
+      next.bytes(store.boundCodec).withUnsafeBytes { bytes in
+        batch.put(StoredKey.head, bytes)
+        batch.put(StoredKey.commit(version), bytes)
+      }
       try store.write(batch, to: database, isSynced: durability == .full)
       let view = database.snapshot()
       let (freed, base) = (freed, base.version)

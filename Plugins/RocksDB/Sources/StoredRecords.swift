@@ -12,6 +12,10 @@
     static let identity: [UInt8] = [own] + Array("identity".utf8)
     /// The newest version; see ``HeadRecord``.
     static let head: [UInt8] = [own] + Array("head".utf8)
+    /// What ``head`` held when `version` was made, for the latest versions.
+    static func commit(_ version: Version) -> [UInt8] {
+      [own] + Array("commit".utf8) + [UInt8(version % Version(CommitMetadata.keptCount))]
+    }
     /// There while a store that was written is open: who finds it comes after a crash.
     static let open: [UInt8] = [own] + Array("open".utf8)
     /// One behind the last page.

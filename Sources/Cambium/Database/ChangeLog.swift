@@ -124,43 +124,12 @@ final class ChangeLog: Sendable {
     for access in new.realm.classes {
       let rows = comparison.rows(of: access.stored)
       if rows.isEmpty { continue }
-      var touched = TouchedObjects()
       let before = old.realm.access(named: access.stored.name)
-      touched.deleted = Self.keys(rows.deleted, before)
-      touched.inserted = Self.keys(rows.inserted, access)
-      let again = touched.deleted.intersection(touched.inserted)
-      let assigned = rows.assigned.values.reduce(into: Set<Int64>()) { $0.formUnion($1) }
-      touched.modified = Self.keys(assigned, access).subtracting(touched.inserted).union(again)
-      touched.inserted.subtract(again)
-      touched.deleted.subtract(again)
+      let touched = TouchedObjects(
+        rows, deleted: before?.objectKeys(of: rows.deleted) ?? [], in: access)
       if !touched.isEmpty { classes[access.stored.name] = touched }
     }
     return classes
-  }
-
-  /// The primary keys of those objects that are there.
-  private static func keys(_ keys: Set<Int64>, _ access: ClassAccess?) -> Set<ObjectKey> {
-    guard let access else { return [] }
-    let index = access.stored.primaryKeyIndex
-    let name = index.map { access.stored.objectSchema.properties[$0].name }
-    var found: Set<ObjectKey> = []
-    for key in keys {
-      guard let object = access.object(forKey: key, as: access.layout.dynamicLayout) else {
-        continue
-      }
-      guard let name else {
-        found.insert(.number(key))
-        continue
-      }
-      switch object.dynamicValue(name) {
-      case let value as String: found.insert(.string(value))
-      case let value as ObjectId: found.insert(.objectId(value))
-      case let value as UUID: found.insert(.uuid(value))
-      case let value as any BinaryInteger: found.insert(.int(Int64(value)))
-      default: found.insert(.null)
-      }
-    }
-    return found
   }
 
   // MARK: Following
@@ -175,6 +144,42 @@ final class ChangeLog: Sendable {
 
   /// The step behind `position`; a snapshot where that is not known or nil.
   func answer(after position: DatabasePosition?) throws -> Answer {
+    let answer = try knownAnswer(after: position)
+    if let position, case .step(.snapshot) = answer, let change = recorded(after: position) {
+      return .step(change)
+    }
+    return answer
+  }
+
+  /// What happened after a position of before the log began, or of another process, as far as the commits
+  /// have kept it; nil when that is not known of all of them.
+  private func recorded(after position: DatabasePosition) -> DatabaseChange? {
+    guard let view = state.withLock({ $0.newest }), position.version < view.version,
+      let commits = try? coordinator.database.metadata(
+        from: position.version, through: view.realm.currentSnapshot),
+      // A version that was lost was made again in a later epoch.
+      let first = commits.first, first.epoch <= position.epoch
+    else { return nil }
+    var all = TouchRecord()
+    for commit in commits.dropFirst() {
+      guard let record = TouchRecord(commit.bytes) else { return nil }
+      all.append(record)
+    }
+    var classes: [String: TouchedObjects] = [:]
+    for access in view.realm.classes {
+      guard let rows = all.touches.tables[access.stored.tableID] else { continue }
+      if rows.isMany { return nil }
+      let isKeyed = access.stored.primaryKeyIndex != nil
+      let deleted =
+        isKeyed
+        ? all.deleted[access.stored.tableID] ?? [] : Set(rows.deleted.map { .number($0) })
+      let touched = TouchedObjects(rows, deleted: deleted, in: access)
+      if !touched.isEmpty { classes[access.stored.name] = touched }
+    }
+    return .changes(DatabasePosition(view.realm.currentSnapshot), classes)
+  }
+
+  private func knownAnswer(after position: DatabasePosition?) throws -> Answer {
     try state.withLock { state in
       if let failure = state.failure { throw failure }
       guard state.newest != nil else { return .end }

@@ -76,3 +76,39 @@ public enum ObjectKey: Sendable, Hashable {
   /// another one may have afterwards.
   case number(Int64)
 }
+
+extension TouchedObjects {
+  /// The objects of touched rows, as they are in the newer version; `deleted` is what went.
+  init(_ rows: TouchedRows, deleted: Set<ObjectKey>, in access: ClassAccess) {
+    let came = access.objectKeys(of: rows.inserted)
+    let assigned = rows.assigned.values.reduce(into: Set<Int64>()) { $0.formUnion($1) }
+    let again = deleted.intersection(came)
+    inserted = came.subtracting(again)
+    modified = access.objectKeys(of: assigned).subtracting(came).union(again)
+    self.deleted = deleted.subtracting(again)
+  }
+}
+
+extension ClassAccess {
+  /// The keys by which programs know those of the objects that are there.
+  func objectKeys(of keys: Set<Int64>) -> Set<ObjectKey> {
+    let index = stored.primaryKeyIndex
+    let name = index.map { stored.objectSchema.properties[$0].name }
+    var found: Set<ObjectKey> = []
+    for key in keys {
+      guard let object = object(forKey: key, as: layout.dynamicLayout) else { continue }
+      guard let name else {
+        found.insert(.number(key))
+        continue
+      }
+      switch object.dynamicValue(name) {
+      case let value as String: found.insert(.string(value))
+      case let value as ObjectId: found.insert(.objectId(value))
+      case let value as UUID: found.insert(.uuid(value))
+      case let value as any BinaryInteger: found.insert(.int(Int64(value)))
+      default: found.insert(.null)
+      }
+    }
+    return found
+  }
+}

@@ -144,10 +144,12 @@ public final class RealmDatabase: Sendable {
   /// for caches, search indexes, and queues of what others are to be told.
   ///
   /// What is kept begins with the first call: the latest 1,024 steps, and 262,144 keys in all of them
-  /// together. A step is one commit, or several that came fast. Who gives no position, one from before
-  /// that, or one of another process, is told so by ``DatabaseChange/snapshot(_:)`` first: he reads what he
-  /// needs then, and follows the steps, of which the first ones may be in what he has read already. A
-  /// position can be kept in a file; of one that was the last before the program ended nothing is lost.
+  /// together. A step is one commit, or several that came fast. A position can be kept in a file: of what
+  /// happened before the first call, in other processes or while this program did not run, each of the
+  /// latest 32 commits keeps up to 2,048 keys of a class and 8 KiB (a database in memory keeps nothing),
+  /// and what came after the position is one step. Who gives no position, or one that is older than all
+  /// that, is told so by ``DatabaseChange/snapshot(_:)`` first: he reads what he needs then, and follows the
+  /// steps, of which the first ones may be in what he has read already.
   ///
   /// Each loop over the sequence begins at `position`. It ends when the database is closed and when the
   /// task is cancelled. May be called from any thread.

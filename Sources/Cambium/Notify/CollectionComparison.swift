@@ -82,7 +82,7 @@ struct CollectionComparison {
     }
     let keys = core.currentKeys()
     let state = ChangeTracker.State(view: view, keys: KeySequence(keys))
-    if let edits = edits(core, comparison) {
+    if let edits = edits(core, known.keys.count, comparison) {
       return (edits.changes(from: known.keys, to: keys.count, modified), state)
     }
     let touched = rows.assigned.values.reduce(into: Set<Int64>()) { $0.formUnion($1) }
@@ -125,20 +125,23 @@ struct CollectionComparison {
   // MARK: Collections
 
   /// The edits of a collection that is observed as it is; nil where they are not known.
-  private func edits(_ core: ResultsCore, _ comparison: VersionComparison) -> PositionalEdits? {
+  private func edits(
+    _ core: ResultsCore, _ oldCount: Int, _ comparison: VersionComparison
+  ) -> PositionalEdits? {
     guard case .collection(let collection) = core.source, identity.valueSteps.isEmpty,
       identity.plan?.isWholeTable ?? true
     else { return nil }
-    return comparison.edits(
+    let edits = comparison.edits(
       of: collection.place.access.stored,
       TouchedRows.CollectionKey(column: collection.place.column, owner: collection.place.key))
+    return edits.flatMap { $0.leads(from: oldCount, to: core.count) ? $0 : nil }
   }
 
   private func valueChanges(
     _ core: ResultsCore, _ known: ChangeTracker.State, _ comparison: VersionComparison
   ) -> ChangeSet {
     let old = ResultsCore.results(of: identity, in: known.view.realm)
-    if let edits = edits(core, comparison) {
+    if let edits = edits(core, old?.count ?? 0, comparison) {
       return edits.changes(from: old?.count ?? 0, to: core.count)
     }
     // Equal values get equal numbers.

@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// How the elements of a list came to be those of a later version: which stayed, in their order, and
 /// what lies between them now.
 ///
@@ -163,5 +165,73 @@ struct PositionalEdits: Sendable, Equatable {
 
   private mutating func limit() {
     if runs.count > Self.largestRunCount || assigned.count > Self.largestRunCount { rewrite() }
+  }
+}
+
+// MARK: - Stored form
+
+extension PositionalEdits {
+  /// Appends the stored form: how many runs there are, 0 for a rewritten list; each run as where it begins
+  /// in the old list and how long it is, or as 0 and how many new elements there are; then what was
+  /// assigned.
+  func put(to bytes: inout [UInt8]) {
+    bytes.putNumber(UInt64(isRewritten ? 0 : runs.count + 1))
+    for run in runs {
+      switch run {
+      case .new(let count):
+        bytes.putNumber(0)
+        bytes.putNumber(UInt64(count))
+      case .kept(let range):
+        bytes.putNumber(UInt64(range.lowerBound) + 1)
+        // All the rest is none.
+        bytes.putNumber(range.upperBound == .max ? 0 : UInt64(range.count))
+      }
+    }
+    bytes.putNumber(UInt64(assigned.count))
+    for position in assigned.sorted() { bytes.putNumber(UInt64(position)) }
+  }
+
+  /// Reads the stored form; nil for what no edits lead to.
+  init?(from reader: inout ByteReader) {
+    guard let runCount = reader.number(), runCount <= UInt64(Self.largestRunCount) + 1 else {
+      return nil
+    }
+    runs = []
+    isRewritten = runCount == 0
+    var end = 0
+    for _ in 1..<max(runCount, 1) {
+      guard let start = reader.number(), let count = reader.number(), start < 1 << 40,
+        count < 1 << 40
+      else { return nil }
+      if start == 0 {
+        guard count > 0 else { return nil }
+        runs.append(.new(Int(count)))
+      } else {
+        let lower = Int(start) - 1
+        guard lower >= end else { return nil }
+        end = count == 0 ? .max : lower + Int(count)
+        runs.append(.kept(lower..<end))
+      }
+    }
+    guard let assignedCount = reader.number(), assignedCount <= UInt64(Self.largestRunCount) else {
+      return nil
+    }
+    for _ in 0..<assignedCount {
+      guard let position = reader.number().flatMap({ Int(exactly: $0) }) else { return nil }
+      assigned.insert(position)
+    }
+  }
+
+  /// Whether these edits make of a list of `old` elements one of `new`.
+  func leads(from old: Int, to new: Int) -> Bool {
+    if isRewritten { return true }
+    var count = 0
+    for run in runs {
+      switch run {
+      case .new(let more): count += more
+      case .kept(let range): count += range.clamped(to: 0..<old).count
+      }
+    }
+    return count == new
   }
 }

@@ -132,6 +132,11 @@ extension RealmInstance {
       layout: layout, snapshot: snapshot)
   }
 
+  /// The version at which the write transaction began; nil when the store fails.
+  var frozenBase: RealmInstance? {
+    snapshot.flatMap { RealmInstance.frozen($0, layout, coordinator) }
+  }
+
   /// The observations behind tokens that a commit is to pass over; stops at tokens of other Realms.
   func observations(of tokens: [NotificationToken]) -> [Observation] {
     tokens.compactMap { token in

@@ -3,13 +3,18 @@ import Synchronization
 
 /// What a write transaction touches, table by table.
 ///
-/// Kept only while somebody observes the database: see ``Notifier``.
+/// While somebody observes the database, in full (see ``Notifier``); otherwise as much as goes into a
+/// ``TouchRecord``.
 struct TransactionTouches: Sendable {
   /// By the numbers of tables.
   private(set) var tables: [UInt32: TouchedRows] = [:]
+  /// No more keys of a table are told apart.
+  let limit: Int
+
+  init(limit: Int = TouchedRows.largestCount) { self.limit = limit }
 
   mutating func change(_ table: UInt32, _ body: (inout TouchedRows) -> Void) {
-    body(&tables[table, default: TouchedRows()])
+    body(&tables[table, default: TouchedRows(limit: limit)])
   }
 }
 
@@ -69,13 +74,13 @@ final class TouchHistory: Sendable {
   /// Forgets a version that was not made after all.
   func remove(_ version: Version) { state.withLock { $0.remove(from: version) } }
 
-  /// What all transactions after `old` up to `new` have touched, in their order; nil when one of them is
-  /// not known, because it ran in another process, unobserved, or long ago.
-  func touches(after old: Version, through new: Version) -> [TransactionTouches]? {
+  /// What the transactions after `old` up to `new` have touched, by the versions that they made.
+  ///
+  /// Those are missing that ran in another process, unobserved, or long ago.
+  func touches(after old: Version, through new: Version) -> [Version: TransactionTouches] {
     state.withLock { state in
       let found = state.entries.reversed().prefix { $0.version > old }.filter { $0.version <= new }
-      guard UInt64(found.count) == UInt64(new &- old) else { return nil }
-      return found.reversed().map(\.touches)
+      return Dictionary(uniqueKeysWithValues: found.map { ($0.version, $0.touches) })
     }
   }
 }

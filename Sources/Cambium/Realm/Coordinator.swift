@@ -12,6 +12,8 @@ final class Coordinator: Sendable {
   let configuration: Realm.Configuration
   /// Brings instances to new versions and tells their observers.
   let notifier: Notifier
+  /// Whether commits keep what they have touched: others than this process's Realms may see them.
+  let recordsTouches: Bool
   /// Tells the notifier of commits of others.
   private let watch: CommitWatch
   private let slot: Slot
@@ -37,6 +39,7 @@ final class Coordinator: Sendable {
     let notifier = Notifier()
     self.database = database
     self.notifier = notifier
+    recordsTouches = database.identity.kind != "memory"
     watch = database.watchCommits { [weak notifier] version in notifier?.didSee(version) }
   }
 

@@ -262,14 +262,15 @@ import Synchronization
 
   /// Commits; the observers of `skipping` are not told.
   func commitWrite(skipping: [Observation] = []) throws(StoreError) {
-    try commitWrite(skipping: skipping) { transaction throws(StoreError) in
-      try transaction.commit(durability: configuration.durability)
+    try commitWrite(skipping: skipping) { transaction, metadata throws(StoreError) in
+      try transaction.commit(durability: configuration.durability, metadata: metadata)
     }
   }
 
   /// Commits by `publish`; the observers of `skipping` are not told.
   func commitWrite(
-    skipping: [Observation] = [], _ publish: (Transaction) throws(StoreError) -> Snapshot
+    skipping: [Observation] = [],
+    _ publish: (Transaction, _ metadata: [UInt8]) throws(StoreError) -> Snapshot
   ) throws(StoreError) {
     guard let session else { return }
     // Before the lock is released: the next writer notes itself.

@@ -301,9 +301,11 @@ final class AsyncWrites: @unchecked Sendable {
     guard let context = instance.context else { return id }
     let job = CommitJob(context, self, id, instance)
     do throws(StoreError) {
-      try instance.commitWrite { transaction throws(StoreError) in
-        if durability == .full { return try transaction.commitTogether { job.end($0) } }
-        let snapshot = try transaction.commit(durability: durability)
+      try instance.commitWrite { transaction, metadata throws(StoreError) in
+        if durability == .full {
+          return try transaction.commitTogether(metadata: metadata) { job.end($0) }
+        }
+        let snapshot = try transaction.commit(durability: durability, metadata: metadata)
         job.end(nil)
         return snapshot
       }

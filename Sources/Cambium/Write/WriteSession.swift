@@ -36,6 +36,8 @@ final class WriteSession {
   @exclusivity(unchecked) private var tableNames: [UInt32: String]?
   /// What is touched, for those who are told of it; nil while nobody is.
   @exclusivity(unchecked) private var touches: TransactionTouches?
+  /// Whether somebody in this process is.
+  @exclusivity(unchecked) private var isObserved: Bool
   let row: _RowWriter
   let keyRow: _RowWriter
   /// What the objects that are made here are known by until the transaction ends.
@@ -70,11 +72,20 @@ final class WriteSession {
     row = _RowWriter(realm: realm)
     keyRow = _RowWriter(realm: realm)
     newExtra = ObjectExtra(birth: birth)
-    if realm.coordinator.notifier.isObserved { touches = TransactionTouches() }
+    isObserved = realm.coordinator.notifier.isObserved
+    if isObserved {
+      touches = TransactionTouches()
+    } else if realm.coordinator.recordsTouches {
+      touches = TransactionTouches(limit: TouchRecord.largestCount)
+    }
   }
 
-  /// Notes what is touched from now on, which is nothing yet.
-  func noteTouches() { if touches == nil { touches = TransactionTouches() } }
+  /// Notes all that is touched from now on, which is nothing yet.
+  func noteTouches() {
+    if isObserved { return }
+    isObserved = true
+    touches = TransactionTouches()
+  }
 
   /// Notes what is touched of a table, for those who are told of it.
   @inline(__always) func touch(_ table: UInt32, _ body: (inout TouchedRows) -> Void) {
@@ -230,7 +241,7 @@ final class WriteSession {
 
   /// Makes the changes the newest version, by `publish`.
   func commit(
-    _ publish: (Transaction) throws(StoreError) -> Snapshot
+    _ publish: (Transaction, _ metadata: [UInt8]) throws(StoreError) -> Snapshot
   ) throws(StoreError) -> Snapshot {
     settle()
     if let failure {
@@ -241,14 +252,31 @@ final class WriteSession {
     let notifier = realm.coordinator.notifier
     // Before others see the version: they ask what it has touched.
     notifier.expect(version)
-    if let touches { notifier.history.add(version, touches) }
+    if let touches, isObserved { notifier.history.add(version, touches) }
     do throws(StoreError) {
-      return try publish(transaction)
+      return try publish(transaction, touchRecord)
     } catch {
       notifier.history.remove(version)
       birth.cancel()
       throw error
     }
+  }
+
+  /// What the commit keeps, for others; empty where the store keeps nothing.
+  private var touchRecord: [UInt8] {
+    guard let touches, realm.coordinator.recordsTouches else { return [] }
+    var deleted: [UInt32: Set<ObjectKey>] = [:]
+    var before: RealmInstance?
+    for access in realm.classes where access.stored.primaryKeyIndex != nil {
+      guard let rows = touches.tables[access.stored.tableID], !rows.isMany, !rows.deleted.isEmpty,
+        rows.deleted.count <= TouchRecord.largestCount
+      else { continue }
+      // Their values are in the version at which the transaction began.
+      before = before ?? realm.frozenBase
+      guard let base = before?.access(named: access.stored.name) else { return [] }
+      deleted[access.stored.tableID] = base.objectKeys(of: rows.deleted)
+    }
+    return TouchRecord(touches, deleted: deleted).bytes
   }
 
   /// Undoes the changes.

@@ -78,6 +78,14 @@ public protocol PageStore: AnyObject, Sendable {
   /// `timeoutNanoseconds`, and returns the newest version then. Commits of other processes count.
   func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version
 
+  /// What the commits were given to keep that made the versions from `first` to the one that `pin` holds,
+  /// in their order.
+  ///
+  /// Nil when the store does not know it of all of them: it keeps what the latest commits were given,
+  /// ``CommitMetadata/keptCount`` of them if it keeps any, also when it is closed and opened again, if
+  /// its pages outlive it.
+  func metadata(from first: Version, through pin: Pin) throws(StoreError) -> [CommitMetadata]?
+
   /// Sizes and pins, for people and tools.
   func statistics() throws(StoreError) -> StoreStatistics
 
@@ -134,6 +142,11 @@ extension PageStore {
     }
   }
 
+  /// Nil: the store keeps none.
+  public func metadata(
+    from first: Version, through pin: Pin
+  ) throws(StoreError) -> [CommitMetadata]? { nil }
+
   /// Counts what ``statistics()`` lists.
   public func pinnedVersionCount() throws(StoreError) -> Int {
     try statistics().pinnedVersions.count
@@ -180,7 +193,7 @@ public protocol PageWriter: AnyObject {
 
   /// Makes the written pages the newest version: all of them or, after a crash, none.
   ///
-  /// `metadata` is kept with the commit, for change streams; at most 64 KiB. On return the version
+  /// `metadata`, at most 64 KiB, is kept with the commit for ``PageStore/metadata(from:through:)``. On return the version
   /// is visible to everyone, durable as far as `durability` says, and pinned by the result, which
   /// was taken before another writer could begin. If it throws, the old version is intact, and the
   /// caller aborts; after a failed sync the store is poisoned. A store that cannot tell whether the
@@ -265,6 +278,26 @@ public struct Head: Hashable, Sendable {
     self.version = version
     self.epoch = epoch
     self.root = root
+  }
+}
+
+/// What a commit was given to keep with the version that it made.
+public struct CommitMetadata: Hashable, Sendable {
+  /// The version that the commit made.
+  public var version: Version
+  /// The epoch in which it did.
+  public var epoch: UInt64
+  /// What it was given; at most 64 KiB.
+  public var bytes: [UInt8]
+
+  /// Stores keep what so many of the latest commits were given.
+  public static let keptCount = 32
+
+  /// What the commit of `version` was given.
+  public init(version: Version, epoch: UInt64, bytes: [UInt8]) {
+    self.version = version
+    self.epoch = epoch
+    self.bytes = bytes
   }
 }
 

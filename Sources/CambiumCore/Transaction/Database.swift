@@ -104,6 +104,16 @@ public final class Database: Sendable {
     return snapshot
   }
 
+  /// What the commits were given to keep that made the versions from `first` to that of `snapshot`, in
+  /// their order; nil when the store does not know it of all of them.
+  ///
+  /// See ``PageStore/metadata(from:through:)``.
+  public func metadata(
+    from first: Version, through snapshot: Snapshot
+  ) throws(StoreError) -> [CommitMetadata]? {
+    try store.metadata(from: first, through: snapshot.pin)
+  }
+
   /// Waits for the writer lock and begins a transaction at the newest version.
   ///
   /// One transaction at a time may run among all users of the store. Those of one store object are served

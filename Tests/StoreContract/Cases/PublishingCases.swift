@@ -56,6 +56,50 @@ extension StoreContract {
       run.note(try store.check(reachable: extents))
     },
 
+    ContractCase("the latest commits keep what they were given") { run in
+      let store = try run.open()
+      func given(_ version: Version) -> [UInt8] {
+        var generator = SeededGenerator(seed: version)
+        return version % 3 == 0 ? [] : generator.bytes(count: Int(version * version) % 3_000)
+      }
+      let count = Version(2 * CommitMetadata.keptCount + 40)
+      var generator = SeededGenerator(seed: 1)
+      var old: Pin?
+      for version in 1...count {
+        let writer = try store.beginWrite()
+        let (root, _) = try FakeTree.change(writer, store, changeCount: 1, generator: &generator)
+        let durability: Durability = version % 7 == 0 ? .full : .relaxed
+        let pin = try writer.publish(
+          root: root, durability: durability, metadata: given(version))
+        if version == count - 20 { old = pin }
+        let kept = min(version, Version(run.subject.keptMetadataCount))
+        for length in [0, 1, kept / 2, kept, min(version, kept + 100)] {
+          let first = version + 1 - length
+          let found = try store.metadata(from: first, through: pin)
+          run.expect(
+            found != nil || kept == 0 || length > kept,
+            "of versions \(first) to \(version) nothing is known")
+          guard let found else { continue }
+          run.expect(
+            found.map(\.version) == Array(first..<(version + 1))
+              && found.allSatisfy { $0.bytes == given($0.version) && $0.epoch <= pin.head.epoch },
+            "of versions \(first) to \(version) it says \(found.map(\.version))")
+        }
+      }
+      if let old, let found = try store.metadata(from: old.head.version, through: old) {
+        run.expect(found.map(\.bytes) == [given(count - 20)], "an older pin leads to \(found)")
+      }
+      old = nil
+      try store.close()
+      guard run.subject.isPersistent else { return }
+      let again = try run.open()
+      let kept = Version(run.subject.keptMetadataCount)
+      let found = try again.metadata(from: count + 1 - kept, through: again.pin())
+      run.expect(
+        found?.map(\.bytes) == (count + 1 - kept..<count + 1).map(given) || kept == 0,
+        "after opening again it does not know what the commits were given")
+    },
+
     ContractCase("a commit is the next version, seen by all that ask later") { run in
       let store = try run.open()
       var generator = SeededGenerator(seed: 1)
