@@ -71,6 +71,33 @@ import Testing
     #expect(await home.dogCount == 1)
   }
 
+  @Test func `a long migration tells how far it is`() async throws {
+    let folder = try TemporaryFolder()
+    var configuration = Self.fileConfiguration(folder)
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration, queue: nil)
+      try realm.write { for _ in 0..<10_000 { realm.create(SpecDog.self) } }
+    }
+    configuration.schemaVersion = 1
+    configuration.migrationBlock = { migration, _ in
+      migration.enumerateObjects(ofType: "SpecDog") { _, new in new?["name"] = "migrated" }
+      migration.enumerateObjects(ofType: "SpecPerson") { _, _ in }
+      migration.enumerateObjects(ofType: "Unknown") { _, _ in }
+    }
+    let course = Course()
+    configuration.migrationProgress = { progress in
+      course.note("\(progress.className) \(progress.completed) of \(progress.total)")
+    }
+    let home = Home()
+    try await home.open(configuration)
+    #expect(await home.dogCount == 10_000)
+    #expect(
+      course.noted == [
+        "SpecDog 0 of 10000", "SpecDog 4096 of 10000", "SpecDog 8192 of 10000",
+        "SpecDog 10000 of 10000", "SpecPerson 0 of 0",
+      ])
+  }
+
   @Test func `a task that is cancelled while its file is opened throws, and nothing stays open`()
     async throws
   {

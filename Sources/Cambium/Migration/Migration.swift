@@ -55,8 +55,17 @@ public class Migration {
   ) {
     guard let oldAccess = old.access(named: typeName), !dropped.contains(typeName) else { return }
     let newAccess = new.access(named: typeName)
-    let walk = ObjectWalk(oldAccess, oldAccess.layout, oldAccess.currentTable()?.groups.first)
+    let table = oldAccess.currentTable()
+    let report = old.configuration.migrationProgress
+    var progress = Progress(className: typeName, completed: 0, total: table?.count ?? 0)
+    report?(progress)
+    defer {
+      if progress.completed > 0 { report?(progress) }
+    }
+    let walk = ObjectWalk(oldAccess, oldAccess.layout, table?.groups.first)
     while let oldObject = walk.next() as? DynamicObject {
+      if progress.completed > 0, progress.completed % Progress.step == 0 { report?(progress) }
+      defer { progress.completed += 1 }
       guard let newAccess else {
         block(oldObject, nil)
         continue
@@ -115,6 +124,19 @@ public class Migration {
     onType typeName: String, from oldName: String, to newName: String
   ) {
     PropertyRenaming(self, typeName, from: oldName, to: newName).run()
+  }
+
+  /// How far the walk over the objects of a class is.
+  public struct Progress: Sendable, Hashable {
+    /// The class.
+    public let className: String
+    /// How many of its objects the block was called with, or were passed over.
+    public internal(set) var completed: Int
+    /// How many objects the class had when the migration began.
+    public let total: Int
+
+    /// Progress is told after so many objects.
+    static let step = 4096
   }
 
   private func required(_ typeName: String) -> ClassAccess {

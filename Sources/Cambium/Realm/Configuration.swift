@@ -34,6 +34,12 @@ extension Realm {
     public var schemaVersion: UInt64
     /// Carries data over when the file has a lower schema version.
     public var migrationBlock: MigrationBlock?
+    /// Told how far ``Migration/enumerateObjects(ofType:_:)`` is, so that a long migration can be shown.
+    ///
+    /// Called on the thread on which the migration runs, which is another one than that of who opens the
+    /// Realm with `await`: before the first object of a class, every 4,096 objects, and behind the last.
+    /// It must not open the file.
+    public var migrationProgress: (@Sendable (Migration.Progress) -> Void)?
     /// Whether the content is thrown away when the classes or their version differ from it.
     public var deleteRealmIfMigrationNeeded: Bool
     /// Whether to compact a file that exists and has free space, asked when this process opens it.
