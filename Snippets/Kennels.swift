@@ -35,7 +35,7 @@ var names: Set<String> = []
 for try await change in try database.changes(since: saved) {
   switch change {
   case .snapshot:
-    names = try await database.read { Set($0.objects(Dog.self).map(\.name)) }
+    names = try database.read { Set($0.objects(Dog.self).map(\.name)) }
   case .changes(_, let classes):
     let dogs = classes["Dog"] ?? TouchedObjects()
     for case .string(let name) in dogs.deleted { names.remove(name) }

@@ -2,6 +2,7 @@
   import CPlatform
   import CRocksDB
   import CambiumCore
+  import Synchronization
 
   /// An open RocksDB database; closed with its last reference, which snapshots and values hold too.
   ///
@@ -57,11 +58,13 @@
         throw RocksFailure(text: "IO error: RocksDB has not opened the database")
       }
       handle = opened
+      _ = ProcessEnd.watch
     }
 
     deinit {
       // The threads of RocksDB are not there in a child that was forked; closing would wait for them.
-      guard forkCount == cambium_fork_count() else { return }
+      // What RocksDB itself needs may be gone when the process ends.
+      guard forkCount == cambium_fork_count(), !ProcessEnd.hasBegun else { return }
       rocksdb_close(handle)
       Self.destroy(readOptions, [syncedWrites, unsyncedWrites], cache)
       claim.end()
@@ -202,6 +205,20 @@
     }
   }
 
+  /// Whether the process is ending.
+  ///
+  /// RocksDB's own objects go then, while other threads still run: what they let go of stays where it is.
+  private enum ProcessEnd {
+    private static let begun = Atomic(false)
+
+    static var hasBegun: Bool { begun.load(ordering: .acquiring) }
+
+    /// Called behind the first opening, so that it is told before RocksDB's objects go.
+    static let watch: Void = {
+      atexit { ProcessEnd.begun.store(true, ordering: .releasing) }
+    }()
+  }
+
   /// What RocksDB said of a call that failed.
   struct RocksFailure: Error {
     /// Its words, which begin with the kind of failure.
@@ -226,7 +243,7 @@
     }
 
     deinit {
-      guard forkCount == cambium_fork_count() else { return }
+      guard forkCount == cambium_fork_count(), !ProcessEnd.hasBegun else { return }
       rocksdb_readoptions_destroy(readOptions)
       rocksdb_release_snapshot(handle, snapshot)
     }
@@ -257,7 +274,10 @@
       byteCount = count
     }
 
-    deinit { if forkCount == cambium_fork_count() { rocksdb_pinnableslice_destroy(slice) } }
+    deinit {
+      guard forkCount == cambium_fork_count(), !ProcessEnd.hasBegun else { return }
+      rocksdb_pinnableslice_destroy(slice)
+    }
 
     /// All its bytes.
     var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: byteCount) }

@@ -28,15 +28,20 @@ extension ManagedCollection {
     }
   }
 
-  /// Changes the elements, and adds the objects that came with them; `note` says the same by positions.
+  /// Changes the elements, and adds the objects that came with them; `note` says the same by positions,
+  /// for a list.
   func change(
-    _ session: WriteSession, _ note: (inout PositionalEdits) -> Void,
+    _ session: WriteSession, _ note: ((inout PositionalEdits) -> Void)?,
     _ body: (CollectionEditor) throws(StoreError) -> Void
   ) {
     session.attempt { () throws(StoreError) in try body(try session.collection(at: place)) }
     place.access.noteChange(.column(place.column))
     session.touch(place.access.stored.tableID) {
-      $0.edit(TouchedRows.CollectionKey(column: place.column, owner: place.key), note)
+      if let note {
+        $0.edit(TouchedRows.CollectionKey(column: place.column, owner: place.key), note)
+      } else {
+        $0.assign(place.column, place.key)
+      }
     }
     session.drain()
     session.spillIfNeeded()

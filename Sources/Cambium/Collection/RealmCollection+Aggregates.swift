@@ -74,9 +74,7 @@ extension RealmCollection {
   }
 
   private func aggregated<T>(_ operation: QueryPath.Aggregate, _ property: String) -> T? {
-    if let list = self as? List<Element>, list.state == nil {
-      return PlainAggregate.run(operation, property, list.allElements())
-    }
+    if let elements = plainElements { return PlainAggregate.run(operation, property, elements) }
     let result = queryCore().aggregated(operation, property)
     return PlainAggregate.converted(result)
   }

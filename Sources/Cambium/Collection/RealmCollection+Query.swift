@@ -28,8 +28,8 @@ extension RealmCollection {
   }
 
   private func firstIndex(matching predicate: QueryPredicate) -> Int? {
-    if let list = self as? List<Element>, list.state == nil {
-      return PlainQuery(predicate, on: Element.self).firstIndex(in: list.allElements())
+    if let elements = plainElements {
+      return PlainQuery(predicate, on: Element.self).firstIndex(in: elements)
     }
     return queryCore().firstIndex(matching: predicate)
   }

@@ -79,6 +79,7 @@ extension ResultsCore {
     }
     var property = collection.place.property
     property.isArray = false
+    property.isSet = false
     return property
   }
 

@@ -36,6 +36,8 @@ final class ChangeLog: Sendable {
   private let state: Mutex<State>
   private let watch = Mutex<CommitWatch?>(nil)
   private let job = BackgroundJob(BackgroundLane())
+  /// Held while versions are compared, which keeps them.
+  private let comparing = Mutex<Void>(())
 
   /// Follows a database from `snapshot` on.
   ///
@@ -53,7 +55,14 @@ final class ChangeLog: Sendable {
   }
 
   /// Lets go of the database; whoever waits is told that nothing follows.
+  ///
+  /// When this returns no version is kept any more.
   func end() {
+    finish()
+    comparing.withLock { _ in }
+  }
+
+  private func finish() {
     watch.withLock { $0.take() }?.end()
     job.cancel()
     let (last, waiting) = state.withLock { state in
@@ -68,7 +77,7 @@ final class ChangeLog: Sendable {
 
   private func scheduleComparison() {
     job.schedule { [weak self] _ in
-      self?.compare()
+      if let self { comparing.withLock { _ in self.compare() } }
       return nil
     }
   }
@@ -115,7 +124,7 @@ final class ChangeLog: Sendable {
 
   private func fail(_ error: RLMError) {
     state.withLock { $0.failure = error }
-    end()
+    finish()
   }
 
   private func touched(from old: FrozenView, to new: FrozenView) -> [String: TouchedObjects] {

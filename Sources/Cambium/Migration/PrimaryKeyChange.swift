@@ -80,11 +80,16 @@ struct PrimaryKeyChange {
         let object = source.object(forKey: link.source)
       else { continue }
       if source.description.properties[index].property.isCollection {
-        guard let list = object.value(at: index) as? List<DynamicObject>,
-          let new = new as? DynamicObject
-        else { continue }
-        for position in 0..<list.count where list[position].key == from {
-          list.replace(index: position, object: new)
+        guard let new = new as? DynamicObject else { continue }
+        switch object.value(at: index) {
+        case let list as List<DynamicObject>:
+          for position in 0..<list.count where list[position].key == from {
+            list.replace(index: position, object: new)
+          }
+        case let set as MutableSet<DynamicObject>:
+          if let old = access.object(forKey: from) as? DynamicObject { set.remove(old) }
+          set.insert(new)
+        default: break
         }
       } else {
         object.setValue(new, at: index)

@@ -128,7 +128,9 @@ struct CollectionComparison {
   private func edits(
     _ core: ResultsCore, _ oldCount: Int, _ comparison: VersionComparison
   ) -> PositionalEdits? {
-    guard case .collection(let collection) = core.source, identity.valueSteps.isEmpty,
+    // A set is compared by its elements, which are in order.
+    guard case .collection(let collection) = core.source, !collection.place.property.isSet,
+      identity.valueSteps.isEmpty,
       identity.plan?.isWholeTable ?? true
     else { return nil }
     let edits = comparison.edits(

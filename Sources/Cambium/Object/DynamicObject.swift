@@ -30,6 +30,16 @@ import Foundation
   }
 }
 
+extension DynamicObject {
+  /// The set of links with that name; stops when the property is none.
+  public func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
+    guard let set = self[propertyName] as? MutableSet<DynamicObject> else {
+      fatalError("Property '\(propertyName)' is not a set of objects.")
+    }
+    return set
+  }
+}
+
 /// The name of ``DynamicObject`` in migrations.
 public typealias MigrationObject = DynamicObject
 
@@ -47,16 +57,24 @@ enum DynamicWrapper {
     case .objectId: scalar(ObjectId.self, property)
     case .decimal128: scalar(Decimal128.self, property)
     case .UUID: scalar(UUID.self, property)
-    case .object:
-      property.isCollection
-        ? Persisted<List<DynamicObject>>.self : Persisted<DynamicObject?>.self
+    case .object: link(property)
     case .linkingObjects: Persisted<LinkingObjects<DynamicObject>>.self
     }
+  }
+
+  private static func link(_ property: Property) -> any PersistedWrapper.Type {
+    if property.isSet { return Persisted<MutableSet<DynamicObject>>.self }
+    if property.isCollection { return Persisted<List<DynamicObject>>.self }
+    return Persisted<DynamicObject?>.self
   }
 
   private static func scalar<T: _StoredScalar>(
     _ type: T.Type, _ property: Property
   ) -> any PersistedWrapper.Type {
+    if property.isSet {
+      return property.isOptional
+        ? Persisted<MutableSet<T?>>.self : Persisted<MutableSet<T>>.self
+    }
     if property.isCollection {
       return property.isOptional ? Persisted<List<T?>>.self : Persisted<List<T>>.self
     }

@@ -59,9 +59,10 @@ enum CollectionDescription {
     var property = Property(name: "", type: .int)
     C.Element._rlmDescribeElement(&property)
     let type = property.objectClassName ?? property.typeText
-    let address = (collection as AnyObject as? List<C.Element>).map {
-      " <0x\(String(UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()), radix: 16))>"
-    }
+    let object = collection as AnyObject
+    let isOwned = object is List<C.Element> || object is MutableSet<C.Element>
+    let place = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+    let address = isOwned ? " <0x\(String(place, radix: 16))>" : nil
     var lines = ["\(name)<\(type)>\(address ?? "") ("]
     let count = collection.count
     for index in 0..<min(count, elementLimit) {

@@ -1,7 +1,7 @@
 import CambiumCore
 
 /// Proves that what the object layer keeps twice agrees: indexes with the rows they serve, backlinks
-/// with the links they mirror, links with the objects they lead to.
+/// with the links they mirror, links with the objects they lead to; and that sets are in order.
 ///
 /// Works on what the catalog says, without the program's classes. The trees themselves must be sound;
 /// ``Database/verify(progress:)`` proves that.
@@ -27,6 +27,7 @@ package struct ObjectVerifier {
         guard let property = StoredProperty(attributes: column.attributes) else { continue }
         try checkIndex(className, table, column, property)
         try checkLinks(className, table, column, property)
+        if property.isSet { try checkSet(className, table, column, property) }
       }
     }
     try checkBacklinkCounts()
@@ -66,6 +67,37 @@ package struct ObjectVerifier {
       if form == previous { report("\(name): two objects have the same primary key") }
       previous = form
       isValid = try cursor.next()
+    }
+  }
+
+  // MARK: Sets
+
+  private mutating func checkSet(
+    _ className: String, _ table: Table, _ column: ColumnDescriptor, _ property: StoredProperty
+  ) throws(StoreError) {
+    let order = CellOrder(property.type)
+    var found: [Int64] = []
+    try forEachCell(table, column) { key, tree, cell throws(StoreError) in
+      let type = property.property(named: column.name).elementColumnType
+      guard let elements = StoredElements(cell, type, tree.source) else { return }
+      var last: ColumnValue?
+      // Of bytes a copy: those of a cell end with it.
+      var lastBytes: [UInt8] = []
+      var isOrdered = true
+      try elements.forEach { element, _ in
+        if case .bytes(let bytes) = element {
+          if case .bytes? = last { isOrdered = lastBytes.lexicographicallyPrecedes(bytes) }
+          lastBytes = Array(bytes)
+        } else if let last {
+          isOrdered = order.compare(last, element) < 0
+        }
+        last = element
+        return isOrdered
+      }
+      if !isOrdered { found.append(key) }
+    }
+    for key in found {
+      report("\(className).\(column.name): the set of object \(key) is not in order")
     }
   }
 

@@ -97,7 +97,7 @@ struct DeclarationReader {
         "LinkingObjects<\(target)> property '\(name)' must set the origin property name with "
           + "@Persisted(originProperty: \"name\").")
     }
-    if property.isPrimaryKey, !primaryKeyTypes.contains(property.type) || property.isArray {
+    if property.isPrimaryKey, !primaryKeyTypes.contains(property.type) || property.isCollection {
       fatalError(
         "Property '\(name)' cannot be made the primary key of '\(className)' because it is not a "
           + "'string', 'int', 'objectId', or 'uuid' property.")

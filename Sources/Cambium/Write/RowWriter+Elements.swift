@@ -2,13 +2,12 @@ import CambiumCore
 
 extension _RowWriter {
   /// Sets the cell at the current position to a collection of `elements`.
-  func append<Element: RealmCollectionValue>(elements: [Element]) {
+  func append<Element: RealmCollectionValue>(elements: [Element], isSet: Bool = false) {
     if elements.isEmpty {
       append([])
       return
     }
     var cells: [ColumnValue] = []
-    var links: [Int64] = []
     var description = Property(name: "", type: .int)
     Element._rlmDescribeElement(&description)
     let isLink = description.type == .object
@@ -17,10 +16,10 @@ extension _RowWriter {
     for element in elements {
       element._rlmWithElementCell(in: Realm(realm)) { cell in
         cells.append(lasting(cell))
-        if isLink, let link = cell.link { links.append(link) }
       }
     }
-    if isLink { noteTargets(links) }
+    if isSet { cells = CellOrder(description.type).members(of: cells) }
+    if isLink { noteTargets(cells.compactMap(\.link)) }
     guard let session = realm.session else { return }
     session.attempt { () throws(StoreError) in
       try StoredList.withCell(

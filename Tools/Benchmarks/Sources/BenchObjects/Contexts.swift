@@ -143,4 +143,24 @@ final class Writer: @unchecked Sendable {
       return try ContinuousClock().measure { try realm.commitWrite() }
     }
   }
+
+  /// Lets the first so many people, and nobody else, live in a city of their own.
+  func moveHome(first count: Int) throws {
+    try queue.sync {
+      try realm.write {
+        let city = realm.create(
+          City.self, value: ["id": -1, "name": "observed"], update: .modified)
+        let people = realm.objects(Person.self)
+        for person in people.where({ $0.home == city && $0.id >= count }) { person.home = nil }
+        for person in people.where({ $0.id < count }) { person.home = city }
+      }
+    }
+  }
+
+  /// Gives that city another name.
+  func renameCity(_ name: String) throws {
+    try queue.sync {
+      try realm.write { realm.object(ofType: City.self, forPrimaryKey: -1)?.name = name }
+    }
+  }
 }

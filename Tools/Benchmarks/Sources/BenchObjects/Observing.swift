@@ -13,10 +13,18 @@ extension Operation {
     told("10 changed, filtered and sorted") { _ in
       { $0.where { $0.score > 10 }.sorted(byKeyPath: "name") }
     },
-    Operation(name: "commit without observers") { world, _ in
+    linked("city of 1 changed") { _ in 1 },
+    linked("city of 100 changed") { _ in 100 },
+    linked("city of all changed") { $0.objects },
+    linked("city of 100 changed, filter over the link", filtered: true) { _ in 100 },
+    Operation(name: "one evaluation of that filter") { world, _ in
+      let people = world.realm.objects(Person.self).where { $0.home.name == "observed" }
+      return (1, ContinuousClock().measure { precondition(people.count <= world.objects) })
+    },
+    Operation(name: "commit without observers", stores: [.memory, .file]) { world, _ in
       try commits(world, observed: false)
     },
-    Operation(name: "commit with 1,000 observers") { world, _ in
+    Operation(name: "commit with 1,000 observers", stores: [.memory, .file]) { world, _ in
       try commits(world, observed: true)
     },
     Operation(name: "until 1,000 observers are told") { world, _ in
@@ -34,7 +42,7 @@ extension Operation {
   private static func commits(
     _ world: World, observed: Bool
   ) throws -> (count: Int, duration: Duration) {
-    let other = try World(objects: world.objects, isFilled: true)
+    let other = try World(objects: world.objects, isFilled: true, in: world.store)
     let observers = try Observers(world, 1000) { $0 }
     defer { observers.end() }
     let (writer, otherWriter) = try (Writer(world), Writer(other))
@@ -45,6 +53,28 @@ extension Operation {
       observers.wait()
     }
     return (1, (observed ? durations : otherDurations).sorted()[150])
+  }
+
+  /// Measures from the end of a commit that changes a city to the block of an observer of people, of whom
+  /// so many live there.
+  private static func linked(
+    _ name: String, filtered: Bool = false, _ count: @escaping @Sendable (World) -> Int
+  ) -> Operation {
+    Operation(name: name) { world, _ in
+      let writer = try Writer(world)
+      try writer.moveHome(first: count(world))
+      let observers = try Observers(world, 1) { people in
+        filtered ? people.where { $0.home.name.starts(with: "observed") } : people
+      }
+      defer { observers.end() }
+      var durations: [Duration] = []
+      for round in 0..<11 {
+        try writer.renameCity("observed \(round)")
+        let start = ContinuousClock().now
+        durations.append(observers.wait() - start)
+      }
+      return (1, durations.sorted()[durations.count / 2])
+    }
   }
 
   /// Measures from the end of a commit that changes ten people to the observer's block.

@@ -9,6 +9,8 @@ final class World {
   let realm: Realm
   let objects: Int
   private let folder: URL?
+  /// Where the objects are.
+  var store: Store { folder == nil ? .memory : .file }
 
   init(objects: Int, isFilled: Bool, in store: Store = .memory) throws {
     var configuration = Realm.Configuration()
