@@ -131,6 +131,7 @@ extension RealmCollection {
   var plainElements: [Element]? {
     if let list = self as? List<Element> { return list.state == nil ? list.allElements() : nil }
     if let set = self as? MutableSet<Element> { return set.state == nil ? set.allElements() : nil }
+    if let collection = self as? AnyRealmCollection<Element> { return collection.box.plainElements }
     return nil
   }
 }

@@ -56,15 +56,21 @@ public class Migration {
     guard let oldAccess = old.access(named: typeName), !dropped.contains(typeName) else { return }
     let newAccess = new.access(named: typeName)
     let table = oldAccess.currentTable()
-    let report = old.configuration.migrationProgress
+    let (told, path) = (old.configuration.migrationProgress, old.configuration.path)
+    func report(_ progress: Progress) {
+      told?(progress)
+      Logger.log(
+        .detail,
+        "Migrating '\(path)': \(progress.completed) of \(progress.total) \(typeName) objects.")
+    }
     var progress = Progress(className: typeName, completed: 0, total: table?.count ?? 0)
-    report?(progress)
+    report(progress)
     defer {
-      if progress.completed > 0 { report?(progress) }
+      if progress.completed > 0 { report(progress) }
     }
     let walk = ObjectWalk(oldAccess, oldAccess.layout, table?.groups.first)
     while let oldObject = walk.next() as? DynamicObject {
-      if progress.completed > 0, progress.completed % Progress.step == 0 { report?(progress) }
+      if progress.completed > 0, progress.completed % Progress.step == 0 { report(progress) }
       defer { progress.completed += 1 }
       guard let newAccess else {
         block(oldObject, nil)

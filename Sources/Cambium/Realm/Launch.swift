@@ -30,11 +30,13 @@ struct Launch {
     guard wantsCompaction else { return database }
     try database.close()
     do throws(StoreError) {
+      Logger.log(.info, "Compacting '\(path)'.")
       _ = try FileStore.compact(path: path, codec: try configuration.makeCodec())
+      Logger.log(.info, "Compacted '\(path)'.")
     } catch {
       // Somebody was faster, or there is no room; the file stays as it is.
       switch error {
-      case .inUse, .mediumFull: break
+      case .inUse, .mediumFull: Logger.log(.warn, "'\(path)' was not compacted: \(error)")
       default: throw error
       }
     }
@@ -45,7 +47,19 @@ struct Launch {
     let request = Realm.StoreRequest(
       path: configuration.path, isReadOnly: configuration.readOnly,
       codec: try configuration.makeCodec())
-    let store = try configuration.chosenStore.open(request)
+    let store: any PageStore
+    do throws(StoreError) { store = try configuration.chosenStore.open(request) } catch {
+      Logger.log(.error, "'\(configuration.path)' was not opened: \(error)")
+      throw error
+    }
+    if let file = store as? FileStore {
+      for note in file.recoveryNotes { Logger.log(.warn, "'\(configuration.path)': \(note)") }
+    }
+    let identity = store.identity
+    Logger.log(
+      .debug,
+      "Opened '\(identity.path)' (\(identity.kind), codec \(identity.codec.isEmpty ? "none" : identity.codec))."
+    )
     do throws(StoreError) {
       return try Database(
         store: store, codec: request.codec, options: configuration.databaseOptions)
@@ -76,6 +90,7 @@ struct Launch {
       if (error as? CocoaError)?.code == .fileWriteOutOfSpace { throw .mediumFull(path: path) }
       throw .permissionDenied(path: path, operation: "create")
     }
+    Logger.log(.info, "Made '\(path)' from the seed '\(seed.path)'.")
     // Where another process has put the file there meanwhile, that one stays.
     _ = try FileStore.name(draft: draft, as: path)
   }

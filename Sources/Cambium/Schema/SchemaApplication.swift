@@ -50,6 +50,7 @@ struct SchemaApplication {
       return .success(try Self.storedSchema(classes, try database.snapshot()))
     }
     if configuration.deleteRealmIfMigrationNeeded, needsReset(comparison) {
+      Logger.log(.warn, "Deleting the contents of '\(configuration.path)', which has other classes.")
       for name in try transaction.names(withPrefix: "") { _ = try transaction.drop(name) }
       comparison = try SchemaComparison(classes, transaction)
     } else if let error = refusal(comparison) {
@@ -58,7 +59,11 @@ struct SchemaApplication {
     }
     let base = try database.snapshot()
     try SchemaChanger(transaction: transaction).apply(comparison)
+    for line in comparison.lines { Logger.log(.detail, "'\(configuration.path)': \(line)") }
     if let version = comparison.version, version < configuration.schemaVersion {
+      let versions = "schema version \(version) to \(configuration.schemaVersion)"
+      Logger.log(.info, "Migrating '\(configuration.path)' from \(versions).")
+      defer { Logger.log(.info, "The migration of '\(configuration.path)' has ended.") }
       let migration = MigrationRun(
         classes: classes, coordinator: coordinator, configuration: configuration,
         context: context, transaction: transaction,

@@ -56,7 +56,7 @@ struct Program {
     // Services end in the reverse order: whoever uses the database comes behind it.
     let group = ServiceGroup(
       services: [DatabaseService(database: database), VisitService(database: database)],
-      gracefulShutdownSignals: [.sigterm], logger: Logger(label: "service"))
+      gracefulShutdownSignals: [.sigterm], logger: Logging.Logger(label: "service"))
     do { try await group.run() } catch is CancellationError {}
   }
 }
