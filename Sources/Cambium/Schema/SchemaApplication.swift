@@ -50,7 +50,8 @@ struct SchemaApplication {
       return .success(try Self.storedSchema(classes, try database.snapshot()))
     }
     if configuration.deleteRealmIfMigrationNeeded, needsReset(comparison) {
-      Logger.log(.warn, "Deleting the contents of '\(configuration.path)', which has other classes.")
+      Logger.log(
+        .warn, "Deleting the contents of '\(configuration.path)', which has other classes.")
       for name in try transaction.names(withPrefix: "") { _ = try transaction.drop(name) }
       comparison = try SchemaComparison(classes, transaction)
     } else if let error = refusal(comparison) {
