@@ -51,7 +51,13 @@ extension RealmCollection {
   public func value(forKey key: String) -> Any? { value(forKeyPath: key) }
 
   /// The end of a dotted path from every element; `self` is the element.
+  ///
+  /// With an operator at its beginning, one value of all of them: `@count`, or `@sum`, `@avg`, `@min`,
+  /// `@max`, `@unionOfObjects` and `@distinctUnionOfObjects` with a path, such as `@sum.age`.
   public func value(forKeyPath keyPath: String) -> Any? {
+    if let (operation, rest) = CollectionOperator.parse(keyPath) {
+      return NSNumber.boxing(value(of: operation, rest))
+    }
     let isSelf = keyPath == "self"
     if !isSelf { checkKey(keyPath) }
     let path = keyPath.hasPrefix("self.") ? String(keyPath.dropFirst(5)) : keyPath

@@ -20,24 +20,6 @@ import Foundation
 
   /// False: it stands for other classes.
   public override class func shouldIncludeInDefaultSchema() -> Bool { false }
-
-  /// The list of links with that name; stops when the property is none.
-  public func dynamicList(_ propertyName: String) -> List<DynamicObject> {
-    guard let list = self[propertyName] as? List<DynamicObject> else {
-      fatalError("Property '\(propertyName)' is not a list of objects.")
-    }
-    return list
-  }
-}
-
-extension DynamicObject {
-  /// The set of links with that name; stops when the property is none.
-  public func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
-    guard let set = self[propertyName] as? MutableSet<DynamicObject> else {
-      fatalError("Property '\(propertyName)' is not a set of objects.")
-    }
-    return set
-  }
 }
 
 /// The name of ``DynamicObject`` in migrations.

@@ -29,6 +29,16 @@ nonisolated open class Object: ObjectBase {
   ///
   /// May be asked from any thread.
   open var isInvalidated: Bool { isGone }
+
+  /// What older models override to name their primary key; `@Persisted(primaryKey: true)` says it.
+  ///
+  /// Nil, and asked of no class with `@Persisted` properties.
+  open class func primaryKey() -> String? { nil }
+
+  /// What older models override to name their indexes; `@Persisted(indexed: true)` says it.
+  ///
+  /// None, and asked of no class with `@Persisted` properties.
+  open class func indexedProperties() -> [String] { [] }
 }
 
 /// The old name of ``Object``.
@@ -67,6 +77,48 @@ extension ObjectBase {
   /// Stops when there is none or the value is of a wrong type.
   public final func setValue(_ value: Any?, forKey key: String) { setDynamicValue(value, key) }
 
+  /// Assigns the property at the end of a dotted path; does nothing when a link on it is null.
+  ///
+  /// Stops when there is none or the value is of a wrong type.
+  public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+    guard let dot = keyPath.firstIndex(of: ".") else { return setValue(value, forKey: keyPath) }
+    let rest = String(keyPath[keyPath.index(after: dot)...])
+    let first = dynamicValue(String(keyPath[..<dot]))
+    if let object = first as? ObjectBase { return object.setValue(value, forKeyPath: rest) }
+    guard first == nil else {
+      fatalError("The property at '\(keyPath[..<dot])' leads to no object.")
+    }
+  }
+
+  /// Whether both are objects and equal, as `==` has it.
+  public final func isEqual(_ object: Any?) -> Bool {
+    (object as? ObjectBase).map { self == $0 } ?? false
+  }
+
+  /// The list of links with that name, by names of properties, whatever the classes are.
+  ///
+  /// Stops when the property is none, and for unmanaged objects.
+  public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
+    List(linkCollection(propertyName, "list") { $0.isArray })
+  }
+
+  private func linkCollection(
+    _ name: String, _ kind: String, _ isKind: (Property) -> Bool
+  ) -> ManagedCollection {
+    let index = propertyIndex(name)
+    let property = classDescription.properties[index].property
+    guard property.type == .object, property.isCollection, isKind(property) else {
+      fatalError("Property '\(name)' is not a \(kind) of objects.")
+    }
+    guard isManaged else { fatalError("Property '\(name)' belongs to an unmanaged object.") }
+    requireRow(classAccess)
+    return ManagedCollection(self, index)
+  }
+
+  fileprivate func dynamicSet(_ propertyName: String) -> MutableSet<DynamicObject> {
+    MutableSet(linkCollection(propertyName, "set") { $0.isSet })
+  }
+
   /// Whether both are the same instance, or accessors of the same row in the same Realm.
   public final func isSameObject(as object: ObjectBase?) -> Bool {
     guard let object else { return false }
@@ -75,6 +127,20 @@ extension ObjectBase {
       access?.toOpaque() == object.access?.toOpaque()
     else { return false }
     return key == object.key && created == object.created && !isGone && !object.isGone
+  }
+}
+
+extension Object {
+  /// The set of links with that name, by names of properties, whatever the classes are.
+  ///
+  /// Stops when the property is none, and for unmanaged objects.
+  public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
+    dynamicSet(propertyName)
+  }
+
+  /// The class's name and properties, as the program declares them.
+  public final class func sharedSchema() -> ObjectSchema? {
+    ClassRegistry.description(of: self).objectSchema
   }
 }
 

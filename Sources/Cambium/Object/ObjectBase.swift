@@ -61,6 +61,11 @@ nonisolated open class ObjectBase {
   /// Column names of properties that differ from their Swift names; none unless overridden.
   open class func propertiesMapping() -> [String: String] { [:] }
 
+  /// What older models override to name what is not kept, which is whatever is not `@Persisted`.
+  ///
+  /// None, and asked of no class with `@Persisted` properties.
+  open class func ignoredProperties() -> [String] { [] }
+
   /// The property with that name, nil for null.
   ///
   /// Numbers and truth values come as `NSNumber`, which casts to every type that holds the value:

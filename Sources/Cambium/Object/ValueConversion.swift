@@ -168,7 +168,7 @@ extension ObjectBase {
     if !isAssigned { description.stopAtInvalidValue(value, index) }
   }
 
-  private final func propertyIndex(_ key: String) -> Int {
+  final func propertyIndex(_ key: String) -> Int {
     let description = classDescription
     guard let index = description.propertyIndex(key) else {
       fatalError("Invalid property name '\(key)' for class '\(description.name)'.")

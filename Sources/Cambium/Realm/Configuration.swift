@@ -42,6 +42,10 @@ extension Realm {
     public var migrationProgress: (@Sendable (Migration.Progress) -> Void)?
     /// Whether the content is thrown away when the classes or their version differ from it.
     public var deleteRealmIfMigrationNeeded: Bool
+    /// Whether a file of an older format is refused instead of being brought to the newest one.
+    ///
+    /// There is one format so far, so that nothing is refused for it.
+    public var disableFormatUpgrade = false
     /// Whether to compact a file that exists and has free space, asked when this process opens it.
     ///
     /// Gets the file's size and the bytes in use. Nothing is done while another process has the file

@@ -39,7 +39,7 @@ final class Coordinator: Sendable {
     let notifier = Notifier()
     self.database = database
     self.notifier = notifier
-    recordsTouches = database.identity.kind != "memory"
+    recordsTouches = !configuration.isInMemory
     watch = database.watchCommits { [weak notifier] version in notifier?.didSee(version) }
   }
 

@@ -47,6 +47,22 @@ extension SpecTrap {
     SpecTrap("a set that observes without a Realm", "only supported on managed collections.") {
       _ = MutableSet<Int>().observe { _ in }
     },
+    SpecTrap("a set that is named as a list", "Property 'members' is not a list of objects.") {
+      _ = try filled().1.dynamicList("members")
+    },
+    SpecTrap("a list without a Realm by name", "Property 'dogs' belongs to an unmanaged object.") {
+      _ = SpecPerson(1, "Ann").dynamicList("dogs")
+    },
+    SpecTrap("an operator that is none", "Unsupported KVC collection operator found in key path '@")
+    {
+      _ = List<Int>().value(forKeyPath: "@median.self")
+    },
+    SpecTrap("an operator without a path", "Missing key path for KVC collection operator 'sum'") {
+      _ = List<Int>().value(forKeyPath: "@sum")
+    },
+    SpecTrap("a path through a value", "The property at 'name' leads to no object.") {
+      try ann().1.setValue(1, forKeyPath: "name.length")
+    },
     SpecTrap("a wrong value for a set", "Invalid value '[\"x\"]' of type 'Array<String>' for") {
       _ = SpecSets(value: ["ints": ["x"]])
     },
