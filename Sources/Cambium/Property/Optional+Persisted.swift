@@ -65,9 +65,11 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   /// The wrapped type's.
   @inlinable public static var _rlmStoredForm: (any _StoredScalar.Type)? { Wrapped._rlmStoredForm }
 
-  /// Nil for enumerations; stops otherwise.
+  /// Nil for enumerations and types of the program's own; stops otherwise.
   public static func _rlmValue(ofUnfit stored: any _StoredScalar) -> Wrapped? {
-    if Wrapped.self is any RealmEnum.Type { return nil }
+    if Wrapped.self is any RealmEnum.Type || Wrapped.self is any _CustomPersistable.Type {
+      return nil
+    }
     return .some(Wrapped._rlmValue(ofUnfit: stored))
   }
 }
@@ -88,7 +90,7 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
   /// The element, nil for null.
   public static func _rlmElement(in cell: ColumnValue, _ realm: Realm) -> Wrapped? {
     if case .null = cell { return nil }
-    return Wrapped._rlmElement(in: cell, realm)
+    return Wrapped._rlmOptionalElement(in: cell, realm)
   }
 
   /// Calls `body` with the element's cell, or with null.

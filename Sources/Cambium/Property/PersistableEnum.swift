@@ -44,6 +44,11 @@ extension PersistableEnum {
     self = value
   }
 
+  /// The element; nil for unknown raw values.
+  public static func _rlmOptionalElement(in cell: ColumnValue, _ realm: Realm) -> Self? {
+    Self(rawValue: RawValue(_rlmCell: cell))
+  }
+
   /// The value stored for a managed object; nil for null and for unknown raw values.
   public static func _rlmOptionalPersistedValue(
     of object: ObjectBase, _ head: _PersistedHead

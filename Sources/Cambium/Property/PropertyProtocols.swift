@@ -179,7 +179,17 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
 }
 
 /// An element type of collections that may also be optional.
-public protocol _RealmCollectionValueInsideOptional: RealmCollectionValue {}
+public protocol _RealmCollectionValueInsideOptional: RealmCollectionValue {
+  /// The element of a cell that is not null; nil when this type has no value for it.
+  static func _rlmOptionalElement(in cell: ColumnValue, _ realm: Realm) -> Self?
+}
+
+extension _RealmCollectionValueInsideOptional {
+  /// Most types have a value for every cell.
+  public static func _rlmOptionalElement(in cell: ColumnValue, _ realm: Realm) -> Self? {
+    _rlmElement(in: cell, realm)
+  }
+}
 
 /// A type that a Realm can be asked for all objects of.
 public protocol RealmFetchable: RealmCollectionValue {

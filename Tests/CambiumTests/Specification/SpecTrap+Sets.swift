@@ -63,6 +63,24 @@ extension SpecTrap {
     SpecTrap("a path through a value", "The property at 'name' leads to no object.") {
       try ann().1.setValue(1, forKeyPath: "name.length")
     },
+    SpecTrap("a stored value of which none can be made", "Failed to convert persisted value '3' to")
+    {
+      let realm = try specRealm([SpecCustom.self])
+      _ = try realm.write { realm.create(SpecCustom.self, value: ["even": 3]) }.even
+    },
+    SpecTrap("an element of which none can be made", "value '3' to type 'SpecEven' in a non-optio")
+    {
+      let realm = try specRealm([SpecCustom.self])
+      try realm.write {
+        let stored = realm.dynamicCreate("SpecCustom", value: ["id": "x"])
+        (stored["evens"] as? List<Int>)?.append(objectsIn: [2, 3])
+      }
+      let objects = realm.objects(SpecCustom.self)
+      _ = objects[0].evens[1]
+    },
+    SpecTrap("a default of which none can be made", "Failed to default construct a SpecNonEmpty") {
+      _ = SpecNonEmpty._rlmDefaultPersistedValue()
+    },
     SpecTrap("a wrong value for a set", "Invalid value '[\"x\"]' of type 'Array<String>' for") {
       _ = SpecSets(value: ["ints": ["x"]])
     },

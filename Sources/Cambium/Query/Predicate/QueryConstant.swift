@@ -95,6 +95,7 @@ extension QueryConstant {
   }
 
   private static func composite(_ value: Any) -> QueryConstant {
+    if let value = value as? any _CustomPersistable { return QueryConstant(stored(of: value)) }
     if let values = value as? any Sequence { return .array(elements(of: values)) }
     if let value = value as? any RawRepresentable { return QueryConstant(rawValue(of: value)) }
     if type(of: value) is AnyClass { return .object(value as AnyObject) }
@@ -104,6 +105,8 @@ extension QueryConstant {
   private static func elements(of values: some Sequence) -> [QueryConstant] {
     values.map { QueryConstant($0 as Any) }
   }
+
+  private static func stored(of value: some _CustomPersistable) -> Any { value.persistableValue }
 
   private static func rawValue(of value: some RawRepresentable) -> Any { value.rawValue }
 
