@@ -117,9 +117,37 @@ struct CollectionComparison {
     // A key that came and went may be there before, after, in both or in neither.
     let gone = rows.deleted.filter { rows.inserted.contains($0) || !isThere($0, new) }
     let came = rows.inserted.filter { rows.deleted.contains($0) || !isThere($0, old) }
-    let stayed = modified.filter { !gone.contains($0) && !came.contains($0) && isThere($0, new) }
+    func hasStayed(_ key: Int64) -> Bool { !gone.contains(key) && !came.contains(key) }
+    let modifications: [Int]
+    if let old, modified.count > old.count / 16 {
+      modifications = Self.positions(of: modified, in: old, view.realm, where: hasStayed)
+    } else {
+      modifications = ranks(modified.filter { hasStayed($0) && isThere($0, new) }, old)
+    }
     return ChangeSet(
-      deletions: ranks(gone, old), insertions: ranks(came, new), modifications: ranks(stayed, old))
+      deletions: ranks(gone, old), insertions: ranks(came, new), modifications: modifications)
+  }
+
+  /// The ranks of those of `keys` that are in a tree, ascending: for many keys, by a walk through all.
+  private static func positions(
+    of keys: Set<Int64>, in tree: ColumnTree, _ realm: RealmInstance,
+    where condition: (Int64) -> Bool
+  ) -> [Int] {
+    realm.reading { () throws(StoreError) in
+      var positions: [Int] = []
+      positions.reserveCapacity(min(keys.count, 1 << 20))
+      var cursor = tree.leafCursor()
+      var isValid = try cursor.first()
+      while isValid {
+        let (leaf, first) = (cursor.leaf, cursor.firstIndex)
+        for row in 0..<leaf.rowCount {
+          let key = leaf.key(at: row)
+          if keys.contains(key), condition(key) { positions.append(first + row) }
+        }
+        isValid = try cursor.next()
+      }
+      return positions
+    }
   }
 
   // MARK: Collections

@@ -59,17 +59,19 @@ struct ModifiedObjects {
       var next: [String: Set<Int64>] = [:]
       for (name, keys) in frontier {
         guard let target = comparison.new.stored[name] else { continue }
-        seen[name, default: []].formUnion(keys)
+        seen[name, default: []].add(keys)
         for source in classes {
           for index in source.linkIndices(to: name) {
-            next[source.name, default: []].formUnion(
+            next[source.name, default: []].add(
               sources(of: keys, target, source, source.columns[index]))
           }
         }
       }
       frontier = next.compactMapValues { $0.isEmpty ? nil : $0 }
-      for (name, keys) in frontier { frontier[name] = keys.subtracting(seen[name] ?? []) }
-      found.formUnion(frontier[storedClass.name] ?? [])
+      for (name, keys) in frontier {
+        if let seen = seen[name] { frontier[name] = keys.subtracting(seen) }
+      }
+      found.add(frontier[storedClass.name] ?? [])
       if frontier.isEmpty { break }
     }
     return found
@@ -92,8 +94,10 @@ struct ModifiedObjects {
     return realm.reading { () throws(StoreError) in
       var sources: Set<Int64> = []
       for key in targets {
-        sources.formUnion(
-          try Backlinks.sources(in: tree, target: key, table: source.tableID, column: column))
+        let keys = try Backlinks.sources(
+          in: tree, target: key, table: source.tableID, column: column)
+        if keys.count > sources.capacity / 2 { sources.reserveCapacity(sources.count + keys.count) }
+        sources.formUnion(keys)
       }
       return sources
     }
@@ -127,5 +131,12 @@ extension StoredClass {
       let property = objectSchema.properties[index]
       return property.objectClassName == name && !property.isComputed
     }
+  }
+}
+
+extension Set<Int64> {
+  /// Adds others; what is added to nothing is taken as it is.
+  fileprivate mutating func add(_ others: Set<Int64>) {
+    if isEmpty { self = others } else { formUnion(others) }
   }
 }
