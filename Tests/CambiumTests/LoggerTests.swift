@@ -72,7 +72,7 @@ import Testing
       configuration.fileURL = URL(filePath: folder.file("garbage"))
       #expect(throws: Realm.Error.self) { try open() }
       #expect(
-        lines.all.last?.hasPrefix("error: '\(folder.file("garbage"))' was not opened: ") == true)
+        lines.all.last?.hasPrefix("debug: '\(folder.file("garbage"))' was not opened: ") == true)
     }
   }
 }

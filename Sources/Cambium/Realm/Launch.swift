@@ -49,7 +49,8 @@ struct Launch {
       codec: try configuration.makeCodec())
     let store: any PageStore
     do throws(StoreError) { store = try configuration.chosenStore.open(request) } catch {
-      Logger.log(.error, "'\(configuration.path)' was not opened: \(error)")
+      // Who opens it gets the error.
+      Logger.log(.debug, "'\(configuration.path)' was not opened: \(error)")
       throw error
     }
     if let file = store as? FileStore {
