@@ -163,18 +163,20 @@ let package = Package(
       path: "Tests/KnownFaults"),
     // Runs the samples of the documents, which are the programs in Snippets.
     .testTarget(name: "DocumentationTests", dependencies: ["TestSupport"]),
+    // Clients, which import RealmSwift alone. They name Cambium, too, because a build does not see changes of
+    // a module that another one exports.
     .testTarget(
-      name: "RealmSwiftTests", dependencies: ["RealmSwift"],
+      name: "RealmSwiftTests", dependencies: ["RealmSwift", "Cambium"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(name: "StrictConcurrency", dependencies: ["RealmSwift"]),
+    .testTarget(name: "StrictConcurrency", dependencies: ["RealmSwift", "Cambium"]),
     .testTarget(
-      name: "MainIsolation", dependencies: ["RealmSwift"],
+      name: "MainIsolation", dependencies: ["RealmSwift", "Cambium"],
       swiftSettings: [.defaultIsolation(MainActor.self)]),
     .testTarget(
-      name: "NonsendingIsolation", dependencies: ["RealmSwift"],
+      name: "NonsendingIsolation", dependencies: ["RealmSwift", "Cambium"],
       swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .testTarget(
-      name: "SeedSamples", dependencies: ["RealmSwift", "TestSupport"],
+      name: "SeedSamples", dependencies: ["RealmSwift", "Cambium", "TestSupport"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "CambiumTests",

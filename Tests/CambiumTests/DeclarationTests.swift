@@ -65,6 +65,30 @@ import Testing
     Self.expectText(result, "No properties are defined for 'Empty'.")
   }
 
+  @Test func `embedded objects have no primary key`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try testRealm([KeyedEmbedded.self]) }
+    Self.expectText(result, "Embedded object type 'KeyedEmbedded' cannot have a primary key.")
+  }
+
+  @Test func `sets hold no embedded objects`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try testRealm([EmbeddedSet.self, SpecLamp.self, SpecMaker.self]) }
+    Self.expectText(
+      result, "Set property 'EmbeddedSet.lamps' cannot contain embedded object type 'SpecLamp'.")
+  }
+
+  @Test func `embedded objects do not hold each other for ever`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = try testRealm([Outer.self, Inner.self]) }
+    Self.expectText(
+      result, "Cycles containing embedded objects are not currently supported: 'Inner.outers.inner'"
+    )
+  }
+
   @Test func `a class has one primary key`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -170,3 +194,11 @@ class Animal: Hidden {
   override class func propertiesMapping() -> [String: String] { ["b": "bee"] }
 }
 final class Puppy: Animal { @Persisted var c: List<Int?> }
+
+final class KeyedEmbedded: SpecEmbedded { @Persisted(primaryKey: true) var id = 0 }
+
+final class EmbeddedSet: MigratedObject { @Persisted var lamps: MutableSet<SpecLamp> }
+
+final class Outer: SpecEmbedded { @Persisted var inner: Inner? }
+
+final class Inner: SpecEmbedded { @Persisted var outers: List<Outer> }

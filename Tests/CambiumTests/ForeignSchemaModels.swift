@@ -44,13 +44,21 @@ enum GrownModels {
     @Persisted var dens: List<Den>
     @Persisted var pups: List<Hound>
     @Persisted var words: List<String>
+    @Persisted var collar: Collar?
+    @Persisted var toys: List<Collar>
   }
+  final class Collar: SpecEmbedded {
+    @Persisted(indexed: true) var color = ""
+    @Persisted var den: Den?
+    @Persisted var tags: List<Tag>
+  }
+  final class Tag: SpecEmbedded { @Persisted var text = "" }
   final class Den: MigratedObject {
     @Persisted(primaryKey: true) var id = 0
     @Persisted(originProperty: "dens") var hounds: LinkingObjects<Hound>
     @Persisted(originProperty: "den") var owners: LinkingObjects<Hound>
   }
-  static let types: [ObjectBase.Type] = [Hound.self, Den.self]
+  static let types: [ObjectBase.Type] = [Hound.self, Den.self, Collar.self, Tag.self]
 }
 
 /// Forms that the first one cannot live with.
@@ -146,6 +154,11 @@ enum ForeignChange: String, Codable, Sendable, CaseIterable {
         hound.dens.append(objectsIn: [dens[0], dens[index % 4], dens[0]])
         hound.pups.append(objectsIn: [hounds[0], hounds[(index + 1) % hounds.count]])
         hound.words.append("word \(index)")
+        let collar: [String: Any] = [
+          "color": "c\(index)", "den": dens[1], "tags": [["a"], ["b"]],
+        ]
+        hound.collar = GrownModels.Collar(value: collar)
+        hound.toys.append(objectsIn: (0..<3).map { _ in GrownModels.Collar(value: collar) })
       }
       // Lists of this length have a tree of their own.
       hounds[5].dens.append(objectsIn: (0..<2000).map { dens[$0 % 4] })

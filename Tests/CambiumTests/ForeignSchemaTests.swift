@@ -196,6 +196,9 @@ private final class Home {
     let grown = try ForeignChange.open(home.path, GrownModels.types, version: 1)
     let hounds = grown.objects(GrownModels.Hound.self)
     #expect(hounds.where { $0.born == nil }.count == hounds.filter { $0.born == nil }.count)
+    #expect(hounds.filter { $0.collar != nil }.count == hounds.count - 1)
+    #expect(grown.dynamicObjects("Collar").count == (hounds.count - 1) * 4)
+    #expect(grown.dynamicObjects("Tag").count == (hounds.count - 1) * 8)
     for den in grown.objects(GrownModels.Den.self) {
       #expect(den.owners.count == hounds.filter { $0.den?.id == den.id }.count)
       let links = hounds.reduce(0) { $0 + $1.dens.filter { $0.id == den.id }.count }

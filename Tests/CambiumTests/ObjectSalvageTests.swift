@@ -107,6 +107,43 @@ import Testing
     }
   }
 
+  @Test(arguments: ["SpecHouse", "SpecRoom"])
+  func `embedded objects go with lost owners`(damaged: String) throws {
+    func configuration(_ name: String) -> Realm.Configuration {
+      var configuration = self.configuration(name)
+      configuration.objectTypes = B13EmbeddedTests.types
+      return configuration
+    }
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration("damaged"))
+      try realm.write {
+        for id in 0..<2400 {
+          let name = "\(id &* 7919 % 1_000_003) \(id &* 104_729 % 999_983)"
+          let house = SpecHouse(value: ["id": id])
+          house.hall = SpecRoom(name, lamps: [id, 2])
+          house.rooms.append(SpecRoom(name, lamps: [id]))
+          realm.add(house)
+        }
+      }
+    }
+    _ = try damage("class/\(damaged)")
+    let report = try salvage()
+    let lost = report.losses.first { $0.keys == "embedded objects" && $0.name == "class/SpecRoom" }
+    #expect((lost != nil) == (damaged == "SpecHouse"))
+    #expect(report.losses.contains { $0.name == "class/SpecLamp" && $0.keys == "embedded objects" })
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration("saved"))
+      let houses = realm.objects(SpecHouse.self)
+      let rooms = houses.reduce(0) { $0 + ($1.hall == nil ? 0 : 1) + $1.rooms.count }
+      #expect(realm.dynamicObjects("SpecRoom").count == rooms && rooms > 100)
+      #expect(houses.count < 2400 || rooms < 4800)
+      let lamps = houses.reduce(0) { sum, house in
+        sum + (house.hall?.lamps.count ?? 0) + house.rooms.reduce(0) { $0 + $1.lamps.count }
+      }
+      #expect(realm.dynamicObjects("SpecLamp").count == lamps)
+    }
+  }
+
   // MARK: Lists
 
   /// What the lists of a person hold.

@@ -6,7 +6,7 @@ extension ManagedCollection {
     let session = writing()
     if range.isEmpty, elements.isEmpty { return }
     if !session.isDraining { session.policy = .error }
-    session.check(elements, areOf: place.target)
+    session.check(elements, areOf: place.target, in: place.property)
     let links = links(in: range)
     // Bytes must outlive the closure in which an element lends its cell.
     let cells = CellStore(realm)
@@ -28,6 +28,38 @@ extension ManagedCollection {
     }
   }
 
+  /// Makes the elements those given, position by position, and leaves alone what is equal.
+  ///
+  /// Embedded objects that are there get the values of those that take their places.
+  func merge<Element: RealmCollectionValue>(_ elements: [Element]) {
+    let old = allCells()
+    let common = min(old.cells.count, elements.count)
+    var rest = elements[...]
+    for position in 0..<common {
+      let element = rest.removeFirst()
+      if let target = place.target, let object = element as? ObjectBase,
+        writing().isMerging(object, into: target), let key = old.cells[position].link
+      {
+        writing().adopt(object, inPlaceOf: key, target)
+        continue
+      }
+      let isEqual = element._rlmWithElementCell(in: Realm(realm)) {
+        $0.isEqual(to: old.cells[position])
+      }
+      if !isEqual { replace(position..<position + 1, with: [element]) }
+    }
+    if common < old.cells.count || !rest.isEmpty {
+      replace(common..<old.cells.count, with: Array(rest))
+    }
+  }
+
+  /// Copies of all elements.
+  func allCells() -> CellStore {
+    let cells = CellStore(realm)
+    withElements { elements throws(StoreError) in try elements.forEach { cells.append($0) } }
+    return cells
+  }
+
   /// Changes the elements, and adds the objects that came with them; `note` says the same by positions,
   /// for a list.
   func change(
@@ -44,6 +76,7 @@ extension ManagedCollection {
       }
     }
     session.drain()
+    session.deleteOrphans()
     session.spillIfNeeded()
   }
 

@@ -26,7 +26,7 @@ extension ManagedCollection {
     let session = writing()
     if elements.isEmpty { return }
     if !session.isDraining { session.policy = .error }
-    session.check(elements, areOf: place.target)
+    session.check(elements, areOf: place.target, in: place.property)
     // Bytes must outlive the closure in which an element lends its cell.
     let cells = CellStore(realm)
     for element in elements {
@@ -97,13 +97,7 @@ extension ManagedCollection {
   /// Walks all elements and the members, which are in order, side by side.
   private func merging(_ members: [ColumnValue], _ order: CellOrder) -> Insertion {
     var insertion = Insertion()
-    let kept = CellStore(realm)
-    withElements { elements throws(StoreError) in
-      try elements.forEach { element, _ in
-        kept.append(element)
-        return true
-      }
-    }
+    let kept = allCells()
     var merged: [ColumnValue] = []
     merged.reserveCapacity(kept.cells.count + members.count)
     var rest = members[...]

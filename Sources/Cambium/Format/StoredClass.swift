@@ -37,6 +37,9 @@ package final class StoredClass: Sendable {
     indexByName = names
   }
 
+  /// Whether its objects live inside of others.
+  package var isEmbedded: Bool { objectSchema.isEmbedded }
+
   /// The class's name.
   package var name: String { objectSchema.className }
 
@@ -102,6 +105,34 @@ package enum StoredName {
   package static func backlinks(_ className: String) -> String { "backlinks/\(className)" }
   /// The user's schema version, 8 bytes, little-endian.
   package static let schemaVersion = "schema/version"
+  /// What readers must know, see ``StoredFeatures``.
+  package static let features = "schema/features"
   /// What the names of all classes begin with.
   package static let tablePrefix = "class/"
+}
+
+/// What a table's attributes in the catalog say of the class that it stores.
+///
+///      0      1       2
+///     | role | flags | fields …
+///
+/// `role` is 1, flags: 1 embedded. No attributes are those of a class without flags and fields; so are
+/// those of files of the first releases. See ``StoredFields``.
+package struct StoredClassAttributes: Hashable, Sendable {
+  /// Whether the class's objects live inside of others.
+  package var isEmbedded = false
+
+  package init(isEmbedded: Bool = false) { self.isEmbedded = isEmbedded }
+
+  /// Reads a table's attributes; nil when they are not those of a class.
+  package init?(attributes: [UInt8]) {
+    if attributes.isEmpty { return }
+    guard attributes.count >= 2, attributes[0] == 1, attributes[1] & ~1 == 0,
+      StoredFields.areSound(attributes[2...])
+    else { return nil }
+    isEmbedded = attributes[1] & 1 != 0
+  }
+
+  /// The stored form.
+  package var attributes: [UInt8] { isEmbedded ? [1, 1] : [] }
 }

@@ -2,12 +2,15 @@ import CambiumCore
 
 /// What a column's attributes in the catalog say of the property it stores.
 ///
-///      0      1      2       3
-///     | role | type | flags | class name in UTF-8 …
+///      0      1      2       4           5
+///     | role | type | flags | byte count | class name in UTF-8 | fields …
 ///
-/// `role` is 0 for a property and 1 for the hidden column with the objects' creation, which has no
-/// further bytes that matter. Flags: 1 list, 2 set, 4 map, 8 optional, 16 indexed, 32 primary key. A
-/// primary key is not said to be indexed: whether it has an index follows from its type.
+/// `role` is 2 for a property and 1 for the hidden column with the objects' creation, which has no
+/// further bytes that matter. Flags: 1 list, 2 set, 4 map, 8 optional, 16 indexed, 32 primary key; those
+/// that nobody knows yet are zero. A primary key is not said to be indexed: whether it has an index
+/// follows from its type. What is added later goes into fields, see ``StoredFields``.
+///
+/// Files of the first releases have role 0, one byte of flags, and the class name up to the end.
 package struct StoredProperty: Hashable, Sendable {
   package var type: PropertyType
   package var isArray = false
@@ -17,6 +20,8 @@ package struct StoredProperty: Hashable, Sendable {
   package var isIndexed = false
   package var isPrimaryKey = false
   package var objectClassName: String?
+
+  private static let role: UInt8 = 2
 
   /// The attributes of the hidden column.
   package static let created: [UInt8] = [1, 0, 0]
@@ -36,10 +41,22 @@ package struct StoredProperty: Hashable, Sendable {
 
   /// Reads a column's attributes; nil when they are not those of a property.
   package init?(attributes: [UInt8]) {
-    guard attributes.count >= 3, attributes[0] == 0,
-      let type = PropertyType(rawValue: Int32(attributes[1]))
-    else { return nil }
+    guard attributes.count >= 3, let type = PropertyType(rawValue: Int32(attributes[1])) else {
+      return nil
+    }
     self.type = type
+    let className: ArraySlice<UInt8>
+    switch attributes[0] {
+    case 0: className = attributes[3...]
+    case Self.role:
+      guard attributes.count >= 5, attributes[3] == 0, attributes[2] & ~0x3f == 0 else {
+        return nil
+      }
+      let end = 5 + Int(attributes[4])
+      guard end <= attributes.count, StoredFields.areSound(attributes[end...]) else { return nil }
+      className = attributes[5..<end]
+    default: return nil
+    }
     let flags = attributes[2]
     isArray = flags & 1 != 0
     isSet = flags & 2 != 0
@@ -47,9 +64,7 @@ package struct StoredProperty: Hashable, Sendable {
     isOptional = flags & 8 != 0
     isIndexed = flags & 16 != 0
     isPrimaryKey = flags & 32 != 0
-    if attributes.count > 3 {
-      objectClassName = String(decoding: attributes[3...], as: UTF8.self)
-    }
+    if !className.isEmpty { objectClassName = String(decoding: className, as: UTF8.self) }
   }
 
   /// Whether an index serves the property: those marked, and primary keys that are not object keys.
@@ -64,7 +79,8 @@ package struct StoredProperty: Hashable, Sendable {
     where isSet {
       flags |= 1 << UInt8(bit)
     }
-    return [0, UInt8(type.rawValue), flags] + Array((objectClassName ?? "").utf8)
+    let className = Array((objectClassName ?? "").utf8)
+    return [Self.role, UInt8(type.rawValue), flags, 0, UInt8(className.count)] + className
   }
 
   /// The property as the schema describes it.

@@ -26,7 +26,10 @@ extension ObjectBase: Portable {
 
   /// The live object in the calling context; nil when it was deleted.
   final func thawedCopy() -> Self? {
-    guard isManaged else { fatalError("Unmanaged objects cannot be thawed.") }
+    guard isManaged else {
+      if self is EmbeddedObject { return nil }
+      fatalError("Unmanaged objects cannot be thawed.")
+    }
     let realm = classAccess.realm
     return realm.isFrozen ? ported(to: realm.thaw()) : self
   }

@@ -12,7 +12,7 @@ public protocol ThreadConfined: SendableMetatype {
   func thaw() -> Self?
 }
 
-extension Object: ThreadConfined {
+extension ObjectBase: ThreadConfined {
   /// Whether the object is fixed to one version; false for unmanaged objects.
   public var isFrozen: Bool { instance?.isFrozen ?? false }
 

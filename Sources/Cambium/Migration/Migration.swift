@@ -91,7 +91,9 @@ public class Migration {
   /// and primary keys that are taken.
   @discardableResult
   public func create(_ typeName: String, value: Any = [Any]()) -> MigrationObject {
-    DynamicCreation(migration: self).object(of: required(typeName), value)
+    let access = required(typeName)
+    if access.stored.isEmbedded { fatalError("Embedded objects cannot be created directly") }
+    return DynamicCreation(migration: self).object(of: access, value)
   }
 
   /// Deletes an object; links to it become nil, lists lose it.

@@ -9,6 +9,8 @@ struct MigrationRun {
   let transaction: Transaction
   /// Classes whose primary key changes, which is an ordinary property until the block has run.
   let rekeyed: Set<String>
+  /// Whether embedded objects may have lost their places, or have several.
+  let changesEmbedding: Bool
 
   /// Runs the configuration's block, if there is one, and puts primary keys in order; what is wrong with
   /// them, or nil.
@@ -17,7 +19,7 @@ struct MigrationRun {
   func run(
     from snapshot: Snapshot, version: UInt64
   ) throws(StoreError) -> PrimaryKeyChange.Duplicate? {
-    if configuration.migrationBlock == nil, rekeyed.isEmpty { return nil }
+    if configuration.migrationBlock == nil, rekeyed.isEmpty, !changesEmbedding { return nil }
     let new = try newRealm(snapshot)
     guard let session = new.session else { return nil }
     defer { new.endMigration() }
@@ -32,6 +34,9 @@ struct MigrationRun {
       old.endMigration()
     }
     let duplicate = finishKeys(new, session)
+    if changesEmbedding || configuration.migrationBlock != nil {
+      EmbeddingChange(realm: new, session: session).run()
+    }
     session.settle()
     if let failure = session.failure { throw failure }
     if duplicate == nil {
@@ -73,7 +78,8 @@ struct MigrationRun {
       }
       descriptions.append(
         ClassDescription(
-          dynamic: String(name.dropFirst(StoredName.tablePrefix.count)), properties))
+          dynamic: String(name.dropFirst(StoredName.tablePrefix.count)), properties,
+          isEmbedded: StoredClassAttributes(attributes: record.attributes)?.isEmbedded ?? false))
     }
     let set = ClassSet(dynamic: descriptions)
     coordinator.retain()
@@ -90,7 +96,7 @@ struct MigrationRun {
           var property = property.property
           if rekeyed.contains(description.name) { property.isPrimaryKey = false }
           return property
-        })
+        }, isEmbedded: description.objectSchema.isEmbedded)
     }
     let set = ClassSet(dynamic: descriptions)
     coordinator.retain()

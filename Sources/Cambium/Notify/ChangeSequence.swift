@@ -173,7 +173,7 @@ extension RealmCollection {
   }
 }
 
-extension ThreadConfined where Self: Object {
+extension ThreadConfined where Self: ObjectBase {
   /// The changes of the object from now on; the last one says that it was deleted.
   public var changes: ChangeSequence<ObjectChange<Self>> { changes(keyPaths: nil) }
 

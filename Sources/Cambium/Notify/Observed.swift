@@ -11,7 +11,7 @@
   ///
   /// Belongs to the object's context. Told are commits, not single assignments, and changes of the object
   /// itself: for one that it links to, ask that one's ``ThreadConfined/observed``.
-  @dynamicMemberLookup public final class Observed<Model: Object>: Observable {
+  @dynamicMemberLookup public final class Observed<Model: ObjectBase>: Observable {
     /// The object.
     public let object: Model
     private let registrar = ObservationRegistrar()
@@ -70,7 +70,7 @@
     }
   }
 
-  extension ThreadConfined where Self: Object {
+  extension ThreadConfined where Self: ObjectBase {
     /// The object for the Observation module.
     ///
     /// Stops where the Realm's context cannot be woken, and for unmanaged and frozen objects.

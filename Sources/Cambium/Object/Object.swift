@@ -25,11 +25,6 @@ nonisolated open class Object: ObjectBase {
     assignInitialValue(value)
   }
 
-  /// Whether the object was deleted, or its Realm invalidated; false for unmanaged objects.
-  ///
-  /// May be asked from any thread.
-  open var isInvalidated: Bool { isGone }
-
   /// What older models override to name their primary key; `@Persisted(primaryKey: true)` says it.
   ///
   /// Nil, and asked of no class with `@Persisted` properties.

@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// An unmanaged object is an ordinary Swift object whose `@Persisted` properties hold plain values.
 /// A managed one is an accessor: it names a row of its Realm's version, by key and creation, and
-/// remembers where it last found it. Derive from ``Object``.
+/// remembers where it last found it. Derive from
+/// ``Object`` or ``EmbeddedObject``.
 nonisolated open class ObjectBase {
   // The fields that every property access reads. Unchecked exclusivity: an accessor is confined to
   // its Realm's context, or frozen and never changed again.
@@ -78,6 +79,11 @@ nonisolated open class ObjectBase {
     get { NSNumber.boxing(dynamicValue(key)) }
     set { setDynamicValue(newValue, key) }
   }
+
+  /// Whether the object was deleted, or its Realm invalidated; false for unmanaged objects.
+  ///
+  /// May be asked from any thread.
+  open var isInvalidated: Bool { isGone }
 
   /// The object's properties, one per line.
   open var description: String { ObjectDescription.text(of: self) }

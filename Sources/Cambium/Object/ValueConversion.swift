@@ -11,6 +11,9 @@ public final class _ValueConversion {
   private let target: ClassAccess?
   /// Copies made so far: the same object becomes the same copy, also around a cycle.
   private var copies: [SameObject: ObjectBase] = [:]
+  /// How many objects are being made of values further up the stack: what is embedded is copied into
+  /// them.
+  private var depth = 0
   /// Which properties were given for objects made from dictionaries.
   private(set) var partials: [ObjectIdentifier: Set<Int>] = [:]
 
@@ -71,6 +74,7 @@ public final class _ValueConversion {
       fatalError("Adding a deleted or invalidated object to a Realm is not permitted")
     }
     if object.isManaged {
+      if object is EmbeddedObject, depth > 0 { return newObject(object) }
       if let realm, object.instance === realm { return object }
       if object is DynamicObject {
         fatalError("Object is already managed by another Realm.")
@@ -97,6 +101,8 @@ public final class _ValueConversion {
 
   /// Assigns the properties that `value` gives to an unmanaged object.
   func assign(_ value: Any, to object: ObjectBase) {
+    depth += 1
+    defer { depth -= 1 }
     let description = ClassRegistry.description(of: type(of: object))
     let initial = InitialValue(value, for: description)
     var given: Set<Int> = []

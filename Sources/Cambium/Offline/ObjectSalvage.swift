@@ -19,20 +19,63 @@ package struct ObjectSalvage {
   package mutating func run() throws(StoreError) -> [SalvageReport.Loss] {
     for name in try transaction.names(withPrefix: StoredName.tablePrefix) {
       guard let table = try transaction.editTable(name) else { continue }
-      let className = String(name.dropFirst(StoredName.tablePrefix.count))
       for column in table.record.columns {
         guard let property = StoredProperty(attributes: column.attributes) else { continue }
         if property.type == .object, let target = property.objectClassName {
-          try mendLinks(className, table, column, property, to: target)
-        }
-        // An integer primary key that is always there is the object's key.
-        let isKey = property.isPrimaryKey && property.type == .int && !property.isOptional
-        if (property.isIndexed || property.isPrimaryKey) && !isKey {
-          try buildIndex(className, table, column, isSigned: property.type == .date)
+          try mendLinks(className(name), table, column, property, to: target)
         }
       }
     }
+    try removeOrphans()
+    try buildIndexes()
     return losses
+  }
+
+  private func className(_ tableName: String) -> String {
+    String(tableName.dropFirst(StoredName.tablePrefix.count))
+  }
+
+  // MARK: Embedded objects
+
+  /// Takes out embedded objects whose owners are lost: nothing leads to them.
+  private mutating func removeOrphans() throws(StoreError) {
+    let rows = EmbeddedRows(transaction: transaction)
+    let names = try transaction.names(withPrefix: StoredName.tablePrefix)
+    var counts: [(name: String, table: TableEditor, count: Int)] = []
+    for name in names where try rows.areObjects(of: className(name)) {
+      if let table = try transaction.editTable(name) { counts.append((name, table, table.count)) }
+    }
+    for (name, table, _) in counts {
+      let owners = try transaction.editKeyTree(StoredName.backlinks(className(name)))
+      for key in try table.allKeys() {
+        if try Backlinks.links(in: owners.tree, BacklinkKey.prefix(target: key)).isEmpty {
+          try rows.remove(key, of: className(name))
+        }
+      }
+    }
+    // What an orphan owned went with it.
+    for (name, table, count) in counts where table.count < count {
+      losses.append(
+        SalvageReport.Loss(
+          name: name, keys: "embedded objects", rowCount: count - table.count,
+          reason: "the objects in which they lived are lost"))
+    }
+  }
+
+  // MARK: Indexes
+
+  private func buildIndexes() throws(StoreError) {
+    for name in try transaction.names(withPrefix: StoredName.tablePrefix) {
+      guard let table = try transaction.editTable(name) else { continue }
+      for column in table.record.columns {
+        guard let property = StoredProperty(attributes: column.attributes) else { continue }
+        // An integer primary key that is always there is the object's key.
+        let isKey = property.isPrimaryKey && property.type == .int && !property.isOptional
+        if (property.isIndexed || property.isPrimaryKey) && !isKey {
+          try buildIndex(className(name), table, column, isSigned: property.type == .date)
+        }
+      }
+    }
   }
 
   private func buildIndex(

@@ -31,6 +31,7 @@ package struct ObjectVerifier {
       }
     }
     try checkBacklinkCounts()
+    try checkOwners()
     return findings
   }
 
@@ -155,6 +156,33 @@ package struct ObjectVerifier {
       let expected = linkCounts[className, default: 0]
       if backlinks.count != expected {
         report("\(className): \(backlinks.count) backlinks for \(expected) links")
+      }
+    }
+  }
+
+  // MARK: Embedded objects
+
+  /// Each embedded object has one owner, which its only backlink leads from.
+  private mutating func checkOwners() throws(StoreError) {
+    for (className, table) in tables.sorted(by: { $0.key < $1.key }) {
+      guard StoredClassAttributes(attributes: table.record.attributes)?.isEmbedded ?? false,
+        let rows = table.groups.first
+      else { continue }
+      let backlinks = try snapshot.keyTree(StoredName.backlinks(className))
+      var cursor = rows.leafCursor()
+      var isValid = try cursor.first()
+      while isValid {
+        let leaf = cursor.leaf
+        for row in 0..<leaf.rowCount {
+          let key = leaf.key(at: row)
+          let prefix = BacklinkKey.prefix(target: key)
+          let count = try backlinks.map { tree throws(StoreError) in
+            try Backlinks.links(in: tree, prefix).count
+          }
+          guard count ?? 0 != 1 else { continue }
+          report("\(className): the embedded object \(key) has \(count ?? 0) owners")
+        }
+        isValid = try cursor.next()
       }
     }
   }

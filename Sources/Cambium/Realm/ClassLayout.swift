@@ -70,7 +70,8 @@ final class ClassLayout: Sendable {
   private init(dynamicTwinOf typed: ClassLayout) {
     let schema = typed.description.objectSchema
     index = typed.index
-    description = ClassDescription(dynamic: schema.className, schema.properties)
+    description = ClassDescription(
+      dynamic: schema.className, schema.properties, isEmbedded: schema.isEmbedded)
     stored = typed.stored
     type = description.type
     targets = typed.targets

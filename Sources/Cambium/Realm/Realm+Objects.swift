@@ -51,6 +51,7 @@ extension Realm {
     guard let access = instance.access(named: typeName) else {
       session.stopAtForeignClass(typeName)
     }
+    if access.stored.isEmbedded { fatalError("Embedded objects cannot be created directly") }
     guard !session.isMigrating else {
       fatalError("In a migration, objects are made by 'Migration.create(_:value:)'.")
     }

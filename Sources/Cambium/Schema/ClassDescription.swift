@@ -48,13 +48,14 @@ final class ClassDescription: Sendable {
   private let indexByName: [String: Int]
 
   /// Describes a class whose properties are known by name only.
-  init(dynamic name: String, _ properties: [Property]) {
+  init(dynamic name: String, _ properties: [Property], isEmbedded: Bool) {
     type = DynamicObject.self
     self.properties = properties.map {
       PropertyDescription(property: $0, offset: 0, wrapper: DynamicWrapper.wrapper(for: $0))
     }
     objectSchema = ObjectSchema(
-      className: name, objectClass: DynamicObject.self, properties: properties)
+      className: name, objectClass: DynamicObject.self, properties: properties,
+      isEmbedded: isEmbedded)
     primaryKeyIndex = properties.firstIndex(where: \.isPrimaryKey)
     blank = nil
     isDynamic = true
@@ -72,7 +73,8 @@ final class ClassDescription: Sendable {
       declaration.hasTransientProperties
       ? nil : BlankInstance(declaration.sample, declaration.properties)
     let schema = ObjectSchema(
-      className: name, objectClass: type, properties: properties.map(\.property))
+      className: name, objectClass: type, properties: properties.map(\.property),
+      isEmbedded: type is EmbeddedObject.Type)
     objectSchema = schema
     isDynamic = false
     primaryKeyIndex = properties.firstIndex { $0.property.isPrimaryKey }

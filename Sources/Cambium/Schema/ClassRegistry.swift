@@ -39,7 +39,9 @@ enum ClassRegistry {
   private static func discovered() -> [ObjectBase.Type] {
     ClassDiscovery.subclasses(of: ObjectBase.self)
       .compactMap { $0 as? ObjectBase.Type }
-      .filter { $0 != Object.self && $0.shouldIncludeInDefaultSchema() }
+      .filter {
+        $0 != Object.self && $0 != EmbeddedObject.self && $0.shouldIncludeInDefaultSchema()
+      }
       .sorted {
         ($0.className(), "\(ObjectIdentifier($0))") < ($1.className(), "\(ObjectIdentifier($1))")
       }
@@ -102,6 +104,27 @@ enum SchemaValidation {
         check(property, of: objectSchema, in: schema)
       }
     }
+    for objectSchema in schema.objectSchema where objectSchema.isEmbedded {
+      checkCycles(objectSchema, in: schema, path: objectSchema.className, below: [])
+    }
+  }
+
+  /// Stops where an embedded class may hold objects of its own, which could never end.
+  private static func checkCycles(
+    _ objectSchema: ObjectSchema, in schema: Schema, path: String, below: Set<String>
+  ) {
+    let classes = below.union([objectSchema.className])
+    for property in objectSchema.properties where property.type == .object {
+      guard let target = property.objectClassName.flatMap({ schema[$0] }), target.isEmbedded else {
+        continue
+      }
+      let path = "\(path).\(property.name)"
+      if classes.contains(target.className) {
+        fatalError(
+          "Cycles containing embedded objects are not currently supported: '\(path)'")
+      }
+      checkCycles(target, in: schema, path: path, below: classes)
+    }
   }
 
   private static func check(
@@ -112,6 +135,9 @@ enum SchemaValidation {
       fatalError(
         "Invalid class subset list: '\(name)' links to class '\(property.objectClassName ?? "")', "
           + "which is missing from the list of classes managed by the Realm")
+    }
+    if property.isSet, target.isEmbedded {
+      fatalError("Set property '\(name)' cannot contain embedded object type '\(targetName)'.")
     }
     guard property.type == .linkingObjects, let originName = property.originPropertyName else {
       return

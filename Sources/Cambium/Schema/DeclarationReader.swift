@@ -35,6 +35,9 @@ struct DeclarationReader {
           property: property, offset: field.offset, wrapper: field.wrapper))
     }
     Self.check(properties.map(\.property), of: className)
+    if type is EmbeddedObject.Type, properties.contains(where: \.property.isPrimaryKey) {
+      fatalError("Embedded object type '\(className)' cannot have a primary key.")
+    }
     self.properties = properties
     self.sample = sample
   }

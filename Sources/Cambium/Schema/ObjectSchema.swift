@@ -12,10 +12,13 @@
   public var isAsymmetric = false
 
   /// Describes a class.
-  package init(className: String, objectClass: AnyClass, properties: [Property]) {
+  package init(
+    className: String, objectClass: AnyClass, properties: [Property], isEmbedded: Bool = false
+  ) {
     self.className = className
     self.objectClass = objectClass
     self.properties = properties
+    self.isEmbedded = isEmbedded
   }
 
   /// The primary key, if the class has one.

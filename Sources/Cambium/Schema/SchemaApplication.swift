@@ -30,6 +30,7 @@ struct SchemaApplication {
 
   private func run() throws(StoreError) -> Result<StoredSchema, RLMError> {
     let snapshot = try database.snapshot()
+    _ = try StoredFeatures(of: snapshot, path: configuration.path)
     let comparison = try SchemaComparison(classes, snapshot)
     if configuration.readOnly {
       if let error = refusalForReading(comparison) { return .failure(error) }
@@ -44,6 +45,7 @@ struct SchemaApplication {
   private func run(
     _ transaction: Transaction
   ) throws(StoreError) -> Result<StoredSchema, RLMError> {
+    let features = try StoredFeatures(of: transaction, path: configuration.path)
     var comparison = try SchemaComparison(classes, transaction)
     if isSettled(comparison) {
       transaction.rollback()
@@ -68,12 +70,15 @@ struct SchemaApplication {
       let migration = MigrationRun(
         classes: classes, coordinator: coordinator, configuration: configuration,
         context: context, transaction: transaction,
-        rekeyed: Set(comparison.rekeyedClasses.map(\.name)))
+        rekeyed: Set(comparison.rekeyedClasses.map(\.name)),
+        changesEmbedding: comparison.changesEmbedding(classes))
       if let duplicate = try migration.run(from: base, version: version) {
         transaction.rollback()
         return .failure(error(.fail, duplicate.message))
       }
     }
+    let wanted = features.union(StoredFeatures(classes))
+    if !wanted.isEmpty { try transaction.setValue(StoredName.features, wanted.bytes) }
     try transaction.setValue(
       StoredName.schemaVersion, SchemaComparison.bytes(ofVersion: configuration.schemaVersion))
     return .success(

@@ -21,7 +21,9 @@ struct SchemaChanger {
           type: property.columnType, isNullable: property.isColumnNullable,
           name: property.columnName, attributes: StoredProperty(property).attributes))
     }
-    _ = try transaction.createTable(StoredName.table(description.name), columns: columns)
+    _ = try transaction.createTable(
+      StoredName.table(description.name), columns: columns,
+      attributes: StoredClassAttributes(isEmbedded: description.objectSchema.isEmbedded).attributes)
   }
 
   private func apply(_ change: SchemaComparison.ClassChange) throws(StoreError) {
@@ -60,6 +62,8 @@ struct SchemaChanger {
       try add(description, index, table)
     case .madeOptional(let index, let column):
       try widen(description, index, column, table)
+    case .embedding(let isEmbedded):
+      table.attributes = StoredClassAttributes(isEmbedded: isEmbedded).attributes
     case .primaryKey: break
     }
   }

@@ -10,6 +10,8 @@ struct SchemaComparison {
     case madeOptional(Int, ColumnDescriptor)
     case madeRequired(Int, ColumnDescriptor)
     case primaryKey(from: String?, to: String?)
+    /// The objects come to live inside of others, or cease to.
+    case embedding(Bool)
   }
 
   /// A class that is in the file, with all that differs.
@@ -27,7 +29,7 @@ struct SchemaComparison {
         case .primaryKey: true
         case .retyped(let index, _), .madeOptional(let index, _), .madeRequired(let index, _):
           index == description.primaryKeyIndex
-        case .added, .removed: false
+        case .added, .removed, .embedding: false
         }
       }
     }
@@ -67,6 +69,13 @@ struct SchemaComparison {
     _ description: ClassDescription, _ table: Table
   ) throws(StoreError) -> ClassChange {
     var change = ClassChange(description: description, table: table)
+    guard let attributes = StoredClassAttributes(attributes: table.record.attributes) else {
+      throw .damaged(
+        Damage(.catalog, "the attributes of class '\(description.name)' are unreadable"))
+    }
+    if attributes.isEmbedded != description.objectSchema.isEmbedded {
+      change.changes.append(.embedding(description.objectSchema.isEmbedded))
+    }
     var remaining: [String: ColumnDescriptor] = [:]
     var storedKey: String?
     for column in table.record.columns where column.name != StoredProperty.createdName {
@@ -132,6 +141,22 @@ struct SchemaComparison {
     knownClasses.filter { $0.isRekeyed && $0.table.count > 0 }.map(\.description)
   }
 
+  /// Whether embedded objects lose places, or come to be embedded.
+  func changesEmbedding(_ classes: ClassSet) -> Bool {
+    let embedded = Set(classes.descriptions.filter(\.objectSchema.isEmbedded).map(\.name))
+    return knownClasses.contains { change in
+      change.changes.contains { item in
+        switch item {
+        case .embedding(let isEmbedded): isEmbedded
+        case .removed(let column), .retyped(_, let column):
+          StoredProperty(attributes: column.attributes)?.objectClassName.map(embedded.contains)
+            ?? false
+        case .added, .madeOptional, .madeRequired, .primaryKey: false
+        }
+      }
+    }
+  }
+
   /// Whether any index has to be made or dropped.
   var hasIndexChanges: Bool { knownClasses.contains { !$0.indexes.isEmpty } }
 
@@ -159,6 +184,7 @@ struct SchemaComparison {
     case .madeOptional(let index, _): return prefix(property(index).name) + "made optional."
     case .madeRequired(let index, _): return prefix(property(index).name) + "made required."
     case .primaryKey(let old, let new): return primaryKeyLine(description, from: old, to: new)
+    case .embedding(let isEmbedded): return embeddingLine(description, isEmbedded)
     case .retyped(let index, let column):
       return prefix(property(index).name)
         + "changed from '<\(typeText(column))>' to '<\(property(index).typeText)>'."
@@ -172,6 +198,11 @@ struct SchemaComparison {
     guard let old else { return prefix + "been added." }
     guard let new else { return prefix + "been removed." }
     return prefix + "changed from '\(old)' to '\(new)'."
+  }
+
+  static func embeddingLine(_ description: ClassDescription, _ isEmbedded: Bool) -> String {
+    let (old, new) = isEmbedded ? ("TopLevel", "Embedded") : ("Embedded", "TopLevel")
+    return "- Class '\(description.name)' has been changed from '\(old)' to '\(new)'."
   }
 
   static func typeText(_ column: ColumnDescriptor) -> String {

@@ -50,6 +50,7 @@ struct SchemaDrift {
     case .madeRequired(let index, _): return prefix(index) + "made optional."
     case .primaryKey(let new, let old):
       return SchemaComparison.primaryKeyLine(description, from: old, to: new)
+    case .embedding(let old): return SchemaComparison.embeddingLine(description, !old)
     case .retyped(let index, let column):
       let old = description.properties[index].property.typeText
       return prefix(index)

@@ -80,16 +80,13 @@ extension WriteSession {
     else { return }
     let targets = try StoredElements.links(in: cell, transaction.source).compactMap(\.self)
     guard !targets.isEmpty, let name = column.property.objectClassName else { return }
-    let backlinks: BacklinkEditor
-    if let index = realm.classSet.index(named: name) {
-      backlinks = try self.backlinks(to: index)
-    } else {
-      // What only takes links away gathers nothing, so it need not be kept.
-      backlinks = BacklinkEditor(tree: try transaction.editKeyTree(StoredName.backlinks(name)))
-    }
     for target in targets {
-      try backlinks.remove(
-        BacklinkKey(target: target, table: table, column: column.id, source: key))
+      let link = BacklinkKey(target: target, table: table, column: column.id, source: key)
+      if let index = realm.classSet.index(named: name) {
+        try removeLink(link, to: index)
+      } else {
+        try EmbeddedRows(transaction: transaction).removeLink(link, to: name)
+      }
     }
   }
 }

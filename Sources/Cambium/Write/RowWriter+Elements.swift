@@ -11,7 +11,7 @@ extension _RowWriter {
     var description = Property(name: "", type: .int)
     Element._rlmDescribeElement(&description)
     let isLink = description.type == .object
-    if isLink { realm.session?.check(elements, areOf: target) }
+    if isLink { realm.session?.check(elements, areOf: target, in: description) }
     cells.reserveCapacity(elements.count)
     for element in elements {
       element._rlmWithElementCell(in: Realm(realm)) { cell in

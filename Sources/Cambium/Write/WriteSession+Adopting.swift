@@ -4,7 +4,11 @@ extension WriteSession {
   /// The key of `object`; an unmanaged one becomes managed and gets its row when ``drain()`` comes
   /// to it.
   func adopt(_ object: ObjectBase) -> Int64 {
-    if object.isManaged { return keyOfManaged(object) }
+    if object.isManaged {
+      let key = keyOfManaged(object)
+      checkIsFree(object, "Can't set link to existing managed embedded object")
+      return key
+    }
     guard let access = realm.access(of: type(of: object)) else {
       stopAtForeignClass(type(of: object).className())
     }
@@ -133,11 +137,14 @@ extension WriteSession {
   }
 
   /// The same for the elements of a list, if they are objects.
-  func check<Element>(_ elements: [Element], areOf target: ClassAccess?) {
+  func check<Element>(_ elements: [Element], areOf target: ClassAccess?, in property: Property) {
     guard let target, Element.self is ObjectBase.Type else { return }
     // Their type was looked at once for all of them.
     for element in elements {
-      check(unsafeDowncast(element as AnyObject, to: ObjectBase.self), isOf: target)
+      let object = unsafeDowncast(element as AnyObject, to: ObjectBase.self)
+      check(object, isOf: target)
+      checkIsFree(
+        object, "Cannot add an existing managed embedded object to a \(property.collectionName).")
     }
   }
 

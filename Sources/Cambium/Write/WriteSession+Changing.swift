@@ -20,6 +20,7 @@ extension WriteSession {
       access.noteChange(.column(column))
       touch(access.stored.tableID) { $0.assign(column, key) }
     }
+    deleteOrphans()
   }
 
   private func updateIndex(
@@ -40,14 +41,14 @@ extension WriteSession {
     let old = realm.withCell(access, key, index) { $0.link }
     let new = cell.link
     if old == new { return }
-    let backlinks = try backlinks(to: targetClass)
     let column = access.stored.columns[index]
     if let old {
-      try backlinks.remove(
-        BacklinkKey(target: old, table: access.stored.tableID, column: column, source: key))
+      try removeLink(
+        BacklinkKey(target: old, table: access.stored.tableID, column: column, source: key),
+        to: targetClass)
     }
     if let new {
-      try backlinks.add(
+      try backlinks(to: targetClass).add(
         BacklinkKey(target: new, table: access.stored.tableID, column: column, source: key))
     }
   }

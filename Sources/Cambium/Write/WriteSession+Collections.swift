@@ -18,8 +18,7 @@ extension WriteSession {
   /// Forgets links from a collection, which are none where its elements are values.
   func removeLinks(to targets: [Int64], of place: CollectionPlace) throws(StoreError) {
     guard let target = place.target, !targets.isEmpty else { return }
-    let backlinks = try backlinks(to: target.index)
-    for link in targets { try backlinks.remove(place.backlink(to: link)) }
+    for link in targets { try removeLink(place.backlink(to: link), to: target.index) }
   }
 
   /// Ends what the transaction knows of a collection whose owner is about to go.

@@ -25,6 +25,7 @@ extension WriteSession {
       access.noteChange(.objects)
       touch(access.stored.tableID) { $0.delete(key) }
     }
+    deleteOrphans()
     spillIfNeeded()
   }
 

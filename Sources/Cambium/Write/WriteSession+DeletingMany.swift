@@ -29,6 +29,7 @@ extension WriteSession {
       spillIfNeeded()
     }
     access.noteChange(.objects)
+    deleteOrphans()
   }
 
   /// The keys in ascending order, each once.
@@ -137,7 +138,9 @@ extension WriteSession {
             target: target, table: access.stored.tableID, column: access.stored.columns[index],
             source: key))
       }
-      if !links.isEmpty { try backlinks(to: targetClass).removeEntries(links) }
+      if links.isEmpty { continue }
+      try backlinks(to: targetClass).removeEntries(links)
+      noteOrphans(links.lazy.map(\.target), ofClass: targetClass)
     }
   }
 

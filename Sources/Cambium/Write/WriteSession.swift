@@ -29,6 +29,10 @@ final class WriteSession {
   @exclusivity(unchecked) var queuedKeys: Set<QueuedKey> = []
   /// Whether ``queue`` is being worked off further up the stack.
   @exclusivity(unchecked) var isDraining = false
+  /// Embedded objects that lost their places, by class.
+  @exclusivity(unchecked) var orphans: [Int: [Int64]] = [:]
+  /// Whether ``orphans`` are being deleted further up the stack.
+  @exclusivity(unchecked) var isDeletingOrphans = false
   @exclusivity(unchecked) private(set) var failure: StoreError?
   @exclusivity(unchecked) private var editors: [ClassEditor?]
   @exclusivity(unchecked) private var backlinks: [BacklinkEditor?]

@@ -1,6 +1,6 @@
 import Dispatch
 
-extension Object {
+extension ObjectBase {
   /// Calls `block` whenever properties of the object were assigned, and once when it was deleted.
   ///
   /// Changes of objects that it links to are not told, unless `keyPaths`, such as `"name"` or
@@ -39,7 +39,7 @@ extension Object {
   /// Returns when the observer is registered: no later change is missed. The block gets the actor's own
   /// object. Of a cancelled task, or when the object is gone by then, the token is invalid, and the
   /// block is never called.
-  public func observe<A: Actor, T: Object>(
+  public func observe<A: Actor, T: ObjectBase>(
     keyPaths: [String]? = nil, on actor: A,
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @Sendable @escaping (isolated A, ObjectChange<T>) -> Void
@@ -58,7 +58,7 @@ extension Object {
   }
 
   /// The same with Swift's key paths.
-  public func observe<A: Actor, T: Object>(
+  public func observe<A: Actor, T: ObjectBase>(
     keyPaths: [PartialKeyPath<T>], on actor: A,
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @Sendable @escaping (isolated A, ObjectChange<T>) -> Void

@@ -1,8 +1,9 @@
 import CambiumCore
 
-extension Object: RealmFetchable, KeypathSortable {}
+extension Object: RealmFetchable {}
+extension ObjectBase: KeypathSortable {}
 
-extension Object: _RealmSchemaDiscoverable {
+extension ObjectBase: _RealmSchemaDiscoverable {
   /// A link to the class.
   public static func _rlmDescribeProperty(_ property: inout Property) {
     property.type = .object
@@ -10,14 +11,14 @@ extension Object: _RealmSchemaDiscoverable {
   }
 }
 
-extension Object: _HasPersistedType {
+extension ObjectBase: _HasPersistedType {
   /// A link stands for itself.
-  public typealias PersistedType = Object
+  public typealias PersistedType = ObjectBase
 }
 
 // Links are optional; what does not speak of optionals here is never reached, because a class with a
 // link that is not optional is refused.
-extension Object: _PersistableInsideOptional {
+extension ObjectBase: _PersistableInsideOptional {
   /// A new unmanaged object.
   public static func _rlmDefaultPersistedValue() -> Self { Self() }
 
@@ -28,7 +29,7 @@ extension Object: _PersistableInsideOptional {
 
   /// Not reached.
   public static func _rlmSetPersistedValue(
-    _ value: Object, of object: ObjectBase, _ head: _PersistedHead
+    _ value: ObjectBase, of object: ObjectBase, _ head: _PersistedHead
   ) {
     stopAtRequiredLink()
   }
@@ -49,21 +50,29 @@ extension Object: _PersistableInsideOptional {
 
   /// Links to `value`, adding it to the Realm if it is unmanaged; nil takes the link away.
   public static func _rlmSetOptionalPersistedValue(
-    _ value: Object?, of object: ObjectBase, _ head: _PersistedHead
+    _ value: ObjectBase?, of object: ObjectBase, _ head: _PersistedHead
   ) {
     guard let value else {
       object.writeCell(head, .null)
       return
     }
     let (access, session) = object.prepareToWrite()
-    if let target = access.target(Int(head.index)) { session.check(value, isOf: target) }
+    if let target = access.target(Int(head.index)) {
+      session.check(value, isOf: target)
+      if target.stored.isEmbedded, let key = object.linkKey(head) {
+        if session.isMerging(value, into: target) {
+          return session.adopt(value, inPlaceOf: key, target)
+        }
+        if value.isManaged, value.instance === session.realm, value.key == key { return }
+      }
+    }
     let key = session.isDraining ? session.adopt(value) : session.adoptPlainly(value)
     object.writeCell(head, .int(key))
     session.drain()
   }
 
   /// Links to `value` in a new row.
-  public static func _rlmWritePersistedValue(_ value: Object, to row: _RowWriter) {
+  public static func _rlmWritePersistedValue(_ value: ObjectBase, to row: _RowWriter) {
     guard let session = row.realm.session else { return }
     if let target = row.target { session.check(value, isOf: target) }
     row.append(.int(session.adopt(value)))
@@ -74,7 +83,7 @@ extension Object: _PersistableInsideOptional {
     _ storage: UnsafeMutableRawPointer, to row: _RowWriter
   ) {
     // Links to all classes lie in memory alike.
-    let wrapper = storage.assumingMemoryBound(to: Persisted<Object?>.self)
+    let wrapper = storage.assumingMemoryBound(to: Persisted<ObjectBase?>.self)
     if case .some(.some(let value)) = wrapper.pointee.value {
       _rlmWritePersistedValue(value, to: row)
       wrapper.pointee.value = nil
@@ -84,7 +93,7 @@ extension Object: _PersistableInsideOptional {
   }
 
   /// The object itself.
-  public static func _rlmDynamicValue(_ value: Object) -> Any? { value }
+  public static func _rlmDynamicValue(_ value: ObjectBase) -> Any? { value }
 
   /// Accepts objects, and values that make one.
   public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
@@ -102,7 +111,7 @@ extension Object: _PersistableInsideOptional {
   }
 }
 
-extension Object: _RealmCollectionValueInsideOptional {
+extension ObjectBase: _RealmCollectionValueInsideOptional {
   /// A new unmanaged object.
   public static func _rlmDefaultValue() -> Self { Self() }
 
@@ -138,7 +147,7 @@ extension Object: _RealmCollectionValueInsideOptional {
   }
 
   /// The object itself.
-  public static func _rlmDynamicElement(_ element: Object) -> Any? { element }
+  public static func _rlmDynamicElement(_ element: ObjectBase) -> Any? { element }
 }
 
 extension ObjectBase {

@@ -1,0 +1,54 @@
+import CambiumCore
+
+/// Makes embedded objects belong to one place each when a migration is over: what nothing links to is
+/// deleted, and what several places link to is copied, once for each place but the first.
+struct EmbeddingChange {
+  let realm: RealmInstance
+  let session: WriteSession
+
+  func run() {
+    let embedded = realm.classes.filter(\.stored.isEmbedded)
+    // What goes or is copied may hold embedded objects itself; they cannot form cycles.
+    for _ in embedded {
+      for access in embedded { settle(access) }
+    }
+  }
+
+  private func settle(_ access: ClassAccess) {
+    var orphans: [Int64] = []
+    for key in realm.keys(of: access) {
+      let links = session.attempt([]) { () throws(StoreError) -> [BacklinkKey] in
+        guard try session.hasBacklinks(to: access.index) else { return [] }
+        return try session.backlinks(to: access.index).links(to: key)
+      }
+      if links.isEmpty { orphans.append(key) }
+      for link in links.dropFirst() { copy(key, access, for: link) }
+      session.spillIfNeeded()
+    }
+    session.delete(orphans, access)
+  }
+
+  /// Puts a copy of an object into one of the places that link to it.
+  private func copy(_ key: Int64, _ access: ClassAccess, for link: BacklinkKey) {
+    guard let source = realm.classes.first(where: { $0.stored.tableID == link.table }),
+      let index = source.stored.columns.firstIndex(of: link.column),
+      let owner = source.object(forKey: link.source), let old = access.object(forKey: key)
+    else { return }
+    let newKey = session.attempt(nil) { () throws(StoreError) -> Int64? in
+      try session.insertBlank(access, key: nil, primaryKey: nil)
+    }
+    guard let newKey, let new = access.object(forKey: newKey) as? DynamicObject else { return }
+    for (index, property) in access.description.properties.enumerated()
+    where !property.property.isComputed {
+      new.setValue(old.value(at: index), at: index)
+    }
+    guard source.description.properties[index].property.isCollection else {
+      return owner.setValue(new, at: index)
+    }
+    guard let list = owner.value(at: index) as? List<DynamicObject> else { return }
+    // Of one list all places but its last keep no link to the old object, which the first link is for.
+    if let position = list.lastIndex(where: { $0.key == key }) {
+      list.replace(index: position, object: new)
+    }
+  }
+}

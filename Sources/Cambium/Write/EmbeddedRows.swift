@@ -1,0 +1,43 @@
+import CambiumCore
+
+/// Embedded objects of classes that the program need not know, by what the catalog says.
+struct EmbeddedRows {
+  let transaction: Transaction
+
+  /// Whether the class is in the file, and its objects live inside of others.
+  func areObjects(of className: String) throws(StoreError) -> Bool {
+    guard let table = try transaction.table(StoredName.table(className)) else { return false }
+    return StoredClassAttributes(attributes: table.record.attributes)?.isEmbedded ?? false
+  }
+
+  /// Removes an object with its index entries, its links, and the objects that live in it.
+  ///
+  /// The link that led to it is gone already.
+  func remove(_ key: Int64, of className: String) throws(StoreError) {
+    guard let table = try transaction.editTable(StoredName.table(className)) else { return }
+    for column in table.record.columns {
+      guard let property = StoredProperty(attributes: column.attributes),
+        let cell = try table.editor(of: column.id).value(key: key, column: column.id)
+      else { continue }
+      if property.hasIndex, let form = IndexKey.form(of: cell, isSigned: property.type == .date) {
+        let index = try transaction.editKeyTree(StoredName.index(className, column.id))
+        _ = try index.remove(IndexKey.key(form, key))
+      }
+      guard property.type == .object, let target = property.objectClassName else { continue }
+      for case let link? in try StoredElements.links(in: cell, transaction.source) {
+        let link = BacklinkKey(
+          target: link, table: table.record.id, column: column.id, source: key)
+        try removeLink(link, to: target)
+      }
+    }
+    try table.remove(key: key)
+  }
+
+  /// Forgets a link to an object of a class, and removes one that lives in that place.
+  func removeLink(_ link: BacklinkKey, to className: String) throws(StoreError) {
+    // What only takes links away gathers nothing, so it need not be kept.
+    try BacklinkEditor(tree: try transaction.editKeyTree(StoredName.backlinks(className)))
+      .remove(link)
+    if try areObjects(of: className) { try remove(link.target, of: className) }
+  }
+}
