@@ -14,14 +14,15 @@ extension ManagedCollection {
       element._rlmWithElementCell(in: Realm(realm)) { cells.append($0) }
     }
     let isAssignment = range.count == 1 && elements.count == 1
-    change(session) { edits in
+    let note = ChangeNote.positions { edits in
       if isAssignment {
         edits.assign(range.lowerBound)
       } else {
         edits.remove(range)
         edits.insert(elements.count, at: range.lowerBound)
       }
-    } _: { collection throws(StoreError) in
+    }
+    change(session, note) { collection throws(StoreError) in
       try collection.replace(range, with: cells.cells)
       try session.removeLinks(to: links, of: place)
       try session.addLinks(cells.cells, of: place)
@@ -60,19 +61,29 @@ extension ManagedCollection {
     return cells
   }
 
-  /// Changes the elements, and adds the objects that came with them; `note` says the same by positions,
-  /// for a list.
+  /// What a change is told as to those who are told of it.
+  enum ChangeNote {
+    /// By the positions of a list.
+    case positions((inout PositionalEdits) -> Void)
+    /// By the keys of a map.
+    case entries([String])
+    /// Anything may have changed.
+    case whole
+  }
+
+  /// Changes the elements, and adds the objects that came with them; `note` says the same.
   func change(
-    _ session: WriteSession, _ note: ((inout PositionalEdits) -> Void)?,
+    _ session: WriteSession, _ note: ChangeNote,
     _ body: (CollectionEditor) throws(StoreError) -> Void
   ) {
     session.attempt { () throws(StoreError) in try body(try session.collection(at: place)) }
     place.access.noteChange(.column(place.column))
     session.touch(place.access.stored.tableID) {
-      if let note {
-        $0.edit(TouchedRows.CollectionKey(column: place.column, owner: place.key), note)
-      } else {
-        $0.assign(place.column, place.key)
+      let collection = TouchedRows.CollectionKey(column: place.column, owner: place.key)
+      switch note {
+      case .positions(let edit): $0.edit(collection, edit)
+      case .entries(let keys): $0.assign(keys, of: collection)
+      case .whole: $0.assign(place.column, place.key)
       }
     }
     session.drain()

@@ -6,18 +6,7 @@ extension ManagedCollection {
   func search(_ cell: ColumnValue) -> (position: Int, isFound: Bool) {
     let order = CellOrder(place.property.type)
     return withElements { elements throws(StoreError) in
-      var (low, high) = (0, elements.count)
-      // Many sets are filled in their order.
-      if high > 0, try elements.withElement(at: high - 1, { order.compare($0, cell) }) < 0 {
-        return (high, false)
-      }
-      while low < high {
-        let middle = (low + high) / 2
-        let comparison = try elements.withElement(at: middle) { order.compare($0, cell) }
-        if comparison == 0 { return (middle, true) }
-        if comparison < 0 { low = middle + 1 } else { high = middle }
-      }
-      return (low, false)
+      try elements.search(byKey: false) { order.compare($0, cell) }
     }
   }
 
@@ -40,7 +29,7 @@ extension ManagedCollection {
       session.drain()
       return
     }
-    change(session, nil) { collection throws(StoreError) in
+    change(session, .whole) { collection throws(StoreError) in
       for (range, cells) in insertion.replacements { try collection.replace(range, with: cells) }
       try session.addLinks(insertion.new, of: place)
       withExtendedLifetime(insertion.kept) {}
@@ -54,7 +43,7 @@ extension ManagedCollection {
     let gone = cells(at: positions)
     let rest = isWorthMerging(positions.count) ? cells(without: positions) : nil
     let count = count
-    change(session, nil) { collection throws(StoreError) in
+    change(session, .whole) { collection throws(StoreError) in
       if let rest {
         try collection.replace(0..<count, with: rest.cells)
       } else {
@@ -78,7 +67,7 @@ extension ManagedCollection {
   }
 
   /// Whether it costs less to write all elements anew than to change so many.
-  private func isWorthMerging(_ changeCount: Int) -> Bool {
+  func isWorthMerging(_ changeCount: Int) -> Bool {
     changeCount >= 4 && changeCount * 8 >= count
   }
 

@@ -7,10 +7,13 @@ extension ManagedCollection {
     if from == to { return }
     let session = writing()
     let element = cells(at: [from])
-    change(session) { edits in
-      edits.remove(from..<from + 1)
-      edits.insert(1, at: to)
-    } _: { list throws(StoreError) in
+    change(
+      session,
+      .positions { edits in
+        edits.remove(from..<from + 1)
+        edits.insert(1, at: to)
+      }
+    ) { list throws(StoreError) in
       try list.replace(from..<from + 1, with: [])
       try list.replace(to..<to, with: element.cells)
     }
@@ -21,10 +24,13 @@ extension ManagedCollection {
     if first == second { return }
     let session = writing()
     let elements = cells(at: [second, first])
-    change(session) { edits in
-      edits.assign(first)
-      edits.assign(second)
-    } _: { list throws(StoreError) in
+    change(
+      session,
+      .positions { edits in
+        edits.assign(first)
+        edits.assign(second)
+      }
+    ) { list throws(StoreError) in
       try list.replace(first..<first + 1, with: [elements.cells[0]])
       try list.replace(second..<second + 1, with: [elements.cells[1]])
     }

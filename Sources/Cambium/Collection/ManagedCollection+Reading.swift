@@ -13,9 +13,10 @@ extension ManagedCollection {
 
   private func element<Element: RealmCollectionValue>(in cell: ColumnValue) -> Element {
     // Dynamic objects are of one type for all classes: the property says which it is.
-    guard Element.self == DynamicObject.self else {
+    guard Element.self == DynamicObject.self || Element.self == DynamicObject?.self else {
       return Element._rlmElement(in: cell, Realm(realm))
     }
+    if case .null = cell { return Element._rlmDefaultValue() }
     guard let key = cell.link, let target = place.target,
       let object = target.object(forKey: key, as: target.layout.dynamicLayout) as? Element
     else {

@@ -9,7 +9,7 @@ enum PlainAggregate {
     var property = Property(name: "self", type: .int)
     Element._rlmDescribeElement(&property)
     var type = property.type
-    if property.type == .object, let objectType = Element.self as? ObjectBase.Type {
+    if property.type == .object, let objectType = linkedClass(of: Element.self) {
       let description = ClassRegistry.description(of: objectType)
       guard let index = description.propertyIndex(name) else {
         fatalError("Invalid property name '\(name)' for class '\(description.name)'.")

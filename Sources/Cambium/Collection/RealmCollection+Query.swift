@@ -3,12 +3,12 @@ extension RealmCollection {
   ///
   /// Stops when the text or its names are wrong; queries are code.
   public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Element> {
-    Results(queryCore().filtered(Self.parsed(predicateFormat, args)))
+    Results(queryCore().filtered(QueryPredicate.parsed(predicateFormat, args)))
   }
 
   /// The place of the first element that satisfies a condition in text form; nil when none does.
   public func index(matching predicateFormat: String, _ args: Any...) -> Int? {
-    firstIndex(matching: Self.parsed(predicateFormat, args))
+    firstIndex(matching: QueryPredicate.parsed(predicateFormat, args))
   }
 
   /// The elements that satisfy a condition written in Swift.
@@ -32,14 +32,6 @@ extension RealmCollection {
       return PlainQuery(predicate, on: Element.self).firstIndex(in: elements)
     }
     return queryCore().firstIndex(matching: predicate)
-  }
-
-  private static func parsed(_ format: String, _ arguments: [Any]) -> QueryPredicate {
-    do {
-      return try PredicateParser.parse(format, arguments: arguments)
-    } catch {
-      error.stop()
-    }
   }
 
   /// The elements in the order of one or several keys; what compares equal keeps its order.
@@ -84,5 +76,16 @@ extension RealmCollection {
   /// The values without repetitions.
   public func distinct() -> Results<Element> where Element.PersistedType: SortableType {
     distinct(by: ["self"])
+  }
+}
+
+extension QueryPredicate {
+  /// The condition that a text says; stops when it says none.
+  static func parsed(_ format: String, _ arguments: [Any]) -> QueryPredicate {
+    do {
+      return try PredicateParser.parse(format, arguments: arguments)
+    } catch {
+      error.stop()
+    }
   }
 }

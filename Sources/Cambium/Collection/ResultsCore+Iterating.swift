@@ -129,7 +129,7 @@ extension ResultsCore {
 extension ClassLayout {
   /// Whether accessors of this class are of type `Element`.
   func isElement<Element>(_ type: Element.Type) -> Bool {
-    guard let type = type as? AnyClass else { return false }
+    guard let type = linkedClass(of: type) else { return false }
     var ancestor: AnyClass? = self.type
     while let current = ancestor {
       if current == type { return true }
@@ -142,6 +142,7 @@ extension ClassLayout {
   @inline(__always) func typed<Element>(_ object: ObjectBase) -> Element {
     precondition(
       Element.self == type || isElement(Element.self),
+      // An optional reference lies in memory as the reference does.
       "An accessor has the class of its table.")
     return unsafeBitCast(object, to: Element.self)
   }

@@ -80,6 +80,7 @@ extension ResultsCore {
     var property = collection.place.property
     property.isArray = false
     property.isSet = false
+    property.isMap = false
     return property
   }
 

@@ -92,6 +92,119 @@ enum StoredElements {
   }
 }
 
+// Keys, which maps have.
+extension StoredElements {
+  /// Calls `body` with the key at `position`, which is below the count.
+  @inline(__always) func withKey<Result>(
+    at position: Int, _ body: (UnsafeRawBufferPointer) -> Result
+  ) throws(StoreError) -> Result {
+    switch self {
+    case .small(let list): return body(list.hasKeys ? list.key(position) : .none)
+    case .tree(let tree, _):
+      guard let place = try tree.select(position) else { return body(.none) }
+      return try withKey(place.row, place.leaf, tree, body)
+    }
+  }
+
+  /// Calls `body` with each key and its position, in order, until it returns false.
+  func forEachKey(_ body: (UnsafeRawBufferPointer, Int) -> Bool) throws(StoreError) {
+    switch self {
+    case .small(let list):
+      for position in 0..<list.count {
+        guard body(list.hasKeys ? list.key(position) : .none, position) else { return }
+      }
+    case .tree(let tree, _):
+      var cursor = tree.leafCursor()
+      var isValid = try cursor.first()
+      while isValid {
+        let (leaf, first) = (cursor.leaf, cursor.firstIndex)
+        for row in 0..<leaf.rowCount {
+          guard try withKey(row, leaf, tree, { body($0, first + row) }) else { return }
+        }
+        isValid = try cursor.next()
+      }
+    }
+  }
+
+  private func withKey<Result>(
+    _ row: Int, _ leaf: ColumnLeaf, _ tree: ColumnTree,
+    _ body: (UnsafeRawBufferPointer) -> Result
+  ) throws(StoreError) -> Result {
+    try leaf.withCell(StoredList.keyColumn, .bytes, row, tree, isNullable: false) { cell in
+      if case .bytes(let bytes) = cell { body(bytes) } else { body(.none) }
+    }
+  }
+
+  /// Where the element is, or belongs, of which `compare` says 0: below 0 is said of those before it,
+  /// above 0 of those behind it, of elements or, with `byKey`, of keys.
+  func search(
+    byKey: Bool, _ compare: (ColumnValue) -> Int
+  ) throws(StoreError) -> (position: Int, isFound: Bool) {
+    switch self {
+    case .small(let list):
+      return Self.search(0..<list.count) { position in
+        compare(byKey ? .bytes(list.hasKeys ? list.key(position) : .none) : list[position])
+      }
+    case .tree(let tree, let type):
+      let (column, type) = byKey ? (StoredList.keyColumn, .bytes) : (StoredList.elementColumn, type)
+      var range = 0..<tree.count
+      // Many collections are filled in their order.
+      var probe = range.upperBound - 1
+      while !range.isEmpty, let place = try tree.select(probe) {
+        var failure: StoreError?
+        func compared(_ row: Int) -> Int {
+          do throws(StoreError) {
+            return try place.leaf.withCell(column, type, row, tree, isNullable: !byKey, compare)
+          } catch {
+            failure = error
+            return 0
+          }
+        }
+        let first = probe - place.row
+        let rows = first..<first + place.leaf.rowCount
+        let last = compared(rows.count - 1)
+        if last < 0 {
+          range = max(rows.upperBound, range.lowerBound)..<range.upperBound
+        } else if rows.lowerBound > 0, compared(0) > 0 {
+          range = range.lowerBound..<min(rows.lowerBound, range.upperBound)
+        } else {
+          let found = Self.search(rows) { compared($0 - first) }
+          if let failure { throw failure }
+          return found
+        }
+        if let failure { throw failure }
+        probe = (range.lowerBound + range.upperBound) / 2
+      }
+      return (range.lowerBound, false)
+    }
+  }
+
+  private static func search(
+    _ range: Range<Int>, _ compare: (Int) -> Int
+  ) -> (position: Int, isFound: Bool) {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      let comparison = compare(middle)
+      if comparison == 0 { return (middle, true) }
+      if comparison < 0 { low = middle + 1 } else { high = middle }
+    }
+    return (low, false)
+  }
+
+  /// Where the entry with that key is, or belongs.
+  func search(key: UnsafeRawBufferPointer) throws(StoreError) -> (position: Int, isFound: Bool) {
+    try search(byKey: true) { cell in
+      if case .bytes(let bytes) = cell { BytesCondition.compare(bytes, key) } else { -1 }
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// No bytes.
+  static var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+}
+
 extension StoredElements {
   /// The objects to which the elements link.
   func links() throws(StoreError) -> [Int64] {

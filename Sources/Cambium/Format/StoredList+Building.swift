@@ -1,33 +1,39 @@
 import CambiumCore
 
 extension StoredList {
-  /// The small form of `elements`, or nil when they take more than ``byteLimit`` bytes.
-  package static func form(_ elements: [ColumnValue], _ type: ColumnType) -> [UInt8]? {
+  /// The small form of `elements`, of a map with as many keys, or nil when they take more than
+  /// ``byteLimit`` bytes.
+  package static func form(
+    _ elements: [ColumnValue], keys: [ColumnValue]? = nil, _ type: ColumnType
+  ) -> [UInt8]? {
     if elements.isEmpty { return [] }
     guard elements.count <= byteLimit else { return nil }
-    var builder = Builder(type: type, elements: elements)
+    var builder = Builder(type: type, elements: elements, keys: keys)
     return builder.build()
   }
 
   private struct Builder {
     let type: ColumnType
     let elements: [ColumnValue]
+    let keys: [ColumnValue]?
     var bytes: [UInt8] = []
 
     mutating func build() -> [UInt8]? {
       let hasNulls = elements.contains { if case .null = $0 { true } else { false } }
       let width = width
-      bytes = [UInt8(width), hasNulls ? StoredList.hasNulls : 0]
+      let flags = (hasNulls ? StoredList.hasNulls : 0) | (keys == nil ? 0 : StoredList.hasKeys)
+      bytes = [UInt8(width), flags]
       append(UInt64(elements.count), 2)
       if hasNulls { appendNulls() }
-      if type == .bytes {
-        guard appendEnds() else { return nil }
-      }
+      if type == .bytes, !appendEnds(of: elements) { return nil }
       for element in elements {
         append(element, width)
         if bytes.count > StoredList.byteLimit { return nil }
       }
-      return bytes
+      guard let keys else { return bytes }
+      guard appendEnds(of: keys) else { return nil }
+      for key in keys { append(key, 0) }
+      return bytes.count > StoredList.byteLimit ? nil : bytes
     }
 
     private var width: Int {
@@ -64,9 +70,9 @@ extension StoredList {
       }
     }
 
-    private mutating func appendEnds() -> Bool {
+    private mutating func appendEnds(of texts: [ColumnValue]) -> Bool {
       var end = 0
-      for element in elements {
+      for element in texts {
         if case .bytes(let value) = element { end += value.count }
         if end > StoredList.byteLimit { return false }
         append(UInt64(end), 2)

@@ -67,6 +67,17 @@ struct DynamicCreation {
     let property = access.description.properties[index].property
     guard property.type == .object, let target = access.targets[index] else { return value }
     guard property.isCollection else { return value.flatMap { element($0, target) } }
+    if property.isMap {
+      let entries: [(String, Any?)]
+      switch flattened(value) {
+      case let dictionary as [String: Any]: entries = dictionary.map { ($0.key, $0.value) }
+      case let map as any DynamicMap: entries = map.dynamicEntries
+      default: return value
+      }
+      return Dictionary(
+        entries.map { ($0.0, $0.1.flatMap { element($0, target) } as Any) },
+        uniquingKeysWith: { first, _ in first })
+    }
     guard let values = flattened(value) as? any Sequence else { return value }
     func elements(_ values: some Sequence) -> [Any?] { values.map { element($0, target) } }
     return elements(values)

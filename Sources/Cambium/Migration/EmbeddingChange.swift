@@ -45,10 +45,17 @@ struct EmbeddingChange {
     guard source.description.properties[index].property.isCollection else {
       return owner.setValue(new, at: index)
     }
-    guard let list = owner.value(at: index) as? List<DynamicObject> else { return }
-    // Of one list all places but its last keep no link to the old object, which the first link is for.
-    if let position = list.lastIndex(where: { $0.key == key }) {
-      list.replace(index: position, object: new)
+    // The first link is for the old object: of one collection the last place gets the copy.
+    switch owner.value(at: index) {
+    case let list as List<DynamicObject>:
+      if let position = list.lastIndex(where: { $0.key == key }) {
+        list.replace(index: position, object: new)
+      }
+    case let map as Map<String, DynamicObject?>:
+      if let entry = map.entries().last(where: { $0.value?.key == key }) {
+        map[entry.key] = .some(new)
+      }
+    default: break
     }
   }
 }

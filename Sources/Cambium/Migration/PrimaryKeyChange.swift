@@ -89,6 +89,8 @@ struct PrimaryKeyChange {
         case let set as MutableSet<DynamicObject>:
           if let old = access.object(forKey: from) as? DynamicObject { set.remove(old) }
           set.insert(new)
+        case let map as Map<String, DynamicObject?>:
+          for (key, value) in map.entries() where value?.key == from { map[key] = .some(new) }
         default: break
         }
       } else {

@@ -22,6 +22,8 @@ final class ChangeTracker: Sendable {
   /// What is observed.
   enum Subject: Sendable {
     case collection(ResultsCore.Identity)
+    /// A map, by its keys.
+    case entries(ResultsCore.Identity)
     case object(RowIdentity)
   }
 
@@ -38,6 +40,7 @@ final class ChangeTracker: Sendable {
   enum News: Sendable {
     case initial
     case changes(ChangeSet)
+    case entries(EntryChanges)
     /// The properties that were assigned, in the order of their declaration, and the version before.
     case properties([Int], before: FrozenView)
     case deleted
@@ -102,6 +105,8 @@ final class ChangeTracker: Sendable {
       return comparisons.outcome(of: question) {
         CollectionComparison(identity, watched, view, comparisons).outcome(from: known)
       }
+    case .entries(let identity):
+      return EntryComparison(identity, watched, view, comparisons).outcome(from: known)
     case .object(let identity):
       guard let known else { return nil }
       return objectOutcome(identity, from: known, view, comparisons)

@@ -14,6 +14,21 @@ import Foundation
   case error(Error)
 }
 
+/// What happened to an observed map.
+@frozen public enum RealmMapChange<Collection: RealmKeyedCollection> {
+  /// The first call: the map as it is.
+  case initial(Collection)
+  /// Entries came, went, or were assigned, or their objects were modified.
+  ///
+  /// All three are keys, ascending by their bytes; `deletions` of the map before, `insertions` and
+  /// `modifications` of the map now.
+  case update(
+    Collection, deletions: [Collection.Key], insertions: [Collection.Key],
+    modifications: [Collection.Key])
+  /// Never delivered; here for programs that handle it.
+  case error(Error)
+}
+
 /// What happened to an observed object.
 public enum ObjectChange<T> {
   /// Never delivered; here for programs that handle it.

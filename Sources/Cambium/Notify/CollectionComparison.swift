@@ -212,7 +212,7 @@ extension PositionalEdits {
 
 extension ResultsCore {
   /// Whether nothing was touched on which it depends which elements there are, and in which order.
-  fileprivate func isUntouched(_ comparison: VersionComparison) -> Bool {
+  func isUntouched(_ comparison: VersionComparison) -> Bool {
     dependencies.allSatisfy { access, columns in
       let rows = comparison.rows(of: access.stored)
       return rows.inserted.isEmpty && rows.deleted.isEmpty

@@ -92,7 +92,7 @@ extension RealmCollectionChange {
       self = .update(
         collection, deletions: changes.deletions, insertions: changes.insertions,
         modifications: changes.modifications)
-    case .properties, .deleted: return nil
+    case .entries, .properties, .deleted: return nil
     }
   }
 }

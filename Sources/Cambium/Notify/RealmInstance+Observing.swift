@@ -25,10 +25,12 @@ extension RealmInstance {
 
   /// Registers an observer of a collection, which is told the elements as they are first.
   func observe(
-    _ core: ResultsCore, keyPaths: [String]?, _ tell: @escaping (ChangeTracker.News) -> Void
+    _ core: ResultsCore, keyPaths: [String]?, byKeys: Bool = false,
+    _ tell: @escaping (ChangeTracker.News) -> Void
   ) -> ObservationToken {
     checkObservable()
-    let token = register(Observation(.subject(tracker(of: core, keyPaths: keyPaths), tell)))
+    let tracker = tracker(of: core, keyPaths: keyPaths, byKeys: byKeys)
+    let token = register(Observation(.subject(tracker, tell)))
     coordinator.notifier.wake(self)
     return token
   }
@@ -41,15 +43,16 @@ extension RealmInstance {
     return register(Observation(.subject(tracker(of: object, keyPaths: keyPaths), tell)))
   }
 
-  /// Tracks a collection, whose elements are news at first.
-  func tracker(of core: ResultsCore, keyPaths: [String]?) -> ChangeTracker {
+  /// Tracks a collection, whose elements are news at first; `byKeys` the map of which they are the values.
+  func tracker(of core: ResultsCore, keyPaths: [String]?, byKeys: Bool = false) -> ChangeTracker {
     checkUnchanged()
     core.verify()
     let watched = core.access.map {
       WatchedPaths(keyPaths, from: $0.stored, stored, depth: WatchedPaths.defaultDepth)
     }
     return ChangeTracker(
-      .collection(core.identity), watched ?? .everything(depth: 0), layout, from: nil)
+      byKeys ? .entries(core.identity) : .collection(core.identity),
+      watched ?? .everything(depth: 0), layout, from: nil)
   }
 
   /// Tracks an object from the version on that is seen.

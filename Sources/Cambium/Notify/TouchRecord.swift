@@ -15,7 +15,7 @@ struct TouchRecord: Sendable {
   static let largestCount = 2048
   /// No more bytes are recorded of a commit.
   static let largestByteCount = 8192
-  private static let format: UInt8 = 1
+  private static let format: UInt8 = 2
 
   /// What follows of a table.
   private enum Tag: UInt8 {
@@ -72,6 +72,13 @@ struct TouchRecord: Sendable {
       bytes.putInteger(collection.owner)
       edits.put(to: &bytes)
     }
+    bytes.putNumber(UInt64(rows.entries.count))
+    for (map, keys) in rows.entries {
+      bytes.putNumber(UInt64(map.column))
+      bytes.putInteger(map.owner)
+      bytes.putNumber(UInt64(keys.count))
+      for key in keys { bytes.put(key) }
+    }
     bytes.putNumber(UInt64(deleted.count))
     for key in deleted { bytes.put(key) }
     return bytes
@@ -117,6 +124,18 @@ struct TouchRecord: Sendable {
       else { return nil }
       rows.edit(TouchedRows.CollectionKey(column: column, owner: owner)) { $0 = edits }
     }
+    guard let mapCount = reader.number() else { return nil }
+    for _ in 0..<mapCount {
+      guard let column = reader.number().flatMap({ UInt16(exactly: $0) }),
+        let owner = reader.integer(), let count = reader.number()
+      else { return nil }
+      var keys: Set<String> = []
+      for _ in 0..<count {
+        guard let key = reader.text() else { return nil }
+        keys.insert(key)
+      }
+      rows.assign(keys, of: TouchedRows.CollectionKey(column: column, owner: owner))
+    }
     guard let keyCount = reader.number(), !rows.isMany else { return nil }
     var deleted: Set<ObjectKey> = []
     for _ in 0..<keyCount {
@@ -155,6 +174,11 @@ extension [UInt8] {
     }
   }
 
+  fileprivate mutating func put(_ text: String) {
+    putNumber(UInt64(text.utf8.count))
+    self += text.utf8
+  }
+
   fileprivate mutating func put(_ key: ObjectKey) {
     switch key {
     case .null: append(0)
@@ -163,8 +187,7 @@ extension [UInt8] {
       putInteger(value)
     case .string(let text):
       append(2)
-      putNumber(UInt64(text.utf8.count))
-      self += text.utf8
+      put(text)
     case .objectId(let id):
       append(3)
       self += id.bytes
@@ -193,6 +216,11 @@ extension ByteReader {
     number().map { Int64(bitPattern: $0 >> 1) ^ -Int64($0 & 1) }
   }
 
+  fileprivate mutating func text() -> String? {
+    number().flatMap { Int(exactly: $0) }.flatMap { get(count: $0) }
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
   fileprivate mutating func keys() -> [Int64]? {
     guard let count = number(), count <= UInt64(TouchRecord.largestCount) else { return nil }
     var keys: [Int64] = []
@@ -209,11 +237,7 @@ extension ByteReader {
     switch get(UInt8.self) {
     case 0: return .null
     case 1: return integer().map { .int($0) }
-    case 2:
-      guard let count = number().flatMap({ Int(exactly: $0) }), let text = get(count: count) else {
-        return nil
-      }
-      return .string(String(decoding: text, as: UTF8.self))
+    case 2: return text().map { .string($0) }
     case 3:
       return get(count: ObjectId.byteCount).map { bytes in
         .objectId(bytes.withUnsafeBytes { ObjectId(bytes: $0) })

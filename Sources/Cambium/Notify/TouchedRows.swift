@@ -12,12 +12,16 @@ struct TouchedRows: Sendable {
   private(set) var assigned: [UInt16: Set<Int64>] = [:]
   /// The edits of collections, by their columns and the keys of their owners.
   private(set) var edits: [CollectionKey: PositionalEdits] = [:]
+  /// The keys that were assigned in maps, by their columns and the keys of their owners.
+  private(set) var entries: [CollectionKey: Set<String>] = [:]
   /// Whether more rows were touched than are told apart; the sets say nothing then.
   private(set) var isMany = false
   /// How many keys the sets hold.
   private(set) var count = 0
   /// No more keys are told apart.
   private let limit: Int
+  /// No more keys of a map are told apart; what differs is found by comparing then.
+  private static let largestEntryCount = 4096
   /// How many keys are told apart of what a transaction touches in one table.
   static let largestCount = 1 << 16
 
@@ -52,9 +56,23 @@ struct TouchedRows: Sendable {
     change(&edits[collection, default: PositionalEdits()])
   }
 
+  /// Notes keys of a map that were assigned, or whose entries were taken out.
+  mutating func assign(_ keys: some Sequence<String>, of map: CollectionKey) {
+    assign(map.column, map.owner)
+    if isMany { return }
+    entries[map, default: []].formUnion(keys)
+    limitEntries(of: map)
+  }
+
+  private mutating func limitEntries(of map: CollectionKey) {
+    if entries[map]?.count ?? 0 > Self.largestEntryCount { entries[map] = nil }
+  }
+
   /// Forgets which rows were touched: they were too many.
   mutating func becomeMany() {
-    (inserted, deleted, assigned, edits, count, isMany) = ([], [], [:], [:], 0, true)
+    (inserted, deleted, assigned, edits, entries, count, isMany) = (
+      [], [], [:], [:], [:], 0, true
+    )
   }
 
   /// Adds what happened after this.
@@ -68,6 +86,10 @@ struct TouchedRows: Sendable {
       var edits = earlier
       edits.append(later)
       return edits
+    }
+    for (map, keys) in later.entries {
+      entries[map, default: []].formUnion(keys)
+      limitEntries(of: map)
     }
     count = inserted.count + deleted.count + assigned.values.reduce(0) { $0 + $1.count }
     if count > limit { becomeMany() }

@@ -46,6 +46,7 @@ enum DynamicWrapper {
 
   private static func link(_ property: Property) -> any PersistedWrapper.Type {
     if property.isSet { return Persisted<MutableSet<DynamicObject>>.self }
+    if property.isMap { return Persisted<Map<String, DynamicObject?>>.self }
     if property.isCollection { return Persisted<List<DynamicObject>>.self }
     return Persisted<DynamicObject?>.self
   }
@@ -56,6 +57,10 @@ enum DynamicWrapper {
     if property.isSet {
       return property.isOptional
         ? Persisted<MutableSet<T?>>.self : Persisted<MutableSet<T>>.self
+    }
+    if property.isMap {
+      return property.isOptional
+        ? Persisted<Map<String, T?>>.self : Persisted<Map<String, T>>.self
     }
     if property.isCollection {
       return property.isOptional ? Persisted<List<T?>>.self : Persisted<List<T>>.self

@@ -110,6 +110,10 @@ extension ObjectBase {
     return ManagedCollection(self, index)
   }
 
+  fileprivate func dynamicKeyed<Key: _MapKey>(_ propertyName: String) -> Map<Key, DynamicObject?> {
+    Map(linkCollection(propertyName, "map") { $0.isMap })
+  }
+
   fileprivate func dynamicSet(_ propertyName: String) -> MutableSet<DynamicObject> {
     MutableSet(linkCollection(propertyName, "set") { $0.isSet })
   }
@@ -131,6 +135,15 @@ extension Object {
   /// Stops when the property is none, and for unmanaged objects.
   public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
     dynamicSet(propertyName)
+  }
+
+  /// The map of links with that name, by names of properties, whatever the classes are.
+  ///
+  /// Stops when the property is none, and for unmanaged objects.
+  public final func dynamicMap<Key: _MapKey>(
+    _ propertyName: String
+  ) -> Map<Key, DynamicObject?> {
+    dynamicKeyed(propertyName)
   }
 
   /// The class's name and properties, as the program declares them.

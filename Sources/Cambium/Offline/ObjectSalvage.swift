@@ -113,11 +113,15 @@ package struct ObjectSalvage {
           kept.append(link)
           try backlinks?.add(
             BacklinkKey(target: link, table: table.record.id, column: column.id, source: key))
+        } else if property.isMap {
+          // The key stays.
+          kept.append(nil)
         }
       }
-      if kept.count < links.count {
-        lostCount += links.count - kept.count
-        try replace(kept, key, table, column)
+      let lost = links.lazy.filter { $0 != nil }.count - kept.lazy.filter { $0 != nil }.count
+      if lost > 0 {
+        lostCount += lost
+        try replace(kept, key, table, column, property)
       }
     }
     try backlinks?.settle()
@@ -139,16 +143,44 @@ package struct ObjectSalvage {
   }
 
   private func replace(
-    _ links: [Int64?], _ key: Int64, _ table: TableEditor, _ column: ColumnDescriptor
+    _ links: [Int64?], _ key: Int64, _ table: TableEditor, _ column: ColumnDescriptor,
+    _ property: StoredProperty
   ) throws(StoreError) {
     guard column.type == .bytes else {
       _ = try table.update(key: key, column: column.id, value: .null)
       return
     }
     let elements = links.map { link in link.map { ColumnValue.int($0) } ?? .null }
-    try StoredList.withCell(of: elements, .int, in: transaction.context) {
+    guard property.isMap else { return try store(elements, keys: nil, key, table, column) }
+    let (bytes, ranges) = try keys(of: key, table, column)
+    try bytes.withBytes { bytes throws(StoreError) in
+      let keys = ranges.map { ColumnValue.bytes(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
+      try store(elements, keys: keys, key, table, column)
+    }
+  }
+
+  private func store(
+    _ elements: [ColumnValue], keys: [ColumnValue]?, _ key: Int64, _ table: TableEditor,
+    _ column: ColumnDescriptor
+  ) throws(StoreError) {
+    try StoredList.withCell(of: elements, keys: keys, .int, in: transaction.context) {
       cell throws(StoreError) in
       _ = try table.update(key: key, column: column.id, value: cell)
     }
+  }
+
+  /// The keys of an object's map, one behind the other.
+  private func keys(
+    of key: Int64, _ table: TableEditor, _ column: ColumnDescriptor
+  ) throws(StoreError) -> (bytes: [UInt8], ranges: [Range<Int>]) {
+    var bytes: [UInt8] = []
+    var ranges: [Range<Int>] = []
+    let cell = try table.editor(of: column.id).value(key: key, column: column.id) ?? .null
+    try StoredElements(cell, .int, transaction.source)?.forEachKey { key, _ in
+      ranges.append(bytes.count..<bytes.count + key.count)
+      bytes += key
+      return true
+    }
+    return (bytes, ranges)
   }
 }

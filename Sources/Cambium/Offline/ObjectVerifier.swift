@@ -28,6 +28,7 @@ package struct ObjectVerifier {
         try checkIndex(className, table, column, property)
         try checkLinks(className, table, column, property)
         if property.isSet { try checkSet(className, table, column, property) }
+        if property.isMap { try checkMap(className, table, column, property) }
       }
     }
     try checkBacklinkCounts()
@@ -102,6 +103,29 @@ package struct ObjectVerifier {
     }
   }
 
+  /// The keys of a map are in order, each of them once.
+  private mutating func checkMap(
+    _ className: String, _ table: Table, _ column: ColumnDescriptor, _ property: StoredProperty
+  ) throws(StoreError) {
+    var found: [Int64] = []
+    let type = property.property(named: column.name).elementColumnType
+    try forEachCell(table, column) { key, tree, cell throws(StoreError) in
+      guard let elements = StoredElements(cell, type, tree.source) else { return }
+      var last: [UInt8]?
+      var isOrdered = true
+      try elements.forEachKey { bytes, _ in
+        let now = Array(bytes)
+        if let last { isOrdered = last.lexicographicallyPrecedes(now) }
+        last = now
+        return isOrdered
+      }
+      if !isOrdered { found.append(key) }
+    }
+    for key in found {
+      report("\(className).\(column.name): the keys of the map of object \(key) are not in order")
+    }
+  }
+
   // MARK: Links
 
   private mutating func checkLinks(
@@ -123,7 +147,7 @@ package struct ObjectVerifier {
       for link in try StoredElements.links(in: cell, tree.source).compactMap(\.self) {
         var backlink = BacklinkKey(
           target: link, table: tableID, column: column.id, source: source)
-        if property.isArray {
+        if property.isArray || property.isMap {
           backlink.ordinal = ordinals[link, default: 0]
           ordinals[link, default: 0] += 1
         }

@@ -40,14 +40,15 @@ extension Persisted: PersistedWrapper {
   }
 
   static var linkedClass: ObjectBase.Type? {
-    func wrapped<O: OptionalProtocol>(_ type: O.Type) -> ObjectBase.Type? {
-      O.Wrapped.self as? ObjectBase.Type
-    }
     func element<C: RealmCollection>(_ type: C.Type) -> ObjectBase.Type? {
-      C.Element.self as? ObjectBase.Type
+      Cambium.linkedClass(of: C.Element.self)
     }
-    if let link = Value.self as? any OptionalProtocol.Type { return wrapped(link) }
-    return (Value.self as? any RealmCollection.Type).flatMap { element($0) }
+    func value<C: RealmKeyedCollection>(_ type: C.Type) -> ObjectBase.Type? {
+      Cambium.linkedClass(of: C.Value.self)
+    }
+    if let collection = Value.self as? any RealmCollection.Type { return element(collection) }
+    if let map = Value.self as? any RealmKeyedCollection.Type { return value(map) }
+    return Cambium.linkedClass(of: Value.self)
   }
 
   static func describe(_ storage: UnsafeMutableRawPointer, _ property: inout Property) {
@@ -145,4 +146,13 @@ extension Persisted: PersistedWrapper {
     if Value._rlmIsKept, object.keepsPersistedValues { wrapper.pointee.keep(value) }
     return value
   }
+}
+
+/// The class that values of a type are objects of, optional or not; nil for other types.
+func linkedClass(of type: Any.Type) -> ObjectBase.Type? {
+  func wrapped<O: OptionalProtocol>(_ type: O.Type) -> ObjectBase.Type? {
+    O.Wrapped.self as? ObjectBase.Type
+  }
+  if let type = type as? ObjectBase.Type { return type }
+  return (type as? any OptionalProtocol.Type).flatMap { wrapped($0) }
 }

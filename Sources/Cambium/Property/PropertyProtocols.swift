@@ -141,8 +141,13 @@ public protocol SortableType {}
 /// A type whose properties can be named in a sort descriptor.
 public protocol KeypathSortable {}
 
-/// A type that the keys of a map can have.
-public protocol _MapKey: Hashable {}
+/// A type that the keys of a map can have: `String`.
+public protocol _MapKey: Hashable {
+  /// The key that is stored as `text`.
+  init(_rlmText text: String)
+  /// What is stored.
+  var _rlmText: String { get }
+}
 
 /// An enumeration stored as its raw value.
 public protocol RealmEnum: RealmCollectionValue, _RealmSchemaDiscoverable {}

@@ -43,6 +43,13 @@ extension String: _StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey 
   }
 }
 
+extension String {
+  /// The text itself.
+  public init(_rlmText text: String) { self = text }
+  /// The text itself.
+  public var _rlmText: String { self }
+}
+
 extension Data: _StoredScalar, SortableType {
   /// Stored as itself.
   public typealias PersistedType = Data

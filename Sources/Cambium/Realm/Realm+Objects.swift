@@ -135,6 +135,12 @@ extension Realm {
     delete(keys: objects.core.objectKeys())
   }
 
+  /// Deletes all objects of a map, whose values are null then.
+  public func delete<Key: _MapKey, Value: RealmCollectionValue>(_ map: Map<Key, Value>)
+  where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+    delete(keys: map.state.map { ($0.realm, $0.place.target, $0.links()) } ?? (nil, nil, []))
+  }
+
   private func delete(keys: (owner: RealmInstance?, access: ClassAccess?, keys: [Int64])) {
     let session = writing()
     guard let access = keys.access else { return }

@@ -14,26 +14,48 @@ struct CollectionEditor {
   /// What the elements are stored as.
   let type: ColumnType
 
+  /// Whether it is a map.
+  let hasKeys: Bool
+
   private var treeKey: WriteSession.TreeKey {
     WriteSession.TreeKey(table: table.record.id, column: column, key: key)
   }
 
-  /// Puts elements in the place of those of `range`.
-  func replace(_ range: Range<Int>, with elements: [ColumnValue]) throws(StoreError) {
+  /// Puts elements, of a map with as many keys, in the place of those of `range`.
+  func replace(
+    _ range: Range<Int>, with elements: [ColumnValue], keys: [ColumnValue]? = nil
+  ) throws(StoreError) {
     guard let tree = try openTree() else {
-      return try rewrite { $0.replaceSubrange(range, with: elements) }
+      return try rewrite { entries in
+        entries.elements.replaceSubrange(range, with: elements)
+        if let keys { entries.keys?.replaceSubrange(range, with: keys) }
+      }
     }
-    guard range == 0..<tree.count else { return try tree.replace(range, with: elements) }
+    guard range == 0..<tree.count else {
+      return try tree.replace(range, with: elements, keys: keys)
+    }
     // The tree goes with the cell.
     try close()
-    try store([])
-    if !elements.isEmpty { try store(elements) }
+    try store(Entries(elements: [], keys: nil))
+    if !elements.isEmpty { try store(Entries(elements: elements, keys: keys)) }
+  }
+
+  /// Assigns elements, which in a map keep their keys.
+  func assign(_ elements: [(position: Int, element: ColumnValue)]) throws(StoreError) {
+    if let tree = try openTree() {
+      for (position, element) in elements { try tree.assign(element, at: position) }
+      return
+    }
+    try rewrite { entries in
+      for (position, element) in elements { entries.elements[position] = element }
+    }
   }
 
   /// The objects to which the elements link.
   func links() throws(StoreError) -> [Int64] { try elements().links() }
 
-  /// Takes out every link to one of `targets`; the positions, ascending, where they were.
+  /// Takes every link to one of `targets` out, or makes it null in a map; the positions, ascending,
+  /// where they were.
   func removeLinks(to targets: Set<Int64>) throws(StoreError) -> [Int] {
     let tree = try openTree()
     var positions: [Int] = []
@@ -41,10 +63,14 @@ struct CollectionEditor {
       if let link = element.link, targets.contains(link) { positions.append(position) }
       return true
     }
-    if let tree {
-      for position in positions.reversed() { try tree.replace(position..<position + 1, with: []) }
+    if hasKeys {
+      try assign(positions.map { ($0, .null) })
+    } else if let tree {
+      for position in positions.reversed() {
+        try tree.replace(position..<position + 1, with: [], keys: nil)
+      }
     } else {
-      try rewrite { $0.removeAll { $0.link.map(targets.contains) ?? false } }
+      try rewrite { $0.elements.removeAll { $0.link.map(targets.contains) ?? false } }
     }
     return positions
   }
@@ -58,6 +84,13 @@ struct CollectionEditor {
 
   // MARK: Parts
 
+  /// What is stored, in order.
+  private struct Entries {
+    var elements: [ColumnValue]
+    /// Of a map.
+    var keys: [ColumnValue]?
+  }
+
   /// The elements, borrowed until the table's next call; none where they break the format.
   private func elements() throws(StoreError) -> StoredElements {
     if let tree = session.tree(ifOpen: treeKey) { return .tree(tree.tree, type) }
@@ -69,28 +102,37 @@ struct CollectionEditor {
   private func openTree() throws(StoreError) -> CollectionTreeEditor? {
     if let tree = session.tree(ifOpen: treeKey) { return tree }
     guard case .tree(let tree, _) = try elements() else { return nil }
-    return session.openTree(treeKey, root: tree.root, type: type)
+    return session.openTree(treeKey, root: tree.root, type: type, hasKeys: hasKeys)
   }
 
   /// Stores what `change` makes of elements that are in the row.
-  private func rewrite(_ change: (inout [ColumnValue]) -> Void) throws(StoreError) {
-    var changed: [ColumnValue] = []
-    try elements().forEach { changed.append($0) }
-    change(&changed)
-    try store(changed)
+  private func rewrite(_ change: (inout Entries) -> Void) throws(StoreError) {
+    var entries = Entries(elements: [], keys: hasKeys ? [] : nil)
+    let stored = try elements()
+    try stored.forEach { entries.elements.append($0) }
+    if hasKeys {
+      // Those of a row stay valid until the table's next call.
+      try stored.forEachKey { key, _ in
+        entries.keys?.append(.bytes(key))
+        return true
+      }
+    }
+    change(&entries)
+    try store(entries)
   }
 
   /// Puts elements into the row or, when they are too many for it, into a new tree.
   ///
   /// The row is not read while a tree is made, so that elements may lie in it.
-  private func store(_ elements: [ColumnValue]) throws(StoreError) {
-    if let form = StoredList.form(elements, type) {
+  private func store(_ entries: Entries) throws(StoreError) {
+    if let form = StoredList.form(entries.elements, keys: entries.keys, type) {
       try form.withBytes { bytes throws(StoreError) in
         _ = try table.update(key: key, column: column, value: .bytes(bytes))
       }
     } else {
-      let tree = session.openTree(treeKey, root: .empty(.position), type: type)
-      try tree.replace(0..<0, with: elements)
+      let tree = session.openTree(
+        treeKey, root: .empty(.position), type: type, hasKeys: hasKeys)
+      try tree.replace(0..<0, with: entries.elements, keys: entries.keys)
     }
   }
 }

@@ -1,39 +1,53 @@
 import CambiumCore
 
-/// A collection's own tree in a write transaction: one column, rows by position.
+/// A collection's own tree in a write transaction: rows by position, in one column or, with the keys of a
+/// map, in two.
 final class CollectionTreeEditor {
   private let editor: ColumnTreeEditor
   /// Whether it differs from what its owner's row says.
   private(set) var isChanged = false
 
-  init(root: TreeRoot, type: ColumnType, context: WriteContext) {
-    let elements = ColumnSpec(id: StoredList.elementColumn, type: type, isNullable: true)
-    editor = ColumnTreeEditor(root: root, layout: ColumnLayout([elements]), context: context)
+  init(root: TreeRoot, type: ColumnType, hasKeys: Bool, context: WriteContext) {
+    var columns = [ColumnSpec(id: StoredList.elementColumn, type: type, isNullable: true)]
+    if hasKeys {
+      columns.append(ColumnSpec(id: StoredList.keyColumn, type: .bytes, isNullable: false))
+    }
+    editor = ColumnTreeEditor(root: root, layout: ColumnLayout(columns), context: context)
   }
 
   /// The tree as changed so far.
   var tree: ColumnTree { editor.tree }
   var count: Int { editor.count }
 
-  /// Puts elements in the place of those of `range`.
-  func replace(_ range: Range<Int>, with elements: [ColumnValue]) throws(StoreError) {
+  /// Puts elements, of a map with as many keys, in the place of those of `range`.
+  func replace(
+    _ range: Range<Int>, with elements: [ColumnValue], keys: [ColumnValue]?
+  ) throws(StoreError) {
     isChanged = true
     let common = min(range.count, elements.count)
     for offset in 0..<common {
+      let position = range.lowerBound + offset
       try editor.update(
-        at: range.lowerBound + offset, column: StoredList.elementColumn, value: elements[offset])
+        at: position, column: StoredList.elementColumn, value: elements[offset])
+      guard let keys else { continue }
+      try editor.update(at: position, column: StoredList.keyColumn, value: keys[offset])
     }
     for position in range.dropFirst(common).reversed() { try editor.remove(at: position) }
     for offset in common..<elements.count {
-      try insert(elements[offset], at: range.lowerBound + offset)
+      let row = keys.map { [elements[offset], $0[offset]] } ?? [elements[offset]]
+      try insert(row, at: range.lowerBound + offset)
     }
   }
 
-  private func insert(_ element: ColumnValue, at position: Int) throws(StoreError) {
-    let result = withUnsafePointer(to: element) { pointer in
-      catching { () throws(StoreError) in
-        try editor.insert(at: position, values: UnsafeBufferPointer(start: pointer, count: 1))
-      }
+  /// Assigns the element at `position`, whose key stays.
+  func assign(_ element: ColumnValue, at position: Int) throws(StoreError) {
+    isChanged = true
+    try editor.update(at: position, column: StoredList.elementColumn, value: element)
+  }
+
+  private func insert(_ row: [ColumnValue], at position: Int) throws(StoreError) {
+    let result = row.withUnsafeBufferPointer { row in
+      catching { () throws(StoreError) in try editor.insert(at: position, values: row) }
     }
     try result.get()
   }
@@ -49,14 +63,15 @@ extension StoredList {
   /// Calls `body` with the cell that holds `elements` in a new row: their small form, or the root of a
   /// tree made for them.
   static func withCell(
-    of elements: [ColumnValue], _ type: ColumnType, in context: WriteContext,
-    _ body: (ColumnValue) throws(StoreError) -> Void
+    of elements: [ColumnValue], keys: [ColumnValue]? = nil, _ type: ColumnType,
+    in context: WriteContext, _ body: (ColumnValue) throws(StoreError) -> Void
   ) throws(StoreError) {
-    if let form = form(elements, type) {
+    if let form = form(elements, keys: keys, type) {
       return try form.withBytes { bytes throws(StoreError) in try body(.bytes(bytes)) }
     }
-    let tree = CollectionTreeEditor(root: .empty(.position), type: type, context: context)
-    try tree.replace(0..<0, with: elements)
+    let tree = CollectionTreeEditor(
+      root: .empty(.position), type: type, hasKeys: keys != nil, context: context)
+    try tree.replace(0..<0, with: elements, keys: keys)
     try body(.tree(try tree.flush()))
   }
 }

@@ -74,7 +74,8 @@ extension WriteSession {
   ) throws(StoreError) {
     let table = editor.table.record.id
     try CollectionEditor(
-      session: self, table: editor.table, key: key, column: column.id, type: .int
+      session: self, table: editor.table, key: key, column: column.id, type: .int,
+      hasKeys: column.property.isMap
     ).close()
     guard let cell = try editor.table.editor(of: column.id).value(key: key, column: column.id)
     else { return }

@@ -1,8 +1,17 @@
 import CambiumCore
 
 extension _RowWriter {
-  /// Sets the cell at the current position to a collection of `elements`.
-  func append<Element: RealmCollectionValue>(elements: [Element], isSet: Bool = false) {
+  /// Sets the cell at the current position to a map of `entries`, which have different keys.
+  func append<Value: RealmCollectionValue>(entries: [(key: String, value: Value)]) {
+    let sorted = entries.sorted { $0.key.precedesInBytes($1.key) }
+    let keys = sorted.map { entry in entry.key._rlmWithScalarCell { lasting($0) } }
+    append(elements: sorted.map(\.value), keys: keys)
+  }
+
+  /// Sets the cell at the current position to a collection of `elements`, of a map with as many keys.
+  func append<Element: RealmCollectionValue>(
+    elements: [Element], keys: [ColumnValue]? = nil, isSet: Bool = false
+  ) {
     if elements.isEmpty {
       append([])
       return
@@ -10,6 +19,8 @@ extension _RowWriter {
     var cells: [ColumnValue] = []
     var description = Property(name: "", type: .int)
     Element._rlmDescribeElement(&description)
+    description.isMap = keys != nil
+    description.isSet = isSet
     let isLink = description.type == .object
     if isLink { realm.session?.check(elements, areOf: target, in: description) }
     cells.reserveCapacity(elements.count)
@@ -23,7 +34,7 @@ extension _RowWriter {
     guard let session = realm.session else { return }
     session.attempt { () throws(StoreError) in
       try StoredList.withCell(
-        of: cells, Element._rlmElementColumnType, in: session.transaction.context
+        of: cells, keys: keys, Element._rlmElementColumnType, in: session.transaction.context
       ) { append($0) }
     }
   }

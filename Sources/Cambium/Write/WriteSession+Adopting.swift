@@ -138,10 +138,10 @@ extension WriteSession {
 
   /// The same for the elements of a list, if they are objects.
   func check<Element>(_ elements: [Element], areOf target: ClassAccess?, in property: Property) {
-    guard let target, Element.self is ObjectBase.Type else { return }
-    // Their type was looked at once for all of them.
+    guard let target else { return }
     for element in elements {
-      let object = unsafeDowncast(element as AnyObject, to: ObjectBase.self)
+      // The values of a map may be null.
+      guard let object = element as? ObjectBase else { continue }
       check(object, isOf: target)
       checkIsFree(
         object, "Cannot add an existing managed embedded object to a \(property.collectionName).")

@@ -5,7 +5,7 @@ extension WriteSession {
   func collection(at place: CollectionPlace) throws(StoreError) -> CollectionEditor {
     CollectionEditor(
       session: self, table: try editor(place.access).table, key: place.key, column: place.column,
-      type: place.elementType)
+      type: place.elementType, hasKeys: place.property.isMap)
   }
 
   /// Notes the links that elements of a collection are, if they are any.

@@ -40,9 +40,11 @@ extension WriteSession {
       while let source = rest.first?.source {
         let end = rest.firstIndex { $0.source != source } ?? rest.endIndex
         let collection = CollectionEditor(
-          session: self, table: table, key: source, column: first.column, type: .int)
+          session: self, table: table, key: source, column: first.column, type: .int,
+          hasKeys: StoredProperty(attributes: column.attributes)?.isMap ?? false)
         let positions = try collection.removeLinks(to: Set(rest[..<end].map(\.target)))
         touch(first.table) { rows in
+          if collection.hasKeys { return rows.assign(first.column, source) }
           rows.edit(TouchedRows.CollectionKey(column: first.column, owner: source)) { edits in
             for position in positions.reversed() { edits.remove(position..<position + 1) }
           }

@@ -169,9 +169,12 @@ final class WriteSession {
   }
 
   /// Opens a collection's own tree.
-  func openTree(_ key: TreeKey, root: TreeRoot, type: ColumnType) -> CollectionTreeEditor {
+  func openTree(
+    _ key: TreeKey, root: TreeRoot, type: ColumnType, hasKeys: Bool
+  ) -> CollectionTreeEditor {
     if let tree = trees[key] { return tree }
-    let tree = CollectionTreeEditor(root: root, type: type, context: transaction.context)
+    let tree = CollectionTreeEditor(
+      root: root, type: type, hasKeys: hasKeys, context: transaction.context)
     trees[key] = tree
     return tree
   }

@@ -12,6 +12,8 @@ struct BoundPath {
     case value(BoundColumn, owner: StoredClass)
     /// A list of scalars.
     case elements(BoundColumn)
+    /// The object that a map has for a key.
+    case entry(BoundColumn, StoredClass)
     /// A to-one link itself.
     case link(BoundLink)
     /// The object or the collection's element itself.
@@ -27,8 +29,10 @@ struct BoundPath {
 
   /// Whether the path has several values.
   var hasCollection: Bool {
-    if case .elements = end { return true }
-    return hops.contains { if case .collection = $0 { true } else { false } }
+    if case .elements(let column) = end, !column.isEntry { return true }
+    return hops.contains { hop in
+      if case .collection(let collection) = hop { !collection.isEntry } else { false }
+    }
   }
 
   /// The condition on objects where the path starts, given one on what is at its end.
@@ -36,7 +40,7 @@ struct BoundPath {
     let wrapped = hops.reversed().reduce(leaf) { inner, hop in
       switch hop {
       case .link(let link): .link(link, inner)
-      case .collection(let collection): .any(collection, inner)
+      case .collection(let collection): collection.any(inner)
       }
     }
     return origin.map { .outer($0, wrapped) } ?? wrapped
@@ -48,6 +52,7 @@ struct BoundPath {
       switch end {
       case .value(let column, _): .column(column)
       case .elements(let column): .anyElement(column)
+      case .entry(let column, _): .anyElement(column)
       case .link(let link): .column(link.column)
       case .object: .key
       case .number(let number): .number(number)
@@ -65,7 +70,7 @@ struct BoundPath {
   var valueType: PropertyType {
     switch end {
     case .value(let column, _), .elements(let column): return column.property
-    case .link, .object: return .object
+    case .link, .object, .entry: return .object
     case .number(let number):
       let type = number.column?.property ?? .int
       switch number.aggregate {
@@ -81,7 +86,7 @@ struct BoundPath {
   var targetName: String? {
     switch end {
     case .link(let link): link.target.name
-    case .object(let target): target.name
+    case .object(let target), .entry(_, let target): target.name
     default: nil
     }
   }

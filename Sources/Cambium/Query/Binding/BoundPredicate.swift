@@ -36,7 +36,8 @@ package indirect enum BoundPredicate: Sendable, Hashable {
     case .or(let parts): parts.contains(where: \.matchesMissing)
     case .not(let part): !part.matchesMissing
     case .value(_, let condition): condition.matchesNull
-    case .keys, .any, .anyElement: false
+    case .anyElement(let column, let condition): column.isEntry && condition.matchesNull
+    case .keys, .any: false
     case .link(_, let inner): inner.matchesMissing
     case .number(let number, let condition): condition.matches(number.valueOfEmpty)
     case .pair(let pair): pair.matchesMissing
@@ -65,8 +66,23 @@ package struct BoundColumn: Sendable, Hashable {
   package var index: String
   /// Whether the column is the object's key.
   package var isKey = false
+  /// What of a map is meant.
+  package var part = Part.elements
   /// For links, where the objects that link to another are found.
   package var backlinks: BoundBacklinks?
+
+  /// What is read of a collection.
+  package enum Part: Sendable, Hashable {
+    /// The elements, of a map the values.
+    case elements
+    /// The keys of a map.
+    case keys
+    /// The value of one key of a map: null when there is none.
+    case entry(String)
+  }
+
+  /// Whether it stands for one value of a map.
+  var isEntry: Bool { if case .entry = part { true } else { false } }
 
   /// What a row has that stores nothing.
   var defaultValue: ColumnValue {
@@ -100,6 +116,21 @@ package enum BoundCollection: Sendable, Hashable {
     case .list(_, _, let target): target
     case .backlinks(let origin, _, _, _): origin
     }
+  }
+}
+
+extension BoundCollection {
+  /// Whether it stands for one value of a map.
+  var isEntry: Bool { if case .list(let column, _, _) = self { column.isEntry } else { false } }
+
+  /// At least one object satisfies a condition; for one value of a map, the object, or null does.
+  func any(_ condition: BoundPredicate) -> BoundPredicate {
+    guard case .list(let column, _, _) = self, column.isEntry, condition.matchesMissing else {
+      return .any(self, condition)
+    }
+    return .or([
+      .any(self, condition), .anyElement(column, ValueCondition(.none, matchesNull: true)),
+    ])
   }
 }
 
@@ -156,7 +187,8 @@ package indirect enum BoundSource: Sendable, Hashable {
   /// Whether it has any number of values rather than one.
   var isMultiple: Bool {
     switch self {
-    case .any, .anyElement: true
+    case .any: true
+    case .anyElement(let column): !column.isEntry
     case .link(_, let inner), .outer(_, let inner): inner.isMultiple
     case .column, .number, .key: false
     }

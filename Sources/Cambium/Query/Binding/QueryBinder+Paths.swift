@@ -102,6 +102,13 @@ private struct PathWalk {
     if property.type == .object {
       let target = try binder.linkedClass(property)
       if property.isCollection {
+        var column = column
+        if property.isMap {
+          try takePart(of: &column)
+          if case .keys = column.part { return .elements(try keys(column)) }
+        }
+        // The value of a key is compared itself where the path ends with it.
+        if column.isEntry, isLast { return .entry(column, target) }
         hops.append(.collection(.list(column, source: owner, target: target)))
         place = target
         return nil
@@ -113,6 +120,14 @@ private struct PathWalk {
       return nil
     }
     if property.isCollection {
+      var column = column
+      if property.isMap {
+        try takePart(of: &column)
+        if case .keys = column.part { column = try keys(column) }
+        if column.part != .elements {
+          guard isLast else { throw failure("a value of a dictionary must end the keypath.") }
+        }
+      }
       guard !isLast else { return .elements(column) }
       if case .aggregate(let aggregate) = path.steps[next] {
         next += 1
@@ -125,6 +140,29 @@ private struct PathWalk {
           + "at the end of a keypath.")
     }
     return .value(column, owner: owner)
+  }
+
+  /// Takes the step that says what of a map is meant, if there is one.
+  private mutating func takePart(of column: inout BoundColumn) throws(QueryError) {
+    guard !isLast else { return }
+    switch path.steps[next] {
+    case .key(let key): column.part = .entry(key)
+    case .allKeys: column.part = .keys
+    case .allValues: break
+    case .index, .anyElement: throw failure("a dictionary has keys that are texts.")
+    case .property, .aggregate: return
+    }
+    next += 1
+  }
+
+  /// The keys of a map as elements, at which the path ends.
+  private func keys(_ column: BoundColumn) throws(QueryError) -> BoundColumn {
+    guard isLast else { throw failure("@allKeys can only appear at the end of a keypath.") }
+    var column = column
+    column.property = .string
+    column.backlinks = nil
+    column.isNullable = false
+    return column
   }
 
   private func backlinks(_ property: Property) throws(QueryError) -> BoundCollection {

@@ -135,6 +135,8 @@ package struct QueryBinder {
       return .anyElement(
         column,
         try ValueCondition.make(subject, operation, constant, options: comparison.options))
+    case .entry(let column, let target):
+      return .anyElement(column, try linkCondition(target, path, operation, constant))
     case .link(let link):
       return .value(
         link.column, try linkCondition(link.target, path, operation, constant))

@@ -37,10 +37,33 @@ final class QueryContext {
     of list: BoundColumn, _ key: Int64, in reader: TableReader,
     _ body: (ColumnValue) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    let type = list.type
+    let (type, part) = (list.type, list.part)
     try reader.withValue(list, key) { value throws(StoreError) in
-      try elements(value, type).forEach { element, _ throws(StoreError) in try body(element) }
+      let elements = try elements(value, type)
+      if case .elements = part {
+        return try elements.forEach { element, _ throws(StoreError) in try body(element) }
+      }
+      try Self.forEach(part, of: elements, body)
     }
+  }
+
+  private static func forEach(
+    _ part: BoundColumn.Part, of map: StoredElements,
+    _ body: (ColumnValue) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    guard case .entry(let key) = part else {
+      var result = Result<Bool, StoreError>.success(true)
+      try map.forEachKey { key, _ in
+        result = catching { () throws(StoreError) in try body(.bytes(key)) }
+        return (try? result.get()) ?? false
+      }
+      return _ = try result.get()
+    }
+    let found = try Array(key.utf8).withBytes { key throws(StoreError) in try map.search(key: key) }
+    guard found.isFound else { return _ = try body(.null) }
+    _ = try map.withElement(at: found.position) { cell in
+      catching { () throws(StoreError) in try body(cell) }
+    }.get()
   }
 
   /// How many elements a list has.

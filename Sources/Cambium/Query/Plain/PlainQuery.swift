@@ -147,16 +147,32 @@ struct PlainQuery {
     of collection: BoundCollection, _ subject: Subject, _ body: (Subject) -> Bool
   ) -> Bool {
     guard case .object(let object) = subject, let index = collection.plainIndex,
-      let elements = object.value(at: index) as? any RealmCollection
+      let elements = object.value(at: index)
     else { return true }
-    return elements.forEachValue { ($0 as? ObjectBase).map { body(.object($0)) } ?? true }
+    return forEach(of: collection.part, elements) {
+      ($0 as? ObjectBase).map { body(.object($0)) } ?? true
+    }
   }
 
   private func forEachElement(
     of column: BoundColumn, _ subject: Subject, _ body: (ColumnValue) -> Bool
   ) -> Bool {
-    guard let elements = value(column, subject) as? any RealmCollection else { return true }
-    return elements.forEachValue { withCell($0, body) }
+    guard let elements = value(column, subject) else { return true }
+    return forEach(of: column.part, elements) { withCell($0, body) }
+  }
+
+  /// Walks a collection's elements, or what of a map is meant.
+  private func forEach(
+    of part: BoundColumn.Part, _ elements: Any, _ body: (Any?) -> Bool
+  ) -> Bool {
+    guard let map = elements as? any DynamicMap else {
+      return (elements as? any RealmCollection)?.forEachValue(body) ?? true
+    }
+    switch part {
+    case .elements: return map.dynamicEntries.allSatisfy { body($0.1) }
+    case .keys: return map.dynamicEntries.allSatisfy { body($0.0) }
+    case .entry(let key): return body(map.dynamicValue(forKey: key))
+    }
   }
 
   private func forEachValue(
@@ -179,6 +195,11 @@ struct PlainQuery {
 }
 
 extension BoundCollection {
+  /// What of a map is meant.
+  fileprivate var part: BoundColumn.Part {
+    if case .list(let column, _, _) = self { column.part } else { .elements }
+  }
+
   /// The place of the property in an unmanaged object's class.
   fileprivate var plainIndex: Int? {
     switch self {

@@ -86,7 +86,7 @@ where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: Compar
 
 extension Query {
   /// Whether the smallest and the greatest element lie within bounds.
-  fileprivate func bounded(_ upper: QueryOperator, _ low: Any, _ high: Any) -> Query<Bool> {
+  func bounded(_ upper: QueryOperator, _ low: Any, _ high: Any) -> Query<Bool> {
     let lowest: Query<Any> = computing(.minimum)
     let highest: Query<Any> = computing(.maximum)
     return lowest.comparing(.greaterOrEqual, low) && highest.comparing(upper, high)

@@ -8,6 +8,11 @@ extension Query where T: ObjectBase {
   public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T, V>) -> Query<V> {
     appending(_name(for: member), isCollection: true)
   }
+
+  /// A map of the object; what follows is about any of its values, or about that of a key.
+  public subscript<V: RealmKeyedCollection>(dynamicMember member: KeyPath<T, V>) -> Query<V> {
+    appending(_name(for: member), isCollection: true)
+  }
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
@@ -20,6 +25,12 @@ extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
   public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T.Wrapped, V>) -> Query<V> {
     appending(_name(for: member), isCollection: true)
   }
+
+  /// A map of the object; what follows is about any of its values, or about that of a key.
+  public subscript<V: RealmKeyedCollection>(dynamicMember member: KeyPath<T.Wrapped, V>) -> Query<V>
+  {
+    appending(_name(for: member), isCollection: true)
+  }
 }
 
 extension Query where T: RealmCollection, T.Element: ObjectBase {
@@ -30,6 +41,12 @@ extension Query where T: RealmCollection, T.Element: ObjectBase {
 
   /// A collection of any element.
   public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V> {
+    appending(_name(for: member), isCollection: true)
+  }
+
+  /// A map of the object; what follows is about any of its values, or about that of a key.
+  public subscript<V: RealmKeyedCollection>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V>
+  {
     appending(_name(for: member), isCollection: true)
   }
 }

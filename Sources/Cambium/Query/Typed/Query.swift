@@ -38,6 +38,18 @@
     return Query<V>(.value(.path(path)))
   }
 
+  /// A step behind the last name, which says what of a map or a value of any type is meant.
+  func appending<V>(step: QueryPath.Step, isCollection: Bool) -> Query<V> {
+    guard var path, path.aggregate == nil else {
+      fatalError("Only a dictionary or a value of any type can be subscripted.")
+    }
+    // What was any value becomes the one that is meant.
+    path.collectionEnds.removeAll { $0 == path.steps.count }
+    path.steps.append(step)
+    if isCollection { path.collectionEnds.append(path.steps.count) }
+    return Query<V>(.value(.path(path)))
+  }
+
   /// What is computed from a collection stands behind it; the number of elements behind all.
   func computing<V>(_ aggregate: QueryPath.Aggregate) -> Query<V> {
     guard var path else {

@@ -1,0 +1,530 @@
+import Cambium
+import CambiumCore
+import Foundation
+import TestSupport
+import Testing
+
+final class SpecMaps: Object {
+  @Persisted(primaryKey: true) var id = 0
+  @Persisted var bools: Map<String, Bool>
+  @Persisted var ints: Map<String, Int>
+  @Persisted var smallInts: Map<String, Int8>
+  @Persisted var floats: Map<String, Float>
+  @Persisted var doubles: Map<String, Double>
+  @Persisted var decimals: Map<String, Decimal128>
+  @Persisted var strings: Map<String, String>
+  @Persisted var datas: Map<String, Data>
+  @Persisted var dates: Map<String, Date>
+  @Persisted var objectIds: Map<String, ObjectId>
+  @Persisted var uuids: Map<String, UUID>
+  @Persisted var colors: Map<String, SpecColor>
+  @Persisted var intOs: Map<String, Int?>
+  @Persisted var stringOs: Map<String, String?>
+  @Persisted var colorOs: Map<String, SpecColor?>
+  @Persisted var members: Map<String, SpecMapMember?>
+  @Persisted var rooms: Map<String, SpecRoom?>
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+final class SpecMapMember: Object {
+  @Persisted(primaryKey: true) var name = ""
+  @Persisted var age = 0
+  @Persisted var friend: SpecMapMember?
+  @Persisted(originProperty: "members") var owners: LinkingObjects<SpecMaps>
+
+  convenience init(_ name: String, _ age: Int = 0) {
+    self.init()
+    self.name = name
+    self.age = age
+  }
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+/// Section B14: maps, managed and unmanaged alike.
+@Suite struct B14MapTests {
+  static let types: [ObjectBase.Type] = [
+    SpecMaps.self, SpecMapMember.self, SpecRoom.self, SpecHouse.self, SpecLamp.self,
+    SpecMaker.self,
+  ]
+  private let folder: TemporaryFolder
+  private let configuration: Realm.Configuration
+
+  init() throws {
+    folder = try TemporaryFolder()
+    configuration = specFile(folder, Self.types)
+  }
+
+  private func expectSound() throws {
+    try SampledStore.forTest(at: folder.path, persistent: true).expectSound(configuration)
+  }
+
+  /// Runs `body` with an unmanaged object, and in a transaction with a managed one; then the file must be
+  /// sound.
+  private func withMaps(managedOnly: Bool = false, _ body: (SpecMaps) throws -> Void) throws {
+    if !managedOnly { try body(SpecMaps()) }
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration)
+      let maps = SpecMaps()
+      try realm.write {
+        realm.deleteAll()
+        realm.add(maps)
+        try body(maps)
+      }
+    }
+    try expectSound()
+  }
+
+  // MARK: Values by keys
+
+  private func check<T: RealmCollectionValue>(
+    _ values: [T], _ path: KeyPath<SpecMaps, Map<String, T>>,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    try withMaps { maps in
+      let map = maps[keyPath: path]
+      for (index, value) in values.enumerated() { map.updateValue(value, forKey: "k\(index)") }
+      #expect(map.count == values.count, sourceLocation: sourceLocation)
+      #expect(map.keys == values.indices.map { "k\($0)" }, sourceLocation: sourceLocation)
+      #expect(map.values == values, sourceLocation: sourceLocation)
+      #expect(map["k1"] == values[1] && map["none"] == nil, sourceLocation: sourceLocation)
+      map["k0"] = values[1]
+      map["k1"] = nil
+      #expect(map["k0"] == values[1] && map["k1"] == nil, sourceLocation: sourceLocation)
+      map.removeObject(for: "k0")
+      map.removeObject(for: "never")
+      #expect(map.count == values.count - 2, sourceLocation: sourceLocation)
+      map.removeAll()
+      #expect(map.count == 0 && map.keys == [], sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test func `maps of every value type find values by keys`() throws {
+    try check([true, false], \.bools)
+    try check([1, -5, .max, .min], \.ints)
+    try check([1, -5, 127], \.smallInts)
+    try check([1.5, -.infinity, 0], \.floats)
+    try check([1.5, -.infinity, 0], \.doubles)
+    try check([1, "2.50", "-1E+30"], \.decimals)
+    try check(["", "a", "ä", String(repeating: "long", count: 500)], \.strings)
+    try check([Data(), Data([1, 2]), Data(count: 3000)], \.datas)
+    try check([Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 1e9)], \.dates)
+    try check([ObjectId.generate(), ObjectId.generate()], \.objectIds)
+    try check([UUID(), UUID()], \.uuids)
+    try check([SpecColor.red, .green], \.colors)
+    try check([1, nil, 3], \.intOs)
+    try check(["a", nil, ""], \.stringOs)
+    try check([SpecColor.green, nil], \.colorOs)
+  }
+
+  @Test func `null is a value, and assigning nil takes the entry out`() throws {
+    try withMaps { maps in
+      maps.intOs["a"] = .some(nil)
+      maps.intOs.updateValue(nil, forKey: "b")
+      maps.intOs["c"] = 1
+      #expect(maps.intOs.count == 3 && maps.intOs["a"] == .some(nil))
+      maps.intOs["a"] = nil
+      #expect(maps.intOs.keys == ["b", "c"])
+    }
+  }
+
+  @Test func `walks, merging and conditions`() throws {
+    try withMaps { maps in
+      let map = maps.ints
+      map.merge([("b", 2), ("a", 1), ("b", 3)].map { (key: $0.0, value: $0.1) }) { $0 + $1 }
+      #expect(map["a"] == 1 && map["b"] == 5)
+      let other = Map<String, Int>()
+      other["b"] = 10
+      other["c"] = 7
+      map.merge(other) { old, new in new - old }
+      #expect(map["b"] == 5 && map["c"] == 7)
+      var walked: [String: Int] = [:]
+      for entry in map { walked[entry.key] = entry.value }
+      #expect(walked == ["a": 1, "b": 5, "c": 7])
+      let pairs = map.asKeyValueSequence().map { "\($0.key)\($0.value)" }
+      #expect(pairs == ["a1", "b5", "c7"])
+      #expect(map.contains { key, value in key == "c" && value == 7 })
+      #expect(!map.contains { key, value in key == "c" && value == 8 })
+      #expect(SingleMapEntry(key: "x", value: 1) == SingleMapEntry(key: "y", value: 1))
+      #expect(map.min() == 1 && map.max() == 7 && map.sum() == 13)
+      #expect(map.average() == 13.0 / 3)
+      #expect(map.value(forKey: "c") as? Int == 7)
+      #expect(map.value(forKeyPath: "@sum.self") as? Int == 13)
+      #expect(map.object(forKey: "a" as NSString) as? Int == 1)
+      map.setValue(9, forKey: "d")
+      map.setValue(nil, forKey: "a")
+      #expect(map.keys == ["b", "c", "d"])
+      for entry in map where entry.value > 5 { map[entry.key] = nil }
+      #expect(map.keys == ["b"])
+    }
+  }
+
+  @Test func `equality, descriptions and coding`() throws {
+    let (left, right) = (Map<String, Int>(), Map<String, Int>())
+    left["a"] = 1
+    right["a"] = 1
+    #expect(left == right)
+    right["b"] = 2
+    #expect(left != right)
+    #expect(right.description.hasPrefix("Map<string, int> <0x"))
+    #expect(right.description.hasSuffix("> (\n\t[a]: 1,\n\t[b]: 2,\n)"))
+    let data = try JSONEncoder().encode(right)
+    #expect(try JSONDecoder().decode(Map<String, Int>.self, from: data) == right)
+    let realm = try Realm(configuration: configuration)
+    try realm.write {
+      let made = realm.create(SpecMaps.self, value: ["id": 1, "ints": ["a": 1, "b": 2]])
+      #expect(made.ints == made.ints && made.ints != right)
+      #expect(made.description.contains("ints = Map<string, int> <0x"))
+      let copy = SpecMaps(value: made)
+      #expect(copy.ints == right)
+    }
+  }
+
+  // MARK: Objects
+
+  @Test func `objects are added, linked and become null`() throws {
+    try withMaps(managedOnly: true) { maps in
+      let realm = try #require(maps.realm)
+      let (ann, bob) = (SpecMapMember("Ann", 1), SpecMapMember("Bob", 2))
+      maps.members["a"] = ann
+      maps.members["b"] = bob
+      maps.members["also"] = ann
+      maps.members["none"] = .some(nil)
+      #expect(ann.realm == realm && ann.owners.count == 2 && bob.owners.first == maps)
+      #expect(maps.members["a"]??.name == "Ann" && maps.members["none"] == .some(nil))
+      #expect(maps.members["missing"] == nil)
+      realm.delete(ann)
+      #expect(maps.members.keys == ["a", "also", "b", "none"])
+      #expect(maps.members["a"] == .some(nil) && maps.members["b"]??.age == 2)
+      maps.members["b"] = nil
+      #expect(bob.owners.isEmpty && !bob.isInvalidated)
+      maps.members["b"] = bob
+      realm.delete(maps.members)
+      #expect(maps.members.count == 4 && realm.objects(SpecMapMember.self).isEmpty)
+    }
+  }
+
+  @Test func `embedded objects live and go with their entries`() throws {
+    try withMaps(managedOnly: true) { maps in
+      let realm = try #require(maps.realm)
+      func counts() -> [Int] {
+        [realm.dynamicObjects("SpecRoom").count, realm.dynamicObjects("SpecLamp").count]
+      }
+      maps.rooms["a"] = SpecRoom("a", lamps: [1, 2])
+      maps.rooms["b"] = SpecRoom("b", lamps: [3])
+      #expect(counts() == [2, 3])
+      let first = try #require(maps.rooms["a"] ?? nil)
+      maps.rooms["a"] = SpecRoom("again")
+      #expect(first.isInvalidated && counts() == [2, 1])
+      maps.rooms["b"] = nil
+      #expect(counts() == [1, 0])
+      realm.create(
+        SpecMaps.self, value: ["id": 0, "rooms": ["a": ["name": "merged"], "c": ["new"]]],
+        update: .modified)
+      #expect(maps.rooms.keys == ["a", "c"] && maps.rooms["a"]??.name == "merged")
+      realm.create(SpecMaps.self, value: ["id": 0, "rooms": ["d": ["d"]]], update: .all)
+      #expect(maps.rooms.keys == ["d"] && counts() == [1, 0])
+      realm.delete(maps)
+      #expect(counts() == [0, 0])
+    }
+  }
+
+  @Test func `an update merges into a map, or replaces it`() throws {
+    try withMaps(managedOnly: true) { maps in
+      let realm = try #require(maps.realm)
+      maps.ints.merge([(key: "a", value: 1), (key: "b", value: 2)]) { $1 }
+      realm.create(SpecMaps.self, value: ["id": 0, "ints": ["b": 5, "c": 6]], update: .modified)
+      #expect(maps.ints.keys == ["a", "b", "c"] && maps.ints["b"] == 5)
+      realm.create(SpecMaps.self, value: ["id": 0, "ints": ["z": 1]], update: .all)
+      #expect(maps.ints.keys == ["z"])
+      maps.ints = maps.ints
+      #expect(maps.ints.keys == ["z"])
+      let other = Map<String, Int>()
+      other["q"] = 3
+      maps.ints = other
+      #expect(maps.ints.keys == ["q"] && other.realm == nil)
+    }
+  }
+
+  @Test func `dynamic objects have maps by name`() throws {
+    try withMaps(managedOnly: true) { maps in
+      let realm = try #require(maps.realm)
+      let object = try #require(realm.dynamicObjects("SpecMaps").first)
+      object["ints"] = ["a": 1]
+      object["members"] = ["x": ["name": "Eve", "age": 3], "y": NSNull()] as [String: Any]
+      #expect(maps.ints["a"] == 1 && maps.members["x"]??.age == 3)
+      #expect(maps.members["y"] == .some(nil))
+      let members: Map<String, DynamicObject?> = object.dynamicMap("members")
+      #expect(members["x"]??.name as? String == "Eve")
+      #expect((object["intOs"] as? Map<String, Int?>)?.count == 0)
+      #expect(object.value(forKeyPath: "members.x.age") as? Int == 3)
+      #expect(maps.value(forKeyPath: "ints.@max.self") as? Int == 1)
+    }
+  }
+
+  // MARK: Queries
+
+  @Test func `queries look into maps`() throws {
+    try withMaps(managedOnly: true) { maps in
+      let realm = try #require(maps.realm)
+      let ann = SpecMapMember("Ann", 40)
+      for id in 1...4 {
+        let made = realm.create(SpecMaps.self, value: ["id": id])
+        made.ints["n"] = id
+        if id > 2 { made.ints["extra"] = -id }
+        made.strings["k\(id)"] = "text \(id)"
+        made.intOs["o"] = id == 1 ? .some(nil) : id
+        made.members["m"] = id == 3 ? .some(nil) : SpecMapMember("M\(id)", id)
+        if id == 4 { made.members["ann"] = ann }
+      }
+      let all = realm.objects(SpecMaps.self)
+      func ids(_ results: Results<SpecMaps>) -> [Int] { results.map(\.id).sorted() }
+      func check(
+        _ expected: [Int], _ format: String, _ arguments: [Any] = [],
+        _ typed: ((Query<SpecMaps>) -> Query<Bool>)? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+      ) {
+        let found: Results<SpecMaps>
+        switch arguments.count {
+        case 0: found = all.filter(format)
+        case 1: found = all.filter(format, arguments[0])
+        default: found = all.filter(format, arguments[0], arguments[1])
+        }
+        #expect(ids(found) == expected, sourceLocation: sourceLocation)
+        if let typed { #expect(ids(all.where(typed)) == expected, sourceLocation: sourceLocation) }
+      }
+      check([3], "ints['n'] == 3") { $0.ints["n"] == 3 }
+      check([2, 3, 4], "ints['n'] >= 2") { $0.ints["n"] >= 2 }
+      check([0], "ints['n'] == nil")
+      check([0, 1], "intOs['o'] == nil") { $0.intOs["o"] == nil }
+      check([0, 1, 2, 3], "ints[%@] != %@", ["extra", -4]) { $0.ints["extra"] != -4 }
+      check([2], "strings['k2'] BEGINSWITH 'text'") { $0.strings["k2"].starts(with: "text") }
+      check([4], "ANY ints.@allValues == -4") { $0.ints.values == -4 }
+      check([4], "ANY ints == -4") { $0.ints == -4 }
+      check([1, 2, 3, 4], "ANY ints > 0") { $0.ints > 0 }
+      check([3], "ANY strings.@allKeys == 'k3'") { $0.strings.keys == "k3" }
+      check([1, 2, 3, 4], "ANY strings.@allKeys BEGINSWITH 'k'") {
+        $0.strings.keys.starts(with: "k")
+      }
+      check([0, 1, 2], "ints.@count < 2") { $0.ints.count < 2 }
+      check([3, 4], "ints.@min < 0") { $0.ints.min < 0 }
+      check([3, 4], "ints.@sum == 0 AND ints.@count > 0") { $0.ints.sum == 0 && $0.ints.count > 0 }
+      check([2], "%@ IN ints", [2]) { $0.ints.contains(2) }
+      check([1, 2], "ANY ints IN {1, 2}") { $0.ints.containsAny(in: [1, 2]) }
+      check([1, 2], "ints.@min >= 1 AND ints.@max <= 2") { $0.ints.contains(1...2) }
+      check([2], "members['m'].age == 2") { $0.members["m"].age == 2 }
+      check([0, 3], "members['m'].name == nil")
+      check([0, 3], "members['m'] == nil")
+      check([4], "members['ann'] == %@", [ann])
+      check([4], "ANY members.name == 'Ann'") { $0.members.name == "Ann" }
+      check([4], "ANY members == %@", [ann])
+      check([4], "members.@max.age == 40")
+      check([4], "SUBQUERY(members, $m, $m.age > 30).@count > 0")
+      check([2], "members['m'].age == ints['n'] AND id == 2")
+      #expect(realm.objects(SpecMapMember.self).where { $0.owners.id == 4 }.count == 2)
+      let (text, values) = Query<SpecMaps>._constructForTesting().ints["n"]._constructPredicate(3)
+      #expect(text == "(ints[%@] == %@)" && values.count == 2)
+    }
+  }
+
+  @Test func `a map's values are filtered, sorted and added up`() throws {
+    try withMaps(managedOnly: true) { maps in
+      for (key, name, age) in [("x", "Cid", 3), ("y", "Ann", 5), ("z", "Bob", 4)] {
+        maps.members[key] = SpecMapMember(name, age)
+      }
+      maps.members["null"] = .some(nil)
+      #expect(maps.members.sorted(byKeyPath: "name").map { $0?.name } == ["Ann", "Bob", "Cid"])
+      #expect(maps.members.sorted(by: \.age, ascending: false).first??.name == "Ann")
+      #expect(maps.members.filter("age > 3").count == 2)
+      #expect(maps.members.where { $0.name == "Bob" }.first??.age == 4)
+      #expect(maps.members.sum(of: \.age) == 12 && maps.members.max(ofProperty: "age") == 5)
+      maps.ints.merge([("a", 3), ("b", 1), ("c", 2)].map { (key: $0.0, value: $0.1) }) { $1 }
+      #expect(Array(maps.ints.sorted()) == [1, 2, 3])
+      #expect(Array(maps.ints.sorted(ascending: false)) == [3, 2, 1])
+    }
+  }
+
+  // MARK: Versions
+
+  @Test func `frozen maps and references keep to their version`() throws {
+    let realm = try Realm(configuration: configuration)
+    let maps = SpecMaps(value: ["ints": ["a": 1]])
+    try realm.write { realm.add(maps) }
+    let frozen = maps.ints.freeze()
+    let reference = ThreadSafeReference(to: maps.ints)
+    let keys = try onAnotherThread { [configuration] in
+      try Realm(configuration: configuration).resolve(reference)?.keys
+    }
+    #expect(keys == ["a"])
+    try realm.write { maps.ints["b"] = 2 }
+    #expect(frozen.isFrozen && frozen.keys == ["a"] && frozen.thaw()?.keys == ["a", "b"])
+    realm.beginWrite()
+    maps.ints.removeAll()
+    realm.cancelWrite()
+    #expect(maps.ints.keys == ["a", "b"])
+    try realm.write { realm.delete(maps) }
+    #expect(maps.ints.isInvalidated && frozen.thaw() == nil && frozen.count == 1)
+  }
+
+  /// What an observer of the members is told of a change: the keys that went, came and were modified.
+  private func tell(
+    _ keyPaths: [String]? = nil, _ change: @Sendable @escaping (SpecMaps) -> Void
+  ) async throws -> String {
+    let desk = try Desk(specConfiguration(Self.types))
+    desk.run { realm in
+      let maps = SpecMaps()
+      realm.beginWrite()
+      realm.add(maps)
+      for key in ["a", "b", "c"] { maps.members[key] = SpecMapMember(key.uppercased()) }
+      #expect(throws: Never.self) { try realm.commitWrite() }
+      desk.tokens = [
+        maps.members.observe(keyPaths: keyPaths) { [unowned desk] change in
+          switch change {
+          case .initial(let map): desk.note("\(map.keys)")
+          case .update(_, let deletions, let insertions, let modifications):
+            desk.note("-\(deletions) +\(insertions) ~\(modifications)")
+          case .error: desk.note("error")
+          }
+        }
+      ]
+    }
+    #expect(await desk.next() == #"["a", "b", "c"]"#)
+    desk.run { realm in
+      guard let maps = realm.objects(SpecMaps.self).first else { return }
+      realm.beginWrite()
+      change(maps)
+      // Whatever was told, the last note is told, too.
+      if !maps.isInvalidated { maps.members["z"] = SpecMapMember("Z") }
+      #expect(throws: Never.self) { try realm.commitWrite() }
+    }
+    return await desk.next().replacing(#", "z"]"#, with: "]").replacing(#"["z"]"#, with: "[]")
+  }
+
+  @Test func `observers are told the keys`() async throws {
+    let told = try await tell { maps in
+      maps.members["a"] = nil
+      maps.members["d"] = SpecMapMember("D")
+      (maps.members["b"] ?? nil)?.age = 9
+    }
+    #expect(told == #"-["a"] +["d"] ~["b"]"#)
+    let equal = try await tell { maps in
+      let same = maps.members["c"] ?? nil
+      maps.members["c"] = same
+    }
+    #expect(equal == #"-[] +[] ~["c"]"#)
+    let deleted = try await tell { maps in
+      if let gone = maps.members["b"] ?? nil { maps.realm?.delete(gone) }
+    }
+    #expect(deleted == #"-[] +[] ~["b"]"#)
+    let other = try await tell(["friend.name"]) { maps in
+      (maps.members["b"] ?? nil)?.age = 9
+      (maps.members["c"] ?? nil)?.friend = maps.members["a"] ?? nil
+    }
+    #expect(other == #"-[] +[] ~["c"]"#)
+    let cleared = try await tell { $0.members.removeAll() }
+    #expect(cleared == #"-["a", "b", "c"] +[] ~[]"#)
+  }
+
+  // MARK: Against a model
+
+  @Test(arguments: 0..<8) func `random changes leave what a dictionary would hold`(seed: UInt64)
+    throws
+  {
+    var random = SeededGenerator(seed: seed)
+    let limit = seed % 2 == 0 ? 12 : 600
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration)
+      let maps = SpecMaps()
+      try realm.write { realm.add(maps) }
+      var model: [String: String] = [:]
+      var members: [String: String?] = [:]
+      var alive: Set<String> = []
+      for step in 0..<(seed % 2 == 0 ? 60 : 20) {
+        realm.beginWrite()
+        let (before, membersBefore, aliveBefore) = (model, members, alive)
+        for _ in 0..<Int.random(in: 1...(limit / 4), using: &random) {
+          let key = "key \(Int.random(in: 0..<limit, using: &random))"
+          switch Int.random(in: 0..<20, using: &random) {
+          case 0..<12:
+            let value = String(repeating: "v", count: Int.random(in: 0..<40, using: &random))
+            maps.strings[key] = value
+            model[key] = value
+          case 12..<16:
+            maps.strings[key] = nil
+            model[key] = nil
+          case 16:
+            let name = "\(step) \(key)"
+            guard !alive.contains(name) else { continue }
+            maps.members[key] = SpecMapMember(name)
+            members[key] = name
+            alive.insert(name)
+          case 17:
+            maps.members[key] = nil
+            members[key] = nil
+          case 18:
+            guard let name = alive.sorted().first,
+              let object = realm.object(ofType: SpecMapMember.self, forPrimaryKey: name)
+            else { continue }
+            realm.delete(object)
+            alive.remove(name)
+            for (key, value) in members where value == name { members[key] = .some(nil) }
+          default:
+            let pairs = (0..<limit / 3).map { (key: "key \($0 * 2)", value: "bulk \(step)") }
+            maps.strings.merge(pairs) { $1 }
+            for (key, value) in pairs { model[key] = value }
+          }
+        }
+        if Int.random(in: 0..<5, using: &random) == 0 {
+          realm.cancelWrite()
+          (model, members, alive) = (before, membersBefore, aliveBefore)
+        } else {
+          try realm.commitWrite()
+        }
+        let keys = model.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        #expect(maps.strings.keys == keys, "seed \(seed), step \(step)")
+        #expect(maps.strings.values == keys.map { model[$0] }, "seed \(seed), step \(step)")
+        for key in keys.prefix(20) { #expect(maps.strings[key] == model[key]) }
+        #expect(
+          Dictionary(uniqueKeysWithValues: maps.members.map { ($0.key, $0.value?.name) })
+            == members, "seed \(seed), step \(step)")
+      }
+    }
+    try expectSound()
+  }
+
+  @Test func `verification finds keys out of order`() throws {
+    let configuration = Realm.Configuration(
+      fileURL: URL(filePath: folder.file("plain.realm")), objectTypes: Self.types)
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration)
+      try realm.write { realm.create(SpecMaps.self, value: ["ints": ["a": 1, "b": 2]]) }
+    }
+    let store = try configuration.store.open(
+      Realm.StoreRequest(path: folder.file("plain.realm"), isReadOnly: false, codec: nil))
+    let database = try Database(store: store)
+    let transaction = try database.beginWrite()
+    let table = try #require(try transaction.editTable("class/SpecMaps"))
+    let column = try #require(table.record.columns.first { $0.name == "ints" })
+    let keys: [StaticString] = ["b", "a"]
+    let form = try #require(
+      StoredList.form(
+        [.int(1), .int(2)],
+        keys: keys.map { .bytes(UnsafeRawBufferPointer(start: $0.utf8Start, count: 1)) }, .int))
+    try form.withUnsafeBytes { bytes in
+      _ = try table.update(key: 0, column: column.id, value: .bytes(bytes))
+    }
+    _ = try transaction.commit()
+    var verifier = ObjectVerifier(snapshot: try database.snapshot())
+    #expect(
+      try verifier.run() == ["SpecMaps.ints: the keys of the map of object 0 are not in order"])
+    try database.close()
+  }
+}
+
+extension Query {
+  /// The text of the path compared with a value.
+  fileprivate func _constructPredicate(_ value: T) -> (String, [Any]) {
+    (self == value)._constructPredicate()
+  }
+}
