@@ -144,6 +144,45 @@ import Testing
     }
   }
 
+  @Test func `values of any type and maps lose lost objects`() throws {
+    func configuration(_ name: String) -> Realm.Configuration {
+      var configuration = self.configuration(name)
+      configuration.objectTypes = B15AnyTests.types + B14MapTests.types
+      return configuration
+    }
+    let count = 3000
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration("damaged"))
+      try realm.write {
+        for id in 0..<count {
+          let name = "\(id) \(id &* 7919 % 1_000_003) \(id &* 104_729 % 999_983)"
+          let target = SpecAnyTarget(name)
+          realm.add(target)
+          let object = SpecAny(id, .object(target))
+          object.other = .fromDictionary(["t": .object(target), "n": .int(id)])
+          object.list.append(objectsIn: [.object(target), .string("rest")])
+          object.map["t"] = .object(target)
+          object.map["n"] = .int(id)
+          realm.add(object)
+        }
+      }
+    }
+    _ = try damage("class/SpecAnyTarget")
+    let lost = try salvage().losses.compactMap(\.rowCount).reduce(0, +)
+    #expect(lost > 0 && lost < count)
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration("saved"))
+      let objects = realm.objects(SpecAny.self)
+      #expect(objects.count == count && realm.objects(SpecAnyTarget.self).count == count - lost)
+      #expect(objects.where { $0.value == .none }.count == lost)
+      #expect(objects.where { $0.other["t"] == .none && $0.other["n"] != .none }.count == lost)
+      #expect(objects.where { $0.list.count == 1 }.count == lost)
+      #expect(objects.where { $0.map["t"] == .none && $0.map.count == 2 }.count == lost)
+      try realm.write { realm.delete(realm.objects(SpecAnyTarget.self)) }
+      #expect(objects.where { $0.list.count == 1 }.count == count)
+    }
+  }
+
   // MARK: Lists
 
   /// What the lists of a person hold.

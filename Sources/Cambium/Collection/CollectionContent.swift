@@ -27,5 +27,11 @@ final class CollectionContent {
     elements = .tree(tree, type)
   }
 
+  /// The elements of a list or dictionary inside of a value.
+  init(_ nested: NestedElements) {
+    bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    elements = .nested(nested)
+  }
+
   deinit { bytes.deallocate() }
 }

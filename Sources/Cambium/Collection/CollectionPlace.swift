@@ -5,12 +5,25 @@ struct CollectionPlace {
   let access: ClassAccess
   let key: Int64
   let index: Int
+  /// Which list or dictionary inside of the property's value it is; nil for the property itself.
+  var inside: UInt64?
+  /// Whether that is a dictionary.
+  var isDictionary = false
 
-  var property: Property { access.description.properties[index].property }
+  /// The property, or what would be one of the list or dictionary inside.
+  var property: Property {
+    var property = access.description.properties[index].property
+    guard inside != nil else { return property }
+    (property.isArray, property.isSet, property.isMap) = (!isDictionary, false, isDictionary)
+    return property
+  }
   var elementType: ColumnType { property.elementColumnType }
   var column: UInt16 { access.stored.columns[index] }
   /// The class of the elements; nil when they are values.
-  var target: ClassAccess? { access.target(index) }
+  var target: ClassAccess? { inside == nil ? access.target(index) : nil }
+
+  /// Whether elements may be objects.
+  var holdsLinks: Bool { property.type == .object || property.type == .any }
 
   /// The link from the collection to an object.
   func backlink(to target: Int64) -> BacklinkKey {
@@ -20,6 +33,7 @@ struct CollectionPlace {
   /// The elements as they are now: in the row, in a tree of their own, or in one that the running
   /// transaction has changed.
   func content() -> CollectionContent {
+    if let inside { return CollectionContent(NestedElements(stored(inside))) }
     let realm = access.realm
     let treeKey = WriteSession.TreeKey(table: access.stored.tableID, column: column, key: key)
     if let tree = realm.session?.tree(ifOpen: treeKey) {
@@ -27,6 +41,68 @@ struct CollectionPlace {
     }
     return realm.withCell(access, key, index) {
       CollectionContent($0, elementType, realm.source)
+    }
+  }
+}
+
+// Lists and dictionaries inside of values of any type.
+extension CollectionPlace {
+  /// The list or dictionary with that identifier inside of the property's value.
+  func collection(_ identifier: UInt64) -> CollectionPlace {
+    var isDictionary = false
+    if case .dictionary = stored(identifier) { isDictionary = true }
+    return CollectionPlace(
+      access: access, key: key, index: index, inside: identifier, isDictionary: isDictionary)
+  }
+
+  /// The property as a whole.
+  var outermost: CollectionPlace { CollectionPlace(access: access, key: key, index: index) }
+
+  /// The list or dictionary with that identifier; nil when it is not there any more.
+  func stored(_ identifier: UInt64) -> StoredAny? {
+    var found: StoredAny?
+    forEachValue { value, _ in
+      found = value.collection(identifier)
+      return found == nil
+    }
+    return found
+  }
+
+  /// What a change inside of a value means for the property.
+  var outermostNote: ManagedCollection.ChangeNote {
+    let property = outermost.property
+    guard let inside, property.isCollection, !property.isSet else { return .whole }
+    var found: Int?
+    forEachValue { value, position in
+      if value.collection(inside) != nil { found = position }
+      return found == nil
+    }
+    guard let found else { return .whole }
+    if property.isArray { return .positions { $0.assign(found) } }
+    let content = outermost.content()
+    defer { withExtendedLifetime(content) {} }
+    return access.realm.reading { () throws(StoreError) in
+      try content.elements.withKey(at: found) {
+        .entries([String(decoding: $0, as: UTF8.self)])
+      }
+    }
+  }
+
+  /// Calls `body` with each value of the property and its position, one for a property that is no
+  /// collection, until it returns false.
+  func forEachValue(_ body: (StoredAny, Int) -> Bool) {
+    guard outermost.property.isCollection else {
+      access.realm.withCell(access, key, index) { cell in
+        if let value = StoredAny(cell) { _ = body(value, 0) }
+      }
+      return
+    }
+    let content = outermost.content()
+    defer { withExtendedLifetime(content) {} }
+    access.realm.reading { () throws(StoreError) in
+      try content.elements.forEach { cell, position in
+        StoredAny(cell).map { body($0, position) } ?? true
+      }
     }
   }
 }

@@ -80,7 +80,7 @@ public final class List<Element: RealmCollectionValue> {
         guard access === state.place.target else { return nil }
         return state.firstIndex(of: .int(object.key))
       }
-      return object._rlmWithElementCell(in: Realm(state.realm)) { state.firstIndex(of: $0) }
+      return object.withSoughtCell(in: state.realm) { state.firstIndex(of: $0) }
     }
   }
 

@@ -7,7 +7,7 @@ extension ManagedCollection {
     if range.isEmpty, elements.isEmpty { return }
     if !session.isDraining { session.policy = .error }
     session.check(elements, areOf: place.target, in: place.property)
-    let links = links(in: range)
+    let gone = cells(in: range)
     // Bytes must outlive the closure in which an element lends its cell.
     let cells = CellStore(realm)
     for element in elements {
@@ -24,7 +24,7 @@ extension ManagedCollection {
     }
     change(session, note) { collection throws(StoreError) in
       try collection.replace(range, with: cells.cells)
-      try session.removeLinks(to: links, of: place)
+      try session.removeLinks(gone.cells, of: place)
       try session.addLinks(cells.cells, of: place)
     }
   }
@@ -74,13 +74,13 @@ extension ManagedCollection {
   /// Changes the elements, and adds the objects that came with them; `note` says the same.
   func change(
     _ session: WriteSession, _ note: ChangeNote,
-    _ body: (CollectionEditor) throws(StoreError) -> Void
+    _ body: (any ElementEditor) throws(StoreError) -> Void
   ) {
-    session.attempt { () throws(StoreError) in try body(try session.collection(at: place)) }
+    session.attempt { () throws(StoreError) in try body(try session.elements(at: place)) }
     place.access.noteChange(.column(place.column))
     session.touch(place.access.stored.tableID) {
       let collection = TouchedRows.CollectionKey(column: place.column, owner: place.key)
-      switch note {
+      switch place.inside == nil ? note : place.outermostNote {
       case .positions(let edit): $0.edit(collection, edit)
       case .entries(let keys): $0.assign(keys, of: collection)
       case .whole: $0.assign(place.column, place.key)
@@ -91,21 +91,18 @@ extension ManagedCollection {
     session.spillIfNeeded()
   }
 
-  /// The objects to which the elements of `range` link.
-  private func links(in range: Range<Int>) -> [Int64] {
-    if range.isEmpty || place.target == nil { return [] }
-    return withElements { elements throws(StoreError) in
-      if range.count == 1 {
-        let link = try elements.withElement(at: range.lowerBound) { $0.link }
-        return link.map { [$0] } ?? []
-      }
-      var links: [Int64] = []
+  /// Copies of the elements of `range`, where they may be objects.
+  private func cells(in range: Range<Int>) -> CellStore {
+    if range.isEmpty || !place.holdsLinks { return CellStore(realm) }
+    if range.count == 1 { return cells(at: [range.lowerBound]) }
+    let cells = CellStore(realm)
+    withElements { elements throws(StoreError) in
       try elements.forEach { cell, position in
-        if position >= range.lowerBound, let link = cell.link { links.append(link) }
+        if position >= range.lowerBound { cells.append(cell) }
         return position + 1 < range.upperBound
       }
-      return links
     }
+    return cells
   }
 
   /// Copies of elements.

@@ -50,10 +50,10 @@ extension ManagedCollection {
       value._rlmWithElementCell(in: Realm(realm)) { placed.cells.append($0) }
     }
     let assigned = placed.places.filter(\.isFound).map(\.position)
-    let links = place.target == nil ? [] : cells(at: assigned).cells.compactMap(\.link)
+    let gone = place.holdsLinks ? cells(at: assigned) : CellStore(realm)
     change(session, .entries(keys)) { collection throws(StoreError) in
       try put(placed, into: collection)
-      try session.removeLinks(to: links, of: place)
+      try session.removeLinks(gone.cells, of: place)
       try session.addLinks(placed.cells.cells, of: place)
     }
   }
@@ -66,7 +66,7 @@ extension ManagedCollection {
     let gone = cells(at: [position])
     change(session, .entries([key])) { collection throws(StoreError) in
       try collection.replace(position..<position + 1, with: [], keys: [])
-      try session.removeLinks(to: gone.cells.compactMap(\.link), of: place)
+      try session.removeLinks(gone.cells, of: place)
     }
   }
 
@@ -75,10 +75,10 @@ extension ManagedCollection {
     let session = writing()
     let count = count
     if count == 0 { return }
-    let links = place.target == nil ? [] : links()
+    let gone = place.holdsLinks ? allCells() : CellStore(realm)
     change(session, .whole) { collection throws(StoreError) in
       try collection.replace(0..<count, with: [], keys: [])
-      try session.removeLinks(to: links, of: place)
+      try session.removeLinks(gone.cells, of: place)
     }
   }
 
@@ -119,7 +119,7 @@ extension ManagedCollection {
   }
 
   /// Writes entries to the collection: one by one, or all anew where that costs less.
-  private func put(_ placed: Placement, into collection: CollectionEditor) throws(StoreError) {
+  private func put(_ placed: Placement, into collection: any ElementEditor) throws(StoreError) {
     let (cells, keys) = (placed.cells.cells, placed.keys.cells)
     guard isWorthMerging(cells.count) else {
       for (index, (position, isFound)) in placed.places.enumerated().reversed() {

@@ -21,6 +21,9 @@ extension ManagedCollection {
     for element in elements {
       element._rlmWithElementCell(in: Realm(realm)) { cells.append($0) }
     }
+    if cells.cells.contains(where: { StoredAny.isCollection($0) }), place.property.type == .any {
+      fatalError("A set cannot contain a list or a dictionary.")
+    }
     let order = CellOrder(place.property.type)
     let members = order.members(of: cells.cells)
     let insertion = isWorthMerging(members.count) ? merging(members, order) : placing(members)
@@ -51,7 +54,7 @@ extension ManagedCollection {
           try collection.replace(position..<position + 1, with: [])
         }
       }
-      try session.removeLinks(to: gone.cells.compactMap(\.link), of: place)
+      try session.removeLinks(gone.cells, of: place)
     }
   }
 

@@ -11,7 +11,12 @@ extension ManagedCollection {
     }
   }
 
-  private func element<Element: RealmCollectionValue>(in cell: ColumnValue) -> Element {
+  /// The element that a cell of the collection stands for.
+  func element<Element: RealmCollectionValue>(in cell: ColumnValue) -> Element {
+    if Element.self == AnyRealmValue.self {
+      let value = AnyRealmValue(StoredAny(cell), realm) { ManagedCollection(self, inside: $0) }
+      if let value = value as? Element { return value }
+    }
     // Dynamic objects are of one type for all classes: the property says which it is.
     guard Element.self == DynamicObject.self || Element.self == DynamicObject?.self else {
       return Element._rlmElement(in: cell, Realm(realm))

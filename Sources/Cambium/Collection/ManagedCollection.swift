@@ -15,19 +15,36 @@ final class ManagedCollection {
   private var content: CollectionContent?
   private var generation: UInt64 = 0
 
-  init(_ object: ObjectBase, _ index: Int) {
+  init(_ object: ObjectBase, _ index: Int, inside identifier: UInt64? = nil) {
     let access = object.classAccess
-    place = CollectionPlace(access: access, key: object.key, index: index)
+    let place = CollectionPlace(access: access, key: object.key, index: index)
+    self.place = identifier.map { place.collection($0) } ?? place
     owner = object.managedRow(in: access)
     realm = access.realm
-    elementType = place.elementType
+    elementType = self.place.elementType
     guard realm.isFrozen else { return }
-    content = place.content()
+    content = self.place.content()
     generation = access.header.pointee.generation
   }
 
-  /// Whether the owner was deleted or its Realm invalidated.
-  var isInvalidated: Bool { owner.isGone }
+  /// The list or dictionary with that identifier inside of a value that `collection` holds.
+  init(_ collection: ManagedCollection, inside identifier: UInt64) {
+    place = collection.place.collection(identifier)
+    owner = collection.owner
+    realm = collection.realm
+    elementType = place.elementType
+    guard realm.isFrozen else { return }
+    content = place.content()
+    generation = place.access.header.pointee.generation
+  }
+
+  /// Whether the owner was deleted or its Realm invalidated, or something else has the place of a list or
+  /// dictionary inside of a value.
+  var isInvalidated: Bool {
+    if owner.isGone { return true }
+    guard let inside = place.inside, !realm.isFrozen || content == nil else { return false }
+    return place.stored(inside) == nil
+  }
 
   /// The elements as they are now; stops when the collection is gone.
   private func current() -> CollectionContent {
@@ -36,6 +53,7 @@ final class ManagedCollection {
     if let content, generation == now || realm.isFrozen { return content }
     requireOwner()
     let found = place.content()
+    if case .nested(let nested) = found.elements, !nested.isPresent { stopAsGone() }
     content = found
     generation = place.access.header.pointee.generation
     return found
@@ -52,11 +70,13 @@ final class ManagedCollection {
 
   /// Stops when the collection is gone.
   func requireOwner() {
-    if !owner.isPresent {
-      fatalError(
-        "\(place.property.collectionName) is no longer valid. Either the parent object was deleted "
-          + "or the containing Realm has been invalidated or closed.")
-    }
+    if !owner.isPresent { stopAsGone() }
+  }
+
+  private func stopAsGone() -> Never {
+    fatalError(
+      "\(place.property.collectionName) is no longer valid. Either the parent object was deleted "
+        + "or the containing Realm has been invalidated or closed.")
   }
 
   /// The running transaction; stops outside of one.
@@ -78,7 +98,7 @@ extension ManagedCollection: Equatable {
   /// Whether both are the same property of the same object in the same Realm, or in one version.
   static func == (left: ManagedCollection, right: ManagedCollection) -> Bool {
     guard left.owner.key == right.owner.key, left.owner.created == right.owner.created,
-      left.place.index == right.place.index,
+      left.place.index == right.place.index, left.place.inside == right.place.inside,
       left.owner.access.stored.name == right.owner.access.stored.name
     else { return false }
     if left.realm === right.realm { return true }

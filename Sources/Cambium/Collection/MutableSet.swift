@@ -196,7 +196,7 @@ public final class MutableSet<Element: RealmCollectionValue> {
       guard access === state.place.target else { return nil }
       found = state.search(.int(object.key))
     } else {
-      found = element._rlmWithElementCell(in: Realm(state.realm)) { state.search($0) }
+      found = element.withSoughtCell(in: state.realm) { state.search($0) }
     }
     return found.isFound ? found.position : nil
   }

@@ -20,13 +20,16 @@ enum PlainAggregate {
     ResultsCore.check(operation, property, "property '\(name)'")
     var fold = NumberFold(operation, type)
     for element in elements {
-      if let object = element as? ObjectBase {
-        fold.add(cell(object.dynamicValue(name)))
+      let value =
+        (element as? ObjectBase).map { $0.dynamicValue(name) }
+        ?? Element._rlmDynamicElement(element)
+      if type == .any {
+        StoredAny(plain: value) { _ in .none }.withCell { fold.add($0) }
       } else {
-        fold.add(cell(Element._rlmDynamicElement(element)))
+        fold.add(cell(value))
       }
     }
-    return converted(value(fold.result, type))
+    return converted(fold.withResult { value($0, type) })
   }
 
   /// The cell of a number or a date; null for everything else.
@@ -61,6 +64,9 @@ enum PlainAggregate {
       case .UUID: return StoredUUID.value(low: low, high: high)
       default: return Decimal128(bits: DecimalBits(low: low, high: high))
       }
+    case .bytes where type == .any:
+      guard let stored = StoredAny(cell) else { return nil }
+      return stored.plainScalar
     case .bytes(let bytes):
       return type == .data ? Data(bytes) : String(decoding: bytes, as: UTF8.self)
     }

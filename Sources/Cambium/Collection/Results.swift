@@ -26,7 +26,7 @@ import CambiumCore
     guard let layout = core.layout else {
       let values = core.currentValues()
       checkIndex(position, below: values.count)
-      return Element._rlmElement(in: values[position], Realm(core.realm))
+      return core.element(in: values[position])
     }
     core.verify()
     return layout.typed(core.object(at: position))
@@ -54,7 +54,7 @@ import CambiumCore
     if let object = object as? ObjectBase { return core.index(of: object) }
     let values = core.currentValues()
     let order = CellOrder(core.elementProperty.type)
-    return object._rlmWithElementCell(in: Realm(core.realm)) { values.firstIndex(of: $0, order) }
+    return object.withSoughtCell(in: core.realm) { values.firstIndex(of: $0, order) }
   }
 
   /// The same rows in the same order, fixed to the version that is seen and readable anywhere.

@@ -11,6 +11,7 @@ extension ResultsCore {
     let property = access.description.properties[index].property
     Self.check(operation, property, "property '\(access.stored.name).\(property.name)'")
     realm.session?.settle()
+    if property.type == .any { return aggregatedAny(operation, index, access) }
     return realm.reading { () throws(StoreError) in
       let cell: ColumnValue
       if case .all = source {
@@ -23,6 +24,14 @@ extension ResultsCore {
     }
   }
 
+  private func aggregatedAny(
+    _ operation: QueryPath.Aggregate, _ index: Int, _ access: ClassAccess
+  ) -> Any? {
+    var fold = NumberFold(operation, .any)
+    for key in currentKeys() { realm.withCell(access, key, index) { fold.add($0) } }
+    return fold.withResult { PlainAggregate.value($0, .any) }
+  }
+
   private func aggregatedValues(_ operation: QueryPath.Aggregate, _ name: String) -> Any? {
     let property = elementProperty
     guard name == "self" else {
@@ -32,14 +41,14 @@ extension ResultsCore {
     let values = currentValues()
     var fold = NumberFold(operation, property.type)
     for index in 0..<values.count { fold.add(values[index]) }
-    return PlainAggregate.value(fold.result, property.type)
+    return fold.withResult { PlainAggregate.value($0, property.type) }
   }
 
   /// Stops at operations that a property's type does not have.
   static func check(_ operation: QueryPath.Aggregate, _ property: Property, _ label: String) {
     let isNumber: Bool
     switch property.type {
-    case .int, .float, .double, .decimal128: isNumber = true
+    case .int, .float, .double, .decimal128, .any: isNumber = true
     case .date: isNumber = operation == .minimum || operation == .maximum
     default: isNumber = false
     }

@@ -6,8 +6,7 @@ extension ResultsCore {
     verify()
     guard let access, let layout else {
       let cells = currentValues()
-      let realm = realm
-      return RLMIterator((0..<cells.count).map { Element._rlmElement(in: cells[$0], Realm(realm)) })
+      return RLMIterator((0..<cells.count).map { element(in: cells[$0]) })
     }
     precondition(
       layout.isElement(Element.self), "An accessor has the class of its table.")
@@ -15,6 +14,14 @@ extension ResultsCore {
       return RLMIterator(ObjectWalk(access, layout, table))
     }
     return RLMIterator(ObjectWalk(access, layout, currentKeys()))
+  }
+}
+
+extension ResultsCore {
+  /// The value that a cell stands for.
+  func element<Element: RealmCollectionValue>(in cell: ColumnValue) -> Element {
+    if case .collection(let collection) = source { return collection.element(in: cell) }
+    return Element._rlmElement(in: cell, Realm(realm))
   }
 }
 

@@ -20,6 +20,7 @@ package struct CellOrder: Sendable {
     case (_, .null): 1
     case (.int(let left), .int(let right)): Self.compare(left, right)
     case (.bool(let left), .bool(let right)): Self.compare(left ? 1 : 0, right ? 1 : 0)
+    case (.bytes, .bytes) where type == .any: anyOrder(left, right)
     case (.bytes(let left), .bytes(let right)): BytesCondition.compare(left, right)
     case (.wide(let low, let high), .wide(let otherLow, let otherHigh)) where type != .decimal128:
       Self.compare(
@@ -48,6 +49,11 @@ package struct CellOrder: Sendable {
     case .double(let value): value.isNaN
     default: false
     }
+  }
+
+  private func anyOrder(_ left: ColumnValue, _ right: ColumnValue) -> Int {
+    let (first, second) = (StoredAny(left)?.orderedKey ?? [], StoredAny(right)?.orderedKey ?? [])
+    return first.withUnsafeBytes { BytesCondition.compare($0, second) }
   }
 
   private static func compare<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
@@ -107,6 +113,7 @@ extension CellOrder {
       case .wide(let low, let high):
         hasher.combine(low)
         hasher.combine(high)
+      case .bytes where order.type == .any: hasher.combine(StoredAny(cell)?.orderedKey)
       case .bytes(let bytes): hasher.combine(bytes: bytes)
       }
     }

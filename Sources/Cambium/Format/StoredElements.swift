@@ -7,6 +7,7 @@ import CambiumCore
 enum StoredElements {
   case small(StoredList)
   case tree(ColumnTree, ColumnType)
+  case nested(NestedElements)
 
   /// The elements of the collection that `cell` holds; nil when it breaks the format.
   @inline(__always) init?(_ cell: ColumnValue, _ type: ColumnType, _ source: PageSource) {
@@ -27,6 +28,7 @@ enum StoredElements {
     switch self {
     case .small(let list): list.count
     case .tree(let tree, _): tree.count
+    case .nested(let nested): nested.cells.count
     }
   }
 
@@ -66,6 +68,10 @@ enum StoredElements {
         }
         isValid = try cursor.next()
       }
+    case .nested(let nested):
+      for (position, cell) in nested.cells.enumerated() {
+        guard try body(cell, position) else { return }
+      }
     }
   }
 
@@ -88,6 +94,8 @@ enum StoredElements {
     case .tree(let tree, let type):
       guard let place = try tree.select(position) else { return body(.null) }
       return try place.leaf.withCell(StoredList.elementColumn, type, place.row, tree, body)
+    case .nested(let nested):
+      return body(position < nested.cells.count ? nested.cells[position] : .null)
     }
   }
 }
@@ -103,6 +111,8 @@ extension StoredElements {
     case .tree(let tree, _):
       guard let place = try tree.select(position) else { return body(.none) }
       return try withKey(place.row, place.leaf, tree, body)
+    case .nested(let nested):
+      return body(position < nested.keys.count ? nested.keys[position] : .none)
     }
   }
 
@@ -122,6 +132,10 @@ extension StoredElements {
           guard try withKey(row, leaf, tree, { body($0, first + row) }) else { return }
         }
         isValid = try cursor.next()
+      }
+    case .nested(let nested):
+      for (position, key) in nested.keys.enumerated() {
+        guard body(key, position) else { return }
       }
     }
   }
@@ -176,6 +190,10 @@ extension StoredElements {
         probe = (range.lowerBound + range.upperBound) / 2
       }
       return (range.lowerBound, false)
+    case .nested(let nested):
+      return Self.search(0..<nested.cells.count) { position in
+        compare(byKey ? .bytes(nested.keys[position]) : nested.cells[position])
+      }
     }
   }
 
@@ -224,6 +242,16 @@ extension StoredElements {
     if case .null = cell { return [] }
     var links: [Int64?] = []
     try StoredElements(cell, .int, source)?.forEach { links.append($0.link) }
+    return links
+  }
+
+  /// The objects that a property's cell of any type, or a collection of such values, holds.
+  static func anyLinks(
+    in cell: ColumnValue, _ property: Property, _ source: PageSource
+  ) throws(StoreError) -> [StoredAnyLink] {
+    guard property.isCollection else { return StoredAny.links(in: cell) }
+    var links: [StoredAnyLink] = []
+    try StoredElements(cell, .bytes, source)?.forEach { links += StoredAny.links(in: $0) }
     return links
   }
 }

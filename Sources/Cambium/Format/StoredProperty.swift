@@ -114,5 +114,7 @@ extension Property {
   package var columnType: ColumnType { isCollection ? .bytes : elementColumnType }
 
   /// Whether the property's column can hold null.
-  package var isColumnNullable: Bool { !isCollection && (isOptional || type == .object) }
+  package var isColumnNullable: Bool {
+    !isCollection && (isOptional || type == .object || type == .any)
+  }
 }

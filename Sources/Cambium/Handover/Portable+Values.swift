@@ -37,7 +37,7 @@ extension ObjectBase: Portable {
 
 extension ManagedCollection: Portable {
   var identity: PropertyIdentity {
-    PropertyIdentity(owner: owner.identity, name: place.property.name)
+    PropertyIdentity(owner: owner.identity, name: place.property.name, inside: place.inside)
   }
 
   static func value(
@@ -46,7 +46,10 @@ extension ManagedCollection: Portable {
     guard let object = identity.owner.object(in: realm),
       let index = object.classAccess.stored.propertyIndex(identity.name)
     else { return nil }
-    return ManagedCollection(object, index)
+    guard let inside = identity.inside else { return ManagedCollection(object, index) }
+    let place = CollectionPlace(access: object.classAccess, key: object.key, index: index)
+    guard place.stored(inside) != nil else { return nil }
+    return ManagedCollection(object, index, inside: inside)
   }
 
   /// The collection fixed to the version that is seen.

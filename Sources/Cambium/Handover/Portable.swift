@@ -25,4 +25,6 @@ extension Portable {
 struct PropertyIdentity: Sendable, Hashable {
   let owner: RowIdentity
   let name: String
+  /// Which list or dictionary inside of the property's value; nil for the property itself.
+  var inside: UInt64?
 }

@@ -65,6 +65,7 @@ struct DynamicCreation {
   /// `value` with objects of the new Realm for what stands for them: dictionaries, arrays, old objects.
   func linked(_ value: Any?, _ access: ClassAccess, _ index: Int) -> Any? {
     let property = access.description.properties[index].property
+    if property.type == .any { return anyValue(value) }
     guard property.type == .object, let target = access.targets[index] else { return value }
     guard property.isCollection else { return value.flatMap { element($0, target) } }
     if property.isMap {
@@ -81,6 +82,17 @@ struct DynamicCreation {
     guard let values = flattened(value) as? any Sequence else { return value }
     func elements(_ values: some Sequence) -> [Any?] { values.map { element($0, target) } }
     return elements(values)
+  }
+
+  /// A value of any type with the new Realm's object for one of the old one; nil where that is gone.
+  private func anyValue(_ value: Any?) -> Any? {
+    guard let object = flattened(value) as? DynamicObject, object.instance === migration.old else {
+      return value
+    }
+    guard let index = migration.new.classSet.index(named: object.classAccess.stored.name) else {
+      return nil
+    }
+    return element(object, index)
   }
 
   private func element(_ value: Any, _ target: Int) -> Any? {

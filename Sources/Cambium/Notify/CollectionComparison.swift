@@ -158,6 +158,7 @@ struct CollectionComparison {
   ) -> PositionalEdits? {
     // A set is compared by its elements, which are in order.
     guard case .collection(let collection) = core.source, !collection.place.property.isSet,
+      collection.place.inside == nil,
       identity.valueSteps.isEmpty,
       identity.plan?.isWholeTable ?? true
     else { return nil }
@@ -187,7 +188,17 @@ struct CollectionComparison {
     }
     let (before, after) = (old?.currentValues() ?? CellList(), core.currentValues())
     return withExtendedLifetime((before, after)) {
-      ChangeSet(from: numbered(before), to: numbered(after)) { _ in false }
+      let (from, to) = (numbered(before), numbered(after))
+      var modified: Set<Int64> = []
+      if order.type == .any {
+        // A list or dictionary is the same whatever it holds.
+        let places = Dictionary(zip(to, to.indices), uniquingKeysWith: { first, _ in first })
+        for (index, number) in from.enumerated() {
+          guard let place = places[number] else { continue }
+          if !before[index].isEqual(to: after[place]) { modified.insert(number) }
+        }
+      }
+      return ChangeSet(from: from, to: to) { modified.contains($0) }
     }
   }
 }

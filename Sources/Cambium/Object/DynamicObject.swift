@@ -34,7 +34,8 @@ enum DynamicWrapper {
     case .float: scalar(Float.self, property)
     case .double: scalar(Double.self, property)
     case .string: scalar(String.self, property)
-    case .data, .any: scalar(Data.self, property)
+    case .data: scalar(Data.self, property)
+    case .any: anyValue(property)
     case .date: scalar(Date.self, property)
     case .objectId: scalar(ObjectId.self, property)
     case .decimal128: scalar(Decimal128.self, property)
@@ -49,6 +50,13 @@ enum DynamicWrapper {
     if property.isMap { return Persisted<Map<String, DynamicObject?>>.self }
     if property.isCollection { return Persisted<List<DynamicObject>>.self }
     return Persisted<DynamicObject?>.self
+  }
+
+  private static func anyValue(_ property: Property) -> any PersistedWrapper.Type {
+    if property.isSet { return Persisted<MutableSet<AnyRealmValue>>.self }
+    if property.isMap { return Persisted<Map<String, AnyRealmValue>>.self }
+    if property.isCollection { return Persisted<List<AnyRealmValue>>.self }
+    return Persisted<AnyRealmValue>.self
   }
 
   private static func scalar<T: _StoredScalar>(

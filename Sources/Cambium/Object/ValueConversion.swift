@@ -34,6 +34,9 @@ public final class _ValueConversion {
     }
   }
 
+  /// The object of any class that a value is to hold; nil for embedded and dynamic ones that make none.
+  func linkedObject(any object: Object) -> Object? { keptOrCopied(object) }
+
   /// A dynamic accessor of the Realm's object that `object` is a typed one of, or the other way round;
   /// nil when it is none of these.
   private func sameObject<T: ObjectBase>(as object: ObjectBase) -> T? {
@@ -74,14 +77,14 @@ public final class _ValueConversion {
       fatalError("Adding a deleted or invalidated object to a Realm is not permitted")
     }
     if object.isManaged {
-      if object is EmbeddedObject, depth > 0 { return newObject(object) }
+      if object is EmbeddedObject, depth > 0 { return newObject(object, as: type(of: object)) }
       if let realm, object.instance === realm { return object }
       if object is DynamicObject {
         fatalError("Object is already managed by another Realm.")
       }
-      return realm == nil ? object : newObject(object)
+      return realm == nil ? object : newObject(object, as: type(of: object))
     }
-    return isCopying ? newObject(object) : object
+    return isCopying ? newObject(object, as: type(of: object)) : object
   }
 
   /// A new unmanaged object of the class `type`, which may be one below `T`, with the properties that

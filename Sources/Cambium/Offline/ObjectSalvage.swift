@@ -23,6 +23,8 @@ package struct ObjectSalvage {
         guard let property = StoredProperty(attributes: column.attributes) else { continue }
         if property.type == .object, let target = property.objectClassName {
           try mendLinks(className(name), table, column, property, to: target)
+        } else if property.type == .any {
+          try mendValues(className(name), table, column, property)
         }
       }
     }
@@ -132,6 +134,72 @@ package struct ObjectSalvage {
         rowCount: nil, reason: "\(lostCount) objects of \(targetName) to which they led are lost"))
   }
 
+  /// Takes lost objects out of values of any type, and notes the links that are left.
+  private mutating func mendValues(
+    _ className: String, _ table: TableEditor, _ column: ColumnDescriptor,
+    _ property: StoredProperty
+  ) throws(StoreError) {
+    let described = property.property(named: column.name)
+    var targets: [UInt32: (table: TableEditor, backlinks: BacklinkEditor)] = [:]
+    for name in try transaction.names(withPrefix: StoredName.tablePrefix) {
+      guard let target = try transaction.editTable(name) else { continue }
+      let backlinks = try transaction.editKeyTree(StoredName.backlinks(self.className(name)))
+      targets[target.record.id] = (target, BacklinkEditor(tree: backlinks))
+    }
+    var lostCount = 0
+    for key in try table.allKeys() {
+      let cell = try table.editor(of: column.id).value(key: key, column: column.id) ?? .null
+      let links = try StoredElements.anyLinks(in: cell, described, transaction.source)
+      var lost: Set<StoredAnyLink> = []
+      for link in links {
+        guard let (target, backlinks) = targets[link.table],
+          try target.editor(of: target.record.columns.first?.id ?? 0).contains(key: link.key)
+        else {
+          lost.insert(link)
+          lostCount += 1
+          continue
+        }
+        try backlinks.add(
+          BacklinkKey(target: link.key, table: table.record.id, column: column.id, source: key))
+      }
+      if !lost.isEmpty { try removeLinks(to: lost, key, table, column, property) }
+    }
+    for (_, backlinks) in targets.values { try backlinks.settle() }
+    guard lostCount > 0 else { return }
+    losses.append(
+      SalvageReport.Loss(
+        name: StoredName.table(className), keys: "links of property \(column.name)",
+        rowCount: nil, reason: "\(lostCount) objects to which they led are lost"))
+  }
+
+  private func removeLinks(
+    to lost: Set<StoredAnyLink>, _ key: Int64, _ table: TableEditor, _ column: ColumnDescriptor,
+    _ property: StoredProperty
+  ) throws(StoreError) {
+    let cell = try table.editor(of: column.id).value(key: key, column: column.id) ?? .null
+    guard property.isArray || property.isSet || property.isMap else {
+      var value = StoredAny(cell) ?? .none
+      _ = value.removeLinks(to: lost)
+      return try value.withStoreCell { cell throws(StoreError) in
+        _ = try table.update(key: key, column: column.id, value: cell)
+      }
+    }
+    // In a list that it were, links would be taken out; in a map they become null.
+    var values: [StoredAny] = []
+    try StoredElements(cell, .bytes, transaction.source)?.forEach { element in
+      var value = StoredAny(element) ?? .none
+      let wasLost = value.removeLinks(to: lost) && value == .none
+      if !wasLost || property.isMap { values.append(value) }
+    }
+    let cells = NestedElements(.list(identifier: 0, values))
+    defer { withExtendedLifetime(cells) {} }
+    let (bytes, ranges) = try keys(of: key, table, column, .bytes)
+    try bytes.withBytes { bytes throws(StoreError) in
+      let keys = ranges.map { ColumnValue.bytes(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
+      try store(cells.cells, keys: property.isMap ? keys : nil, .bytes, key, table, column)
+    }
+  }
+
   /// The targets of one object's property; nil for null elements of a list.
   private func links(
     of key: Int64, _ table: TableEditor, _ column: ColumnDescriptor
@@ -151,19 +219,19 @@ package struct ObjectSalvage {
       return
     }
     let elements = links.map { link in link.map { ColumnValue.int($0) } ?? .null }
-    guard property.isMap else { return try store(elements, keys: nil, key, table, column) }
-    let (bytes, ranges) = try keys(of: key, table, column)
+    guard property.isMap else { return try store(elements, keys: nil, .int, key, table, column) }
+    let (bytes, ranges) = try keys(of: key, table, column, .int)
     try bytes.withBytes { bytes throws(StoreError) in
       let keys = ranges.map { ColumnValue.bytes(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
-      try store(elements, keys: keys, key, table, column)
+      try store(elements, keys: keys, .int, key, table, column)
     }
   }
 
   private func store(
-    _ elements: [ColumnValue], keys: [ColumnValue]?, _ key: Int64, _ table: TableEditor,
-    _ column: ColumnDescriptor
+    _ elements: [ColumnValue], keys: [ColumnValue]?, _ type: ColumnType, _ key: Int64,
+    _ table: TableEditor, _ column: ColumnDescriptor
   ) throws(StoreError) {
-    try StoredList.withCell(of: elements, keys: keys, .int, in: transaction.context) {
+    try StoredList.withCell(of: elements, keys: keys, type, in: transaction.context) {
       cell throws(StoreError) in
       _ = try table.update(key: key, column: column.id, value: cell)
     }
@@ -171,12 +239,12 @@ package struct ObjectSalvage {
 
   /// The keys of an object's map, one behind the other.
   private func keys(
-    of key: Int64, _ table: TableEditor, _ column: ColumnDescriptor
+    of key: Int64, _ table: TableEditor, _ column: ColumnDescriptor, _ type: ColumnType
   ) throws(StoreError) -> (bytes: [UInt8], ranges: [Range<Int>]) {
     var bytes: [UInt8] = []
     var ranges: [Range<Int>] = []
     let cell = try table.editor(of: column.id).value(key: key, column: column.id) ?? .null
-    try StoredElements(cell, .int, transaction.source)?.forEachKey { key, _ in
+    try StoredElements(cell, type, transaction.source)?.forEachKey { key, _ in
       ranges.append(bytes.count..<bytes.count + key.count)
       bytes += key
       return true

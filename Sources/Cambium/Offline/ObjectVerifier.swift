@@ -27,6 +27,7 @@ package struct ObjectVerifier {
         guard let property = StoredProperty(attributes: column.attributes) else { continue }
         try checkIndex(className, table, column, property)
         try checkLinks(className, table, column, property)
+        if property.type == .any { try checkValues(className, table, column, property) }
         if property.isSet { try checkSet(className, table, column, property) }
         if property.isMap { try checkMap(className, table, column, property) }
       }
@@ -162,6 +163,47 @@ package struct ObjectVerifier {
     }
     for finding in found { report(finding) }
     linkCounts[targetName, default: 0] += count
+  }
+
+  /// The links from values of any type lead to objects that know of them.
+  private mutating func checkValues(
+    _ className: String, _ table: Table, _ column: ColumnDescriptor, _ property: StoredProperty
+  ) throws(StoreError) {
+    let name = "\(className).\(column.name)"
+    let described = property.property(named: column.name)
+    let classes = Dictionary(
+      tables.map { ($0.value.record.id, $0.key) }, uniquingKeysWith: { first, _ in first })
+    var found: [String] = []
+    var counts: [String: Int] = [:]
+    try forEachCell(table, column) { source, tree, cell throws(StoreError) in
+      if !property.isArray, !property.isSet, !property.isMap, StoredAny(cell) == nil {
+        found.append("\(name): the value of object \(source) breaks the format")
+      }
+      var ordinals: [StoredAnyLink: UInt32] = [:]
+      for link in try StoredElements.anyLinks(in: cell, described, tree.source) {
+        guard let targetName = classes[link.table], let target = tables[targetName] else {
+          found.append(
+            "\(name): the value of \(source) is of class \(link.table), which is unknown")
+          continue
+        }
+        var backlink = BacklinkKey(
+          target: link.key, table: table.record.id, column: column.id, source: source)
+        backlink.ordinal = ordinals[link, default: 0]
+        ordinals[link, default: 0] += 1
+        counts[targetName, default: 0] += 1
+        if try
+          !(snapshot.keyTree(StoredName.backlinks(targetName))?.contains(backlink.bytes) ?? false)
+        {
+          found.append("\(name): the link from \(source) to \(link.key) has no backlink")
+        }
+        if try target.seek(link.key) == nil {
+          found.append(
+            "\(name): the link from \(source) leads to \(link.key), which does not exist")
+        }
+      }
+    }
+    for finding in found { report(finding) }
+    for (name, count) in counts { linkCounts[name, default: 0] += count }
   }
 
   private mutating func checkNoLinks(

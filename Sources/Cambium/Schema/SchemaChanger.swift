@@ -113,6 +113,11 @@ struct SchemaChanger {
       _ = try transaction.drop(StoredName.index(className, column.id))
       if stored.type == .object, let target = stored.objectClassName, target != className {
         try dropBacklinks(from: column.id, table, to: target)
+      } else if stored.type == .any {
+        for name in try transaction.names(withPrefix: StoredName.tablePrefix) {
+          let target = String(name.dropFirst(StoredName.tablePrefix.count))
+          if target != className { try dropBacklinks(from: column.id, table, to: target) }
+        }
       }
     }
     _ = try transaction.drop(StoredName.backlinks(className))
@@ -141,6 +146,11 @@ struct SchemaChanger {
       let property = stored.property(named: column.name)
       if property.type == .object, let target = property.objectClassName {
         try dropBacklinks(from: column.id, table, to: target)
+      } else if property.type == .any {
+        for name in try transaction.names(withPrefix: StoredName.tablePrefix) {
+          let className = String(name.dropFirst(StoredName.tablePrefix.count))
+          try dropBacklinks(from: column.id, table, to: className)
+        }
       }
     }
     try table.removeColumn(column.id)

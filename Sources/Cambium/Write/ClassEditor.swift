@@ -18,6 +18,8 @@ final class ClassEditor {
   let foreign: [ForeignColumn]
   /// The to-one links.
   let links: [Int]
+  /// The properties of any type, and the collections of values of any type.
+  let anyValues: [Int]
   @exclusivity(unchecked) private var indexes: [KeyTreeEditor?]
   private let transaction: Transaction
   /// How often keys of objects that this transaction created were used and deleted.
@@ -42,6 +44,9 @@ final class ClassEditor {
     indexed = properties.indices.filter { isIndexed[$0] }
     foreign = ForeignColumn.columns(of: columns, besides: stored)
     links = properties.indices.filter { properties[$0].property.isLink }
+    anyValues = properties.indices.filter {
+      properties[$0].property.type == .any && stored.columns[$0] != StoredClass.noColumn
+    }
     indexes = Array(repeating: nil, count: properties.count)
   }
 

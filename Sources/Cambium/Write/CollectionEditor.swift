@@ -1,10 +1,27 @@
 import CambiumCore
 
+/// Changes the elements of a collection in a write transaction.
+protocol ElementEditor {
+  /// Puts elements, of a map with as many keys, in the place of those of `range`.
+  func replace(
+    _ range: Range<Int>, with elements: [ColumnValue], keys: [ColumnValue]?
+  ) throws(StoreError)
+  /// Assigns elements, which in a map keep their keys.
+  func assign(_ elements: [(position: Int, element: ColumnValue)]) throws(StoreError)
+}
+
+extension ElementEditor {
+  /// Puts elements of no map in the place of those of `range`.
+  func replace(_ range: Range<Int>, with elements: [ColumnValue]) throws(StoreError) {
+    try replace(range, with: elements, keys: nil)
+  }
+}
+
 /// The elements of one collection in a write transaction, be it a property of a class or a column of
 /// which the class knows nothing.
 ///
 /// They stay in their owner's row while they fit there, and move to a tree of their own otherwise.
-struct CollectionEditor {
+struct CollectionEditor: ElementEditor {
   let session: WriteSession
   /// The owner's table.
   let table: TableEditor
@@ -23,7 +40,7 @@ struct CollectionEditor {
 
   /// Puts elements, of a map with as many keys, in the place of those of `range`.
   func replace(
-    _ range: Range<Int>, with elements: [ColumnValue], keys: [ColumnValue]? = nil
+    _ range: Range<Int>, with elements: [ColumnValue], keys: [ColumnValue]?
   ) throws(StoreError) {
     guard let tree = try openTree() else {
       return try rewrite { entries in
@@ -51,8 +68,35 @@ struct CollectionEditor {
     }
   }
 
-  /// The objects to which the elements link.
-  func links() throws(StoreError) -> [Int64] { try elements().links() }
+  /// Calls `body` with each element, in order.
+  func forEach(_ body: (ColumnValue) -> Void) throws(StoreError) {
+    try elements().forEach { body($0) }
+  }
+
+  /// Takes every link to one of `targets` out of values of any type, with null in their places in a map and
+  /// in dictionaries; the positions, ascending, of elements that were removed, and of those that changed.
+  func removeLinks(
+    to targets: Set<StoredAnyLink>
+  ) throws(StoreError) -> (removed: [Int], changed: [Int]) {
+    var removed: [Int] = []
+    var changed: [(position: Int, value: StoredAny)] = []
+    try elements().forEach { cell, position in
+      if let link = StoredAnyLink(cell) {
+        guard targets.contains(link) else { return true }
+        if hasKeys { changed.append((position, .none)) } else { removed.append(position) }
+      } else if !StoredAny.links(in: cell).isEmpty, var value = StoredAny(cell),
+        value.removeLinks(to: targets)
+      {
+        changed.append((position, value))
+      }
+      return true
+    }
+    for (position, value) in changed {
+      try value.withStoreCell { cell throws(StoreError) in try assign([(position, cell)]) }
+    }
+    for position in removed.reversed() { try replace(position..<position + 1, with: []) }
+    return (removed, changed.map(\.position))
+  }
 
   /// Takes every link to one of `targets` out, or makes it null in a map; the positions, ascending,
   /// where they were.

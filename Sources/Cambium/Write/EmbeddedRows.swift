@@ -23,6 +23,15 @@ struct EmbeddedRows {
         let index = try transaction.editKeyTree(StoredName.index(className, column.id))
         _ = try index.remove(IndexKey.key(form, key))
       }
+      if property.type == .any {
+        let described = property.property(named: column.name)
+        for link in try StoredElements.anyLinks(in: cell, described, transaction.source) {
+          guard let target = try self.className(ofTable: link.table) else { continue }
+          let backlink = BacklinkKey(
+            target: link.key, table: table.record.id, column: column.id, source: key)
+          try removeLink(backlink, to: target)
+        }
+      }
       guard property.type == .object, let target = property.objectClassName else { continue }
       for case let link? in try StoredElements.links(in: cell, transaction.source) {
         let link = BacklinkKey(
@@ -31,6 +40,16 @@ struct EmbeddedRows {
       }
     }
     try table.remove(key: key)
+  }
+
+  /// The name of the class with that number; nil when there is none.
+  func className(ofTable table: UInt32) throws(StoreError) -> String? {
+    for name in try transaction.names(withPrefix: StoredName.tablePrefix) {
+      if try transaction.table(name)?.record.id == table {
+        return String(name.dropFirst(StoredName.tablePrefix.count))
+      }
+    }
+    return nil
   }
 
   /// Forgets a link to an object of a class, and removes one that lives in that place.

@@ -52,7 +52,9 @@ extension WriteSession {
       {
         _ = try foreignIndex(column, editor).remove(IndexKey.key(form, key))
       }
-      if column.property.type == .object { try dropForeignLinks(key, column, editor) }
+      if column.property.type == .object || column.property.type == .any {
+        try dropForeignLinks(key, column, editor)
+      }
     }
   }
 
@@ -79,6 +81,13 @@ extension WriteSession {
     ).close()
     guard let cell = try editor.table.editor(of: column.id).value(key: key, column: column.id)
     else { return }
+    if column.property.type == .any {
+      for link in try StoredElements.anyLinks(in: cell, column.property, transaction.source) {
+        let backlink = BacklinkKey(target: link.key, table: table, column: column.id, source: key)
+        try removeLink(backlink, toTable: link.table)
+      }
+      return
+    }
     let targets = try StoredElements.links(in: cell, transaction.source).compactMap(\.self)
     guard !targets.isEmpty, let name = column.property.objectClassName else { return }
     for target in targets {

@@ -30,6 +30,12 @@ extension _RowWriter {
       }
     }
     if isSet { cells = CellOrder(description.type).members(of: cells) }
+    if description.type == .any {
+      if isSet, cells.contains(where: { StoredAny.isCollection($0) }) {
+        fatalError("A set cannot contain a list or a dictionary.")
+      }
+      noteAnyLinks(in: cells)
+    }
     if isLink { noteTargets(cells.compactMap(\.link)) }
     guard let session = realm.session else { return }
     session.attempt { () throws(StoreError) in

@@ -17,6 +17,8 @@ public final class _RowWriter {
   @exclusivity(unchecked) private(set) var cells: [ColumnValue] = []
   /// The targets of lists of links, with the position of the list's cell.
   @exclusivity(unchecked) private(set) var listTargets: [(position: Int, keys: [Int64])] = []
+  /// The objects that collections of values of any type hold, with the position of the collection's cell.
+  @exclusivity(unchecked) private(set) var anyLinks: [(position: Int, link: StoredAnyLink)] = []
   @exclusivity(unchecked) private var chunk = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   @exclusivity(unchecked) private var used = 0
   @exclusivity(unchecked) private var fullChunks: [UnsafeMutableRawBufferPointer] = []
@@ -33,6 +35,7 @@ public final class _RowWriter {
     cells.removeAll(keepingCapacity: true)
     cells.append(contentsOf: defaults)
     if !listTargets.isEmpty { listTargets = [] }
+    if !anyLinks.isEmpty { anyLinks = [] }
     used = 0
     for chunk in fullChunks { chunk.deallocate() }
     if !fullChunks.isEmpty { fullChunks = [] }
@@ -57,6 +60,11 @@ public final class _RowWriter {
 
   /// Notes that the cell at the current position is a list of links to `keys`.
   func noteTargets(_ keys: [Int64]) { listTargets.append((position, keys)) }
+
+  /// Notes what values of any type in the collection at the current position link to.
+  func noteAnyLinks(in cells: [ColumnValue]) {
+    for link in cells.flatMap({ StoredAny.links(in: $0) }) { anyLinks.append((position, link)) }
+  }
 
   /// A copy of `cell` that lasts as long as the row.
   func lasting(_ cell: ColumnValue) -> ColumnValue {

@@ -120,6 +120,7 @@ extension WriteSession {
           target: target, table: access.stored.tableID, column: access.stored.columns[index],
           source: key))
     }
+    if !editor.anyValues.isEmpty { try insertAnyLinks(key, access, editor) }
     for (position, targets) in row.listTargets {
       guard let index = editor.positions.firstIndex(of: position),
         let targetClass = access.targets[index]

@@ -13,8 +13,11 @@ extension WriteSession {
       let column = access.stored.columns[index]
       if skippingEqual, realm.cellEquals(access, key, index, cell) { return }
       if editor.isIndexed[index] { try updateIndex(key, access, editor, index, cell) }
-      if access.description.properties[index].property.isLink {
+      let property = access.description.properties[index].property
+      if property.isLink {
         try updateBacklink(key, access, editor, index, cell)
+      } else if property.type == .any {
+        try updateAnyLinks(key, access, index, cell)
       }
       try editor.table.update(key: key, column: column, value: cell)
       access.noteChange(.column(column))

@@ -1,7 +1,13 @@
 import CambiumCore
 
 extension WriteSession {
-  /// A collection of an object, open for changes.
+  /// A collection of an object, or one inside of a value of any type, open for changes.
+  func elements(at place: CollectionPlace) throws(StoreError) -> any ElementEditor {
+    if place.inside != nil { return NestedEditor(session: self, place: place) }
+    return try collection(at: place)
+  }
+
+  /// A collection that is a property of an object, open for changes.
   func collection(at place: CollectionPlace) throws(StoreError) -> CollectionEditor {
     CollectionEditor(
       session: self, table: try editor(place.access).table, key: place.key, column: place.column,
@@ -10,21 +16,40 @@ extension WriteSession {
 
   /// Notes the links that elements of a collection are, if they are any.
   func addLinks(_ elements: [ColumnValue], of place: CollectionPlace) throws(StoreError) {
-    guard let target = place.target else { return }
-    let backlinks = try backlinks(to: target.index)
-    for case let link? in elements.lazy.map(\.link) { try backlinks.add(place.backlink(to: link)) }
+    if let target = place.target {
+      let backlinks = try backlinks(to: target.index)
+      for case let link? in elements.lazy.map(\.link) {
+        try backlinks.add(place.backlink(to: link))
+      }
+    } else if place.property.type == .any {
+      for link in elements.flatMap({ StoredAny.links(in: $0) }) {
+        try addLink(place.backlink(to: link.key), toTable: link.table)
+      }
+    }
   }
 
-  /// Forgets links from a collection, which are none where its elements are values.
-  func removeLinks(to targets: [Int64], of place: CollectionPlace) throws(StoreError) {
-    guard let target = place.target, !targets.isEmpty else { return }
-    for link in targets { try removeLink(place.backlink(to: link), to: target.index) }
+  /// Forgets the links that elements of a collection were, if they were any.
+  func removeLinks(_ elements: [ColumnValue], of place: CollectionPlace) throws(StoreError) {
+    if let target = place.target {
+      for case let link? in elements.lazy.map(\.link) {
+        try removeLink(place.backlink(to: link), to: target.index)
+      }
+    } else if place.property.type == .any {
+      for link in elements.flatMap({ StoredAny.links(in: $0) }) {
+        try removeLink(place.backlink(to: link.key), toTable: link.table)
+      }
+    }
   }
 
   /// Ends what the transaction knows of a collection whose owner is about to go.
   func dropCollection(at place: CollectionPlace) throws(StoreError) {
     let collection = try collection(at: place)
-    if place.target != nil { try removeLinks(to: collection.links(), of: place) }
+    if place.holdsLinks {
+      // Of bytes copies: taking links away may read and write.
+      let cells = CellStore(realm)
+      try collection.forEach { cells.append($0) }
+      try removeLinks(cells.cells, of: place)
+    }
     try collection.close()
   }
 }

@@ -15,7 +15,10 @@ extension WriteSession {
         if property.property.isLink {
           try updateBacklink(key, access, editor, index, .null)
         } else if property.property.isCollection {
+          // Also of values of any type.
           try dropCollection(at: CollectionPlace(access: access, key: key, index: index))
+        } else if property.property.type == .any {
+          try updateAnyLinks(key, access, index, .null)
         }
       }
       try dropForeignEntries(key, editor)

@@ -142,6 +142,17 @@ extension WriteSession {
       try backlinks(to: targetClass).removeEntries(links)
       noteOrphans(links.lazy.map(\.target), ofClass: targetClass)
     }
+    for index in editor.anyValues
+    where !access.description.properties[index].property.isCollection {
+      var links: [(source: Int64, link: StoredAnyLink)] = []
+      try forEachCell(of: doomed, editor, index) { key, cell in
+        for link in StoredAny.links(in: cell) { links.append((key, link)) }
+      }
+      for (source, link) in links {
+        let place = CollectionPlace(access: access, key: source, index: index)
+        try removeLink(place.backlink(to: link.key), toTable: link.table)
+      }
+    }
   }
 
   private func forEachCell(

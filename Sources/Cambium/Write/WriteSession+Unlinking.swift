@@ -15,14 +15,14 @@ extension WriteSession {
     var rest = links[...]
     while let first = rest.first {
       let end = rest.firstIndex { $0.table != first.table || $0.column != first.column }
-      try dropLinks(of: rest[..<(end ?? rest.endIndex)], first)
+      try dropLinks(of: rest[..<(end ?? rest.endIndex)], first, toTable: access.stored.tableID)
       rest = rest[(end ?? rest.endIndex)...]
     }
   }
 
   /// Takes links out of the one property that all of them are of, as `first` is.
   private func dropLinks(
-    of links: ArraySlice<BacklinkKey>, _ first: BacklinkKey
+    of links: ArraySlice<BacklinkKey>, _ first: BacklinkKey, toTable target: UInt32
   ) throws(StoreError) {
     guard let name = try tableName(first.table), let table = try transaction.editTable(name),
       let column = table.record.columns.first(where: { $0.id == first.column })
@@ -30,7 +30,13 @@ extension WriteSession {
     let sources = realm.classes.filter { $0.stored.tableID == first.table }
     // Opening the editor makes reads go through it.
     for access in sources { _ = try editor(access) }
-    if column.type == .int {
+    let property = StoredProperty(attributes: column.attributes)
+    if let property, property.type == .any {
+      let targets = Set(links.map { StoredAnyLink(table: target, key: $0.target) })
+      for source in Set(links.map(\.source)).sorted() {
+        try dropAnyLinks(to: targets, of: source, column, property, table)
+      }
+    } else if column.type == .int {
       for link in links {
         try table.update(key: link.source, column: link.column, value: .null)
         touch(first.table) { $0.assign(first.column, link.source) }
@@ -41,7 +47,7 @@ extension WriteSession {
         let end = rest.firstIndex { $0.source != source } ?? rest.endIndex
         let collection = CollectionEditor(
           session: self, table: table, key: source, column: first.column, type: .int,
-          hasKeys: StoredProperty(attributes: column.attributes)?.isMap ?? false)
+          hasKeys: property?.isMap ?? false)
         let positions = try collection.removeLinks(to: Set(rest[..<end].map(\.target)))
         touch(first.table) { rows in
           if collection.hasKeys { return rows.assign(first.column, source) }

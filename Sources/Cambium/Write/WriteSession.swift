@@ -29,6 +29,8 @@ final class WriteSession {
   @exclusivity(unchecked) var queuedKeys: Set<QueuedKey> = []
   /// Whether ``queue`` is being worked off further up the stack.
   @exclusivity(unchecked) var isDraining = false
+  /// How many lists and dictionaries inside of values of any type were made here.
+  @exclusivity(unchecked) private var collectionCount: UInt64 = 0
   /// Embedded objects that lost their places, by class.
   @exclusivity(unchecked) var orphans: [Int: [Int64]] = [:]
   /// Whether ``orphans`` are being deleted further up the stack.
@@ -89,6 +91,12 @@ final class WriteSession {
     if isObserved { return }
     isObserved = true
     touches = TransactionTouches()
+  }
+
+  /// An identifier that no other list or dictionary inside of a value has.
+  func newIdentifier() -> UInt64 {
+    collectionCount += 1
+    return UInt64(transaction.version) << 24 + collectionCount
   }
 
   /// Notes what is touched of a table, for those who are told of it.

@@ -68,6 +68,10 @@ package struct BoundColumn: Sendable, Hashable {
   package var isKey = false
   /// What of a map is meant.
   package var part = Part.elements
+  /// What inside of a value of any type is meant: keys, indices, or every element.
+  package var inside: [QueryPath.Step] = []
+  /// Whether the column holds one value, inside of which something is meant, and no collection.
+  package var isSingleValue = false
   /// For links, where the objects that link to another are found.
   package var backlinks: BoundBacklinks?
 
@@ -81,8 +85,11 @@ package struct BoundColumn: Sendable, Hashable {
     case entry(String)
   }
 
-  /// Whether it stands for one value of a map.
-  var isEntry: Bool { if case .entry = part { true } else { false } }
+  /// Whether it stands for one value of a map, or for what is inside of a value.
+  var isEntry: Bool {
+    if isSingleValue { return true }
+    return if case .entry = part { true } else { false }
+  }
 
   /// What a row has that stores nothing.
   var defaultValue: ColumnValue {

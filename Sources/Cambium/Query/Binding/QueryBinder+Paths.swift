@@ -124,6 +124,7 @@ private struct PathWalk {
       if property.isMap {
         try takePart(of: &column)
         if case .keys = column.part { column = try keys(column) }
+        if case .entry = column.part, property.type == .any { takeInside(of: &column) }
         if column.part != .elements {
           guard isLast else { throw failure("a value of a dictionary must end the keypath.") }
         }
@@ -132,6 +133,14 @@ private struct PathWalk {
       if case .aggregate(let aggregate) = path.steps[next] {
         next += 1
         return .number(try scalarNumber(aggregate, column))
+      }
+    }
+    if property.type == .any, !isLast {
+      var column = column
+      takeInside(of: &column)
+      if !column.inside.isEmpty, isLast {
+        column.isSingleValue = true
+        return .elements(column)
       }
     }
     guard isLast else {
@@ -153,6 +162,17 @@ private struct PathWalk {
     case .property, .aggregate: return
     }
     next += 1
+  }
+
+  /// Takes the steps that lead inside of a value of any type.
+  private mutating func takeInside(of column: inout BoundColumn) {
+    while !isLast {
+      switch path.steps[next] {
+      case .key, .index, .anyElement: column.inside.append(path.steps[next])
+      case .property, .aggregate, .allKeys, .allValues: return
+      }
+      next += 1
+    }
   }
 
   /// The keys of a map as elements, at which the path ends.

@@ -13,6 +13,11 @@ package struct ValueComparison: Sendable, Hashable {
       return [.equal, .lessOrEqual, .greaterOrEqual, .like].contains(operation)
     case (.null, _), (_, .null):
       return operation == .notEqual
+    case (.bytes, .bytes) where property == .any:
+      let order = CellOrder(.any).compare(left, right)
+      // Values of different kinds have no order.
+      let areAlike = order == 0 || Self.kind(left) == Self.kind(right)
+      return areAlike ? holds(order: order) : operation == .notEqual
     case (.bytes(let left), .bytes(let right)): return holds(left, right)
     default:
       if CellOrder.isFloatingNaN(left) || CellOrder.isFloatingNaN(right) {
@@ -21,6 +26,9 @@ package struct ValueComparison: Sendable, Hashable {
       return holds(order: CellOrder(property).compare(left, right))
     }
   }
+
+  /// What a value of any type begins with in the order of all.
+  private static func kind(_ cell: ColumnValue) -> UInt8? { StoredAny(cell)?.orderedKey.first }
 
   private func holds(order: Int) -> Bool {
     switch operation {

@@ -63,7 +63,7 @@ extension ValueCondition {
   static func check(
     _ subject: Subject, _ operation: QueryOperator, _ options: StringOptions
   ) throws(QueryError) {
-    let isText = subject.type == .string || subject.type == .data
+    let isText = subject.type == .string || subject.type == .data || subject.type == .any
     if operation.isStringOperator, !isText { throw unsupported(operation, subject) }
     if operation.isOrdering {
       switch subject.type {
@@ -79,7 +79,7 @@ extension ValueCondition {
     }
   }
 
-  private static func comparisonWithNull(_ operation: QueryOperator) -> ValueCondition {
+  static func comparisonWithNull(_ operation: QueryOperator) -> ValueCondition {
     switch operation {
     case .equal, .lessOrEqual, .greaterOrEqual, .like: ValueCondition(.none, matchesNull: true)
     case .notEqual: ValueCondition(.all)

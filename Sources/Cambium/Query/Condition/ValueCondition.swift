@@ -15,6 +15,8 @@ package struct ValueCondition: Sendable, Hashable {
     case wide(WideCondition)
     case decimal(DecimalCondition)
     case bytes(BytesCondition)
+    /// One of these, on values of any type.
+    case any([AnyCondition])
   }
 
   package var kind: Kind
@@ -54,6 +56,7 @@ package struct ValueCondition: Sendable, Hashable {
     case .bytes(let condition):
       guard case .bytes(let bytes) = value else { return false }
       return condition.matches(bytes)
+    case .any(let conditions): return conditions.contains { $0.matches(value) }
     }
   }
 }

@@ -88,6 +88,10 @@ final class ColumnScan {
         return condition.matches(DecimalBits(low: words.low, high: words.high))
       }
     case .bytes(let condition): try select(column, condition, into: bits)
+    case .any(let conditions):
+      try column.selectBytes(into: bits, source: tree.source) { bytes in
+        conditions.contains { $0.matches(.bytes(bytes)) }
+      }
     }
     guard condition.matchesNull, column.hasNulls else { return }
     let presence = presence.room(wordCount)

@@ -158,7 +158,7 @@ enum IndexRanges {
       }
     case .wide(let condition): return ranges(of: condition)
     case .bytes(let condition): return condition.folding == nil ? ranges(of: condition.kind) : nil
-    case .integer(.outside), .floating, .decimal: return nil
+    case .integer(.outside), .floating, .decimal, .any: return nil
     }
   }
 

@@ -26,6 +26,13 @@ struct NumberFold {
       return
     }
     if case .null = value { return }
+    if property == .any, aggregate != .minimum, aggregate != .maximum {
+      // Only numbers count, as decimal ones.
+      guard let number = StoredAny(value)?.number else { return }
+      count += 1
+      decimal = decimal + number
+      return
+    }
     count += 1
     switch aggregate {
     case .minimum, .maximum: addExtreme(value)
@@ -57,6 +64,7 @@ struct NumberFold {
 
   private mutating func addExtreme(_ value: ColumnValue) {
     let order = CellOrder(property)
+    if property == .any { return addAny(value, order) }
     if order.isNaN(value) { return }
     guard case .null = extreme else {
       let comparison = order.compare(value, extreme)
@@ -64,6 +72,26 @@ struct NumberFold {
       return
     }
     extreme = value
+  }
+
+  /// The extreme of values of any type so far, with bytes of its own.
+  private var anyExtreme: StoredAny?
+
+  private mutating func addAny(_ value: ColumnValue, _ order: CellOrder) {
+    guard let known = anyExtreme else {
+      anyExtreme = StoredAny(value)
+      return
+    }
+    let comparison = known.withCell { order.compare(value, $0) }
+    if aggregate == .minimum ? comparison < 0 : comparison > 0 { anyExtreme = StoredAny(value) }
+  }
+
+  /// Calls `body` with the result.
+  func withResult<Result>(_ body: (ColumnValue) -> Result) -> Result {
+    guard property == .any, aggregate == .minimum || aggregate == .maximum else {
+      return body(result)
+    }
+    return (anyExtreme ?? .none).withCell(body)
   }
 
   /// The number: null for the extremes and the average of nothing, 0 for its sum.
@@ -76,7 +104,7 @@ struct NumberFold {
     case .sum:
       switch property {
       case .float, .double: return .double(double)
-      case .decimal128: return .wide(low: decimal.low, high: decimal.high)
+      case .decimal128, .any: return .wide(low: decimal.low, high: decimal.high)
       default:
         guard let sum = Int64(exactly: integer) else {
           fatalError("The sum \(integer) does not fit into 64 bits.")
@@ -85,7 +113,7 @@ struct NumberFold {
       }
     case .average:
       guard count > 0 else { return .null }
-      if property == .decimal128 {
+      if property == .decimal128 || property == .any {
         let mean = decimal / DecimalBits(rounding: count)
         return .wide(low: mean.low, high: mean.high)
       }

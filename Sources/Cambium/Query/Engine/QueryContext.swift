@@ -37,6 +37,7 @@ final class QueryContext {
     of list: BoundColumn, _ key: Int64, in reader: TableReader,
     _ body: (ColumnValue) throws(StoreError) -> Bool
   ) throws(StoreError) {
+    if !list.inside.isEmpty { return try forEachInside(of: list, key, in: reader, body) }
     let (type, part) = (list.type, list.part)
     try reader.withValue(list, key) { value throws(StoreError) in
       let elements = try elements(value, type)
@@ -44,6 +45,30 @@ final class QueryContext {
         return try elements.forEach { element, _ throws(StoreError) in try body(element) }
       }
       try Self.forEach(part, of: elements, body)
+    }
+  }
+
+  /// The same for what is inside of a value of any type, which is one itself or that of a key.
+  private func forEachInside(
+    of column: BoundColumn, _ key: Int64, in reader: TableReader,
+    _ body: (ColumnValue) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    var whole: StoredAny?
+    if column.isSingleValue {
+      try reader.withValue(column, key) { value throws(StoreError) in whole = StoredAny(value) }
+    } else {
+      var entry = column
+      entry.inside = []
+      try forEachElement(of: entry, key, in: reader) { value in
+        whole = StoredAny(value)
+        return true
+      }
+    }
+    for value in (whole ?? .none).values(at: column.inside[...]) {
+      let goesOn = value.withCell { cell in
+        catching { () throws(StoreError) in try body(cell) }
+      }
+      guard try goesOn.get() else { return }
     }
   }
 

@@ -42,7 +42,7 @@ final class SortColumn {
     switch property {
     case _ where hasOrdinals: rest = .nothing
     case .date, .objectId, .UUID: rest = .lowWord
-    case .string, .data, .decimal128: rest = .bytes
+    case .string, .data, .decimal128, .any: rest = .bytes
     default: rest = .nothing
     }
     extras = .allocate(capacity: rest == .nothing ? 0 : capacity)
@@ -115,6 +115,8 @@ final class SortColumn {
     case .float(let value): append(Double(value))
     case .double(let value): append(value)
     case .wide(let low, let high): append(low, high)
+    case .bytes where property == .any:
+      (StoredAny(value)?.orderedKey ?? []).withUnsafeBytes { append($0) }
     case .bytes(let value): append(value)
     }
   }
@@ -193,7 +195,9 @@ final class SortColumn {
       guard let column = cells.bytesColumn else { return }
       for row in rows {
         let cell = column.cell(Int(row))
-        if cell.form == .inline {
+        if property == .any {
+          try TableReader.withBytes(cell, tree) { value in append(value) }
+        } else if cell.form == .inline {
           append(inline: cell)
         } else {
           try TableReader.withBytes(cell, tree) { value in append(value) }

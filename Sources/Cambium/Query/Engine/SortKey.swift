@@ -50,7 +50,7 @@ extension QueryBinder {
       }
       let property = place.objectSchema.properties[index]
       let label = "property '\(place.name).\(property.name)'"
-      if property.isCollection || property.isComputed || property.type == .any {
+      if property.isCollection || property.isComputed {
         throw failure("\(label) is of unsupported type '\(property.typeText)'.")
       }
       if isLast {

@@ -72,7 +72,7 @@ struct PlainQuery {
     case .or(let parts): return parts.contains { holds($0, subject) }
     case .not(let part): return !holds(part, subject)
     case .value(let column, let condition):
-      return withCell(value(column, subject)) { condition.matches($0) }
+      return withCell(value(column, subject), column.property) { condition.matches($0) }
     case .keys(let keys): return withCell(of: subject) { $0.link.map(keys.contains) ?? false }
     case .link(let link, let inner):
       guard let next = object(link, subject) else { return inner.matchesMissing }
@@ -100,6 +100,15 @@ struct PlainQuery {
     case .object(let object): object.value(at: PlainSchema.propertyIndex(column))
     case .value(let value): value
     }
+  }
+
+  private func withCell<Result>(
+    _ value: Any?, _ type: PropertyType, _ body: (ColumnValue) -> Result
+  ) -> Result {
+    guard type == .any else { return withCell(value, body) }
+    // Which class it is does not matter: objects are told apart by their numbers.
+    return StoredAny(plain: value) { .link(StoredAnyLink(table: 0, key: numbers[$0])) }
+      .withCell(body)
   }
 
   private func withCell<Result>(_ value: Any?, _ body: (ColumnValue) -> Result) -> Result {
@@ -157,8 +166,38 @@ struct PlainQuery {
   private func forEachElement(
     of column: BoundColumn, _ subject: Subject, _ body: (ColumnValue) -> Bool
   ) -> Bool {
-    guard let elements = value(column, subject) else { return true }
-    return forEach(of: column.part, elements) { withCell($0, body) }
+    guard let elements = value(column, subject) else {
+      return column.isEntry ? withCell(nil, column.property, body) : true
+    }
+    let type = column.property
+    guard !column.inside.isEmpty else {
+      return forEach(of: column.part, elements) { withCell($0, type, body) }
+    }
+    if column.isSingleValue {
+      return Self.values(elements, at: column.inside[...]).allSatisfy { withCell($0, type, body) }
+    }
+    return forEach(of: column.part, elements) { value in
+      Self.values(value, at: column.inside[...]).allSatisfy { withCell($0, type, body) }
+    }
+  }
+
+  /// What lies behind keys and indices inside of a value of any type.
+  private static func values(_ value: Any?, at steps: ArraySlice<QueryPath.Step>) -> [Any?] {
+    guard let step = steps.first else { return [value] }
+    let rest = steps.dropFirst()
+    switch (step, value) {
+    case (.key(let key), let map as any DynamicMap):
+      return values(map.dynamicValue(forKey: key), at: rest)
+    case (.index(let index), let list as List<AnyRealmValue>):
+      let element = index >= 0 && index < list.count ? list[index] : .none
+      return values(AnyRealmValue._rlmDynamicValue(element), at: rest)
+    case (.anyElement, let map as any DynamicMap):
+      return map.dynamicEntries.flatMap { values($0.1, at: rest) }
+    case (.anyElement, let list as List<AnyRealmValue>):
+      return list.flatMap { values(AnyRealmValue._rlmDynamicValue($0), at: rest) }
+    case (.anyElement, _): return []
+    default: return values(nil, at: rest)
+    }
   }
 
   /// Walks a collection's elements, or what of a map is meant.
@@ -179,7 +218,7 @@ struct PlainQuery {
     of source: BoundSource, _ subject: Subject, _ body: (ColumnValue) -> Bool
   ) -> Bool {
     switch source {
-    case .column(let column): return withCell(value(column, subject), body)
+    case .column(let column): return withCell(value(column, subject), column.property, body)
     case .number(let number): return body(result(number, subject))
     case .key: return withCell(of: subject, body)
     case .link(let link, let inner):

@@ -72,6 +72,7 @@ extension QueryConstant {
     }
     switch value {
     case let value as QueryConstant: self = value
+    case let value as AnyRealmValue: self = QueryConstant(AnyRealmValue._rlmDynamicValue(value))
     case let value as Bool: self = .bool(value)
     case let value as Int: self = .int(Int64(value))
     case let value as any BinaryInteger:

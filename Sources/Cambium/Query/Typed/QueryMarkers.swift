@@ -12,6 +12,7 @@ public protocol _QueryBinary: _QueryOrdered {}
 /// A stored type whose values queries can match with patterns.
 public protocol _QueryString: _QueryBinary {}
 
+extension AnyRealmValue: _QueryNumeric {}
 extension Int: _QueryNumeric {}
 extension Int8: _QueryNumeric {}
 extension Int16: _QueryNumeric {}

@@ -20,6 +20,7 @@ final class ValueNode: QueryNode {
     case .integer, .floating: 2
     case .wide: 4
     case .decimal: 20
+    case .any: 200
     case .bytes(let condition): condition.folding == nil ? 8 : 60
     }
   }

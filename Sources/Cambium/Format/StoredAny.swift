@@ -1,0 +1,413 @@
+import CambiumCore
+import Foundation
+
+/// The stored form of a value of any type, in a column of bytes.
+///
+///      0     1
+///     | tag | content …
+///
+/// Nothing at all is a null cell. Integers take 1, 2, 4 or 8 bytes as they need, signed; floats 4, doubles
+/// 8; decimals, dates, object identifiers and UUIDs the 16 bytes of their wide form, the low word first;
+/// texts and data their bytes; an object the number of its class's table in 4 bytes and its key in 8.
+/// Everything is little-endian.
+///
+/// A list or a dictionary is stored as a whole:
+///
+///      1            9       13
+///     | identifier | count | entries …
+///
+/// An entry is the number of a value's bytes, in 4, and its stored form, which for nothing has no bytes. In
+/// a dictionary the number of bytes of a key and its text come before; the keys are in the order of their
+/// bytes, each of them once. No other list or dictionary of the database has the same identifier.
+package indirect enum StoredAny: Hashable, Sendable {
+  case none
+  case bool(Bool)
+  case int(Int64)
+  case float(Float)
+  case double(Double)
+  case decimal(DecimalBits)
+  case string([UInt8])
+  case data([UInt8])
+  case date(StoredDate)
+  case objectId(low: UInt64, high: UInt64)
+  case uuid(low: UInt64, high: UInt64)
+  case link(StoredAnyLink)
+  case list(identifier: UInt64, [StoredAny])
+  case dictionary(identifier: UInt64, [Entry])
+
+  /// An entry of a dictionary.
+  package struct Entry: Hashable, Sendable {
+    package var key: [UInt8]
+    package var value: StoredAny
+  }
+
+  /// What a value begins with; part of the file format.
+  enum Tag: UInt8 {
+    case bool = 1
+    case int = 2
+    case float = 3
+    case double = 4
+    case decimal = 5
+    case string = 6
+    case data = 7
+    case date = 8
+    case objectId = 9
+    case uuid = 10
+    case link = 11
+    case list = 12
+    case dictionary = 13
+  }
+
+  /// No value is nested deeper.
+  static let depthLimit = 100
+
+  // MARK: Reading
+
+  /// The value of a cell; nil when it breaks the format.
+  package init?(_ cell: ColumnValue) {
+    switch cell {
+    case .null: self = .none
+    case .bytes(let bytes): self.init(bytes, depth: 0)
+    default: return nil
+    }
+  }
+
+  private init?(_ bytes: UnsafeRawBufferPointer, depth: Int) {
+    guard let tag = bytes.first.flatMap(Tag.init) else { return nil }
+    let content = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+    switch tag {
+    case .bool:
+      guard content.count == 1, content[0] <= 1 else { return nil }
+      self = .bool(content[0] == 1)
+    case .int:
+      guard let value = Self.integer(content) else { return nil }
+      self = .int(value)
+    case .float:
+      guard content.count == 4 else { return nil }
+      self = .float(Float(bitPattern: UInt32(littleEndian: content.loadUnaligned(as: UInt32.self))))
+    case .double:
+      guard content.count == 8 else { return nil }
+      self = .double(Double(bitPattern: Self.word(content, 0)))
+    case .string: self = .string(Array(content))
+    case .data: self = .data(Array(content))
+    case .decimal, .date, .objectId, .uuid:
+      guard content.count == 16 else { return nil }
+      let (low, high) = (Self.word(content, 0), Self.word(content, 8))
+      switch tag {
+      case .decimal: self = .decimal(DecimalBits(low: low, high: high))
+      case .date: self = .date(StoredDate(low: low, high: high))
+      case .objectId: self = .objectId(low: low, high: high)
+      default: self = .uuid(low: low, high: high)
+      }
+    case .link:
+      guard let link = StoredAnyLink(content: content) else { return nil }
+      self = .link(link)
+    case .list, .dictionary:
+      guard depth < Self.depthLimit,
+        let value = Self.collection(content, hasKeys: tag == .dictionary, depth: depth)
+      else { return nil }
+      self = value
+    }
+  }
+
+  private static func collection(
+    _ bytes: UnsafeRawBufferPointer, hasKeys: Bool, depth: Int
+  ) -> StoredAny? {
+    guard bytes.count >= 12 else { return nil }
+    let identifier = word(bytes, 0)
+    var rest = bytes.dropFirst(8)
+    func number() -> Int? {
+      guard rest.count >= 4 else { return nil }
+      let value = bytes.loadUnaligned(fromByteOffset: rest.startIndex, as: UInt32.self)
+      rest = rest.dropFirst(4)
+      return Int(UInt32(littleEndian: value))
+    }
+    func part() -> UnsafeRawBufferPointer? {
+      guard let count = number(), count <= rest.count else { return nil }
+      defer { rest = rest.dropFirst(count) }
+      return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+    }
+    guard let count = number(), count <= rest.count / 4 else { return nil }
+    var (keys, values): ([[UInt8]], [StoredAny]) = ([], [])
+    for _ in 0..<count {
+      if hasKeys {
+        guard let key = part().map({ Array($0) }),
+          keys.last.map({ $0.lexicographicallyPrecedes(key) }) ?? true
+        else { return nil }
+        keys.append(key)
+      }
+      guard let part = part() else { return nil }
+      guard let value = part.isEmpty ? StoredAny.none : StoredAny(part, depth: depth + 1) else {
+        return nil
+      }
+      values.append(value)
+    }
+    guard rest.isEmpty else { return nil }
+    guard hasKeys else { return .list(identifier: identifier, values) }
+    return .dictionary(identifier: identifier, zip(keys, values).map { Entry(key: $0, value: $1) })
+  }
+
+  private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  private static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    switch bytes.count {
+    case 1: Int64(Int8(bitPattern: bytes[0]))
+    case 2: Int64(Int16(littleEndian: bytes.loadUnaligned(as: Int16.self)))
+    case 4: Int64(Int32(littleEndian: bytes.loadUnaligned(as: Int32.self)))
+    case 8: Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
+    default: nil
+    }
+  }
+
+  // MARK: Writing
+
+  /// The stored form; nil for nothing.
+  package var bytes: [UInt8]? {
+    switch self {
+    case .none: nil
+    case .bool(let value): [Tag.bool.rawValue, value ? 1 : 0]
+    case .int(let value): [Tag.int.rawValue] + Self.bytes(of: value)
+    case .float(let value): [Tag.float.rawValue] + Self.bytes(value.bitPattern)
+    case .double(let value): [Tag.double.rawValue] + Self.bytes(value.bitPattern)
+    case .decimal(let value): Self.bytes(.decimal, value.low, value.high)
+    case .string(let value): [Tag.string.rawValue] + value
+    case .data(let value): [Tag.data.rawValue] + value
+    case .date(let value): Self.bytes(.date, value.wide.low, value.wide.high)
+    case .objectId(let low, let high): Self.bytes(.objectId, low, high)
+    case .uuid(let low, let high): Self.bytes(.uuid, low, high)
+    case .link(let link): [Tag.link.rawValue] + Self.bytes(link.table) + Self.bytes(link.key)
+    case .list(let identifier, let values):
+      values.reduce(into: Self.head(.list, identifier, values.count)) { bytes, value in
+        bytes += Self.part(value.bytes ?? [])
+      }
+    case .dictionary(let identifier, let entries):
+      entries.reduce(into: Self.head(.dictionary, identifier, entries.count)) { bytes, entry in
+        bytes += Self.part(entry.key)
+        bytes += Self.part(entry.value.bytes ?? [])
+      }
+    }
+  }
+
+  private static func head(_ tag: Tag, _ identifier: UInt64, _ count: Int) -> [UInt8] {
+    [tag.rawValue] + bytes(identifier) + bytes(UInt32(count))
+  }
+
+  private static func part(_ part: [UInt8]) -> [UInt8] { bytes(UInt32(part.count)) + part }
+
+  private static func bytes(of value: Int64) -> [UInt8] {
+    if let short = Int8(exactly: value) { return bytes(short) }
+    if let short = Int16(exactly: value) { return bytes(short) }
+    if let short = Int32(exactly: value) { return bytes(short) }
+    return bytes(value)
+  }
+
+  private static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
+    withUnsafeBytes(of: value.littleEndian) { Array($0) }
+  }
+
+  private static func bytes(_ tag: Tag, _ low: UInt64, _ high: UInt64) -> [UInt8] {
+    [tag.rawValue] + bytes(low) + bytes(high)
+  }
+
+  /// Calls `body` with the cell that holds the value.
+  package func withCell<Result>(_ body: (ColumnValue) throws -> Result) rethrows -> Result {
+    guard let bytes else { return try body(.null) }
+    return try bytes.withUnsafeBytes { try body(.bytes($0)) }
+  }
+}
+
+extension StoredAny {
+  /// The same for a body that throws store errors.
+  func withStoreCell(
+    _ body: (ColumnValue) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let result = withCell { cell in catching { () throws(StoreError) in try body(cell) } }
+    try result.get()
+  }
+}
+
+/// An object that a value of any type is.
+package struct StoredAnyLink: Hashable, Sendable {
+  /// The number of the class's table.
+  package var table: UInt32
+  package var key: Int64
+
+  package init(table: UInt32, key: Int64) {
+    self.table = table
+    self.key = key
+  }
+
+  fileprivate init?(content: UnsafeRawBufferPointer) {
+    guard content.count == 12 else { return nil }
+    table = UInt32(littleEndian: content.loadUnaligned(as: UInt32.self))
+    key = Int64(littleEndian: content.loadUnaligned(fromByteOffset: 4, as: Int64.self))
+  }
+
+  /// The object that a cell with a value of any type is; nil when it is none.
+  package init?(_ cell: ColumnValue) {
+    guard case .bytes(let bytes) = cell, bytes.first == StoredAny.Tag.link.rawValue else {
+      return nil
+    }
+    self.init(content: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+  }
+}
+
+// The order of values of any type: nothing, truth values, numbers, texts, data, dates, object identifiers,
+// UUIDs, objects, lists, dictionaries. Numbers compare by value whatever their type, texts and data by their bytes.
+extension StoredAny {
+  /// Bytes that compare as the values do, and are equal exactly for equal values; none for nothing.
+  package var orderedKey: [UInt8] {
+    switch self {
+    case .none: []
+    case .bool(let value): [1, value ? 1 : 0]
+    case .int, .float, .double, .decimal: [2] + (number?.orderedKey ?? [])
+    case .string(let value): [3] + value
+    case .data(let value): [4] + value
+    case .date(let value):
+      [5] + Self.ordered(UInt64(bitPattern: value.seconds) ^ 1 << 63)
+        + Self.ordered(value.nanoseconds)
+    case .objectId(let low, let high): [6] + Self.ordered(high) + Self.ordered(low)
+    case .uuid(let low, let high): [7] + Self.ordered(high) + Self.ordered(low)
+    case .link(let link):
+      [8] + Self.ordered(link.table) + Self.ordered(UInt64(bitPattern: link.key) ^ 1 << 63)
+    case .list(let identifier, _): [9] + Self.ordered(identifier)
+    case .dictionary(let identifier, _): [11] + Self.ordered(identifier)
+    }
+  }
+
+  private static func ordered(_ value: some FixedWidthInteger) -> [UInt8] {
+    withUnsafeBytes(of: value.bigEndian) { Array($0) }
+  }
+
+  /// The value as a number of which all types are; nil when it is none.
+  ///
+  /// Integers keep all their digits, and so do floating-point numbers that are integers of 64 bits. Others
+  /// are the shortest number that reads back as them.
+  package var number: DecimalBits? {
+    switch self {
+    case .int(let value): return DecimalBits(rounding: value)
+    case .decimal(let value): return value
+    case .float(let value): return Self.number(Double(value))
+    case .double(let value): return Self.number(value)
+    default: return nil
+    }
+  }
+
+  static func number(_ value: Double) -> DecimalBits {
+    if let integer = Int64(exactly: value) { return DecimalBits(rounding: integer) }
+    return DecimalBits(value)
+  }
+}
+
+// Lists and dictionaries inside.
+extension StoredAny {
+  /// Which list or dictionary it is; nil for other values.
+  var identifier: UInt64? {
+    switch self {
+    case .list(let identifier, _), .dictionary(let identifier, _): identifier
+    default: nil
+    }
+  }
+
+  /// The values of a list or dictionary; none of other values.
+  var elements: [StoredAny] {
+    switch self {
+    case .list(_, let values): values
+    case .dictionary(_, let entries): entries.map(\.value)
+    default: []
+    }
+  }
+
+  /// The list or dictionary with that identifier, this one or one inside of it.
+  func collection(_ identifier: UInt64) -> StoredAny? {
+    if self.identifier == identifier { return self }
+    for element in elements {
+      if let found = element.collection(identifier) { return found }
+    }
+    return nil
+  }
+
+  /// Puts `collection` in the place of the one with its identifier; whether there was one.
+  mutating func replace(_ collection: StoredAny) -> Bool {
+    guard let wanted = collection.identifier else { return false }
+    if identifier == wanted {
+      self = collection
+      return true
+    }
+    return changeElements { $0.replace(collection) }
+  }
+
+  /// Takes links to one of `targets` out: out of lists, and with null in their places in dictionaries and
+  /// where the value is one; whether there was any.
+  mutating func removeLinks(to targets: Set<StoredAnyLink>) -> Bool {
+    switch self {
+    case .link(let link) where targets.contains(link):
+      self = .none
+      return true
+    case .list(let identifier, let values):
+      let kept = values.filter { value in
+        if case .link(let link) = value { !targets.contains(link) } else { true }
+      }
+      self = .list(identifier: identifier, kept)
+      let hasChanged = changeElements { $0.removeLinks(to: targets) }
+      return hasChanged || kept.count < values.count
+    default: return changeElements { $0.removeLinks(to: targets) }
+    }
+  }
+
+  /// Calls `body` with each element; whether it returned true for any.
+  private mutating func changeElements(_ body: (inout StoredAny) -> Bool) -> Bool {
+    var hasChanged = false
+    switch self {
+    case .list(let identifier, var values):
+      for index in values.indices where body(&values[index]) { hasChanged = true }
+      if hasChanged { self = .list(identifier: identifier, values) }
+    case .dictionary(let identifier, var entries):
+      for index in entries.indices where body(&entries[index].value) { hasChanged = true }
+      if hasChanged { self = .dictionary(identifier: identifier, entries) }
+    default: break
+    }
+    return hasChanged
+  }
+
+  /// The objects that it is or holds, as often as it does.
+  package var links: [StoredAnyLink] {
+    if case .link(let link) = self { return [link] }
+    return elements.flatMap(\.links)
+  }
+
+  /// The objects that the value of a cell is or holds.
+  package static func links(in cell: ColumnValue) -> [StoredAnyLink] {
+    guard case .bytes(let bytes) = cell, let tag = bytes.first.flatMap(Tag.init) else { return [] }
+    switch tag {
+    case .link, .list, .dictionary: return StoredAny(cell)?.links ?? []
+    default: return []
+    }
+  }
+
+  /// Whether a cell with a value of any type holds a list or a dictionary.
+  static func isCollection(_ cell: ColumnValue) -> Bool {
+    guard case .bytes(let bytes) = cell, let first = bytes.first else { return false }
+    return first == Tag.list.rawValue || first == Tag.dictionary.rawValue
+  }
+}
+
+extension StoredAny {
+  /// What lies behind keys and indices: one value, nothing where one of them leads nowhere, or any number
+  /// behind a step to every element.
+  func values(at steps: ArraySlice<QueryPath.Step>) -> [StoredAny] {
+    guard let step = steps.first else { return [self] }
+    let rest = steps.dropFirst()
+    switch (step, self) {
+    case (.key(let key), .dictionary(_, let entries)):
+      let wanted = Array(key.utf8)
+      return (entries.first { $0.key == wanted }?.value ?? .none).values(at: rest)
+    case (.index(let index), .list(_, let values)):
+      return (values.indices.contains(index) ? values[index] : .none).values(at: rest)
+    case (.anyElement, _): return elements.flatMap { $0.values(at: rest) }
+    default: return StoredAny.none.values(at: rest)
+    }
+  }
+}
