@@ -29,6 +29,7 @@ import CambiumCore
       return core.element(in: values[position])
     }
     core.verify()
+    if Element._rlmIsProjection { return Element._rlmElement(of: core.object(at: position)) }
     return layout.typed(core.object(at: position))
   }
 
@@ -52,6 +53,9 @@ import CambiumCore
   /// The place of `object`; nil when it is not among the elements.
   public func index(of object: Element) -> Int? {
     if let object = object as? ObjectBase { return core.index(of: object) }
+    if let projection = object as? any ProjectionObservable {
+      return core.index(of: projection.rootObject)
+    }
     let values = core.currentValues()
     let order = CellOrder(core.elementProperty.type)
     return object.withSoughtCell(in: core.realm) { values.firstIndex(of: $0, order) }

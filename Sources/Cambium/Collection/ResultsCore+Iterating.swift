@@ -8,6 +8,13 @@ extension ResultsCore {
       let cells = currentValues()
       return RLMIterator((0..<cells.count).map { element(in: cells[$0]) })
     }
+    if Element._rlmIsProjection {
+      return RLMIterator(
+        currentKeys().map { key in
+          Element._rlmElement(
+            of: access.object(forKey: key, as: layout) ?? access.goneObject(key, as: layout))
+        })
+    }
     precondition(
       layout.isElement(Element.self), "An accessor has the class of its table.")
     if let table = wholeTable, realm.session == nil {

@@ -98,3 +98,42 @@ extension Portable {
     fatalError("Cannot freeze an object in the same write transaction as it was created in.")
   }
 }
+
+/// What sections are, whatever the Realm.
+///
+/// Unchecked: the block that computes keys must give the same anywhere.
+struct SectionIdentity<Element, Key>: @unchecked Sendable {
+  let results: ResultsCore.Identity
+  let key: (Element) -> Key
+  /// The section; nil for all.
+  var section: Key?
+}
+
+extension ResultsSection: Portable {
+  var identity: SectionIdentity<T, Key> {
+    SectionIdentity(results: core.results.core.identity, key: core.key, section: key)
+  }
+
+  static func value(of identity: SectionIdentity<T, Key>, in realm: RealmInstance) -> Self? {
+    guard let results = ResultsCore.results(of: identity.results, in: realm),
+      let section = identity.section
+    else { return nil }
+    return Self(SectionCore(Results(results), identity.key), key: section)
+  }
+
+  static var keepsVersion: Bool { true }
+}
+
+extension SectionedResults: Portable {
+  var identity: SectionIdentity<SectionElement, Key> {
+    SectionIdentity(results: core.results.core.identity, key: core.key)
+  }
+
+  static func value(
+    of identity: SectionIdentity<SectionElement, Key>, in realm: RealmInstance
+  ) -> Self? {
+    ResultsCore.results(of: identity.results, in: realm).map { Self(Results($0), identity.key) }
+  }
+
+  static var keepsVersion: Bool { true }
+}

@@ -6,10 +6,16 @@ final class KeyPathTrace {
 
   /// The dotted name of the property that `keyPath` leads to; nil when it reads no property.
   static func name(_ keyPath: AnyKeyPath, from type: ObjectBase.Type) -> String? {
+    name(of: { $0[keyPath: keyPath] }, from: type)
+  }
+
+  /// The dotted name of the property that `read` reads last; nil when it reads none.
+  static func name<T: ObjectBase>(of read: (T) -> Any?, from type: T.Type) -> String? {
     let trace = KeyPathTrace()
     let object = type.init()
     trace.prepare(object)
-    _ = object[keyPath: keyPath]
+    let value = read(object)
+    if let projected = value as? any ProjectedPath { trace.names.append(projected.path) }
     return trace.names.isEmpty ? nil : trace.names.joined(separator: ".")
   }
 

@@ -1,6 +1,9 @@
 import CambiumCore
 
-extension Object: RealmFetchable {}
+extension Object: RealmFetchable {
+  /// The class itself.
+  public static var _rlmObjectType: ObjectBase.Type { self }
+}
 extension ObjectBase: KeypathSortable {}
 
 extension ObjectBase: _RealmSchemaDiscoverable {

@@ -181,6 +181,23 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType {
   static func _rlmConvertedElement(_ value: Any?, _ conversion: _ValueConversion) -> Self?
   /// The element as dynamic access returns it, nil for null.
   static func _rlmDynamicElement(_ element: Self) -> Any?
+  /// Whether an element stands for an object without being it.
+  static var _rlmIsProjection: Bool { get }
+  /// The element that stands for an object.
+  static func _rlmElement(of object: ObjectBase) -> Self
+}
+
+extension RealmCollectionValue {
+  /// Only projections do.
+  @inlinable public static var _rlmIsProjection: Bool { false }
+
+  /// The object itself, which must be of this type.
+  public static func _rlmElement(of object: ObjectBase) -> Self {
+    guard let element = object as? Self else {
+      fatalError("An object of class '\(type(of: object).className())' is no '\(Self.self)'.")
+    }
+    return element
+  }
 }
 
 /// An element type of collections that may also be optional.
@@ -200,4 +217,6 @@ extension _RealmCollectionValueInsideOptional {
 public protocol RealmFetchable: RealmCollectionValue {
   /// The class's name without its module.
   static func className() -> String
+  /// The class of the objects.
+  static var _rlmObjectType: ObjectBase.Type { get }
 }

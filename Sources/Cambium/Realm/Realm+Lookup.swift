@@ -4,10 +4,7 @@ extension Realm {
   /// All objects of a class, live and in no particular order.
   public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
     instance.verify()
-    guard let objectType = type as? ObjectBase.Type else {
-      fatalError("'\(type)' is not a class of objects.")
-    }
-    let access = instance.requiredAccess(of: objectType)
+    let access = instance.requiredAccess(of: type._rlmObjectType)
     return Results(ResultsCore(all: access, as: access.layout))
   }
 

@@ -18,7 +18,11 @@ struct TouchedSet {
   /// How often values changed, by the numbers of columns.
   private var columns: [UInt64] = []
 
+  /// Rises with every change.
+  private(set) var total: UInt64 = 0
+
   mutating func insert(_ change: Change) {
+    total &+= 1
     switch change {
     // Who depends on a column depends on the objects, too.
     case .objects, .all: objects &+= 1

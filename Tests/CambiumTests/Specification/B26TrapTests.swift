@@ -36,7 +36,7 @@ struct SpecTrap: Sendable, CustomTestStringConvertible {
 
   static let all =
     confinement + transactions + objects + collections + queries + declarations
-    + migrations + links + instances + notifications + sets + embedded + maps + anyValues
+    + migrations + links + instances + notifications + sets + embedded + maps + anyValues + sections
 }
 
 extension SpecTrap {

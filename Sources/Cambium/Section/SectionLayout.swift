@@ -1,0 +1,98 @@
+/// Which elements of results stand in which section: those with equal keys together, in the order of the
+/// results, sections in the order of their first elements.
+struct SectionLayout<Key: Hashable> {
+  /// The keys of the sections, in order.
+  private(set) var keys: [Key] = []
+  /// The positions in the results of each section's elements.
+  private(set) var positions: [[Int]] = []
+  /// The section of each key.
+  private(set) var sections: [Key: Int] = [:]
+  /// The key of each position in the results.
+  private(set) var keyOfPosition: [Key] = []
+  /// Which element of its section each position is.
+  private(set) var items: [Int] = []
+
+  init() {}
+
+  /// Groups elements, given by their keys.
+  init(_ keys: some Sequence<Key>) {
+    for (position, key) in keys.enumerated() {
+      let section: Int
+      if let known = sections[key] {
+        section = known
+      } else {
+        section = self.keys.count
+        sections[key] = section
+        self.keys.append(key)
+        positions.append([])
+      }
+      items.append(positions[section].count)
+      positions[section].append(position)
+      keyOfPosition.append(key)
+    }
+  }
+
+  /// Where the element at a position of the results is.
+  func place(_ position: Int) -> (section: Int, item: Int) {
+    (sections[keyOfPosition[position]] ?? 0, items[position])
+  }
+}
+
+/// How sections changed: places of elements and of sections.
+struct SectionChanges {
+  /// Where elements were that are gone or elsewhere, but for those of sections that are gone.
+  var deletions: [(section: Int, item: Int)] = []
+  /// Where elements are that came or were elsewhere.
+  var insertions: [(section: Int, item: Int)] = []
+  /// Where elements were that stayed and were modified.
+  var modifications: [(section: Int, item: Int)] = []
+  /// Where sections are that came.
+  var insertedSections: [Int] = []
+  /// Where sections were that are gone.
+  var deletedSections: [Int] = []
+
+  /// Compares two layouts of results that changed as `changes` says.
+  init<Key: Hashable>(
+    from old: SectionLayout<Key>, to new: SectionLayout<Key>, _ changes: ChangeSet
+  ) {
+    deletedSections = old.keys.indices.filter { new.sections[old.keys[$0]] == nil }
+    insertedSections = new.keys.indices.filter { old.sections[new.keys[$0]] == nil }
+    let (gone, modified) = (Set(changes.deletions), Set(changes.modifications))
+    let came = Set(changes.insertions)
+    var deleted = changes.deletions
+    var inserted = changes.insertions
+    // What stayed keeps its order in both.
+    var kept = new.keyOfPosition.indices.lazy.filter { !came.contains($0) }.makeIterator()
+    for position in old.keyOfPosition.indices where !gone.contains(position) {
+      guard let now = kept.next() else { break }
+      if old.keyOfPosition[position] != new.keyOfPosition[now] {
+        deleted.append(position)
+        inserted.append(now)
+      } else if modified.contains(position) {
+        modifications.append(old.place(position))
+      }
+    }
+    let lost = Set(deletedSections)
+    deletions = deleted.map { old.place($0) }.filter { !lost.contains($0.section) }
+    insertions = inserted.map { new.place($0) }
+    deletions.sort { $0 < $1 }
+    insertions.sort { $0 < $1 }
+    modifications.sort { $0 < $1 }
+  }
+
+  var isEmpty: Bool {
+    deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && insertedSections.isEmpty
+      && deletedSections.isEmpty
+  }
+
+  /// What of it is about the section of one key, before and now.
+  func limited(toOld old: Int?, new: Int?) -> SectionChanges {
+    var limited = self
+    limited.deletions.removeAll { $0.section != old }
+    limited.modifications.removeAll { $0.section != old }
+    limited.insertions.removeAll { $0.section != new }
+    limited.deletedSections.removeAll { $0 != old }
+    limited.insertedSections.removeAll { $0 != new }
+    return limited
+  }
+}
