@@ -44,6 +44,8 @@ import Testing
     ("CHANGELOG.md", []),
     ("Sources/Cambium/Cambium.docc/Cambium.md", ["Objects"]),
     ("Sources/Cambium/Cambium.docc/Actors.md", ["Kennels"]),
+    ("Sources/Cambium/Cambium.docc/Modelling.md", ["Libraries"]),
+    ("Sources/Cambium/Cambium.docc/SectionsAndProjections.md", ["Guests"]),
     ("Sources/CambiumCore/CambiumCore.docc/CambiumCore.md", ["Engine"]),
     ("Sources/CambiumCore/CambiumCore.docc/TreesAndTransactions.md", ["Contracts"]),
     ("Sources/CambiumCore/CambiumCore.docc/Contexts.md", ["Contexts"]),
@@ -68,7 +70,8 @@ import Testing
     }
     #expect(
       pages == [
-        "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "TreesAndTransactions.md",
+        "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "Modelling.md",
+        "SectionsAndProjections.md", "TreesAndTransactions.md",
         "WritingACodec.md", "WritingAStore.md",
       ])
   }
@@ -77,6 +80,17 @@ import Testing
   @Test(arguments: [
     ("QuickStart", "1 Ada\n0 1\n", 2), ("Actors", "new: [\"Ada\"]\n", 2), ("Objects", "Ada\n", 2),
     ("Kennels", "2 [\"Ada\", \"Rex\"]\n", 2),
+    ("Libraries", "1 1 1 1\n98 0\n", 2),
+    (
+      "Guests",
+      """
+      Aachen ["Bob"]
+      Bonn ["Ann", "Cid"]
+      ["A", "B", "C"]
+      ["Ann", "Cid"] 0
+
+      """, 2
+    ),
     ("Engine", "36\n", 2),
     ("Contracts", "1\n3\n1\n", 2), ("Contexts", "Draft\n", 2),
     ("Stores", "stores.cambium\nmemory\n", 2), ("WritingAStore", "done\n", 1),

@@ -14,7 +14,7 @@ import Foundation
 /// properties besides its `@Persisted` ones, accessors are made without running its initialiser.
 ///
 /// Every subclass of the program is found by itself. A managed object may only be used where its
-/// Realm was opened, see ``freeze()`` and ``ThreadSafeReference``.
+/// Realm was opened, see ``ObjectBase/freeze()`` and ``ThreadSafeReference``.
 nonisolated open class Object: ObjectBase {
   /// Makes an unmanaged object with the default values of its class.
   public required init() { super.init() }

@@ -54,7 +54,7 @@ extension ProjectionObservable {
 }
 
 extension ProjectionObservable {
-  /// The same as ``ProjectionObservable/observe(keyPaths:on:_:)`` with the projection's key paths.
+  /// The same with the projection's key paths.
   public func observe(
     keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
     _ block: @escaping (ObjectChange<Self>) -> Void
