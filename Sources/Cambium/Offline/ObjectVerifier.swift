@@ -89,8 +89,9 @@ package struct ObjectVerifier {
       var isOrdered = true
       try elements.forEach { element, _ in
         if case .bytes(let bytes) = element {
-          if case .bytes? = last { isOrdered = lastBytes.lexicographicallyPrecedes(bytes) }
-          lastBytes = Array(bytes)
+          let now = property.type == .any ? StoredAny(element)?.orderedKey ?? [] : Array(bytes)
+          if case .bytes? = last { isOrdered = lastBytes.lexicographicallyPrecedes(now) }
+          lastBytes = now
         } else if let last {
           isOrdered = order.compare(last, element) < 0
         }
