@@ -66,7 +66,7 @@ extension ManagedCollection {
     /// By the positions of a list.
     case positions((inout PositionalEdits) -> Void)
     /// By the keys of a map.
-    case entries([String])
+    case entries(any Collection<String>)
     /// Anything may have changed.
     case whole
   }

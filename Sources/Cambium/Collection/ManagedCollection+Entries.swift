@@ -31,31 +31,31 @@ extension ManagedCollection {
 
   /// Puts values in, in the places of those that have their keys; of entries with the same key the last
   /// one counts.
-  func update<Value: RealmCollectionValue>(_ entries: [(key: String, value: Value)]) {
+  func update<Value: RealmCollectionValue>(_ texts: [String], _ values: [Value]) {
     let session = writing()
-    if entries.isEmpty { return }
+    if texts.isEmpty { return }
     if !session.isDraining { session.policy = .error }
-    session.check(entries.map(\.value), areOf: place.target, in: place.property)
-    var latest: [String: Value] = [:]
-    for (key, value) in entries { latest[key] = value }
-    // By their bytes, as they are stored.
-    let keys = latest.keys.sorted { $0.precedesInBytes($1) }
-    var placed = Placement(cells: CellStore(realm), keys: CellStore(realm))
-    for key in keys {
-      guard let value = latest[key] else { continue }
-      let (position, isFound) = search(key)
-      if isFound, mergesEmbedded(value, at: position, session) { continue }
-      placed.places.append((position, isFound))
-      key._rlmWithScalarCell { placed.keys.append($0) }
+    session.check(values, areOf: place.target, in: place.property)
+    let keys = CellStore(realm)
+    for text in texts { text._rlmWithScalarCell { keys.append($0) } }
+    let order = EntryOrder.latest(of: keys.cells)
+    let places = isWorthMerging(order.count) ? walked(keys, order) : searched(keys, order)
+    var placed = Placement(cells: CellStore(realm), keys: [], places: [])
+    for (index, place) in zip(order, places) {
+      let value = values[index]
+      if place.isFound, mergesEmbedded(value, at: place.position, session) { continue }
+      placed.places.append(place)
+      placed.keys.append(keys.cells[index])
       value._rlmWithElementCell(in: Realm(realm)) { placed.cells.append($0) }
     }
     let assigned = placed.places.filter(\.isFound).map(\.position)
     let gone = place.holdsLinks ? cells(at: assigned) : CellStore(realm)
-    change(session, .entries(keys)) { collection throws(StoreError) in
+    change(session, .entries(order.lazy.map { texts[$0] })) { collection throws(StoreError) in
       try put(placed, into: collection)
       try session.removeLinks(gone.cells, of: place)
       try session.addLinks(placed.cells.cells, of: place)
     }
+    withExtendedLifetime(keys) {}
   }
 
   /// Takes the entry with that key out.
@@ -102,9 +102,46 @@ extension ManagedCollection {
 
   /// Where entries go, in the order of their keys.
   private struct Placement {
-    var places: [(position: Int, isFound: Bool)] = []
     var cells: CellStore
-    var keys: CellStore
+    var keys: [ColumnValue]
+    var places: [EntryPlace]
+  }
+
+  /// Where an entry is, or belongs.
+  private typealias EntryPlace = (position: Int, isFound: Bool)
+
+  /// Looks for each of the keys.
+  private func searched(_ keys: CellStore, _ order: [Int]) -> [EntryPlace] {
+    withElements { elements throws(StoreError) in
+      var places: [EntryPlace] = []
+      for index in order {
+        guard case .bytes(let key) = keys.cells[index] else { continue }
+        places.append(try elements.search(key: key))
+      }
+      return places
+    }
+  }
+
+  /// Walks all entries and the keys, which are in order, side by side.
+  private func walked(_ keys: CellStore, _ order: [Int]) -> [EntryPlace] {
+    withElements { elements throws(StoreError) in
+      var places: [EntryPlace] = []
+      places.reserveCapacity(order.count)
+      try elements.forEachKey { old, position in
+        while places.count < order.count,
+          case .bytes(let key) = keys.cells[order[places.count]]
+        {
+          let comparison = BytesCondition.compare(key, old)
+          if comparison > 0 { break }
+          places.append((position, comparison == 0))
+          if comparison == 0 { break }
+        }
+        return places.count < order.count
+      }
+      let count = elements.count
+      while places.count < order.count { places.append((count, false)) }
+      return places
+    }
   }
 
   /// Whether an embedded object was merged into the one at `position`, which stays.
@@ -120,7 +157,7 @@ extension ManagedCollection {
 
   /// Writes entries to the collection: one by one, or all anew where that costs less.
   private func put(_ placed: Placement, into collection: any ElementEditor) throws(StoreError) {
-    let (cells, keys) = (placed.cells.cells, placed.keys.cells)
+    let (cells, keys) = (placed.cells.cells, placed.keys)
     guard isWorthMerging(cells.count) else {
       for (index, (position, isFound)) in placed.places.enumerated().reversed() {
         if isFound {
@@ -150,5 +187,44 @@ extension ManagedCollection {
     newKeys += oldKeys.cells[next...]
     try collection.replace(0..<old.cells.count, with: newCells, keys: newKeys)
     withExtendedLifetime((old, oldKeys)) {}
+  }
+}
+
+/// The order of a map's keys.
+private enum EntryOrder {
+  /// The indices of keys in their order, of equal ones the last alone.
+  static func latest(of keys: [ColumnValue]) -> [Int] {
+    // Most keys differ in their first bytes, which compare as one number.
+    var sorted = keys.enumerated().map { (head: head($1), index: $0) }
+    func order(_ left: Int, _ right: Int) -> Int {
+      guard case .bytes(let first) = keys[left], case .bytes(let second) = keys[right] else {
+        return 0
+      }
+      return BytesCondition.compare(first, second)
+    }
+    sorted.sort { left, right in
+      if left.head != right.head { return left.head < right.head }
+      let comparison = order(left.index, right.index)
+      return comparison == 0 ? left.index < right.index : comparison < 0
+    }
+    var latest: [Int] = []
+    latest.reserveCapacity(sorted.count)
+    for (position, entry) in sorted.enumerated() {
+      let next = position + 1
+      if next < sorted.count, sorted[next].head == entry.head,
+        order(sorted[next].index, entry.index) == 0
+      {
+        continue
+      }
+      latest.append(entry.index)
+    }
+    return latest
+  }
+
+  /// The first eight bytes, most significant first, with zeros behind a shorter key.
+  private static func head(_ key: ColumnValue) -> UInt64 {
+    guard case .bytes(let bytes) = key else { return 0 }
+    if bytes.count >= 8 { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
+    return bytes.reduce(0) { $0 << 8 | UInt64($1) } << UInt64((8 - bytes.count) * 8 & 63)
   }
 }

@@ -95,22 +95,23 @@ extension Map: _PersistableCollection {
 
   /// Replaces the entries; where an object's values are merged into one that is there, adds them.
   public func _rlmReplaceContents(with other: Map<Key, Value>) {
-    let entries = other.entries()
+    let (keys, values) = (other.keys.map(\._rlmText), other.values)
     guard let state else {
       storage = .plain([:])
-      return update(entries)
+      return update(keys, values)
     }
     let session = state.writing()
     guard session.skipsEqualValues else {
       removeAll()
-      return update(entries)
+      return update(keys, values)
     }
-    update(entries.filter { !state.holds($0.value, forKey: $0.key._rlmText, session) })
+    let changed = keys.indices.filter { !state.holds(values[$0], forKey: keys[$0], session) }
+    update(changed.map { keys[$0] }, changed.map { values[$0] })
   }
 
   /// Stores the entries in a new row.
   public func _rlmWrite(to row: _RowWriter) {
-    row.append(entries: entries().map { (key: $0.key._rlmText, value: $0.value) })
+    row.append(values, keys: keys.map(\._rlmText))
   }
 
   /// Accepts maps, and dictionaries of what the value type accepts.

@@ -123,7 +123,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   /// Puts a value in, in the place of one that has the key.
   ///
   /// An unmanaged object is added to the map's Realm.
-  public func updateValue(_ value: Value, forKey key: Key) { update([(key: key, value: value)]) }
+  public func updateValue(_ value: Value, forKey key: Key) { update([key._rlmText], [value]) }
 
   /// Takes the entry with that key out, if there is one; an object stays in its Realm.
   public func removeObject(for key: Key) {
@@ -148,18 +148,24 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   public func merge<S: Sequence>(
     _ sequence: S, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where S.Element == (key: Key, value: Value) {
-    var merged: [Key: Value] = [:]
-    var order: [Key] = []
+    var places: [String: Int] = [:]
+    var (keys, values): ([String], [Value]) = ([], [])
+    let isEmpty = count == 0
     for (key, value) in sequence {
-      if let known = merged[key] ?? self[key] {
-        if merged[key] == nil { order.append(key) }
-        merged[key] = try combine(known, value)
+      let text = key._rlmText
+      if let place = places[text] {
+        values[place] = try combine(values[place], value)
+        continue
+      }
+      places[text] = keys.count
+      keys.append(text)
+      if !isEmpty, let known = self[key] {
+        values.append(try combine(known, value))
       } else {
-        order.append(key)
-        merged[key] = value
+        values.append(value)
       }
     }
-    update(order.compactMap { key in merged[key].map { (key: key, value: $0) } })
+    update(keys, values)
   }
 
   /// Puts the entries of another map in; of a key that is there `combine` makes one value of both.
@@ -169,22 +175,21 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     try merge(other.asKeyValueSequence(), uniquingKeysWith: combine)
   }
 
-  /// Puts entries in; of those with the same key the last one counts.
-  func update(_ entries: [(key: Key, value: Value)]) {
-    for (key, _) in entries { Self.check(key._rlmText) }
+  /// Puts values in under as many keys; of equal keys the last one counts.
+  func update(_ keys: [String], _ values: [Value]) {
+    for key in keys { Self.check(key) }
     switch storage {
     case .plain(var plain):
       storage = .plain([:])
-      for (key, value) in entries { plain[key] = value }
+      for (key, value) in zip(keys, values) { plain[Key(_rlmText: key)] = value }
       storage = .plain(plain)
-    case .managed(let state):
-      state.update(entries.map { (key: $0.key._rlmText, value: $0.value) })
+    case .managed(let state): state.update(keys, values)
     }
   }
 
   /// Stops at keys that paths could not name.
   private static func check(_ key: String) {
-    if key.contains(".") || key.hasPrefix("$") {
+    if key.utf8.contains(UInt8(ascii: ".")) || key.utf8.first == UInt8(ascii: "$") {
       fatalError("Invalid key '\(key)' of a Map: keys must not contain '.' or begin with '$'.")
     }
   }

@@ -57,9 +57,13 @@ struct TouchedRows: Sendable {
   }
 
   /// Notes keys of a map that were assigned, or whose entries were taken out.
-  mutating func assign(_ keys: some Sequence<String>, of map: CollectionKey) {
+  mutating func assign(_ keys: some Collection<String>, of map: CollectionKey) {
     assign(map.column, map.owner)
     if isMany { return }
+    guard keys.count <= Self.largestEntryCount else {
+      entries[map] = nil
+      return
+    }
     entries[map, default: []].formUnion(keys)
     limitEntries(of: map)
   }

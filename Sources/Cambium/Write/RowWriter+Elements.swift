@@ -1,11 +1,11 @@
 import CambiumCore
 
 extension _RowWriter {
-  /// Sets the cell at the current position to a map of `entries`, which have different keys.
-  func append<Value: RealmCollectionValue>(entries: [(key: String, value: Value)]) {
-    let sorted = entries.sorted { $0.key.precedesInBytes($1.key) }
-    let keys = sorted.map { entry in entry.key._rlmWithScalarCell { lasting($0) } }
-    append(elements: sorted.map(\.value), keys: keys)
+  /// Sets the cell at the current position to a map of `values` under as many keys, which are in order and
+  /// all different.
+  func append<Value: RealmCollectionValue>(_ values: [Value], keys: [String]) {
+    let keys = keys.map { key in key._rlmWithScalarCell { lasting($0) } }
+    append(elements: values, keys: keys)
   }
 
   /// Sets the cell at the current position to a collection of `elements`, of a map with as many keys.

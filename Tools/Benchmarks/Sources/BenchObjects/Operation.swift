@@ -10,7 +10,7 @@ struct Operation: Sendable {
   var stores: [World.Store] = [.memory]
   let measure: @Sendable (World, Int) throws -> (count: Int, duration: Duration)
 
-  static let all = reading + walking + writing + contexts + smallWrites + observing
+  static let all = reading + walking + writing + contexts + smallWrites + observing + collections
 
   /// Keeps the optimiser from dropping what nobody uses.
   @inline(never) static func use<Value>(_ value: Value) {}

@@ -24,7 +24,7 @@ final class World {
       self.folder = folder
       configuration.fileURL = folder.appending(path: "people.realm")
     }
-    configuration.objectTypes = [Person.self, City.self] + Extra.all
+    configuration.objectTypes = [Person.self, City.self, Holder.self] + Extra.all
     configuration.maximumNumberOfActiveVersions = nil
     realm = try Realm(configuration: configuration)
     self.objects = objects
