@@ -1,4 +1,5 @@
 import Cambium
+import CambiumCore
 import Foundation
 import TestSupport
 
@@ -95,7 +96,7 @@ enum ForeignModels {
 /// What another process does to the file in the meantime.
 enum ForeignChange: String, Codable, Sendable, CaseIterable {
   case addIndex, dropIndex, addClass, rank, grow
-  case retype, shrink, makeOptional, addKey, removeClass, replaceClass, replaceProperty
+  case feature, retype, shrink, makeOptional, addKey, removeClass, replaceClass, replaceProperty
 
   /// Does it to the file at `path`.
   func run(_ path: String) throws {
@@ -107,6 +108,7 @@ enum ForeignChange: String, Codable, Sendable, CaseIterable {
       try realm.write { realm.add(Thin()) }
     case .rank: _ = try Self.open(path, RankedModels.types, version: 1)
     case .grow: try Self.grow(path)
+    case .feature: try Self.raiseFeature(path)
     case .retype: _ = try Self.open(path, [ForeignModels.Retyped.Hound.self], version: 1)
     case .shrink: _ = try Self.open(path, [ForeignModels.Shrunk.Hound.self], version: 1)
     case .makeOptional: _ = try Self.open(path, [ForeignModels.Optional.Hound.self], version: 1)
@@ -134,6 +136,19 @@ enum ForeignChange: String, Codable, Sendable, CaseIterable {
   ) throws -> Realm {
     try Realm(
       configuration: configuration(path, types, version: version, deletes: deletes))
+  }
+
+  /// Adds a class, and says that readers must know something that nobody knows.
+  private static func raiseFeature(_ path: String) throws {
+    try autoreleasepool { _ = try open(path, [Thin.self]) }
+    let configuration = configuration(path, [Thin.self])
+    let request = Realm.StoreRequest(
+      path: path, isReadOnly: false, codec: try SampledStore.plain.makeCodec())
+    let database = try Database(store: configuration.store.open(request), codec: request.codec)
+    let transaction = try database.beginWrite()
+    try transaction.setValue("schema/features", [0, 0, 0, 0, 0, 0, 0, 0x40])
+    _ = try transaction.commit()
+    try database.close()
   }
 
   private static func addHounds(_ path: String) throws {

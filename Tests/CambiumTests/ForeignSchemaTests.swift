@@ -231,7 +231,11 @@ private final class Home {
   // MARK: What stops it
 
   @Test(arguments: [
-    (ForeignChange.retype, "Property 'Hound.age' has been changed from '<int>' to '<string>'."),
+    (
+      ForeignChange.feature,
+      "Features that this library does not know were put to use (bits 0x4000000000000000)."
+    ),
+    (.retype, "Property 'Hound.age' has been changed from '<int>' to '<string>'."),
     (.shrink, "Property 'Hound.age' has been removed."),
     (.makeOptional, "Property 'Hound.age' has been made optional."),
     (.addKey, "Primary Key for class 'Hound' has been added."),

@@ -1,3 +1,4 @@
+import Cambium
 import CambiumCore
 import CambiumFile
 import CambiumRocksDB
@@ -16,6 +17,8 @@ struct Inspection: Encodable {
 
   struct Column: Encodable {
     var name, type: String
+    /// The property that it stores, as schemas name its type; absent for hidden columns.
+    var property: String?
     var isNullable: Bool
     var encodings: [String: Int]
     var bytes: Int
@@ -23,6 +26,8 @@ struct Inspection: Encodable {
 
   struct Class: Encodable {
     var name: String
+    /// Whether its objects live inside of others.
+    var isEmbedded: Bool
     var objects, bytes: Int
     var columns: [Column]
   }
@@ -85,14 +90,19 @@ struct Inspection: Encodable {
         name: tree.name, role: tree.role.rawValue, rows: tree.rowCount, height: tree.height,
         pages: tree.pageCount, bytes: tree.byteCount)
     }
-    classes = report.trees.filter { $0.role == .table && $0.name.hasPrefix("class/") }
+    let snapshot = try database.snapshot()
+    classes = try report.trees
+      .filter { $0.role == .table && $0.name.hasPrefix(StoredName.tablePrefix) }
       .map { tree in
-        Class(
-          name: String(tree.name.dropFirst("class/".count)), objects: tree.rowCount,
-          bytes: tree.byteCount,
+        let attributes = try snapshot.table(tree.name)?.record.attributes ?? []
+        return Class(
+          name: String(tree.name.dropFirst(StoredName.tablePrefix.count)),
+          isEmbedded: StoredClassAttributes(attributes: attributes)?.isEmbedded ?? false,
+          objects: tree.rowCount, bytes: tree.byteCount,
           columns: tree.columns.map { column in
             Column(
               name: column.descriptor.name, type: "\(column.descriptor.type)",
+              property: StoredProperty(attributes: column.descriptor.attributes)?.text,
               isNullable: column.descriptor.isNullable, encodings: column.leavesByEncoding,
               bytes: column.byteCount)
           })
@@ -128,14 +138,18 @@ struct Inspection: Encodable {
           [$0.name, $0.role, "\($0.rows)", "\($0.height)", "\($0.pages)", "\($0.bytes)"]
         })
     for entry in classes {
-      Output.line("\n\(entry.name): \(entry.objects) objects, \(Output.bytes(entry.bytes))")
+      let kind = entry.isEmbedded ? "embedded objects" : "objects"
+      Output.line("\n\(entry.name): \(entry.objects) \(kind), \(Output.bytes(entry.bytes))")
       Output.table(
-        [["column", "type", "bytes", "encodings (leaves)"]]
+        [["column", "property", "stored as", "bytes", "encodings (leaves)"]]
           + entry.columns.map { column in
             let mix = column.encodings.sorted { $0.value > $1.value }
               .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
             let type = column.type + (column.isNullable ? "?" : "")
-            return [column.name, type, "\(column.bytes)", mix.isEmpty ? "absent" : mix]
+            return [
+              column.name, column.property ?? "", type, "\(column.bytes)",
+              mix.isEmpty ? "absent" : mix,
+            ]
           })
     }
     if !findings.isEmpty {

@@ -23,7 +23,9 @@ struct Verification: Encodable {
         if report.findings.isEmpty {
           // Indexes and backlinks can only be followed through sound trees.
           progress.show("verifying", "indexes and backlinks")
-          var verifier = ObjectVerifier(snapshot: try database.snapshot())
+          let snapshot = try database.snapshot()
+          _ = try StoredFeatures(of: snapshot, path: location.path)
+          var verifier = ObjectVerifier(snapshot: snapshot)
           report.findings += try verifier.run()
         }
         return report

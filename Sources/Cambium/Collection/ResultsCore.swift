@@ -64,7 +64,7 @@ import Foundation
     let target = collection.place.target
     self.init(
       realm: collection.realm, source: .collection(collection), access: target,
-      layout: target?.layout(for: type),
+      layout: target?.layout(for: linkedClass(of: type) ?? type),
       plan: target.map { QueryPlan($0.stored) })
   }
 

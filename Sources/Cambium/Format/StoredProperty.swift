@@ -67,6 +67,12 @@ package struct StoredProperty: Hashable, Sendable {
     if !className.isEmpty { objectClassName = String(decoding: className, as: UTF8.self) }
   }
 
+  /// The property's type as messages name it, and what else marks it: `string?, indexed`.
+  package var text: String {
+    property(named: "").typeText
+      + (isPrimaryKey ? ", primary key" : isIndexed ? ", indexed" : "")
+  }
+
   /// Whether an index serves the property: those marked, and primary keys that are not object keys.
   package var hasIndex: Bool {
     isPrimaryKey ? type != .int || isOptional : isIndexed

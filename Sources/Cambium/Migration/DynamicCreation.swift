@@ -84,15 +84,40 @@ struct DynamicCreation {
     return elements(values)
   }
 
-  /// A value of any type with the new Realm's object for one of the old one; nil where that is gone.
+  /// A value of any type, or a collection of them, with the new Realm's objects for those of the old one;
+  /// nil where one is gone, which lists and sets leave out.
   private func anyValue(_ value: Any?) -> Any? {
-    guard let object = flattened(value) as? DynamicObject, object.instance === migration.old else {
-      return value
+    switch flattened(value) {
+    case let object as DynamicObject where object.instance === migration.old:
+      return migration.new.classSet.index(named: object.classAccess.stored.name)
+        .flatMap { element(object, $0) }
+    case let value as AnyRealmValue:
+      return anyValue(AnyRealmValue._rlmDynamicValue(value))
+    case let map as Map<String, AnyRealmValue>:
+      return Dictionary(
+        map.entries().map { ($0.key, anyValue($0.value) as Any) }, uniquingKeysWith: { $1 })
+    case let dictionary as [String: Any]: return dictionary.mapValues { anyValue($0) as Any }
+    case let list as List<AnyRealmValue>: return anyElements(list)
+    case let set as MutableSet<AnyRealmValue>: return anyElements(set)
+    case let array as [Any]: return anyElements(array)
+    default: return value
     }
-    guard let index = migration.new.classSet.index(named: object.classAccess.stored.name) else {
-      return nil
+  }
+
+  private func anyElements(_ values: some Sequence) -> [Any?] {
+    values.compactMap { value -> Any?? in
+      let element = anyValue(value)
+      // What was an object and is none now has no place.
+      return element == nil && isObject(value) ? nil : .some(element)
     }
-    return element(object, index)
+  }
+
+  private func isObject(_ value: Any) -> Bool {
+    switch flattened(value) {
+    case is ObjectBase: true
+    case AnyRealmValue.object?: true
+    default: false
+    }
   }
 
   private func element(_ value: Any, _ target: Int) -> Any? {

@@ -10,11 +10,15 @@ struct EmbeddingChange {
     let embedded = realm.classes.filter(\.stored.isEmbedded)
     // What goes or is copied may hold embedded objects itself; they cannot form cycles.
     for _ in embedded {
-      for access in embedded { settle(access) }
+      var isSettled = true
+      for access in embedded where !settle(access) { isSettled = false }
+      if isSettled { return }
     }
   }
 
-  private func settle(_ access: ClassAccess) {
+  /// Settles the objects of a class; whether there was nothing to do.
+  private func settle(_ access: ClassAccess) -> Bool {
+    var isSettled = true
     var orphans: [Int64] = []
     for key in realm.keys(of: access) {
       let links = session.attempt([]) { () throws(StoreError) -> [BacklinkKey] in
@@ -22,10 +26,12 @@ struct EmbeddingChange {
         return try session.backlinks(to: access.index).links(to: key)
       }
       if links.isEmpty { orphans.append(key) }
+      if links.count != 1 { isSettled = false }
       for link in links.dropFirst() { copy(key, access, for: link) }
       session.spillIfNeeded()
     }
     session.delete(orphans, access)
+    return isSettled
   }
 
   /// Puts a copy of an object into one of the places that link to it.

@@ -91,11 +91,50 @@ struct PrimaryKeyChange {
           set.insert(new)
         case let map as Map<String, DynamicObject?>:
           for (key, value) in map.entries() where value?.key == from { map[key] = .some(new) }
-        default: break
+        default: relinkInside(object.value(at: index), from, new, access)
         }
+      } else if source.description.properties[index].property.type == .any,
+        !(object.value(at: index) is ObjectBase)
+      {
+        relinkInside(object.value(at: index), from, new, access)
       } else {
         object.setValue(new, at: index)
       }
+    }
+  }
+
+  /// Puts `new` in the places of the object `from` in a collection of values of any type, and in those
+  /// inside of it.
+  private func relinkInside(
+    _ collection: Any?, _ from: Int64, _ new: ObjectBase, _ access: ClassAccess
+  ) {
+    guard let new = new as? Object else { return }
+    func relinked(_ value: AnyRealmValue) -> AnyRealmValue? {
+      switch value {
+      case .object(let object) where object.key == from && object.classAccess === access:
+        return .object(new)
+      case .list(let list): relinkInside(list, from, new, access)
+      case .dictionary(let map): relinkInside(map, from, new, access)
+      default: break
+      }
+      return nil
+    }
+    switch collection {
+    case let list as List<AnyRealmValue>:
+      for position in 0..<list.count {
+        if let value = relinked(list[position]) { list[position] = value }
+      }
+    case let set as MutableSet<AnyRealmValue>:
+      for element in Array(set) {
+        guard let value = relinked(element) else { continue }
+        set.remove(element)
+        set.insert(value)
+      }
+    case let map as Map<String, AnyRealmValue>:
+      for (key, element) in map.entries() {
+        if let value = relinked(element) { map[key] = value }
+      }
+    default: break
     }
   }
 }

@@ -22,6 +22,22 @@ extension RealmInstance {
     return token
   }
 
+  /// The Realm of an observed collection; stops when it has none, or is frozen.
+  static func observed(_ realm: Realm?) -> RealmInstance {
+    guard let realm else {
+      fatalError("Change notifications are only supported on managed collections.")
+    }
+    realm.instance.checkChanging()
+    return realm.instance
+  }
+
+  /// Stops at frozen Realms, which do not change.
+  func checkChanging() {
+    if isFrozen {
+      fatalError("Frozen Realms do not change and do not have change notifications.")
+    }
+  }
+
   /// Stops at Realms that have no notifications, wherever they are to be delivered.
   private func checkObservation() {
     verify()
@@ -51,16 +67,22 @@ private final class Registration<Value: ThreadConfined>: @unchecked Sendable {
 
 /// Registers observers on actors.
 enum ActorObservation {
-  /// Resolves a reference on `actor` and lets `observe` register there; an invalid token when the value is
-  /// gone, the Realm cannot be opened, or the task was cancelled.
-  static func register<A: Actor, Value: ThreadConfined>(
+  /// Resolves a reference on `actor` and lets `observe` register `block` there; an invalid token when the
+  /// value is gone, the Realm cannot be opened, or the task was cancelled.
+  static func register<A: Actor, Value: ThreadConfined, Change>(
     _ reference: ThreadSafeReference<Value>, _ configuration: Realm.Configuration,
     on actor: isolated A,
-    _ observe: @Sendable (Value, A) -> NotificationToken
+    _ block: @Sendable @escaping (isolated A, Change) -> Void,
+    _ observe: @Sendable (Value, @escaping (Change) -> Void) -> NotificationToken
   ) async -> NotificationToken {
-    guard let realm = try? await Realm(configuration: configuration, actor: actor),
+    guard !Task.isCancelled,
+      let realm = try? await Realm(configuration: configuration, actor: actor),
       let value = realm.resolve(reference)
     else { return NotificationToken() }
-    return observe(value, actor)
+    return observe(value) { [weak actor] change in
+      // Observers run on the actor whose value they were given.
+      nonisolated(unsafe) let change = change
+      actor?.assumeIsolated { block($0, change) }
+    }
   }
 }

@@ -129,7 +129,7 @@ extension StoredClass {
   fileprivate func linkIndices(to name: String) -> [Int] {
     objectSchema.properties.indices.filter { index in
       let property = objectSchema.properties[index]
-      return property.objectClassName == name && !property.isComputed
+      return (property.objectClassName == name || property.type == .any) && !property.isComputed
     }
   }
 }

@@ -45,16 +45,9 @@ extension ObjectBase {
     _ block: @Sendable @escaping (isolated A, ObjectChange<T>) -> Void
   ) async -> NotificationToken {
     let realm = observedRealm(text: "Change notifications are only supported for managed objects")
-    if Task.isCancelled { return NotificationToken() }
     return await ActorObservation.register(
-      ThreadSafeReference(to: self), realm.configuration, on: actor
-    ) { object, actor in
-      object.observe(keyPaths: keyPaths) { [weak actor] (change: ObjectChange<T>) in
-        // The block runs on the actor, whose object it is.
-        nonisolated(unsafe) let change = change
-        actor?.assumeIsolated { block($0, change) }
-      }
-    }
+      ThreadSafeReference(to: self), realm.configuration, on: actor, block
+    ) { $0.observe(keyPaths: keyPaths, $1) }
   }
 
   /// The same with Swift's key paths.
@@ -71,9 +64,7 @@ extension ObjectBase {
     text: String = "Only objects which are managed by a Realm support change notifications"
   ) -> RealmInstance {
     guard let instance else { fatalError(text) }
-    guard !instance.isFrozen else {
-      fatalError("Frozen Realms do not change and do not have change notifications.")
-    }
+    instance.checkChanging()
     return instance
   }
 }

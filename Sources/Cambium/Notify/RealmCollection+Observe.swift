@@ -40,28 +40,13 @@ extension RealmCollection {
     _ block: @Sendable @escaping (isolated A, RealmCollectionChange<Self>) -> Void
   ) async -> NotificationToken {
     let realm = observedRealm()
-    if Task.isCancelled { return NotificationToken() }
     return await ActorObservation.register(
-      ThreadSafeReference(to: self), realm.configuration, on: actor
-    ) { collection, actor in
-      collection.observe(keyPaths: keyPaths) { [weak actor] change in
-        // The block runs on the actor, whose collection it is.
-        nonisolated(unsafe) let change = change
-        actor?.assumeIsolated { block($0, change) }
-      }
-    }
+      ThreadSafeReference(to: self), realm.configuration, on: actor, block
+    ) { $0.observe(keyPaths: keyPaths, $1) }
   }
 
   /// Stops unless the collection belongs to a Realm that changes.
-  func observedRealm() -> RealmInstance {
-    guard let realm else {
-      fatalError("Change notifications are only supported on managed collections.")
-    }
-    guard !realm.isFrozen else {
-      fatalError("Frozen Realms do not change and do not have change notifications.")
-    }
-    return realm.instance
-  }
+  func observedRealm() -> RealmInstance { .observed(realm) }
 }
 
 extension RealmCollection where Element: ObjectBase {

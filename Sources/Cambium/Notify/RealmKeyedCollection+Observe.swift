@@ -31,16 +31,9 @@ extension RealmKeyedCollection {
     _ block: @Sendable @escaping (isolated A, RealmMapChange<Self>) -> Void
   ) async -> NotificationToken {
     let realm = observedRealm()
-    if Task.isCancelled { return NotificationToken() }
     return await ActorObservation.register(
-      ThreadSafeReference(to: self), realm.configuration, on: actor
-    ) { map, actor in
-      map.observe(keyPaths: keyPaths) { [weak actor] change in
-        // The block runs on the actor, whose map it is.
-        nonisolated(unsafe) let change = change
-        actor?.assumeIsolated { block($0, change) }
-      }
-    }
+      ThreadSafeReference(to: self), realm.configuration, on: actor, block
+    ) { $0.observe(keyPaths: keyPaths, $1) }
   }
 
   /// The changes of the map from now on, the map itself first.
@@ -58,15 +51,7 @@ extension RealmKeyedCollection {
   }
 
   /// Stops unless the map belongs to a Realm that changes.
-  private func observedRealm() -> RealmInstance {
-    guard let realm else {
-      fatalError("Change notifications are only supported on managed collections.")
-    }
-    guard !realm.isFrozen else {
-      fatalError("Frozen Realms do not change and do not have change notifications.")
-    }
-    return realm.instance
-  }
+  private func observedRealm() -> RealmInstance { .observed(realm) }
 }
 
 extension RealmKeyedCollection where Value: OptionalProtocol, Value.Wrapped: ObjectBase {

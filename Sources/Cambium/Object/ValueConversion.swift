@@ -14,6 +14,8 @@ public final class _ValueConversion {
   /// How many objects are being made of values further up the stack: what is embedded is copied into
   /// them.
   private var depth = 0
+  /// How many lists and dictionaries of values of any type are being converted further up the stack.
+  private var nesting = 0
   /// Which properties were given for objects made from dictionaries.
   private(set) var partials: [ObjectIdentifier: Set<Int>] = [:]
 
@@ -32,6 +34,14 @@ public final class _ValueConversion {
     case is [String: Any], is [Any], is ObjectBase: return newObject(value)
     default: return nil
     }
+  }
+
+  /// Runs `body`, which converts what a value of any type holds; stops where it is nested too deeply.
+  func nested<Result>(_ body: () -> Result) -> Result {
+    StoredAny.checkDepth(nesting)
+    nesting += 1
+    defer { nesting -= 1 }
+    return body()
   }
 
   /// The object of any class that a value is to hold; nil for embedded and dynamic ones that make none.

@@ -40,16 +40,9 @@ extension ProjectionObservable {
   ) async -> NotificationToken {
     let realm = rootObject.observedRealm(
       text: "Change notifications are only supported for managed objects")
-    if Task.isCancelled { return NotificationToken() }
     return await ActorObservation.register(
-      ThreadSafeReference(to: self), realm.configuration, on: actor
-    ) { projection, actor in
-      projection.observe(keyPaths: keyPaths) { [weak actor] change in
-        // The block runs on the actor, whose projection it is.
-        nonisolated(unsafe) let change = change
-        actor?.assumeIsolated { block($0, change) }
-      }
-    }
+      ThreadSafeReference(to: self), realm.configuration, on: actor, block
+    ) { $0.observe(keyPaths: keyPaths, $1) }
   }
 }
 

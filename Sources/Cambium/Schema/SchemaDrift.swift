@@ -15,6 +15,14 @@ struct SchemaDrift {
   init(
     _ classes: ClassSet, _ stored: StoredSchema, in view: some ReadTransaction
   ) throws(StoreError) {
+    do throws(StoreError) {
+      _ = try StoredFeatures(of: view, path: "")
+    } catch .unsupportedFeature(_, let bits) {
+      lines = [
+        "- Features that this library does not know were put to use (bits 0x\(String(bits, radix: 16)))."
+      ]
+      return
+    }
     let comparison = try SchemaComparison(classes, view)
     // A file that is only read may lack classes from the beginning.
     lines = comparison.newClasses.filter { stored[$0.name]?.isStored ?? false }

@@ -25,19 +25,10 @@ extension RealmSectionedResult {
     _isolation: isolated (any Actor)? = #isolation,
     _ block: @Sendable @escaping (isolated A, SectionedResultsChange<Self>) -> Void
   ) async -> NotificationToken {
-    guard let realm else {
-      fatalError("Change notifications are only supported on managed collections.")
-    }
-    if Task.isCancelled { return NotificationToken() }
+    let realm = RealmInstance.observed(realm)
     return await ActorObservation.register(
-      ThreadSafeReference(to: self), realm.instance.configuration, on: actor
-    ) { sections, actor in
-      sections.observe(keyPaths: keyPaths, on: nil) { [weak actor] change in
-        // The block runs on the actor, whose sections they are.
-        nonisolated(unsafe) let change = change
-        actor?.assumeIsolated { block($0, change) }
-      }
-    }
+      ThreadSafeReference(to: self), realm.configuration, on: actor, block
+    ) { $0.observe(keyPaths: keyPaths, on: nil, $1) }
   }
 }
 

@@ -72,8 +72,11 @@ extension AnyRealmValue: _Persistable {
     switch flattened(value) {
     case nil: return AnyRealmValue.none
     case let value as AnyRealmValue:
-      guard case .object(let object) = value else { return value }
-      return conversion.linkedObject(any: object).map { .object($0) }
+      switch value {
+      case .object, .list, .dictionary:
+        return _rlmConvertedValue(_rlmDynamicValue(value), conversion)
+      default: return value
+      }
     case let value as Bool: return .bool(value)
     case let value as Float: return .float(value)
     case let value as Double: return .double(value)
@@ -87,14 +90,10 @@ extension AnyRealmValue: _Persistable {
     case let value as Decimal: return .decimal128(Decimal128(value: value))
     case let value as UUID: return .uuid(value)
     case let value as Object: return conversion.linkedObject(any: value).map { .object($0) }
-    case let value as List<AnyRealmValue>: return .list(value)
-    case let value as Map<String, AnyRealmValue>: return .dictionary(value)
-    case let value as [String: Any]:
-      return Map<String, AnyRealmValue>._rlmConvertedValue(value, conversion).map {
-        .dictionary($0)
-      }
-    case let value as [Any]:
-      return List<AnyRealmValue>._rlmConvertedValue(value, conversion).map { .list($0) }
+    case is Map<String, AnyRealmValue>, is [String: Any]:
+      return conversion.nested { Map._rlmConvertedValue(value, conversion).map { .dictionary($0) } }
+    case is List<AnyRealmValue>, is [Any]:
+      return conversion.nested { List._rlmConvertedValue(value, conversion).map { .list($0) } }
     case let value as any _CustomPersistable:
       return _rlmConvertedValue(Self.stored(of: value), conversion)
     case let value as any RawRepresentable:
@@ -177,6 +176,13 @@ extension RealmInstance {
 }
 
 extension StoredAny {
+  /// Stops at a value that is nested too deeply.
+  static func checkDepth(_ depth: Int) {
+    if depth >= depthLimit {
+      fatalError("A value of any type is nested deeper than \(depthLimit) levels.")
+    }
+  }
+
   /// The stored form of a value that needs no transaction, for who looks for it: what is not in the Realm
   /// is not found.
   init(seeking value: AnyRealmValue, in realm: RealmInstance) {
@@ -219,9 +225,7 @@ extension WriteSession {
   /// The stored form of a value: unmanaged objects are added, and lists and dictionaries are copied under
   /// identifiers of their own.
   func stored(_ value: AnyRealmValue, depth: Int = 0) -> StoredAny {
-    guard depth < StoredAny.depthLimit else {
-      fatalError("A value of any type is nested deeper than \(StoredAny.depthLimit) levels.")
-    }
+    StoredAny.checkDepth(depth)
     switch value {
     case .object(let object):
       let key = adopt(object)

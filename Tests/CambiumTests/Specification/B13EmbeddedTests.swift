@@ -43,19 +43,15 @@ final class SpecHouse: Object {
   static let types: [ObjectBase.Type] = [
     SpecHouse.self, SpecRoom.self, SpecLamp.self, SpecMaker.self,
   ]
-  private let folder: TemporaryFolder
-  private let configuration: Realm.Configuration
+  private let file: SpecFile
 
-  init() throws {
-    folder = try TemporaryFolder()
-    configuration = specFile(folder, Self.types)
-  }
+  init() throws { file = try SpecFile(Self.types) }
 
   /// Runs `body` in a transaction over a house with a hall of two lamps and three rooms; then the file
   /// must be sound.
   private func withHouse(_ body: (Realm, SpecHouse) throws -> Void) throws {
     try autoreleasepool {
-      let realm = try Realm(configuration: configuration)
+      let realm = try Realm(configuration: file.configuration)
       let house = SpecHouse(value: ["id": 1])
       house.hall = SpecRoom("hall", lamps: [10, 20])
       house.rooms.append(objectsIn: [
@@ -68,7 +64,7 @@ final class SpecHouse: Object {
       #expect(count(realm) == [4, 6])
       try realm.write { try body(realm, house) }
     }
-    try SampledStore.forTest(at: folder.path, persistent: true).expectSound(configuration)
+    try file.expectSound()
   }
 
   /// How many rooms and lamps there are, wherever they are.
@@ -255,7 +251,7 @@ final class SpecHouse: Object {
   }
 
   @Test func `a cancelled transaction brings embedded objects back`() throws {
-    let realm = try Realm(configuration: configuration)
+    let realm = try Realm(configuration: file.configuration)
     let house = SpecHouse(value: ["id": 1])
     house.hall = SpecRoom("hall", lamps: [1])
     try realm.write { realm.add(house) }
@@ -268,14 +264,14 @@ final class SpecHouse: Object {
   }
 
   @Test func `frozen copies and references keep to their version`() throws {
-    let realm = try Realm(configuration: configuration)
+    let realm = try Realm(configuration: file.configuration)
     let house = SpecHouse(value: ["id": 1])
     house.hall = SpecRoom("hall", lamps: [1])
     try realm.write { realm.add(house) }
     let frozen = try #require(house.hall).freeze()
     let reference = ThreadSafeReference(to: try #require(house.hall))
-    let name = try onAnotherThread { [configuration] in
-      try Realm(configuration: configuration).resolve(reference)?.name
+    let name = try onAnotherThread { [file] in
+      try Realm(configuration: file.configuration).resolve(reference)?.name
     }
     #expect(name == "hall")
     try realm.write { house.hall?.name = "changed" }
@@ -286,7 +282,7 @@ final class SpecHouse: Object {
   }
 
   @Test func `schemas tell embedded classes`() throws {
-    let realm = try Realm(configuration: configuration)
+    let realm = try Realm(configuration: file.configuration)
     #expect(realm.schema["SpecRoom"]?.isEmbedded == true)
     #expect(realm.schema["SpecHouse"]?.isEmbedded == false)
     #expect(SpecRoom("x").objectSchema.isEmbedded)
@@ -304,8 +300,8 @@ final class SpecHouse: Object {
   }
 
   @Test func `observers are told that an embedded object is gone`() async throws {
-    try await onMain { [configuration] in
-      let realm = try Realm(configuration: configuration)
+    try await onMain { [file] in
+      let realm = try Realm(configuration: file.configuration)
       let house = SpecHouse(value: ["id": 1])
       house.hall = SpecRoom("hall", lamps: [1])
       try realm.write { realm.add(house) }
@@ -345,174 +341,3 @@ final class SpecCodedPerson: Object, Codable {
 
 /// Runs `body` on the main actor.
 @MainActor private func onMain(_ body: @MainActor () throws -> Void) async throws { try body() }
-
-// MARK: - Migrations
-
-private enum TopLevel {
-  final class Place: MigratedObject {
-    @Persisted var name = ""
-    @Persisted var inner: Inner?
-  }
-  final class Inner: MigratedObject { @Persisted var depth = 0 }
-  final class Owner: MigratedObject {
-    @Persisted(primaryKey: true) var id = 0
-    @Persisted var place: Place?
-    @Persisted var places: List<Place>
-  }
-}
-
-private enum Embedded {
-  final class Place: SpecEmbedded {
-    @Persisted var name = ""
-    @Persisted var inner: Inner?
-  }
-  final class Inner: SpecEmbedded { @Persisted var depth = 0 }
-  final class Owner: MigratedObject {
-    @Persisted(primaryKey: true) var id = 0
-    @Persisted var place: Place?
-    @Persisted var places: List<Place>
-  }
-  /// Without the list.
-  final class Poorer: MigratedObject {
-    @Persisted(primaryKey: true) var id = 0
-    @Persisted var place: Place?
-
-    override class func _realmObjectName() -> String? { "Owner" }
-  }
-}
-
-/// Section B23.3: classes that come to be embedded, and cease to.
-@Suite struct B23EmbeddingTests {
-  private let folder: TemporaryFolder
-
-  init() throws { folder = try TemporaryFolder() }
-
-  private func migrated(
-    _ types: [ObjectBase.Type], _ version: UInt64, _ block: MigrationBlock? = nil
-  ) -> Realm.Configuration {
-    var configuration = specFile(folder, types)
-    configuration.schemaVersion = version
-    configuration.migrationBlock = block
-    return configuration
-  }
-
-  private let topLevel: [ObjectBase.Type] = [
-    TopLevel.Place.self, TopLevel.Inner.self, TopLevel.Owner.self,
-  ]
-  private let embedded: [ObjectBase.Type] = [
-    Embedded.Place.self, Embedded.Inner.self, Embedded.Owner.self,
-  ]
-
-  private func fill() throws {
-    try autoreleasepool {
-      let realm = try Realm(configuration: migrated(topLevel, 0))
-      try realm.write {
-        let shared = TopLevel.Place(value: ["name": "shared", "inner": [7]])
-        let own = TopLevel.Place(value: ["name": "own"])
-        realm.add(TopLevel.Place(value: ["name": "orphan", "inner": [8]]))
-        for id in 0..<3 {
-          let owner = realm.create(TopLevel.Owner.self, value: ["id": id])
-          owner.place = shared
-          owner.places.append(objectsIn: id == 0 ? [own, shared, shared] : [shared])
-        }
-      }
-      #expect(realm.objects(TopLevel.Place.self).count == 3)
-    }
-  }
-
-  private func expectSound(_ configuration: Realm.Configuration) throws {
-    try SampledStore.forTest(at: folder.path, persistent: true).expectSound(configuration)
-  }
-
-  @Test func `a class can be made embedded by a migration only`() throws {
-    try fill()
-    let error = #expect(throws: Realm.Error.self) {
-      try Realm(configuration: migrated(embedded, 0))
-    }
-    #expect(error?.code == .schemaMismatch)
-    #expect(
-      error?.localizedDescription.contains(
-        "- Class 'Place' has been changed from 'TopLevel' to 'Embedded'.") == true)
-  }
-
-  @Test(arguments: [true, false])
-  func `shared objects are copied, and those without an owner go`(hasBlock: Bool) throws {
-    try fill()
-    var configuration = migrated(embedded, 1)
-    if hasBlock { configuration.migrationBlock = { _, _ in } }
-    try autoreleasepool {
-      let realm = try Realm(configuration: configuration)
-      let owners = realm.objects(Embedded.Owner.self).sorted(by: \.id)
-      #expect(owners.map { $0.place?.name } == ["shared", "shared", "shared"])
-      #expect(owners.map { $0.place?.inner?.depth } == [7, 7, 7])
-      #expect(owners[0].places.map(\.name) == ["own", "shared", "shared"])
-      #expect(owners[2].places.first?.inner?.depth == 7)
-      #expect(realm.dynamicObjects("Place").count == 8)
-      #expect(realm.dynamicObjects("Inner").count == 7)
-      try realm.write { owners[1].place?.name = "mine" }
-      #expect(owners.map { $0.place?.name } == ["shared", "mine", "shared"])
-    }
-    try expectSound(configuration)
-  }
-
-  @Test func `a lost property takes its embedded objects along`() throws {
-    try fill()
-    _ = try autoreleasepool { try Realm(configuration: migrated(embedded, 1)) }
-    let poorer = migrated(
-      [Embedded.Place.self, Embedded.Inner.self, Embedded.Poorer.self], 2)
-    try autoreleasepool {
-      let realm = try Realm(configuration: poorer)
-      #expect(realm.dynamicObjects("Place").count == 3)
-      #expect(realm.dynamicObjects("Inner").count == 3)
-    }
-    try expectSound(poorer)
-  }
-
-  @Test func `a migration makes and replaces embedded objects`() throws {
-    try fill()
-    let configuration = migrated(embedded, 1) { migration, _ in
-      migration.enumerateObjects(ofType: "Owner") { old, new in
-        let name = old.flatMap { $0["id"] as? Int }.map { "made \($0)" }
-        new?["place"] = ["name": name as Any, "inner": ["depth": 1]] as [String: Any]
-      }
-    }
-    try autoreleasepool {
-      let realm = try Realm(configuration: configuration)
-      let owners = realm.objects(Embedded.Owner.self).sorted(by: \.id)
-      #expect(owners.map { $0.place?.name } == ["made 0", "made 1", "made 2"])
-      #expect(owners.map { $0.place?.inner?.depth } == [1, 1, 1])
-      #expect(realm.dynamicObjects("Place").count == 8)
-    }
-    try expectSound(configuration)
-  }
-
-  @Test func `an embedded class can become one of its own again`() throws {
-    try fill()
-    _ = try autoreleasepool { try Realm(configuration: migrated(embedded, 1)) }
-    let configuration = migrated(topLevel, 2)
-    try autoreleasepool {
-      let realm = try Realm(configuration: configuration)
-      #expect(realm.objects(TopLevel.Place.self).count == 8)
-      try realm.write { realm.delete(realm.objects(TopLevel.Owner.self)) }
-      #expect(realm.objects(TopLevel.Place.self).count == 8)
-    }
-    try expectSound(configuration)
-  }
-
-  @Test func `a database with unknown features is refused in one line`() throws {
-    try fill()
-    let configuration = migrated(topLevel, 0)
-    let request = Realm.StoreRequest(
-      path: folder.file("spec.realm"), isReadOnly: false,
-      codec: try SampledStore.forTest(at: folder.path, persistent: true).makeCodec())
-    let database = try Database(store: configuration.store.open(request), codec: request.codec)
-    let transaction = try database.beginWrite()
-    try transaction.setValue("schema/features", [1, 0, 0, 0, 0, 0, 0, 0x80])
-    _ = try transaction.commit()
-    try database.close()
-    let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
-    let text = error?.localizedDescription ?? ""
-    #expect(text.contains("uses features this library does not know (bits 0x8000000000000000)"))
-    #expect(!text.contains("\n"))
-  }
-}

@@ -33,19 +33,9 @@ final class SpecAnyTarget: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Section B15: values of any type.
-@Suite struct B15AnyTests {
-  static let types: [ObjectBase.Type] = [SpecAny.self, SpecAnyTarget.self]
-  private let folder: TemporaryFolder
-  private let configuration: Realm.Configuration
-
-  init() throws {
-    folder = try TemporaryFolder()
-    configuration = specFile(folder, Self.types)
-  }
-
+extension SpecFile {
   /// Runs `body` in a transaction over a managed object; then the file must be sound.
-  private func withObject(_ body: (Realm, SpecAny) throws -> Void) throws {
+  func withAny(_ body: (Realm, SpecAny) throws -> Void) throws {
     try autoreleasepool {
       let realm = try Realm(configuration: configuration)
       let object = SpecAny(1)
@@ -54,8 +44,16 @@ final class SpecAnyTarget: Object {
         try body(realm, object)
       }
     }
-    try SampledStore.forTest(at: folder.path, persistent: true).expectSound(configuration)
+    try expectSound()
   }
+}
+
+/// Section B15: values of any type.
+@Suite struct B15AnyTests {
+  static let types: [ObjectBase.Type] = [SpecAny.self, SpecAnyTarget.self]
+  private let file: SpecFile
+
+  init() throws { file = try SpecFile(Self.types) }
 
   /// A value of each scalar type, in the order of all types.
   static var scalars: [AnyRealmValue] {
@@ -75,7 +73,7 @@ final class SpecAnyTarget: Object {
   // MARK: Values
 
   @Test func `every type is stored and read back`() throws {
-    try withObject { realm, object in
+    try file.withAny { realm, object in
       for (index, value) in Self.scalars.enumerated() {
         object.value = value
         #expect(object.value == value)
@@ -87,7 +85,7 @@ final class SpecAnyTarget: Object {
       #expect(Array(object.list) == Self.scalars)
       #expect(object.map["k5"] == .int(-300) && object.map.count == Self.scalars.count)
     }
-    let realm = try Realm(configuration: configuration)
+    let realm = try Realm(configuration: file.configuration)
     for (index, value) in Self.scalars.enumerated() {
       #expect(realm.object(ofType: SpecAny.self, forPrimaryKey: index + 10)?.value == value)
     }
@@ -113,7 +111,7 @@ final class SpecAnyTarget: Object {
   }
 
   @Test func `values come from Swift values, and go to them by name`() throws {
-    try withObject { realm, object in
+    try file.withAny { realm, object in
       object["value"] = 5
       #expect(object.value == .int(5) && object["value"] as? Int == 5)
       object["value"] = "text"
@@ -139,7 +137,7 @@ final class SpecAnyTarget: Object {
   // MARK: Objects
 
   @Test func `objects of any class are added, linked, and gone when deleted`() throws {
-    try withObject { realm, object in
+    try file.withAny { realm, object in
       let (ann, bob) = (SpecAnyTarget("Ann"), SpecAnyTarget("Bob"))
       object.value = .object(ann)
       object.other = .object(object)
@@ -177,7 +175,7 @@ final class SpecAnyTarget: Object {
   // MARK: Lists and dictionaries inside
 
   @Test func `lists and dictionaries inside are live, to any depth`() throws {
-    try withObject { realm, object in
+    try file.withAny { realm, object in
       let plain = List<AnyRealmValue>()
       plain.append(.int(1))
       object.value = .list(plain)
@@ -208,7 +206,7 @@ final class SpecAnyTarget: Object {
   }
 
   @Test func `collections hold lists and dictionaries`() throws {
-    try withObject { realm, object in
+    try file.withAny { realm, object in
       object.list.append(.fromArray([.int(1)]))
       object.list.append(.fromDictionary(["k": .fromArray([])]))
       object.map["d"] = .fromDictionary(["n": .int(1)])
@@ -229,13 +227,13 @@ final class SpecAnyTarget: Object {
   }
 
   @Test func `lists and dictionaries inside are frozen and handed over`() throws {
-    let realm = try Realm(configuration: configuration)
+    let realm = try Realm(configuration: file.configuration)
     let object = SpecAny(1, .fromDictionary(["l": .fromArray([.int(1)])]))
     try realm.write { realm.add(object) }
     let list = try #require(object.value.dictionaryValue?["l"]?.listValue)
     let (frozen, reference) = (list.freeze(), ThreadSafeReference(to: list))
-    let found = try onAnotherThread { [configuration] in
-      let realm = try Realm(configuration: configuration)
+    let found = try onAnotherThread { [file] in
+      let realm = try Realm(configuration: file.configuration)
       return realm.resolve(reference)?.first?.intValue
     }
     #expect(found == 1)
@@ -273,118 +271,6 @@ final class SpecAnyTarget: Object {
     #expect(await desk.next() == "-[] +[] ~[0]")
     write { $0.value.listValue?.append(.none) }
     #expect(await desk.next() == "-[] +[1] ~[]")
-  }
-
-  // MARK: Queries
-
-  @Test func `queries compare across types`() throws {
-    try withObject { realm, object in
-      realm.delete(object)
-      for (index, value) in Self.scalars.enumerated() {
-        realm.create(SpecAny.self, value: ["id": index, "value": value])
-      }
-      let all = realm.objects(SpecAny.self)
-      func values(_ results: Results<SpecAny>) -> [AnyRealmValue] {
-        results.sorted(by: \.id).map(\.value)
-      }
-      #expect(values(all.where { $0.value == .int(0) }) == [.int(0)])
-      #expect(values(all.where { $0.value == .double(1) }) == [.int(1)])
-      #expect(values(all.where { $0.value == .none }) == [.none])
-      #expect(all.where { $0.value != .int(0) }.count == Self.scalars.count - 1)
-      #expect(
-        values(all.where { $0.value > .int(1) && $0.value < .double(80_000) })
-          == [.float(2.5), .int(70_000)])
-      #expect(
-        values(all.filter("value > %@", 9_007_199_254_740_993)).prefix(2)
-          == [.double(9_007_199_254_740_994), .int(.max)])
-      #expect(values(all.filter("value == 'a'")) == [.string("a")])
-      #expect(values(all.filter("value == ''")) == [.string(""), .data(Data())])
-      #expect(values(all.filter("value BEGINSWITH[c] 'XX'")).count == 1)
-      #expect(values(all.filter("value IN {true, 1, 'a', NULL}")).count == 4)
-      #expect(values(all.filter("value BETWEEN {0, 1}")) == [.int(0), .double(0.1), .int(1)])
-      #expect(all.filter("value < %@", Date(timeIntervalSince1970: 0)).count == 1)
-      #expect(all.filter("value == %@", UUID()).isEmpty)
-      #expect(all.where { $0.value == $0.other }.count == 1)
-      #expect(Array(all.sorted(byKeyPath: "value").map(\.value)) == Self.scalars)
-      #expect(
-        Array(all.sorted(by: \.value, ascending: false).map(\.value)) == Self.scalars.reversed())
-      let target = SpecAnyTarget("Ann")
-      realm.add(SpecAny(900, .object(target)))
-      #expect(all.where { $0.value == .object(target) }.first?.id == 900)
-      #expect(all.filter("value == %@", target).count == 1)
-      #expect(all.filter("value != %@", target).count == Self.scalars.count)
-      realm.create(SpecAny.self, value: ["id": 901, "value": 2.0] as [String: Any])
-      realm.create(SpecAny.self, value: ["id": 902, "value": Decimal128(2)] as [String: Any])
-      realm.create(SpecAny.self, value: ["id": 903, "value": 2])
-      #expect(all.where { $0.id > 900 }.distinct(by: ["value"]).count == 1)
-    }
-  }
-
-  @Test func `queries look inside`() throws {
-    try withObject { realm, object in
-      object.value = .fromDictionary([
-        "k": .fromArray([.int(5), .fromDictionary(["b": .string("x")])]), "n": .int(1),
-      ])
-      object.map["m"] = object.value
-      realm.create(SpecAny.self, value: ["id": 2, "value": [1, 2, 3]])
-      realm.create(SpecAny.self, value: ["id": 3, "value": 1])
-      let all = realm.objects(SpecAny.self)
-      func ids(_ results: Results<SpecAny>) -> [Int] { results.map(\.id).sorted() }
-      #expect(ids(all.where { $0.value["k"][0] == .int(5) }) == [1])
-      #expect(ids(all.filter("value['k'][1]['b'] == 'x'")) == [1])
-      #expect(ids(all.filter("value['k'][9] == NULL")) == [1, 2, 3])
-      #expect(ids(all.where { $0.value[1] == .int(2) }) == [2])
-      #expect(ids(all.where { $0.value["n"] != .int(1) }) == [2, 3])
-      #expect(ids(all.where { $0.value.any == .int(1) }) == [1, 2])
-      #expect(ids(all.where { $0.value["k"].any == .int(5) }) == [1])
-      #expect(ids(all.where { $0.value["k"].any["b"] == .string("x") }) == [1])
-      #expect(ids(all.where { $0.map["m"]["n"] == .int(1) }) == [1])
-      let query = Query<SpecAny>._constructForTesting().value["k"][0].any == .int(5)
-      #expect(query._constructPredicate().0 == "(value[%@][%@][%K] == %@)")
-      #expect(all.index { $0.value[2] == .int(3) } != nil)
-    }
-  }
-
-  @Test func `collections of any values are sorted, told apart and added up`() throws {
-    for isManaged in [true, false] {
-      let realm = try specRealm(Self.types)
-      realm.beginWrite()
-      let object = SpecAny(1)
-      if isManaged { realm.add(object) }
-      object.list.append(objectsIn: Self.scalars.reversed() + [.double(1), .decimal128(0)])
-      let sum = object.list.filter { $0.intValue.map { $0.magnitude < 100_000 } ?? false }
-      #expect(sum.count == 4)
-      #expect(object.list.max() == Self.scalars.last && object.list.min() == .bool(false))
-      #expect(object.list.index(of: .int(1)) != nil)
-      object.list.removeAll()
-      object.list.append(objectsIn: [.int(1), .string("x"), .double(2.5), .none])
-      #expect(object.list.sum() == .decimal128("3.5"))
-      #expect(object.list.average() == Decimal128("1.75"))
-      guard isManaged else { continue }
-      #expect(Array(object.list.sorted()) == [.none, .int(1), .double(2.5), .string("x")])
-      object.set.insert(objectsIn: [.int(1), .double(1), .decimal128(1), .string("1"), .int(0)])
-      #expect(Array(object.set) == [.int(0), .int(1), .string("1")])
-      #expect(object.set.contains(.float(1)) && !object.set.contains(.bool(true)))
-      object.list.append(.decimal128(1))
-      #expect(object.list.distinct().count == 4)
-      realm.create(SpecAny.self, value: ["id": 2, "value": 7])
-      object.value = .double(0.5)
-      #expect(realm.objects(SpecAny.self).sum(of: \.value) == .decimal128("7.5"))
-      #expect(realm.objects(SpecAny.self).max(of: \.value) == .int(7))
-    }
-  }
-
-  @Test func `unmanaged objects are searched as managed ones are`() {
-    let list = List<SpecAny>()
-    list.append(objectsIn: [
-      SpecAny(1, .int(5)), SpecAny(2, .fromDictionary(["k": .fromArray([.string("x")])])),
-      SpecAny(3, .object(SpecAnyTarget("t"))), SpecAny(4),
-    ])
-    #expect(list.index { $0.value == .double(5) } == 0)
-    #expect(list.index { $0.value["k"][0] == .string("x") } == 1)
-    #expect(list.index { $0.value["k"].any == .string("x") } == 1)
-    #expect(list.index { $0.value == .none } == 3)
-    #expect(list.index(matching: "value > 4") == 0)
   }
 
   @Test func `anything that is no value reads as nothing`() {

@@ -153,6 +153,23 @@ func specFile(_ folder: TemporaryFolder, _ types: [ObjectBase.Type] = specTypes)
     .configuration(folder.file("spec.realm"), types)
 }
 
+/// A file of a test's own in a persistent ``SampledStore``.
+struct SpecFile: Sendable {
+  let folder: TemporaryFolder
+  let configuration: Realm.Configuration
+
+  init(_ types: [ObjectBase.Type] = specTypes) throws {
+    folder = try TemporaryFolder()
+    configuration = specFile(folder, types)
+  }
+
+  /// Expects what the object layer keeps twice to agree.
+  func expectSound(_ other: Realm.Configuration? = nil) throws {
+    try SampledStore.forTest(at: folder.path, persistent: true)
+      .expectSound(other ?? configuration)
+  }
+}
+
 extension Realm {
   /// Adds one dog per name.
   @discardableResult func addDogs(_ names: String...) throws -> [SpecDog] {
