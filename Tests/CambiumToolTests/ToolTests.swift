@@ -58,6 +58,21 @@ import Testing
     #expect(columns.map { $0["type"] as? String } == ["int", "bytes"])
   }
 
+  @Test func `inspect names the properties that columns store, and what is embedded`() throws {
+    try FileManager.default.copyItem(
+      atPath: "Tests/FormatTests/Golden/types-1.cambium", toPath: path)
+    let outcome = try ToolRunner.run("inspect", path)
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("\nGoldenPlace: 303 embedded objects, "))
+    for line in [
+      "id        int, primary key                 int ", "inner     GoldenInner      int? ",
+      "others    dictionary<string, GoldenTypes>  bytes ", "value     mixed ",
+      "name      string, indexed  bytes ", "valueSet  set<mixed> ", "$created ",
+    ] {
+      #expect(outcome.output.contains("\n  " + line), "\(line)")
+    }
+  }
+
   @Test func `inspect says who pins what, and how much that alone holds`() throws {
     try makeStore()
     var options = FileStoreOptions()

@@ -24,7 +24,31 @@ extension SpecTrap {
     }
   }
 
+  private static func misplaced(
+    _ format: String, _ message: String, _ region: any RLMGeospatial = .anywhere
+  ) -> SpecTrap {
+    SpecTrap(format + " with a region", message) {
+      _ = try specRealm(B19GeoTests.types).objects(SpecShop.self).filter(format, region).count
+    }
+  }
+
   static let queries: [SpecTrap] = [
+    misplaced(
+      "SELF IN %@",
+      "A GEOWITHIN query can only operate on a link to an embedded class but 'SpecShop' is at the top "
+        + "level"),
+    misplaced(
+      "neighbor IN %@",
+      "A GEOWITHIN query can only operate on a link to an embedded class but 'SpecShop' is at the top "
+        + "level"),
+    misplaced(
+      "misshapen IN %@",
+      "Query '(misshapen IN %@)' links to data in the wrong format for a geoWithin query"),
+    misplaced("branches IN %@", "must use aggregate operations"),
+    misplaced("id IN %@", "A GEOWITHIN query can only operate on a link to an embedded class"),
+    misplaced(
+      "place IN %@", "Invalid region in GEOWITHIN query for parameter 'GeoPolygon(", .crossed),
+    misplaced("place == %@", "Cannot compare value"),
     refused("nope == 1", "Property 'nope' not found in object of type 'SpecPerson'"),
     refused("name.x == 1", "is not a link or collection and can only appear at the end"),
     refused("favorite. == 1", "Invalid keypath 'favorite.': no key name after last '.'"),
@@ -149,4 +173,20 @@ final class SpecBadLinkless: Object {
   @Persisted var a: Int
   @Persisted var b: LinkingObjects<SpecBadLinkless>
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+extension RLMGeospatial where Self == GeoBox {
+  fileprivate static var anywhere: GeoBox {
+    guard let box = GeoBox(bottomLeft: (0, 0), topRight: (10, 10)) else { fatalError("no box") }
+    return box
+  }
+}
+
+extension RLMGeospatial where Self == GeoPolygon {
+  fileprivate static var crossed: GeoPolygon {
+    guard let polygon = GeoPolygon(outerRing: [(0, 0), (10, 10), (0, 10), (10, 0), (0, 0)]) else {
+      fatalError("no polygon")
+    }
+    return polygon
+  }
 }

@@ -13,7 +13,7 @@ struct BoundPath {
     /// A list of scalars.
     case elements(BoundColumn)
     /// The object that a map has for a key.
-    case entry(BoundColumn, StoredClass)
+    case entry(BoundColumn, source: StoredClass, target: StoredClass)
     /// A to-one link itself.
     case link(BoundLink)
     /// The object or the collection's element itself.
@@ -52,7 +52,7 @@ struct BoundPath {
       switch end {
       case .value(let column, _): .column(column)
       case .elements(let column): .anyElement(column)
-      case .entry(let column, _): .anyElement(column)
+      case .entry(let column, _, _): .anyElement(column)
       case .link(let link): .column(link.column)
       case .object: .key
       case .number(let number): .number(number)
@@ -86,7 +86,7 @@ struct BoundPath {
   var targetName: String? {
     switch end {
     case .link(let link): link.target.name
-    case .object(let target), .entry(_, let target): target.name
+    case .object(let target), .entry(_, _, let target): target.name
     default: nil
     }
   }

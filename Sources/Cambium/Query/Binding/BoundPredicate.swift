@@ -22,6 +22,8 @@ package indirect enum BoundPredicate: Sendable, Hashable {
   case number(BoundNumber, ValueCondition)
   /// Two values are compared.
   case pair(BoundPair)
+  /// The object is a place in a region.
+  case within(BoundPlace, _GeoRegion)
   /// A condition with subqueries that name the object.
   case named(level: Int, BoundPredicate)
   /// A condition on an object that a subquery names.
@@ -37,12 +39,24 @@ package indirect enum BoundPredicate: Sendable, Hashable {
     case .not(let part): !part.matchesMissing
     case .value(_, let condition): condition.matchesNull
     case .anyElement(let column, let condition): column.isEntry && condition.matchesNull
-    case .keys, .any: false
+    case .keys, .any, .within: false
     case .link(_, let inner): inner.matchesMissing
     case .number(let number, let condition): condition.matches(number.valueOfEmpty)
     case .pair(let pair): pair.matchesMissing
     case .named(_, let inner), .outer(_, let inner): inner.matchesMissing
     }
+  }
+}
+
+/// What says where an object is: a text that says that it is a point, and its longitude and latitude.
+package struct BoundPlace: Sendable, Hashable {
+  var type: BoundColumn
+  var coordinates: BoundColumn
+
+  /// Whether a region has a point with these values.
+  func isWithin(_ region: _GeoRegion, _ type: String, _ coordinates: [Double]) -> Bool {
+    type.lowercased() == "point" && coordinates.count >= 2
+      && region.contains(longitude: coordinates[0], latitude: coordinates[1])
   }
 }
 

@@ -108,7 +108,7 @@ private struct PathWalk {
           if case .keys = column.part { return .elements(try keys(column)) }
         }
         // The value of a key is compared itself where the path ends with it.
-        if column.isEntry, isLast { return .entry(column, target) }
+        if column.isEntry, isLast { return .entry(column, source: owner, target: target) }
         hops.append(.collection(.list(column, source: owner, target: target)))
         place = target
         return nil

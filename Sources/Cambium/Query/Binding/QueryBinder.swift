@@ -114,6 +114,11 @@ package struct QueryBinder {
     _ scope: BindingScope
   ) throws(QueryError) -> BoundPredicate {
     let bound = try bind(path, scope)
+    if comparison.operation == .in, case .object(let object) = constant,
+      let region = object as? any RLMGeospatial
+    {
+      return try bindRegion(region, bound, comparison)
+    }
     try checkQuantifier(comparison, bound)
     return bound.wrapped(try leaf(bound, path, comparison, constant))
   }
@@ -139,7 +144,7 @@ package struct QueryBinder {
       return .anyElement(
         column,
         try ValueCondition.make(subject, operation, constant, options: comparison.options))
-    case .entry(let column, let target):
+    case .entry(let column, _, let target):
       return .anyElement(column, try linkCondition(target, path, operation, constant))
     case .link(let link):
       return .value(
@@ -152,56 +157,7 @@ package struct QueryBinder {
     }
   }
 
-  // MARK: Values of any type
-
-  private func anyCondition(
-    _ path: QueryPath, _ comparison: QueryComparison, _ constant: QueryConstant
-  ) throws(QueryError) -> ValueCondition {
-    let operation = comparison.operation
-    let subject = ValueCondition.Subject(type: .any, path: path.text)
-    try ValueCondition.check(subject, operation, comparison.options)
-    switch (operation, constant) {
-    case (.between, .array(let bounds)) where bounds.count == 2:
-      return ValueCondition(.any([try AnyCondition(from: bounds[0], through: bounds[1])]))
-    case (.between, _):
-      throw QueryError("NSArray object must contain exactly two objects for BETWEEN operations")
-    case (.in, .array(let elements)):
-      var conditions: [AnyCondition] = []
-      var matchesNull = false
-      for element in elements {
-        if case .null = element {
-          matchesNull = true
-        } else {
-          conditions.append(try anyCondition(.equal, element, comparison.options))
-        }
-      }
-      return ValueCondition(.any(conditions), matchesNull: matchesNull)
-    case (.in, _): throw QueryError("IN clause requires an array of items")
-    case (_, .null): return ValueCondition.comparisonWithNull(operation)
-    default:
-      return ValueCondition(
-        .any([try anyCondition(operation, constant, comparison.options)]),
-        matchesNull: operation == .notEqual)
-    }
-  }
-
-  private func anyCondition(
-    _ operation: QueryOperator, _ constant: QueryConstant, _ options: StringOptions
-  ) throws(QueryError) -> AnyCondition {
-    guard case .object(let instance) = constant else {
-      return try AnyCondition(operation, constant, options)
-    }
-    guard let row = try object(instance) else {
-      throw QueryError("Object must be from the Realm being queried")
-    }
-    var link: StoredAnyLink?
-    if let key = row.key, let target = schema[row.className] {
-      link = StoredAnyLink(table: target.tableID, key: key)
-    }
-    return try AnyCondition(operation, constant, options, link: link)
-  }
-
-  private func checkQuantifier(
+  func checkQuantifier(
     _ comparison: QueryComparison, _ bound: BoundPath
   ) throws(QueryError) {
     if comparison.isAny, !bound.hasCollection {

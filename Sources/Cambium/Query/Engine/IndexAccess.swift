@@ -72,7 +72,7 @@ struct IndexAccess {
       return try backlinks(link.column, to: inner, context)
     case .any(.list(let column, _, _), let inner): return try backlinks(column, to: inner, context)
     case .always(false): return IndexAccess(sources: [], estimate: 0)
-    case .always, .not, .any, .anyElement, .number, .pair, .named, .outer: return nil
+    case .always, .not, .any, .anyElement, .number, .pair, .within, .named, .outer: return nil
     }
   }
 

@@ -36,6 +36,7 @@ struct QueryCompiler {
       return PairNode(
         context, reader, try SourceReader(context, reader, pair.left),
         try SourceReader(context, reader, pair.right), pair.comparison)
+    case .within(let place, let region): return PlaceNode(context, reader, place, region)
     case .named(let level, let inner):
       return NamedNode(context, reader, level: level, try compile(inner, reader))
     case .outer(let origin, let inner):

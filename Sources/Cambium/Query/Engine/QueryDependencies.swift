@@ -48,6 +48,9 @@ extension BoundPredicate {
     switch self {
     case .always, .keys: break
     case .value(let column, _), .anyElement(let column, _): all.insert(column.id, of: owner)
+    case .within(let place, _):
+      all.insert(place.type.id, of: owner)
+      all.insert(place.coordinates.id, of: owner)
     case .and(let parts), .or(let parts):
       for part in parts { part.insertDependencies(of: owner, into: &all) }
     case .not(let part), .named(_, let part): part.insertDependencies(of: owner, into: &all)

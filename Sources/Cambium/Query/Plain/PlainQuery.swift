@@ -86,6 +86,13 @@ struct PlainQuery {
       return !forEachValue(of: pair.left, subject) { left in
         forEachValue(of: pair.right, subject) { right in !pair.comparison.holds(left, right) }
       }
+    case .within(let place, let region):
+      var coordinates: [Double] = []
+      _ = forEachElement(of: place.coordinates, subject) { cell in
+        if case .double(let value) = cell { coordinates.append(value) }
+        return coordinates.count < 2
+      }
+      return place.isWithin(region, value(place.type, subject) as? String ?? "", coordinates)
     case .named(let level, let inner):
       names.named.set(subject, at: level)
       return holds(inner, subject)
