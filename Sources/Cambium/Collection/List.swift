@@ -80,6 +80,7 @@ public final class List<Element: RealmCollectionValue> {
         guard access === state.place.target else { return nil }
         return state.firstIndex(of: .int(object.key))
       }
+      if Element._rlmIsProjection { return allElements().firstIndex(of: object) }
       return object.withSoughtCell(in: state.realm) { state.firstIndex(of: $0) }
     }
   }

@@ -38,7 +38,7 @@ extension ManagedCollection {
     var rest = elements[...]
     for position in 0..<common {
       let element = rest.removeFirst()
-      if let target = place.target, let object = element as? ObjectBase,
+      if let target = place.target, let object = storedObject(of: element),
         writing().isMerging(object, into: target), let key = old.cells[position].link
       {
         writing().adopt(object, inPlaceOf: key, target)

@@ -89,7 +89,7 @@ extension ManagedCollection {
     _ value: Value, forKey key: String, _ session: WriteSession
   ) -> Bool {
     let (position, isFound) = search(key)
-    if let target = place.target, let object = value as? ObjectBase,
+    if let target = place.target, let object = storedObject(of: value),
       session.isMerging(object, into: target)
     {
       return false
@@ -148,7 +148,7 @@ extension ManagedCollection {
   private func mergesEmbedded<Value>(
     _ value: Value, at position: Int, _ session: WriteSession
   ) -> Bool {
-    guard let target = place.target, let object = value as? ObjectBase,
+    guard let target = place.target, let object = storedObject(of: value),
       session.isMerging(object, into: target), let key = cells(at: [position]).cells[0].link
     else { return false }
     session.adopt(object, inPlaceOf: key, target)

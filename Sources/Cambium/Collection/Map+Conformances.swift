@@ -79,6 +79,8 @@ extension Map: _RealmSchemaDiscoverable {
   public static func _rlmDescribeProperty(_ property: inout Property) {
     Value._rlmDescribeElement(&property)
     property.isMap = true
+    // What stands for an object cannot be null, but its entry can.
+    if Value._rlmIsProjection { property.isOptional = true }
   }
 }
 

@@ -56,6 +56,7 @@ import CambiumCore
     if let projection = object as? any ProjectionObservable {
       return core.index(of: projection.rootObject)
     }
+    if Element._rlmIsProjection { return indices.first { self[$0] == object } }
     let values = core.currentValues()
     let order = CellOrder(core.elementProperty.type)
     return object.withSoughtCell(in: core.realm) { values.firstIndex(of: $0, order) }

@@ -19,26 +19,22 @@ extension ObjectBase: _HasPersistedType {
   public typealias PersistedType = ObjectBase
 }
 
-// Links are optional; what does not speak of optionals here is never reached, because a class with a
-// link that is not optional is refused.
+// Links are optional. What does not speak of optionals here serves types of the program's own that are
+// stored as embedded objects: a class with another link that is not optional is refused.
 extension ObjectBase: _PersistableInsideOptional {
   /// A new unmanaged object.
   public static func _rlmDefaultPersistedValue() -> Self { Self() }
 
-  /// Not reached.
+  /// An accessor of the object that the property links to; a new unmanaged one when it links to none.
   public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
-    stopAtRequiredLink()
+    _rlmOptionalPersistedValue(of: object, head) ?? Self()
   }
 
-  /// Not reached.
+  /// Links to `value`, adding it to the Realm if it is unmanaged.
   public static func _rlmSetPersistedValue(
     _ value: ObjectBase, of object: ObjectBase, _ head: _PersistedHead
   ) {
-    stopAtRequiredLink()
-  }
-
-  private static func stopAtRequiredLink() -> Never {
-    fatalError("Object property of type '\(className())' must be marked as optional.")
+    _rlmSetOptionalPersistedValue(value, of: object, head)
   }
 
   /// An accessor of the object that the property links to.

@@ -1,7 +1,7 @@
 import CambiumCore
 
 /// A type of the program's own that is stored as another one: a number, a text, data, a date, an
-/// identifier, or an enumeration.
+/// identifier, an enumeration, or an embedded object.
 ///
 /// ```swift
 /// struct Money: CustomPersistable {
@@ -13,6 +13,10 @@ import CambiumCore
 ///
 /// A property declared without a value begins with what the stored type begins with. Both members are
 /// called whenever a value is read or stored, on the thread that does so, and must not use a Realm.
+///
+/// A type that is stored as an `EmbeddedObject` has its class in the schema. Storing a value makes a new
+/// object, which takes the place of the old one. A property that is not optional reads null, which only
+/// others can have stored, as what a new object gives.
 public protocol CustomPersistable: _CustomPersistable {
   /// The type that is stored.
   associatedtype PersistedType
@@ -31,7 +35,9 @@ public protocol FailableCustomPersistable: _CustomPersistable {
 }
 
 /// What ``CustomPersistable`` and ``FailableCustomPersistable`` have in common.
-public protocol _CustomPersistable: _StoredScalar where PersistedType: _StoredScalar {
+public protocol _CustomPersistable: _PersistableInsideOptional, _RealmCollectionValueInsideOptional,
+  _DefaultConstructible
+where PersistedType: _PersistableInsideOptional & _RealmCollectionValueInsideOptional {
   /// The type that is stored.
   associatedtype PersistedType
   /// What is stored.
@@ -61,32 +67,12 @@ extension _CustomPersistable {
   /// Feeds what is stored.
   public func hash(into hasher: inout Hasher) { hasher.combine(persistableValue) }
 
-  /// What the stored type is.
-  public static var _rlmScalarType: PropertyType { PersistedType._rlmScalarType }
-  /// What the stored type's cells are.
-  public static var _rlmScalarColumnType: ColumnType { PersistedType._rlmScalarColumnType }
-
-  /// Reads what is stored; nil, too, when no value can be made of it.
-  public init?(_rlmCell cell: LeafCell) {
-    guard let stored = PersistedType(_rlmCell: cell), let value = Self._rlmCustomValue(stored)
-    else {
-      return nil
-    }
-    self = value
-  }
-
-  /// Reads what is stored; stops when no value can be made of it.
-  public init(_rlmCell cell: ColumnValue) { self = Self.value(of: PersistedType(_rlmCell: cell)) }
-
   private static func value(of stored: PersistedType) -> Self {
     if let value = _rlmCustomValue(stored) { return value }
     fatalError(
       "Failed to convert persisted value '\(stored)' to type '\(Self.self)' in a non-optional "
         + "context.")
   }
-
-  /// Made of the stored type's own default.
-  public static func _rlmDefaultPersistedValue() -> Self { defaultValue }
 
   private static var defaultValue: Self {
     // A type may have an initializer without parameters of its own, which means something else.
@@ -98,6 +84,17 @@ extension _CustomPersistable {
     }
     return value
   }
+
+  // MARK: Properties
+
+  /// What the stored type describes; an object is always optional.
+  public static func _rlmDescribeProperty(_ property: inout Property) {
+    PersistedType._rlmDescribeProperty(&property)
+    if property.type == .object { property.isOptional = true }
+  }
+
+  /// Made of the stored type's own default.
+  public static func _rlmDefaultPersistedValue() -> Self { defaultValue }
 
   /// Reads what is stored, and then makes the value: the program's code runs when nothing is borrowed.
   public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
@@ -113,17 +110,32 @@ extension _CustomPersistable {
     PersistedType._rlmOptionalPersistedValue(of: object, head).flatMap { _rlmCustomValue($0) }
   }
 
-  /// Calls `body` with the cell of what is stored.
-  public func _rlmWithScalarCell<Result>(
-    _ body: (ColumnValue) throws -> Result
-  ) rethrows -> Result {
-    try persistableValue._rlmWithScalarCell(body)
+  /// Stores the stored form; needs a write transaction.
+  public static func _rlmSetPersistedValue(
+    _ value: Self, of object: ObjectBase, _ head: _PersistedHead
+  ) {
+    PersistedType._rlmSetPersistedValue(value.persistableValue, of: object, head)
   }
 
-  /// The stored type's.
-  public static var _rlmStoredForm: (any _StoredScalar.Type)? {
-    PersistedType._rlmStoredForm ?? PersistedType.self
+  /// Stores the stored form or null; needs a write transaction.
+  public static func _rlmSetOptionalPersistedValue(
+    _ value: Self?, of object: ObjectBase, _ head: _PersistedHead
+  ) {
+    PersistedType._rlmSetOptionalPersistedValue(value?.persistableValue, of: object, head)
   }
+
+  /// Stores the stored form in a new row.
+  public static func _rlmWritePersistedValue(_ value: Self, to row: _RowWriter) {
+    PersistedType._rlmWritePersistedValue(value.persistableValue, to: row)
+  }
+
+  /// The stored type's; nil where that is an object.
+  public static var _rlmStoredForm: (any _StoredScalar.Type)? {
+    PersistedType._rlmStoredForm ?? PersistedType.self as? any _StoredScalar.Type
+  }
+
+  /// The stored type, if it is a class.
+  public static var _rlmStoredClass: ObjectBase.Type? { PersistedType.self as? ObjectBase.Type }
 
   /// Stops: no value can be made of what is stored.
   public static func _rlmValue(ofUnfit stored: any _StoredScalar) -> Self {
@@ -137,27 +149,68 @@ extension _CustomPersistable {
     PersistedType._rlmDynamicValue(value.persistableValue)
   }
 
-  /// What is stored.
-  public static func _rlmDynamicElement(_ element: Self) -> Any? { _rlmDynamicValue(element) }
-
-  /// Accepts what the stored type accepts.
-  public init?(_rlmConverting value: Any) {
-    guard let stored = value as? PersistedType ?? PersistedType(_rlmConverting: value),
-      let value = Self._rlmCustomValue(stored)
-    else { return nil }
-    self = value
+  /// Accepts values of this type, and what the stored type accepts.
+  public static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
+    if let value = value as? Self { return value }
+    guard let value else { return nil }
+    return PersistedType._rlmConvertedValue(value, conversion).flatMap { _rlmCustomValue($0) }
   }
+
+  // MARK: Elements
 
   /// Made of the stored type's own default.
   public static func _rlmDefaultValue() -> Self { defaultValue }
 
-  /// The element; stops when no value can be made of what is stored.
+  /// What the stored type describes.
+  public static func _rlmDescribeElement(_ property: inout Property) {
+    PersistedType._rlmDescribeElement(&property)
+  }
+
+  /// The stored type's.
+  public static var _rlmElementColumnType: ColumnType { PersistedType._rlmElementColumnType }
+
+  /// The element, of null the default; stops when no value can be made of what is stored.
   public static func _rlmElement(in cell: ColumnValue, _ realm: Realm) -> Self {
-    value(of: PersistedType._rlmElement(in: cell, realm))
+    if case .null = cell { return defaultValue }
+    return value(of: PersistedType._rlmElement(in: cell, realm))
   }
 
   /// The element; nil when no value can be made of what is stored.
   public static func _rlmOptionalElement(in cell: ColumnValue, _ realm: Realm) -> Self? {
-    _rlmCustomValue(PersistedType._rlmElement(in: cell, realm))
+    PersistedType._rlmOptionalElement(in: cell, realm).flatMap { _rlmCustomValue($0) }
   }
+
+  /// Calls `body` with the cell of the stored form, which an object gets by being added.
+  public func _rlmWithElementCell<Result>(
+    in realm: Realm, _ body: (ColumnValue) throws -> Result
+  ) rethrows -> Result {
+    try persistableValue._rlmWithElementCell(in: realm, body)
+  }
+
+  /// Accepts what a property accepts.
+  public static func _rlmConvertedElement(_ value: Any?, _ conversion: _ValueConversion) -> Self? {
+    _rlmConvertedValue(value, conversion)
+  }
+
+  /// What is stored.
+  public static func _rlmDynamicElement(_ element: Self) -> Any? { _rlmDynamicValue(element) }
+
+  /// Whether an object is stored.
+  public static var _rlmIsProjection: Bool { PersistedType.self is ObjectBase.Type }
+
+  /// The value that is stored as an object.
+  public static func _rlmElement(of object: ObjectBase) -> Self {
+    value(of: PersistedType._rlmElement(of: object))
+  }
+}
+
+/// The object that `element` is, or is stored as; nil when it is none.
+///
+/// A value of a type of the program's own gives a new one each time.
+func storedObject(of element: Any) -> ObjectBase? {
+  func stored(_ value: some _CustomPersistable) -> ObjectBase? {
+    type(of: value)._rlmIsProjection ? value.persistableValue as? ObjectBase : nil
+  }
+  if let object = element as? ObjectBase { return object }
+  return (flattened(element) as? any _CustomPersistable).flatMap { stored($0) }
 }

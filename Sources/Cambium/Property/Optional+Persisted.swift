@@ -65,6 +65,9 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   /// The wrapped type's.
   @inlinable public static var _rlmStoredForm: (any _StoredScalar.Type)? { Wrapped._rlmStoredForm }
 
+  /// The wrapped type's.
+  @inlinable public static var _rlmStoredClass: ObjectBase.Type? { Wrapped._rlmStoredClass }
+
   /// Nil for enumerations and types of the program's own; stops otherwise.
   public static func _rlmValue(ofUnfit stored: any _StoredScalar) -> Wrapped? {
     if Wrapped.self is any RealmEnum.Type || Wrapped.self is any _CustomPersistable.Type {
@@ -108,6 +111,14 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
     guard let value else { return .some(nil) }
     guard let converted = Wrapped._rlmConvertedElement(value, conversion) else { return nil }
     return .some(converted)
+  }
+
+  /// The wrapped type's.
+  @inlinable public static var _rlmIsProjection: Bool { Wrapped._rlmIsProjection }
+
+  /// The element that stands for an object.
+  public static func _rlmElement(of object: ObjectBase) -> Wrapped? {
+    .some(Wrapped._rlmElement(of: object))
   }
 
   /// The element or nil.

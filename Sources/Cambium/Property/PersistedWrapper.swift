@@ -93,6 +93,10 @@ extension Persisted: PersistedWrapper {
       return Value._rlmConvertedValue(stored, conversion).map { Value._rlmDynamicValue($0) }
         ?? stored
     }
+    let head = bound(storage).pointee.head
+    if head.state == _PersistedHead.managed, let stored = Value._rlmStoredClass {
+      return stored._rlmOptionalPersistedValue(of: object, head)
+    }
     return Value._rlmDynamicValue(value(storage, of: object))
   }
 
@@ -148,11 +152,15 @@ extension Persisted: PersistedWrapper {
   }
 }
 
-/// The class that values of a type are objects of, optional or not; nil for other types.
+/// The class that values of a type are objects of, or are stored as, optional or not; nil for other types.
 func linkedClass(of type: Any.Type) -> ObjectBase.Type? {
   func wrapped<O: OptionalProtocol>(_ type: O.Type) -> ObjectBase.Type? {
-    O.Wrapped.self as? ObjectBase.Type
+    linkedClass(of: O.Wrapped.self)
+  }
+  func stored<C: _CustomPersistable>(_ type: C.Type) -> ObjectBase.Type? {
+    C.PersistedType.self as? ObjectBase.Type
   }
   if let type = type as? ObjectBase.Type { return type }
+  if let type = type as? any _CustomPersistable.Type { return stored(type) }
   return (type as? any OptionalProtocol.Type).flatMap { wrapped($0) }
 }

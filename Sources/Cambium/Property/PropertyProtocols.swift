@@ -41,6 +41,8 @@ public protocol _Persistable: _RealmSchemaDiscoverable, _HasPersistedType {
   /// The type in which values are stored, when this one cannot hold all that its column can; nil for
   /// all other types.
   static var _rlmStoredForm: (any _StoredScalar.Type)? { get }
+  /// The class of the objects as which values are stored, when they are none themselves.
+  static var _rlmStoredClass: ObjectBase.Type? { get }
   /// The value of a property that was given `stored`, which this type cannot hold: nil if it is an
   /// optional enumeration; stops otherwise.
   static func _rlmValue(ofUnfit stored: any _StoredScalar) -> Self
@@ -77,6 +79,9 @@ extension _Persistable {
 
   /// Most types hold whatever their column can.
   @inlinable public static var _rlmStoredForm: (any _StoredScalar.Type)? { nil }
+
+  /// Most types are no objects, or are stored as themselves.
+  @inlinable public static var _rlmStoredClass: ObjectBase.Type? { nil }
 
   /// Stops.
   public static func _rlmValue(ofUnfit stored: any _StoredScalar) -> Self {

@@ -35,7 +35,7 @@ struct PlainQuery {
     let lookup: QueryBinder.ObjectLookup = { object throws(QueryError) in
       (object as? ObjectBase).map { numbers.reference(to: $0) }
     }
-    guard let type = element as? ObjectBase.Type else {
+    guard let type = linkedClass(of: element) else {
       var property = Property(name: "self", type: .int)
       Element._rlmDescribeElement(&property)
       return try QueryBinder(schema: StoredSchema([]), object: lookup).bind(
@@ -56,7 +56,7 @@ struct PlainQuery {
   func firstIndex<Element: RealmCollectionValue>(in elements: [Element]) -> Int? {
     elements.firstIndex { element in
       let subject: Subject =
-        if let object = element as? ObjectBase {
+        if let object = storedObject(of: element) {
           .object(object)
         } else {
           .value(Element._rlmDynamicElement(element))

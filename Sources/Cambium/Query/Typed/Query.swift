@@ -63,7 +63,8 @@
   func comparing(
     _ operation: QueryOperator, _ value: Any?, _ options: StringOptions = []
   ) -> Query<Bool> {
-    compared(operand, operation, .constant(QueryConstant(value)), options)
+    if let value, let members = memberwise(operation, value) { return members }
+    return compared(operand, operation, .constant(QueryConstant(value)), options)
   }
 
   func comparing<U>(
