@@ -183,7 +183,8 @@ let package = Package(
       dependencies: [
         "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB", "CambiumZstd", "CambiumCrypto",
         "TestSupport",
-      ]),
+      ],
+      exclude: ["Value/decimal-cases.py", "Value/decimal-cases.txt"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -42,20 +42,6 @@ final class SpecMapMember: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-extension SpecFile {
-  /// Runs `body` with a map of two members, by names of properties.
-  fileprivate func withDynamicMap(_ body: (Map<String, DynamicObject?>) throws -> Void) throws {
-    let realm = try Realm(configuration: configuration)
-    try realm.write {
-      let maps = SpecMaps()
-      maps.members["x"] = SpecMapMember("Bob", 5)
-      maps.members["y"] = SpecMapMember("Ann", 3)
-      realm.add(maps)
-    }
-    try body(#require(realm.dynamicObjects("SpecMaps").first).dynamicMap("members"))
-  }
-}
-
 /// Section B14: maps, managed and unmanaged alike.
 @Suite struct B14MapTests {
   static let types: [ObjectBase.Type] = [
@@ -269,96 +255,6 @@ extension SpecFile {
     }
   }
 
-  // MARK: Queries
-
-  @Test func `queries look into maps`() throws {
-    try withMaps(managedOnly: true) { maps in
-      let realm = try #require(maps.realm)
-      let ann = SpecMapMember("Ann", 40)
-      for id in 1...4 {
-        let made = realm.create(SpecMaps.self, value: ["id": id])
-        made.ints["n"] = id
-        if id > 2 { made.ints["extra"] = -id }
-        made.strings["k\(id)"] = "text \(id)"
-        made.intOs["o"] = id == 1 ? .some(nil) : id
-        made.members["m"] = id == 3 ? .some(nil) : SpecMapMember("M\(id)", id)
-        if id == 4 { made.members["ann"] = ann }
-      }
-      let all = realm.objects(SpecMaps.self)
-      func ids(_ results: Results<SpecMaps>) -> [Int] { results.map(\.id).sorted() }
-      func check(
-        _ expected: [Int], _ format: String, _ arguments: [Any] = [],
-        _ typed: ((Query<SpecMaps>) -> Query<Bool>)? = nil,
-        sourceLocation: SourceLocation = #_sourceLocation
-      ) {
-        let found: Results<SpecMaps>
-        switch arguments.count {
-        case 0: found = all.filter(format)
-        case 1: found = all.filter(format, arguments[0])
-        default: found = all.filter(format, arguments[0], arguments[1])
-        }
-        #expect(ids(found) == expected, sourceLocation: sourceLocation)
-        if let typed { #expect(ids(all.where(typed)) == expected, sourceLocation: sourceLocation) }
-      }
-      check([3], "ints['n'] == 3") { $0.ints["n"] == 3 }
-      check([2, 3, 4], "ints['n'] >= 2") { $0.ints["n"] >= 2 }
-      check([0], "ints['n'] == nil")
-      check([0, 1], "intOs['o'] == nil") { $0.intOs["o"] == nil }
-      check([0, 1, 2, 3], "ints[%@] != %@", ["extra", -4]) { $0.ints["extra"] != -4 }
-      check([2], "strings['k2'] BEGINSWITH 'text'") { $0.strings["k2"].starts(with: "text") }
-      check([4], "ANY ints.@allValues == -4") { $0.ints.values == -4 }
-      check([4], "ANY ints == -4") { $0.ints == -4 }
-      check([1, 2, 3, 4], "ANY ints > 0") { $0.ints > 0 }
-      check([3], "ANY strings.@allKeys == 'k3'") { $0.strings.keys == "k3" }
-      check([1, 2, 3, 4], "ANY strings.@allKeys BEGINSWITH 'k'") {
-        $0.strings.keys.starts(with: "k")
-      }
-      check([0, 1, 2], "ints.@count < 2") { $0.ints.count < 2 }
-      check([3, 4], "ints.@min < 0") { $0.ints.min < 0 }
-      check([3, 4], "ints.@sum == 0 AND ints.@count > 0") { $0.ints.sum == 0 && $0.ints.count > 0 }
-      check([2], "%@ IN ints", [2]) { $0.ints.contains(2) }
-      check([1, 2], "ANY ints IN {1, 2}") { $0.ints.containsAny(in: [1, 2]) }
-      check([1, 2], "ints.@min >= 1 AND ints.@max <= 2") { $0.ints.contains(1...2) }
-      check([2], "members['m'].age == 2") { $0.members["m"].age == 2 }
-      check([0, 3], "members['m'].name == nil")
-      check([0, 3], "members['m'] == nil")
-      check([4], "members['ann'] == %@", [ann])
-      check([4], "ANY members.name == 'Ann'") { $0.members.name == "Ann" }
-      check([4], "ANY members == %@", [ann])
-      check([4], "members.@max.age == 40")
-      check([4], "SUBQUERY(members, $m, $m.age > 30).@count > 0")
-      check([2], "members['m'].age == ints['n'] AND id == 2")
-      #expect(realm.objects(SpecMapMember.self).where { $0.owners.id == 4 }.count == 2)
-      let (text, values) = Query<SpecMaps>._constructForTesting().ints["n"]._constructPredicate(3)
-      #expect(text == "(ints[%@] == %@)" && values.count == 2)
-    }
-  }
-
-  @Test func `a map's values are filtered, sorted and added up`() throws {
-    try withMaps(managedOnly: true) { maps in
-      for (key, name, age) in [("x", "Cid", 3), ("y", "Ann", 5), ("z", "Bob", 4)] {
-        maps.members[key] = SpecMapMember(name, age)
-      }
-      maps.members["null"] = .some(nil)
-      #expect(maps.members.sorted(byKeyPath: "name").map { $0?.name } == ["Ann", "Bob", "Cid"])
-      #expect(maps.members.sorted(by: \.age, ascending: false).first??.name == "Ann")
-      #expect(maps.members.filter("age > 3").count == 2)
-      #expect(maps.members.where { $0.name == "Bob" }.first??.age == 4)
-      #expect(maps.members.sum(of: \.age) == 12 && maps.members.max(ofProperty: "age") == 5)
-      maps.ints.merge([("a", 3), ("b", 1), ("c", 2)].map { (key: $0.0, value: $0.1) }) { $1 }
-      #expect(Array(maps.ints.sorted()) == [1, 2, 3])
-      #expect(Array(maps.ints.sorted(ascending: false)) == [3, 2, 1])
-    }
-  }
-
-  @Test func `a dynamic map's values are filtered and sorted`() throws {
-    try file.withDynamicMap { map in
-      #expect(map.sorted(byKeyPath: "name").map { $0?["name"] as? String } == ["Ann", "Bob"])
-      #expect(map.filter("age > 3").first??["name"] as? String == "Bob")
-      #expect(map.sorted(byKeyPath: "age", ascending: false).first??.realm == map.realm)
-    }
-  }
-
   // MARK: Versions
 
   @Test func `frozen maps and references keep to their version`() throws {
@@ -379,12 +275,5 @@ extension SpecFile {
     #expect(maps.ints.keys == ["a", "b"])
     try realm.write { realm.delete(maps) }
     #expect(maps.ints.isInvalidated && frozen.thaw() == nil && frozen.count == 1)
-  }
-}
-
-extension Query {
-  /// The text of the path compared with a value.
-  fileprivate func _constructPredicate(_ value: T) -> (String, [Any]) {
-    (self == value)._constructPredicate()
   }
 }

@@ -108,6 +108,53 @@ import Testing
     }
   }
 
+  @Test func `queries compute from collections of any values`() throws {
+    let lists: [[AnyRealmValue]] = [
+      [], [.int(3), .string("x"), .double(1.5)], [.none, .bool(true)],
+      [.decimal128("0.5"), .int(-2)],
+    ]
+    for isManaged in [true, false] {
+      let realm = try specRealm(B15AnyTests.types)
+      realm.beginWrite()
+      let objects = lists.indices.map { SpecAny($0) }
+      for (object, values) in zip(objects, lists) {
+        object.list.append(objectsIn: values)
+        for (index, value) in values.enumerated() { object.map["k\(index)"] = value }
+      }
+      if isManaged { realm.add(objects) }
+      func check(_ expected: [Int], _ format: String, _ arguments: Any...) {
+        for name in ["list", "map"] {
+          let text = format.replacing("all", with: name)
+          if isManaged {
+            let found =
+              arguments.isEmpty
+              ? realm.objects(SpecAny.self).filter(text)
+              : realm.objects(SpecAny.self).filter(text, arguments[0])
+            #expect(found.map(\.id).sorted() == expected, "\(text)")
+          } else {
+            let list = List<SpecAny>()
+            list.append(objectsIn: objects)
+            let first =
+              arguments.isEmpty
+              ? list.index(matching: text) : list.index(matching: text, arguments[0])
+            #expect(first == expected.first, "\(text)")
+          }
+        }
+      }
+      check([1], "all.@max == 'x'")
+      check([1], "all.@min == %@", 1.5)
+      check([2], "all.@min == true")
+      check([0], "all.@max == nil")
+      check([3], "all.@min < 0")
+      check([1], "all.@sum == 4.5")
+      check([3], "all.@sum == -1.5")
+      check([0, 2], "all.@sum == 0")
+      check([0, 2], "all.@avg == nil")
+      check([1], "all.@avg > 2")
+      check([1], "all.@max IN {'x', 7}")
+    }
+  }
+
   @Test func `unmanaged objects are searched as managed ones are`() {
     let list = List<SpecAny>()
     list.append(objectsIn: [

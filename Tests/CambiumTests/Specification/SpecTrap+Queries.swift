@@ -108,6 +108,8 @@ extension SpecTrap {
     unsortable("nicknames", "property 'SpecPerson.nicknames' is of unsupported type"),
     unsortable("favorite", "property 'SpecPerson.favorite' of type 'object' cannot be the final"),
     unsortable("name.x", "property 'SpecPerson.name' of type 'string' may only be the final"),
+    unsortable("name[x]", "property 'SpecPerson.name' is of unsupported type"),
+    unsortable("nicknames[0]", "property 'SpecPerson.nicknames' is of unsupported type"),
     unsortable("@count", "KVC collection operators are not supported."),
     unsortable("favorite.", "missing property name."),
     SpecTrap(

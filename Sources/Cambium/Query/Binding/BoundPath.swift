@@ -71,14 +71,7 @@ struct BoundPath {
     switch end {
     case .value(let column, _), .elements(let column): return column.property
     case .link, .object, .entry: return .object
-    case .number(let number):
-      let type = number.column?.property ?? .int
-      switch number.aggregate {
-      case .count: return .int
-      case .average: return type == .decimal128 ? .decimal128 : .double
-      case .sum: return type == .float ? .double : type
-      case .minimum, .maximum: return type
-      }
+    case .number(let number): return number.resultType
     }
   }
 

@@ -176,6 +176,18 @@ package struct BoundNumber: Sendable, Hashable {
     }
   }
 
+  /// The type of the number: the sum and the average of values of any type are decimal numbers.
+  var resultType: PropertyType {
+    let type = column?.property ?? .int
+    switch (aggregate, type) {
+    case (.count, _): return .int
+    case (.minimum, _), (.maximum, _): return type
+    case (_, .any), (_, .decimal128): return .decimal128
+    case (.average, _), (.sum, .float): return .double
+    case (.sum, _): return type
+    }
+  }
+
   /// What an empty collection gives.
   var valueOfEmpty: ColumnValue {
     switch aggregate {
@@ -184,7 +196,7 @@ package struct BoundNumber: Sendable, Hashable {
     case .sum:
       switch column?.property {
       case .float, .double: return .double(0)
-      case .decimal128:
+      case .decimal128, .any:
         let zero = DecimalBits.zero
         return .wide(low: zero.low, high: zero.high)
       default: return .int(0)

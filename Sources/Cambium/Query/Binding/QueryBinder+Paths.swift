@@ -253,7 +253,7 @@ private struct PathWalk {
     _ aggregate: QueryPath.Aggregate, _ type: PropertyType
   ) throws(QueryError) {
     switch type {
-    case .int, .float, .double, .decimal128: return
+    case .int, .float, .double, .decimal128, .any: return
     case .date where aggregate == .minimum || aggregate == .maximum: return
     default: throw unsupported(aggregate, type)
     }

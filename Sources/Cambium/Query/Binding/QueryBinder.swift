@@ -153,6 +153,9 @@ package struct QueryBinder {
       let condition = try linkCondition(target, path, operation, constant)
       return .objectCondition(condition)
     case .number(let number):
+      if number.resultType == .any {
+        return .number(number, try anyCondition(path, comparison, constant))
+      }
       return .number(number, try numberCondition(number, path, operation, constant))
     }
   }
@@ -236,16 +239,13 @@ package struct QueryBinder {
     _ number: BoundNumber, _ path: QueryPath, _ operation: QueryOperator,
     _ constant: QueryConstant
   ) throws(QueryError) -> ValueCondition {
-    var type = number.column?.property ?? .int
-    switch number.aggregate {
-    case .count:
+    var type = number.resultType
+    if number.aggregate == .count {
       try checkCount(operation, constant)
-      type = .int
-      if case .double = constant { type = .double }
-      if case .float = constant { type = .double }
-    case .average: type = type == .decimal128 ? .decimal128 : .double
-    case .sum: type = type == .float ? .double : type
-    case .minimum, .maximum: break
+      switch constant {
+      case .double, .float: type = .double
+      default: break
+      }
     }
     return try ValueCondition.make(
       ValueCondition.Subject(type: type, path: path.text), operation, constant)

@@ -20,6 +20,12 @@ struct NumberFold {
     self.property = property
   }
 
+  /// What counting `count` values gives.
+  init(count: Int) {
+    self.init(.count, .int)
+    self.count = count
+  }
+
   mutating func add(_ value: ColumnValue) {
     if aggregate == .count {
       count += 1

@@ -8,7 +8,7 @@ struct RowOrder: Sendable {
   /// What decides comes first; where all are equal, the objects' keys decide.
   private let keys: [(column: BoundColumn, order: CellOrder, isAscending: Bool)]
 
-  /// Nil for plans that leave objects out by comparing them, or that sort by what lies behind links.
+  /// Nil for plans that leave objects out by comparing them, or that sort by what lies behind links or in maps.
   init?(_ plan: QueryPlan) {
     start = plan.start
     var sortKeys: [SortKey] = []
@@ -17,7 +17,7 @@ struct RowOrder: Sendable {
       guard case .sort(let keys) = step else { return nil }
       sortKeys += keys
     }
-    guard sortKeys.allSatisfy(\.links.isEmpty) else { return nil }
+    guard sortKeys.allSatisfy({ $0.links.isEmpty && !$0.column.isEntry }) else { return nil }
     keys = sortKeys.map { ($0.column, CellOrder($0.column.property), $0.isAscending) }
   }
 

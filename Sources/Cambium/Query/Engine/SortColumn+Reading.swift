@@ -7,7 +7,7 @@ extension SortColumn {
   ) throws(StoreError) -> SortColumn {
     guard let link = key.links.first else {
       let column = SortColumn(key, capacity: keys.count)
-      try column.fill(key.column, keys, reader)
+      try column.fill(key.column, keys, context, reader)
       return column
     }
     let targets = try context.reader(link.target)
@@ -38,7 +38,7 @@ extension SortColumn {
         if let next, try readers[depth + 1].contains(next) { place = next }
       }
       if let place {
-        try readers[key.links.count].withValue(key.column, place) { value in column.append(value) }
+        try column.append(key.column, of: place, context, readers[key.links.count])
       } else {
         column.appendMissing()
       }
@@ -65,7 +65,7 @@ extension SortColumn {
     }
     let links = SortColumn(
       SortKey(links: [], column: link.column, isAscending: true), capacity: keys.count)
-    try links.fill(link.column, keys, reader)
+    try links.fill(link.column, keys, context, reader)
     let column = SortColumn(key, capacity: keys.count, hasOrdinals: true)
     let places = KeyPlaces(targetKeys)
     for index in keys.indices {
@@ -81,14 +81,16 @@ extension SortColumn {
 
   /// Appends the values of a column for these keys: leaf by leaf where the keys ascend.
   private func fill(
-    _ column: BoundColumn, _ keys: [Int64], _ reader: TableReader
+    _ column: BoundColumn, _ keys: [Int64], _ context: QueryContext, _ reader: TableReader
   ) throws(StoreError) {
     if column.isKey {
       for key in keys { append(.int(key)) }
       return
     }
-    guard let tree = reader.tree(of: column.id), Self.ascends(keys), keys.count > 16 else {
-      for key in keys { try reader.withValue(column, key) { value in append(value) } }
+    guard let tree = reader.tree(of: column.id), !column.isEntry, Self.ascends(keys),
+      keys.count > 16
+    else {
+      for key in keys { try append(column, of: key, context, reader) }
       return
     }
     var rows = Scratch<Int32>()
@@ -115,6 +117,19 @@ extension SortColumn {
       }
     }
     precondition(self.count == keys.count, "the objects that are sorted exist")
+  }
+
+  /// Appends the value that one object has, of a map that of the key.
+  private func append(
+    _ column: BoundColumn, of key: Int64, _ context: QueryContext, _ reader: TableReader
+  ) throws(StoreError) {
+    guard column.isEntry else {
+      return try reader.withValue(column, key) { value in append(value) }
+    }
+    try context.forEachElement(of: column, key, in: reader) { value in
+      append(value)
+      return true
+    }
   }
 
   private static func ascends(_ keys: [Int64]) -> Bool {

@@ -42,15 +42,24 @@ extension QueryBinder {
     var links: [BoundLink] = []
     var place = start
     let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    for (depth, name) in names.enumerated() {
+    for (depth, text) in names.enumerated() {
       let isLast = depth == names.count - 1
+      let (name, key) = Self.entry(text)
       if name.isEmpty { throw failure("missing property name.") }
       guard let index = place.propertyIndex(name) else {
         throw failure("property '\(place.name).\(name)' does not exist.")
       }
       let property = place.objectSchema.properties[index]
       let label = "property '\(place.name).\(property.name)'"
-      if property.isCollection || property.isComputed {
+      if let key, property.isMap, property.type != .object {
+        guard isLast else {
+          throw failure("a value of \(label) may only be the final property in the key path.")
+        }
+        var column = place.boundColumn(index)
+        column.part = .entry(key)
+        return SortKey(links: links, column: column, isAscending: isAscending)
+      }
+      if property.isCollection || property.isComputed || key != nil {
         throw failure("\(label) is of unsupported type '\(property.typeText)'.")
       }
       if isLast {
@@ -71,5 +80,11 @@ extension QueryBinder {
       place = target
     }
     throw failure("missing property name.")
+  }
+
+  /// The name of a map, and the key in brackets behind it; nil when there are none.
+  private static func entry(_ text: String) -> (name: String, key: String?) {
+    guard let bracket = text.firstIndex(of: "["), text.hasSuffix("]") else { return (text, nil) }
+    return (String(text[..<bracket]), String(text[bracket...].dropFirst().dropLast()))
   }
 }

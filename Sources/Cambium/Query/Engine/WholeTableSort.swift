@@ -25,7 +25,7 @@ enum WholeTableSort {
 
   /// The column as the engine sorts it; nil when its order is another one.
   private static func term(_ key: SortKey) -> SortTerm? {
-    guard key.links.isEmpty, !key.column.isKey else { return nil }
+    guard key.links.isEmpty, !key.column.isKey, !key.column.isEntry else { return nil }
     switch key.column.property {
     case .int, .bool, .string, .data, .float, .double, .objectId, .UUID:
       let column = ColumnSpec(

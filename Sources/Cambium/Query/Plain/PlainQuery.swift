@@ -81,7 +81,8 @@ struct PlainQuery {
       return !forEachObject(of: collection, subject) { !holds(inner, $0) }
     case .anyElement(let column, let condition):
       return !forEachElement(of: column, subject) { !condition.matches($0) }
-    case .number(let number, let condition): return condition.matches(result(number, subject))
+    case .number(let number, let condition):
+      return fold(number, subject).withResult { condition.matches($0) }
     case .pair(let pair):
       return !forEachValue(of: pair.left, subject) { left in
         forEachValue(of: pair.right, subject) { right in !pair.comparison.holds(left, right) }
@@ -138,7 +139,7 @@ struct PlainQuery {
     (flattened(value(link.column, subject)) as? ObjectBase).map(Subject.object)
   }
 
-  private func result(_ number: BoundNumber, _ subject: Subject) -> ColumnValue {
+  private func fold(_ number: BoundNumber, _ subject: Subject) -> NumberFold {
     var fold = NumberFold(number.aggregate, number.column?.property ?? .int)
     switch number.source {
     case .elements(let list):
@@ -149,11 +150,15 @@ struct PlainQuery {
     case .objects(let collection, let column, let filter):
       _ = forEachObject(of: collection, subject) { object in
         if let filter, !holds(filter, object) { return true }
-        withCell(column.map { value($0, object) } ?? nil) { fold.add($0) }
+        guard let column else {
+          fold.add(.int(0))
+          return true
+        }
+        withCell(value(column, object), column.property) { fold.add($0) }
         return true
       }
     }
-    return fold.result
+    return fold
   }
 
   // MARK: Walking
@@ -226,7 +231,7 @@ struct PlainQuery {
   ) -> Bool {
     switch source {
     case .column(let column): return withCell(value(column, subject), column.property, body)
-    case .number(let number): return body(result(number, subject))
+    case .number(let number): return fold(number, subject).withResult(body)
     case .key: return withCell(of: subject, body)
     case .link(let link, let inner):
       if let next = object(link, subject) { return forEachValue(of: inner, next, body) }

@@ -17,7 +17,7 @@ final class NumberNode: QueryNode {
   override var cost: Int { 200 }
 
   override func matches(_ key: Int64) throws(StoreError) -> Bool {
-    condition.matches(try number.value(of: key))
+    try number.fold(of: key).withResult { condition.matches($0) }
   }
 }
 
@@ -49,22 +49,22 @@ final class NumberReader {
     }
   }
 
-  /// The number of the object with that key.
-  func value(of key: Int64) throws(StoreError) -> ColumnValue {
+  /// What the object with that key gives.
+  func fold(of key: Int64) throws(StoreError) -> NumberFold {
     switch number.source {
     case .elements(let list):
       if number.aggregate == .count {
-        return .int(Int64(try context.elementCount(of: list, key, in: reader)))
+        return NumberFold(count: try context.elementCount(of: list, key, in: reader))
       }
       var fold = NumberFold(number.aggregate, list.property)
       try context.forEachElement(of: list, key, in: reader) { value in
         fold.add(value)
         return true
       }
-      return fold.result
+      return fold
     case .objects(let collection, let column, _):
       if number.aggregate == .count, filter == nil {
-        return .int(Int64(try count(collection, key)))
+        return NumberFold(count: try count(collection, key))
       }
       return try folded(collection, column, key)
     }
@@ -72,7 +72,7 @@ final class NumberReader {
 
   private func folded(
     _ collection: BoundCollection, _ column: BoundColumn?, _ key: Int64
-  ) throws(StoreError) -> ColumnValue {
+  ) throws(StoreError) -> NumberFold {
     var fold = NumberFold(number.aggregate, column?.property ?? .int)
     try forEach(collection, key) { element throws(StoreError) in
       guard let elements else { return }
@@ -80,7 +80,7 @@ final class NumberReader {
       guard let column else { return fold.add(.int(0)) }
       try elements.withValue(column, element) { value in fold.add(value) }
     }
-    return fold.result
+    return fold
   }
 
   private func forEach(

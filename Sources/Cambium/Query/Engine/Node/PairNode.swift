@@ -95,7 +95,11 @@ final class SourceReader {
     case .column(let column): return try reader.withValue(column, key, body)
     case .key: return try body(.int(key))
     case .outer(let inner, let level): return try inner.visit(context.named[level], body)
-    case .number(let number): return try body(try number.value(of: key))
+    case .number(let number):
+      let goesOn = try number.fold(of: key).withResult { value in
+        catching { () throws(StoreError) in try body(value) }
+      }
+      return try goesOn.get()
     case .link(let column, let inner, let target):
       return try reader.withValue(column, key) { value throws(StoreError) in
         if case .int(let next) = value, try target.contains(next) {
