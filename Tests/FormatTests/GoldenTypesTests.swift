@@ -141,7 +141,7 @@ final class GoldenTypes: Object {
       #expect(try database.verify().findings == [])
       var verifier = ObjectVerifier(snapshot: try database.snapshot())
       #expect(try verifier.run() == [])
-      #expect(try database.snapshot().value("schema/features") == [7, 0, 0, 0, 0, 0, 0, 0])
+      #expect(try database.snapshot().value("schema/features") == [15, 0, 0, 0, 0, 0, 0, 0])
       try database.close()
     }
   }

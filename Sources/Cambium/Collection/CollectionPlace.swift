@@ -26,8 +26,8 @@ struct CollectionPlace {
   var holdsLinks: Bool { property.type == .object || property.type == .any }
 
   /// The link from the collection to an object.
-  func backlink(to target: Int64) -> BacklinkKey {
-    BacklinkKey(target: target, table: access.stored.tableID, column: column, source: key)
+  func backlink(to target: Int64) -> Backlink {
+    Backlink(target: target, table: access.stored.tableID, column: column, source: key)
   }
 
   /// The elements as they are now: in the row, in a tree of their own, or in one that the running

@@ -219,6 +219,8 @@ struct LinkingSource: Equatable {
       return []
     }
     return try Backlinks.sources(
-      in: tree, target: target.key, table: origin.tableID, column: origin.columns[originProperty])
+      in: tree,
+      BacklinkGroup(
+        target: target.key, table: origin.tableID, column: origin.columns[originProperty]))
   }
 }

@@ -36,8 +36,12 @@ package struct StoredFeatures: OptionSet, Sendable {
   package static let maps = StoredFeatures(rawValue: 2)
   /// Properties and elements of any type.
   package static let anyValues = StoredFeatures(rawValue: 4)
+  /// Links that are told from their targets in groups, see ``BacklinkGroup``.
+  package static let groupedBacklinks = StoredFeatures(rawValue: 8)
   /// Everything that this library knows.
-  package static let known: StoredFeatures = [.embeddedObjects, .maps, .anyValues]
+  package static let known: StoredFeatures = [
+    .embeddedObjects, .maps, .anyValues, .groupedBacklinks,
+  ]
 
   /// What `classes` need.
   init(_ classes: ClassSet) {

@@ -21,7 +21,7 @@ struct EmbeddingChange {
     var isSettled = true
     var orphans: [Int64] = []
     for key in realm.keys(of: access) {
-      let links = session.attempt([]) { () throws(StoreError) -> [BacklinkKey] in
+      let links = session.attempt([]) { () throws(StoreError) -> [Backlink] in
         guard try session.hasBacklinks(to: access.index) else { return [] }
         return try session.backlinks(to: access.index).links(to: key)
       }
@@ -35,7 +35,7 @@ struct EmbeddingChange {
   }
 
   /// Puts a copy of an object into one of the places that link to it.
-  private func copy(_ key: Int64, _ access: ClassAccess, for link: BacklinkKey) {
+  private func copy(_ key: Int64, _ access: ClassAccess, for link: Backlink) {
     guard let source = realm.classes.first(where: { $0.stored.tableID == link.table }),
       let index = source.stored.columns.firstIndex(of: link.column),
       let owner = source.object(forKey: link.source), let old = access.object(forKey: key)

@@ -70,11 +70,13 @@ struct PrimaryKeyChange {
   }
 
   private func redirect(_ from: Int64, to new: ObjectBase, _ access: ClassAccess) {
-    let links = session.attempt([]) { () throws(StoreError) -> [BacklinkKey] in
+    let links = session.attempt([]) { () throws(StoreError) -> [Backlink] in
       guard try session.hasBacklinks(to: access.index) else { return [] }
       return try session.backlinks(to: access.index).links(to: from)
     }
-    for link in links where link.ordinal == 0 {
+    var last: Backlink?
+    for link in links where link != last {
+      last = link
       guard let source = realm.classes.first(where: { $0.stored.tableID == link.table }),
         let index = source.stored.columns.firstIndex(of: link.column),
         let object = source.object(forKey: link.source)

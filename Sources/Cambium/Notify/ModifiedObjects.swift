@@ -95,7 +95,7 @@ struct ModifiedObjects {
       var sources: Set<Int64> = []
       for key in targets {
         let keys = try Backlinks.sources(
-          in: tree, target: key, table: source.tableID, column: column)
+          in: tree, BacklinkGroup(target: key, table: source.tableID, column: column))
         if keys.count > sources.capacity / 2 { sources.reserveCapacity(sources.count + keys.count) }
         sources.formUnion(keys)
       }

@@ -50,7 +50,7 @@ package struct ObjectSalvage {
     for (name, table, _) in counts {
       let owners = try transaction.editKeyTree(StoredName.backlinks(className(name)))
       for key in try table.allKeys() {
-        if try Backlinks.links(in: owners.tree, BacklinkKey.prefix(target: key)).isEmpty {
+        if try Backlinks.links(in: owners.tree, BacklinkGroup.prefix(target: key)).isEmpty {
           try rows.remove(key, of: className(name))
         }
       }
@@ -97,8 +97,7 @@ package struct ObjectSalvage {
     let target = try transaction.editTable(StoredName.table(targetName))
     var backlinks: BacklinkEditor?
     if target != nil {
-      backlinks = BacklinkEditor(
-        tree: try transaction.editKeyTree(StoredName.backlinks(targetName)))
+      backlinks = try BacklinkEditor(transaction, toClass: targetName)
     }
     var lostCount = 0
     for key in try table.allKeys() {
@@ -114,7 +113,7 @@ package struct ObjectSalvage {
         {
           kept.append(link)
           try backlinks?.add(
-            BacklinkKey(target: link, table: table.record.id, column: column.id, source: key))
+            Backlink(target: link, table: table.record.id, column: column.id, source: key))
         } else if property.isMap {
           // The key stays.
           kept.append(nil)
@@ -143,8 +142,9 @@ package struct ObjectSalvage {
     var targets: [UInt32: (table: TableEditor, backlinks: BacklinkEditor)] = [:]
     for name in try transaction.names(withPrefix: StoredName.tablePrefix) {
       guard let target = try transaction.editTable(name) else { continue }
-      let backlinks = try transaction.editKeyTree(StoredName.backlinks(self.className(name)))
-      targets[target.record.id] = (target, BacklinkEditor(tree: backlinks))
+      targets[target.record.id] = (
+        target, try BacklinkEditor(transaction, toClass: self.className(name))
+      )
     }
     var lostCount = 0
     for key in try table.allKeys() {
@@ -160,7 +160,7 @@ package struct ObjectSalvage {
           continue
         }
         try backlinks.add(
-          BacklinkKey(target: link.key, table: table.record.id, column: column.id, source: key))
+          Backlink(target: link.key, table: table.record.id, column: column.id, source: key))
       }
       if !lost.isEmpty { try removeLinks(to: lost, key, table, column, property) }
     }

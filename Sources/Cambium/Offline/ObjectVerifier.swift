@@ -145,16 +145,15 @@ package struct ObjectVerifier {
     var found: [String] = []
     var count = 0
     try forEachCell(table, column) { source, tree, cell throws(StoreError) in
-      var ordinals: [Int64: UInt32] = [:]
+      var counts: [Int64: Int] = [:]
       for link in try StoredElements.links(in: cell, tree.source).compactMap(\.self) {
-        var backlink = BacklinkKey(
+        counts[link, default: 0] += 1
+      }
+      for (link, linkCount) in counts {
+        let backlink = Backlink(
           target: link, table: tableID, column: column.id, source: source)
-        if property.isArray || property.isMap {
-          backlink.ordinal = ordinals[link, default: 0]
-          ordinals[link, default: 0] += 1
-        }
-        count += 1
-        if try !backlinks.contains(backlink.bytes) {
+        count += linkCount
+        if try Backlinks.count(in: backlinks, of: backlink) < linkCount {
           found.append("\(name): the link from \(source) to \(link) has no backlink")
         }
         if try target.seek(link) == nil {
@@ -180,21 +179,24 @@ package struct ObjectVerifier {
       if !property.isArray, !property.isSet, !property.isMap, StoredAny(cell) == nil {
         found.append("\(name): the value of object \(source) breaks the format")
       }
-      var ordinals: [StoredAnyLink: UInt32] = [:]
+      var linkCounts: [StoredAnyLink: Int] = [:]
       for link in try StoredElements.anyLinks(in: cell, described, tree.source) {
+        linkCounts[link, default: 0] += 1
+      }
+      for (link, linkCount) in linkCounts {
         guard let targetName = classes[link.table], let target = tables[targetName] else {
           found.append(
             "\(name): the value of \(source) is of class \(link.table), which is unknown")
           continue
         }
-        var backlink = BacklinkKey(
+        let backlink = Backlink(
           target: link.key, table: table.record.id, column: column.id, source: source)
-        backlink.ordinal = ordinals[link, default: 0]
-        ordinals[link, default: 0] += 1
-        counts[targetName, default: 0] += 1
-        if try
-          !(snapshot.keyTree(StoredName.backlinks(targetName))?.contains(backlink.bytes) ?? false)
-        {
+        counts[targetName, default: 0] += linkCount
+        let backlinks = try snapshot.keyTree(StoredName.backlinks(targetName))
+        let known = try backlinks.map { tree throws(StoreError) in
+          try Backlinks.count(in: tree, of: backlink)
+        }
+        if known ?? 0 < linkCount {
           found.append("\(name): the link from \(source) to \(link.key) has no backlink")
         }
         if try target.seek(link.key) == nil {
@@ -221,8 +223,11 @@ package struct ObjectVerifier {
     for className in tables.keys.sorted() {
       guard let backlinks = try snapshot.keyTree(StoredName.backlinks(className)) else { continue }
       let expected = linkCounts[className, default: 0]
-      if backlinks.count != expected {
-        report("\(className): \(backlinks.count) backlinks for \(expected) links")
+      do throws(StoreError) {
+        let count = try Backlinks.checkedCount(in: backlinks)
+        if count != expected { report("\(className): \(count) backlinks for \(expected) links") }
+      } catch .damaged(let damage) where damage.rule == .count {
+        report("\(className): \(damage.detail)")
       }
     }
   }
@@ -242,7 +247,7 @@ package struct ObjectVerifier {
         let leaf = cursor.leaf
         for row in 0..<leaf.rowCount {
           let key = leaf.key(at: row)
-          let prefix = BacklinkKey.prefix(target: key)
+          let prefix = BacklinkGroup.prefix(target: key)
           let count = try backlinks.map { tree throws(StoreError) in
             try Backlinks.links(in: tree, prefix).count
           }

@@ -61,6 +61,7 @@ struct SchemaApplication {
       return .failure(error)
     }
     let base = try database.snapshot()
+    _ = try BacklinkEditor.group(transaction)
     try SchemaChanger(transaction: transaction).apply(comparison)
     for line in comparison.lines { Logger.log(.detail, "'\(configuration.path)': \(line)") }
     if let version = comparison.version, version < configuration.schemaVersion {
@@ -77,8 +78,9 @@ struct SchemaApplication {
         return .failure(error(.fail, duplicate.message))
       }
     }
-    let wanted = features.union(StoredFeatures(classes))
-    if !wanted.isEmpty { try transaction.setValue(StoredName.features, wanted.bytes) }
+    let wanted = try StoredFeatures(of: transaction, path: configuration.path)
+      .union(StoredFeatures(classes))
+    if wanted != features { try transaction.setValue(StoredName.features, wanted.bytes) }
     try transaction.setValue(
       StoredName.schemaVersion, SchemaComparison.bytes(ofVersion: configuration.schemaVersion))
     return .success(

@@ -185,11 +185,8 @@ struct SchemaChanger {
   ) throws(StoreError) {
     let name = StoredName.backlinks(className)
     guard try transaction.keyTree(name) != nil else { return }
-    let tree = try transaction.editKeyTree(name)
-    for link in try Backlinks.links(in: tree.tree, [])
-    where link.table == table.record.id && link.column == column {
-      _ = try tree.remove(link.bytes)
-    }
+    try BacklinkEditor(transaction, toClass: className)
+      .removeAll(from: column, of: table.record.id)
   }
 
   // MARK: Indexes

@@ -6,13 +6,22 @@ import CambiumCore
 /// order of their sources, which is no order at all for the tree.
 final class BacklinkEditor {
   private let tree: KeyTreeEditor
-  private var pending: [BacklinkKey] = []
+  private var pending: [Backlink] = []
   private static let pendingLimit = 1 << 18
 
-  init(tree: KeyTreeEditor) { self.tree = tree }
+  /// The links to the objects of a class.
+  ///
+  /// `isGrouped` says that the database is known to have ``StoredFeatures/groupedBacklinks``; one that has
+  /// not gets it.
+  init(
+    _ transaction: Transaction, toClass className: String, isGrouped: Bool = false
+  ) throws(StoreError) {
+    if !isGrouped { _ = try Self.group(transaction) }
+    tree = try transaction.editKeyTree(StoredName.backlinks(className))
+  }
 
   /// Notes a link.
-  func add(_ link: BacklinkKey) throws(StoreError) {
+  func add(_ link: Backlink) throws(StoreError) {
     pending.append(link)
     if pending.count >= Self.pendingLimit { try settle() }
   }
@@ -20,77 +29,47 @@ final class BacklinkEditor {
   /// Puts all noted links into the tree.
   func settle() throws(StoreError) {
     if pending.isEmpty { return }
-    pending.sort(by: BacklinkKey.areInOrder)
-    for link in pending { try insert(link) }
+    try forEachGroup(pending) { group, sources throws(StoreError) in
+      try change(group, sources) { $0.add($1) }
+    }
     pending.removeAll(keepingCapacity: pending.count <= 1 << 12)
   }
 
-  // A list may hold an object several times: later entries count on from the last one.
-  private func insert(_ link: BacklinkKey) throws(StoreError) {
-    var link = link
-    while try !setNew(link) { link.ordinal = try count(link) }
-  }
-
-  private func setNew(_ link: BacklinkKey) throws(StoreError) -> Bool {
-    let result = link.withStoredBytes { key in
-      catching { () throws(StoreError) in
-        try tree.set(key, UnsafeRawBufferPointer(start: nil, count: 0))
-      }
-    }
-    return try result.get()
-  }
-
-  /// How many entries there are for the same source, property and target.
-  private func count(_ link: BacklinkKey) throws(StoreError) -> UInt32 {
-    var base = link
-    base.ordinal = 0
-    let prefix = base.bytes
-    let tree = tree.tree
-    let first = try tree.rank(of: prefix)
-    let end = try BacklinkKey.end(of: prefix).map { end throws(StoreError) in try tree.rank(of: end)
-    }
-    return UInt32((end ?? tree.count) - first)
-  }
-
   /// Forgets one of the links from a source's property to a target.
-  func remove(_ link: BacklinkKey) throws(StoreError) {
+  func remove(_ link: Backlink) throws(StoreError) {
     try settle()
-    var last = link
-    last.ordinal = 0
-    if try tree.remove(last.bytes) {
-      // The ordinals have to stay without gaps: the last entry takes the place of the first.
-      let count = try countBehind(last)
-      if count > 0 {
-        var moved = last
-        moved.ordinal = count
-        if try tree.remove(moved.bytes) { _ = try tree.set(last.bytes, []) }
-      }
+    try change(link.group, [link.source]) { $0.remove($1) }
+  }
+
+  /// Forgets links, as many of each as are named.
+  func remove(_ links: [Backlink]) throws(StoreError) {
+    try settle()
+    try forEachGroup(links) { group, sources throws(StoreError) in
+      try change(group, sources) { $0.remove($1) }
     }
   }
 
-  // The highest ordinal behind the removed first entry; 0 when there is none.
-  private func countBehind(_ link: BacklinkKey) throws(StoreError) -> UInt32 {
-    let prefix = link.bytes
-    var cursor = tree.tree.cursor()
-    guard try cursor.seek(to: prefix), cursor.key.starts(with: prefix) else { return 0 }
-    return try count(link)
-  }
-
-  /// Forgets entries just as they are; no further one of the same source, property and target may be
-  /// left, because ordinals have no gaps.
-  func removeEntries(_ links: [BacklinkKey]) throws(StoreError) {
+  /// Forgets the links to some objects, which are known to be all there are.
+  func removeAll(to targets: [Int64]) throws(StoreError) {
     try settle()
-    if links.count == tree.tree.count {
-      try tree.removeAll()
-      return
-    }
-    for link in links.sorted(by: BacklinkKey.areInOrder) { try tree.remove(link.bytes) }
+    for target in targets { try removeEntries(BacklinkGroup.prefix(target: target)) }
   }
 
   /// All links to `target`.
-  func links(to target: Int64) throws(StoreError) -> [BacklinkKey] {
+  func links(to target: Int64) throws(StoreError) -> [Backlink] {
     try settle()
-    return try Backlinks.links(in: tree.tree, BacklinkKey.prefix(target: target))
+    return try Backlinks.links(in: tree.tree, BacklinkGroup.prefix(target: target))
+  }
+
+  /// Forgets the links from a property.
+  func removeAll(from column: UInt16, of table: UInt32) throws(StoreError) {
+    try settle()
+    var groups: Set<BacklinkGroup> = []
+    try Backlinks.forEach(in: tree.tree, []) { group, _ in
+      if group.table == table, group.column == column { groups.insert(group) }
+      return true
+    }
+    for group in groups { try removeEntries(group.key) }
   }
 
   /// Forgets everything.
@@ -98,42 +77,185 @@ final class BacklinkEditor {
     pending = []
     try tree.removeAll()
   }
-}
 
-/// Reads the links that lead to the objects of a class.
-package enum Backlinks {
-  /// The links whose keys begin with `prefix`, in the order of the tree.
-  package static func links(
-    in tree: KeyTree, _ prefix: [UInt8]
-  ) throws(StoreError) -> [BacklinkKey] {
-    var links: [BacklinkKey] = []
-    var cursor = tree.cursor()
+  // MARK: Groups
+
+  private func forEachGroup(
+    _ links: [Backlink],
+    _ body: (BacklinkGroup, ArraySlice<Int64>) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let links = links.sorted(by: Backlink.areInOrder)
+    let sources = links.map(\.source)
+    var start = 0
+    while start < links.count {
+      let group = links[start].group
+      var end = start + 1
+      while end < links.count, links[end].group == group { end += 1 }
+      try body(group, sources[start..<end])
+      start = end
+    }
+  }
+
+  private typealias Change = (inout SourceRuns, ArraySlice<Int64>) -> Void
+
+  /// Adds sources to a group or takes them out.
+  private func change(
+    _ group: BacklinkGroup, _ sources: ArraySlice<Int64>, _ change: Change
+  ) throws(StoreError) {
+    let key = group.key
+    guard let value = try tree.tree.value(for: key) else {
+      var runs = SourceRuns()
+      change(&runs, sources)
+      return try write(runs, group)
+    }
+    let read = value.withUnsafeBytes { value in
+      catching { () throws(StoreError) -> (count: Int, runs: SourceRuns?) in
+        let head = try Backlinks.Head(value)
+        if head.sources.isEmpty { return (head.linkCount, nil) }
+        guard let runs = SourceRuns(head.sources, first: nil) else {
+          throw Backlinks.damage("a head breaks the format")
+        }
+        return (head.linkCount, runs)
+      }
+    }
+    let head = try read.get()
+    if var runs = head.runs {
+      change(&runs, sources)
+      return try write(runs, group)
+    }
+    let count = try head.count + changeBlocks(group, sources, change)
+    if count <= SourceRuns.byteLimit / 4 { return try gather(group) }
+    var bytes: [UInt8] = []
+    SourceRuns.append(UInt64(count), to: &bytes)
+    try tree.set(key, bytes)
+  }
+
+  /// Writes the sources of a group that has no blocks.
+  private func write(_ runs: SourceRuns, _ group: BacklinkGroup) throws(StoreError) {
+    let key = group.key
+    if runs.runs.isEmpty {
+      try tree.remove(key)
+      return
+    }
+    var bytes: [UInt8] = []
+    SourceRuns.append(UInt64(runs.linkCount), to: &bytes)
+    let countByteCount = bytes.count
+    runs.append(to: &bytes, hasFirst: true)
+    if bytes.count > SourceRuns.byteLimit {
+      bytes.removeSubrange(countByteCount...)
+      for block in runs.blocks(isFull: true) {
+        try tree.set(group.key(ofBlock: block.source), block.bytes)
+      }
+    }
+    try tree.set(key, bytes)
+  }
+
+  /// Takes the sources of a group with few links out of its blocks.
+  private func gather(_ group: BacklinkGroup) throws(StoreError) {
+    var runs = SourceRuns()
+    try Backlinks.forEach(in: tree.tree, group.key) { _, run in
+      runs.append(run.source, run.count)
+      return true
+    }
+    try removeEntries(group.key)
+    try write(runs, group)
+  }
+
+  /// Changes the blocks where the sources are, or belong; returns by how many there are more links now.
+  private func changeBlocks(
+    _ group: BacklinkGroup, _ sources: ArraySlice<Int64>, _ change: Change
+  ) throws(StoreError) -> Int {
+    var rest = sources
+    var growth = 0
+    while let source = rest.first {
+      guard let block = try block(of: group, for: source) else {
+        var runs = SourceRuns()
+        change(&runs, rest)
+        for block in runs.blocks(isFull: true) {
+          try tree.set(group.key(ofBlock: block.source), block.bytes)
+        }
+        return growth + runs.linkCount
+      }
+      let end = block.end.flatMap { end in rest.firstIndex { $0 >= end } } ?? rest.endIndex
+      var runs = block.runs
+      change(&runs, rest[..<end])
+      growth += runs.linkCount - block.runs.linkCount
+      let isFull =
+        block.end == nil && runs.runs.count > 1
+        && source >= block.runs.runs.last?.source ?? source
+      let blocks = runs.blocks(isFull: isFull)
+      if blocks.first?.source != block.first { try tree.remove(group.key(ofBlock: block.first)) }
+      for block in blocks { try tree.set(group.key(ofBlock: block.source), block.bytes) }
+      rest = rest[end...]
+    }
+    return growth
+  }
+
+  /// A block: its first source, all of them, and the first one of the next block.
+  private typealias Block = (first: Int64, runs: SourceRuns, end: Int64?)
+
+  /// The last block that does not begin behind `source`, or else the first one; nil when there is none.
+  private func block(of group: BacklinkGroup, for source: Int64) throws(StoreError) -> Block? {
+    let prefix = group.key
+    func first(_ cursor: KeyCursor) -> Int64? {
+      let key = cursor.key
+      guard key.count == BacklinkGroup.blockByteCount, key.starts(with: prefix) else { return nil }
+      return key.withUnsafeBytes { BacklinkGroup.source($0) }
+    }
+    let wanted = group.key(ofBlock: source)
+    var cursor = tree.tree.cursor()
+    var isValid = try cursor.seek(to: wanted)
+    if !isValid || cursor.key != wanted {
+      isValid = isValid ? try cursor.previous() : try cursor.seekLast()
+      if !isValid || first(cursor) == nil { isValid = try cursor.seek(to: wanted) }
+    }
+    guard isValid, let start = first(cursor) else { return nil }
+    guard let runs = SourceRuns(try cursor.value, first: start) else {
+      throw Backlinks.damage("a block breaks the format")
+    }
+    return (start, runs, try cursor.next() ? first(cursor) : nil)
+  }
+
+  private func removeEntries(_ prefix: [UInt8]) throws(StoreError) {
+    var keys: [[UInt8]] = []
+    var cursor = tree.tree.cursor()
     var isValid = try cursor.seek(to: prefix)
     while isValid {
       let key = cursor.key
-      guard key.starts(with: prefix), let link = BacklinkKey(key) else { break }
-      links.append(link)
+      guard key.starts(with: prefix) else { break }
+      keys.append(key)
       isValid = try cursor.next()
     }
-    return links
+    for key in keys { try tree.remove(key) }
   }
 
-  /// The objects that link to `target` through one property, once for each link.
-  package static func sources(
-    in tree: KeyTree, target: Int64, table: UInt32, column: UInt16
-  ) throws(StoreError) -> [Int64] {
-    try links(in: tree, BacklinkKey.prefix(target: target, table: table, column: column))
-      .map(\.source)
+  // MARK: Files without groups
+
+  /// Groups all links of a database that has them one by one, and says so; whether that had been done.
+  static func group(_ transaction: Transaction) throws(StoreError) -> Bool {
+    let features = try StoredFeatures(of: transaction, path: "")
+    if features.contains(.groupedBacklinks) { return true }
+    try transaction.setValue(
+      StoredName.features, features.union(.groupedBacklinks).bytes)
+    for name in try transaction.names(withPrefix: StoredName.backlinks("")) {
+      let className = String(name.dropFirst(StoredName.backlinks("").count))
+      try BacklinkEditor(transaction, toClass: className, isGrouped: true).groupAll()
+    }
+    return false
   }
 
-  /// How many links lead to `target` through one property.
-  package static func count(
-    in tree: KeyTree, target: Int64, table: UInt32, column: UInt16
-  ) throws(StoreError) -> Int {
-    let prefix = BacklinkKey.prefix(target: target, table: table, column: column)
-    let first = try tree.rank(of: prefix)
-    guard let end = BacklinkKey.end(of: prefix) else { return tree.count - first }
-    return try tree.rank(of: end) - first
+  private func groupAll() throws(StoreError) {
+    var next: [UInt8]? = []
+    while let start = next {
+      var cursor = tree.tree.cursor()
+      guard try cursor.seek(to: start) else { return }
+      let prefix = Array(cursor.key.prefix(BacklinkGroup.headByteCount))
+      guard let group = prefix.withUnsafeBytes({ BacklinkGroup($0) }) else {
+        throw Backlinks.damage("a key is too short")
+      }
+      try gather(group)
+      next = KeyRange.successor(ofPrefix: prefix)
+    }
   }
 }
 

@@ -27,14 +27,14 @@ struct EmbeddedRows {
         let described = property.property(named: column.name)
         for link in try StoredElements.anyLinks(in: cell, described, transaction.source) {
           guard let target = try self.className(ofTable: link.table) else { continue }
-          let backlink = BacklinkKey(
+          let backlink = Backlink(
             target: link.key, table: table.record.id, column: column.id, source: key)
           try removeLink(backlink, to: target)
         }
       }
       guard property.type == .object, let target = property.objectClassName else { continue }
       for case let link? in try StoredElements.links(in: cell, transaction.source) {
-        let link = BacklinkKey(
+        let link = Backlink(
           target: link, table: table.record.id, column: column.id, source: key)
         try removeLink(link, to: target)
       }
@@ -53,10 +53,9 @@ struct EmbeddedRows {
   }
 
   /// Forgets a link to an object of a class, and removes one that lives in that place.
-  func removeLink(_ link: BacklinkKey, to className: String) throws(StoreError) {
+  func removeLink(_ link: Backlink, to className: String) throws(StoreError) {
     // What only takes links away gathers nothing, so it need not be kept.
-    try BacklinkEditor(tree: try transaction.editKeyTree(StoredName.backlinks(className)))
-      .remove(link)
+    try BacklinkEditor(transaction, toClass: className).remove(link)
     if try areObjects(of: className) { try remove(link.target, of: className) }
   }
 }

@@ -83,7 +83,7 @@ extension WriteSession {
     else { return }
     if column.property.type == .any {
       for link in try StoredElements.anyLinks(in: cell, column.property, transaction.source) {
-        let backlink = BacklinkKey(target: link.key, table: table, column: column.id, source: key)
+        let backlink = Backlink(target: link.key, table: table, column: column.id, source: key)
         try removeLink(backlink, toTable: link.table)
       }
       return
@@ -91,7 +91,7 @@ extension WriteSession {
     let targets = try StoredElements.links(in: cell, transaction.source).compactMap(\.self)
     guard !targets.isEmpty, let name = column.property.objectClassName else { return }
     for target in targets {
-      let link = BacklinkKey(target: target, table: table, column: column.id, source: key)
+      let link = Backlink(target: target, table: table, column: column.id, source: key)
       if let index = realm.classSet.index(named: name) {
         try removeLink(link, to: index)
       } else {

@@ -116,7 +116,7 @@ extension WriteSession {
         let targetClass = access.targets[index]
       else { continue }
       try backlinks(to: targetClass).add(
-        BacklinkKey(
+        Backlink(
           target: target, table: access.stored.tableID, column: access.stored.columns[index],
           source: key))
     }
@@ -128,7 +128,7 @@ extension WriteSession {
       let backlinks = try backlinks(to: targetClass)
       for target in targets {
         try backlinks.add(
-          BacklinkKey(
+          Backlink(
             target: target, table: access.stored.tableID, column: access.stored.columns[index],
             source: key))
       }

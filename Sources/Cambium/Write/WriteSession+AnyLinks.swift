@@ -3,7 +3,7 @@ import CambiumCore
 // Values of any type may be, or hold, objects of any class, which a link names by the number of its table.
 extension WriteSession {
   /// Notes a link to an object of the class with that number.
-  func addLink(_ link: BacklinkKey, toTable table: UInt32) throws(StoreError) {
+  func addLink(_ link: Backlink, toTable table: UInt32) throws(StoreError) {
     if let index = classIndex(ofTable: table) { return try backlinks(to: index).add(link) }
     guard let backlinks = try foreignBacklinks(ofTable: table) else { return }
     try backlinks.add(link)
@@ -11,7 +11,7 @@ extension WriteSession {
   }
 
   /// Forgets a link to an object of the class with that number.
-  func removeLink(_ link: BacklinkKey, toTable table: UInt32) throws(StoreError) {
+  func removeLink(_ link: Backlink, toTable table: UInt32) throws(StoreError) {
     if let index = classIndex(ofTable: table) { return try removeLink(link, to: index) }
     try foreignBacklinks(ofTable: table)?.remove(link)
   }
@@ -24,7 +24,7 @@ extension WriteSession {
   private func foreignBacklinks(ofTable table: UInt32) throws(StoreError) -> BacklinkEditor? {
     guard let name = try tableName(table) else { return nil }
     let className = String(name.dropFirst(StoredName.tablePrefix.count))
-    return BacklinkEditor(tree: try transaction.editKeyTree(StoredName.backlinks(className)))
+    return try BacklinkEditor(transaction, toClass: className)
   }
 
   /// Brings the links from a property of any type up to date, which is about to hold `cell`.

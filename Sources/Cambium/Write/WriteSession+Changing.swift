@@ -47,12 +47,12 @@ extension WriteSession {
     let column = access.stored.columns[index]
     if let old {
       try removeLink(
-        BacklinkKey(target: old, table: access.stored.tableID, column: column, source: key),
+        Backlink(target: old, table: access.stored.tableID, column: column, source: key),
         to: targetClass)
     }
     if let new {
       try backlinks(to: targetClass).add(
-        BacklinkKey(target: new, table: access.stored.tableID, column: column, source: key))
+        Backlink(target: new, table: access.stored.tableID, column: column, source: key))
     }
   }
 }

@@ -130,16 +130,16 @@ extension WriteSession {
   ) throws(StoreError) {
     for index in editor.links {
       guard let targetClass = access.targets[index] else { continue }
-      var links: [BacklinkKey] = []
+      var links: [Backlink] = []
       try forEachCell(of: doomed, editor, index) { key, cell in
         guard let target = cell.link else { return }
         links.append(
-          BacklinkKey(
+          Backlink(
             target: target, table: access.stored.tableID, column: access.stored.columns[index],
             source: key))
       }
       if links.isEmpty { continue }
-      try backlinks(to: targetClass).removeEntries(links)
+      try backlinks(to: targetClass).remove(links)
       noteOrphans(links.lazy.map(\.target), ofClass: targetClass)
     }
     for index in editor.anyValues

@@ -3,7 +3,7 @@ import CambiumCore
 // Embedded objects belong to the one place that links to them, and go with it.
 extension WriteSession {
   /// Forgets a link to an object of a class; one that lives in that place is to go, too.
-  func removeLink(_ link: BacklinkKey, to targetClass: Int) throws(StoreError) {
+  func removeLink(_ link: Backlink, to targetClass: Int) throws(StoreError) {
     try backlinks(to: targetClass).remove(link)
     noteOrphans(CollectionOfOne(link.target), ofClass: targetClass)
   }

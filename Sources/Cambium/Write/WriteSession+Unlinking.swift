@@ -7,11 +7,11 @@ extension WriteSession {
   func dropIncomingLinks(_ keys: [Int64], _ access: ClassAccess) throws(StoreError) {
     guard try hasBacklinks(to: access.index) else { return }
     let backlinks = try backlinks(to: access.index)
-    var links: [BacklinkKey] = []
+    var links: [Backlink] = []
     for key in keys { links += try backlinks.links(to: key) }
     if links.isEmpty { return }
-    try backlinks.removeEntries(links)
-    links.sort(by: BacklinkKey.areInOrderOfSources)
+    try backlinks.removeAll(to: keys)
+    links.sort(by: Backlink.areInOrderOfSources)
     var rest = links[...]
     while let first = rest.first {
       let end = rest.firstIndex { $0.table != first.table || $0.column != first.column }
@@ -22,7 +22,7 @@ extension WriteSession {
 
   /// Takes links out of the one property that all of them are of, as `first` is.
   private func dropLinks(
-    of links: ArraySlice<BacklinkKey>, _ first: BacklinkKey, toTable target: UInt32
+    of links: ArraySlice<Backlink>, _ first: Backlink, toTable target: UInt32
   ) throws(StoreError) {
     guard let name = try tableName(first.table), let table = try transaction.editTable(name),
       let column = table.record.columns.first(where: { $0.id == first.column })

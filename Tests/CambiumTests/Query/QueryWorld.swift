@@ -232,15 +232,14 @@ final class QueryWorld {
     guard let target = storedClass.objectSchema.properties[index].objectClassName else { return }
     var links: [ModelValue] = [value]
     if case .list(let elements) = value { links = elements }
-    var ordinals: [Int64: UInt32] = [:]
+    let editor = try BacklinkEditor(transaction, toClass: target)
     for case .link(let linked) in links {
-      var backlink = BacklinkKey(
-        target: linked, table: storedClass.tableID, column: storedClass.columns[index],
-        source: key)
-      backlink.ordinal = ordinals[linked, default: 0]
-      ordinals[linked, default: 0] += 1
-      try transaction.editKeyTree(StoredName.backlinks(target)).set(backlink.bytes, [])
+      try editor.add(
+        Backlink(
+          target: linked, table: storedClass.tableID, column: storedClass.columns[index],
+          source: key))
     }
+    try editor.settle()
   }
 
   private func cell(

@@ -1,11 +1,12 @@
 import CambiumCore
 
-/// A way to find the objects of a condition without looking at every row: ranges of a key tree whose
-/// keys end in object keys, or the keys themselves.
+/// A way to find the objects of a condition without looking at every row: ranges of an index, links that
+/// lead to others, or the keys themselves.
 struct IndexAccess {
   private enum Source {
     case keys([Int64])
-    case ranges(KeyTree, [KeyRange], isBacklinks: Bool)
+    case ranges(KeyTree, [KeyRange])
+    case backlinks(KeyTree, [BacklinkGroup])
   }
 
   private var sources: [Source]
@@ -19,22 +20,20 @@ struct IndexAccess {
     for source in sources {
       switch source {
       case .keys(let found): keys += found
-      case .ranges(let tree, let ranges, let isBacklinks):
-        for range in ranges {
-          try Self.collect(range, of: tree, isBacklinks: isBacklinks, into: &keys)
-        }
+      case .ranges(let tree, let ranges):
+        for range in ranges { try Self.collect(range, of: tree, into: &keys) }
+      case .backlinks(let tree, let groups):
+        for group in groups { keys += try Backlinks.sources(in: tree, group) }
       }
     }
     return IntegerSet(keys).sorted
   }
 
   private static func collect(
-    _ range: KeyRange, of tree: KeyTree, isBacklinks: Bool, into keys: inout [Int64]
+    _ range: KeyRange, of tree: KeyTree, into keys: inout [Int64]
   ) throws(StoreError) {
     try tree.forEach(in: range) { cursor throws(StoreError) in
-      if isBacklinks, cursor.keyByteCount != BacklinkKey.byteCount {
-        if let link = BacklinkKey(cursor.key) { keys.append(link.source) }
-      } else if cursor.keyByteCount >= 8 {
+      if cursor.keyByteCount >= 8 {
         keys.append(Int64(bitPattern: cursor.keyTail ^ 1 << 63))
       }
       return true
@@ -95,19 +94,12 @@ struct IndexAccess {
     guard let tree = try context.keyTree(place.tree) else {
       return IndexAccess(sources: [], estimate: 0)
     }
-    let ranges = targets.map {
-      KeyRange(prefix: BacklinkKey.prefix(target: $0, table: place.table, column: column.id))
+    let groups = targets.map {
+      BacklinkGroup(target: $0, table: place.table, column: column.id)
     }
-    return try access(tree, ranges, isBacklinks: true)
-  }
-
-  private static func access(
-    _ tree: KeyTree, _ ranges: [KeyRange], isBacklinks: Bool
-  ) throws(StoreError) -> IndexAccess {
     var estimate = 0
-    for range in ranges { estimate += try tree.count(in: range) }
-    return IndexAccess(
-      sources: [.ranges(tree, ranges, isBacklinks: isBacklinks)], estimate: estimate)
+    for group in groups { estimate += try Backlinks.count(in: tree, group) }
+    return IndexAccess(sources: [.backlinks(tree, groups)], estimate: estimate)
   }
 
   private static func plan(
@@ -125,7 +117,9 @@ struct IndexAccess {
     if condition.matchesNull { ranges.append(KeyRange(prefix: [0])) }
     // Which columns have an index may differ from version to version.
     guard let tree = try context.keyTree(column.index) else { return nil }
-    return try access(tree, ranges, isBacklinks: false)
+    var estimate = 0
+    for range in ranges { estimate += try tree.count(in: range) }
+    return IndexAccess(sources: [.ranges(tree, ranges)], estimate: estimate)
   }
 
   /// The few integers that a condition accepts.

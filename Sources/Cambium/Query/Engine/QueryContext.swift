@@ -119,15 +119,12 @@ final class QueryContext {
     _ body: (Int64) throws(StoreError) -> Bool
   ) throws(StoreError) {
     guard let tree = try keyTree(StoredName.backlinks(targetClass.name)) else { return }
-    let prefix = BacklinkKey.prefix(target: target, table: origin.tableID, column: column)
-    var cursor = tree.cursor()
-    var isValid = try cursor.seek(to: prefix)
-    while isValid, cursor.hasPrefix(prefix) {
-      guard let link = BacklinkKey(cursor.key) else {
-        throw .damaged(Damage(.encoding, "a backlink's key breaks the format"))
+    let group = BacklinkGroup(target: target, table: origin.tableID, column: column)
+    try Backlinks.forEach(in: tree, group.key) { _, run throws(StoreError) in
+      for _ in 0..<run.count {
+        if try !body(run.source) { return false }
       }
-      guard try body(link.source) else { return }
-      isValid = try cursor.next()
+      return true
     }
   }
 }

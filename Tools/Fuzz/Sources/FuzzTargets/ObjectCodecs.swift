@@ -45,10 +45,13 @@ enum ObjectCodecs {
   }
 
   private static func readBacklink(_ bytes: [UInt8]) {
-    guard let key = BacklinkKey(bytes) else { return }
-    let again = BacklinkKey(key.bytes)
-    precondition(again == key, "a backlink does not survive its own form")
-    _ = BacklinkKey.end(of: bytes)
+    for first in [nil, -7] as [Int64?] {
+      guard let runs = bytes.withUnsafeBytes({ SourceRuns($0, first: first) }) else { continue }
+      var form: [UInt8] = []
+      runs.append(to: &form, hasFirst: first == nil)
+      let again = form.withUnsafeBytes { SourceRuns($0, first: first) }
+      precondition(again == runs, "backlinks do not survive their own form")
+    }
     _ = IndexKey.objectKey(bytes)
   }
 

@@ -107,8 +107,8 @@ final class NumberReader {
       return try context.elementCount(of: column, key, in: reader)
     case .backlinks(let origin, let column, _, let target):
       guard let tree = try context.keyTree(StoredName.backlinks(target.name)) else { return 0 }
-      let prefix = BacklinkKey.prefix(target: key, table: origin.tableID, column: column.id)
-      return try tree.count(in: KeyRange(prefix: prefix))
+      return try Backlinks.count(
+        in: tree, BacklinkGroup(target: key, table: origin.tableID, column: column.id))
     }
   }
 }
