@@ -110,9 +110,18 @@ struct CellMaker {
       return .double(
         mood % 3 == 0
           ? (1.25).bitPattern : (special.randomElement(using: &generator) ?? 0).bitPattern)
-    case .wide: return mood % 3 == 0 ? .wide(7, 7) : .wide(generator.next(), generator.next())
+    case .wide: return wide()
     case .bytes: return .bytes(bytes())
     }
+  }
+
+  /// Two words: all alike, of few or many bits, the high one below zero, too.
+  private mutating func wide() -> ModelValue {
+    func word(_ bits: UInt64) -> UInt64 { bits == 64 ? .max : (1 << bits) - 1 }
+    let widths: [UInt64] = [0, 1, 3, 8, 16, 31, 32, 64]
+    let (low, high) = (word(widths[mood % 8]), word(widths[(mood / 8 + mood) % 8]))
+    let base: UInt64 = mood % 3 == 0 ? 7 : mood % 3 == 1 ? 0 : ~40
+    return .wide((generator.next() & low) &+ (base & 0xff), (generator.next() & high) &+ base)
   }
 
   private mutating func integer() -> Int64 {

@@ -71,6 +71,27 @@ import Testing
   }
 
   @Test(arguments: GoldenForm.available)
+  func `a file of an older form is refused where it may not be upgraded`(form: GoldenForm) throws {
+    try Self.withCopy(form) { url in
+      var configuration = Self.configuration(url, form)
+      configuration.disableFormatUpgrade = true
+      guard form != .packed else {
+        _ = try Realm(configuration: configuration)
+        return
+      }
+      let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+      #expect(error?.code == .fileFormatUpgradeRequired)
+      #expect(
+        error?.localizedDescription.contains("must be allowed to be upgraded in order to proceed")
+          == true)
+      configuration.disableFormatUpgrade = false
+      _ = try autoreleasepool { try Realm(configuration: configuration) }
+      configuration.disableFormatUpgrade = true
+      try Self.expectContent(Realm(configuration: configuration))
+    }
+  }
+
+  @Test(arguments: GoldenForm.available)
   func `a golden file opens with no other codec and no other key`(form: GoldenForm) throws {
     try Self.withCopy(form) { url in
       for other in form.others {

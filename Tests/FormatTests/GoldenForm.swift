@@ -11,20 +11,22 @@ import CambiumCore
 /// What the pages of a golden file went through; the name is the file's.
 enum GoldenForm: String, CaseIterable, Sendable {
   case plain = "format-1"
+  /// Not transformed, with backlinks in groups and packed words, which the others had not yet.
+  case packed = "format-1-packed"
   case zstd = "format-1-zstd"
   case aes = "format-1-aes"
   case both = "format-1-zstd-aes"
   case dictionary = "format-1-dictionary"
 
   /// What this build can read.
-  static let available = allCases.filter { $0 == .plain || $0.codec != nil }
+  static let available = allCases.filter { $0 == .plain || $0 == .packed || $0.codec != nil }
 
   /// What opens the file; nil for nothing, or what this build does not have.
   ///
   /// A dictionary is in the file.
   var codec: Realm.Codec? {
     switch self {
-    case .plain: nil
+    case .plain, .packed: nil
     case .zstd, .dictionary: Self.small
     case .aes: Self.sealing(key: 1)
     case .both: Self.smallSealing(key: 1)
@@ -34,7 +36,7 @@ enum GoldenForm: String, CaseIterable, Sendable {
   /// What does not open it.
   var others: [Realm.Codec?] {
     switch self {
-    case .plain: [Self.small, Self.sealing(key: 1)].filter { $0 != nil }
+    case .plain, .packed: [Self.small, Self.sealing(key: 1)].filter { $0 != nil }
     case .zstd, .dictionary: [nil] + [Self.smallSealing(key: 1)].filter { $0 != nil }
     case .aes: [nil, Self.sealing(key: 2)]
     case .both: [nil, Self.small, Self.sealing(key: 1), Self.smallSealing(key: 2)]

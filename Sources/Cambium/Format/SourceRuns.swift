@@ -111,8 +111,9 @@ package struct SourceRuns: Hashable {
     return blocks
   }
 
-  /// Calls `body` with the sources in stored bytes, once for each link, until it returns false; whether it
-  /// never did. Nil when the bytes break the format.
+  /// Calls `body` with the runs in stored bytes until it returns false; whether it never did.
+  ///
+  /// Nil when the bytes break the format.
   static func forEach<Failure: Error>(
     _ bytes: UnsafeRawBufferPointer, first: Int64?, _ body: (Run) throws(Failure) -> Bool
   ) throws(Failure) -> Bool? {

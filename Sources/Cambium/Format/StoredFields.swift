@@ -38,9 +38,13 @@ package struct StoredFeatures: OptionSet, Sendable {
   package static let anyValues = StoredFeatures(rawValue: 4)
   /// Links that are told from their targets in groups, see ``BacklinkGroup``.
   package static let groupedBacklinks = StoredFeatures(rawValue: 8)
+  /// Columns of 128-bit values whose words are packed.
+  package static let packedWords = StoredFeatures(rawValue: 16)
+  /// What every database has that this library writes to.
+  package static let current: StoredFeatures = [.groupedBacklinks, .packedWords]
   /// Everything that this library knows.
   package static let known: StoredFeatures = [
-    .embeddedObjects, .maps, .anyValues, .groupedBacklinks,
+    .embeddedObjects, .maps, .anyValues, .groupedBacklinks, .packedWords,
   ]
 
   /// What `classes` need.

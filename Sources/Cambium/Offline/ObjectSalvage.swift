@@ -30,6 +30,8 @@ package struct ObjectSalvage {
     }
     try removeOrphans()
     try buildIndexes()
+    let features = try StoredFeatures(of: transaction, path: "").union(.current)
+    try transaction.setValue(StoredName.features, features.bytes)
     return losses
   }
 

@@ -42,9 +42,11 @@ extension Realm {
     public var migrationProgress: (@Sendable (Migration.Progress) -> Void)?
     /// Whether the content is thrown away when the classes or their version differ from it.
     public var deleteRealmIfMigrationNeeded: Bool
-    /// Whether a file of an older format is refused instead of being brought to the newest one.
+    /// Whether a file of an older format is refused, with `.fileFormatUpgradeRequired`, instead of being
+    /// brought to the newest one.
     ///
-    /// There is one format so far, so that nothing is refused for it.
+    /// A file is brought to the newest form in one transaction when it is first opened for writing. Older
+    /// versions of this library refuse it from then on. What is only read stays as it is.
     public var disableFormatUpgrade = false
     /// Whether to compact a file that exists and has free space, asked when this process opens it.
     ///

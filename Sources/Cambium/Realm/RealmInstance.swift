@@ -17,8 +17,6 @@ import Synchronization
   let isFrozen: Bool
   /// What its classes are, which it shares with others.
   let layout: SchemaLayout
-  /// Whether the database is known to have ``StoredFeatures/groupedBacklinks``.
-  @exclusivity(unchecked) var hasGroupedBacklinks = false
   /// The layout of tables with which the classes were compared last, and how that came out.
   @exclusivity(unchecked) var comparedLayout: (generation: UInt64, obstacle: RLMError?)
   @exclusivity(unchecked) private(set) var classes: [ClassAccess] = []

@@ -30,13 +30,15 @@ struct SchemaApplication {
 
   private func run() throws(StoreError) -> Result<StoredSchema, RLMError> {
     let snapshot = try database.snapshot()
-    _ = try StoredFeatures(of: snapshot, path: configuration.path)
+    let features = try StoredFeatures(of: snapshot, path: configuration.path)
     let comparison = try SchemaComparison(classes, snapshot)
     if configuration.readOnly {
       if let error = refusalForReading(comparison) { return .failure(error) }
       return .success(try Self.storedSchema(classes, snapshot))
     }
-    if isSettled(comparison) { return .success(try Self.storedSchema(classes, snapshot)) }
+    if isSettled(comparison), features.isSuperset(of: .current) {
+      return .success(try Self.storedSchema(classes, snapshot))
+    }
     let transaction = try database.beginWrite()
     return try run(transaction)
   }
@@ -47,9 +49,17 @@ struct SchemaApplication {
   ) throws(StoreError) -> Result<StoredSchema, RLMError> {
     let features = try StoredFeatures(of: transaction, path: configuration.path)
     var comparison = try SchemaComparison(classes, transaction)
-    if isSettled(comparison) {
+    let isCurrent = features.isSuperset(of: .current)
+    if isSettled(comparison), isCurrent {
       transaction.rollback()
       return .success(try Self.storedSchema(classes, try database.snapshot()))
+    }
+    if !isCurrent, comparison.version != nil, configuration.disableFormatUpgrade {
+      transaction.rollback()
+      return .failure(
+        error(
+          .fileFormatUpgradeRequired,
+          "The Realm file format must be allowed to be upgraded in order to proceed."))
     }
     if configuration.deleteRealmIfMigrationNeeded, needsReset(comparison) {
       Logger.log(
@@ -61,7 +71,7 @@ struct SchemaApplication {
       return .failure(error)
     }
     let base = try database.snapshot()
-    _ = try BacklinkEditor.group(transaction)
+    if !isCurrent { try BacklinkEditor.group(transaction) }
     try SchemaChanger(transaction: transaction).apply(comparison)
     for line in comparison.lines { Logger.log(.detail, "'\(configuration.path)': \(line)") }
     if let version = comparison.version, version < configuration.schemaVersion {
@@ -78,8 +88,7 @@ struct SchemaApplication {
         return .failure(error(.fail, duplicate.message))
       }
     }
-    let wanted = try StoredFeatures(of: transaction, path: configuration.path)
-      .union(StoredFeatures(classes))
+    let wanted = features.union(StoredFeatures(classes)).union(.current)
     if wanted != features { try transaction.setValue(StoredName.features, wanted.bytes) }
     try transaction.setValue(
       StoredName.schemaVersion, SchemaComparison.bytes(ofVersion: configuration.schemaVersion))

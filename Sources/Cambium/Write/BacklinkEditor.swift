@@ -9,14 +9,8 @@ final class BacklinkEditor {
   private var pending: [Backlink] = []
   private static let pendingLimit = 1 << 18
 
-  /// The links to the objects of a class.
-  ///
-  /// `isGrouped` says that the database is known to have ``StoredFeatures/groupedBacklinks``; one that has
-  /// not gets it.
-  init(
-    _ transaction: Transaction, toClass className: String, isGrouped: Bool = false
-  ) throws(StoreError) {
-    if !isGrouped { _ = try Self.group(transaction) }
+  /// The links to the objects of a class, of a database that has ``StoredFeatures/groupedBacklinks``.
+  init(_ transaction: Transaction, toClass className: String) throws(StoreError) {
     tree = try transaction.editKeyTree(StoredName.backlinks(className))
   }
 
@@ -231,17 +225,12 @@ final class BacklinkEditor {
 
   // MARK: Files without groups
 
-  /// Groups all links of a database that has them one by one, and says so; whether that had been done.
-  static func group(_ transaction: Transaction) throws(StoreError) -> Bool {
-    let features = try StoredFeatures(of: transaction, path: "")
-    if features.contains(.groupedBacklinks) { return true }
-    try transaction.setValue(
-      StoredName.features, features.union(.groupedBacklinks).bytes)
+  /// Groups all links of a database that may have them one by one.
+  static func group(_ transaction: Transaction) throws(StoreError) {
     for name in try transaction.names(withPrefix: StoredName.backlinks("")) {
       let className = String(name.dropFirst(StoredName.backlinks("").count))
-      try BacklinkEditor(transaction, toClass: className, isGrouped: true).groupAll()
+      try BacklinkEditor(transaction, toClass: className).groupAll()
     }
-    return false
   }
 
   private func groupAll() throws(StoreError) {

@@ -38,8 +38,6 @@ final class WriteSession {
   @exclusivity(unchecked) private(set) var failure: StoreError?
   @exclusivity(unchecked) private var editors: [ClassEditor?]
   @exclusivity(unchecked) private var backlinks: [BacklinkEditor?]
-  /// Whether this transaction has made sure of ``StoredFeatures/groupedBacklinks``.
-  @exclusivity(unchecked) private var hasGroupedBacklinks = false
   @exclusivity(unchecked) private var trees: [TreeKey: CollectionTreeEditor] = [:]
   @exclusivity(unchecked) private var tableNames: [UInt32: String]?
   /// What is touched, for those who are told of it; nil while nobody is.
@@ -158,13 +156,8 @@ final class WriteSession {
   /// The links that lead to a class.
   func backlinks(to classIndex: Int) throws(StoreError) -> BacklinkEditor {
     if let editor = backlinks[classIndex] { return editor }
-    if !realm.hasGroupedBacklinks, !hasGroupedBacklinks {
-      // What this transaction groups may yet be cancelled.
-      realm.hasGroupedBacklinks = try BacklinkEditor.group(transaction)
-      hasGroupedBacklinks = true
-    }
     let editor = try BacklinkEditor(
-      transaction, toClass: realm.classes[classIndex].stored.name, isGrouped: true)
+      transaction, toClass: realm.classes[classIndex].stored.name)
     backlinks[classIndex] = editor
     return editor
   }

@@ -152,6 +152,7 @@ private struct LeafValidator {
   ) throws(StoreError) {
     let width = entry.byte(LeafEntry.width)
     let base = Int64(bitPattern: entry.word(LeafEntry.base))
+    let lowWidth = (type, encoding) == (.wide, .packed) ? entry.byte(LeafEntry.lengthWidth) : 0
     let needed: Int
     switch (type, encoding) {
     case (.int, .packed):
@@ -167,11 +168,16 @@ private struct LeafValidator {
     case (.float, .raw): needed = rows * 4
     case (.double, .raw): needed = rows * 8
     case (.wide, .raw): needed = rows * 16
+    case (.wide, .packed):
+      guard PackedIntegers.isWidth(width), PackedIntegers.isWidth(lowWidth), width + lowWidth > 0
+      else { throw fail(.encoding, "column \(id) has words of \(width) and \(lowWidth) bits") }
+      needed =
+        LeafColumn.lowWordsOffset(rows, width) + PackedIntegers.byteCount(rows, lowWidth)
     case (_, .constant): needed = 0
     default: throw fail(.encoding, "column \(id): \(type) cannot be stored as \(encoding)")
     }
     guard count == needed, encoding == .packed || width == 0,
-      entry.half(LeafEntry.lengthWidth) == 0
+      entry.half(LeafEntry.lengthWidth) == UInt16(lowWidth)
     else { throw fail(.bounds, "column \(id) has \(count) bytes, not \(needed)") }
     if encoding == .constant, type == .bool, base != 0 && base != 1 {
       throw fail(.encoding, "column \(id) is neither true nor false")

@@ -18,7 +18,8 @@
 @frozen public enum ColumnEncoding: UInt8, Sendable, CaseIterable {
   /// Every row that is not null holds the same value.
   case constant = 1
-  /// Integers as a base and offsets of 1, 2, 4, 8, 16, 32 or 64 bits.
+  /// Integers as a base and offsets of 1, 2, 4, 8, 16, 32 or 64 bits; of 128-bit values the high words,
+  /// and the low ones behind them.
   case packed = 2
   /// Float, Double and 128-bit values as they are.
   case raw = 3

@@ -51,6 +51,12 @@ extension BuilderColumn {
       if source.encoding == .raw {
         // As they lie.
         (values + first * stride).copyMemory(from: source.data, byteCount: count * stride)
+      } else if source.encoding == .packed {
+        for row in 0..<count {
+          let (low, high) = source.isNull(row) ? (0, 0) : source.wide(row)
+          values.put(word: low, (first + row) * 16)
+          values.put(word: high, (first + row) * 16 + 8)
+        }
       } else {
         loadConstant(source, at: first)
       }

@@ -77,6 +77,10 @@
     case (.float, .raw): needed = rowCount &* 4
     case (.double, .raw): needed = rowCount &* 8
     case (.wide, .raw): needed = rowCount &* 16
+    case (.wide, .packed):
+      guard lengthWidth <= 64 else { return nil }
+      needed =
+        Self.lowWordsOffset(rowCount, width) &+ PackedIntegers.byteCount(rowCount, lengthWidth)
     case (.bytes, .variable), (.bytes, .dictionary), (.bytes, .constant): needed = 0
     case (_, .constant): needed = 0
     default: return nil
@@ -126,11 +130,23 @@
 
   /// The two words of the 128-bit value of `row`.
   @inlinable @inline(__always) public func wide(_ row: Int) -> (low: UInt64, high: UInt64) {
+    if encoding == .packed {
+      // The directory has the base of the high words and the base of the low ones.
+      let high = UInt64(bitPattern: base) &+ PackedIntegers.load(data, width, row)
+      if lengthWidth == 0 { return (extra, high) }
+      let lows = data + Self.lowWordsOffset(rowCount, width)
+      return (extra &+ PackedIntegers.load(lows, lengthWidth, row), high)
+    }
     if encoding != .raw { return (UInt64(bitPattern: base), extra) }
     return (
       UInt64(littleEndian: data.loadUnaligned(fromByteOffset: row &* 16, as: UInt64.self)),
       UInt64(littleEndian: data.loadUnaligned(fromByteOffset: row &* 16 &+ 8, as: UInt64.self))
     )
+  }
+
+  /// Where the low words of packed 128-bit values begin, behind `rows` high ones of `width` bits.
+  @inlinable @inline(__always) static func lowWordsOffset(_ rows: Int, _ width: UInt8) -> Int {
+    (PackedIntegers.byteCount(rows, width) &+ 7) & ~7
   }
 
   /// Bounds of the integers that are not null, as narrow as the directory tells; no row is outside.

@@ -38,7 +38,10 @@
 /// Flag bit 0 says that the column is nullable, so that null is its default.
 /// `nulls` and `overflow` lead to bitmaps (a bit for each row, lowest first) and are 0 when there is
 /// none. `base` is an integer column's base (0 with 64-bit offsets; base + 2^width − 1 never
-/// overflows) or, with `extra`, the low and high word of a constant. In columns of bytes `base` is
+/// overflows) or, with `extra`, the low and high word of a constant. Packed 128-bit values have the base
+/// of their high words in `base`, that of their low ones in `extra`, and the low ones' bits in `length
+/// bits`, which are 0 where all low words are the same; the low words begin behind the high ones at a
+/// multiple of 8. In columns of bytes `base` is
 /// the common length (32 bits; used when `length bits` is 0) and the number of entries (32 bits), and
 /// `extra` the lengths of the common prefix and suffix (32 bits each).
 ///

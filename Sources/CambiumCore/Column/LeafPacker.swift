@@ -175,7 +175,7 @@ struct LeafPacker {
     case .bool: planBools(source, &plan)
     case .float: planRaw(source, &plan, stride: 4)
     case .double: planRaw(source, &plan, stride: 8)
-    case .wide: planRaw(source, &plan, stride: 16)
+    case .wide: planWide(source, &plan)
     case .bytes: BytesPlanner(column: source, rows: rows, scratch: scratch).plan(&plan)
     }
     if !source.isNullable, source.type != .bytes, plan.encoding == .constant, plan.base == 0,
@@ -253,6 +253,51 @@ struct LeafPacker {
     }
   }
 
+  /// High and low words as integers of their own, unless neither gets narrower: dates of whole seconds,
+  /// identifiers of one program and decimal numbers of one exponent take a few bits each.
+  private func planWide(_ column: BuilderColumn, _ plan: inout ColumnPlan) {
+    planRaw(column, &plan, stride: 16)
+    guard plan.encoding == .raw else { return }
+    var high = (least: Int64.max, greatest: Int64.min)
+    var low = (least: UInt64.max, greatest: UInt64.min)
+    for row in 0..<rows where !(plan.hasNulls && column.isNull(row)) {
+      let (first, second) = Self.words(column, row)
+      low = (min(low.least, first), max(low.greatest, first))
+      let signed = Int64(bitPattern: second)
+      high = (min(high.least, signed), max(high.greatest, signed))
+    }
+    let highWidth = PackedIntegers.width(of: UInt64(bitPattern: high.greatest &- high.least))
+    let lowWidth = PackedIntegers.width(of: low.greatest - low.least)
+    if highWidth == 64, lowWidth == 64 { return }
+    plan.encoding = .packed
+    (plan.width, plan.lengthWidth) = (highWidth, lowWidth)
+    plan.base =
+      highWidth == 0
+      ? high.least : Self.base(low: high.least, high: high.greatest, width: highWidth)
+    // A base of 0 where that covers them, so that later words likely fit.
+    plan.extra =
+      lowWidth > 0 && low.greatest <= PackedIntegers.maximum(lowWidth) ? 0 : low.least
+    plan.dataByteCount =
+      LeafColumn.lowWordsOffset(rows, highWidth) + PackedIntegers.byteCount(rows, lowWidth)
+  }
+
+  private static func words(_ column: BuilderColumn, _ row: Int) -> (low: UInt64, high: UInt64) {
+    let cell = UnsafeRawPointer(column.values + row * 16)
+    return (cell.word(0), cell.word(8))
+  }
+
+  private func writePackedWide(
+    _ plan: ColumnPlan, _ column: BuilderColumn, to data: UnsafeMutableRawPointer
+  ) {
+    let lows = data + LeafColumn.lowWordsOffset(rows, plan.width)
+    // A null row has offsets 0, which are there already.
+    for row in 0..<rows where !(plan.hasNulls && column.isNull(row)) {
+      let (low, high) = Self.words(column, row)
+      PackedIntegers.store(high &- UInt64(bitPattern: plan.base), data, plan.width, row)
+      PackedIntegers.store(low &- plan.extra, lows, plan.lengthWidth, row)
+    }
+  }
+
   // MARK: Bytes
 
   private func write(
@@ -325,6 +370,8 @@ struct LeafPacker {
       PackedIntegers.pack(
         column.pointee.ints, count: rows, base: plan.base, width: plan.width, into: data)
     case .bool: writeBitmap(column.pointee.bools, to: data)
+    case .wide where plan.encoding == .packed:
+      writePackedWide(plan, column.pointee, to: data)
     case .float, .double, .wide:
       data.copyMemory(from: column.pointee.values, byteCount: plan.dataByteCount)
     case .bytes:

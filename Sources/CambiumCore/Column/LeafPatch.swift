@@ -1,3 +1,16 @@
+extension LeafColumn {
+  /// The offsets of a value from the bases of packed words; nil when one does not fit.
+  func packedOffsets(low: UInt64, high: UInt64) -> (low: UInt64, high: UInt64)? {
+    let offsets = (low: low &- extra, high: high &- UInt64(bitPattern: base))
+    let isWithin =
+      (lengthWidth == 64 || low >= extra) && (width == 64 || Int64(bitPattern: high) >= base)
+    guard isWithin, offsets.low <= PackedIntegers.maximum(lengthWidth),
+      offsets.high <= PackedIntegers.maximum(width)
+    else { return nil }
+    return offsets
+  }
+}
+
 /// Overwrites cells of a packed leaf in place, as far as the encodings allow.
 struct LeafPatch {
   private let leaf: ColumnLeaf
@@ -28,6 +41,10 @@ struct LeafPatch {
       isSet = setRaw(column, row: row, low: UInt64(value.bitPattern), high: 0, stride: 4)
     case .double(let value):
       isSet = setRaw(column, row: row, low: value.bitPattern, high: 0, stride: 8)
+    case .wide(let low, let high) where column.encoding == .packed:
+      guard let (low, high) = column.packedOffsets(low: low, high: high) else { return false }
+      setPacked(column, row: row, low: low, high: high)
+      isSet = true
     case .wide(let low, let high):
       isSet = setRaw(column, row: row, low: low, high: high, stride: 16)
     case .bytes(let value): isSet = setBytes(column, row: row, value)
@@ -74,6 +91,7 @@ struct LeafPatch {
     case (.wide, .raw):
       mutable(column.data).put(word: 0, row * 16)
       mutable(column.data).put(word: 0, row * 16 + 8)
+    case (.wide, .packed): setPacked(column, row: row, low: 0, high: 0)
     case (.bytes, _):
       guard let parts = column.bytesColumn, !parts.isOverflow(row) else { return false }
       if column.encoding == .variable, let body = parts.entry(row).baseAddress {
@@ -116,6 +134,14 @@ struct LeafPatch {
       data.put(word: high, row * 16 + 8)
     }
     return true
+  }
+
+  /// Sets the offsets of packed 128-bit values.
+  private func setPacked(_ column: LeafColumn, row: Int, low: UInt64, high: UInt64) {
+    let data = mutable(column.data)
+    PackedIntegers.store(high, data, column.width, row)
+    let lows = data + LeafColumn.lowWordsOffset(column.rowCount, column.width)
+    PackedIntegers.store(low, lows, column.lengthWidth, row)
   }
 
   private func setBytes(

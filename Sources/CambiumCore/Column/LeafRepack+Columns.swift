@@ -27,6 +27,8 @@ extension LeafRepack {
     plan.hasNulls = nullCount > 0
     plan.encoding = model.encoding
     if model.type == .bytes { return planBytes(parts, plan) }
+    // Packed words of 128 bits are planned anew, and narrower where they can be.
+    if model.type == .wide, model.encoding == .packed { return nil }
     (plan.width, plan.base, plan.extra) = (model.width, model.base, model.extra)
     switch model.encoding {
     case .packed: plan.dataByteCount = PackedIntegers.byteCount(rowCount, model.width)

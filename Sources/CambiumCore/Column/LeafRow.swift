@@ -148,6 +148,9 @@
 
   /// The two words of the 128-bit value.
   @inlinable @inline(__always) public var wide: (low: UInt64, high: UInt64) {
+    if entry.load(fromByteOffset: 3, as: UInt8.self) == ColumnEncoding.packed.rawValue {
+      return packedWide
+    }
     if !isConstant, let data = data(Int(place.row) &* 16, 16) {
       return (
         UInt64(littleEndian: data.loadUnaligned(as: UInt64.self)),
@@ -156,5 +159,24 @@
     }
     let high = entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
     return (base, UInt64(littleEndian: high))
+  }
+
+  /// The two words where high and low ones are packed.
+  @usableFromInline var packedWide: (low: UInt64, high: UInt64) {
+    let (highWidth, lowWidth) = (
+      entry.load(fromByteOffset: 4, as: UInt8.self), entry.load(fromByteOffset: 5, as: UInt8.self)
+    )
+    let row = Int(place.row)
+    let rows = Int(
+      UInt32(littleEndian: place.bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
+    let lows = LeafColumn.lowWordsOffset(rows, highWidth)
+    let low = UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+    guard highWidth <= 64, lowWidth <= 64,
+      let data = data(0, lows &+ PackedIntegers.byteCount(rows, lowWidth))
+    else { return (low, base) }
+    return (
+      low &+ PackedIntegers.load(data + lows, lowWidth, row),
+      base &+ PackedIntegers.load(data, highWidth, row)
+    )
   }
 }

@@ -172,11 +172,25 @@ struct LeafSplice {
     case (.float, .null): return putRaw(column, stride: 4, low: 0)
     case (.double, .double(let value)): return putRaw(column, stride: 8, low: value.bitPattern)
     case (.double, .null): return putRaw(column, stride: 8, low: 0)
+    case (.wide, .wide(let low, let high)) where column.encoding == .packed:
+      return column.packedOffsets(low: low, high: high).flatMap { putPackedWide(column, $0) }
+    case (.wide, .null) where column.encoding == .packed: return putPackedWide(column, (0, 0))
     case (.wide, .wide(let low, let high)):
       return putRaw(column, stride: 16, low: low, high: high)
     case (.wide, .null): return putRaw(column, stride: 16, low: 0)
     default: return nil
     }
+  }
+
+  private mutating func putPackedWide(
+    _ column: LeafColumn, _ offsets: (low: UInt64, high: UInt64)
+  ) -> Int? {
+    let lows = column.data + LeafColumn.lowWordsOffset(rows, column.width)
+    guard putPacked(column.data, column.width, offsets.high) != nil,
+      putPacked(lows, column.lengthWidth, offsets.low) != nil
+    else { return nil }
+    return LeafColumn.lowWordsOffset(rows + 1, column.width)
+      + PackedIntegers.byteCount(rows + 1, column.lengthWidth)
   }
 
   private func isConstant(_ column: LeafColumn, _ value: ColumnValue) -> Bool {
