@@ -14,7 +14,7 @@ EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests Salvag
   ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests
 
 .PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
-  bench-space bench-codecs bench-stores service install lint docs clean
+  bench-space flights-space bench-codecs bench-stores service install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
@@ -71,6 +71,10 @@ bench-space:
 	@$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-space >&2
 	@Tools/Benchmarks/.build/release/bench-space --rows $(or $(ROWS),1000000) \
 	  --commits $(or $(COMMITS),1000000) $(if $(JSON),--json)
+
+# The year of flights as a file of this library and of SQLite: how many bytes each takes.
+flights-space:
+	@SWIFT="$(SWIFT)" Tools/flights-space
 
 # What the object layer costs per operation. OBJECTS=20000 and JSON=1 are options.
 bench-objects:

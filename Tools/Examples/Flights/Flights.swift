@@ -23,6 +23,9 @@ struct Flights: ParsableCommand {
   @Option(help: "The folder with the data files.")
   var data: String?
 
+  @Flag(help: "Only import the data and compact the file.")
+  var importOnly = false
+
   func validate() throws {
     guard Place.stores.contains(store) else {
       let known = Place.stores.map { "'\($0)'" }.joined(separator: ", ")
@@ -41,7 +44,8 @@ struct Flights: ParsableCommand {
     defer { place.remove() }
     let stopwatch = Stopwatch()
     let finished = try FlightsRun(
-      place: place, folder: DataFolder(path: data), stopwatch: stopwatch
+      place: place, folder: DataFolder(path: data), stopwatch: stopwatch,
+      importOnly: importOnly
     ).run()
     stopwatch.report()
     withExtendedLifetime(finished) {}

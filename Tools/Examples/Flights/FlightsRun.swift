@@ -6,6 +6,8 @@ struct FlightsRun {
   let place: Place
   let folder: DataFolder
   let stopwatch: Stopwatch
+  /// Whether to ask and delete nothing.
+  let importOnly: Bool
 
   private var configuration: Realm.Configuration { place.configuration }
   private var path: String? { place.path }
@@ -17,14 +19,16 @@ struct FlightsRun {
       try stopwatch.time("import") {
         try Importer(realm: realm, folder: folder, progress: Progress()).run()
       }
-      Questions(realm: realm, stopwatch: stopwatch).ask()
-      try deleteBesideAFrozenView(realm)
+      if !importOnly {
+        Questions(realm: realm, stopwatch: stopwatch).ask()
+        try deleteBesideAFrozenView(realm)
+      }
       // A store in memory lives as long as somebody has it open.
       if path == nil { memory = realm }
     }
     if let path { try compact(path) }
     let reopened = try stopwatch.time("reopen") { try Realm(configuration: configuration) }
-    print("after reopening: \(reopened.objects(Flight.self).count)")
+    print("\(importOnly ? "flights" : "after reopening"): \(reopened.objects(Flight.self).count)")
     withExtendedLifetime(memory) {}
     return reopened
   }
