@@ -168,6 +168,10 @@ let package = Package(
     .testTarget(
       name: "RealmSwiftTests", dependencies: ["RealmSwift", "Cambium"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    // Whole programs of a kind that is published for Realm Swift.
+    .testTarget(
+      name: "Compatibility", dependencies: ["RealmSwift", "Cambium"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(name: "StrictConcurrency", dependencies: ["RealmSwift", "Cambium"]),
     .testTarget(
       name: "MainIsolation", dependencies: ["RealmSwift", "Cambium"],

@@ -45,6 +45,8 @@ import Testing
     ("Sources/Cambium/Cambium.docc/Cambium.md", ["Objects"]),
     ("Sources/Cambium/Cambium.docc/Actors.md", ["Kennels"]),
     ("Sources/Cambium/Cambium.docc/Modelling.md", ["Libraries"]),
+    ("Sources/Cambium/Cambium.docc/Querying.md", ["Querying"]),
+    ("Sources/Cambium/Cambium.docc/Migrations.md", ["Migrating"]),
     ("Sources/Cambium/Cambium.docc/SectionsAndProjections.md", ["Guests"]),
     ("Sources/CambiumCore/CambiumCore.docc/CambiumCore.md", ["Engine"]),
     ("Sources/CambiumCore/CambiumCore.docc/TreesAndTransactions.md", ["Contracts"]),
@@ -70,8 +72,8 @@ import Testing
     }
     #expect(
       pages == [
-        "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "Modelling.md",
-        "SectionsAndProjections.md", "TreesAndTransactions.md",
+        "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "Migrations.md",
+        "Modelling.md", "Querying.md", "SectionsAndProjections.md", "TreesAndTransactions.md",
         "WritingACodec.md", "WritingAStore.md",
       ])
   }
@@ -91,6 +93,23 @@ import Testing
 
       """, 2
     ),
+    (
+      "Querying",
+      """
+      Café Äpfel, Café Äpfel, Café Äpfel
+      Tea House Café Äpfel Books, Tea House Café Äpfel Books, Tea House Café Äpfel Books
+      Café Äpfel, Café Äpfel, Tea House
+      Café Äpfel, Tea House, Tea House, Tea House Books
+      ["Bob", "Cid"]
+      Tea House, Tea House, Tea House
+      Tea House Café Äpfel, Tea House Café Äpfel, Tea House, Tea House Café Äpfel, Tea House Café Äpfel
+      Tea House, Tea House
+      Books Tea House Café Äpfel, Tea House Café Äpfel, Tea House Café Äpfel Books
+      240.0 Tea House 0
+
+      """, 2
+    ),
+    ("Migrating", "Ada Byron ada 53111 Main Street\nBob Meyer bob 1067 High Street\n", 2),
     ("Engine", "36\n", 2),
     ("Contracts", "1\n3\n1\n", 2), ("Contexts", "Draft\n", 2),
     ("Stores", "stores.cambium\nmemory\n", 2), ("WritingAStore", "done\n", 1),

@@ -112,14 +112,9 @@
   /// The integer.
   @inlinable @inline(__always) public var int: Int64 {
     let base = Int64(bitPattern: base)
+    if isConstant { return base }
     let width = Int(entry.load(fromByteOffset: 4, as: UInt8.self))
-    if isConstant || width == 0 { return base }
-    // Widths are powers of two: no value crosses the word that begins at its first byte.
-    let bit = Int(place.row) &* width
-    guard let data = data(bit &>> 3, 8) else { return base }
-    let word = UInt64(littleEndian: data.loadUnaligned(as: UInt64.self))
-    let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- width)
-    return base &+ Int64(bitPattern: word &>> UInt64(truncatingIfNeeded: bit & 7) & mask)
+    return base &+ Int64(bitPattern: packed(width, behind: 0))
   }
 
   /// The truth value.
@@ -162,21 +157,25 @@
   }
 
   /// The two words where high and low ones are packed.
-  @usableFromInline var packedWide: (low: UInt64, high: UInt64) {
-    let (highWidth, lowWidth) = (
-      entry.load(fromByteOffset: 4, as: UInt8.self), entry.load(fromByteOffset: 5, as: UInt8.self)
-    )
-    let row = Int(place.row)
+  @inlinable @inline(__always) var packedWide: (low: UInt64, high: UInt64) {
+    let highWidth = Int(entry.load(fromByteOffset: 4, as: UInt8.self))
+    let lowWidth = Int(entry.load(fromByteOffset: 5, as: UInt8.self))
+    let low = UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+    let high = base &+ packed(highWidth, behind: 0)
+    if lowWidth == 0 { return (low, high) }
     let rows = Int(
       UInt32(littleEndian: place.bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
-    let lows = LeafColumn.lowWordsOffset(rows, highWidth)
-    let low = UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
-    guard highWidth <= 64, lowWidth <= 64,
-      let data = data(0, lows &+ PackedIntegers.byteCount(rows, lowWidth))
-    else { return (low, base) }
-    return (
-      low &+ PackedIntegers.load(data + lows, lowWidth, row),
-      base &+ PackedIntegers.load(data, highWidth, row)
-    )
+    let lows = ((rows &* highWidth &+ 7) &>> 3 &+ 7) & ~7
+    return (low &+ packed(lowWidth, behind: lows), high)
+  }
+
+  /// The offset of `width` bits in the packed integers that begin at `byteOffset`.
+  @inlinable @inline(__always) func packed(_ width: Int, behind byteOffset: Int) -> UInt64 {
+    // Widths are powers of two: no value crosses the word that begins at its first byte.
+    let bit = Int(place.row) &* width
+    guard width > 0, let data = data(byteOffset &+ bit &>> 3, 8) else { return 0 }
+    let word = UInt64(littleEndian: data.loadUnaligned(as: UInt64.self))
+    let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- width)
+    return word &>> UInt64(truncatingIfNeeded: bit & 7) & mask
   }
 }
