@@ -46,7 +46,7 @@ import Testing
     ("Sources/Cambium/Cambium.docc/Actors.md", ["Kennels"]),
     ("Sources/Cambium/Cambium.docc/Modelling.md", ["Libraries"]),
     ("Sources/Cambium/Cambium.docc/Querying.md", ["Querying"]),
-    ("Sources/Cambium/Cambium.docc/Migrations.md", ["Migrating"]),
+    ("Sources/Cambium/Cambium.docc/ChangingClasses.md", ["Migrating"]),
     ("Sources/Cambium/Cambium.docc/SectionsAndProjections.md", ["Guests"]),
     ("Sources/CambiumCore/CambiumCore.docc/CambiumCore.md", ["Engine"]),
     ("Sources/CambiumCore/CambiumCore.docc/TreesAndTransactions.md", ["Contracts"]),
@@ -72,7 +72,7 @@ import Testing
     }
     #expect(
       pages == [
-        "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "Migrations.md",
+        "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "ChangingClasses.md",
         "Modelling.md", "Querying.md", "SectionsAndProjections.md", "TreesAndTransactions.md",
         "WritingACodec.md", "WritingAStore.md",
       ])
