@@ -100,6 +100,26 @@
       try reader.close()
     }
 
+    @Test func `who has closed it does not keep it through a program that is being started`() throws
+    {
+      try RocksDBStore(path: path).close()
+      let isOver = Flag()
+      let starter = Thread {
+        while !isOver.value.load(ordering: .relaxed) {
+          let process = Process()
+          process.executableURL = URL(fileURLWithPath: "/bin/true")
+          try? process.run()
+          process.waitUntilExit()
+        }
+      }
+      starter.start()
+      defer { isOver.value.store(true, ordering: .relaxed) }
+      for _ in 0..<150 {
+        try RocksDBStore(path: path, options: RocksDBOptions(isReadOnly: true)).close()
+        try RocksDBStore(path: path).close()
+      }
+    }
+
     @Test func `a full medium is named, and what was committed stays`() async throws {
       await #expect(processExitsWith: .success) { [path = path as String] in
         let store = try RocksDBStore(path: path, options: Self.options())
@@ -273,5 +293,10 @@
       let store = try RocksDBStore(path: path)
       try store.compact()
     }
+  }
+
+  /// A truth value that threads share.
+  private final class Flag: Sendable {
+    let value = Atomic(false)
   }
 #endif

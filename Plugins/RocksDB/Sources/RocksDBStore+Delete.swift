@@ -33,7 +33,7 @@
       guard claim.begin() else { throw .inUse(path: path, holder: "this process") }
       defer { claim.end() }
       let lock = try lockForDeleting()
-      defer { close(lock) }
+      defer { Self.release(lock, forkCount: cambium_fork_count()) }
       do {
         let files = FileManager.default
         let kept = [Self.lockName, Self.markName]

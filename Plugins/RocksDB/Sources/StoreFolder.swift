@@ -161,6 +161,15 @@
       return "process \(lock.l_pid)"
     }
 
+    /// Unlocks and closes a lock file.
+    ///
+    /// Closing alone would leave the lock to programs that another thread is just starting, until they
+    /// run. A forked child closes its copy, and the parent keeps the lock.
+    static func release(_ lock: Int32, forkCount: UInt32) {
+      if forkCount == cambium_fork_count() { _ = cambium_file_lock(lock, 0, 0, 0, false) }
+      close(lock)
+    }
+
     // MARK: Sizes
 
     /// How many bytes all its files take.
@@ -184,6 +193,7 @@
     /// The lock file, when it is locked for reading.
     fileprivate(set) var lock: Int32?
     private var hasEnded = true
+    private let forkCount = cambium_fork_count()
 
     /// How many read a folder, or -1 for one that is written.
     private static let users = Mutex<[String: Int]>([:])
@@ -212,7 +222,7 @@
     func end() {
       if hasEnded { return }
       hasEnded = true
-      if let lock { close(lock) }
+      if let lock { StoreFolder.release(lock, forkCount: forkCount) }
       Self.users.withLock { users in
         let count = users[folder] ?? 0
         users[folder] = count > 1 ? count - 1 : nil

@@ -89,7 +89,8 @@ struct SchemaApplication {
       }
     }
     let wanted = features.union(StoredFeatures(classes)).union(.current)
-    if wanted != features { try transaction.setValue(StoredName.features, wanted.bytes) }
+    // Storing an equal value changes nothing.
+    try transaction.setValue(StoredName.features, wanted.bytes)
     try transaction.setValue(
       StoredName.schemaVersion, SchemaComparison.bytes(ofVersion: configuration.schemaVersion))
     return .success(

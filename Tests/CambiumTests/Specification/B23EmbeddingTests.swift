@@ -151,13 +151,33 @@ private enum Embedded {
     try file.expectSound(configuration)
   }
 
-  @Test func `a database with unknown features is refused in one line`() throws {
-    try fill()
-    let configuration = migrated(topLevel, 0)
+  /// The database below the Realms, while none is open.
+  private func database() throws -> Database {
     let request = Realm.StoreRequest(
       path: file.folder.file("spec.realm"), isReadOnly: false,
       codec: try SampledStore.forTest(at: file.folder.path, persistent: true).makeCodec())
-    let database = try Database(store: configuration.store.open(request), codec: request.codec)
+    return try Database(
+      store: migrated(topLevel, 0).store.open(request), codec: request.codec)
+  }
+
+  @Test func `a database that is emptied for other classes keeps what readers must know`() throws {
+    try fill()
+    var configuration = migrated(embedded, 0)
+    configuration.deleteRealmIfMigrationNeeded = true
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration)
+      #expect(realm.isEmpty)
+    }
+    let database = try database()
+    let features = try StoredFeatures(of: database.snapshot(), path: "")
+    #expect(features == [.embeddedObjects, .groupedBacklinks, .packedWords])
+    try database.close()
+  }
+
+  @Test func `a database with unknown features is refused in one line`() throws {
+    try fill()
+    let configuration = migrated(topLevel, 0)
+    let database = try database()
     let transaction = try database.beginWrite()
     try transaction.setValue("schema/features", [1, 0, 0, 0, 0, 0, 0, 0x80])
     _ = try transaction.commit()
