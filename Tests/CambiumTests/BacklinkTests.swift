@@ -157,6 +157,61 @@ import Testing
     #expect(grouped.count < 100)
   }
 
+  /// What verification says of a file of 400 nodes that lead to the first, of which `change` has changed the
+  /// backlinks.
+  private func findings(
+    _ change: (Transaction, BacklinkEditor, BacklinkGroup) throws -> Void
+  ) throws -> [String] {
+    let folder = try TemporaryFolder()
+    let configuration = Realm.Configuration(
+      fileURL: URL(filePath: folder.file("a.realm")), objectTypes: [SpecNode.self])
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration)
+      try realm.write {
+        let nodes = (0..<400).map { _ in realm.create(SpecNode.self) }
+        for node in nodes { node.next = nodes[0] }
+      }
+      #expect(realm.objects(SpecNode.self).first?.previous.count == 400)
+    }
+    let request = Realm.StoreRequest(
+      path: folder.file("a.realm"), isReadOnly: false, codec: nil)
+    let database = try Database(store: configuration.store.open(request))
+    let transaction = try database.beginWrite()
+    let table = try #require(try transaction.table("class/SpecNode"))
+    let column = try #require(table.record.columns.first { $0.name == "next" })
+    let group = BacklinkGroup(target: 0, table: table.record.id, column: column.id)
+    let editor = try BacklinkEditor(transaction, toClass: "SpecNode")
+    try change(transaction, editor, group)
+    try editor.settle()
+    _ = try transaction.commit()
+    var verifier = ObjectVerifier(snapshot: try database.snapshot())
+    let findings = try verifier.run()
+    try database.close()
+    return findings
+  }
+
+  @Test func `verification finds backlinks that are missing, too many or miscounted`() throws {
+    #expect(try findings { _, _, _ in } == [])
+    #expect(
+      try findings { _, editor, group in try editor.remove(group.link(from: 7)) }
+        == [
+          "SpecNode.next: the link from 7 to 0 has no backlink",
+          "SpecNode: 399 backlinks for 400 links",
+        ])
+    #expect(
+      try findings { _, editor, group in try editor.add(group.link(from: 7)) }
+        == ["SpecNode: 401 backlinks for 400 links"])
+    #expect(
+      try findings { transaction, _, group in
+        try transaction.editKeyTree("backlinks/SpecNode").set(group.key, [5])
+      } == ["SpecNode: in a tree of backlinks a head says 5 links where there are 400"])
+    // A block that begins inside of the one before.
+    let disordered = try findings { transaction, _, group in
+      try transaction.editKeyTree("backlinks/SpecNode").set(group.key(ofBlock: 9), [])
+    }
+    #expect(disordered.contains("SpecNode: in a tree of backlinks sources are not in order"))
+  }
+
   @Test func `a cancelled first change leaves links as they were`() throws {
     let realm = try specRealm([SpecNode.self])
     realm.beginWrite()

@@ -47,7 +47,7 @@ extension LinkingObjects: RealmCollection {
   public var isFrozen: Bool { core?.realm.isFrozen ?? false }
 
   /// How many links there are.
-  public var count: Int { core?.currentKeys().count ?? 0 }
+  public var count: Int { core?.count ?? 0 }
 
   /// The object at `position`; stops out of bounds.
   public subscript(position: Int) -> Element {
@@ -210,17 +210,29 @@ struct LinkingSource: Equatable {
   /// Whether the target is gone.
   var isInvalidated: Bool { target.isGone }
 
+  /// How many links there are; one search, however many they are.
+  func count() throws(StoreError) -> Int {
+    guard
+      let tree = target.access.realm.readKeyTree(StoredName.backlinks(target.access.stored.name))
+    else {
+      return 0
+    }
+    return try Backlinks.count(in: tree, group)
+  }
+
+  private var group: BacklinkGroup {
+    BacklinkGroup(
+      target: target.key, table: origin.stored.tableID,
+      column: origin.stored.columns[originProperty])
+  }
+
   /// The keys of the objects that link.
   func keys() throws(StoreError) -> [Int64] {
-    let origin = origin.stored
     guard
       let tree = target.access.realm.readKeyTree(StoredName.backlinks(target.access.stored.name))
     else {
       return []
     }
-    return try Backlinks.sources(
-      in: tree,
-      BacklinkGroup(
-        target: target.key, table: origin.tableID, column: origin.columns[originProperty]))
+    return try Backlinks.sources(in: tree, group)
   }
 }

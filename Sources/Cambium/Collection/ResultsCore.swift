@@ -133,6 +133,11 @@ import Foundation
     verify()
     if case .all = source, let access, let plan, plan.isWholeTable { return access.count }
     if access == nil { return currentValues().count }
+    if case .linking(let linking) = source, let plan, plan.isWholeTable {
+      if linking.isInvalidated { return 0 }
+      realm.session?.settle()
+      return realm.reading { () throws(StoreError) in try linking.count() }
+    }
     // What frozen results evaluated to is looked at under their lock.
     if !realm.isFrozen, evaluated != stamp, case .all = source, let plan {
       realm.session?.settle()

@@ -1,8 +1,8 @@
 /// The sources of links, ascending, each with the number of its links.
 ///
-/// Stored as numbers of seven bits a byte, the lowest first, with the highest bit set in all bytes but the
-/// last. After the first source come the differences from one to the next; a difference of 0 says that the
-/// source before it has as many further links as the number behind it says.
+/// Stored delta-coded, as variable-length integers (LEB128). After the first source come the differences
+/// from one to the next; a difference of 0 says that the source before it has as many further links as the
+/// number behind it says.
 package struct SourceRuns: Hashable {
   package struct Run: Hashable {
     package var source: Int64

@@ -157,10 +157,7 @@ func linkedClass(of type: Any.Type) -> ObjectBase.Type? {
   func wrapped<O: OptionalProtocol>(_ type: O.Type) -> ObjectBase.Type? {
     linkedClass(of: O.Wrapped.self)
   }
-  func stored<C: _CustomPersistable>(_ type: C.Type) -> ObjectBase.Type? {
-    C.PersistedType.self as? ObjectBase.Type
-  }
   if let type = type as? ObjectBase.Type { return type }
-  if let type = type as? any _CustomPersistable.Type { return stored(type) }
+  if let type = type as? any _CustomPersistable.Type { return type._rlmStoredClass }
   return (type as? any OptionalProtocol.Type).flatMap { wrapped($0) }
 }

@@ -102,9 +102,8 @@ extension ResultsSection where T: ObjectBase {
 }
 
 /// Puts what an observer of results is told into sections.
-///
-/// Unchecked: everything happens in the context in which the observer is called.
 private final class SectionFollower<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
+  // Unchecked: everything happens in the context in which the observer is called.
   @unchecked Sendable
 {
   private let key: (Element) -> Key

@@ -3,30 +3,23 @@ import Foundation
 import TestSupport
 import Testing
 
+private final class Holder: MigratedObject {
+  @Persisted(primaryKey: true) var id = 0
+  @Persisted var value: AnyRealmValue
+  @Persisted var nested: AnyRealmValue
+  @Persisted var list: List<AnyRealmValue>
+  @Persisted var set: MutableSet<AnyRealmValue>
+  @Persisted var map: Map<String, AnyRealmValue>
+}
+
+private final class Other: MigratedObject { @Persisted var code = 0 }
+
 private enum Before {
-  final class Holder: MigratedObject {
-    @Persisted(primaryKey: true) var id = 0
-    @Persisted var value: AnyRealmValue
-    @Persisted var nested: AnyRealmValue
-    @Persisted var list: List<AnyRealmValue>
-    @Persisted var set: MutableSet<AnyRealmValue>
-    @Persisted var map: Map<String, AnyRealmValue>
-  }
   final class Target: MigratedObject { @Persisted var code = 0 }
-  final class Other: MigratedObject { @Persisted var code = 0 }
 }
 
 private enum After {
-  final class Holder: MigratedObject {
-    @Persisted(primaryKey: true) var id = 0
-    @Persisted var value: AnyRealmValue
-    @Persisted var nested: AnyRealmValue
-    @Persisted var list: List<AnyRealmValue>
-    @Persisted var set: MutableSet<AnyRealmValue>
-    @Persisted var map: Map<String, AnyRealmValue>
-  }
   final class Target: MigratedObject { @Persisted(primaryKey: true) var code = 0 }
-  final class Other: MigratedObject { @Persisted var code = 0 }
 }
 
 /// Section B15: objects that values of any type are, in migrations, copies and notifications.
@@ -38,10 +31,10 @@ private enum After {
   // MARK: Migrations
 
   private static let before: [ObjectBase.Type] = [
-    Before.Holder.self, Before.Target.self, Before.Other.self,
+    Holder.self, Before.Target.self, Other.self,
   ]
   private static let after: [ObjectBase.Type] = [
-    After.Holder.self, After.Target.self, After.Other.self,
+    Holder.self, After.Target.self, Other.self,
   ]
 
   private func migrated(_ block: @escaping MigrationBlock) -> Realm.Configuration {
@@ -57,9 +50,9 @@ private enum After {
       let realm = try Realm(configuration: specFile(file.folder, Self.before))
       try realm.write {
         let targets = [7, 5].map { realm.create(Before.Target.self, value: ["code": $0]) }
-        let other = AnyRealmValue.object(realm.create(Before.Other.self, value: ["code": 3]))
+        let other = AnyRealmValue.object(realm.create(Other.self, value: ["code": 3]))
         let (first, second) = (AnyRealmValue.object(targets[0]), AnyRealmValue.object(targets[1]))
-        let holder = realm.create(Before.Holder.self, value: ["id": 1])
+        let holder = realm.create(Holder.self, value: ["id": 1])
         holder.value = first
         holder.nested = .fromDictionary(["l": .fromArray([second, .int(1), other, second])])
         holder.list.append(objectsIn: [first, .none, .fromArray([first]), other, second])
@@ -76,7 +69,7 @@ private enum After {
     switch value {
     case .object(let object):
       (object as? After.Target).map { "t\($0.code)" }
-        ?? (object as? After.Other).map { "o\($0.code)" } ?? "?"
+        ?? (object as? Other).map { "o\($0.code)" } ?? "?"
     case .list(let list): "[" + list.map { text($0) }.joined(separator: " ") + "]"
     case .dictionary(let map):
       "{" + map.map { "\($0.key) \(text($0.value))" }.joined(separator: " ") + "}"
@@ -84,7 +77,7 @@ private enum After {
     }
   }
 
-  private func texts(_ holder: After.Holder) -> [String] {
+  private func texts(_ holder: Holder) -> [String] {
     [
       text(holder.value), text(holder.nested), text(.list(holder.list)),
       holder.set.map { text($0) }.sorted().joined(separator: " "), text(.dictionary(holder.map)),
@@ -100,7 +93,7 @@ private enum After {
     let configuration = migrated { _, _ in }
     try autoreleasepool {
       let realm = try Realm(configuration: configuration)
-      let holder = try #require(realm.objects(After.Holder.self).first)
+      let holder = try #require(realm.objects(Holder.self).first)
       #expect(texts(holder) == filled)
       #expect(realm.object(ofType: After.Target.self, forPrimaryKey: 7) != nil)
       let second = try #require(realm.object(ofType: After.Target.self, forPrimaryKey: 5))
@@ -122,7 +115,7 @@ private enum After {
     }
     try autoreleasepool {
       let realm = try Realm(configuration: configuration)
-      #expect(try texts(#require(realm.objects(After.Holder.self).first)) == filled)
+      #expect(try texts(#require(realm.objects(Holder.self).first)) == filled)
     }
     try file.expectSound(configuration)
   }
@@ -140,7 +133,7 @@ private enum After {
     try autoreleasepool {
       let realm = try Realm(configuration: configuration)
       #expect(
-        try texts(#require(realm.objects(After.Holder.self).first))
+        try texts(#require(realm.objects(Holder.self).first))
           == ["t7", "{l [1 o3]}", "[t7 - [t7] o3]", "4 o3 t7", "{a t7 b {x -} o o3}"])
     }
     try file.expectSound(configuration)
