@@ -148,6 +148,28 @@ extension SpecFile {
     }
   }
 
+  @Test func `observers of objects in the order of a key's values are told places`() async throws {
+    let desk = try Desk(specConfiguration(B14MapTests.types))
+    desk.run { realm in
+      realm.beginWrite()
+      for (id, rank) in [1000, -5, 20, 300].enumerated() {
+        realm.create(SpecMaps.self, value: ["id": id, "ints": ["rank": rank]])
+      }
+      #expect(throws: Never.self) { try realm.commitWrite() }
+      desk.tokens = [
+        realm.objects(SpecMaps.self).sorted(byKeyPath: "ints[rank]")
+          .observe { [unowned desk] change in desk.note(change) }
+      ]
+    }
+    #expect(await desk.next() == "initial 4")
+    desk.run { realm in
+      realm.beginWrite()
+      realm.object(ofType: SpecMaps.self, forPrimaryKey: 0)?.ints["rank"] = 10
+      #expect(throws: Never.self) { try realm.commitWrite() }
+    }
+    #expect(await desk.next() == "-[3] +[1] ~[]")
+  }
+
   @Test func `a dynamic map's values are filtered and sorted`() throws {
     try file.withDynamicMap { map in
       #expect(map.sorted(byKeyPath: "name").map { $0?["name"] as? String } == ["Ann", "Bob"])
