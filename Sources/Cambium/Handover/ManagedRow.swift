@@ -24,6 +24,9 @@ struct ManagedRow {
     epoch != access.realm.invalidations || birth?.isCancelled == true
   }
 
+  /// Whether nothing says that the object is gone for good.
+  @inline(__always) var mayBePresent: Bool { !isOver }
+
   /// Whether the object is there in what its Realm reads now.
   @inline(__always) var isPresent: Bool { !isOver && access.creation(of: key) == created }
 

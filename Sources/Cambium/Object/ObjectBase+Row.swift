@@ -73,7 +73,12 @@ extension ObjectBase {
   /// Stops when the object is gone.
   final func requireRow(_ access: ClassAccess) {
     if access.header.pointee.generation == generation { return }
-    if !managedRow(in: access).isPresent { stopAsGone() }
+    guard managedRow(in: access).mayBePresent else { stopAsGone() }
+    guard let editor = access.realm.session?.editor(ifOpen: access) else {
+      if !managedRow(in: access).isPresent { stopAsGone() }
+      return
+    }
+    if !access.realm.reading({ () throws(StoreError) in try editor.find(self) }) { stopAsGone() }
   }
 
   final func stopAsGone() -> Never {

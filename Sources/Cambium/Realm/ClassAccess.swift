@@ -89,6 +89,9 @@ final class ClassAccess {
     touched.insert(change)
   }
 
+  /// Notes that a single value changed: the transaction's editor has said whether rows have moved.
+  func noteAssignment(_ column: UInt16) { touched.insert(.column(column)) }
+
   /// Whether the running transaction has changed the class, so that single cells are read through
   /// its editor instead of packed leaves.
   var isTouched: Bool { realm.session?.editor(ifOpen: self) != nil }

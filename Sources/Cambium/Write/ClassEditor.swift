@@ -16,6 +16,8 @@ final class ClassEditor {
   let indexed: [Int]
   /// The columns of which the class knows nothing.
   let foreign: [ForeignColumn]
+  /// What else changes with each property.
+  private let effects: [Effect]
   /// The to-one links.
   let links: [Int]
   /// The properties of any type, and the collections of values of any type.
@@ -26,6 +28,16 @@ final class ClassEditor {
   private var incarnations: [Int64: Int] = [:]
   /// How often this transaction removed all objects at once.
   private var clearCount = 0
+
+  /// What changes when a property is assigned, besides its cell.
+  struct Effect {
+    var column: UInt16
+    var isIndexed: Bool
+    var isLink: Bool
+    var isAny: Bool
+    /// Whether nothing does, and the cell holds a single value.
+    var isNone: Bool
+  }
 
   init(access: ClassAccess, table: TableEditor, transaction: Transaction) {
     self.access = access
@@ -41,6 +53,13 @@ final class ClassEditor {
       position >= 0 && StoredProperty(attributes: columns[position].attributes)?.hasIndex ?? false
     }
     self.isIndexed = isIndexed
+    effects = properties.enumerated().map { index, property in
+      let (property, isIndexed) = (property.property, isIndexed[index])
+      return Effect(
+        column: stored.columns[index], isIndexed: isIndexed, isLink: property.isLink,
+        isAny: property.type == .any,
+        isNone: !isIndexed && !property.isLink && property.type != .any && !property.isCollection)
+    }
     indexed = properties.indices.filter { isIndexed[$0] }
     foreign = ForeignColumn.columns(of: columns, besides: stored)
     links = properties.indices.filter { properties[$0].property.isLink }
@@ -48,6 +67,32 @@ final class ClassEditor {
       properties[$0].property.type == .any && stored.columns[$0] != StoredClass.noColumn
     }
     indexes = Array(repeating: nil, count: properties.count)
+    // Accessors trust the rows that they remember until the editor moves one.
+    table.rowGeneration = withUnsafeMutablePointer(to: &access.header.pointee.generation) { $0 }
+  }
+
+  /// What changes with the property, besides its cell.
+  @inline(__always) func effect(_ propertyIndex: Int) -> Effect { effects[propertyIndex] }
+
+  /// Ends the transaction's part in what accessors remember.
+  func release() { table.rowGeneration = nil }
+
+  /// Lets an accessor remember where its row is, if that can be; false when the object is gone.
+  func find(_ object: ObjectBase) throws(StoreError) -> Bool {
+    let column = access.stored.createdColumn
+    let editor = table.editor(of: column)
+    switch try editor.locate(object.key) {
+    case .absent: return false
+    case .packed(let position):
+      guard access.creation(at: position) == object.created else { return false }
+      access.stand(object, at: position)
+      return true
+    case .unpacked:
+      guard case .int(let created)? = try editor.value(key: object.key, column: column) else {
+        return false
+      }
+      return created == object.created
+    }
   }
 
   /// When the object with that key was created; nil when there is none.

@@ -10,18 +10,21 @@ extension WriteSession {
   ) {
     attempt { () throws(StoreError) in
       let editor = try editor(access)
-      let column = access.stored.columns[index]
+      let effect = editor.effect(index)
       if skippingEqual, realm.cellEquals(access, key, index, cell) { return }
-      if editor.isIndexed[index] { try updateIndex(key, access, editor, index, cell) }
-      let property = access.description.properties[index].property
-      if property.isLink {
+      if effect.isIndexed { try updateIndex(key, access, editor, index, cell) }
+      if effect.isLink {
         try updateBacklink(key, access, editor, index, cell)
-      } else if property.type == .any {
+      } else if effect.isAny {
         try updateAnyLinks(key, access, index, cell)
       }
-      try editor.table.update(key: key, column: column, value: cell)
-      access.noteChange(.column(column))
-      touch(access.stored.tableID) { $0.assign(column, key) }
+      try editor.table.update(key: key, column: effect.column, value: cell)
+      if effect.isNone {
+        access.noteAssignment(effect.column)
+      } else {
+        access.noteChange(.column(effect.column))
+      }
+      touch(access.stored.tableID) { $0.assign(effect.column, key) }
     }
     deleteOrphans()
   }

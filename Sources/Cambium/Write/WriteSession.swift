@@ -222,11 +222,10 @@ final class WriteSession {
   }
 
   func spill() {
+    guard transaction.isOverBudget else { return }
     attempt { () throws(StoreError) in
-      let isOver = transaction.isOverBudget
-      if isOver { try closeTrees() }
+      try closeTrees()
       try transaction.spillIfNeeded()
-      guard isOver else { return }
       for access in realm.classes { access.invalidateRows() }
     }
   }
@@ -265,6 +264,7 @@ final class WriteSession {
     }
     let version = transaction.version
     let notifier = realm.coordinator.notifier
+    releaseRows()
     // Before others see the version: they ask what it has touched.
     notifier.expect(version)
     if let touches, isObserved { notifier.history.add(version, touches) }
@@ -294,9 +294,15 @@ final class WriteSession {
     return TouchRecord(touches, deleted: deleted).bytes
   }
 
+  /// The trees may outlive the Realm, whose accessors they tell of rows that move.
+  private func releaseRows() {
+    for editor in editors { editor?.release() }
+  }
+
   /// Undoes the changes.
   func rollback() {
     birth.cancel()
+    releaseRows()
     transaction.rollback()
   }
 }

@@ -9,7 +9,7 @@ extension ColumnTreeEditor {
 
   /// Walks down to the leaf whose range holds `key`; `isNew` if that leaf was just put there.
   func descend(_ key: Int64, isNew: Bool = false) throws(StoreError) {
-    dropFinger()
+    liftFinger()
     if !isNew { try finishPipeline() }
     var reference = root.reference
     if reference.isNone { return }
@@ -39,7 +39,7 @@ extension ColumnTreeEditor {
       let end = finger.first + leafRowCount
       if position < end || position == end && end == count { return }
     }
-    dropFinger()
+    liftFinger()
     if !isNew { try finishPipeline() }
     var reference = root.reference
     var rest = UInt64(position)
@@ -81,8 +81,17 @@ extension ColumnTreeEditor {
 
   var leafRowCount: Int { leaf?.rowCount ?? cleanLeaf?.rowCount ?? 0 }
 
-  /// Lets go of the leaf, after counting what was added to it.
+  /// Lets go of the leaf before the tree is changed in other ways than through the finger.
   func dropFinger() {
+    rowsMoved()
+    liftFinger()
+  }
+
+  /// Says that rows lie elsewhere.
+  @inline(__always) func rowsMoved() { rowGeneration?.pointee &+= 1 }
+
+  /// Lets go of the leaf, after counting what was added to it.
+  private func liftFinger() {
     settleFinger()
     // A leaf that took many changes is likely done: packed now, its memory serves the next one.
     if finger.changeCount > 0, let leaf, let builder = leaf.builder {
@@ -122,6 +131,7 @@ extension ColumnTreeEditor {
   }
 
   private func makeDirty() throws(StoreError) -> DirtyLeaf {
+    rowsMoved()
     guard let cleanLeaf else { preconditionFailure("The finger points at a leaf.") }
     for depth in steps.indices where !steps[depth].reference.isDirty {
       let old = steps[depth].reference
@@ -156,14 +166,29 @@ extension ColumnTreeEditor {
   }
 
   /// Where `key` is, or would be, in the leaf under the finger.
+  @inline(__always)
   func position(of key: Int64) throws(StoreError) -> (row: Int, isFound: Bool) {
+    if finger.row >= 0, finger.key == key { return (finger.row, true) }
+    return searchLeaf(key)
+  }
+
+  private func searchLeaf(_ key: Int64) -> (row: Int, isFound: Bool) {
+    let row: Int
+    let isFound: Bool
     if let leaf {
-      let row = leaf.lowerBound(key)
-      return (row, row < leaf.rowCount && leaf.key(at: row) == key)
+      row = leaf.lowerBound(key)
+      isFound = row < leaf.rowCount && leaf.key(at: row) == key
+    } else if let cleanLeaf {
+      row = cleanLeaf.lowerBound(key)
+      isFound = row < cleanLeaf.rowCount && cleanLeaf.key(at: row) == key
+    } else {
+      return (0, false)
     }
-    guard let cleanLeaf else { return (0, false) }
-    let row = cleanLeaf.lowerBound(key)
-    return (row, row < cleanLeaf.rowCount && cleanLeaf.key(at: row) == key)
+    if isFound {
+      finger.row = row
+      finger.key = key
+    }
+    return (row, isFound)
   }
 
   /// The builder of a leaf, made of its packed bytes when there is none.
@@ -173,6 +198,7 @@ extension ColumnTreeEditor {
   }
 
   private func loadBuilder(of leaf: DirtyLeaf) throws(StoreError) -> LeafBuilder {
+    rowsMoved()
     let packed = leaf.packed
     let builder = makeBuilder(capacity: packed.rowCount + 32)
     builder.load(packed)

@@ -121,6 +121,7 @@ extension ColumnTreeEditor {
   /// Puts the rows of the log, if there are any, into the tree.
   func mergeLog() throws(StoreError) {
     guard let log else { return }
+    rowsMoved()
     self.log = nil
     defer { forgetLogMemory() }
     if log.count < Self.worthwhileRowCount {

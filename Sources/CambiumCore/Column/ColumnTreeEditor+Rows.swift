@@ -21,10 +21,17 @@ extension ColumnTreeEditor {
 
   /// Counts rows that were added to the builder under the finger.
   @inline(__always) func noteRows(_ count: Int, in builder: LeafBuilder) {
+    noteShape()
     finger.pendingRows &+= count
     finger.changeCount &+= count
     root.rowCount &+= UInt64(truncatingIfNeeded: count)
     if builder.rowCount >= builder.checkAt { checkSize(builder) }
+  }
+
+  /// Forgets where rows of the leaf under the finger are.
+  @inline(__always) func noteShape() {
+    finger.row = -1
+    rowsMoved()
   }
 
   /// A packed leaf takes so many appended rows before it is worth unpacking.
@@ -40,6 +47,7 @@ extension ColumnTreeEditor {
       LeafSplice.append(
         key: key, values: values, to: leaf, layout: layout, limit: options.leafByteCount)
     {
+      noteShape()
       finger.pendingRows &+= 1
       finger.changeCount &+= 1
       root.rowCount &+= 1
@@ -86,6 +94,8 @@ extension ColumnTreeEditor {
       return
     }
     let builder = try builder(of: leaf)
+    // Who has read the packed bytes must not take them for the new ones.
+    if builder.isPacked { rowsMoved() }
     builder.update(row: row, column: index, value: value, overflow: overflow)
     finger.changeCount &+= 1
     if spec.type == .bytes { checkSize(builder) }
@@ -163,6 +173,7 @@ extension ColumnTreeEditor {
   func remove(row: Int) throws(StoreError) {
     let leaf = try ownLeaf()
     try releaseOverflow(row: row, of: leaf)
+    noteShape()
     root.rowCount &-= 1
     finger.pendingRows &-= 1
     finger.changeCount &+= 1

@@ -68,6 +68,7 @@ extension ColumnTreeEditor {
     _ builder: LeafBuilder
   ) throws(StoreError) {
     settleFinger()
+    noteShape()
     let position = finger.first + row
     let slot = steps.last?.child ?? 0
     let separator = steps.last.map { branch($0)[slot].separator } ?? (isPositional ? 0 : .min)

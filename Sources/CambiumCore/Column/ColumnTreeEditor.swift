@@ -95,9 +95,17 @@ public final class ColumnTreeEditor {
   /// Where the bytes of the value read last lie, unless they lie in a page or builder.
   private var valueBuffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
+  /// Counted up whenever a row that was located may lie elsewhere or be gone; see ``locate(_:)``.
+  ///
+  /// Whoever sets it clears it before the memory goes.
+  public final var rowGeneration: UnsafeMutablePointer<UInt64>?
+
   /// What the finger points at.
   struct Finger {
     var isSet = false
+    /// The row found last and its key; -1 for none.
+    var row = -1
+    var key: Int64 = 0
     /// The keys that belong to the leaf.
     var low = Int64.min
     var high = Int64.max
@@ -231,6 +239,29 @@ public final class ColumnTreeEditor {
     try reach(key)
     let row = try position(of: key)
     return row.isFound ? try value(row: row.row, column: column) : nil
+  }
+
+  /// Where a row of a tree that is being changed is.
+  public enum Location {
+    /// There is no such row.
+    case absent
+    /// Its leaf is being rebuilt: its cells can be had from the editor only.
+    case unpacked
+    /// It lies there until ``rowGeneration`` moves on; cells that are overwritten in place are seen.
+    case packed(RowPosition)
+  }
+
+  /// Where the row of `key` is.
+  public func locate(_ key: Int64) throws(StoreError) -> Location {
+    precondition(!isPositional, "This tree has positions, not keys; read at one.")
+    try reach(key)
+    let row = try position(of: key)
+    guard row.isFound else { return .absent }
+    if let leaf {
+      guard leaf.builder == nil else { return .unpacked }
+      return .packed(RowPosition(leaf: leaf.packed, row: row.row, index: -1))
+    }
+    return cleanLeaf.map { .packed(RowPosition(leaf: $0, row: row.row, index: -1)) } ?? .absent
   }
 
   /// Whether a row has `key`.

@@ -50,6 +50,13 @@ public final class TableEditor {
     onlyEditor = editors.count == 1 ? Unmanaged.passUnretained(editors[0]) : nil
   }
 
+  /// Counted up whenever a row of the first group that was located may lie elsewhere or be gone; see
+  /// ``ColumnTreeEditor/locate(_:)``.
+  public var rowGeneration: UnsafeMutablePointer<UInt64>? {
+    get { editors[0].rowGeneration }
+    set { for editor in editors { editor.rowGeneration = newValue } }
+  }
+
   /// The table with all changes; valid until the next change.
   public var table: Table { Table(record: record, groups: editors.map(\.tree)) }
 
@@ -159,7 +166,15 @@ public final class TableEditor {
     key: Int64, column: UInt16, value: ColumnValue
   ) throws(StoreError) -> Bool {
     isRecordChanged = true
-    return try editor(of: column).update(key: key, column: column, value: value)
+    guard let onlyEditor else {
+      return try editor(of: column).update(key: key, column: column, value: value)
+    }
+    let result = onlyEditor._withUnsafeGuaranteedRef { editor in
+      Result<Bool, StoreError> { () throws(StoreError) in
+        try editor.update(key: key, column: column, value: value)
+      }
+    }
+    return try result.get()
   }
 
   /// Removes a row; false when there is none with that key.
