@@ -96,7 +96,8 @@ extension ResultsCore {
       guard object.instance != nil, !object.isGone else {
         return QueryObject(className: object.objectSchema.className, key: nil)
       }
-      return QueryObject(className: object.classAccess.stored.name, key: object.key)
+      let stored = object.classAccess.stored
+      return QueryObject(className: stored.name, key: object.key, table: stored.tableID)
     }
     do { return try body(binder) } catch { error.stop() }
   }

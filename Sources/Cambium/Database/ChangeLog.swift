@@ -130,7 +130,7 @@ final class ChangeLog: Sendable {
   private func touched(from old: FrozenView, to new: FrozenView) -> [String: TouchedObjects] {
     let comparison = VersionComparison(old.realm, new.realm)
     var classes: [String: TouchedObjects] = [:]
-    for access in new.realm.classes {
+    for access in new.realm.declaredClasses {
       let rows = comparison.rows(of: access.stored)
       if rows.isEmpty { continue }
       let before = old.realm.access(named: access.stored.name)
@@ -175,7 +175,7 @@ final class ChangeLog: Sendable {
       all.append(record)
     }
     var classes: [String: TouchedObjects] = [:]
-    for access in view.realm.classes {
+    for access in view.realm.declaredClasses {
       guard let rows = all.touches.tables[access.stored.tableID] else { continue }
       if rows.isMany { return nil }
       let isKeyed = access.stored.primaryKeyIndex != nil

@@ -28,7 +28,7 @@ extension ResultsCore {
 
   /// The results in `realm`; nil when what they come from is not there.
   static func results(of identity: Identity, in realm: RealmInstance) -> ResultsCore? {
-    let access = identity.className.flatMap { realm.access(named: $0) }
+    let access = identity.className.flatMap { realm.anyAccess(named: $0) }
     guard identity.className == nil || access != nil,
       let source = Source.source(of: identity.source, in: realm)
     else { return nil }
@@ -52,7 +52,7 @@ extension ResultsCore {
   func emptied(in realm: RealmInstance) -> ResultsCore {
     ResultsCore(
       realm: realm, source: .nothing,
-      access: access.flatMap { realm.access(named: $0.stored.name) }, layout: layout, plan: plan,
+      access: access.flatMap { realm.anyAccess(named: $0.stored.name) }, layout: layout, plan: plan,
       valueSteps: valueSteps)
   }
 }

@@ -13,7 +13,7 @@ struct RowIdentity: Sendable, Hashable {
   /// An accessor of the object in `realm`; nil when it is not there in what the Realm reads now.
   func object(in realm: RealmInstance, isDynamic: Bool = false) -> ObjectBase? {
     if birth?.isCancelled == true { return nil }
-    guard let access = realm.access(named: className) else { return nil }
+    guard let access = realm.anyAccess(named: className) else { return nil }
     let layout = isDynamic ? access.layout.dynamicLayout : access.layout
     guard let object = access.object(forKey: key, as: layout), object.created == created else {
       return nil

@@ -7,7 +7,7 @@ struct EmbeddingChange {
   let session: WriteSession
 
   func run() {
-    let embedded = realm.classes.filter(\.stored.isEmbedded)
+    let embedded = realm.declaredClasses.filter(\.stored.isEmbedded)
     // What goes or is copied may hold embedded objects itself; they cannot form cycles.
     for _ in embedded {
       var isSettled = true

@@ -52,7 +52,7 @@ struct MigrationRun {
     _ new: RealmInstance, _ session: WriteSession
   ) -> PrimaryKeyChange.Duplicate? {
     let change = PrimaryKeyChange(realm: new, session: session)
-    for access in new.classes {
+    for access in new.declaredClasses {
       guard let place = classes.index(named: access.stored.name),
         let index = classes.descriptions[place].primaryKeyIndex,
         rekeyed.contains(access.stored.name) || session.assignedKeys.contains(access.index)
@@ -70,16 +70,7 @@ struct MigrationRun {
     var descriptions: [ClassDescription] = []
     for name in try snapshot.names(withPrefix: StoredName.tablePrefix) {
       guard let record = try snapshot.table(name)?.record else { continue }
-      var properties: [Property] = []
-      for column in record.columns where column.name != StoredProperty.createdName {
-        if let stored = StoredProperty(attributes: column.attributes) {
-          properties.append(stored.property(named: column.name))
-        }
-      }
-      descriptions.append(
-        ClassDescription(
-          dynamic: String(name.dropFirst(StoredName.tablePrefix.count)), properties,
-          isEmbedded: StoredClassAttributes(attributes: record.attributes)?.isEmbedded ?? false))
+      descriptions.append(ClassDescription(storedAs: name, record))
     }
     let set = ClassSet(dynamic: descriptions)
     coordinator.retain()

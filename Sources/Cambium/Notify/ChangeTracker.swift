@@ -131,7 +131,7 @@ final class ChangeTracker: Sendable {
       Outcome(
         from: known.view.version, state: State(view: view, isOver: isOver), news: news)
     }
-    guard let access = view.realm.access(named: identity.className),
+    guard let access = view.realm.anyAccess(named: identity.className),
       access.creation(of: identity.key) == identity.created
     else { return outcome(.deleted, isOver: true) }
     let comparison = comparisons.comparison(known.view, view)

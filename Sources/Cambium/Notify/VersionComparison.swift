@@ -61,7 +61,9 @@ final class VersionComparison {
 
   /// Whether as many objects came and went as both versions say.
   private func isPossible(_ rows: TouchedRows, _ storedClass: StoredClass) -> Bool {
-    let (before, after) = (old.access(named: storedClass.name), new.access(named: storedClass.name))
+    let (before, after) = (
+      old.anyAccess(named: storedClass.name), new.anyAccess(named: storedClass.name)
+    )
     var difference = (after?.currentTable()?.count ?? 0) - (before?.currentTable()?.count ?? 0)
     for key in rows.inserted.union(rows.deleted) {
       if before?.creation(of: key) != nil { difference += 1 }

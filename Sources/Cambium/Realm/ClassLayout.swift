@@ -36,17 +36,18 @@ final class ClassLayout: Sendable {
     var head: _PersistedHead
   }
 
-  /// Lays out the class at `index` of `classes`, whose table `record` describes.
+  /// Lays out a class that `record` describes the table of; `place` tells the numbers of classes that it
+  /// links to.
   init(
-    _ index: Int, of classes: ClassSet, stored: StoredClass, record: TableRecord?
+    _ index: Int, _ description: ClassDescription, stored: StoredClass, record: TableRecord?,
+    place: (_ className: String) -> Int?
   ) {
-    let description = classes.descriptions[index]
     self.index = index
     self.description = description
     self.stored = stored
     type = description.type
     targets = description.properties.map { property in
-      property.property.objectClassName.flatMap { classes.index(named: $0) }
+      property.property.objectClassName.flatMap(place)
     }
     collections = description.properties.indices.filter {
       description.properties[$0].property.isCollection

@@ -20,8 +20,10 @@ import Synchronization
   /// The layout of tables with which the classes were compared last, and how that came out.
   @exclusivity(unchecked) var comparedLayout: (generation: UInt64, obstacle: RLMError?)
   @exclusivity(unchecked) private(set) var classes: [ClassAccess] = []
-  /// The headers of the classes, side by side.
-  private let headers: UnsafeMutablePointer<AccessHeader>
+  /// The headers of the classes, in the blocks in which they came.
+  @exclusivity(unchecked) private var headers: [UnsafeMutablePointer<AccessHeader>] = []
+  /// The layout of tables of which the classes were met that the Realm was not opened with.
+  var foreignGeneration: UInt64
   /// Held while a class of a frozen instance notes its table.
   let frozenTables = Mutex(())
   /// The version that is seen, in a transaction the one it began at; nil after `invalidate()` until the
@@ -59,13 +61,8 @@ import Synchronization
     self.layout = layout
     comparedLayout = (layout.stored.layoutGeneration, nil)
     self.snapshot = snapshot
-    headers = .allocate(capacity: layout.classes.count)
-    headers.initialize(
-      repeating: AccessHeader(thread: AccessHeader.noThread, generation: 1),
-      count: layout.classes.count)
-    classes = layout.classes.map {
-      ClassAccess(realm: self, layout: $0, header: headers + $0.index)
-    }
+    foreignGeneration = layout.classSet.hasAnyValues ? layout.stored.layoutGeneration : 0
+    append(layout.classes)
     InstanceTable.enter(self)
     session = transaction.map { WriteSession(realm: self, transaction: $0) }
     isUnread = !isFrozen
@@ -87,7 +84,7 @@ import Synchronization
     // What is read goes before the database is closed: a pinned version would keep the file locked.
     (session, snapshot, classes) = (nil, nil, [])
     coordinator.release()
-    headers.deallocate()
+    for block in headers { block.deallocate() }
   }
 
   /// The classes.
@@ -115,7 +112,7 @@ import Synchronization
 
   private func setThread(_ thread: UInt) {
     self.thread = thread
-    for index in classes.indices { headers[index].thread = thread }
+    for access in classes { access.header.pointee.thread = thread }
   }
 
   /// The context's thread is no more: nobody may pass for it.
@@ -337,6 +334,21 @@ import Synchronization
 
   // MARK: Classes
 
+  /// Adds classes, which are numbered as they come.
+  func append(_ layouts: [ClassLayout]) {
+    let block = UnsafeMutablePointer<AccessHeader>.allocate(capacity: layouts.count)
+    block.initialize(
+      repeating: AccessHeader(thread: thread, generation: 1), count: layouts.count)
+    headers.append(block)
+    classes += layouts.enumerated().map { place, layout in
+      ClassAccess(realm: self, layout: layout, header: block + place)
+    }
+    session?.makeRoom(for: classes.count)
+  }
+
+  /// The classes that the Realm was opened with.
+  var declaredClasses: ArraySlice<ClassAccess> { classes.prefix(classSet.descriptions.count) }
+
   @exclusivity(unchecked) private var lastIndex = -1
 
   /// The class of `type`; nil when it does not belong to this Realm.
@@ -380,6 +392,13 @@ import Synchronization
     if isFrozen { return self }
     let snapshot = currentSnapshot
     if let known = frozen.value, known.snapshot === snapshot { return known }
+    if foreignGeneration != 0, comparedLayout.generation != layout.stored.layoutGeneration,
+      let instance = RealmInstance.frozen(snapshot, layout, coordinator)
+    {
+      // There may be classes that the Realm was not opened with.
+      frozen = InstanceTable.Entry(instance)
+      return instance
+    }
     coordinator.retain()
     let instance = RealmInstance(
       coordinator: coordinator, configuration: configuration, context: nil, layout: layout,

@@ -9,7 +9,8 @@ final class SchemaLayout: Sendable {
   let classSet: ClassSet
   /// How they are stored.
   let stored: StoredSchema
-  /// The layouts, in the order of the set.
+  /// The layouts, in the order of the set; behind them those of the file's other classes if values of any
+  /// type may be objects of them.
   let classes: [ClassLayout]
 
   /// Lays out `classSet`, which is stored as `stored` says, by the tables of `view`.
@@ -25,8 +26,13 @@ final class SchemaLayout: Sendable {
       }
       classes.append(
         ClassLayout(
-          index, of: classSet, stored: storedClass,
-          record: try view.table(storedClass.tableName)?.record))
+          index, description, stored: storedClass,
+          record: try view.table(storedClass.tableName)?.record
+        ) { classSet.index(named: $0) })
+    }
+    if classSet.hasAnyValues {
+      classes += try ForeignClasses.layouts(
+        besides: Set(classes.map(\.stored.tableID)), of: classSet, from: classes.count, in: view)
     }
     self.classes = classes
   }

@@ -89,6 +89,11 @@ final class ClassSet: Sendable {
     schema = Schema(self.descriptions.map(\.objectSchema))
   }
 
+  /// Whether any property is of any type.
+  var hasAnyValues: Bool {
+    descriptions.contains { $0.properties.contains { $0.property.type == .any } }
+  }
+
   /// The place of a class; nil when it does not belong to the set.
   func index(of type: ObjectBase.Type) -> Int? { indexByType[ObjectIdentifier(type)] }
 

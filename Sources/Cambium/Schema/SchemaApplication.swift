@@ -156,21 +156,9 @@ struct SchemaApplication {
   ) throws(StoreError) -> StoredSchema {
     var stored: [StoredClass] = []
     for description in classes.descriptions {
-      stored.append(try storedClass(description, view))
+      let record = try view.table(StoredName.table(description.name))?.record
+      stored.append(StoredClass(description.objectSchema, storedIn: record))
     }
     return StoredSchema(stored, layoutGeneration: try view.layoutGeneration())
-  }
-
-  private static func storedClass(
-    _ description: ClassDescription, _ view: some ReadTransaction
-  ) throws(StoreError) -> StoredClass {
-    // A file that is only read may lack the class; then it has no objects.
-    let record = try view.table(StoredName.table(description.name))?.record
-    let columns = description.properties.map { property in
-      record?.column(named: property.property.columnName)?.id ?? StoredClass.noColumn
-    }
-    return StoredClass(
-      objectSchema: description.objectSchema, tableID: record?.id ?? 0, columns: columns,
-      createdColumn: record?.column(named: StoredProperty.createdName)?.id ?? StoredClass.noColumn)
   }
 }

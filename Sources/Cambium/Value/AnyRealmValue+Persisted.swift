@@ -166,12 +166,9 @@ extension AnyRealmValue {
 extension RealmInstance {
   /// The object that a value of any type is; nil when it is gone.
   ///
-  /// Stops when its class does not belong to this Realm.
+  /// A ``DynamicObject`` when its class does not belong to this Realm.
   fileprivate func object(_ link: StoredAnyLink) -> Object? {
-    guard let access = classes.first(where: { $0.stored.tableID == link.table }) else {
-      stopAtForeignClass("number \(link.table)")
-    }
-    return access.object(forKey: link.key) as? Object
+    access(ofTable: link.table)?.object(forKey: link.key) as? Object
   }
 }
 

@@ -4,27 +4,14 @@ import CambiumCore
 extension WriteSession {
   /// Notes a link to an object of the class with that number.
   func addLink(_ link: Backlink, toTable table: UInt32) throws(StoreError) {
-    if let index = classIndex(ofTable: table) { return try backlinks(to: index).add(link) }
-    guard let backlinks = try foreignBacklinks(ofTable: table) else { return }
-    try backlinks.add(link)
-    try backlinks.settle()
+    guard let target = realm.access(ofTable: table) else { return }
+    try backlinks(to: target.index).add(link)
   }
 
   /// Forgets a link to an object of the class with that number.
   func removeLink(_ link: Backlink, toTable table: UInt32) throws(StoreError) {
-    if let index = classIndex(ofTable: table) { return try removeLink(link, to: index) }
-    try foreignBacklinks(ofTable: table)?.remove(link)
-  }
-
-  private func classIndex(ofTable table: UInt32) -> Int? {
-    realm.classes.first { $0.stored.tableID == table }?.index
-  }
-
-  /// The links to a class that the Realm does not have.
-  private func foreignBacklinks(ofTable table: UInt32) throws(StoreError) -> BacklinkEditor? {
-    guard let name = try tableName(table) else { return nil }
-    let className = String(name.dropFirst(StoredName.tablePrefix.count))
-    return try BacklinkEditor(transaction, toClass: className)
+    guard let target = realm.access(ofTable: table) else { return }
+    try removeLink(link, to: target.index)
   }
 
   /// Brings the links from a property of any type up to date, which is about to hold `cell`.

@@ -35,10 +35,10 @@ extension WriteSession {
   /// Deletes all objects of all classes of the Realm's schema.
   func deleteAll() {
     attempt { () throws(StoreError) in
-      let known = Set(realm.classes.map(\.stored.tableName))
+      let known = Set(realm.declaredClasses.map(\.stored.tableName))
       let isWhole = try transaction.names(withPrefix: StoredName.tablePrefix)
         .allSatisfy { known.contains($0) }
-      for access in realm.classes {
+      for access in realm.declaredClasses {
         // A class that this Realm does not know may link to its objects.
         if isWhole { try clear(access) } else { deleteEach(access) }
       }

@@ -86,6 +86,12 @@ final class WriteSession {
     }
   }
 
+  /// Makes room for classes that the Realm has met since.
+  func makeRoom(for count: Int) {
+    editors += Array(repeating: nil, count: count - editors.count)
+    backlinks += Array(repeating: nil, count: count - backlinks.count)
+  }
+
   /// Notes all that is touched from now on, which is nothing yet.
   func noteTouches() {
     if isObserved { return }
@@ -282,7 +288,7 @@ final class WriteSession {
     guard let touches, realm.coordinator.recordsTouches else { return [] }
     var deleted: [UInt32: Set<ObjectKey>] = [:]
     var before: RealmInstance?
-    for access in realm.classes where access.stored.primaryKeyIndex != nil {
+    for access in realm.declaredClasses where access.stored.primaryKeyIndex != nil {
       guard let rows = touches.tables[access.stored.tableID], !rows.isMany, !rows.deleted.isEmpty,
         rows.deleted.count <= TouchRecord.largestCount
       else { continue }

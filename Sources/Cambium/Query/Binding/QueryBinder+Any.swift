@@ -42,10 +42,7 @@ extension QueryBinder {
     guard let row = try object(instance) else {
       throw QueryError("Object must be from the Realm being queried")
     }
-    var link: StoredAnyLink?
-    if let key = row.key, let target = schema[row.className] {
-      link = StoredAnyLink(table: target.tableID, key: key)
-    }
+    let link = row.key.map { StoredAnyLink(table: row.table, key: $0) }
     return try AnyCondition(operation, constant, options, link: link)
   }
 }

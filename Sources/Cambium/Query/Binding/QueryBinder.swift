@@ -6,10 +6,13 @@ package struct QueryObject: Sendable {
   package var className: String
   /// The object's key; nil when the object has been deleted.
   package var key: Int64?
+  /// The number of the class's table, as links from values of any type name it; 0 in memory.
+  package var table: UInt32
 
-  package init(className: String, key: Int64?) {
+  package init(className: String, key: Int64?, table: UInt32 = 0) {
     self.className = className
     self.key = key
+    self.table = table
   }
 }
 
