@@ -21,10 +21,10 @@ final class CollectionContent {
     elements = StoredElements(.bytes(bytes), type, source) ?? .none(type)
   }
 
-  /// The elements of a tree.
-  init(_ tree: ColumnTree, _ type: ColumnType) {
+  /// The elements of a tree that the running transaction changes.
+  init(_ tree: CollectionTreeEditor) {
     bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-    elements = .tree(tree, type)
+    elements = .open(tree)
   }
 
   /// The elements of a list or dictionary inside of a value.

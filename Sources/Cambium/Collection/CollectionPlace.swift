@@ -37,7 +37,7 @@ struct CollectionPlace {
     let realm = access.realm
     let treeKey = WriteSession.TreeKey(table: access.stored.tableID, column: column, key: key)
     if let tree = realm.session?.tree(ifOpen: treeKey) {
-      return CollectionContent(tree.tree, elementType)
+      return CollectionContent(tree)
     }
     return realm.withCell(access, key, index) {
       CollectionContent($0, elementType, realm.source)

@@ -1,12 +1,13 @@
 import CambiumCore
 
 /// The elements of a collection as they are stored: in the cell of its owner's row, or in a tree of
-/// their own.
+/// their own, which the running transaction may be changing.
 ///
 /// Borrows the cell's bytes.
 enum StoredElements {
   case small(StoredList)
   case tree(ColumnTree, ColumnType)
+  case open(CollectionTreeEditor)
   case nested(NestedElements)
 
   /// The elements of the collection that `cell` holds; nil when it breaks the format.
@@ -28,6 +29,7 @@ enum StoredElements {
     switch self {
     case .small(let list): list.count
     case .tree(let tree, _): tree.count
+    case .open(let editor): editor.count
     case .nested(let nested): nested.cells.count
     }
   }
@@ -68,6 +70,8 @@ enum StoredElements {
         }
         isValid = try cursor.next()
       }
+    case .open(let editor):
+      try StoredElements.tree(editor.tree, editor.type).forEach(body)
     case .nested(let nested):
       for (position, cell) in nested.cells.enumerated() {
         guard try body(cell, position) else { return }
@@ -94,6 +98,8 @@ enum StoredElements {
     case .tree(let tree, let type):
       guard let place = try tree.select(position) else { return body(.null) }
       return try place.leaf.withCell(StoredList.elementColumn, type, place.row, tree, body)
+    case .open(let editor):
+      return body(position < editor.count ? try editor.cell(at: position, isKey: false) : .null)
     case .nested(let nested):
       return body(position < nested.cells.count ? nested.cells[position] : .null)
     }
@@ -111,6 +117,11 @@ extension StoredElements {
     case .tree(let tree, _):
       guard let place = try tree.select(position) else { return body(.none) }
       return try withKey(place.row, place.leaf, tree, body)
+    case .open(let editor):
+      guard position < editor.count,
+        case .bytes(let key) = try editor.cell(at: position, isKey: true)
+      else { return body(.none) }
+      return body(key)
     case .nested(let nested):
       return body(position < nested.keys.count ? nested.keys[position] : .none)
     }
@@ -133,6 +144,8 @@ extension StoredElements {
         }
         isValid = try cursor.next()
       }
+    case .open(let editor):
+      try StoredElements.tree(editor.tree, editor.type).forEachKey(body)
     case .nested(let nested):
       for (position, key) in nested.keys.enumerated() {
         guard body(key, position) else { return }
@@ -156,58 +169,18 @@ extension StoredElements {
   ) throws(StoreError) -> (position: Int, isFound: Bool) {
     switch self {
     case .small(let list):
-      return Self.search(0..<list.count) { position in
+      return try binarySearch(0..<list.count) { position in
         compare(byKey ? .bytes(list.hasKeys ? list.key(position) : .none) : list[position])
       }
     case .tree(let tree, let type):
-      let (column, type) = byKey ? (StoredList.keyColumn, .bytes) : (StoredList.elementColumn, type)
-      var range = 0..<tree.count
-      // Many collections are filled in their order.
-      var probe = range.upperBound - 1
-      while !range.isEmpty, let place = try tree.select(probe) {
-        var failure: StoreError?
-        func compared(_ row: Int) -> Int {
-          do throws(StoreError) {
-            return try place.leaf.withCell(column, type, row, tree, isNullable: !byKey, compare)
-          } catch {
-            failure = error
-            return 0
-          }
-        }
-        let first = probe - place.row
-        let rows = first..<first + place.leaf.rowCount
-        let last = compared(rows.count - 1)
-        if last < 0 {
-          range = max(rows.upperBound, range.lowerBound)..<range.upperBound
-        } else if rows.lowerBound > 0, compared(0) > 0 {
-          range = range.lowerBound..<min(rows.lowerBound, range.upperBound)
-        } else {
-          let found = Self.search(rows) { compared($0 - first) }
-          if let failure { throw failure }
-          return found
-        }
-        if let failure { throw failure }
-        probe = (range.lowerBound + range.upperBound) / 2
-      }
-      return (range.lowerBound, false)
+      return try StoredTreeRows(tree: tree, type: type, isKey: byKey).search(compare)
+    case .open(let editor):
+      return try OpenTreeRows(editor: editor, isKey: byKey).search(compare)
     case .nested(let nested):
-      return Self.search(0..<nested.cells.count) { position in
+      return try binarySearch(0..<nested.cells.count) { position in
         compare(byKey ? .bytes(nested.keys[position]) : nested.cells[position])
       }
     }
-  }
-
-  private static func search(
-    _ range: Range<Int>, _ compare: (Int) -> Int
-  ) -> (position: Int, isFound: Bool) {
-    var (low, high) = (range.lowerBound, range.upperBound)
-    while low < high {
-      let middle = (low + high) / 2
-      let comparison = compare(middle)
-      if comparison == 0 { return (middle, true) }
-      if comparison < 0 { low = middle + 1 } else { high = middle }
-    }
-    return (low, false)
   }
 
   /// Where the entry with that key is, or belongs.

@@ -137,7 +137,7 @@ struct CollectionEditor: ElementEditor {
 
   /// The elements, borrowed until the table's next call; none where they break the format.
   private func elements() throws(StoreError) -> StoredElements {
-    if let tree = session.tree(ifOpen: treeKey) { return .tree(tree.tree, type) }
+    if let tree = session.tree(ifOpen: treeKey) { return .open(tree) }
     let cell = try table.editor(of: column).value(key: key, column: column) ?? .null
     return StoredElements(cell, type, session.transaction.source) ?? .none(type)
   }

@@ -4,6 +4,8 @@ import CambiumCore
 /// map, in two.
 final class CollectionTreeEditor {
   private let editor: ColumnTreeEditor
+  /// What the elements are stored as.
+  let type: ColumnType
   /// Whether it differs from what its owner's row says.
   private(set) var isChanged = false
 
@@ -12,12 +14,24 @@ final class CollectionTreeEditor {
     if hasKeys {
       columns.append(ColumnSpec(id: StoredList.keyColumn, type: .bytes, isNullable: false))
     }
+    self.type = type
     editor = ColumnTreeEditor(root: root, layout: ColumnLayout(columns), context: context)
   }
 
-  /// The tree as changed so far.
+  /// The tree as changed so far, whose leaves are packed to be read.
   var tree: ColumnTree { editor.tree }
   var count: Int { editor.count }
+
+  /// The element, or of a map the key, at `position`; its bytes are borrowed until the next call.
+  func cell(at position: Int, isKey: Bool) throws(StoreError) -> ColumnValue {
+    try editor.value(
+      at: position, column: isKey ? StoredList.keyColumn : StoredList.elementColumn)
+  }
+
+  /// The positions of the elements that share a leaf with the one at `position`.
+  func leafRows(at position: Int) throws(StoreError) -> Range<Int> {
+    try editor.leafRows(at: position)
+  }
 
   /// Puts elements, of a map with as many keys, in the place of those of `range`.
   func replace(

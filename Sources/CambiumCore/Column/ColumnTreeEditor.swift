@@ -322,6 +322,13 @@ public final class ColumnTreeEditor {
     return try value(row: position - finger.first, column: column)
   }
 
+  /// The positions of the rows that share a leaf with the row at `position`, which are read without
+  /// leaving it.
+  public func leafRows(at position: Int) throws(StoreError) -> Range<Int> {
+    try reachRow(position)
+    return finger.first..<finger.first + leafRowCount
+  }
+
   /// Removes the row at `position`.
   public func remove(at position: Int) throws(StoreError) {
     try context.change { () throws(StoreError) in

@@ -7,6 +7,7 @@ final class Holder: Object {
   @Persisted var set: MutableSet<Int>
   @Persisted var map: Map<String, Int>
   @Persisted var anys: List<AnyRealmValue>
+  @Persisted var texts: List<String>
 }
 
 // What a collection of 100,000 costs.
@@ -34,11 +35,17 @@ extension Operation {
     filling("fill a map at once") { holder, elements in
       holder.map.merge(elements.map { (key: "\($0)", value: $0) }) { $1 }
     },
+    filling("fill a list of texts at once") { holder, elements in
+      holder.texts.append(objectsIn: elements.map { "\($0)" })
+    },
     filling("fill a list of any values at once") { holder, elements in
       holder.anys.append(objectsIn: elements.map { .int($0) })
     },
     filling("fill a list one by one") { holder, elements in
       for element in elements { holder.list.append(element) }
+    },
+    filling("fill a list of texts one by one") { holder, elements in
+      for element in elements { holder.texts.append("\(element)") }
     },
     filling("fill a set one by one") { holder, elements in
       for element in elements { holder.set.insert(element) }
