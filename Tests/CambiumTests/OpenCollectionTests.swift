@@ -11,6 +11,7 @@ import Testing
     @Persisted var numbers: MutableSet<Int>
     @Persisted var texts: MutableSet<String>
     @Persisted var map: Map<String, Double>
+    @Persisted var anys: List<AnyRealmValue>
   }
 
   private struct Model {
@@ -100,9 +101,18 @@ import Testing
           let drawer =
             realm.object(ofType: Drawer.self, forPrimaryKey: 1)
             ?? realm.create(Drawer.self, value: ["id": 1])
+          // Another accessor, whose collections have been read before.
+          let other = try #require(realm.object(ofType: Drawer.self, forPrimaryKey: 1))
+          let (list, numbers, map) = (other.list, other.numbers, other.map)
+          expectEqual(other, model)
           for step in 0..<6_000 {
             change(drawer, &model, &random)
             if step % 5 == 0 { expectEqualSample(drawer, model, &random) }
+            if step % 3 == 0 {
+              #expect(list.last == model.list.last)
+              #expect(numbers.count == model.numbers.count)
+              #expect(map.count == model.map.count)
+            }
           }
           expectEqual(drawer, model)
         }
@@ -110,6 +120,25 @@ import Testing
         expectEqual(drawer, model)
       }
       try store.expectSound(configuration)
+    }
+  }
+
+  @Test func `a list inside of a long list ends when its place is taken, and not when it moves`()
+    throws
+  {
+    let realm = try Realm(configuration: SampledStore.configuration([Drawer.self]))
+    try realm.write {
+      let drawer = realm.create(Drawer.self, value: ["id": 1])
+      drawer.anys.append(objectsIn: (0..<5_000).map { .string("number \($0)") })
+      drawer.anys[7] = .fromArray([.int(1), .int(2)])
+      let inside = try #require(drawer.anys[7].listValue)
+      #expect(inside.count == 2)
+      drawer.anys.insert(.int(0), at: 0)
+      inside.append(.int(3))
+      #expect(inside.count == 3)
+      #expect(drawer.anys[8].listValue?.last == .int(3))
+      drawer.anys[8] = .int(8)
+      #expect(inside.isInvalidated)
     }
   }
 }

@@ -53,6 +53,8 @@ final class CellStore {
 
   init(_ realm: RealmInstance) { self.realm = realm }
 
+  func reserveCapacity(_ count: Int) { cells.reserveCapacity(count) }
+
   func append(_ cell: ColumnValue) {
     if case .bytes = cell { cells.append(writer.lasting(cell)) } else { cells.append(cell) }
   }

@@ -17,13 +17,16 @@ struct CollectionPlace {
     (property.isArray, property.isSet, property.isMap) = (!isDictionary, false, isDictionary)
     return property
   }
-  var elementType: ColumnType { property.elementColumnType }
+
+  /// What the property is, or what one of the list or dictionary inside would be.
+  var shape: PropertyShape {
+    var shape = access.layout.shapes[index]
+    if inside != nil { (shape.isSet, shape.isMap) = (false, isDictionary) }
+    return shape
+  }
   var column: UInt16 { access.stored.columns[index] }
   /// The class of the elements; nil when they are values.
   var target: ClassAccess? { inside == nil ? access.target(index) : nil }
-
-  /// Whether elements may be objects.
-  var holdsLinks: Bool { property.type == .object || property.type == .any }
 
   /// The link from the collection to an object.
   func backlink(to target: Int64) -> Backlink {
@@ -35,12 +38,9 @@ struct CollectionPlace {
   func content() -> CollectionContent {
     if let inside { return CollectionContent(NestedElements(stored(inside))) }
     let realm = access.realm
-    let treeKey = WriteSession.TreeKey(table: access.stored.tableID, column: column, key: key)
-    if let tree = realm.session?.tree(ifOpen: treeKey) {
-      return CollectionContent(tree)
-    }
+    if let tree = realm.session?.tree(ifOpen: self) { return CollectionContent(tree) }
     return realm.withCell(access, key, index) {
-      CollectionContent($0, elementType, realm.source)
+      CollectionContent($0, shape.elementType, realm.source)
     }
   }
 }

@@ -103,7 +103,7 @@ public final class List<Element: RealmCollectionValue> {
   /// Adds an element at the end.
   ///
   /// An unmanaged object is added to the list's Realm.
-  public func append(_ object: Element) { insert([object], at: count) }
+  public func append(_ object: Element) { insertOne(object, at: count) }
 
   /// Adds elements at the end.
   public func append<S: Sequence>(objectsIn objects: S) where S.Element == Element {
@@ -113,7 +113,7 @@ public final class List<Element: RealmCollectionValue> {
   /// Puts an element in; `index` may be the count.
   public func insert(_ object: Element, at index: Int) {
     checkIndex(index, below: count + 1)
-    insert([object], at: index)
+    insertOne(object, at: index)
   }
 
   /// Puts elements in; `index` may be the count.
@@ -121,6 +121,16 @@ public final class List<Element: RealmCollectionValue> {
   where C.Element == Element {
     checkIndex(index, below: count + 1)
     insert(Array(newElements), at: index)
+  }
+
+  private func insertOne(_ element: Element, at index: Int) {
+    switch storage {
+    case .plain(var plain):
+      storage = .plain([])
+      plain.insert(element, at: index)
+      storage = .plain(plain)
+    case .managed(let state): state.insert(element, at: index)
+    }
   }
 
   private func insert(_ elements: [Element], at index: Int) {

@@ -1,12 +1,25 @@
 import CambiumCore
 
 extension ManagedCollection {
+  /// Puts an element in; an unmanaged object is added to the Realm.
+  func insert<Element: RealmCollectionValue>(_ element: Element, at position: Int) {
+    let session = writing()
+    if !session.isDraining { session.policy = .error }
+    session.check(element, isOf: place.target, in: place.property.collectionName)
+    element._rlmWithElementCell(in: Realm(realm)) { cell in
+      change(session, .positions { $0.insert(1, at: position) }) { collection throws(StoreError) in
+        try collection.insert(cell, key: nil, at: position)
+        try session.addLinks(cell, of: place)
+      }
+    }
+  }
+
   /// Puts elements in the place of those of `range`; unmanaged objects are added to the Realm.
   func replace<Element: RealmCollectionValue>(_ range: Range<Int>, with elements: [Element]) {
     let session = writing()
     if range.isEmpty, elements.isEmpty { return }
     if !session.isDraining { session.policy = .error }
-    session.check(elements, areOf: place.target, in: place.property)
+    session.check(elements, areOf: place.target, in: place.property.collectionName)
     let gone = cells(in: range)
     // Bytes must outlive the closure in which an element lends its cell.
     let cells = CellStore(realm)
@@ -67,6 +80,8 @@ extension ManagedCollection {
     case positions((inout PositionalEdits) -> Void)
     /// By the keys of a map.
     case entries(any Collection<String>)
+    /// By a key of a map.
+    case entry(String)
     /// Anything may have changed.
     case whole
   }
@@ -76,13 +91,21 @@ extension ManagedCollection {
     _ session: WriteSession, _ note: ChangeNote,
     _ body: (any ElementEditor) throws(StoreError) -> Void
   ) {
+    // Of values of any type those who have found lists inside must look again.
+    let tree = place.shape.type == .any ? nil : session.tree(ifOpen: place)
     session.attempt { () throws(StoreError) in try body(try session.elements(at: place)) }
-    place.access.noteChange(.column(place.column))
+    if let tree, tree === session.tree(ifOpen: place) {
+      // The row names the tree as before.
+      place.access.noteAssignment(place.column)
+    } else {
+      place.access.noteChange(.column(place.column))
+    }
     session.touch(place.access.stored.tableID) {
       let collection = TouchedRows.CollectionKey(column: place.column, owner: place.key)
       switch place.inside == nil ? note : place.outermostNote {
       case .positions(let edit): $0.edit(collection, edit)
       case .entries(let keys): $0.assign(keys, of: collection)
+      case .entry(let key): $0.assign(key, of: collection)
       case .whole: $0.assign(place.column, place.key)
       }
     }
@@ -93,7 +116,7 @@ extension ManagedCollection {
 
   /// Copies of the elements of `range`, where they may be objects.
   private func cells(in range: Range<Int>) -> CellStore {
-    if range.isEmpty || !place.holdsLinks { return CellStore(realm) }
+    if range.isEmpty || !place.shape.holdsLinks { return CellStore(realm) }
     if range.count == 1 { return cells(at: [range.lowerBound]) }
     let cells = CellStore(realm)
     withElements { elements throws(StoreError) in

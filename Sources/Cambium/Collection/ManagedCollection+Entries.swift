@@ -29,33 +29,84 @@ extension ManagedCollection {
     }
   }
 
-  /// Puts values in, in the places of those that have their keys; of entries with the same key the last
-  /// one counts.
-  func update<Value: RealmCollectionValue>(_ texts: [String], _ values: [Value]) {
+  /// Puts values in, in the places of those that have their keys; of a key that is there, or comes again,
+  /// `combine` makes one value of both.
+  ///
+  /// Where it gives the last one, `readsOld` spares the reading of others.
+  func update<Value: RealmCollectionValue>(
+    _ texts: [String], _ values: [Value], readsOld: Bool,
+    combine: (Value, Value) throws -> Value
+  ) rethrows {
     let session = writing()
     if texts.isEmpty { return }
     if !session.isDraining { session.policy = .error }
-    session.check(values, areOf: place.target, in: place.property)
     let keys = CellStore(realm)
+    keys.reserveCapacity(texts.count)
     for text in texts { text._rlmWithScalarCell { keys.append($0) } }
-    let order = EntryOrder.latest(of: keys.cells)
-    let places = isWorthMerging(order.count) ? walked(keys, order) : searched(keys, order)
-    var placed = Placement(cells: CellStore(realm), keys: [], places: [])
-    for (index, place) in zip(order, places) {
-      let value = values[index]
-      if place.isFound, mergesEmbedded(value, at: place.position, session) { continue }
-      placed.places.append(place)
-      placed.keys.append(keys.cells[index])
-      value._rlmWithElementCell(in: Realm(realm)) { placed.cells.append($0) }
+    let order = EntryOrder(keys.cells)
+    var new: [Value] = []
+    new.reserveCapacity(order.groups.count)
+    for group in order.groups {
+      guard readsOld else {
+        new.append(values[order.last(of: group)])
+        continue
+      }
+      var value = values[order.first(of: group)]
+      for index in order.indices(of: group).dropFirst() {
+        value = try combine(value, values[index])
+      }
+      new.append(value)
     }
-    let assigned = placed.places.filter(\.isFound).map(\.position)
-    let gone = place.holdsLinks ? cells(at: assigned) : CellStore(realm)
-    change(session, .entries(order.lazy.map { texts[$0] })) { collection throws(StoreError) in
+    let firsts = order.groups.map { order.first(of: $0) }
+    let places = isWorthMerging(firsts.count) ? walked(keys, firsts) : searched(keys, firsts)
+    if readsOld {
+      for (index, place) in places.enumerated() where place.isFound {
+        new[index] = try combine(element(place.position), new[index])
+      }
+    }
+    session.check(new, areOf: place.target, in: place.property.collectionName)
+    var placed = Placement(cells: CellStore(realm), keys: [], places: [])
+    placed.cells.reserveCapacity(new.count)
+    for (index, place) in places.enumerated() {
+      if place.isFound, mergesEmbedded(new[index], at: place.position, session) { continue }
+      placed.places.append(place)
+      placed.keys.append(keys.cells[firsts[index]])
+      new[index]._rlmWithElementCell(in: Realm(realm)) { placed.cells.append($0) }
+    }
+    let gone =
+      place.shape.holdsLinks ? cells(at: placed.places.filter(\.isFound).map(\.position)) : nil
+    change(session, .entries(firsts.lazy.map { texts[$0] })) { collection throws(StoreError) in
       try put(placed, into: collection)
-      try session.removeLinks(gone.cells, of: place)
-      try session.addLinks(placed.cells.cells, of: place)
+      if let gone { try session.removeLinks(gone.cells, of: place) }
+      if place.shape.holdsLinks { try session.addLinks(placed.cells.cells, of: place) }
     }
     withExtendedLifetime(keys) {}
+  }
+
+  /// Puts a value in, in the place of one that has the key.
+  func update<Value: RealmCollectionValue>(_ key: String, _ value: Value) {
+    let session = writing()
+    if !session.isDraining { session.policy = .error }
+    session.check(value, isOf: place.target, in: place.property.collectionName)
+    key._rlmWithScalarCell { keyCell in
+      guard case .bytes(let bytes) = keyCell else { return }
+      let (position, isFound) = withElements { elements throws(StoreError) in
+        try elements.search(key: bytes)
+      }
+      if isFound, mergesEmbedded(value, at: position, session) { return }
+      value._rlmWithElementCell(in: Realm(realm)) { cell in
+        let gone = isFound && place.shape.holdsLinks ? cells(at: [position]) : nil
+        change(session, .entry(key)) { collection throws(StoreError) in
+          if isFound {
+            try collection.assign(cell, at: position)
+          } else {
+            try collection.insert(cell, key: keyCell, at: position)
+          }
+          if let gone { try session.removeLinks(gone.cells, of: place) }
+          try session.addLinks(cell, of: place)
+        }
+      }
+    }
   }
 
   /// Takes the entry with that key out.
@@ -64,7 +115,7 @@ extension ManagedCollection {
     let (position, isFound) = search(key)
     guard isFound else { return }
     let gone = cells(at: [position])
-    change(session, .entries([key])) { collection throws(StoreError) in
+    change(session, .entry(key)) { collection throws(StoreError) in
       try collection.replace(position..<position + 1, with: [], keys: [])
       try session.removeLinks(gone.cells, of: place)
     }
@@ -75,10 +126,10 @@ extension ManagedCollection {
     let session = writing()
     let count = count
     if count == 0 { return }
-    let gone = place.holdsLinks ? allCells() : CellStore(realm)
+    let gone = place.shape.holdsLinks ? allCells() : nil
     change(session, .whole) { collection throws(StoreError) in
       try collection.replace(0..<count, with: [], keys: [])
-      try session.removeLinks(gone.cells, of: place)
+      if let gone { try session.removeLinks(gone.cells, of: place) }
     }
   }
 
@@ -161,13 +212,14 @@ extension ManagedCollection {
     guard isWorthMerging(cells.count) else {
       for (index, (position, isFound)) in placed.places.enumerated().reversed() {
         if isFound {
-          try collection.assign([(position, cells[index])])
+          try collection.assign(cells[index], at: position)
         } else {
-          try collection.replace(position..<position, with: [cells[index]], keys: [keys[index]])
+          try collection.insert(cells[index], key: keys[index], at: position)
         }
       }
       return
     }
+    if count == 0 { return try collection.replace(0..<0, with: cells, keys: keys) }
     let (old, oldKeys) = (allCells(), CellStore(realm))
     withElements { elements throws(StoreError) in
       try elements.forEachKey { key, _ in
@@ -190,12 +242,16 @@ extension ManagedCollection {
   }
 }
 
-/// The order of a map's keys.
-private enum EntryOrder {
-  /// The indices of keys in their order, of equal ones the last alone.
-  static func latest(of keys: [ColumnValue]) -> [Int] {
+/// The order of keys of a map, among them equal ones.
+private struct EntryOrder {
+  /// The indices of the keys in their order, equal ones as they came.
+  private let sorted: [(head: UInt64, index: Int)]
+  /// For each different key, where its indices are.
+  let groups: [Range<Int>]
+
+  init(_ keys: [ColumnValue]) {
     // Most keys differ in their first bytes, which compare as one number.
-    var sorted = keys.enumerated().map { (head: head($1), index: $0) }
+    var sorted = keys.enumerated().map { (head: Self.head($1), index: $0) }
     func order(_ left: Int, _ right: Int) -> Int {
       guard case .bytes(let first) = keys[left], case .bytes(let second) = keys[right] else {
         return 0
@@ -207,19 +263,24 @@ private enum EntryOrder {
       let comparison = order(left.index, right.index)
       return comparison == 0 ? left.index < right.index : comparison < 0
     }
-    var latest: [Int] = []
-    latest.reserveCapacity(sorted.count)
-    for (position, entry) in sorted.enumerated() {
-      let next = position + 1
-      if next < sorted.count, sorted[next].head == entry.head,
-        order(sorted[next].index, entry.index) == 0
-      {
-        continue
-      }
-      latest.append(entry.index)
+    var groups: [Range<Int>] = []
+    groups.reserveCapacity(sorted.count)
+    var start = 0
+    for end in sorted.indices.dropFirst()
+    where
+      sorted[end].head != sorted[start].head || order(sorted[end].index, sorted[start].index) != 0
+    {
+      groups.append(start..<end)
+      start = end
     }
-    return latest
+    if !sorted.isEmpty { groups.append(start..<sorted.count) }
+    (self.sorted, self.groups) = (sorted, groups)
   }
+
+  func first(of group: Range<Int>) -> Int { sorted[group.lowerBound].index }
+  func last(of group: Range<Int>) -> Int { sorted[group.upperBound - 1].index }
+
+  func indices(of group: Range<Int>) -> some Sequence<Int> { sorted[group].lazy.map(\.index) }
 
   /// The first eight bytes, most significant first, with zeros behind a shorter key.
   private static func head(_ key: ColumnValue) -> UInt64 {

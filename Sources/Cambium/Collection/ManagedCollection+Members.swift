@@ -4,9 +4,32 @@ import CambiumCore
 extension ManagedCollection {
   /// Where the element with the value of `cell` is, or where it belongs.
   func search(_ cell: ColumnValue) -> (position: Int, isFound: Bool) {
-    let order = CellOrder(place.property.type)
+    let order = CellOrder(place.shape.type)
     return withElements { elements throws(StoreError) in
       try elements.search(byKey: false) { order.compare($0, cell) }
+    }
+  }
+
+  /// Puts an element in unless it is there; an unmanaged object is added to the Realm.
+  func insertMember<Element: RealmCollectionValue>(_ element: Element) {
+    let session = writing()
+    if !session.isDraining { session.policy = .error }
+    session.check(element, isOf: place.target, in: place.property.collectionName)
+    element._rlmWithElementCell(in: Realm(realm)) { cell in
+      checkMember(cell)
+      let (position, isFound) = search(cell)
+      // An object may wait for its row.
+      if isFound { return session.drain() }
+      change(session, .whole) { collection throws(StoreError) in
+        try collection.insert(cell, key: nil, at: position)
+        try session.addLinks(cell, of: place)
+      }
+    }
+  }
+
+  private func checkMember(_ cell: ColumnValue) {
+    if place.shape.type == .any, StoredAny.isCollection(cell) {
+      fatalError("A set cannot contain a list or a dictionary.")
     }
   }
 
@@ -15,16 +38,14 @@ extension ManagedCollection {
     let session = writing()
     if elements.isEmpty { return }
     if !session.isDraining { session.policy = .error }
-    session.check(elements, areOf: place.target, in: place.property)
+    session.check(elements, areOf: place.target, in: place.property.collectionName)
     // Bytes must outlive the closure in which an element lends its cell.
     let cells = CellStore(realm)
     for element in elements {
       element._rlmWithElementCell(in: Realm(realm)) { cells.append($0) }
     }
-    if cells.cells.contains(where: { StoredAny.isCollection($0) }), place.property.type == .any {
-      fatalError("A set cannot contain a list or a dictionary.")
-    }
-    let order = CellOrder(place.property.type)
+    for cell in cells.cells { checkMember(cell) }
+    let order = CellOrder(place.shape.type)
     let members = order.members(of: cells.cells)
     let insertion = isWorthMerging(members.count) ? merging(members, order) : placing(members)
     if insertion.new.isEmpty {

@@ -50,7 +50,7 @@ extension ManagedCollection {
 
   /// The place of the first element with the value of `cell`.
   func firstIndex(of cell: ColumnValue) -> Int? {
-    let order = CellOrder(place.property.type)
+    let order = CellOrder(place.shape.type)
     return withElements { elements throws(StoreError) in
       var found: Int?
       try elements.forEach { element, position in

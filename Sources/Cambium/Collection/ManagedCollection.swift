@@ -21,7 +21,7 @@ final class ManagedCollection {
     self.place = identifier.map { place.collection($0) } ?? place
     owner = object.managedRow(in: access)
     realm = access.realm
-    elementType = self.place.elementType
+    elementType = self.place.shape.elementType
     guard realm.isFrozen else { return }
     content = self.place.content()
     generation = access.header.pointee.generation
@@ -32,7 +32,7 @@ final class ManagedCollection {
     place = collection.place.collection(identifier)
     owner = collection.owner
     realm = collection.realm
-    elementType = place.elementType
+    elementType = place.shape.elementType
     guard realm.isFrozen else { return }
     content = place.content()
     generation = place.access.header.pointee.generation
@@ -70,6 +70,8 @@ final class ManagedCollection {
 
   /// Stops when the collection is gone.
   func requireOwner() {
+    // Elements that were found are there until rows come or go.
+    if content != nil, generation == place.access.header.pointee.generation { return }
     if !owner.isPresent { stopAsGone() }
   }
 

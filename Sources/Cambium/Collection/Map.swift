@@ -123,7 +123,16 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   /// Puts a value in, in the place of one that has the key.
   ///
   /// An unmanaged object is added to the map's Realm.
-  public func updateValue(_ value: Value, forKey key: Key) { update([key._rlmText], [value]) }
+  public func updateValue(_ value: Value, forKey key: Key) {
+    Self.check(key._rlmText)
+    switch storage {
+    case .plain(var entries):
+      storage = .plain([:])
+      entries[key] = value
+      storage = .plain(entries)
+    case .managed(let state): state.update(key._rlmText, value)
+    }
+  }
 
   /// Takes the entry with that key out, if there is one; an object stays in its Realm.
   public func removeObject(for key: Key) {
@@ -148,24 +157,22 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   public func merge<S: Sequence>(
     _ sequence: S, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where S.Element == (key: Key, value: Value) {
-    var places: [String: Int] = [:]
-    var (keys, values): ([String], [Value]) = ([], [])
-    let isEmpty = count == 0
-    for (key, value) in sequence {
-      let text = key._rlmText
-      if let place = places[text] {
-        values[place] = try combine(values[place], value)
-        continue
-      }
-      places[text] = keys.count
-      keys.append(text)
-      if !isEmpty, let known = self[key] {
-        values.append(try combine(known, value))
-      } else {
+    switch storage {
+    case .plain(var entries):
+      let pairs = Array(sequence)
+      for (key, _) in pairs { Self.check(key._rlmText) }
+      storage = .plain([:])
+      defer { storage = .plain(entries) }
+      try entries.merge(pairs.lazy.map { ($0.key, $0.value) }, uniquingKeysWith: combine)
+    case .managed(let state):
+      var (keys, values): ([String], [Value]) = ([], [])
+      for (key, value) in sequence {
+        keys.append(key._rlmText)
         values.append(value)
       }
+      for key in keys { Self.check(key) }
+      try state.update(keys, values, readsOld: true, combine: combine)
     }
-    update(keys, values)
   }
 
   /// Puts the entries of another map in; of a key that is there `combine` makes one value of both.
@@ -183,7 +190,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
       storage = .plain([:])
       for (key, value) in zip(keys, values) { plain[Key(_rlmText: key)] = value }
       storage = .plain(plain)
-    case .managed(let state): state.update(keys, values)
+    case .managed(let state): state.update(keys, values, readsOld: false) { $1 }
     }
   }
 

@@ -108,7 +108,9 @@ public final class MutableSet<Element: RealmCollectionValue> {
   /// Puts an element in, unless it is there.
   ///
   /// An unmanaged object is added to the set's Realm.
-  public func insert(_ object: Element) { insert(objectsIn: CollectionOfOne(object)) }
+  public func insert(_ object: Element) {
+    if let state { state.insertMember(object) } else { insert(objectsIn: CollectionOfOne(object)) }
+  }
 
   /// Puts those elements in that are not there.
   public func insert<S: Sequence>(objectsIn objects: S) where S.Element == Element {

@@ -216,7 +216,7 @@ import Foundation
     collection.withElements { elements throws(StoreError) in
       try elements.forEach { cells.append($0) }
     }
-    let order = CellOrder(collection.place.property.type)
+    let order = CellOrder(collection.place.shape.type)
     for step in valueSteps {
       switch step {
       case .sort(let isAscending): cells.sort(order, isAscending: isAscending)

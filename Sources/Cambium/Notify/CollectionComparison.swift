@@ -157,7 +157,7 @@ struct CollectionComparison {
     _ core: ResultsCore, _ oldCount: Int, _ comparison: VersionComparison
   ) -> PositionalEdits? {
     // A set is compared by its elements, which are in order.
-    guard case .collection(let collection) = core.source, !collection.place.property.isSet,
+    guard case .collection(let collection) = core.source, !collection.place.shape.isSet,
       collection.place.inside == nil,
       identity.valueSteps.isEmpty,
       identity.plan?.isWholeTable ?? true

@@ -56,6 +56,14 @@ struct TouchedRows: Sendable {
     change(&edits[collection, default: PositionalEdits()])
   }
 
+  /// Notes a key of a map that was assigned, or whose entry was taken out.
+  mutating func assign(_ key: String, of map: CollectionKey) {
+    assign(map.column, map.owner)
+    if isMany { return }
+    entries[map, default: []].insert(key)
+    limitEntries(of: map)
+  }
+
   /// Notes keys of a map that were assigned, or whose entries were taken out.
   mutating func assign(_ keys: some Collection<String>, of map: CollectionKey) {
     assign(map.column, map.owner)

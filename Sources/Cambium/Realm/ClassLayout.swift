@@ -19,6 +19,8 @@ final class ClassLayout: Sendable {
   let type: ObjectBase.Type
   /// The class that each property links to, if it does.
   let targets: [Int?]
+  /// What each property is.
+  let shapes: [PropertyShape]
   /// The list properties.
   let collections: [Int]
   /// Where a row has the object's creation.
@@ -49,6 +51,7 @@ final class ClassLayout: Sendable {
     targets = description.properties.map { property in
       property.property.objectClassName.flatMap(place)
     }
+    shapes = description.properties.map { PropertyShape($0.property) }
     collections = description.properties.indices.filter {
       description.properties[$0].property.isCollection
     }
@@ -76,6 +79,7 @@ final class ClassLayout: Sendable {
     stored = typed.stored
     type = description.type
     targets = typed.targets
+    shapes = typed.shapes
     collections = typed.collections
     createdHead = typed.createdHead
     slots = typed.slots

@@ -8,9 +8,20 @@ protocol ElementEditor {
   ) throws(StoreError)
   /// Assigns elements, which in a map keep their keys.
   func assign(_ elements: [(position: Int, element: ColumnValue)]) throws(StoreError)
+  /// Puts an element in, of a map with its key.
+  func insert(_ element: ColumnValue, key: ColumnValue?, at position: Int) throws(StoreError)
 }
 
 extension ElementEditor {
+  func insert(_ element: ColumnValue, key: ColumnValue?, at position: Int) throws(StoreError) {
+    try replace(position..<position, with: [element], keys: key.map { [$0] })
+  }
+
+  /// Assigns an element, which in a map keeps its key.
+  func assign(_ element: ColumnValue, at position: Int) throws(StoreError) {
+    try assign([(position, element)])
+  }
+
   /// Puts elements of no map in the place of those of `range`.
   func replace(_ range: Range<Int>, with elements: [ColumnValue]) throws(StoreError) {
     try replace(range, with: elements, keys: nil)
@@ -55,6 +66,12 @@ struct CollectionEditor: ElementEditor {
     try close()
     try store(Entries(elements: [], keys: nil))
     if !elements.isEmpty { try store(Entries(elements: elements, keys: keys)) }
+  }
+
+  /// Puts an element in, of a map with its key.
+  func insert(_ element: ColumnValue, key: ColumnValue?, at position: Int) throws(StoreError) {
+    if let tree = try openTree() { return try tree.insert(element, key: key, at: position) }
+    try replace(position..<position, with: [element], keys: key.map { [$0] })
   }
 
   /// Assigns elements, which in a map keep their keys.

@@ -4,6 +4,8 @@ import CambiumCore
 /// map, in two.
 final class CollectionTreeEditor {
   private let editor: ColumnTreeEditor
+  /// Where a row is put together.
+  private let row = UnsafeMutableBufferPointer<ColumnValue>.allocate(capacity: 2)
   /// What the elements are stored as.
   let type: ColumnType
   /// Whether it differs from what its owner's row says.
@@ -15,8 +17,11 @@ final class CollectionTreeEditor {
       columns.append(ColumnSpec(id: StoredList.keyColumn, type: .bytes, isNullable: false))
     }
     self.type = type
+    row.initialize(repeating: .null)
     editor = ColumnTreeEditor(root: root, layout: ColumnLayout(columns), context: context)
   }
+
+  deinit { row.deallocate() }
 
   /// The tree as changed so far, whose leaves are packed to be read.
   var tree: ColumnTree { editor.tree }
@@ -48,8 +53,7 @@ final class CollectionTreeEditor {
     }
     for position in range.dropFirst(common).reversed() { try editor.remove(at: position) }
     for offset in common..<elements.count {
-      let row = keys.map { [elements[offset], $0[offset]] } ?? [elements[offset]]
-      try insert(row, at: range.lowerBound + offset)
+      try insert(elements[offset], key: keys?[offset], at: range.lowerBound + offset)
     }
   }
 
@@ -59,11 +63,13 @@ final class CollectionTreeEditor {
     try editor.update(at: position, column: StoredList.elementColumn, value: element)
   }
 
-  private func insert(_ row: [ColumnValue], at position: Int) throws(StoreError) {
-    let result = row.withUnsafeBufferPointer { row in
-      catching { () throws(StoreError) in try editor.insert(at: position, values: row) }
-    }
-    try result.get()
+  /// Puts an element in, of a map with its key.
+  func insert(_ element: ColumnValue, key: ColumnValue?, at position: Int) throws(StoreError) {
+    isChanged = true
+    row[0] = element
+    if let key { row[1] = key }
+    let values = UnsafeBufferPointer(start: row.baseAddress, count: key == nil ? 1 : 2)
+    try editor.insert(at: position, values: values)
   }
 
   /// Writes the tree's pages; the owner's row has to get the root.

@@ -22,7 +22,7 @@ extension _RowWriter {
     description.isMap = keys != nil
     description.isSet = isSet
     let isLink = description.type == .object
-    if isLink { realm.session?.check(elements, areOf: target, in: description) }
+    if isLink { realm.session?.check(elements, areOf: target, in: description.collectionName) }
     cells.reserveCapacity(elements.count)
     for element in elements {
       element._rlmWithElementCell(in: Realm(realm)) { cell in

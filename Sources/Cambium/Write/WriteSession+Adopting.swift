@@ -136,16 +136,23 @@ extension WriteSession {
     }
   }
 
-  /// The same for the elements of a list, if they are objects.
-  func check<Element>(_ elements: [Element], areOf target: ClassAccess?, in property: Property) {
-    guard let target else { return }
-    for element in elements {
-      // The values of a map may be null.
-      guard let object = element as? ObjectBase else { continue }
-      check(object, isOf: target)
-      checkIsFree(
-        object, "Cannot add an existing managed embedded object to a \(property.collectionName).")
-    }
+  /// The same for what is to be an element of a collection, if it is an object.
+  @inline(__always) func check<Element>(
+    _ element: Element, isOf target: ClassAccess?, in collectionName: @autoclosure () -> String
+  ) {
+    // The values of a map may be null.
+    guard let target, let object = element as? ObjectBase else { return }
+    check(object, isOf: target)
+    checkIsFree(
+      object, "Cannot add an existing managed embedded object to a \(collectionName()).")
+  }
+
+  /// The same for several.
+  func check<Element>(
+    _ elements: [Element], areOf target: ClassAccess?, in collectionName: @autoclosure () -> String
+  ) {
+    if target == nil { return }
+    for element in elements { check(element, isOf: target, in: collectionName()) }
   }
 
   func stopAtWrongClass(_ name: String, _ target: ClassAccess) -> Never {

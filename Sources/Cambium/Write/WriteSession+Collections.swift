@@ -11,18 +11,24 @@ extension WriteSession {
   func collection(at place: CollectionPlace) throws(StoreError) -> CollectionEditor {
     CollectionEditor(
       session: self, table: try editor(place.access).table, key: place.key, column: place.column,
-      type: place.elementType, hasKeys: place.property.isMap)
+      type: place.shape.elementType, hasKeys: place.shape.isMap)
   }
 
   /// Notes the links that elements of a collection are, if they are any.
   func addLinks(_ elements: [ColumnValue], of place: CollectionPlace) throws(StoreError) {
+    for element in elements { try addLinks(element, of: place) }
+  }
+
+  /// Notes the links that an element of a collection is or holds, if there are any.
+  @inline(__always)
+  func addLinks(_ element: ColumnValue, of place: CollectionPlace) throws(StoreError) {
+    let shape = place.shape
+    if !shape.holdsLinks { return }
     if let target = place.target {
-      let backlinks = try backlinks(to: target.index)
-      for case let link? in elements.lazy.map(\.link) {
-        try backlinks.add(place.backlink(to: link))
-      }
-    } else if place.property.type == .any {
-      for link in elements.flatMap({ StoredAny.links(in: $0) }) {
+      guard let link = element.link else { return }
+      try backlinks(to: target.index).add(place.backlink(to: link))
+    } else if shape.type == .any {
+      for link in StoredAny.links(in: element) {
         try addLink(place.backlink(to: link.key), toTable: link.table)
       }
     }
@@ -34,7 +40,7 @@ extension WriteSession {
       for case let link? in elements.lazy.map(\.link) {
         try removeLink(place.backlink(to: link), to: target.index)
       }
-    } else if place.property.type == .any {
+    } else if place.shape.type == .any {
       for link in elements.flatMap({ StoredAny.links(in: $0) }) {
         try removeLink(place.backlink(to: link.key), toTable: link.table)
       }
@@ -44,7 +50,7 @@ extension WriteSession {
   /// Ends what the transaction knows of a collection whose owner is about to go.
   func dropCollection(at place: CollectionPlace) throws(StoreError) {
     let collection = try collection(at: place)
-    if place.holdsLinks {
+    if place.shape.holdsLinks {
       // Of bytes copies: taking links away may read and write.
       let cells = CellStore(realm)
       try collection.forEach { cells.append($0) }

@@ -39,6 +39,8 @@ final class WriteSession {
   @exclusivity(unchecked) private var editors: [ClassEditor?]
   @exclusivity(unchecked) private var backlinks: [BacklinkEditor?]
   @exclusivity(unchecked) private var trees: [TreeKey: CollectionTreeEditor] = [:]
+  /// The one that was asked for last.
+  @exclusivity(unchecked) private var lastTree: (key: TreeKey, tree: CollectionTreeEditor)?
   @exclusivity(unchecked) private var tableNames: [UInt32: String]?
   /// What is touched, for those who are told of it; nil while nobody is.
   @exclusivity(unchecked) private var touches: TransactionTouches?
@@ -179,7 +181,17 @@ final class WriteSession {
 
   /// A collection's own tree, when the transaction has opened it.
   func tree(ifOpen key: TreeKey) -> CollectionTreeEditor? {
-    trees.isEmpty ? nil : trees[key]
+    if let lastTree, lastTree.key == key { return lastTree.tree }
+    guard !trees.isEmpty, let tree = trees[key] else { return nil }
+    lastTree = (key, tree)
+    return tree
+  }
+
+  /// The same for the collection at `place`.
+  func tree(ifOpen place: CollectionPlace) -> CollectionTreeEditor? {
+    if trees.isEmpty { return nil }
+    return tree(
+      ifOpen: TreeKey(table: place.access.stored.tableID, column: place.column, key: place.key))
   }
 
   /// Opens a collection's own tree.
@@ -194,7 +206,10 @@ final class WriteSession {
   }
 
   /// Forgets a collection's own tree, after it was written or its content dropped.
-  func closeTree(_ key: TreeKey) { trees[key] = nil }
+  func closeTree(_ key: TreeKey) {
+    trees[key] = nil
+    lastTree = nil
+  }
 
   /// Puts the open trees of collections back into their rows: of all, or of those of a class.
   func closeTrees(ofTable table: UInt32? = nil) throws(StoreError) {
