@@ -13,7 +13,7 @@ AT ?=
 EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests SalvageMediumTests \
   ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests
 
-.PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
+.PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects bench-memory \
   bench-space flights-space bench-codecs bench-stores service install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
@@ -71,6 +71,14 @@ bench-space:
 	@$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-space >&2
 	@Tools/Benchmarks/.build/release/bench-space --rows $(or $(ROWS),1000000) \
 	  --commits $(or $(COMMITS),1000000) $(if $(JSON),--json)
+
+# How much memory large transactions through a Realm take; fails when it is more than it may be.
+# OBJECTS=10000000 and JSON=1 are options.
+bench-memory:
+	@$(call plan-anew,Benchmarks)
+	@$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-memory >&2
+	@Tools/Benchmarks/.build/release/bench-memory --objects $(or $(OBJECTS),10000000) \
+	  $(if $(JSON),--json)
 
 # The year of flights as a file of this library and of SQLite: how many bytes each takes.
 flights-space:

@@ -9,6 +9,7 @@ let package = Package(
     .executable(name: "bench-core", targets: ["BenchCore"]),
     .executable(name: "bench-objects", targets: ["BenchObjects"]),
     .executable(name: "bench-space", targets: ["BenchSpace"]),
+    .executable(name: "bench-memory", targets: ["BenchMemory"]),
   ],
   dependencies: [
     .package(name: "cambium", path: "../.."),
@@ -37,6 +38,12 @@ let package = Package(
       ]),
     .executableTarget(
       name: "BenchObjects",
+      dependencies: [
+        .product(name: "Cambium", package: "cambium"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .executableTarget(
+      name: "BenchMemory",
       dependencies: [
         .product(name: "Cambium", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

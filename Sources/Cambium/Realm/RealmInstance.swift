@@ -301,6 +301,8 @@ import Synchronization
   /// Ends the use of a transaction that a migration commits or rolls back, and of everything that was
   /// read.
   func endMigration() {
+    // The transaction goes on without this Realm.
+    session?.releaseRows()
     session = nil
     snapshot = nil
     invalidations &+= 1

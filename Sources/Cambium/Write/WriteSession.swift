@@ -315,8 +315,8 @@ final class WriteSession {
     return TouchRecord(touches, deleted: deleted).bytes
   }
 
-  /// The trees may outlive the Realm, whose accessors they tell of rows that move.
-  private func releaseRows() {
+  /// Ends that the trees, which may outlive the Realm, tell its accessors of rows that move.
+  func releaseRows() {
     for editor in editors { editor?.release() }
   }
 
