@@ -13,8 +13,8 @@ AT ?=
 EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests SalvageMediumTests \
   ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests
 
-.PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects bench-memory \
-  bench-space flights-space bench-codecs bench-stores service install lint docs clean
+.PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
+  bench-memory bench-space flights-space bench-codecs bench-stores service install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:

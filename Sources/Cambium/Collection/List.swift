@@ -92,12 +92,6 @@ public final class List<Element: RealmCollectionValue> {
     }
   }
 
-  /// The keys of the list's objects, for those who delete them.
-  func objectKeys() -> (owner: RealmInstance?, access: ClassAccess?, keys: [Int64]) {
-    guard let state else { return (nil, nil, []) }
-    return (state.realm, state.place.target, state.links())
-  }
-
   // MARK: Changing
 
   /// Adds an element at the end.

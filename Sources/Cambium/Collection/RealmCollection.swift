@@ -79,6 +79,11 @@ extension RealmCollection {
   /// Assigns the named property of every element; needs a write transaction.
   public func setValue(_ value: Any?, forKey key: String) {
     checkKey(key)
+    if let objects = self as? any KeyedObjects,
+      objects.assign(flattened(value), toPropertyNamed: key)
+    {
+      return
+    }
     for element in Array(self) { (element as? ObjectBase)?.setValue(value, forKey: key) }
   }
 

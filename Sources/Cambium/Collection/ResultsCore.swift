@@ -226,11 +226,6 @@ import Foundation
     return cells
   }
 
-  /// The keys of the objects, for those who delete them.
-  func objectKeys() -> (owner: RealmInstance?, access: ClassAccess?, keys: [Int64]) {
-    (realm, access, currentKeys())
-  }
-
   /// The object at `index`.
   func object(at index: Int) -> ObjectBase {
     guard let access, let layout else { preconditionFailure("The elements are no objects.") }

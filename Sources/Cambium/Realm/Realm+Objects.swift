@@ -132,13 +132,13 @@ extension Realm {
 
   /// Deletes just the objects that the results hold now.
   public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
-    delete(keys: objects.core.objectKeys())
+    delete(keys: objects.objectKeys())
   }
 
   /// Deletes all objects of a map, whose values are null then.
   public func delete<Key: _MapKey, Value: RealmCollectionValue>(_ map: Map<Key, Value>)
   where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
-    delete(keys: map.state.map { ($0.realm, $0.place.target, $0.links()) } ?? (nil, nil, []))
+    delete(keys: map.objectKeys())
   }
 
   private func delete(keys: (owner: RealmInstance?, access: ClassAccess?, keys: [Int64])) {

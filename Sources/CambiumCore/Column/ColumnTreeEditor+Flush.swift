@@ -261,7 +261,19 @@ extension ColumnTreeEditor {
       if isUnder(dirtyLeaf(children[index])), children.count > 1 {
         try join(index + 1 < children.count ? index : index - 1, &children)
       }
+      for place in max(0, index - 1)...index where place < children.count { seal(children[place]) }
       index += 1
+    }
+  }
+
+  /// Lets go of the rows of a leaf that is done: its bytes are all that is written.
+  private func seal(_ child: Child) {
+    guard child.reference.isDirty else { return }
+    let leaf = dirtyLeaf(child)
+    packNow(leaf)
+    if let builder = leaf.builder {
+      leaf.builder = nil
+      recycle(builder)
     }
   }
 
@@ -281,7 +293,8 @@ extension ColumnTreeEditor {
     let count = min(rows, min(wanted, max(2, rows / max(1, options.minimumRowCount))))
     var cuts: [LeafBuilder] = []
     for index in 1..<count {
-      let piece = LeafBuilder(layout: layout, isPositional: isPositional, capacity: rows)
+      let piece = LeafBuilder(
+        layout: layout, isPositional: isPositional, capacity: rows / count + 1)
       piece.append(builder, (rows * index / count)..<(rows * (index + 1) / count))
       cuts.append(piece)
     }

@@ -208,6 +208,15 @@ public final class TableEditor {
     return try result.get()
   }
 
+  /// Gives the rows with `keys`, which ascend, one value in a column; see
+  /// ``ColumnTreeEditor/update(keys:column:value:)``.
+  public func update(
+    keys: ArraySlice<Int64>, column: UInt16, value: ColumnValue
+  ) throws(StoreError) {
+    isRecordChanged = true
+    try editor(of: column).update(keys: keys, column: column, value: value)
+  }
+
   /// Changes integers of a column leaf by leaf; see ``ColumnTreeEditor/updateInts(of:_:)``.
   public func updateInts(
     of column: UInt16,

@@ -61,7 +61,8 @@ import Foundation
     let duration = try ContinuousClock().measure { try step.run(file, objects) }
     let result = StepResult(
       step: step.rawValue, objects: step == .create ? min(objects, 1_000_000) : objects,
-      seconds: Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18,
+      seconds: Double(duration.components.seconds) + Double(duration.components.attoseconds)
+        * 1e-18,
       megabytes: watch.end() >> 20, limit: step.limit)
     FileHandle.standardOutput.write(try JSONEncoder().encode(result))
   }
