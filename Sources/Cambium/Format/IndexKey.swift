@@ -54,6 +54,37 @@ package enum IndexKey {
     return bytes
   }
 
+  /// Adds the key of the object `key` under a value's form to `sorter`; nothing for values that have none.
+  package static func add(
+    _ value: ColumnValue, isSigned: Bool, _ key: Int64, to sorter: KeySorter
+  ) {
+    switch value {
+    case .null:
+      let start = sorter.add(byteCount: 9, key)
+      start.storeBytes(of: 0, as: UInt8.self)
+      put(UInt64(bitPattern: key) ^ signBit, start + 1)
+    case .int(let number):
+      let start = sorter.add(byteCount: 17, key)
+      start.storeBytes(of: 1, as: UInt8.self)
+      put(UInt64(bitPattern: number) ^ signBit, start + 1)
+      put(UInt64(bitPattern: key) ^ signBit, start + 9)
+    case .bytes(let text) where text.count <= valueByteLimit && !text.contains(0):
+      let start = sorter.add(byteCount: text.count + 11, key)
+      start.storeBytes(of: 1, as: UInt8.self)
+      if let first = text.baseAddress { (start + 1).copyMemory(from: first, byteCount: text.count) }
+      (start + text.count + 1).storeBytes(of: 0, as: UInt16.self)
+      put(UInt64(bitPattern: key) ^ signBit, start + text.count + 3)
+    default:
+      if let form = form(of: value, isSigned: isSigned) {
+        IndexKey.key(form, key).withUnsafeBytes { sorter.add($0, key) }
+      }
+    }
+  }
+
+  private static func put(_ value: UInt64, _ target: UnsafeMutableRawPointer) {
+    target.storeBytes(of: value.bigEndian, as: UInt64.self)
+  }
+
   /// The object's key at the end of an index key; nil when it is too short.
   package static func objectKey(_ bytes: some Collection<UInt8>) -> Int64? {
     guard bytes.count > 8 else { return nil }

@@ -20,10 +20,8 @@ extension TableEditor {
     let editor = editor(of: column)
     let sorter = KeySorter(capacity: keys.count, byteCount: keys.count * 24)
     for key in keys {
-      if let value = try editor.value(key: key, column: column),
-        let form = IndexKey.form(of: value, isSigned: isSigned)
-      {
-        IndexKey.key(form, key).withUnsafeBytes { sorter.add($0, key) }
+      if let value = try editor.value(key: key, column: column) {
+        IndexKey.add(value, isSigned: isSigned, key, to: sorter)
       }
     }
     sorter.sort()

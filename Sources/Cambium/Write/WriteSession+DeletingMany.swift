@@ -114,14 +114,14 @@ extension WriteSession {
     _ doomed: [Doomed], _ access: ClassAccess, _ editor: ClassEditor
   ) throws(StoreError) {
     for index in editor.indexed {
-      var entries: [[UInt8]] = []
-      entries.reserveCapacity(doomed.count)
+      let entries = KeySorter(capacity: doomed.count, byteCount: doomed.count * 24)
+      let isSigned = access.layout.shapes[index].type == .date
       try forEachCell(of: doomed, editor, index) { key, cell in
-        if let form = editor.indexForm(index, cell) { entries.append(IndexKey.key(form, key)) }
+        IndexKey.add(cell, isSigned: isSigned, key, to: entries)
       }
-      entries.sort { $0.lexicographicallyPrecedes($1) }
+      entries.sort()
       let tree = try editor.index(index)
-      for entry in entries { _ = try tree.remove(entry) }
+      try entries.forEach { entry, _ throws(StoreError) in _ = try tree.remove(entry) }
     }
   }
 

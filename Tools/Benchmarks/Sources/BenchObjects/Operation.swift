@@ -147,6 +147,20 @@ struct Operation: Sendable {
       }
       return (people.count, duration)
     },
+    Operation(name: "setValue(Int) of all results") { world, _ in
+      let people = world.realm.objects(Person.self)
+      let duration = try ContinuousClock().measure {
+        try world.realm.write { people.setValue(50, forKey: "age") }
+      }
+      return (world.objects, duration)
+    },
+    Operation(name: "setValue(String?) of all results") { world, _ in
+      let people = world.realm.objects(Person.self)
+      let duration = try ContinuousClock().measure {
+        try world.realm.write { people.setValue("a note", forKey: "note") }
+      }
+      return (world.objects, duration)
+    },
     Operation(name: "add", needsObjects: false) { world, _ in
       let people = world.people()
       let duration = try ContinuousClock().measure {
