@@ -44,25 +44,20 @@ extension ManagedCollection {
     keys.reserveCapacity(texts.count)
     for text in texts { text._rlmWithScalarCell { keys.append($0) } }
     let order = EntryOrder(keys.cells)
+    let firsts = order.groups.map { order.first(of: $0) }
+    let places = isWorthMerging(firsts.count) ? walked(keys, firsts) : searched(keys, firsts)
     var new: [Value] = []
-    new.reserveCapacity(order.groups.count)
-    for group in order.groups {
+    new.reserveCapacity(places.count)
+    for (group, place) in zip(order.groups, places) {
       guard readsOld else {
         new.append(values[order.last(of: group)])
         continue
       }
-      var value = values[order.first(of: group)]
-      for index in order.indices(of: group).dropFirst() {
-        value = try combine(value, values[index])
+      var value: Value? = place.isFound ? .some(element(place.position)) : .none
+      for index in order.indices(of: group) {
+        value = try value.map { try combine($0, values[index]) } ?? values[index]
       }
-      new.append(value)
-    }
-    let firsts = order.groups.map { order.first(of: $0) }
-    let places = isWorthMerging(firsts.count) ? walked(keys, firsts) : searched(keys, firsts)
-    if readsOld {
-      for (index, place) in places.enumerated() where place.isFound {
-        new[index] = try combine(element(place.position), new[index])
-      }
+      if let value { new.append(value) }
     }
     session.check(new, areOf: place.target, in: place.property.collectionName)
     var placed = Placement(cells: CellStore(realm), keys: [], places: [])

@@ -158,12 +158,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     _ sequence: S, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where S.Element == (key: Key, value: Value) {
     switch storage {
-    case .plain(var entries):
-      let pairs = Array(sequence)
-      for (key, _) in pairs { Self.check(key._rlmText) }
-      storage = .plain([:])
-      defer { storage = .plain(entries) }
-      try entries.merge(pairs.lazy.map { ($0.key, $0.value) }, uniquingKeysWith: combine)
+    case .plain(let entries):
+      var merged: [Key: Value] = [:]
+      for (key, value) in sequence {
+        let known = merged[key] ?? entries[key]
+        merged[key] = try known.map { try combine($0, value) } ?? value
+      }
+      update(merged.keys.map(\._rlmText), Array(merged.values))
     case .managed(let state):
       var (keys, values): ([String], [Value]) = ([], [])
       for (key, value) in sequence {

@@ -65,6 +65,17 @@ package final class StoredClass: Sendable {
   }
 }
 
+extension StoredClass {
+  /// The class in its table; one without objects when a file that is only read lacks it.
+  convenience init(_ objectSchema: ObjectSchema, storedIn record: TableRecord?) {
+    self.init(
+      objectSchema: objectSchema, tableID: record?.id ?? 0,
+      columns: objectSchema.properties.map { property in
+        record?.column(named: property.columnName)?.id ?? Self.noColumn
+      }, createdColumn: record?.column(named: StoredProperty.createdName)?.id ?? Self.noColumn)
+  }
+}
+
 /// A class is the one of its schema, which all Realms of a schema version share.
 extension StoredClass: Hashable {
   package static func == (left: StoredClass, right: StoredClass) -> Bool { left === right }

@@ -29,30 +29,6 @@ enum ForeignClasses {
   }
 }
 
-extension ClassDescription {
-  /// Describes the class that lies in the table `tableName`, as `record` says.
-  convenience init(storedAs tableName: String, _ record: TableRecord) {
-    let properties = record.columns.filter { $0.name != StoredProperty.createdName }
-      .compactMap { column in
-        StoredProperty(attributes: column.attributes)?.property(named: column.name)
-      }
-    self.init(
-      dynamic: String(tableName.dropFirst(StoredName.tablePrefix.count)), properties,
-      isEmbedded: StoredClassAttributes(attributes: record.attributes)?.isEmbedded ?? false)
-  }
-}
-
-extension StoredClass {
-  /// The class in its table; one without objects when a file that is only read lacks it.
-  convenience init(_ objectSchema: ObjectSchema, storedIn record: TableRecord?) {
-    self.init(
-      objectSchema: objectSchema, tableID: record?.id ?? 0,
-      columns: objectSchema.properties.map { property in
-        record?.column(named: property.columnName)?.id ?? Self.noColumn
-      }, createdColumn: record?.column(named: StoredProperty.createdName)?.id ?? Self.noColumn)
-  }
-}
-
 extension RealmInstance {
   /// The class whose table has that number, one that the Realm was not opened with, too; nil when there
   /// is none.

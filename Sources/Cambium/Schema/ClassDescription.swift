@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// A model class as the program declares it, read from its metadata and one sample instance.
 final class ClassDescription: Sendable {
   /// One `@Persisted` property.
@@ -88,4 +90,17 @@ final class ClassDescription: Sendable {
 
   /// The place of the property with that Swift name; nil if there is none.
   func propertyIndex(_ name: String) -> Int? { indexByName[name] }
+}
+
+extension ClassDescription {
+  /// Describes the class that lies in the table `tableName`, as `record` says.
+  convenience init(storedAs tableName: String, _ record: TableRecord) {
+    let properties = record.columns.filter { $0.name != StoredProperty.createdName }
+      .compactMap { column in
+        StoredProperty(attributes: column.attributes)?.property(named: column.name)
+      }
+    self.init(
+      dynamic: String(tableName.dropFirst(StoredName.tablePrefix.count)), properties,
+      isEmbedded: StoredClassAttributes(attributes: record.attributes)?.isEmbedded ?? false)
+  }
 }

@@ -121,6 +121,22 @@ final class SpecMapMember: Object {
     }
   }
 
+  @Test func `merging combines with the old value first and then in the order of the pairs`() throws
+  {
+    try withMaps { maps in
+      let map = maps.strings
+      map["a"] = "old"
+      let pairs = ["a", "b", "a", "b", "c"].enumerated().map { (key: $1, value: "\($0)") }
+      map.merge(pairs) { "(\($0) \($1))" }
+      #expect(map["a"] == "((old 0) 2)" && map["b"] == "(1 3)" && map["c"] == "4")
+      struct Refusal: Error {}
+      #expect(throws: Refusal.self) {
+        try map.merge([(key: "d", value: "5"), (key: "a", value: "6")]) { _, _ in throw Refusal() }
+      }
+      #expect(map.keys == ["a", "b", "c"])
+    }
+  }
+
   @Test func `walks, merging and conditions`() throws {
     try withMaps { maps in
       let map = maps.ints
