@@ -107,6 +107,63 @@ struct RowSortWhiteBoxTests {
     }
   }
 
+  /// Leaves whose texts all begin alike, some of them for longer than others, sorted by those texts.
+  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  func `what all texts begin with changes no order`(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let columns = [
+      ColumnSpec(id: 1, type: .int, isNullable: false),
+      ColumnSpec(id: 2, type: .bytes, isNullable: seed % 2 == 0),
+    ]
+    let bench = ColumnWorkbench(columns, options: smallShape(rows: 40, room: 5))
+    let beginning = [UInt8](repeating: 66, count: Int.random(in: 1...40, using: &generator))
+    var rows: [(key: Int64, age: Int64, text: [UInt8]?)] = []
+    try bench.write { editor, _ in
+      var family: [UInt8] = []
+      for index in 0..<700 {
+        if index % 100 == 0 {
+          family = [UInt8](
+            repeating: UInt8.random(in: 0...3, using: &generator),
+            count: Int.random(in: 0...20, using: &generator))
+        }
+        let length = Int.random(in: 0...12, using: &generator)
+        let rest = (0..<length).map { _ in UInt8.random(in: 0...2, using: &generator) }
+        // Some seeds have one that does not begin so, and some none that is missing.
+        let breaks = seed % 3 == 0 && index == 555
+        let isNull = seed % 4 == 0 && Int.random(in: 0..<5, using: &generator) == 0
+        let text = breaks ? [66] : isNull ? nil : beginning + family + rest
+        let age = Int64.random(in: 0...1, using: &generator)
+        rows.append((Int64(index), age, text))
+        try lendRow([.int(age), text.map { .bytes($0) } ?? .null]) {
+          _ = try editor.insert(key: Int64(index), values: $0)
+        }
+      }
+    }
+    let held = try bench.snapshot()
+    for isAscending in [true, false] {
+      for hasAge in [true, false] {
+        let text = SortTerm(columns[1], isAscending: isAscending)
+        let terms = hasAge ? [SortTerm(columns[0]), text] : [text]
+        let expected = rows.sorted { left, right in
+          if hasAge, left.age != right.age { return left.age < right.age }
+          if left.text != right.text {
+            guard let one = left.text, let other = right.text else {
+              return (left.text == nil) == isAscending
+            }
+            return one.lexicographicallyPrecedes(other) == isAscending
+          }
+          return left.key < right.key
+        }.map(\.key)
+        #expect(try held.tree.keys(sortedBy: terms) == expected)
+        let first = try held.tree.keys(sortedBy: terms, limit: 90, partCount: 2)
+        #expect(first == Array(expected.prefix(90)))
+      }
+    }
+    let shared = try SharedPrefix.count(of: columns[1], in: held.tree)
+    #expect(shared <= beginning.count, "seed \(seed)")
+    if seed % 3 == 0 { #expect(shared <= 1) } else { #expect(shared > 0) }
+  }
+
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
   func `rows that agree in many bytes are told apart by the rest`(seed: UInt64) throws {
     let columns = [

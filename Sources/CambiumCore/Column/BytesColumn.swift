@@ -167,6 +167,23 @@ import CPlatform
 }
 
 extension BytesColumn {
+  /// Calls `body` with each row of a column of variable encoding, in order, and what lies there of its
+  /// value: without the common prefix and suffix, nothing for null.
+  @inlinable @inline(__always)
+  func forEachEntry(_ body: (Int, UnsafeRawBufferPointer) -> Void) {
+    let (lengths, heap, limit) = (lengths, heap, heapByteCount)
+    let isShort = column.lengthWidth == 8
+    var offset = 0
+    for row in 0..<column.rowCount {
+      var count =
+        isShort ? Int(lengths.load(fromByteOffset: row, as: UInt8.self)) : length(row)
+      // Only storage that rots under a mapping leads out of the heap.
+      if offset &+ count > limit { count = 0 }
+      body(row, UnsafeRawBufferPointer(start: heap + offset, count: count))
+      offset &+= count
+    }
+  }
+
   /// Calls `body` with each row and its value in one piece, in order; nil where the value is null or
   /// lives outside of the leaf, as ``cell(_:)`` tells.
   ///
@@ -183,17 +200,7 @@ extension BytesColumn {
       }
       return
     }
-    let (lengths, heap, limit) = (lengths, heap, heapByteCount)
-    let isShort = column.lengthWidth == 8
-    var offset = 0
-    for row in 0..<rows {
-      var count =
-        isShort ? Int(lengths.load(fromByteOffset: row, as: UInt8.self)) : length(row)
-      // Only storage that rots under a mapping leads out of the heap.
-      if offset &+ count > limit { count = 0 }
-      body(row, UnsafeRawBufferPointer(start: heap + offset, count: count))
-      offset &+= count
-    }
+    forEachEntry { row, value in body(row, value) }
   }
 }
 

@@ -52,7 +52,7 @@ struct FirstRows: ~Copyable {
     firstPart = plan.parts.first
     let second = plan.parts.count == 2 ? plan.parts[1] : nil
     textPart = second?.term.column.type == .bytes ? second : nil
-    noted = LeafList(textColumn: plan.textColumn)
+    noted = LeafList(plan)
     comparison = RowComparison(plan, noted, tree.source)
     capacity = limit * 2 + 256
     items = .allocate(capacity: capacity)
@@ -123,7 +123,7 @@ struct FirstRows: ~Copyable {
     if marked == 0 { return }
     if marked > leaf.rowCount / 4 { return try lookAtAll(of: leaf, place) }
     if candidates.count &+ marked > Self.batchCount { try lookAtCandidates() }
-    let texts = textPart.map { PlainTexts(leaf, $0.term.column.id) }
+    let texts = textPart.map { PlainTexts(leaf, $0.term.column.id, skipping: $0.skip) }
     let index = pages.count
     pages.append(leaf.page)
     firsts.append(place)

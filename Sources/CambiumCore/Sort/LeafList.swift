@@ -13,9 +13,10 @@ final class LeafList {
   /// How many leaves there are to a row.
   @exclusivity(unchecked) private final var leavesPerRow = 0.0
   private let textColumn: UInt16?
+  private let textSkip: Int
 
-  /// An empty list that knows the texts of `textColumn`, if there is one.
-  init(textColumn: UInt16?) { self.textColumn = textColumn }
+  /// An empty list that knows the texts that prefixes do not tell apart, if there are some.
+  init(_ plan: SortPlan) { (textColumn, textSkip) = (plan.textColumn, plan.textSkip) }
 
   /// Adds a leaf whose first row is at `first` of about `count` in all; leaves come in their order.
   func append(_ leaf: ColumnLeaf, at first: Int, of count: Int = 0) {
@@ -23,7 +24,7 @@ final class LeafList {
     if leaves.isEmpty { reserve(min(1 << 16, count / max(1, leaf.rowCount) * 5 / 4 + 16)) }
     leaves.append(leaf)
     firsts.append(first)
-    if let textColumn { texts.append(PlainTexts(leaf, textColumn)) }
+    if let textColumn { texts.append(PlainTexts(leaf, textColumn, skipping: textSkip)) }
     reach(first + leaf.rowCount)
   }
 

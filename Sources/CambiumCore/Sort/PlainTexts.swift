@@ -1,7 +1,7 @@
 import CPlatform
 
-/// The texts of a leaf whose column has the usual form: no nulls, nothing factored out, nothing outside,
-/// lengths of one byte.
+/// The texts of a leaf whose column has the usual form: no nulls, nothing outside, lengths of one byte,
+/// and nothing factored out but what all leaves share.
 ///
 /// Plain memory without an owner, so that many of them can be kept and read without counting
 /// references; valid for as long as the leaf.
@@ -13,15 +13,15 @@ struct PlainTexts: BitwiseCopyable {
   /// Zero where the column is of another form.
   private let anchorWidth: UInt8
 
-  /// The texts of column `id` of `leaf`.
-  @inline(__always) init(_ leaf: ColumnLeaf, _ id: UInt16) {
+  /// The texts of column `id` of `leaf` without their first `skip` bytes, which all share.
+  @inline(__always) init(_ leaf: ColumnLeaf, _ id: UInt16, skipping skip: Int) {
     if let column = PlainColumn(leaf, id, .bytes, .variable), column.lengthWidth == 8,
-      column.anchorWidth == 16 || column.anchorWidth == 32, column.extra == 0,
+      column.anchorWidth == 16 || column.anchorWidth == 32, column.extra == UInt64(skip),
       column.base &>> 32 == UInt64(column.rowCount)
     {
       let groups = (column.rowCount &+ LeafEntry.anchorSpan &- 1) / LeafEntry.anchorSpan
       let anchorOffset = (column.rowCount &+ 7) & ~7
-      let heapOffset = anchorOffset &+ (groups &* Int(column.anchorWidth &>> 3) &+ 7) & ~7
+      let heapOffset = anchorOffset &+ (groups &* Int(column.anchorWidth &>> 3) &+ 7) & ~7 &+ skip
       if heapOffset <= column.dataByteCount {
         lengths = column.data
         anchors = column.data + anchorOffset

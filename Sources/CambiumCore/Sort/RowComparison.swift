@@ -14,6 +14,8 @@ final class RowComparison {
   @exclusivity(unchecked) private final var groups = GrowingMemory<Group>()
   /// Whether the first open term is one of bytes, whose texts the leaves know.
   private let comparesTexts: Bool
+  /// How many bytes of these all share.
+  private let textSkip: Int
   private let sorter = ItemSorter()
 
   private struct Group: BitwiseCopyable {
@@ -37,6 +39,7 @@ final class RowComparison {
     self.leaves = leaves
     self.source = source
     comparesTexts = plan.textColumn != nil
+    textSkip = plan.textSkip
   }
 
   // MARK: Ties
@@ -61,7 +64,7 @@ final class RowComparison {
       prefetch(items, index &+ Self.distance)
       let (first, count) = (items + Int(groups[index].start), Int(groups[index].count))
       let prefix = first[0]
-      try sort(first, count, term: firstOpenTerm, depth: 0)
+      try sort(first, count, term: firstOpenTerm, depth: textSkip)
       // Sorting by more has put other prefixes there.
       for item in 0..<count {
         first[item] = SortItem(

@@ -28,7 +28,7 @@ final class RowSorter {
     self.plan = plan
     source = parts.tree.source
     items = try Self.memory(for: parts.tree)
-    leaves = LeafList(textColumn: plan.textColumn)
+    leaves = LeafList(plan)
   }
 
   /// The keys of all rows in order, or of the first `limit`.
@@ -109,7 +109,7 @@ final class RowSorter {
   private func readAll(
     _ body: @escaping (Int, Int, UnsafeMutablePointer<SortItem>, Int) -> Void
   ) throws(StoreError) {
-    let lists = (0..<parts.count).map { _ in LeafList(textColumn: plan.textColumn) }
+    let lists = (0..<parts.count).map { _ in LeafList(plan) }
     try ParallelParts.run(parts.count) { [self] part throws(StoreError) in
       try read(plan.parts, of: part, noting: lists[part]) { body(part, $0, $1, $2) }
     }

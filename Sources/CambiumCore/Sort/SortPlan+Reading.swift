@@ -78,17 +78,25 @@ extension SortPlan.Part {
     return true
   }
 
-  /// Adds the texts of all rows; false when the column is none of texts that lie as they are.
+  /// Adds the texts of all rows; false when the column is none whose texts begin within the leaf.
   fileprivate func fillTexts(
     _ items: UnsafeMutablePointer<SortItem>, _ column: LeafColumn?
   ) -> Bool {
     guard let column, let parts = column.bytesColumn, column.encoding == .variable,
-      !column.hasNulls, column.overflow == nil, parts.prefix.isEmpty, parts.suffix.isEmpty
+      column.overflow == nil, parts.suffix.isEmpty, parts.prefix.count >= skip
     else { return false }
+    // What the leaf's own texts share beyond what all share.
+    let rest = UnsafeRawBufferPointer(rebasing: parts.prefix[skip...])
     // 16 bytes may be read behind everything on the page.
-    parts.forEachValue { row, text in
-      guard let start = text?.baseAddress else { return }
-      put(SortWord(reading16: start, text?.count ?? 0), &items[row])
+    if rest.isEmpty, !column.hasNulls {
+      parts.forEachEntry { row, text in
+        guard let start = text.baseAddress else { return }
+        put(SortWord(reading16: start, text.count), &items[row])
+      }
+    } else {
+      parts.forEachEntry { row, text in
+        put(column.isNull(row) ? nil : SortWord(rest, text), &items[row])
+      }
     }
     return true
   }
@@ -106,6 +114,10 @@ struct SortCells {
     texts = column?.bytesColumn
     self.part = part
     self.source = source
+  }
+
+  private func word(_ text: UnsafeRawBufferPointer) -> SortWord {
+    SortWord(UnsafeRawBufferPointer(rebasing: text.dropFirst(part.skip)))
   }
 
   /// The word of a row; nil for null.
@@ -131,10 +143,10 @@ struct SortCells {
       guard let cell = texts?.cell(row) else { return nil }
       switch cell.form {
       case .null, .tree: return nil
-      case .inline: return cell.withBytes { SortWord($0) }
+      case .inline: return cell.withBytes { word($0) }
       case .overflow:
         guard let bytes = try cell.overflow?.read(from: source) else { return nil }
-        return bytes.withUnsafeBytes { SortWord($0) }
+        return bytes.withUnsafeBytes { word($0) }
       }
     }
   }

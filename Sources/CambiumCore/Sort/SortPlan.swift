@@ -15,6 +15,8 @@ struct SortPlan {
     var offset: Int
     /// Whether prefixes that agree say that the values are the same.
     var isExact: Bool
+    /// How many bytes at the beginning of every value are left out, because all share them.
+    var skip = 0
   }
 
   /// The terms that have a share.
@@ -43,7 +45,8 @@ struct SortPlan {
         part.width = 64 - span.leadingZeroBitCount + nullBit
       case .bool: part.width = 1 + nullBit
       case .float, .double: part.width = 64 + nullBit
-      case .wide, .bytes: break
+      case .bytes: part.skip = try SharedPrefix.count(of: term.column, in: tree)
+      case .wide: break
       }
       part.isExact = part.width < 128 && offset + part.width <= Self.prefixWidth
       isExact = part.isExact
@@ -62,6 +65,9 @@ struct SortPlan {
     let open = terms.dropFirst(exactCount).first
     return open?.column.type == .bytes ? open?.column.id : nil
   }
+
+  /// How many bytes of the values of that column all share.
+  var textSkip: Int { parts.count > exactCount ? parts[exactCount].skip : 0 }
 
   /// Bounds of all integers of a column, as narrow as the directories of leaves tell.
   private static func bounds(

@@ -38,6 +38,24 @@ struct SortWord: BitwiseCopyable {
       UInt64(bigEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) & secondMask
   }
 
+  /// The first bytes of `head` and, behind it, `body`; 16 bytes are read from the start of each.
+  @inline(__always) init(_ head: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer) {
+    guard let start = head.baseAddress, head.count > 0 else {
+      self = body.baseAddress.map { SortWord(reading16: $0, body.count) } ?? SortWord(0, 0)
+      return
+    }
+    self.init(reading16: start, head.count)
+    guard head.count < 16, let next = body.baseAddress else { return }
+    let rest = SortWord(reading16: next, body.count)
+    let shift = UInt64(head.count &* 8)
+    if shift < 64 {
+      first |= rest.first >> shift
+      second = rest.second >> shift | rest.first << (64 - shift)
+    } else {
+      second |= rest.first >> (shift - 64)
+    }
+  }
+
   /// The first bytes of `bytes`.
   init(_ bytes: UnsafeRawBufferPointer) {
     var copy = SortWord(0, 0)

@@ -1,0 +1,40 @@
+/// What all values of a column of bytes begin with.
+///
+/// Nothing is told apart by it, so that sorting leaves it out: keys of 96 bits then hold what differs.
+struct SharedPrefix {
+  private var bytes: UnsafeRawBufferPointer?
+  private(set) var count = 0
+
+  /// How many bytes all values of `column` in `tree` have in common at their beginning; nulls aside.
+  ///
+  /// Leaves keep what their own values share at one place. The first of two that share nothing ends it.
+  static func count(of column: ColumnSpec, in tree: ColumnTree) throws(StoreError) -> Int {
+    var cursor = tree.leafCursor()
+    guard try cursor.first() else { return 0 }
+    // The first leaf's page stays until all others were compared with it.
+    let first = cursor.leaf
+    defer { withExtendedLifetime(first) {} }
+    var shared = SharedPrefix()
+    repeat {
+      guard shared.narrow(to: cursor.leaf, column) else { return 0 }
+    } while try cursor.next()
+    return shared.count
+  }
+
+  /// Takes a leaf into account; false when nothing is shared.
+  private mutating func narrow(to leaf: ColumnLeaf, _ spec: ColumnSpec) -> Bool {
+    guard let column = leaf.column(spec.id) else { return spec.isNullable }
+    guard let parts = column.bytesColumn, column.overflow == nil else { return false }
+    let cell = parts.cell(0)
+    // One value alone has nothing to share its beginning with.
+    let prefix = leaf.rowCount == 1 && cell.form == .inline ? cell.contiguous : parts.prefix
+    guard let prefix else { return false }
+    guard let bytes else {
+      (bytes, count) = (prefix, prefix.count)
+      return count > 0
+    }
+    count = KeyTreeEditor.commonPrefix(
+      UnsafeRawBufferPointer(rebasing: bytes[..<count]), prefix)
+    return count > 0
+  }
+}
