@@ -387,6 +387,21 @@ static inline void cambium_squeeze_words(void *words, size_t stride, size_t coun
 
 // MARK: Search
 
+/// Copies `count` bytes to `target`, the first `capitals` letters from A on as small ones: none or all
+/// of ASCII's. Returns all bytes, one or another; 0x80 and more say that not all are ASCII.
+static inline uint8_t cambium_fold_ascii(const void *bytes, size_t count, void *target,
+                                         uint8_t capitals) {
+  const uint8_t *source = (const uint8_t *)bytes;
+  uint8_t *folded = (uint8_t *)target;
+  uint8_t all = 0;
+  for (size_t i = 0; i < count; i++) {
+    uint8_t byte = source[i];
+    all |= byte;
+    folded[i] = byte | ((uint8_t)(byte - 'A') < capitals ? 0x20 : 0);
+  }
+  return all;
+}
+
 /// The first place from `start` on where `needle` occurs in `bytes`, or `count`. Compares the first
 /// and the last byte of the needle 16 places at a time. `needle_count` is at least 1.
 static inline size_t cambium_find(const uint8_t *bytes, size_t count, size_t start,

@@ -90,6 +90,16 @@
     }
   }
 
+  /// The column `other` with its data in other memory, as long and in the same form.
+  init(_ other: LeafColumn, data: UnsafeRawPointer) {
+    (id, type, encoding, width) = (other.id, other.type, other.encoding, other.width)
+    (lengthWidth, anchorWidth) = (other.lengthWidth, other.anchorWidth)
+    (isNullable, rowCount) = (other.isNullable, other.rowCount)
+    (nulls, overflow) = (other.nulls, other.overflow)
+    (self.data, dataByteCount) = (data, other.dataByteCount)
+    (base, extra, owner) = (other.base, other.extra, other.owner)
+  }
+
   /// Whether any row can be null.
   @inlinable public var hasNulls: Bool { nulls != nil }
 

@@ -25,6 +25,9 @@ package struct BytesCondition: Sendable, Hashable {
     self.folding = folding
   }
 
+  /// The same for values that are folded already.
+  package var ofFolded: BytesCondition { BytesCondition(kind) }
+
   /// Whether a value satisfies the condition.
   package func matches(_ value: UnsafeRawBufferPointer) -> Bool {
     guard let folding else { return matchesFolded(value) }

@@ -1,3 +1,4 @@
+import CPlatform
 import Foundation
 
 /// Makes strings comparable that differ in case or in diacritical marks only.
@@ -12,17 +13,10 @@ package struct TextFolding: Hashable, Sendable {
   /// Replaces the contents of `output` with the folded form of UTF-8 text.
   package func fold(_ text: UnsafeRawBufferPointer, into output: inout [UInt8]) {
     let capitals: UInt8 = options.contains(.caseInsensitive) ? 26 : 0
-    if output.count != text.count {
-      output.removeAll(keepingCapacity: true)
-      output.append(contentsOf: text)
-    }
-    var all: UInt8 = 0
-    output.withUnsafeMutableBytes { output in
-      for index in 0..<text.count {
-        let byte = text[index]
-        all |= byte
-        output[index] = byte &- UInt8(ascii: "A") < capitals ? byte | 0x20 : byte
-      }
+    output.removeAll(keepingCapacity: true)
+    output.append(contentsOf: text)
+    let all = output.withUnsafeMutableBytes { output in
+      output.baseAddress.map { cambium_fold_ascii($0, output.count, $0, capitals) } ?? 0
     }
     if all >= 0x80 { foldUnicode(text, into: &output) }
   }

@@ -9,6 +9,8 @@ final class ColumnScan {
   private var bits = Scratch<UInt64>()
   private var presence = Scratch<UInt64>()
   private var integers = Scratch<Int64>()
+  /// The texts of one leaf, folded, and one text.
+  private var texts = Scratch<UInt8>()
   private var folded: [UInt8] = []
 
   /// `defaultMatches` says how rows answer whose leaf does not store the column.
@@ -142,7 +144,12 @@ final class ColumnScan {
     _ column: LeafColumn, _ condition: BytesCondition, into bits: UnsafeMutablePointer<UInt64>
   ) throws(StoreError) {
     let source = tree.source
-    guard condition.folding == nil else {
+    if let folding = condition.folding {
+      let memory = UnsafeMutableRawPointer(texts.room(column.foldedByteCount))
+      let lowercasing = folding.options.contains(.caseInsensitive)
+      if let plain = column.foldedAsASCII(lowercasing: lowercasing, into: memory) {
+        return try select(plain, condition.ofFolded, into: bits)
+      }
       return try column.selectBytes(into: bits, source: source) { bytes in
         condition.matches(bytes, scratch: &folded)
       }
