@@ -111,8 +111,11 @@ import Testing
         }
       }
       if step == 6 {
-        try editor.removeAll(to: [1])
-        model.links = model.links.filter { $0.key.target != 1 }
+        let targets: [Int64] = seed % 2 == 0 ? [1] : [-5, 0, 1, 3, 1 << 40]
+        let expected = model.all.filter { targets.contains($0.target) }
+        let taken = try editor.takeAll(to: targets)
+        #expect(taken.sorted(by: Backlink.areInOrder) == expected.sorted(by: Backlink.areInOrder))
+        model.links = model.links.filter { !targets.contains($0.key.target) }
       }
       if step == 9 {
         try editor.removeAll(from: 3, of: 2)

@@ -68,6 +68,8 @@ package struct BacklinkGroup: Hashable, Sendable {
 
   static let headByteCount = 14
   static let blockByteCount = 22
+  /// Of files without heads.
+  static let longestByteCount = 26
   private static let signBit: UInt64 = 1 << 63
 
   /// Reads what a stored key begins with; nil when it is too short.

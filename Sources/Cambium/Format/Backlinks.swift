@@ -38,6 +38,38 @@ package enum Backlinks {
     }
   }
 
+  /// Calls `entry` with the key of each entry of links to some objects, which come in ascending order, and
+  /// `body` with its runs.
+  static func forEach(
+    in tree: KeyTree, toAscending targets: [Int64], entry: (UnsafeRawBufferPointer) -> Void,
+    _ body: (BacklinkGroup, SourceRuns.Run) -> Void
+  ) throws(StoreError) {
+    guard let first = targets.first else { return }
+    let room = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: BacklinkGroup.longestByteCount, alignment: 8)
+    defer { room.deallocate() }
+    var cursor = tree.cursor()
+    var isValid = try cursor.seek(to: BacklinkGroup.prefix(target: first))
+    var index = 0
+    while isValid {
+      guard cursor.keyByteCount <= room.count else { throw damage("a key is too long") }
+      let key = UnsafeRawBufferPointer(rebasing: room[..<cursor.copyKey(to: room)])
+      guard let group = BacklinkGroup(key) else { throw damage("a key is too short") }
+      while index < targets.count, targets[index] < group.target { index += 1 }
+      guard index < targets.count else { return }
+      if targets[index] > group.target {
+        isValid = try cursor.seek(to: BacklinkGroup.prefix(target: targets[index]))
+        continue
+      }
+      entry(key)
+      _ = try forEachRun(key, try cursor.value) { run in
+        body(group, run)
+        return true
+      }
+      isValid = try cursor.next()
+    }
+  }
+
   /// Calls `body` with the runs of one entry; false when it returned that.
   private static func forEachRun(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
@@ -51,7 +83,7 @@ package enum Backlinks {
       goesOn = try SourceRuns.forEach(head.sources, first: nil, body)
     case BacklinkGroup.blockByteCount:
       goesOn = try SourceRuns.forEach(value, first: BacklinkGroup.source(key), body)
-    case BacklinkGroup.blockByteCount + 4 where value.isEmpty:
+    case BacklinkGroup.longestByteCount where value.isEmpty:
       goesOn = try body(SourceRuns.Run(source: BacklinkGroup.source(key), count: 1))
     default: goesOn = nil
     }

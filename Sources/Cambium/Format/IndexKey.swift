@@ -3,9 +3,10 @@ import CambiumCore
 /// The key of one object in the index of a property: the value's order-preserving form, then the
 /// object's key, big-endian with its sign bit turned.
 ///
-/// A value's form begins with a byte that tells null (0) from a value (1). Integers, truth values and 128-bit values follow as big-endian numbers whose
-/// unsigned order is the order of the values. Text and data follow as they are, each zero byte
-/// doubled as 0 255, and end in 0 0, so that no form is a prefix of another. A value of more than
+/// A value's form begins with a byte that tells null (0) from a value (1). Integers, truth values and
+/// 128-bit values follow as big-endian numbers whose unsigned order is the order of the values. Text and
+/// data follow as they are, each zero byte doubled as 0 255, and end in 0 0, so that no form is a prefix of
+/// another. A value of more than
 /// ``valueByteLimit`` bytes keeps its first ``prefixByteCount`` bytes, 0 1 and a 128-bit hash: whoever
 /// finds it compares with the object's own value, and the order holds only up to that prefix.
 package enum IndexKey {
@@ -19,25 +20,28 @@ package enum IndexKey {
   ///
   /// `isSigned` tells wide values whose high word is signed (dates) from those that are not.
   package static func form(of value: ColumnValue, isSigned: Bool = false) -> [UInt8]? {
-    var bytes: [UInt8] = [1]
-    switch value {
-    case .null: return [0]
-    case .bool(let value): bytes.append(value ? 1 : 0)
-    case .int(let value): append(UInt64(bitPattern: value) ^ signBit, to: &bytes)
-    case .wide(let low, let high):
-      append(isSigned ? high ^ signBit : high, to: &bytes)
-      append(low, to: &bytes)
-    case .bytes(let value):
-      if value.count > valueByteLimit {
-        appendLong(value, to: &bytes)
-      } else {
-        appendEscaped(value, to: &bytes)
-        bytes.append(0)
-        bytes.append(0)
-      }
-    case .float, .double, .tree: return nil
+    guard let count = byteCount(ofForm: value) else { return nil }
+    return [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+      if let start = bytes.baseAddress { write(value, isSigned, UnsafeMutableRawPointer(start)) }
+      initialized = count
     }
-    return bytes
+  }
+
+  /// Calls `body` with the key of the object `key` under a value's form, which is valid for the call;
+  /// nil, without calling it, for values that have none.
+  package static func withKey<Result>(
+    of value: ColumnValue, isSigned: Bool, _ key: Int64,
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result? {
+    guard let count = byteCount(ofForm: value) else { return nil }
+    let result = withUnsafeTemporaryAllocation(byteCount: count + 8, alignment: 8) { bytes in
+      if let start = bytes.baseAddress {
+        write(value, isSigned, start)
+        put(UInt64(bitPattern: key) ^ signBit, start + count)
+      }
+      return catching { () throws(StoreError) in try body(UnsafeRawBufferPointer(bytes)) }
+    }
+    return try result.get()
   }
 
   /// Whether a form stands for its value alone, so that nothing needs to be compared again.
@@ -49,36 +53,18 @@ package enum IndexKey {
 
   /// The key of the object `key` under a value's form.
   package static func key(_ form: [UInt8], _ key: Int64) -> [UInt8] {
-    var bytes = form
-    append(UInt64(bitPattern: key) ^ signBit, to: &bytes)
-    return bytes
+    let end = UInt64(bitPattern: key) ^ signBit
+    return withUnsafeBytes(of: end.bigEndian) { form + $0 }
   }
 
   /// Adds the key of the object `key` under a value's form to `sorter`; nothing for values that have none.
   package static func add(
     _ value: ColumnValue, isSigned: Bool, _ key: Int64, to sorter: KeySorter
   ) {
-    switch value {
-    case .null:
-      let start = sorter.add(byteCount: 9, key)
-      start.storeBytes(of: 0, as: UInt8.self)
-      put(UInt64(bitPattern: key) ^ signBit, start + 1)
-    case .int(let number):
-      let start = sorter.add(byteCount: 17, key)
-      start.storeBytes(of: 1, as: UInt8.self)
-      put(UInt64(bitPattern: number) ^ signBit, start + 1)
-      put(UInt64(bitPattern: key) ^ signBit, start + 9)
-    case .bytes(let text) where text.count <= valueByteLimit && !text.contains(0):
-      let start = sorter.add(byteCount: text.count + 11, key)
-      start.storeBytes(of: 1, as: UInt8.self)
-      if let first = text.baseAddress { (start + 1).copyMemory(from: first, byteCount: text.count) }
-      (start + text.count + 1).storeBytes(of: 0, as: UInt16.self)
-      put(UInt64(bitPattern: key) ^ signBit, start + text.count + 3)
-    default:
-      if let form = form(of: value, isSigned: isSigned) {
-        IndexKey.key(form, key).withUnsafeBytes { sorter.add($0, key) }
-      }
-    }
+    guard let count = byteCount(ofForm: value) else { return }
+    let start = sorter.add(byteCount: count + 8, key)
+    write(value, isSigned, start)
+    put(UInt64(bitPattern: key) ^ signBit, start + count)
   }
 
   private static func put(_ value: UInt64, _ target: UnsafeMutableRawPointer) {
@@ -92,30 +78,95 @@ package enum IndexKey {
     return Int64(bitPattern: number ^ signBit)
   }
 
-  private static func append(_ value: UInt64, to bytes: inout [UInt8]) {
-    for shift in stride(from: 56, through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
+  /// How many bytes the form of a value takes; nil for values that have none.
+  private static func byteCount(ofForm value: ColumnValue) -> Int? {
+    switch value {
+    case .null: 1
+    case .bool: 2
+    case .int: 9
+    case .wide: 17
+    case .bytes(let bytes) where bytes.count > valueByteLimit:
+      prefixByteCount + zeroCount(prefix(bytes)) + 19
+    case .bytes(let bytes): bytes.count + zeroCount(bytes) + 3
+    case .float, .double, .tree: nil
     }
   }
 
-  private static func appendEscaped(
-    _ value: UnsafeRawBufferPointer, to bytes: inout [UInt8]
+  /// Writes the form of a value that has one.
+  private static func write(
+    _ value: ColumnValue, _ isSigned: Bool, _ start: UnsafeMutableRawPointer
   ) {
-    bytes.reserveCapacity(bytes.count + value.count + 10)
-    for byte in value {
-      bytes.append(byte)
-      if byte == 0 { bytes.append(0xFF) }
+    if case .null = value {
+      start.storeBytes(of: 0, as: UInt8.self)
+      return
+    }
+    start.storeBytes(of: 1, as: UInt8.self)
+    let start = start + 1
+    switch value {
+    case .bool(let value): start.storeBytes(of: value ? 1 : 0, as: UInt8.self)
+    case .int(let value): put(UInt64(bitPattern: value) ^ signBit, start)
+    case .wide(let low, let high):
+      put(isSigned ? high ^ signBit : high, start)
+      put(low, start + 8)
+    case .bytes(let bytes) where bytes.count > valueByteLimit:
+      // Long values sort among the short ones by their first bytes. Those with the same first bytes lie
+      // together, in the order of their hashes.
+      let end = escape(prefix(bytes), start)
+      end.storeBytes(of: UInt16(1).bigEndian, as: UInt16.self)
+      put(Checksum.hash(bytes), end + 2)
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[prefixByteCount...])
+      put(Checksum.hash(rest) ^ UInt64(bytes.count), end + 10)
+    case .bytes(let bytes): escape(bytes, start).storeBytes(of: 0, as: UInt16.self)
+    case .null, .float, .double, .tree: break
     }
   }
 
-  // Long values sort among the short ones by their first bytes. Those with the same first bytes lie
-  // together, in the order of their hashes.
-  private static func appendLong(_ value: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-    appendEscaped(UnsafeRawBufferPointer(rebasing: value[..<prefixByteCount]), to: &bytes)
-    bytes.append(0)
-    bytes.append(1)
-    append(Checksum.hash(value), to: &bytes)
-    let rest = UnsafeRawBufferPointer(rebasing: value[prefixByteCount...])
-    append(Checksum.hash(rest) ^ UInt64(value.count), to: &bytes)
+  private static func prefix(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[..<prefixByteCount])
+  }
+
+  private static func zeroCount(_ bytes: UnsafeRawBufferPointer) -> Int {
+    bytes.reduce(0) { $0 &+ ($1 == 0 ? 1 : 0) }
+  }
+
+  /// Writes `bytes`, each zero doubled as 0 255; where they end.
+  private static func escape(
+    _ bytes: UnsafeRawBufferPointer, _ start: UnsafeMutableRawPointer
+  ) -> UnsafeMutableRawPointer {
+    guard let first = bytes.baseAddress else { return start }
+    if !bytes.contains(0) {
+      start.copyMemory(from: first, byteCount: bytes.count)
+      return start + bytes.count
+    }
+    var end = start
+    for byte in bytes {
+      end.storeBytes(of: byte, as: UInt8.self)
+      end += 1
+      if byte == 0 {
+        end.storeBytes(of: 0xFF, as: UInt8.self)
+        end += 1
+      }
+    }
+    return end
+  }
+}
+
+extension KeyTreeEditor {
+  /// Enters the object `key` under a value into the index; nothing for values that have no form.
+  func insertEntry(
+    of value: ColumnValue, isSigned: Bool, _ key: Int64
+  ) throws(StoreError) {
+    _ = try IndexKey.withKey(of: value, isSigned: isSigned, key) { entry throws(StoreError) in
+      try set(entry, UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+  }
+
+  /// Takes the object `key` out of the index, where it stands under a value.
+  func removeEntry(
+    of value: ColumnValue, isSigned: Bool, _ key: Int64
+  ) throws(StoreError) {
+    _ = try IndexKey.withKey(of: value, isSigned: isSigned, key) { entry throws(StoreError) in
+      try remove(entry)
+    }
   }
 }

@@ -7,14 +7,16 @@ enum InitialValue {
 
   /// Stops when `value` is none of these.
   init(_ value: Any, for description: ClassDescription) {
-    switch flattened(value) {
-    case nil: fatalError("Must provide a non-nil value.")
-    case let values as [String: Any]: self = .dictionary(values)
-    case let source as ObjectBase: self = .object(source)
-    case let values as [Any]: self = .array(values)
-    case let other?:
+    guard let value = flattened(value) else { fatalError("Must provide a non-nil value.") }
+    if let values = value as? [String: Any] {
+      self = .dictionary(values)
+    } else if let source = modelObject(value) {
+      self = .object(source)
+    } else if let values = value as? [Any] {
+      self = .array(values)
+    } else {
       fatalError(
-        "Invalid value '\(other)' to initialize object of type '\(description.name)': it is neither "
+        "Invalid value '\(value)' to initialize object of type '\(description.name)': it is neither "
           + "a dictionary, an array nor an object")
     }
   }
@@ -31,30 +33,29 @@ enum InitialValue {
   private func forEach(
     in values: [String: Any], _ description: ClassDescription, _ body: (Int, Any?) -> Void
   ) {
-    for index in description.storedIndices {
-      if let value = values[description.properties[index].property.name] {
-        body(index, flattened(value))
-      }
+    for (index, name) in description.storedNames {
+      if let value = values[name] { body(index, flattened(value)) }
     }
   }
 
   private func forEach(
     in values: [Any], _ description: ClassDescription, _ body: (Int, Any?) -> Void
   ) {
-    let count = description.storedIndices.count
+    let count = description.storedNames.count
     guard values.count <= count else {
       fatalError(
         "Invalid array input: more values (\(values.count)) than properties (\(count)).")
     }
-    for (index, value) in zip(description.storedIndices, values) { body(index, flattened(value)) }
+    for (property, value) in zip(description.storedNames, values) {
+      body(property.index, flattened(value))
+    }
   }
 
   private func forEach(
     of source: ObjectBase, _ description: ClassDescription, _ body: (Int, Any?) -> Void
   ) {
     let sourceDescription = source.classDescription
-    for index in description.storedIndices {
-      let name = description.properties[index].property.name
+    for (index, name) in description.storedNames {
       guard let sourceIndex = sourceDescription.propertyIndex(name) else {
         fatalError(
           "Invalid value '\(source)' to initialize object of type '\(description.name)': missing "
@@ -66,11 +67,6 @@ enum InitialValue {
 }
 
 extension ClassDescription {
-  /// The places of the properties that have a column.
-  fileprivate var storedIndices: some Collection<Int> {
-    properties.indices.lazy.filter { !self.properties[$0].property.isComputed }
-  }
-
   /// Stops at a value of a wrong type for a property.
   func stopAtInvalidValue(_ value: Any?, _ index: Int) -> Never {
     let property = properties[index].property

@@ -16,24 +16,25 @@ public final class _ValueConversion {
   private var depth = 0
   /// How many lists and dictionaries of values of any type are being converted further up the stack.
   private var nesting = 0
-  /// Which properties were given for objects made from dictionaries.
-  private(set) var partials: [ObjectIdentifier: Set<Int>] = [:]
+  /// Which properties were given for objects made from dictionaries; nil when nobody asks.
+  private(set) var partials: [ObjectIdentifier: Set<Int>]?
 
-  init(realm: RealmInstance?, isCopying: Bool, target: ClassAccess? = nil) {
+  init(
+    realm: RealmInstance?, isCopying: Bool, target: ClassAccess? = nil, notesPartials: Bool = false
+  ) {
     self.realm = realm
     self.isCopying = isCopying
     self.target = target
+    if notesPartials { partials = [:] }
   }
 
   /// The object that a link is to hold; nil when `value` makes none.
   func linkedObject<T: ObjectBase>(_ value: Any) -> T? {
-    if let object = value as? T, type(of: object) == T.self { return keptOrCopied(object) }
-    if let object = value as? ObjectBase, let same: T = sameObject(as: object) { return same }
+    let object = modelObject(value)
+    if let object = object as? T, type(of: object) == T.self { return keptOrCopied(object) }
+    if let object, let same: T = sameObject(as: object) { return same }
     if T.self == DynamicObject.self { return addedObject(value) as? T }
-    switch value {
-    case is [String: Any], is [Any], is ObjectBase: return newObject(value)
-    default: return nil
-    }
+    return object != nil || value is [String: Any] || value is [Any] ? newObject(value) : nil
   }
 
   /// Runs `body`, which converts what a value of any type holds; stops where it is nested too deeply.
@@ -68,15 +69,13 @@ public final class _ValueConversion {
   /// What a migration is given instead of an object was made one before.
   private func addedObject(_ value: Any) -> DynamicObject? {
     guard let target, let session = realm?.session, !session.isMigrating else { return nil }
-    let object: ObjectBase
-    switch value {
-    case let value as ObjectBase where !value.isManaged:
-      session.check(value, isOf: target)
-      object = value
-    case is [String: Any], is [Any], is ObjectBase:
+    var object = modelObject(value)
+    if let object, !object.isManaged {
+      session.check(object, isOf: target)
+    } else if object != nil || value is [String: Any] || value is [Any] {
       object = newObject(value, as: target.layout.type)
-    default: return nil
     }
+    guard let object else { return nil }
     let key = session.adoptPlainly(object)
     session.drain()
     return target.dynamicObject(forKey: key)
@@ -100,7 +99,7 @@ public final class _ValueConversion {
   /// A new unmanaged object of the class `type`, which may be one below `T`, with the properties that
   /// `value` gives.
   func newObject<T: ObjectBase>(_ value: Any, as type: T.Type = T.self) -> T {
-    if let source = value as? ObjectBase {
+    if let source = modelObject(value) {
       if let copy = copies[SameObject(object: source)] as? T { return copy }
       let object = type.init()
       copies[SameObject(object: source)] = object
@@ -119,14 +118,14 @@ public final class _ValueConversion {
     let description = ClassRegistry.description(of: type(of: object))
     let initial = InitialValue(value, for: description)
     var given: Set<Int> = []
-    let isPartial = if case .dictionary = initial { true } else { false }
+    let isNoted = if partials != nil, case .dictionary = initial { true } else { false }
     initial.forEachProperty(of: description) { index, value in
-      if isPartial { given.insert(index) }
+      if isNoted { given.insert(index) }
       if !description.properties[index].setDynamicValue(value, of: object, self) {
         description.stopAtInvalidValue(value, index)
       }
     }
-    if isPartial { partials[ObjectIdentifier(object)] = given }
+    if isNoted { partials?[ObjectIdentifier(object)] = given }
   }
 }
 

@@ -63,11 +63,12 @@ extension Realm {
     _ type: T.Type, _ value: Any, _ update: UpdatePolicy, _ session: WriteSession
   ) -> T {
     checkPolicy(update, type)
-    let conversion = _ValueConversion(realm: instance, isCopying: true)
+    let conversion = _ValueConversion(
+      realm: instance, isCopying: true, notesPartials: update != .error)
     let object = conversion.newObject(value, as: type)
-    session.partials = conversion.partials
+    session.partials = conversion.partials ?? [:]
     session.add(object, update)
-    session.partials = [:]
+    if update != .error { session.partials = [:] }
     return object
   }
 

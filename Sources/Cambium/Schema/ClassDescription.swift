@@ -47,6 +47,8 @@ final class ClassDescription: Sendable {
   let blank: BlankInstance?
   /// Whether its objects are ``DynamicObject``, which have no place for properties of their own.
   let isDynamic: Bool
+  /// The places and names of the properties that have a column.
+  let storedNames: [(index: Int, name: String)]
   private let indexByName: [String: Int]
 
   /// Describes a class whose properties are known by name only.
@@ -61,6 +63,7 @@ final class ClassDescription: Sendable {
     primaryKeyIndex = properties.firstIndex(where: \.isPrimaryKey)
     blank = nil
     isDynamic = true
+    storedNames = Self.storedNames(of: properties)
     indexByName = Dictionary(
       properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
@@ -80,9 +83,14 @@ final class ClassDescription: Sendable {
     objectSchema = schema
     isDynamic = false
     primaryKeyIndex = properties.firstIndex { $0.property.isPrimaryKey }
+    storedNames = Self.storedNames(of: properties.map(\.property))
     indexByName = Dictionary(
       properties.enumerated().map { ($1.property.name, $0) },
       uniquingKeysWith: { first, _ in first })
+  }
+
+  private static func storedNames(of properties: [Property]) -> [(index: Int, name: String)] {
+    properties.enumerated().filter { !$1.isComputed }.map { ($0, $1.name) }
   }
 
   /// The class's name in the database.

@@ -89,7 +89,8 @@ extension AnyRealmValue: _Persistable {
     case let value as Decimal128: return .decimal128(value)
     case let value as Decimal: return .decimal128(Decimal128(value: value))
     case let value as UUID: return .uuid(value)
-    case let value as Object: return conversion.linkedObject(any: value).map { .object($0) }
+    case let value? where modelObject(value) is Object:
+      return (value as? Object).flatMap { conversion.linkedObject(any: $0) }.map { .object($0) }
     case is Map<String, AnyRealmValue>, is [String: Any]:
       return conversion.nested { Map._rlmConvertedValue(value, conversion).map { .dictionary($0) } }
     case is List<AnyRealmValue>, is [Any]:

@@ -43,10 +43,19 @@ final class BacklinkEditor {
     }
   }
 
-  /// Forgets the links to some objects, which are known to be all there are.
-  func removeAll(to targets: [Int64]) throws(StoreError) {
+  /// Forgets all links to some objects, which come in ascending order; what there was.
+  func takeAll(to targets: [Int64]) throws(StoreError) -> [Backlink] {
     try settle()
-    for target in targets { try removeEntries(BacklinkGroup.prefix(target: target)) }
+    var links: [Backlink] = []
+    let entries = KeySorter()
+    try Backlinks.forEach(in: tree.tree, toAscending: targets) { key in
+      entries.add(key, 0)
+    } _: { group, run in
+      for _ in 0..<run.count { links.append(group.link(from: run.source)) }
+    }
+    entries.sort()
+    try tree.remove(entries)
+    return links
   }
 
   /// All links to `target`.

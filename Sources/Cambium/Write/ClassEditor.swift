@@ -14,6 +14,8 @@ final class ClassEditor {
   let isIndexed: [Bool]
   /// The properties with an index.
   let indexed: [Int]
+  /// Which properties have wide values whose high word is signed.
+  private let isSigned: [Bool]
   /// The columns of which the class knows nothing.
   let foreign: [ForeignColumn]
   /// What else changes with each property.
@@ -61,6 +63,7 @@ final class ClassEditor {
         isNone: !isIndexed && !property.isLink && property.type != .any && !property.isCollection)
     }
     indexed = properties.indices.filter { isIndexed[$0] }
+    isSigned = properties.map { $0.property.type == .date }
     foreign = ForeignColumn.columns(of: columns, besides: stored)
     links = properties.indices.filter { properties[$0].property.isLink }
     anyValues = properties.indices.filter {
@@ -132,7 +135,20 @@ final class ClassEditor {
 
   /// The index form of a property's cell.
   func indexForm(_ propertyIndex: Int, _ cell: ColumnValue) -> [UInt8]? {
-    let type = access.description.properties[propertyIndex].property.type
-    return IndexKey.form(of: cell, isSigned: type == .date)
+    IndexKey.form(of: cell, isSigned: isSigned[propertyIndex])
+  }
+
+  /// Enters an object into the index of a property.
+  func insertEntry(
+    _ propertyIndex: Int, _ cell: ColumnValue, _ key: Int64
+  ) throws(StoreError) {
+    try index(propertyIndex).insertEntry(of: cell, isSigned: isSigned[propertyIndex], key)
+  }
+
+  /// Takes an object out of the index of a property, where it stands under the value `cell`.
+  func removeEntry(
+    _ propertyIndex: Int, _ cell: ColumnValue, _ key: Int64
+  ) throws(StoreError) {
+    try index(propertyIndex).removeEntry(of: cell, isSigned: isSigned[propertyIndex], key)
   }
 }

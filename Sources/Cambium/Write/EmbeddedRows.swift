@@ -19,9 +19,9 @@ struct EmbeddedRows {
       guard let property = StoredProperty(attributes: column.attributes),
         let cell = try table.editor(of: column.id).value(key: key, column: column.id)
       else { continue }
-      if property.hasIndex, let form = IndexKey.form(of: cell, isSigned: property.type == .date) {
-        let index = try transaction.editKeyTree(StoredName.index(className, column.id))
-        _ = try index.remove(IndexKey.key(form, key))
+      if property.hasIndex {
+        try transaction.editKeyTree(StoredName.index(className, column.id))
+          .removeEntry(of: cell, isSigned: property.type == .date, key)
       }
       if property.type == .any {
         let described = property.property(named: column.name)

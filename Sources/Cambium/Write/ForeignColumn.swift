@@ -25,20 +25,16 @@ struct ForeignColumn {
         hasIndex: property.hasIndex)
     }
   }
-
-  /// The index form of a cell.
-  func indexForm(_ cell: ColumnValue) -> [UInt8]? {
-    IndexKey.form(of: cell, isSigned: property.type == .date)
-  }
+  /// Whether its wide values have a signed high word.
+  var isSigned: Bool { property.type == .date }
 }
 
 extension WriteSession {
   /// Enters a new row with its defaults into the indexes of foreign columns.
   func insertForeignEntries(_ key: Int64, _ editor: ClassEditor) throws(StoreError) {
     for column in editor.foreign where column.hasIndex {
-      if let form = column.indexForm(editor.defaults[column.position]) {
-        _ = try foreignIndex(column, editor).set(IndexKey.key(form, key), [])
-      }
+      try foreignIndex(column, editor)
+        .insertEntry(of: editor.defaults[column.position], isSigned: column.isSigned, key)
     }
   }
 
@@ -47,10 +43,8 @@ extension WriteSession {
   func dropForeignEntries(_ key: Int64, _ editor: ClassEditor) throws(StoreError) {
     for column in editor.foreign {
       let cells = editor.table.editor(of: column.id)
-      if column.hasIndex, let cell = try cells.value(key: key, column: column.id),
-        let form = column.indexForm(cell)
-      {
-        _ = try foreignIndex(column, editor).remove(IndexKey.key(form, key))
+      if column.hasIndex, let cell = try cells.value(key: key, column: column.id) {
+        try foreignIndex(column, editor).removeEntry(of: cell, isSigned: column.isSigned, key)
       }
       if column.property.type == .object || column.property.type == .any {
         try dropForeignLinks(key, column, editor)

@@ -25,9 +25,7 @@ extension WriteSession {
       }
       spill()
     }
-    queue.removeAll(keepingCapacity: true)
-    queueStart = 0
-    if !queuedKeys.isEmpty { queuedKeys.removeAll(keepingCapacity: queuedKeys.count <= 64) }
+    clearQueue()
     isDraining = false
   }
 
@@ -80,9 +78,7 @@ extension WriteSession {
     if let primaryKey, let index = access.stored.primaryKeyIndex {
       row.position = editor.positions[index]
       row.append(primaryKey)
-      if let form = editor.indexForm(index, primaryKey), editor.isIndexed[index] {
-        _ = try editor.index(index).set(IndexKey.key(form, newKey), [])
-      }
+      if editor.isIndexed[index] { try editor.insertEntry(index, primaryKey, newKey) }
     }
     let isNew = row.cells.withUnsafeBufferPointer { cells in
       catching { () throws(StoreError) in try editor.table.insert(key: newKey, values: cells) }
@@ -101,9 +97,7 @@ extension WriteSession {
     _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor
   ) throws(StoreError) {
     for index in editor.indexed where index != access.stored.primaryKeyIndex {
-      if let form = editor.indexForm(index, row.cells[editor.positions[index]]) {
-        _ = try editor.index(index).set(IndexKey.key(form, key), [])
-      }
+      try editor.insertEntry(index, row.cells[editor.positions[index]], key)
     }
     try insertForeignEntries(key, editor)
   }

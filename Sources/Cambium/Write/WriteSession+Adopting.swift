@@ -58,13 +58,10 @@ extension WriteSession {
       }
       if access.stored.isKeyPrimaryKey, case .int(let value) = cell {
         key = value
-        queuedKeys.insert(QueuedKey(classIndex: access.index, key: value))
       } else {
         let generated = try editor.table.generateKey()
         key = generated
-        if let form = editor.indexForm(primaryKeyIndex, cell) {
-          _ = try editor.index(primaryKeyIndex).set(IndexKey.key(form, generated), [])
-        }
+        try editor.insertEntry(primaryKeyIndex, cell, generated)
       }
     }
     let newKey: Int64
@@ -100,7 +97,7 @@ extension WriteSession {
   ) throws(StoreError) -> Int64? {
     if access.stored.isKeyPrimaryKey, case .int(let key) = cell {
       if editor.creation(of: key) != nil { return key }
-      return queuedKeys.contains(QueuedKey(classIndex: access.index, key: key)) ? key : nil
+      return isQueued(key, access) ? key : nil
     }
     guard let form = editor.indexForm(index, cell) else { return nil }
     return try PrimaryKeyIndex.find(form, in: try editor.index(index).tree) { key in

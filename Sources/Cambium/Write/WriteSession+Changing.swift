@@ -32,12 +32,12 @@ extension WriteSession {
   private func updateIndex(
     _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor, _ index: Int, _ cell: ColumnValue
   ) throws(StoreError) {
-    let tree = try editor.index(index)
-    let old = realm.withCell(access, key, index) { editor.indexForm(index, $0) }
-    let new = editor.indexForm(index, cell)
-    if old == new { return }
-    if let old { _ = try tree.remove(IndexKey.key(old, key)) }
-    if let new { _ = try tree.set(IndexKey.key(new, key), []) }
+    if realm.cellEquals(access, key, index, cell) { return }
+    let isRemoved = realm.withCell(access, key, index) { old in
+      catching { () throws(StoreError) in try editor.removeEntry(index, old, key) }
+    }
+    try isRemoved.get()
+    try editor.insertEntry(index, cell, key)
   }
 
   func updateBacklink(

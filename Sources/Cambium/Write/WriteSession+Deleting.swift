@@ -7,9 +7,10 @@ extension WriteSession {
       let editor = try editor(access)
       guard let created = editor.creation(of: key) else { return }
       for index in editor.indexed {
-        if let form = realm.withCell(access, key, index, { editor.indexForm(index, $0) }) {
-          _ = try editor.index(index).remove(IndexKey.key(form, key))
+        let isRemoved = realm.withCell(access, key, index) { cell in
+          catching { () throws(StoreError) in try editor.removeEntry(index, cell, key) }
         }
+        try isRemoved.get()
       }
       for (index, property) in access.description.properties.enumerated() {
         if property.property.isLink {

@@ -120,8 +120,7 @@ extension WriteSession {
         IndexKey.add(cell, isSigned: isSigned, key, to: entries)
       }
       entries.sort()
-      let tree = try editor.index(index)
-      try entries.forEach { entry, _ throws(StoreError) in _ = try tree.remove(entry) }
+      try editor.index(index).remove(entries)
     }
   }
 

@@ -1,16 +1,13 @@
 import CambiumCore
 
 extension WriteSession {
-  /// Takes objects that are about to go out of every property that links to them.
+  /// Takes objects that are about to go, in ascending order, out of every property that links to them.
   ///
   /// Property by property and source by source: a list is walked once, however many of them it holds.
   func dropIncomingLinks(_ keys: [Int64], _ access: ClassAccess) throws(StoreError) {
     guard try hasBacklinks(to: access.index) else { return }
-    let backlinks = try backlinks(to: access.index)
-    var links: [Backlink] = []
-    for key in keys { links += try backlinks.links(to: key) }
+    var links = try backlinks(to: access.index).takeAll(to: keys)
     if links.isEmpty { return }
-    try backlinks.removeAll(to: keys)
     links.sort(by: Backlink.areInOrderOfSources)
     var rest = links[...]
     while let first = rest.first {

@@ -25,8 +25,9 @@ final class WriteSession {
   @exclusivity(unchecked) var queue: [Adoption] = []
   /// Where ``queue`` goes on.
   @exclusivity(unchecked) var queueStart = 0
-  /// The integer primary keys among ``queue``.
-  @exclusivity(unchecked) var queuedKeys: Set<QueuedKey> = []
+  /// The integer primary keys among the first ``notedCount`` of ``queue``.
+  @exclusivity(unchecked) private var queuedKeys: Set<QueuedKey> = []
+  @exclusivity(unchecked) private var notedCount = 0
   /// Whether ``queue`` is being worked off further up the stack.
   @exclusivity(unchecked) var isDraining = false
   /// How many lists and dictionaries inside of values of any type were made here.
@@ -60,7 +61,7 @@ final class WriteSession {
   }
 
   /// An integer primary key of an object that has no row yet.
-  struct QueuedKey: Hashable {
+  private struct QueuedKey: Hashable {
     var classIndex: Int
     var key: Int64
   }
@@ -85,6 +86,29 @@ final class WriteSession {
       touches = TransactionTouches()
     } else if realm.coordinator.recordsTouches {
       touches = TransactionTouches(limit: TouchRecord.largestCount)
+    }
+  }
+
+  /// Whether an object of the class is queued under an integer primary key.
+  func isQueued(_ key: Int64, _ access: ClassAccess) -> Bool {
+    // Who adds one object at a time never gets further: nothing is queued then.
+    while notedCount < queue.count {
+      let adoption = queue[notedCount]
+      notedCount += 1
+      if adoption.isNew, adoption.access.stored.isKeyPrimaryKey {
+        queuedKeys.insert(QueuedKey(classIndex: adoption.access.index, key: adoption.object.key))
+      }
+    }
+    return queuedKeys.contains(QueuedKey(classIndex: access.index, key: key))
+  }
+
+  /// Forgets what was queued.
+  func clearQueue() {
+    queue.removeAll(keepingCapacity: true)
+    queueStart = 0
+    if notedCount > 0 {
+      notedCount = 0
+      queuedKeys.removeAll(keepingCapacity: queuedKeys.count <= 64)
     }
   }
 

@@ -68,7 +68,7 @@ extension KeyTreeEditor {
     withExtendedLifetime(stored) {}
   }
 
-  private func removeEmptyLeaf() throws(StoreError) {
+  func removeEmptyLeaf() throws(StoreError) {
     isWarm = false
     let level = path.count - 1
     context.free(path[level].reference)
@@ -82,7 +82,7 @@ extension KeyTreeEditor {
 
   /// Merges the node on level `level` of the path with a neighbour if it is less than a third full
   /// and the two fit into one; goes on upwards.
-  private func mergeIfSmall(_ level: Int) throws(StoreError) {
+  func mergeIfSmall(_ level: Int) throws(StoreError) {
     let page = path[level].page.unsafelyUnwrapped
     let isLone = page.kind == .keyBranch && page.count == 1
     guard level > 0 else {
@@ -129,12 +129,19 @@ extension KeyTreeEditor {
     let sibling = parent.node.child(
       path[level - 1].index == leftIndex ? leftIndex + 1 : leftIndex)
     let isLone = page.kind == .keyBranch && page.count == 1
-    let siblingByteCount =
-      sibling.isDirty
-      ? self.page(sibling).liveByteCount
-      : KeyNode(try context.source.page(sibling, page.kind)).end
+    let siblingByteCount: Int
+    let siblingPrefixLength: Int
+    if sibling.isDirty {
+      let other = self.page(sibling)
+      (siblingByteCount, siblingPrefixLength) = (other.liveByteCount, other.node.prefixLength)
+    } else {
+      let stored = try context.source.page(sibling, page.kind)
+      let other = KeyNode(stored)
+      (siblingByteCount, siblingPrefixLength) = (other.end, other.prefixLength)
+      withExtendedLifetime(stored) {}
+    }
     // Together they save a prefix and a header at most.
-    let saved = KeyNode.maximumKeyByteCount + KeyNode.headerByteCount
+    let saved = max(page.node.prefixLength, siblingPrefixLength) + KeyNode.headerByteCount
     if !isLone, page.liveByteCount + siblingByteCount - saved > limit(page.kind) { return false }
     try collect(level, leftIndex: leftIndex)
     let entries = entries(page.kind)
