@@ -38,8 +38,17 @@ import CambiumCore
     Slice(base: self, bounds: bounds)
   }
 
-  /// The first element; nil when there is none.
-  public var first: Element? { count == 0 ? nil : self[0] }
+  /// Whether there is none; looks for one only.
+  public var isEmpty: Bool { core.isEmpty }
+
+  /// The first element; nil when there is none; looks for one only.
+  public var first: Element? { core.isEmpty ? nil : self[0] }
+
+  /// The first `maxLength` elements, live; looks for no others.
+  public func prefix(_ maxLength: Int) -> Slice<Results<Element>> {
+    precondition(maxLength >= 0, "Can't take a prefix of negative length from a collection")
+    return Slice(base: self, bounds: 0..<core.count(upTo: maxLength))
+  }
 
   /// The last element; nil when there is none.
   public var last: Element? {

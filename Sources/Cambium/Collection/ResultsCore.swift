@@ -37,6 +37,9 @@ import Foundation
   private var keys: [Int64] = []
   private var values = CellList()
   private var evaluated: UInt64?
+  /// The first of the keys, while nobody has asked for all, and the stamp that they belong to.
+  private var head: [Int64] = []
+  private var headStamp: UInt64?
   private let lock = NSLock()
 
   init(
@@ -146,6 +149,18 @@ import Foundation
     return currentKeys().count
   }
 
+  /// How many elements there are, `limit` if there are more.
+  func count(upTo limit: Int) -> Int {
+    if limit == 0 { return 0 }
+    guard case .all = source, access != nil, let plan, !plan.isWholeTable else {
+      return min(count, limit)
+    }
+    return min(firstKeys(limit).count, limit)
+  }
+
+  /// Whether there are no elements.
+  var isEmpty: Bool { count(upTo: 1) == 0 }
+
   /// The keys of the objects, in order.
   func currentKeys() -> [Int64] {
     verify()
@@ -164,6 +179,50 @@ import Foundation
       }
       return keys
     }
+  }
+
+  /// The keys of the first `limit` objects, or of all if there are fewer; sometimes of more.
+  ///
+  /// Only these are looked for, unless all are known, or there are more than `largest`.
+  func firstKeys(_ limit: Int, largest: Int = .max) -> [Int64] {
+    verify()
+    return realm.isFrozen
+      ? lock.withLock { firstKeys(limit, largest, stamp: 0) }
+      : firstKeys(limit, largest, stamp: stamp)
+  }
+
+  private func firstKeys(_ limit: Int, _ largest: Int, stamp: UInt64) -> [Int64] {
+    if evaluated == stamp { return keys }
+    if headStamp == stamp, head.count >= limit { return head }
+    guard case .all = source, let access, let plan,
+      limit <= min(largest, access.count / Self.leastGain)
+    else {
+      keys = evaluateKeys()
+      evaluated = stamp
+      return keys
+    }
+    realm.session?.settle()
+    // To sort few is as dear as to sort one.
+    let limit = plan.steps.isEmpty ? limit : max(limit, Self.headCount)
+    let found = realm.reading { () throws(StoreError) in try plan.first(limit, in: realm.view) }
+    if found.count < limit {
+      (keys, evaluated) = (found, stamp)
+    } else {
+      (head, headStamp) = (found, stamp)
+    }
+    return found
+  }
+
+  /// How many objects are looked for together when they are asked for one by one, from the first one on.
+  private static let headCount = 128
+  /// Of how many objects the first ones must be one at most, to be looked for alone.
+  private static let leastGain = 8
+
+  /// The keys of the objects up to that at `index`, if there are so many, and perhaps of more.
+  private func keys(reaching index: Int) -> [Int64] {
+    // Whoever goes on behind the first ones goes to the end.
+    index <= 0
+      ? firstKeys(1) : firstKeys(max(index + 1, Self.headCount), largest: Self.headCount)
   }
 
   private func evaluateKeys() -> [Int64] {
@@ -234,7 +293,7 @@ import Foundation
       let position = realm.reading { () throws(StoreError) in try table?.select(index) }
       if let position { return access.object(at: position, as: layout) }
     }
-    let keys = currentKeys()
+    let keys = keys(reaching: index)
     checkIndex(index, below: keys.count)
     return access.object(forKey: keys[index], as: layout)
       ?? access.goneObject(keys[index], as: layout)

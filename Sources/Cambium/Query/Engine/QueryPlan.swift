@@ -66,23 +66,21 @@ package struct QueryPlan: Sendable, Hashable {
 
   /// The keys of the objects, arranged.
   package func keys(in view: some ReadTransaction) throws(StoreError) -> [Int64] {
-    let run = try QueryRun(self, view)
-    return try run.arrange(try run.select(limit: nil), limit: nil)
+    try QueryRun(self, view).keys(limit: nil)
   }
 
   /// The keys of the first objects, at most `limit` of them; sorts and reads no more than they need.
   package func first(
     _ limit: Int, in view: some ReadTransaction
   ) throws(StoreError) -> [Int64] {
-    let run = try QueryRun(self, view)
-    return try run.arrange(try run.select(limit: steps.isEmpty ? limit : nil), limit: limit)
+    try QueryRun(self, view).keys(limit: limit)
   }
 
   /// The number of objects.
   package func count(in view: some ReadTransaction) throws(StoreError) -> Int {
     let run = try QueryRun(self, view)
     guard !hasDistinct else {
-      return try run.arrange(try run.select(limit: nil), limit: nil).count
+      return try run.keys(limit: nil).count
     }
     return try run.count()
   }
@@ -93,7 +91,7 @@ package struct QueryPlan: Sendable, Hashable {
     among base: [Int64], in view: some ReadTransaction
   ) throws(StoreError) -> [Int64] {
     let run = try QueryRun(self, view)
-    return try run.arrange(try run.filter(base), limit: nil)
+    return try run.arrange(try run.filter(base))
   }
 
   /// Which of `keys` exist and satisfy the condition, one answer for each.
@@ -113,7 +111,7 @@ package struct QueryPlan: Sendable, Hashable {
     let run = try QueryRun(self, view)
     let column = start.boundColumn(property)
     guard !hasDistinct else {
-      let keys = try run.arrange(try run.select(limit: nil), limit: nil)
+      let keys = try run.keys(limit: nil)
       return try run.aggregate(aggregate, of: column, keys)
     }
     return try run.aggregate(aggregate, of: column)
@@ -125,7 +123,7 @@ package struct QueryPlan: Sendable, Hashable {
     in view: some ReadTransaction
   ) throws(StoreError) -> ColumnValue {
     let run = try QueryRun(self, view)
-    let keys = try run.arrange(try run.filter(base), limit: nil)
+    let keys = try run.arrange(try run.filter(base))
     return try run.aggregate(aggregate, of: start.boundColumn(property), keys)
   }
 }

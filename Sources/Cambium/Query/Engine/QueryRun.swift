@@ -16,9 +16,21 @@ final class QueryRun {
 
   // MARK: Finding
 
+  /// The keys of the objects that satisfy the condition, arranged; no more than `limit`.
+  func keys(limit: Int?) throws(StoreError) -> [Int64] {
+    if plan.hasNoCondition, case .sort(let sortKeys)? = plan.steps.first,
+      let sorted = try WholeTableSort.keys(
+        sortKeys, reader, limit: plan.steps.count == 1 ? limit : nil)
+    {
+      return try arrange(sorted, plan.steps.dropFirst(), limit: limit)
+    }
+    let keys = try select(limit: plan.steps.isEmpty ? limit : nil)
+    return try arrange(keys, plan.steps[...], limit: limit)
+  }
+
   /// The keys that satisfy the condition, ascending; no more than `limit`.
-  func select(limit: Int?) throws(StoreError) -> [Int64] {
-    if let keys = try selectByIndex() {
+  private func select(limit: Int?) throws(StoreError) -> [Int64] {
+    if let keys = try selectByIndex(limit: limit) {
       return limit.map { Array(keys.prefix($0)) } ?? keys
     }
     guard let limit, limit < reader.count else { return try node.selectKeys() }
@@ -28,17 +40,23 @@ final class QueryRun {
   /// The number of objects that satisfy the condition.
   func count() throws(StoreError) -> Int {
     if plan.hasNoCondition { return reader.count }
-    if let keys = try selectByIndex() { return keys.count }
+    if let keys = try selectByIndex(limit: nil) { return keys.count }
     return try node.select(reader.everything, nil).count
   }
 
   /// Following an index costs as much per object as testing this many rows in passing.
   private static let indexCost = 16
 
-  private func selectByIndex() throws(StoreError) -> [Int64]? {
+  private func selectByIndex(limit: Int?) throws(StoreError) -> [Int64]? {
     guard !plan.hasNoCondition, let access = try IndexAccess.plan(plan.predicate, context),
       access.estimate <= 4 || access.estimate < reader.count / Self.indexCost
     else { return nil }
+    // An index gives all of its objects: the first few of many are sooner met in passing.
+    if let limit, limit < access.estimate,
+      limit * (reader.count / access.estimate) < access.estimate * Self.indexCost
+    {
+      return nil
+    }
     return try filter(try access.keys())
   }
 
@@ -80,21 +98,22 @@ final class QueryRun {
 
   // MARK: Arranging
 
-  /// Applies the plan's steps; the last one may stop at `limit`.
-  func arrange(_ keys: [Int64], limit: Int?) throws(StoreError) -> [Int64] {
+  /// Applies the plan's steps.
+  func arrange(_ keys: [Int64]) throws(StoreError) -> [Int64] {
+    try arrange(keys, plan.steps[...], limit: nil)
+  }
+
+  /// Applies steps; the last one may stop at `limit`.
+  private func arrange(
+    _ keys: [Int64], _ steps: ArraySlice<QueryPlan.Step>, limit: Int?
+  ) throws(StoreError) -> [Int64] {
     var keys = keys
-    for (index, step) in plan.steps.enumerated() {
-      let isLast = index == plan.steps.count - 1
+    for (index, step) in zip(steps.indices, steps) {
       switch step {
       case .sort(let sortKeys):
         // An earlier sort only breaks the ties of a later one, which sorts stably.
-        let limit = isLast ? limit : nil
-        if let sorted = try WholeTableSort.keys(sortKeys, keys, reader, limit: limit) {
-          keys = sorted
-        } else {
-          let sorter = try SortColumns(sortKeys, keys, context, reader)
-          keys = sorter.sorted(limit: limit).map { keys[$0] }
-        }
+        let sorter = try SortColumns(sortKeys, keys, context, reader)
+        keys = sorter.sorted(limit: index == steps.endIndex - 1 ? limit : nil).map { keys[$0] }
       case .distinct(let sortKeys):
         let columns = try SortColumns(sortKeys, keys, context, reader)
         keys = columns.distinct().map { keys[$0] }
@@ -112,7 +131,9 @@ final class QueryRun {
   ) throws(StoreError) -> ColumnValue {
     if aggregate == .count { return .int(Int64(try count())) }
     if !column.isKey, let tree = reader.tree(of: column.id) {
-      if let keys = try selectByIndex() { return try self.aggregate(aggregate, of: column, keys) }
+      if let keys = try selectByIndex(limit: nil) {
+        return try self.aggregate(aggregate, of: column, keys)
+      }
       let rows = plan.hasNoCondition ? nil : try node.select(reader.everything, nil)
       return try ColumnAggregate(aggregate, column).run(tree, rows)
     }

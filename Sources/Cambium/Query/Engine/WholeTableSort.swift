@@ -5,14 +5,12 @@ import CambiumCore
 enum WholeTableSort {
   /// The keys of all objects in order, `limit` of them at most; nil when this is not the way to sort
   /// them.
-  ///
-  /// `keys` are those of the objects to sort.
   static func keys(
-    _ sortKeys: [SortKey], _ keys: [Int64], _ reader: TableReader, limit: Int?
+    _ sortKeys: [SortKey], _ reader: TableReader, limit: Int?
   ) throws(StoreError) -> [Int64]? {
-    guard keys.count == reader.count, let first = sortKeys.first,
-      let tree = reader.tree(of: first.column.id), ascend(keys)
-    else { return nil }
+    guard let first = sortKeys.first, let tree = reader.tree(of: first.column.id) else {
+      return nil
+    }
     var terms: [SortTerm] = []
     for key in sortKeys {
       guard let term = term(key), reader.tree(of: key.column.id)?.root == tree.root else {
@@ -33,11 +31,5 @@ enum WholeTableSort {
       return SortTerm(column, isAscending: key.isAscending)
     case .date, .decimal128, .any, .object, .linkingObjects: return nil
     }
-  }
-
-  /// Whether the objects come in the order of their keys, which ties keep.
-  private static func ascend(_ keys: [Int64]) -> Bool {
-    for index in keys.indices.dropFirst() where keys[index - 1] >= keys[index] { return false }
-    return true
   }
 }
