@@ -14,7 +14,7 @@ EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests Salvag
   ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests
 
 .PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
-  bench-memory bench-space flights-space bench-codecs bench-stores service install lint docs clean
+  bench-objects-tool bench-operations bench-memory bench-space flights-space bench-codecs bench-stores service install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
@@ -84,12 +84,21 @@ bench-memory:
 flights-space:
 	@SWIFT="$(SWIFT)" Tools/flights-space
 
-# What the object layer costs per operation. OBJECTS=20000 and JSON=1 are options.
-bench-objects:
+# What programs do with a million people, through a Realm and through SQLite with GRDB. OBJECTS=100000,
+# ROUNDS=1, JSON=1 and KEEP=1, which keeps the figures and their picture in the results, are options.
+bench-objects: bench-objects-tool
+	@Tools/Benchmarks/.build/release/bench-objects $(if $(OBJECTS),--objects $(OBJECTS)) \
+	  $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(JSON),--json) $(if $(KEEP),--keep)
+
+# What single operations on objects cost, in nanoseconds. OBJECTS=20000 and JSON=1 are options.
+bench-operations: bench-objects-tool
+	@Tools/Benchmarks/.build/release/bench-objects operations $(if $(OBJECTS),--objects $(OBJECTS)) \
+	  $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(JSON),--json)
+
+bench-objects-tool:
 	@Tools/install-packages liblmdb-dev librocksdb-dev libsqlite3-dev
 	@$(call plan-anew,Benchmarks)
-	$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-objects
-	@Tools/Benchmarks/.build/release/bench-objects $(if $(OBJECTS),--objects $(OBJECTS)) $(if $(JSON),--json)
+	@$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-objects >&2
 
 # What codecs cost and save on a year of flights: bytes, scans, single reads and inserts beside a plain
 # store. AT=PATH names a store that 'make demo AT=PATH' kept; otherwise one is made.

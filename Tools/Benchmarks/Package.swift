@@ -24,12 +24,14 @@ let package = Package(
     .systemLibrary(
       name: "CPeerRocksDB", path: "CPeerRocksDB", pkgConfig: "rocksdb",
       providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
+    // Charts as SVG files.
+    .target(name: "BenchPicture"),
     // The least that the machine needs for a scan.
     .target(name: "CFloor"),
     .executableTarget(
       name: "BenchCore",
       dependencies: [
-        "CLMDB", "CPeerRocksDB", "CFloor",
+        "CLMDB", "CPeerRocksDB", "CFloor", "BenchPicture",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "CambiumCore", package: "cambium"),
@@ -39,6 +41,8 @@ let package = Package(
     .executableTarget(
       name: "BenchObjects",
       dependencies: [
+        "BenchPicture",
+        .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Cambium", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),

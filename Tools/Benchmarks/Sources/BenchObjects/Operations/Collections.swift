@@ -30,6 +30,23 @@ extension Operation {
   }
 
   static let collections = [
+    Operation(name: "delete the objects of a list", needsObjects: false) { world, _ in
+      let realm = world.realm
+      let count = 20_000
+      let team = Census.Team()
+      try realm.write {
+        realm.add(team)
+        for id in 0..<count {
+          let member = Census.Member()
+          (member.id, member.team) = (id, team)
+          team.members.append(member)
+        }
+      }
+      let duration = try ContinuousClock().measure {
+        try realm.write { realm.delete(team.members) }
+      }
+      return (count, duration)
+    },
     filling("fill a list at once") { $0.list.append(objectsIn: $1) },
     filling("fill a set at once") { $0.set.insert(objectsIn: $1) },
     filling("fill a map at once") { holder, elements in

@@ -24,7 +24,10 @@ final class World {
       self.folder = folder
       configuration.fileURL = folder.appending(path: "people.realm")
     }
-    configuration.objectTypes = [Person.self, City.self, Holder.self] + Extra.all
+    configuration.objectTypes =
+      [
+        Person.self, City.self, Holder.self, Census.Team.self, Census.Member.self,
+      ] + Extra.all
     configuration.maximumNumberOfActiveVersions = nil
     realm = try Realm(configuration: configuration)
     self.objects = objects
