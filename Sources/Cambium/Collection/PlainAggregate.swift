@@ -37,6 +37,17 @@ enum PlainAggregate {
     (flattened(value) as? any _StoredScalar)?._rlmWithScalarCell { $0 } ?? .null
   }
 
+  /// What stands for a number that nobody will see.
+  static func zero(_ type: PropertyType) -> Any? {
+    switch type {
+    case .float: Float(0)
+    case .double: Double(0)
+    case .decimal128: Decimal128(0)
+    case .date: Date(timeIntervalSinceReferenceDate: 0)
+    default: 0
+    }
+  }
+
   /// A computed number as the type that was asked for.
   static func converted<T>(_ value: Any?) -> T? {
     guard let value else { return nil }

@@ -42,7 +42,7 @@ import CambiumCore
   public var isEmpty: Bool { core.isEmpty }
 
   /// The first element; nil when there is none; looks for one only.
-  public var first: Element? { core.isEmpty ? nil : self[0] }
+  public var first: Element? { core.isEmpty && !core.isUnknown ? nil : self[0] }
 
   /// The first `maxLength` elements, live; looks for no others.
   public func prefix(_ maxLength: Int) -> Slice<Results<Element>> {
@@ -52,8 +52,9 @@ import CambiumCore
 
   /// The last element; nil when there is none.
   public var last: Element? {
-    let count = count
-    return count == 0 ? nil : self[count - 1]
+    let count = core.count
+    if count > 0 { return self[count - 1] }
+    return core.isUnknown ? self[0] : nil
   }
 
   /// Walks the elements; in a write transaction those that are there now.

@@ -12,13 +12,14 @@ extension ResultsCore {
     Self.check(operation, property, "property '\(access.stored.name).\(property.name)'")
     realm.session?.settle()
     if property.type == .any { return aggregatedAny(operation, index, access) }
-    return realm.reading { () throws(StoreError) in
+    return realm.evaluating(or: PlainAggregate.zero(property.type)) {
+      interruption throws(StoreError) in
       let cell: ColumnValue
       if case .all = source {
-        cell = try plan.aggregate(operation, of: index, in: realm.view)
+        cell = try plan.aggregate(operation, of: index, in: realm.view, interruption)
       } else {
         cell = try QueryPlan(access.stored).aggregate(
-          operation, of: index, among: currentKeys(), in: realm.view)
+          operation, of: index, among: currentKeys(), in: realm.view, interruption)
       }
       return PlainAggregate.value(cell, property.type)
     }

@@ -45,8 +45,10 @@ extension ResultsCore {
   /// What is walked: the keys of one leaf, or all.
   @exclusivity(unchecked) private var keys: UnsafeMutableBufferPointer<Int64>
   @exclusivity(unchecked) private var index = 0
-  /// The number of keys.
+  /// The number of keys, up to which nobody has to ask whether the walk is to end.
   @exclusivity(unchecked) private var end = 0
+  /// The number of all keys, where all are there from the start.
+  private let keyCount: Int
   /// Walks the leaves of a whole table; nil when all keys are there from the start.
   @exclusivity(unchecked) private var cursor: ColumnLeafCursor?
   @exclusivity(unchecked) private var isByLeaf = false
@@ -63,6 +65,7 @@ extension ResultsCore {
     realm = access.realm
     generation = access.header.pointee.generation
     keys = UnsafeMutableBufferPointer(start: nil, count: 0)
+    keyCount = 0
     guard let tree else { return }
     var cursor = tree.leafCursor()
     if realm.reading({ () throws(StoreError) in try cursor.first() }) {
@@ -80,7 +83,8 @@ extension ResultsCore {
     generation = access.header.pointee.generation
     self.keys = .allocate(capacity: keys.count)
     _ = self.keys.initialize(from: keys)
-    end = keys.count
+    keyCount = keys.count
+    end = realm.interruption == nil ? keyCount : 0
   }
 
   deinit { keys.deallocate() }
@@ -89,7 +93,7 @@ extension ResultsCore {
   @usableFromInline func next() -> ObjectBase? {
     realm.verify()
     while index == end {
-      guard isByLeaf, nextLeaf() else { return nil }
+      guard isByLeaf ? nextLeaf() : nextKeys() else { return nil }
     }
     let place = index
     index = place &+ 1
@@ -108,10 +112,17 @@ extension ResultsCore {
   }
 
   @inline(never) private func nextLeaf() -> Bool {
-    guard realm.reading({ () throws(StoreError) in try cursor?.next() ?? false }) else {
-      return false
-    }
+    guard !realm.givesUp,
+      realm.reading({ () throws(StoreError) in try cursor?.next() ?? false })
+    else { return false }
     takeLeaf()
+    return true
+  }
+
+  /// Goes on by some thousand keys, if there are more.
+  @inline(never) private func nextKeys() -> Bool {
+    guard end < keyCount, !realm.givesUp else { return false }
+    end = min(end + 4096, keyCount)
     return true
   }
 

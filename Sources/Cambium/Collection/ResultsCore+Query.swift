@@ -25,8 +25,8 @@ extension ResultsCore {
     }
     let keys = currentKeys()
     realm.session?.settle()
-    return realm.reading { () throws(StoreError) in
-      try QueryPlan(access.stored).filtered(condition).matches(keys, in: realm.view)
+    return realm.evaluating(or: nil) { interruption throws(StoreError) in
+      try QueryPlan(access.stored).filtered(condition).matches(keys, in: realm.view, interruption)
         .firstIndex(of: true)
     }
   }

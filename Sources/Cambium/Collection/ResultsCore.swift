@@ -144,7 +144,9 @@ import Foundation
     // What frozen results evaluated to is looked at under their lock.
     if !realm.isFrozen, evaluated != stamp, case .all = source, let plan {
       realm.session?.settle()
-      return realm.reading { () throws(StoreError) in try plan.count(in: realm.view) }
+      return realm.evaluating(or: 0) { interruption throws(StoreError) in
+        try plan.count(in: realm.view, interruption)
+      }
     }
     return currentKeys().count
   }
@@ -157,6 +159,9 @@ import Foundation
     }
     return min(firstKeys(limit).count, limit)
   }
+
+  /// Whether nobody will know what is among the elements, because its evaluation gave up.
+  var isUnknown: Bool { realm.isInterrupted && plan?.isWholeTable == false }
 
   /// Whether there are no elements.
   var isEmpty: Bool { count(upTo: 1) == 0 }
@@ -204,7 +209,9 @@ import Foundation
     realm.session?.settle()
     // To sort few is as dear as to sort one.
     let limit = plan.steps.isEmpty ? limit : max(limit, Self.headCount)
-    let found = realm.reading { () throws(StoreError) in try plan.first(limit, in: realm.view) }
+    let found = realm.evaluating(or: []) { interruption throws(StoreError) in
+      try plan.first(limit, in: realm.view, interruption)
+    }
     if found.count < limit {
       (keys, evaluated) = (found, stamp)
     } else {
@@ -229,9 +236,9 @@ import Foundation
     guard let access, let plan else { return [] }
     realm.session?.settle()
     if plan.isWholeTable, case .all = source { return realm.keys(of: access) }
-    return realm.reading { () throws(StoreError) in
+    return realm.evaluating(or: []) { interruption throws(StoreError) in
       switch source {
-      case .all: return try plan.keys(in: realm.view)
+      case .all: return try plan.keys(in: realm.view, interruption)
       case .collection(let collection):
         if collection.isInvalidated { return [] }
         return try narrowed(collection.links(), plan)
@@ -244,7 +251,7 @@ import Foundation
   }
 
   private func narrowed(_ keys: [Int64], _ plan: QueryPlan) throws(StoreError) -> [Int64] {
-    plan.isWholeTable ? keys : try plan.keys(among: keys, in: realm.view)
+    plan.isWholeTable ? keys : try plan.keys(among: keys, in: realm.view, realm.interruption)
   }
 
   /// The values, in order.
@@ -294,6 +301,7 @@ import Foundation
       if let position { return access.object(at: position, as: layout) }
     }
     let keys = keys(reaching: index)
+    if index >= keys.count, isUnknown { return layout.type.init() }
     checkIndex(index, below: keys.count)
     return access.object(forKey: keys[index], as: layout)
       ?? access.goneObject(keys[index], as: layout)

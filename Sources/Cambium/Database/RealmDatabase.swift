@@ -51,31 +51,68 @@ public final class RealmDatabase: Sendable {
   /// Runs `body` on the newest version and returns what it returns; may be called from any thread, and
   /// waits for nobody.
   ///
-  /// The Realm is frozen, and may be read until `body` returns.
+  /// The Realm is frozen, and may be read until `body` returns. With a `timeout`, queries, sorts,
+  /// aggregates and walks of collections that are not done when it is over end with what they have, and
+  /// `TimeoutError` is thrown in place of what `body` returns: before it does anything that lasts
+  /// outside of itself, `body` should have returned.
   ///
-  /// - Throws: what `body` throws; `Realm.Error` with code `.fail` when the database was closed, or its
-  ///   newest version cannot be read with these classes.
+  /// - Throws: what `body` throws; `RealmDatabase.TimeoutError`; `Realm.Error` with code `.fail` when the
+  ///   database was closed, or its newest version cannot be read with these classes.
   public func read<Value: Sendable>(
-    _ body: @Sendable (Realm) throws -> Value
+    timeout: Duration? = nil, _ body: @Sendable (Realm) throws -> Value
   ) throws -> Value {
-    try call { database in
-      let realm = try frozen(database)
-      defer { realm.invalidate() }
-      return try body(Realm(realm))
-    }
+    try read(timeout: timeout, timeout.map { Interruption(after: $0) }, body)
   }
 
   /// The same, on a thread that the caller's executor does not miss.
   ///
+  /// A task that is cancelled ends what `body` evaluates as a timeout does.
+  ///
   /// - Throws: `CancellationError` in a cancelled task, otherwise as the synchronous form.
   public func read<Value: Sendable>(
-    _ body: @escaping @Sendable (Realm) throws -> Value
+    timeout: Duration? = nil, _ body: @escaping @Sendable (Realm) throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
-    return try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(with: Result { () throws -> Value in try self.read(body) })
+    let interruption = Interruption(after: timeout)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+          continuation.resume(
+            with: Result { () throws -> Value in
+              try self.read(timeout: timeout, interruption, body)
+            })
+        }
       }
+    } onCancel: {
+      interruption.cancel()
+    }
+  }
+
+  /// The same, asking `interruption` at every leaf.
+  func read<Value>(
+    timeout: Duration?, _ interruption: Interruption?, _ body: (Realm) throws -> Value
+  ) throws -> Value {
+    try call { database in
+      let realm = try frozen(database, interruption)
+      defer { realm.invalidate() }
+      let result = Result { try body(Realm(realm)) }
+      switch interruption?.reason {
+      case nil: return try result.get()
+      case .cancellation: throw CancellationError()
+      case .deadline: throw TimeoutError(timeout: timeout ?? .zero)
+      }
+    }
+  }
+
+  /// A read took longer than it was given.
+  public struct TimeoutError: Error, Hashable, CustomStringConvertible {
+    /// The time that it was given.
+    public let timeout: Duration
+
+    /// What happened, for people.
+    public var description: String {
+      "The read was not done after \(timeout). Give it more time, or ask for less: an index on "
+        + "what a query compares lets it look at fewer objects."
     }
   }
 
@@ -87,13 +124,15 @@ public final class RealmDatabase: Sendable {
     try call { database in try body(Realm(frozen(database))) }
   }
 
-  private func frozen(_ database: OpenDatabase) throws -> RealmInstance {
+  private func frozen(
+    _ database: OpenDatabase, _ interruption: Interruption? = nil
+  ) throws -> RealmInstance {
     let classes = ClassRegistry.classes(configuration.objectTypes)
     let coordinator = database.coordinator
     do throws(StoreError) {
       let snapshot = try coordinator.database.snapshot()
       if let layout = coordinator.layout(of: classes),
-        let realm = RealmInstance.frozen(snapshot, layout, coordinator)
+        let realm = RealmInstance.frozen(snapshot, layout, coordinator, interruption)
       {
         return realm
       }

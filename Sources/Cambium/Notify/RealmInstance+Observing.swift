@@ -122,8 +122,11 @@ extension RealmInstance {
 
   /// The version of `snapshot` with the classes of `layout`; nil when they do not fit it, or when it
   /// cannot be read.
+  ///
+  /// Evaluations give up when `interruption` asks for it.
   static func frozen(
-    _ snapshot: Snapshot, _ layout: SchemaLayout, _ coordinator: Coordinator
+    _ snapshot: Snapshot, _ layout: SchemaLayout, _ coordinator: Coordinator,
+    _ interruption: Interruption? = nil
   ) -> RealmInstance? {
     let found = catching { () throws(StoreError) in
       try coordinator.layout(of: layout.classSet, layout.stored, in: snapshot)
@@ -132,7 +135,7 @@ extension RealmInstance {
     coordinator.retain()
     return RealmInstance(
       coordinator: coordinator, configuration: coordinator.configuration, context: nil,
-      layout: layout, snapshot: snapshot)
+      layout: layout, snapshot: snapshot, interruption: interruption)
   }
 
   /// The version at which the write transaction began; nil when the store fails.

@@ -42,7 +42,7 @@ extension RLMError {
     case .mediumFull: .outOfDiskSpace
     case .addressSpaceExhausted: .addressSpaceExhausted
     case .wrongStoreKind, .versionGone, .tooManyVersions, .closed, .forked, .tooLarge,
-      .exhausted, .indeterminate, .codecUnavailable, .storeUnavailable:
+      .exhausted, .indeterminate, .interrupted, .codecUnavailable, .storeUnavailable:
       .fail
     }
   }

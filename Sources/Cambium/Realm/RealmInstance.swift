@@ -37,6 +37,8 @@ import Synchronization
   ///
   /// May be asked and told from anywhere.
   let autorefresh = Atomic<Bool>(true)
+  /// Asks evaluations to give up; nil where nobody does.
+  let interruption: Interruption?
   /// Who is told of changes.
   let observers: InstanceObservers
   /// Writes that wait for their turn, or for the medium.
@@ -50,8 +52,10 @@ import Synchronization
 
   init(
     coordinator: Coordinator, configuration: Realm.Configuration, context: (any RealmContext)?,
-    layout: SchemaLayout, snapshot: Snapshot, transaction: Transaction? = nil
+    layout: SchemaLayout, snapshot: Snapshot, transaction: Transaction? = nil,
+    interruption: Interruption? = nil
   ) {
+    self.interruption = interruption
     self.coordinator = coordinator
     self.configuration = configuration
     self.context = context
@@ -315,6 +319,26 @@ import Synchronization
   @inline(__always)
   func reading<Value>(_ body: () throws(StoreError) -> Value) -> Value {
     do throws(StoreError) { return try body() } catch { stop(error, path: configuration.path) }
+  }
+
+  /// Runs `body`, which evaluates and may give up; `rest` stands for what it would have found then.
+  func evaluating<Value>(
+    or rest: @autoclosure () -> Value, _ body: (Interruption?) throws(StoreError) -> Value
+  ) -> Value {
+    do throws(StoreError) { return try body(interruption) } catch {
+      if case .interrupted = error { return rest() }
+      stop(error, path: configuration.path)
+    }
+  }
+
+  /// Whether an evaluation gave up: what is found from now on is thrown away.
+  var isInterrupted: Bool { interruption?.reason != nil }
+
+  /// Asks whether a walk is to end.
+  var givesUp: Bool {
+    guard let interruption else { return false }
+    do throws(StoreError) { try interruption.check() } catch { return true }
+    return false
   }
 
   /// The table under `name` as it is read now; nil when there is none.

@@ -62,6 +62,8 @@ extension StoreError: CustomStringConvertible {
       "There are no more \(what); the limit is \(limit)."
     case .indeterminate(let path):
       "It is unknown whether the last commit to '\(path)' took place. The next read or write shows it."
+    case .interrupted:
+      "The evaluation was cancelled, or its time was over."
     }
   }
 }

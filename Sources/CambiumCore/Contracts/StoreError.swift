@@ -60,6 +60,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case exhausted(what: String, limit: Int)
   /// Whether a commit took place is unknown (possible on remote stores); the next read or write shows it.
   case indeterminate(path: String)
+  /// An evaluation gave up because an ``Interruption`` asked for it.
+  case interrupted
 }
 
 /// What is wrong with stored bytes, and where.

@@ -8,17 +8,17 @@ extension ColumnTree {
   /// Many rows are sorted by up to four threads at the same time where processors are idle, the
   /// caller's one of them; not those of a running transaction. Takes 32 bytes a row meanwhile, or 48 if
   /// the first term has few values. Throws ``StoreError/exhausted(what:limit:)`` for more than
-  /// 2,147,483,647 rows, and ``StoreError/system(operation:path:code:)`` when the system refuses the
-  /// memory.
+  /// 2,147,483,647 rows, ``StoreError/system(operation:path:code:)`` when the system refuses the
+  /// memory, and ``StoreError/interrupted`` when `interruption` asks for it.
   public func keys(
-    sortedBy terms: [SortTerm], limit: Int? = nil
+    sortedBy terms: [SortTerm], limit: Int? = nil, interruption: Interruption? = nil
   ) throws(StoreError) -> [Int64] {
-    try keys(sortedBy: terms, limit: limit, partCount: nil)
+    try keys(sortedBy: terms, limit: limit, partCount: nil, interruption: interruption)
   }
 
   /// The same in so many parts, each by a thread of its own.
   func keys(
-    sortedBy terms: [SortTerm], limit: Int?, partCount: Int?
+    sortedBy terms: [SortTerm], limit: Int?, partCount: Int?, interruption: Interruption? = nil
   ) throws(StoreError) -> [Int64] {
     guard count <= Int32.max else {
       throw .exhausted(what: "rows to sort", limit: Int(Int32.max))
@@ -26,11 +26,13 @@ extension ColumnTree {
     let limit = min(limit ?? count, count)
     if limit <= 0 { return [] }
     if limit < count / 8 {
-      let parts = try TreeParts(of: self, partCount ?? idlePartCount(worthwhileFor: 400_000))
+      let count = partCount ?? idlePartCount(worthwhileFor: 400_000)
+      let parts = try TreeParts(of: self, count, interruption)
       let plan = try SortPlan(terms, of: self, looksForBounds: false)
       return try FirstRows.keys(parts, plan, limit: limit)
     }
-    let parts = try TreeParts(of: self, partCount ?? idlePartCount(worthwhileFor: 50_000))
+    let parts = try TreeParts(
+      of: self, partCount ?? idlePartCount(worthwhileFor: 50_000), interruption)
     let plan = try SortPlan(terms, of: self, looksForBounds: true)
     return try RowSorter(parts, plan).keys(limit: limit)
   }

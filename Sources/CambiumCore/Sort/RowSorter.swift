@@ -197,6 +197,7 @@ final class RowSorter {
     let sorter = ItemSorter()
     var start = share.start
     for end in share.ends where end > start {
+      try parts.interruption?.check()
       let (section, count) = (items.start + start, end - start)
       if let spare {
         sorter.sort(section, count, spare: spare + start)

@@ -1,12 +1,15 @@
 /// A tree cut into parts of about as many rows, each of whole leaves, that are read at the same time.
 struct TreeParts {
   let tree: ColumnTree
+  /// Is asked at each leaf.
+  let interruption: Interruption?
   /// The first row of each part, and the row behind the last one.
   private let bounds: [Int]
 
   /// Cuts `tree` into `count` parts; some are empty when it has fewer leaves.
-  init(of tree: ColumnTree, _ count: Int) throws(StoreError) {
+  init(of tree: ColumnTree, _ count: Int, _ interruption: Interruption?) throws(StoreError) {
     self.tree = tree
+    self.interruption = interruption
     var bounds = [0]
     var cursor = tree.leafCursor()
     for part in 1..<max(1, count) {
@@ -42,6 +45,7 @@ struct TreeParts {
       guard place + leaf.rowCount <= end else {
         throw ColumnTree.wrongCount(tree.root.reference)
       }
+      try interruption?.check()
       try body(leaf, place)
       place += leaf.rowCount
       isValid = try cursor.next()

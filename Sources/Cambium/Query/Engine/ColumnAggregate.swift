@@ -13,11 +13,14 @@ struct ColumnAggregate {
   /// The number over the rows at these positions, or over all.
   ///
   /// The order in which floating-point numbers are added up is unspecified.
-  func run(_ tree: ColumnTree, _ rows: RowBitmap?) throws(StoreError) -> ColumnValue {
+  func run(
+    _ tree: ColumnTree, _ rows: RowBitmap?, _ interruption: Interruption?
+  ) throws(StoreError) -> ColumnValue {
     var fold = NumberFold(aggregate, column.property)
     var cursor = tree.leafCursor()
     var isValid = try cursor.first()
     while isValid {
+      try interruption?.check()
       let leaf = cursor.leaf
       let first = cursor.firstIndex
       if rows?.intersects(first..<first + leaf.rowCount) ?? true {

@@ -5,6 +5,7 @@ final class ColumnScan {
   private let condition: ValueCondition
   private let defaultMatches: Bool
   private let tree: ColumnTree
+  private let interruption: Interruption?
   /// The answers of one leaf's rows, and which of them are not null.
   private var bits = Scratch<UInt64>()
   private var presence = Scratch<UInt64>()
@@ -14,7 +15,11 @@ final class ColumnScan {
   private var folded: [UInt8] = []
 
   /// `defaultMatches` says how rows answer whose leaf does not store the column.
-  init(_ condition: ValueCondition, defaultMatches: Bool, _ tree: ColumnTree) {
+  init(
+    _ condition: ValueCondition, defaultMatches: Bool, _ tree: ColumnTree,
+    _ interruption: Interruption?
+  ) {
+    self.interruption = interruption
     self.condition = condition
     self.defaultMatches = defaultMatches
     self.tree = tree
@@ -32,6 +37,7 @@ final class ColumnScan {
       let first = cursor.firstIndex
       guard first < window.upperBound else { break }
       if candidates?.intersects(first..<first + leaf.rowCount) ?? true {
+        try interruption?.check()
         let wordCount = (leaf.rowCount + 63) >> 6
         let bits = bits.room(wordCount)
         if let cells = leaf.column(column) {

@@ -14,14 +14,14 @@ struct IndexAccess {
   let estimate: Int
 
   /// The objects' keys, ascending and each once.
-  func keys() throws(StoreError) -> [Int64] {
+  func keys(_ interruption: Interruption? = nil) throws(StoreError) -> [Int64] {
     var keys: [Int64] = []
     keys.reserveCapacity(estimate)
     for source in sources {
       switch source {
       case .keys(let found): keys += found
       case .ranges(let tree, let ranges):
-        for range in ranges { try Self.collect(range, of: tree, into: &keys) }
+        for range in ranges { try Self.collect(range, of: tree, into: &keys, interruption) }
       case .backlinks(let tree, let groups):
         for group in groups { keys += try Backlinks.sources(in: tree, group) }
       }
@@ -30,9 +30,11 @@ struct IndexAccess {
   }
 
   private static func collect(
-    _ range: KeyRange, of tree: KeyTree, into keys: inout [Int64]
+    _ range: KeyRange, of tree: KeyTree, into keys: inout [Int64],
+    _ interruption: Interruption?
   ) throws(StoreError) {
     try tree.forEach(in: range) { cursor throws(StoreError) in
+      if keys.count & 4095 == 0 { try interruption?.check() }
       if cursor.keyByteCount >= 8 {
         keys.append(Int64(bitPattern: cursor.keyTail ^ 1 << 63))
       }

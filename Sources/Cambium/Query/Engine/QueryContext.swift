@@ -11,15 +11,20 @@ final class QueryContext {
   /// The keys of the objects around the subquery that is being evaluated, as far as it names them.
   var named = NamedElements<Int64>()
 
-  init(_ view: some ReadTransaction) {
+  /// Is asked at each leaf that is read.
+  let interruption: Interruption?
+
+  init(_ view: some ReadTransaction, _ interruption: Interruption? = nil) {
     self.view = view
+    self.interruption = interruption
     source = view.source
   }
 
   /// The table of a class.
   func reader(_ storedClass: StoredClass) throws(StoreError) -> TableReader {
     if let reader = readers[storedClass.name] { return reader }
-    let reader = TableReader(storedClass, try view.table(storedClass.tableName))
+    let reader = TableReader(
+      storedClass, try view.table(storedClass.tableName), interruption)
     readers[storedClass.name] = reader
     return reader
   }
@@ -118,6 +123,7 @@ final class QueryContext {
     to target: Int64, of targetClass: StoredClass, from origin: StoredClass, _ column: UInt16,
     _ body: (Int64) throws(StoreError) -> Bool
   ) throws(StoreError) {
+    try interruption?.check()
     guard let tree = try keyTree(StoredName.backlinks(targetClass.name)) else { return }
     let group = BacklinkGroup(target: target, table: origin.tableID, column: column)
     try Backlinks.forEach(in: tree, group.key) { _, run throws(StoreError) in

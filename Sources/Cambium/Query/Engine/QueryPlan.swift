@@ -63,22 +63,28 @@ package struct QueryPlan: Sendable, Hashable {
   }
 
   // MARK: Running
+  //
+  // Each throws `StoreError.interrupted` when its interruption asks for it.
 
   /// The keys of the objects, arranged.
-  package func keys(in view: some ReadTransaction) throws(StoreError) -> [Int64] {
-    try QueryRun(self, view).keys(limit: nil)
+  package func keys(
+    in view: some ReadTransaction, _ interruption: Interruption? = nil
+  ) throws(StoreError) -> [Int64] {
+    try QueryRun(self, view, interruption).keys(limit: nil)
   }
 
   /// The keys of the first objects, at most `limit` of them; sorts and reads no more than they need.
   package func first(
-    _ limit: Int, in view: some ReadTransaction
+    _ limit: Int, in view: some ReadTransaction, _ interruption: Interruption? = nil
   ) throws(StoreError) -> [Int64] {
-    try QueryRun(self, view).keys(limit: limit)
+    try QueryRun(self, view, interruption).keys(limit: limit)
   }
 
   /// The number of objects.
-  package func count(in view: some ReadTransaction) throws(StoreError) -> Int {
-    let run = try QueryRun(self, view)
+  package func count(
+    in view: some ReadTransaction, _ interruption: Interruption? = nil
+  ) throws(StoreError) -> Int {
+    let run = try QueryRun(self, view, interruption)
     guard !hasDistinct else {
       return try run.keys(limit: nil).count
     }
@@ -88,17 +94,17 @@ package struct QueryPlan: Sendable, Hashable {
   /// The keys of `base` that satisfy the condition, arranged; without steps the order and the
   /// duplicates of `base` stay.
   package func keys(
-    among base: [Int64], in view: some ReadTransaction
+    among base: [Int64], in view: some ReadTransaction, _ interruption: Interruption? = nil
   ) throws(StoreError) -> [Int64] {
-    let run = try QueryRun(self, view)
+    let run = try QueryRun(self, view, interruption)
     return try run.arrange(try run.filter(base))
   }
 
   /// Which of `keys` exist and satisfy the condition, one answer for each.
   package func matches(
-    _ keys: [Int64], in view: some ReadTransaction
+    _ keys: [Int64], in view: some ReadTransaction, _ interruption: Interruption? = nil
   ) throws(StoreError) -> [Bool] {
-    try QueryRun(self, view).matches(keys)
+    try QueryRun(self, view, interruption).matches(keys)
   }
 
   /// Computes a number from a property of the objects with these keys; null where nothing can be
@@ -106,9 +112,10 @@ package struct QueryPlan: Sendable, Hashable {
   ///
   /// For text and identifiers only `count` is meaningful.
   package func aggregate(
-    _ aggregate: QueryPath.Aggregate, of property: Int, in view: some ReadTransaction
+    _ aggregate: QueryPath.Aggregate, of property: Int, in view: some ReadTransaction,
+    _ interruption: Interruption? = nil
   ) throws(StoreError) -> ColumnValue {
-    let run = try QueryRun(self, view)
+    let run = try QueryRun(self, view, interruption)
     let column = start.boundColumn(property)
     guard !hasDistinct else {
       let keys = try run.keys(limit: nil)
@@ -120,9 +127,9 @@ package struct QueryPlan: Sendable, Hashable {
   /// Computes a number from a property of the objects with these keys.
   package func aggregate(
     _ aggregate: QueryPath.Aggregate, of property: Int, among base: [Int64],
-    in view: some ReadTransaction
+    in view: some ReadTransaction, _ interruption: Interruption? = nil
   ) throws(StoreError) -> ColumnValue {
-    let run = try QueryRun(self, view)
+    let run = try QueryRun(self, view, interruption)
     let keys = try run.arrange(try run.filter(base))
     return try run.aggregate(aggregate, of: start.boundColumn(property), keys)
   }

@@ -7,9 +7,12 @@ final class QueryRun {
   private let reader: TableReader
   private let node: QueryNode
 
-  init(_ plan: QueryPlan, _ view: some ReadTransaction) throws(StoreError) {
+  init(
+    _ plan: QueryPlan, _ view: some ReadTransaction, _ interruption: Interruption? = nil
+  ) throws(StoreError) {
+    try interruption?.check()
     self.plan = plan
-    context = QueryContext(view)
+    context = QueryContext(view, interruption)
     reader = try context.reader(plan.start)
     node = try QueryCompiler(context).compile(plan.predicate, reader)
   }
@@ -20,7 +23,7 @@ final class QueryRun {
   func keys(limit: Int?) throws(StoreError) -> [Int64] {
     if plan.hasNoCondition, case .sort(let sortKeys)? = plan.steps.first,
       let sorted = try WholeTableSort.keys(
-        sortKeys, reader, limit: plan.steps.count == 1 ? limit : nil)
+        sortKeys, reader, limit: plan.steps.count == 1 ? limit : nil, context.interruption)
     {
       return try arrange(sorted, plan.steps.dropFirst(), limit: limit)
     }
@@ -57,7 +60,7 @@ final class QueryRun {
     {
       return nil
     }
-    return try filter(try access.keys())
+    return try filter(try access.keys(context.interruption))
   }
 
   /// Reads windows of growing size until enough is found.
@@ -113,10 +116,11 @@ final class QueryRun {
       case .sort(let sortKeys):
         // An earlier sort only breaks the ties of a later one, which sorts stably.
         let sorter = try SortColumns(sortKeys, keys, context, reader)
-        keys = sorter.sorted(limit: index == steps.endIndex - 1 ? limit : nil).map { keys[$0] }
+        let isLast = index == steps.endIndex - 1
+        keys = try sorter.sorted(limit: isLast ? limit : nil, context.interruption).map { keys[$0] }
       case .distinct(let sortKeys):
         let columns = try SortColumns(sortKeys, keys, context, reader)
-        keys = columns.distinct().map { keys[$0] }
+        keys = try columns.distinct(context.interruption).map { keys[$0] }
       }
     }
     if let limit, keys.count > limit { keys.removeSubrange(limit...) }
@@ -135,7 +139,7 @@ final class QueryRun {
         return try self.aggregate(aggregate, of: column, keys)
       }
       let rows = plan.hasNoCondition ? nil : try node.select(reader.everything, nil)
-      return try ColumnAggregate(aggregate, column).run(tree, rows)
+      return try ColumnAggregate(aggregate, column).run(tree, rows, context.interruption)
     }
     return try self.aggregate(aggregate, of: column, try select(limit: nil))
   }

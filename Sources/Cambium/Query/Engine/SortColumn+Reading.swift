@@ -58,7 +58,8 @@ extension SortColumn {
     var ordinals = [Int32](repeating: 0, count: targetKeys.count)
     var ordinal: Int32 = 0
     var previous: Int?
-    for index in SortColumns([values], count: targetKeys.count).sorted(limit: nil) {
+    let sorter = SortColumns([values], count: targetKeys.count)
+    for index in try sorter.sorted(limit: nil, context.interruption) {
       if let previous, values.ascendingOrder(previous, index) != 0 { ordinal += 1 }
       ordinals[index] = ordinal
       previous = index

@@ -25,12 +25,13 @@ struct SortColumns {
 
   /// The indices of the first object of each combination of values, ascending; objects behind a null
   /// link are left out.
-  func distinct() -> [Int] {
+  func distinct(_ interruption: Interruption?) throws(StoreError) -> [Int] {
     var capacity = 64
     var slots = [Int32](repeating: -1, count: capacity)
     var hashes: [UInt64] = []
     var result: [Int] = []
     for index in 0..<count {
+      if index & 4095 == 0 { try interruption?.check() }
       var hash: UInt64 = 0
       var isMissing = false
       for column in columns {
@@ -78,8 +79,8 @@ struct SortColumns {
   // MARK: Sorting
 
   /// The indices in the order of the values, ties in the order they came; no more than `limit`.
-  func sorted(limit: Int?) -> [Int] {
-    if let limit, limit < count / 8 { return smallest(limit) }
+  func sorted(limit: Int?, _ interruption: Interruption?) throws(StoreError) -> [Int] {
+    if let limit, limit < count / 8 { return try smallest(limit, interruption) }
     let order = UnsafeMutableBufferPointer<SortEntry>.allocate(capacity: count)
     let spare = UnsafeMutableBufferPointer<SortEntry>.allocate(capacity: count)
     defer {
@@ -87,7 +88,7 @@ struct SortColumns {
       spare.deallocate()
     }
     for index in 0..<count { order[index] = SortEntry(word: 0, index: Int32(index)) }
-    sort(order, spare, by: 0, depth: 0)
+    try sort(order, spare, by: 0, depth: 0, interruption)
     return order.map { Int($0.index) }
   }
 
@@ -104,9 +105,11 @@ struct SortColumns {
   /// equal in those before, and in that one up to `depth`.
   private func sort(
     _ entries: UnsafeMutableBufferPointer<SortEntry>,
-    _ spare: UnsafeMutableBufferPointer<SortEntry>, by index: Int, depth: Int
-  ) {
+    _ spare: UnsafeMutableBufferPointer<SortEntry>, by index: Int, depth: Int,
+    _ interruption: Interruption?
+  ) throws(StoreError) {
     guard entries.count > 1, index < columns.count else { return }
+    if entries.count > 4096 { try interruption?.check() }
     let column = columns[index]
     EntrySort.sort(entries, spare, by: column, depth: depth)
     var start = 0
@@ -121,21 +124,25 @@ struct SortColumns {
       }
       if end - start > 1 {
         let isExact = column.isExact(rank, column.isAscending ? word : ~word, depth: depth)
-        sort(
+        try sort(
           UnsafeMutableBufferPointer(rebasing: entries[start..<end]),
           UnsafeMutableBufferPointer(rebasing: spare[start..<end]),
-          by: isExact ? index + 1 : index, depth: isExact ? 0 : depth + 1)
+          by: isExact ? index + 1 : index, depth: isExact ? 0 : depth + 1, interruption)
       }
       start = end
     }
   }
 
   /// The first objects in order: a heap keeps the best ones seen, the worst of them on top.
-  private func smallest(_ limit: Int) -> [Int] {
+  private func smallest(
+    _ limit: Int, _ interruption: Interruption?
+  ) throws(StoreError) -> [Int] {
     guard limit > 0 else { return [] }
     var heap = Array(0..<limit)
     for root in stride(from: limit / 2 - 1, through: 0, by: -1) { sink(&heap, root) }
-    for index in limit..<count where isBefore(index, heap[0]) {
+    for index in limit..<count {
+      if index & 4095 == 0 { try interruption?.check() }
+      guard isBefore(index, heap[0]) else { continue }
       heap[0] = index
       sink(&heap, 0)
     }

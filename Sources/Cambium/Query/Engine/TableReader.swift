@@ -8,6 +8,7 @@ final class TableReader {
   /// The table; nil while the class has none.
   let table: Table?
   private var places: [Place]
+  private let interruption: Interruption?
 
   /// Where the last row of a column group was found.
   private struct Place {
@@ -16,9 +17,10 @@ final class TableReader {
     var row = 0
   }
 
-  init(_ storedClass: StoredClass, _ table: Table?) {
+  init(_ storedClass: StoredClass, _ table: Table?, _ interruption: Interruption?) {
     self.storedClass = storedClass
     self.table = table
+    self.interruption = interruption
     places = Array(repeating: Place(), count: table?.groups.count ?? 0)
   }
 
@@ -47,6 +49,7 @@ final class TableReader {
         return (leaf, row)
       }
     }
+    try interruption?.check()
     guard let position = try table.groups[group].seek(key) else { return nil }
     places[group] = Place(key: key, leaf: position.leaf, row: position.row)
     return (position.leaf, position.row)

@@ -6,7 +6,8 @@ enum WholeTableSort {
   /// The keys of all objects in order, `limit` of them at most; nil when this is not the way to sort
   /// them.
   static func keys(
-    _ sortKeys: [SortKey], _ reader: TableReader, limit: Int?
+    _ sortKeys: [SortKey], _ reader: TableReader, limit: Int?,
+    _ interruption: Interruption?
   ) throws(StoreError) -> [Int64]? {
     guard let first = sortKeys.first, let tree = reader.tree(of: first.column.id) else {
       return nil
@@ -18,7 +19,7 @@ enum WholeTableSort {
       }
       terms.append(term)
     }
-    return try tree.keys(sortedBy: terms, limit: limit)
+    return try tree.keys(sortedBy: terms, limit: limit, interruption: interruption)
   }
 
   /// The column as the engine sorts it; nil when its order is another one.

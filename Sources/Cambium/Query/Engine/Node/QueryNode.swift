@@ -53,6 +53,7 @@ class QueryNode {
     if let candidates, candidates.next(from: position) == nil { return }
     var isValid = try cursor.seek(toIndex: position)
     while isValid {
+      try context.interruption?.check()
       let leaf = cursor.leaf
       let end = min(cursor.firstIndex + leaf.rowCount, window.upperBound)
       while position < end {

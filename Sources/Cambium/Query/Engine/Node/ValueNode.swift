@@ -30,7 +30,9 @@ final class ValueNode: QueryNode {
   ) throws(StoreError) -> RowBitmap {
     if column.isKey { return try selectKeys(window, candidates) }
     guard let tree = reader.tree(of: column.id) else { return try selectDefault(window) }
-    let scan = ColumnScan(condition, defaultMatches: condition.matches(column.defaultValue), tree)
+    let scan = ColumnScan(
+      condition, defaultMatches: condition.matches(column.defaultValue), tree,
+      context.interruption)
     return try scan.run(column.id, window, candidates)
   }
 
