@@ -7,20 +7,23 @@ import CPlatform
 extension ColumnTree {
   /// How many integers of column `spec` lie in `range`; nulls do not.
   public func countInts(
-    of spec: ColumnSpec, in range: ClosedRange<Int64>
+    of spec: ColumnSpec, in range: ClosedRange<Int64>, interruption: Interruption? = nil
   ) throws(StoreError) -> Int {
     precondition(spec.type == .int, "Only a column of integers has integers to count.")
-    return try countInts(of: spec, in: range, partCount: idlePartCount(worthwhileFor: 8_000_000))
+    return try countInts(
+      of: spec, in: range, partCount: idlePartCount(worthwhileFor: 8_000_000),
+      interruption: interruption)
   }
 
   /// The same in so many parts, each by a thread of its own.
   func countInts(
-    of spec: ColumnSpec, in range: ClosedRange<Int64>, partCount: Int
+    of spec: ColumnSpec, in range: ClosedRange<Int64>, partCount: Int,
+    interruption: Interruption? = nil
   ) throws(StoreError) -> Int {
     let isDefaultCounted = !spec.isNullable && range.contains(0)
     let subtrees = try ScannedSubtrees(self)
     let counts = try subtrees.map(0, partCount) { subtrees, counts throws(StoreError) in
-      var scan = ColumnScan(source: source, column: spec.id)
+      var scan = ColumnScan(source, interruption, column: spec.id)
       var total = 0
       for subtree in subtrees {
         try scan.run(subtree) { leaf in
@@ -40,16 +43,18 @@ extension ColumnTree {
 
   /// How many values of column `spec` equal `needle`; nulls and trees do not.
   public func countBytes(
-    of spec: ColumnSpec, equalTo needle: UnsafeRawBufferPointer
+    of spec: ColumnSpec, equalTo needle: UnsafeRawBufferPointer, interruption: Interruption? = nil
   ) throws(StoreError) -> Int {
     precondition(spec.type == .bytes, "Only a column of bytes has bytes to count.")
     return try countBytes(
-      of: spec, equalTo: needle, partCount: idlePartCount(worthwhileFor: 200_000))
+      of: spec, equalTo: needle, partCount: idlePartCount(worthwhileFor: 200_000),
+      interruption: interruption)
   }
 
   /// The same in so many parts, each by a thread of its own.
   func countBytes(
-    of spec: ColumnSpec, equalTo needle: UnsafeRawBufferPointer, partCount: Int
+    of spec: ColumnSpec, equalTo needle: UnsafeRawBufferPointer, partCount: Int,
+    interruption: Interruption? = nil
   ) throws(StoreError) -> Int {
     let isDefaultCounted = !spec.isNullable && needle.isEmpty
     let subtrees = try ScannedSubtrees(self)
@@ -58,7 +63,7 @@ extension ColumnTree {
       var total = 0
       var failure: StoreError?
       // Lengths, and where the values of the right length lie, come first.
-      var scan = ColumnScan(source: source, column: spec.id, hintByteCount: 512)
+      var scan = ColumnScan(source, interruption, column: spec.id, hintByteCount: 512)
       for subtree in subtrees {
         try scan.run(subtree) { leaf in
           guard let column = leaf.column, column.type == .bytes else {
@@ -83,18 +88,23 @@ extension ColumnTree {
   ///
   /// The order in which they are added is unspecified, and with it the last bits of the result; it is the
   /// same whenever the same version is read.
-  public func sumDoubles(of spec: ColumnSpec) throws(StoreError) -> Double {
+  public func sumDoubles(
+    of spec: ColumnSpec, interruption: Interruption? = nil
+  ) throws(StoreError) -> Double {
     precondition(
       spec.type == .double || spec.type == .float, "Only floating point is summed as doubles.")
-    return try sumDoubles(of: spec, partCount: idlePartCount(worthwhileFor: 500_000))
+    return try sumDoubles(
+      of: spec, partCount: idlePartCount(worthwhileFor: 500_000), interruption: interruption)
   }
 
   /// The same in so many parts, each by a thread of its own.
-  func sumDoubles(of spec: ColumnSpec, partCount: Int) throws(StoreError) -> Double {
+  func sumDoubles(
+    of spec: ColumnSpec, partCount: Int, interruption: Interruption? = nil
+  ) throws(StoreError) -> Double {
     let subtrees = try ScannedSubtrees(self)
     // One for each subtree, however many threads there are: the last bits are those of one thread.
     let sums = try subtrees.map(0.0, partCount) { subtrees, sums throws(StoreError) in
-      var scan = ColumnScan(source: source, column: spec.id)
+      var scan = ColumnScan(source, interruption, column: spec.id)
       for (index, subtree) in subtrees.enumerated() {
         var total = 0.0
         try scan.run(subtree) { leaf in
@@ -191,6 +201,7 @@ extension PageSource {
 /// A walk over all leaves of subtrees that hints at what comes next.
 private struct ColumnScan {
   let source: PageSource
+  let interruption: Interruption?
   let column: UInt16
   /// Where the column's directory entry was in the last leaf: likely the same in the next.
   var entryOffset = LeafHeader.byteCount
@@ -202,8 +213,11 @@ private struct ColumnScan {
   /// How many leaves ahead the column is, when those first bytes have arrived.
   private static let columnsAhead = 10
 
-  init(source: PageSource, column: UInt16, hintByteCount: Int = 2048) {
+  init(
+    _ source: PageSource, _ interruption: Interruption?, column: UInt16, hintByteCount: Int = 2048
+  ) {
     self.source = source
+    self.interruption = interruption
     self.column = column
     self.hintByteCount = hintByteCount
   }
@@ -257,6 +271,7 @@ private struct ColumnScan {
   @inline(__always) private mutating func leaf(
     _ reference: PageReference, _ visit: (borrowing ScannedLeaf) -> Void
   ) throws(StoreError) {
+    try interruption?.check()
     let page = try source.page(reference, .columnLeaf)
     let leaf = ScannedLeaf(page, column: column, likelyOffset: entryOffset)
     if leaf.entryOffset > 0 { entryOffset = leaf.entryOffset }

@@ -32,9 +32,9 @@ package struct QueryPlan: Sendable, Hashable {
   package func filtered(_ condition: BoundPredicate) -> QueryPlan {
     var plan = self
     switch predicate {
-    case .always(true): plan.predicate = condition
-    case .and(let parts): plan.predicate = .and(parts + [condition])
-    default: plan.predicate = .and([predicate, condition])
+    case .always(true): plan.predicate = condition.joined
+    case .and(let parts): plan.predicate = BoundPredicate.and(parts + [condition]).joined
+    default: plan.predicate = BoundPredicate.and([predicate, condition]).joined
     }
     return plan
   }

@@ -44,6 +44,9 @@ final class QueryRun {
   func count() throws(StoreError) -> Int {
     if plan.hasNoCondition { return reader.count }
     if let keys = try selectByIndex(limit: nil) { return keys.count }
+    if let count = try WholeTableScan.count(plan.predicate, reader, context.interruption) {
+      return count
+    }
     return try node.select(reader.everything, nil).count
   }
 
@@ -137,6 +140,11 @@ final class QueryRun {
     if !column.isKey, let tree = reader.tree(of: column.id) {
       if let keys = try selectByIndex(limit: nil) {
         return try self.aggregate(aggregate, of: column, keys)
+      }
+      if plan.hasNoCondition,
+        let sum = try WholeTableScan.aggregate(aggregate, column, tree, context.interruption)
+      {
+        return sum
       }
       let rows = plan.hasNoCondition ? nil : try node.select(reader.everything, nil)
       return try ColumnAggregate(aggregate, column).run(tree, rows, context.interruption)

@@ -118,6 +118,17 @@ struct Operation: Sendable {
       use(sum)
       return (world.objects, duration)
     },
+    Operation(name: "count in a range, per object", isReading: true) { world, _ in
+      var sum = 0
+      let duration = ContinuousClock().measure {
+        for limit in 0..<100 {
+          sum &+=
+            world.realm.objects(Person.self).where { $0.age >= limit && $0.age < limit + 10 }.count
+        }
+      }
+      use(sum)
+      return (100 * world.objects, duration)
+    },
     Operation(name: "count where, per object", isReading: true) { world, _ in
       var sum = 0
       let duration = ContinuousClock().measure {
