@@ -1,3 +1,4 @@
+import CPlatform
 import CambiumCore
 
 extension ObjectBase {
@@ -10,6 +11,11 @@ extension ObjectBase {
     let access = classAccess
     let realm = access.realm
     realm.verify()
+    if let editor = access.nearEditor,
+      let cell = editor._withUnsafeGuaranteedRef({ $0.valueNearby(self, Int(head.index)) })
+    {
+      return body(cell)
+    }
     if access.isTouched {
       requireRow(access)
       realm.withCell(access, key, Int(head.index), body)
@@ -32,6 +38,7 @@ extension ObjectBase {
 
   /// Stores the cell of a property; needs a write transaction.
   final func writeCell(_ head: _PersistedHead, _ cell: ColumnValue) {
+    if assignNearby(head, cell) { return }
     let (access, session) = prepareToWrite()
     let index = Int(head.index)
     if index == access.stored.primaryKeyIndex {
@@ -42,6 +49,20 @@ extension ObjectBase {
     }
     session.update(key, access, index, cell, skippingEqual: session.skipsEqualValues)
     session.spillIfNeeded()
+  }
+
+  /// Stores the cell where the last change was, if the object is there; false, and nothing changed,
+  /// elsewhere.
+  private final func assignNearby(_ head: _PersistedHead, _ cell: ColumnValue) -> Bool {
+    guard let access else { return false }
+    return access._withUnsafeGuaranteedRef { access in
+      guard let editor = access.nearEditor,
+        access.header.pointee.thread == cambium_thread_pointer()
+      else { return false }
+      return editor._withUnsafeGuaranteedRef { editor in
+        editor.assignNearby(self, Int(head.index), cell)
+      }
+    }
   }
 
   /// The class and the running transaction; stops when the object may not be changed.

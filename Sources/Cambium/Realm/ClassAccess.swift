@@ -15,6 +15,8 @@ final class ClassAccess {
   let index: Int
   /// What all accessors look at before they trust the row they remember.
   let header: UnsafeMutablePointer<AccessHeader>
+  /// The running transaction's editor of the class, while assignments may go past everything else to it.
+  @exclusivity(unchecked) var nearEditor: Unmanaged<ClassEditor>?
   /// Nil until a row was looked for, and in frozen Realms, which several threads may read.
   @exclusivity(unchecked) private var lastLeaf: RememberedLeaf?
   @exclusivity(unchecked) private var table: Table?
@@ -202,10 +204,11 @@ final class ClassAccess {
 
   /// A new accessor, laid out by `layout`, of the object with that key; nil when there is none.
   func object(forKey key: Int64, as layout: ClassLayout) -> ObjectBase? {
-    if isTouched {
-      guard let created = creation(of: key) else { return nil }
-      let object = layout.type.init()
-      bind(object, key: key, created: created)
+    if let session = realm.session, let editor = session.editor(ifOpen: self) {
+      guard let created = editor.creation(of: key) else { return nil }
+      let object = layout.newAccessor()
+      complete(object, key: key, created: created)
+      if Incarnation.isOf(session.transaction.version, created) { session.markAsNew(object) }
       return object
     }
     if let lastLeaf, let row = lastLeaf.find(key, header.pointee.generation) {

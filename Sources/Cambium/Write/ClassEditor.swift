@@ -4,10 +4,14 @@ import CambiumCore
 final class ClassEditor {
   let access: ClassAccess
   let table: TableEditor
+  private let tableID: UInt32
+  /// How often the Realm was invalidated before, see ``ManagedRow/epoch``.
+  private let epoch: UInt64
   /// Where each property's cell is among the table's columns; -1 for linking objects.
   let positions: [Int]
   /// Where the creation's cell is.
   let createdPosition: Int
+  private let created: ColumnTreeEditor.PlacedColumn
   /// A row of defaults, in the order of the table's columns.
   let defaults: [ColumnValue]
   /// Which properties have an index: as the file says, where others may have added and dropped some.
@@ -26,6 +30,8 @@ final class ClassEditor {
   let anyValues: [Int]
   @exclusivity(unchecked) private var indexes: [KeyTreeEditor?]
   private let transaction: Transaction
+  /// The session, which has the editor.
+  private let session: Unmanaged<WriteSession>
   /// How often keys of objects that this transaction created were used and deleted.
   private var incarnations: [Int64: Int] = [:]
   /// How often this transaction removed all objects at once.
@@ -34,21 +40,30 @@ final class ClassEditor {
   /// What changes when a property is assigned, besides its cell.
   struct Effect {
     var column: UInt16
+    /// The column where the table has it.
+    var placed: ColumnTreeEditor.PlacedColumn
     var isIndexed: Bool
     var isLink: Bool
     var isAny: Bool
     /// Whether nothing does, and the cell holds a single value.
     var isNone: Bool
+    /// Whether nothing ever stands in the way of an assignment either.
+    var isPlain: Bool
   }
 
-  init(access: ClassAccess, table: TableEditor, transaction: Transaction) {
+  init(access: ClassAccess, table: TableEditor, session: WriteSession) {
     self.access = access
     self.table = table
-    self.transaction = transaction
+    transaction = session.transaction
+    self.session = Unmanaged.passUnretained(session)
     let columns = table.record.columns
     let stored = access.stored
-    positions = stored.columns.map { id in columns.firstIndex { $0.id == id } ?? -1 }
+    tableID = stored.tableID
+    epoch = access.realm.invalidations
+    let positions = stored.columns.map { id in columns.firstIndex { $0.id == id } ?? -1 }
+    self.positions = positions
     createdPosition = columns.firstIndex { $0.id == stored.createdColumn } ?? 0
+    created = ColumnTreeEditor.PlacedColumn(id: stored.createdColumn, place: createdPosition)
     defaults = columns.map(\.spec.defaultValue)
     let properties = access.description.properties
     let isIndexed = positions.map { position in
@@ -57,10 +72,15 @@ final class ClassEditor {
     self.isIndexed = isIndexed
     effects = properties.enumerated().map { index, property in
       let (property, isIndexed) = (property.property, isIndexed[index])
+      let isNone =
+        !isIndexed && !property.isLink && property.type != .any && !property.isCollection
       return Effect(
-        column: stored.columns[index], isIndexed: isIndexed, isLink: property.isLink,
-        isAny: property.type == .any,
-        isNone: !isIndexed && !property.isLink && property.type != .any && !property.isCollection)
+        column: stored.columns[index],
+        placed: ColumnTreeEditor.PlacedColumn(
+          id: stored.columns[index], place: max(positions[index], 0)),
+        isIndexed: isIndexed, isLink: property.isLink,
+        isAny: property.type == .any, isNone: isNone,
+        isPlain: isNone && positions[index] >= 0 && index != stored.primaryKeyIndex)
     }
     indexed = properties.indices.filter { isIndexed[$0] }
     isSigned = properties.map { $0.property.type == .date }
@@ -78,7 +98,40 @@ final class ClassEditor {
   @inline(__always) func effect(_ propertyIndex: Int) -> Effect { effects[propertyIndex] }
 
   /// Ends the transaction's part in what accessors remember.
-  func release() { table.rowGeneration = nil }
+  func release() {
+    table.rowGeneration = nil
+    access.nearEditor = nil
+  }
+
+  /// Gives a property of an object near the last change a value; false, and nothing changed, where that
+  /// takes more than replacing a cell.
+  func assignNearby(_ object: ObjectBase, _ propertyIndex: Int, _ cell: ColumnValue) -> Bool {
+    let effect = effects[propertyIndex]
+    guard effect.isPlain, mayBePresent(object) else { return false }
+    return session._withUnsafeGuaranteedRef { session in
+      guard session.writesWhatIsAssigned,
+        table.updateNearby(nearby(object), effect.placed, value: cell)
+      else { return false }
+      access.noteAssignment(effect.column)
+      session.touch(tableID) { $0.assign(effect.column, object.key) }
+      return true
+    }
+  }
+
+  /// The cell of a property of an object near the last change; nil elsewhere.
+  func valueNearby(_ object: ObjectBase, _ propertyIndex: Int) -> ColumnValue? {
+    guard mayBePresent(object) else { return nil }
+    return table.valueNearby(nearby(object), effects[propertyIndex].placed)
+  }
+
+  /// Whether nothing says that the object is gone for good; see ``ManagedRow``.
+  @inline(__always) private func mayBePresent(_ object: ObjectBase) -> Bool {
+    object.epoch == epoch && (object.extra == nil || object.extra?.birth?.isCancelled != true)
+  }
+
+  @inline(__always) private func nearby(_ object: ObjectBase) -> ColumnTreeEditor.NearbyRow {
+    ColumnTreeEditor.NearbyRow(key: object.key, created, is: object.created)
+  }
 
   /// Lets an accessor remember where its row is, if that can be; false when the object is gone.
   func find(_ object: ObjectBase) throws(StoreError) -> Bool {

@@ -163,6 +163,9 @@ final class WriteSession {
     }
   }
 
+  /// Whether assigned values are written, without a look at what they replace.
+  @inline(__always) var writesWhatIsAssigned: Bool { failure == nil && !skipsEqualValues }
+
   /// Runs `body`; does nothing after a failure.
   func attempt(_ body: () throws(StoreError) -> Void) { attempt((), body) }
 
@@ -179,8 +182,9 @@ final class WriteSession {
     guard let table = try transaction.editTable(access.stored.tableName) else {
       throw .damaged(Damage(.catalog, "the table of class '\(access.stored.name)' is gone"))
     }
-    let editor = ClassEditor(access: access, table: table, transaction: transaction)
+    let editor = ClassEditor(access: access, table: table, session: self)
     editors[access.index] = editor
+    if !isMigrating { access.nearEditor = Unmanaged.passUnretained(editor) }
     access.invalidateRows()
     return editor
   }

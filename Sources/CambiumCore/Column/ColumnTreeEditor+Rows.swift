@@ -94,6 +94,7 @@ extension ColumnTreeEditor {
       return
     }
     let builder = try builder(of: leaf)
+    if !isPositional { hot = Unmanaged.passUnretained(builder) }
     // Who has read the packed bytes must not take them for the new ones.
     if builder.isPacked { rowsMoved() }
     builder.update(row: row, column: index, value: value, overflow: overflow)
@@ -130,22 +131,13 @@ extension ColumnTreeEditor {
     guard let column = packed.column(id), spec == nil || column.type == spec?.type else {
       return spec.map(Self.defaultValue) ?? .null
     }
+    if let value = column.fixedValue(row) { return value }
     if column.isNull(row) { return .null }
-    switch column.type {
-    case .int: return .int(column.int(row))
-    case .bool: return .bool(column.bool(row))
-    case .float: return .float(column.float(row))
-    case .double: return .double(column.double(row))
-    case .wide:
-      let (low, high) = column.wide(row)
-      return .wide(low: low, high: high)
-    case .bytes:
-      let cell = column.bytes(row)
-      if cell.form == .inline, let bytes = cell.contiguous { return .bytes(bytes) }
-      if cell.form == .inline { return borrowed(cell.array) }
-      guard let overflow = OverflowCell(cell.body) else { return .null }
-      return try value(of: overflow)
-    }
+    let cell = column.bytes(row)
+    if cell.form == .inline, let bytes = cell.contiguous { return .bytes(bytes) }
+    if cell.form == .inline { return borrowed(cell.array) }
+    guard let overflow = OverflowCell(cell.body) else { return .null }
+    return try value(of: overflow)
   }
 
   /// What a column holds where a leaf lacks it.

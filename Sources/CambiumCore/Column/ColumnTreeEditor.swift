@@ -65,8 +65,12 @@ public final class ColumnTreeEditor {
   /// Where the last call ended: the next one is likely near.
   @exclusivity(unchecked) final var finger = Finger()
   /// The leaf under the finger, if it is dirty.
-  @exclusivity(unchecked) final var leaf: DirtyLeaf?
-  /// The builder of that leaf, if the last call added a row to it; the leaf keeps it alive.
+  @exclusivity(unchecked) final var leaf: DirtyLeaf? {
+    didSet { nearLeaf = leaf.map { Unmanaged.passUnretained($0) } }
+  }
+  /// The same, for who asks at every cell.
+  @exclusivity(unchecked) private(set) final var nearLeaf: Unmanaged<DirtyLeaf>?
+  /// The builder of that leaf, if the last call added or changed a row in it; the leaf keeps it alive.
   @exclusivity(unchecked) final var hot: Unmanaged<LeafBuilder>?
   /// The leaf under the finger, if it is not.
   @exclusivity(unchecked) final var cleanLeaf: ColumnLeaf?

@@ -13,7 +13,7 @@ extension LeafColumn {
 
 /// Overwrites cells of a packed leaf in place, as far as the encodings allow.
 struct LeafPatch {
-  private let leaf: ColumnLeaf
+  let leaf: ColumnLeaf
   private let bytes: UnsafeMutableRawPointer
 
   /// Patches the bytes of `page`, which must be up to date.
@@ -32,6 +32,11 @@ struct LeafPatch {
     if let overflow {
       return overflow.withUnsafeBytes { setOverflow(column, row: row, $0) }
     }
+    return set(column, row: row, value)
+  }
+
+  /// Sets a cell of a column of the leaf; false, and nothing changed, when the value does not fit.
+  func set(_ column: LeafColumn, row: Int, _ value: ColumnValue) -> Bool {
     if case .null = value { return setNull(column, row: row) }
     let isSet: Bool
     switch value {

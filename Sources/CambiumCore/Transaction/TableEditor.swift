@@ -177,6 +177,26 @@ public final class TableEditor {
     return try result.get()
   }
 
+  /// Changes a value near the last change; see ``ColumnTreeEditor/updateNearby(_:_:value:)``.
+  ///
+  /// False in tables with several column groups.
+  public func updateNearby(
+    _ row: ColumnTreeEditor.NearbyRow, _ column: ColumnTreeEditor.PlacedColumn, value: ColumnValue
+  ) -> Bool {
+    onlyEditor?._withUnsafeGuaranteedRef { editor in
+      editor.updateNearby(row, column, value: value)
+    } ?? false
+  }
+
+  /// A value near the last change; see ``ColumnTreeEditor/valueNearby(_:_:)``.
+  ///
+  /// Nil in tables with several column groups.
+  public func valueNearby(
+    _ row: ColumnTreeEditor.NearbyRow, _ column: ColumnTreeEditor.PlacedColumn
+  ) -> ColumnValue? {
+    onlyEditor?._withUnsafeGuaranteedRef { editor in editor.valueNearby(row, column) }
+  }
+
   /// Removes a row; false when there is none with that key.
   @discardableResult
   public func remove(key: Int64) throws(StoreError) -> Bool {
