@@ -1,5 +1,6 @@
 import Cambium
 import Dispatch
+import Foundation
 import TestSupport
 
 // Several Realms of one file in one context, and Realms that were invalidated.
@@ -48,6 +49,60 @@ extension SpecTrap {
       let nicknames = person.nicknames
       realm.invalidate()
       nicknames.append("x")
+    },
+    SpecTrap("changing an object whose key another one has", "has been deleted or invalidated.") {
+      let (realm, person) = try ann()
+      realm.beginWrite()
+      (person.age, person.age) = (4, 5)
+      realm.delete(person)
+      let successor = SpecPerson(1, "Eve")
+      realm.add(successor)
+      (successor.age, successor.age) = (6, 7)
+      person.age = 8
+    },
+    SpecTrap("reading an object whose key another one has", "has been deleted or invalidated.") {
+      let (realm, person) = try ann()
+      realm.beginWrite()
+      realm.delete(person)
+      let successor = SpecPerson(1, "Eve")
+      realm.add(successor)
+      (successor.age, successor.age) = (6, 7)
+      _ = person.age
+    },
+    SpecTrap(
+      "changing an object of a cancelled transaction beside one with its key",
+      "has been deleted or invalidated."
+    ) {
+      let (realm, _) = try ann()
+      realm.beginWrite()
+      let person = SpecPerson(2, "Bob")
+      realm.add(person)
+      (person.age, person.age) = (4, 5)
+      realm.cancelWrite()
+      realm.beginWrite()
+      let successor = SpecPerson(2, "Eve")
+      realm.add(successor)
+      (successor.age, successor.age) = (6, 7)
+      person.age = 8
+    },
+    SpecTrap(
+      "changing an object after its transaction, near its last change",
+      "outside of a write transaction"
+    ) {
+      let (realm, person) = try ann()
+      try realm.write { (person.age, person.age) = (4, 5) }
+      person.age = 6
+    },
+    SpecTrap(
+      "changing an object near its last change, on another thread", "from incorrect thread."
+    ) {
+      let (realm, person) = try ann()
+      realm.beginWrite()
+      (person.age, person.age) = (4, 5)
+      nonisolated(unsafe) let elsewhere = person
+      let thread = Thread { elsewhere.age = 6 }
+      thread.start()
+      while !thread.isFinished { Thread.sleep(forTimeInterval: 0.001) }
     },
     SpecTrap("deleting an object twice at once", "Object has been deleted or invalidated.") {
       let (realm, person) = try ann()
