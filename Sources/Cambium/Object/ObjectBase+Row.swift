@@ -8,14 +8,10 @@ extension ObjectBase {
   /// Stops outside of the Realm's context, and when the object is gone.
   @usableFromInline @inline(never)
   final func readCell(_ head: _PersistedHead, _ body: (ColumnValue) -> Void) {
+    if let cell = nearby(or: nil, { $0.valueNearby(self, Int(head.index)) }) { return body(cell) }
     let access = classAccess
     let realm = access.realm
     realm.verify()
-    if let editor = access.nearEditor,
-      let cell = editor._withUnsafeGuaranteedRef({ $0.valueNearby(self, Int(head.index)) })
-    {
-      return body(cell)
-    }
     if access.isTouched {
       requireRow(access)
       realm.withCell(access, key, Int(head.index), body)
@@ -38,7 +34,7 @@ extension ObjectBase {
 
   /// Stores the cell of a property; needs a write transaction.
   final func writeCell(_ head: _PersistedHead, _ cell: ColumnValue) {
-    if assignNearby(head, cell) { return }
+    if nearby(or: false, { $0.assignNearby(self, Int(head.index), cell) }) { return }
     let (access, session) = prepareToWrite()
     let index = Int(head.index)
     if index == access.stored.primaryKeyIndex {
@@ -51,17 +47,17 @@ extension ObjectBase {
     session.spillIfNeeded()
   }
 
-  /// Stores the cell where the last change was, if the object is there; false, and nothing changed,
-  /// elsewhere.
-  private final func assignNearby(_ head: _PersistedHead, _ cell: ColumnValue) -> Bool {
-    guard let access else { return false }
+  /// Asks the running transaction's editor of the class, if that may be done here and now without asking
+  /// anything else.
+  @inline(__always) private final func nearby<Value>(
+    or other: Value, _ body: (ClassEditor) -> Value
+  ) -> Value {
+    guard let access else { return other }
     return access._withUnsafeGuaranteedRef { access in
       guard let editor = access.nearEditor,
-        access.header.pointee.thread == cambium_thread_pointer()
-      else { return false }
-      return editor._withUnsafeGuaranteedRef { editor in
-        editor.assignNearby(self, Int(head.index), cell)
-      }
+        header.pointee.thread == cambium_thread_pointer() || isInContext
+      else { return other }
+      return editor._withUnsafeGuaranteedRef(body)
     }
   }
 

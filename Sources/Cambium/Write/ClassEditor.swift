@@ -7,6 +7,11 @@ final class ClassEditor {
   private let tableID: UInt32
   /// How often the Realm was invalidated before, see ``ManagedRow/epoch``.
   private let epoch: UInt64
+  /// The properties that have a cell, for who walks them with every object: plain values, so that no
+  /// references are counted.
+  let takers: [Taker]
+  /// The one of these that is the primary key, if there is one.
+  let primaryKey: Taker?
   /// Where each property's cell is among the table's columns; -1 for linking objects.
   let positions: [Int]
   /// Where the creation's cell is.
@@ -36,6 +41,16 @@ final class ClassEditor {
   private var incarnations: [Int64: Int] = [:]
   /// How often this transaction removed all objects at once.
   private var clearCount = 0
+
+  /// Takes a property's value out of an object that is added.
+  struct Taker {
+    var property: Int
+    /// Where its cell is among the table's columns.
+    var position: Int
+    /// Where the property lies in the object, in bytes.
+    var offset: Int
+    var wrapper: any PersistedWrapper.Type
+  }
 
   /// What changes when a property is assigned, besides its cell.
   struct Effect {
@@ -82,6 +97,15 @@ final class ClassEditor {
         isAny: property.type == .any, isNone: isNone,
         isPlain: isNone && positions[index] >= 0 && index != stored.primaryKeyIndex)
     }
+    let takers: [Taker] = properties.indices.compactMap { index in
+      positions[index] < 0
+        ? nil
+        : Taker(
+          property: index, position: positions[index], offset: properties[index].offset,
+          wrapper: properties[index].wrapper)
+    }
+    self.takers = takers
+    primaryKey = takers.first { $0.property == stored.primaryKeyIndex }
     indexed = properties.indices.filter { isIndexed[$0] }
     isSigned = properties.map { $0.property.type == .date }
     foreign = ForeignColumn.columns(of: columns, besides: stored)

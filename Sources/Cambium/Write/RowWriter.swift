@@ -34,6 +34,19 @@ public final class _RowWriter {
   func begin(_ defaults: [ColumnValue]) {
     cells.removeAll(keepingCapacity: true)
     cells.append(contentsOf: defaults)
+    forgetLast()
+  }
+
+  /// Begins a row of one cell.
+  func beginOne() {
+    cells.removeAll(keepingCapacity: true)
+    cells.append(.null)
+    position = 0
+    forgetLast()
+  }
+
+  /// Forgets what the last row had besides its cells.
+  private func forgetLast() {
     if !listTargets.isEmpty { listTargets = [] }
     if !anyLinks.isEmpty { anyLinks = [] }
     used = 0

@@ -32,17 +32,16 @@ extension WriteSession {
   private func insert(_ object: ObjectBase, _ access: ClassAccess) throws(StoreError) {
     let editor = try editor(access)
     let storage = object.storage
-    let properties = access.description.properties
     row.begin(editor.defaults)
     row.access = access
-    for index in properties.indices where editor.positions[index] >= 0 {
-      row.position = editor.positions[index]
-      row.property = index
-      if let unfit = object.takeUnfitValue(index) {
+    for taker in editor.takers {
+      row.position = taker.position
+      row.property = taker.property
+      if object.extra != nil, let unfit = object.takeUnfitValue(taker.property) {
         unfit._rlmWithScalarCell { row.append($0) }
         continue
       }
-      properties[index].wrapper.take(storage + properties[index].offset, to: row)
+      taker.wrapper.take(storage + taker.offset, to: row)
     }
     row.position = editor.createdPosition
     row.append(.int(object.created))
@@ -58,7 +57,10 @@ extension WriteSession {
     touch(access.stored.tableID) { $0.insert(object.key) }
     try insertIndexEntries(object.key, access, editor)
     try insertBacklinks(object.key, access, editor)
-    for index in access.layout.collections {
+    let collections = access.layout.collections
+    if collections.isEmpty { return }
+    let properties = access.description.properties
+    for index in collections {
       properties[index].collection?.attach(
         storage + properties[index].offset, to: object, index)
     }

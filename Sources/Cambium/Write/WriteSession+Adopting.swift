@@ -41,8 +41,9 @@ extension WriteSession {
   ) throws(StoreError) -> Int64 {
     let editor = try editor(access)
     var key: Int64?
-    if let primaryKeyIndex = access.stored.primaryKeyIndex {
-      let cell = primaryKeyCell(of: object, access, primaryKeyIndex)
+    if let primaryKey = editor.primaryKey {
+      let primaryKeyIndex = primaryKey.property
+      let cell = primaryKeyCell(of: object, primaryKey)
       let existing = try existingKey(access, editor, primaryKeyIndex, cell)
       if let existing {
         guard policy != .error else {
@@ -77,17 +78,13 @@ extension WriteSession {
     editor.creation(of: key) ?? editor.newCreation(of: key)
   }
 
-  private func primaryKeyCell(
-    of object: ObjectBase, _ access: ClassAccess, _ index: Int
-  ) -> ColumnValue {
-    let property = access.description.properties[index]
-    keyRow.begin([.null])
-    keyRow.position = 0
-    if let unfit = object.extra?.unfitValues[index] {
+  private func primaryKeyCell(of object: ObjectBase, _ taker: ClassEditor.Taker) -> ColumnValue {
+    keyRow.beginOne()
+    if object.extra != nil, let unfit = object.extra?.unfitValues[taker.property] {
       unfit._rlmWithScalarCell { keyRow.append($0) }
-      return keyRow.cells[0]
+    } else {
+      taker.wrapper.peek(object.storage + taker.offset, to: keyRow)
     }
-    property.wrapper.peek(object.storage + property.offset, to: keyRow)
     return keyRow.cells[0]
   }
 
@@ -96,6 +93,7 @@ extension WriteSession {
     _ access: ClassAccess, _ editor: ClassEditor, _ index: Int, _ cell: ColumnValue
   ) throws(StoreError) -> Int64? {
     if access.stored.isKeyPrimaryKey, case .int(let key) = cell {
+      if editor.table.isUnused(key) { return isQueued(key, access) ? key : nil }
       if editor.creation(of: key) != nil { return key }
       return isQueued(key, access) ? key : nil
     }

@@ -68,7 +68,9 @@ extension ColumnTreeEditor {
 
   private func stand(on reference: PageReference) throws(StoreError) {
     if reference.isDirty {
-      leaf = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
+      let dirty = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
+      leaf = dirty
+      if !isPositional { hot = dirty.builder.map { Unmanaged.passUnretained($0) } }
     } else {
       let page = ColumnLeaf(try context.source.page(reference, .columnLeaf))
       guard page.rowCount > 0, page.isPositional == isPositional else {
@@ -105,7 +107,6 @@ extension ColumnTreeEditor {
       }
     }
     finger = Finger()
-    hot = nil
     leaf = nil
     cleanLeaf = nil
     steps.removeAll(keepingCapacity: true)

@@ -66,11 +66,14 @@ public final class ColumnTreeEditor {
   @exclusivity(unchecked) final var finger = Finger()
   /// The leaf under the finger, if it is dirty.
   @exclusivity(unchecked) final var leaf: DirtyLeaf? {
-    didSet { nearLeaf = leaf.map { Unmanaged.passUnretained($0) } }
+    didSet {
+      nearLeaf = leaf.map { Unmanaged.passUnretained($0) }
+      hot = nil
+    }
   }
   /// The same, for who asks at every cell.
   @exclusivity(unchecked) private(set) final var nearLeaf: Unmanaged<DirtyLeaf>?
-  /// The builder of that leaf, if the last call added or changed a row in it; the leaf keeps it alive.
+  /// The builder of that leaf, if it has one and is in a tree with keys; the leaf keeps it alive.
   @exclusivity(unchecked) final var hot: Unmanaged<LeafBuilder>?
   /// The leaf under the finger, if it is not.
   @exclusivity(unchecked) final var cleanLeaf: ColumnLeaf?

@@ -78,6 +78,9 @@ public final class TableEditor {
     return record.nextKey
   }
 
+  /// Whether `key` is above all keys that rows have or had, so that nobody has to look for it.
+  public func isUnused(_ key: Int64) -> Bool { key >= record.nextKey && key < .max }
+
   /// Adds a row; `values` has one value per column, in the order of ``TableRecord/columns``.
   ///
   /// Returns false, changing nothing, when a row with that key exists. A key at or above
