@@ -50,7 +50,20 @@ void cambium_for_each_type_descriptor(void (*visit)(const void *, void *), void 
   enumeration state = {visit, context};
   swift_enumerateAllMetadataSections(visit_sections, &state);
 }
+
+static bool count_sections(const metadata_sections *sections, void *count) {
+  *(size_t *)count += sections->types.length / sizeof(int32_t);
+  return true;
+}
+
+size_t cambium_type_descriptor_count(void) {
+  size_t count = 0;
+  swift_enumerateAllMetadataSections(count_sections, &count);
+  return count;
+}
 #else
+size_t cambium_type_descriptor_count(void) { return 0; }
+
 void cambium_for_each_type_descriptor(void (*visit)(const void *, void *), void *context) {
   (void)visit;
   (void)context;

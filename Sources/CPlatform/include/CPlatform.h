@@ -194,6 +194,9 @@ static inline void *cambium_try_retain(void *object) { return swift_tryRetain(ob
 void cambium_for_each_type_descriptor(void (*visit)(const void *descriptor, void *context),
                                       void *context);
 
+/// How many of them there are, which rises when a library is loaded that has some.
+size_t cambium_type_descriptor_count(void);
+
 /// The context descriptor of the class whose metadata is given, or null.
 const void *cambium_type_descriptor(const void *metadata);
 

@@ -15,8 +15,14 @@ extension Realm {
     /// Setting it clears ``inMemoryIdentifier``. The default is `default.realm` in the working
     /// directory (in the documents directory on Apple platforms).
     public var fileURL: URL? {
-      didSet { if fileURL != nil { inMemoryIdentifier = nil } }
+      didSet {
+        filePath = fileURL?.path
+        if fileURL != nil { inMemoryIdentifier = nil }
+      }
     }
+    /// The path of ``fileURL``: to ask a URL for it takes as long as all else that opening does when the
+    /// database is open already.
+    @usableFromInline private(set) var filePath: String?
     /// Names a Realm that lives in memory and ends with its last instance.
     ///
     /// Setting it clears ``fileURL``.
@@ -79,6 +85,7 @@ extension Realm {
       objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil
     ) {
       self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
+      filePath = self.fileURL?.path
       self.inMemoryIdentifier = inMemoryIdentifier
       self.encryptionKey = encryptionKey
       self.readOnly = readOnly
@@ -203,23 +210,23 @@ extension Realm.Configuration {
   }
 
   /// The path or name that messages give.
-  var path: String { fileURL?.path ?? inMemoryIdentifier ?? "" }
+  var path: String { filePath ?? inMemoryIdentifier ?? "" }
 
   /// What tells databases apart in this process.
   var identity: String {
     if isInMemory { return "memory:\(path)" }
-    let url = fileURL ?? Self.defaultFileURL
-    return "\(store.kind):\(Self.resolved(url))"
+    return "\(store.kind):\(Self.resolved(filePath ?? Self.defaultFileURL.path))"
   }
 
   /// The path of a file behind all symbolic links, also of one that is not there yet.
-  private static func resolved(_ url: URL) -> String {
+  private static func resolved(_ path: String) -> String {
     func resolved(_ path: String) -> String? {
       guard let real = realpath(path, nil) else { return nil }
       defer { free(real) }
       return String(cString: real)
     }
-    if let path = resolved(url.path) { return path }
+    if let path = resolved(path) { return path }
+    let url = URL(fileURLWithPath: path)
     let folder = url.deletingLastPathComponent().path
     return (resolved(folder) ?? folder) + "/" + url.lastPathComponent
   }
@@ -242,7 +249,7 @@ extension Realm.Configuration {
     switch (fileURL, inMemoryIdentifier) {
     case (nil, nil):
       fatalError("A Realm Configuration must specify a path or an in-memory identifier.")
-    case (let url?, _) where url.path.isEmpty: fatalError("Realm path must not be empty")
+    case (_?, _) where filePath?.isEmpty == true: fatalError("Realm path must not be empty")
     case (_, let name?) where name.isEmpty: fatalError("In-memory identifier must not be empty")
     default: break
     }

@@ -1,9 +1,14 @@
+import CPlatform
 import Synchronization
 
 /// The model classes that this program has, each read once.
 enum ClassRegistry {
   private static let descriptions = Mutex<[ObjectIdentifier: ClassDescription]>([:])
   private static let sets = Mutex<[Set<ObjectIdentifier>: ClassSet]>([:])
+  /// The list that was asked for last: most programs have one.
+  private static let last = Mutex<(types: [ObjectBase.Type], set: ClassSet)?>(nil)
+  /// All classes of the program, as they were found last, and how many types it had then.
+  private static let all = Mutex<(set: ClassSet, typeCount: Int)?>(nil)
 
   /// The description of `type`; stops at declarations that break a rule.
   static func description(of type: ObjectBase.Type) -> ClassDescription {
@@ -20,7 +25,24 @@ enum ClassRegistry {
 
   /// The classes of a configuration that names them, or all of the program's.
   static func classes(_ types: [ObjectBase.Type]?) -> ClassSet {
-    let types = types ?? discovered()
+    if let types {
+      let known = last.withLock { last in
+        last.flatMap { $0.types.elementsEqual(types, by: ==) ? $0.set : nil }
+      }
+      if let known { return known }
+      let set = set(of: types)
+      last.withLock { $0 = (types, set) }
+      return set
+    }
+    // A library that was loaded since may have brought classes.
+    let typeCount = cambium_type_descriptor_count()
+    if let all = all.withLock({ $0 }), all.typeCount == typeCount { return all.set }
+    let set = set(of: discovered())
+    all.withLock { $0 = (set, typeCount) }
+    return set
+  }
+
+  private static func set(of types: [ObjectBase.Type]) -> ClassSet {
     // Listed in another order, or twice, they are the same set.
     let key = Set(types.map { ObjectIdentifier($0) })
     if let known = sets.withLock({ $0[key] }) { return known }
@@ -35,7 +57,6 @@ enum ClassRegistry {
     }
   }
 
-  // Scanned at each opening: a library loaded since may have brought classes.
   private static func discovered() -> [ObjectBase.Type] {
     ClassDiscovery.subclasses(of: ObjectBase.self)
       .compactMap { $0 as? ObjectBase.Type }
