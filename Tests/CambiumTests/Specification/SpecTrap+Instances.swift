@@ -86,6 +86,17 @@ extension SpecTrap {
       person.age = 8
     },
     SpecTrap(
+      "changing an object of before an invalidation beside its twin",
+      "has been deleted or invalidated."
+    ) {
+      let (realm, person) = try ann()
+      realm.invalidate()
+      realm.beginWrite()
+      let twin = realm.objects(SpecPerson.self)[0]
+      (twin.age, twin.age) = (4, 5)
+      person.age = 6
+    },
+    SpecTrap(
       "changing an object after its transaction, near its last change",
       "outside of a write transaction"
     ) {
