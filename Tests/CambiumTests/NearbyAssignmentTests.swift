@@ -134,4 +134,31 @@ import Testing
       }
     }
   }
+
+  @Test func `an update that says what is there already tells nobody, near a change as elsewhere`()
+    async throws
+  {
+    let desk = try Desk(
+      Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Cell.self]))
+    try desk.queue.sync {
+      let realm: Realm = desk.realm
+      try realm.write {
+        for id in 0..<3 { realm.create(Cell.self, value: ["id": id, "int": 5]) }
+      }
+      desk.tokens = [realm.objects(Cell.self).observe(keyPaths: ["int"]) { desk.note($0) }]
+    }
+    #expect(await desk.next() == "initial 3")
+    try desk.queue.sync {
+      let realm: Realm = desk.realm
+      let cells = Array(realm.objects(Cell.self))
+      try realm.write {
+        (cells[0].flag, cells[0].flag) = (true, false)
+        realm.create(Cell.self, value: ["id": 0, "int": 5], update: .modified)
+        realm.create(Cell.self, value: ["id": 1, "int": 6], update: .modified)
+        // An assignment is a change, whatever was there.
+        cells[2].int = 5
+      }
+    }
+    #expect(await desk.next() == "-[] +[] ~[1, 2]")
+  }
 }
