@@ -250,6 +250,56 @@ struct RowSortWhiteBoxTests {
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a value outside of its leaf shares no beginning with others`(isAscending: Bool) throws {
+    let column = ColumnSpec(id: 1, type: .bytes, isNullable: false)
+    let bench = ColumnWorkbench([column], options: smallShape(rows: 40, room: 5))
+    var texts: [[UInt8]] = (0..<200).map { [UInt8](repeating: 66, count: 10) + [UInt8($0 % 7)] }
+    // It is below all others, and would be above them without its first ten bytes.
+    texts[99] = [UInt8](repeating: 65, count: 100_000)
+    try bench.write { editor, _ in
+      for (key, text) in texts.enumerated() {
+        try lendRow([.bytes(text)]) { _ = try editor.insert(key: Int64(key), values: $0) }
+      }
+    }
+    let expected = texts.indices.sorted { left, right in
+      texts[left] == texts[right]
+        ? left < right : texts[left].lexicographicallyPrecedes(texts[right]) == isAscending
+    }
+    let held = try bench.snapshot()
+    let found = try held.tree.keys(sortedBy: [SortTerm(column, isAscending: isAscending)])
+    #expect(found == expected.map { Int64($0) })
+  }
+
+  @Test(arguments: [true, false])
+  func `leaves without the column share no beginning with others`(isAscending: Bool) throws {
+    let number = ColumnSpec(id: 1, type: .int, isNullable: false)
+    let text = ColumnSpec(id: 2, type: .bytes, isNullable: false)
+    let bench = ColumnWorkbench([number], options: smallShape(rows: 40, room: 5))
+    var texts: [Int64: [UInt8]] = [:]
+    try bench.write { editor, _ in
+      for key in 0..<200 as Range<Int64> {
+        texts[key] = []
+        try lendRow([.int(key)]) { _ = try editor.insert(key: key, values: $0) }
+      }
+    }
+    try bench.write { editor, _ in
+      editor.layout = ColumnLayout([number, text])
+      for key in 1_000..<1_200 as Range<Int64> {
+        let value = [UInt8](repeating: 66, count: 10) + (key % 3 == 0 ? [] : [1])
+        texts[key] = value
+        try lendRow([.int(key), .bytes(value)]) { _ = try editor.insert(key: key, values: $0) }
+      }
+    }
+    let expected = texts.sorted { left, right in
+      left.value == right.value
+        ? left.key < right.key : left.value.lexicographicallyPrecedes(right.value) == isAscending
+    }
+    let held = try bench.snapshot()
+    let found = try held.tree.keys(sortedBy: [SortTerm(text, isAscending: isAscending)])
+    #expect(found == expected.map(\.key))
+  }
+
   @Test func `no rows, and rows of one leaf, are sorted`() throws {
     let column = ColumnSpec(id: 1, type: .bytes, isNullable: false)
     let bench = ColumnWorkbench([column])

@@ -24,7 +24,8 @@ struct SharedPrefix {
   /// Takes a leaf into account; false when nothing is shared.
   private mutating func narrow(to leaf: ColumnLeaf, _ spec: ColumnSpec) -> Bool {
     guard let column = leaf.column(spec.id) else { return spec.isNullable }
-    guard let parts = column.bytesColumn, column.overflow == nil else { return false }
+    // A leaf with values outside of it has an empty prefix: validation asks for that.
+    guard let parts = column.bytesColumn else { return false }
     let cell = parts.cell(0)
     // One value alone has nothing to share its beginning with.
     let prefix = leaf.rowCount == 1 && cell.form == .inline ? cell.contiguous : parts.prefix
