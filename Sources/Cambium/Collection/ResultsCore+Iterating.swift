@@ -42,13 +42,16 @@ extension ResultsCore {
   /// How the accessors are laid out.
   private let layout: ClassLayout
   private let realm: RealmInstance
-  /// What is walked: the keys of one leaf, or all.
+  /// What is walked at the moment: the keys of one leaf, or some of all.
   @exclusivity(unchecked) private var keys: UnsafeMutableBufferPointer<Int64>
   @exclusivity(unchecked) private var index = 0
-  /// The number of keys, up to which nobody has to ask whether the walk is to end.
+  /// The number of these keys.
   @exclusivity(unchecked) private var end = 0
-  /// The number of all keys, where all are there from the start.
-  private let keyCount: Int
+  /// All keys, where they are there from the start, and how many of them were taken.
+  private let all: [Int64]
+  @exclusivity(unchecked) private var taken = 0
+  /// The write that they were counted for.
+  private var session: WriteSession?
   /// Walks the leaves of a whole table; nil when all keys are there from the start.
   @exclusivity(unchecked) private var cursor: ColumnLeafCursor?
   @exclusivity(unchecked) private var isByLeaf = false
@@ -65,7 +68,7 @@ extension ResultsCore {
     realm = access.realm
     generation = access.header.pointee.generation
     keys = UnsafeMutableBufferPointer(start: nil, count: 0)
-    keyCount = 0
+    all = []
     guard let tree else { return }
     var cursor = tree.leafCursor()
     if realm.reading({ () throws(StoreError) in try cursor.first() }) {
@@ -81,13 +84,19 @@ extension ResultsCore {
     self.layout = layout
     realm = access.realm
     generation = access.header.pointee.generation
-    self.keys = .allocate(capacity: keys.count)
-    _ = self.keys.initialize(from: keys)
-    keyCount = keys.count
-    end = realm.interruption == nil ? keyCount : 0
+    self.keys = .allocate(capacity: min(keys.count, Self.portion))
+    all = keys
+    session = realm.session
+    session?.hold(all)
   }
 
-  deinit { keys.deallocate() }
+  /// How many keys are taken at once; the program is asked in between whether the walk is to end.
+  private static let portion = 4096
+
+  deinit {
+    session?.release(all)
+    keys.deallocate()
+  }
 
   /// The next object; nil at the end.
   @usableFromInline func next() -> ObjectBase? {
@@ -119,10 +128,13 @@ extension ResultsCore {
     return true
   }
 
-  /// Goes on by some thousand keys, if there are more.
+  /// Takes the next keys, if there are more.
   @inline(never) private func nextKeys() -> Bool {
-    guard end < keyCount, !realm.givesUp else { return false }
-    end = min(end + 4096, keyCount)
+    guard taken < all.count, !realm.givesUp else { return false }
+    let next = all[taken..<min(taken + Self.portion, all.count)]
+    _ = keys.update(fromContentsOf: next)
+    taken = next.endIndex
+    (index, end) = (0, next.count)
     return true
   }
 

@@ -20,6 +20,8 @@ extension WriteSession {
       }
       return
     }
+    hold(keys)
+    defer { release(keys) }
     let property = access.description.properties[index].property
     // Integers change leaf by leaf, which are written ahead as they are done.
     let isLeafwise = property.columnType == .int && !property.isColumnNullable
@@ -36,5 +38,15 @@ extension WriteSession {
       spillIfNeeded()
     }
     access.noteChange(.column(effect.column))
+  }
+
+  /// Counts keys that whoever changes objects has in memory meanwhile.
+  func hold(_ keys: some Collection<Int64>) {
+    transaction.heldByteCount += keys.count * MemoryLayout<Int64>.stride
+  }
+
+  /// Counts them no longer.
+  func release(_ keys: some Collection<Int64>) {
+    transaction.heldByteCount -= keys.count * MemoryLayout<Int64>.stride
   }
 }

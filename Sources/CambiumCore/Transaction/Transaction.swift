@@ -15,6 +15,8 @@ public final class Transaction: WriteTransaction {
   @exclusivity(unchecked) private var hasNewLayout = false
   /// What the catalog says of the key trees that are being edited.
   @exclusivity(unchecked) private var writtenRoots: [ExactName: TreeRoot] = [:]
+  /// What callers hold for this transaction beside its pages, in bytes; the budget counts it.
+  @exclusivity(unchecked) package var heldByteCount = 0
   /// Whether neither commit nor rollback has ended it.
   @exclusivity(unchecked) public private(set) var isActive = true
 
@@ -161,7 +163,9 @@ public final class Transaction: WriteTransaction {
 
   /// Whether changed pages take more memory than the transaction's budget.
   package var isOverBudget: Bool {
-    context.dirty.byteCount > database.options.transactionBudgetByteCount
+    let budget = database.options.transactionBudgetByteCount
+    // Whoever holds more than half of it would write ahead after each change.
+    return context.dirty.byteCount > budget - min(heldByteCount, budget / 2)
   }
 
   /// Writes changed pages ahead of the commit when they outgrow the transaction's budget.
