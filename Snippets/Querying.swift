@@ -150,3 +150,14 @@ let place = byCity.index(matching: { $0.name == "Books" })
 // snippet.hide
 print(names(byCity), names(byOwner), names(byPrice), separator: ", ")
 print(area, first?.name ?? "", place ?? -1)
+
+// snippet.next
+// snippet.show
+do {
+  let query = try TextQuery("area > 30 SORT(city ASC, area DESC) LIMIT(2)")
+  let wanted = try query.results(in: realm, ofType: "Shop")
+  for shop in wanted.prefix(query.limit ?? wanted.count) { print(shop["name"] ?? "") }
+  print(shops.where { $0.city == "Bonn" }.explanation() ?? "")
+} catch {
+  print(error)  // says what is wrong, with a caret under the place
+}

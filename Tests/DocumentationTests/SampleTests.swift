@@ -106,6 +106,9 @@ import Testing
       Tea House, Tea House
       Books Tea House Café Äpfel, Tea House Café Äpfel, Tea House Café Äpfel Books
       240.0 Tea House 0
+      Books
+      Tea House
+      Shop.city: at most 2 of 3 objects of Shop, each tested
 
       """, 2
     ),

@@ -127,8 +127,8 @@ public final class RealmDatabase: Sendable {
   private func frozen(
     _ database: OpenDatabase, _ interruption: Interruption? = nil
   ) throws -> RealmInstance {
-    let classes = ClassRegistry.classes(configuration.objectTypes)
     let coordinator = database.coordinator
+    let (_, classes) = try coordinator.resolve(configuration, configuration.declaredClasses)
     do throws(StoreError) {
       let snapshot = try coordinator.database.snapshot()
       if let layout = coordinator.layout(of: classes),

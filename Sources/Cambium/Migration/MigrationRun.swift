@@ -67,12 +67,7 @@ struct MigrationRun {
   // MARK: The two sides
 
   private func oldRealm(_ snapshot: Snapshot) throws(StoreError) -> RealmInstance {
-    var descriptions: [ClassDescription] = []
-    for name in try snapshot.names(withPrefix: StoredName.tablePrefix) {
-      guard let record = try snapshot.table(name)?.record else { continue }
-      descriptions.append(ClassDescription(storedAs: name, record))
-    }
-    let set = ClassSet(dynamic: descriptions)
+    let set = try ClassSet(storedIn: snapshot)
     coordinator.retain()
     return RealmInstance(
       coordinator: coordinator, configuration: configuration, context: nil,

@@ -61,6 +61,12 @@ extension Realm {
     public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
     /// The classes; nil for all of the program's.
     public var objectTypes: [ObjectBase.Type]?
+    /// Whether the classes are those that the database itself describes, instead of ``objectTypes``.
+    ///
+    /// For programs that look into databases whose classes they do not have: objects are ``DynamicObject``,
+    /// from ``Realm/dynamicObjects(_:)``, and ``Realm/schema`` tells what there is. ``schemaVersion`` is that
+    /// of the database, and nothing is migrated.
+    public var usesStoredClasses = false
     /// How many versions may be in use at once when a write begins; nil for any number.
     public var maximumNumberOfActiveVersions: UInt?
     /// A file that is copied to ``fileURL`` before it is opened, when there is no file yet.

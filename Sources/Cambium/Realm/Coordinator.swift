@@ -25,6 +25,8 @@ final class Coordinator: Sendable {
     var writer: (any RealmContext)?
     var instances: [InstanceKey: InstanceTable.Entry] = [:]
     var layouts: [ObjectIdentifier: SchemaLayout] = [:]
+    /// The classes that the database describes, and the layout of its tables for which it does.
+    var storedClasses: (set: ClassSet, generation: UInt64)?
   }
 
   private struct InstanceKey: Hashable {
@@ -168,6 +170,22 @@ final class Coordinator: Sendable {
   }
 
   // MARK: Schemas
+
+  /// The classes that the database describes at a layout of its tables, as `read` finds them.
+  func storedClasses(
+    at generation: UInt64, _ read: () throws(StoreError) -> ClassSet
+  ) throws(StoreError) -> ClassSet {
+    if let known = state.withLock({ $0.storedClasses }), known.generation == generation {
+      return known.set
+    }
+    let set = try read()
+    return state.withLock { state in
+      // Somebody may have been faster; instances are told apart by their set.
+      if let known = state.storedClasses, known.generation == generation { return known.set }
+      state.storedClasses = (set, generation)
+      return set
+    }
+  }
 
   /// What a set of classes is here, if an instance opened it before.
   func layout(of classes: ClassSet) -> SchemaLayout? {

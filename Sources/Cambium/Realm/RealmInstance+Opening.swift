@@ -6,15 +6,16 @@ extension RealmInstance {
     _ configuration: Realm.Configuration, in context: any RealmContext
   ) throws(RLMError) -> RealmInstance {
     configuration.check()
-    return try open(configuration, ClassRegistry.classes(configuration.objectTypes), in: context)
+    return try open(configuration, configuration.declaredClasses, in: context)
   }
 
-  /// The instance of a context with these classes.
+  /// The instance of a context with these classes; nil for those that the database describes.
   static func open(
-    _ configuration: Realm.Configuration, _ classes: ClassSet, in context: any RealmContext
+    _ wanted: Realm.Configuration, _ declared: ClassSet?, in context: any RealmContext
   ) throws(RLMError) -> RealmInstance {
-    let coordinator = try Coordinator.shared(configuration)
+    let coordinator = try Coordinator.shared(wanted)
     do throws(RLMError) {
+      let (configuration, classes) = try coordinator.resolve(wanted, declared)
       try check(configuration, against: coordinator, in: context)
       if let known = coordinator.instance(context.identity, classes) {
         coordinator.release()
@@ -35,8 +36,9 @@ extension RealmInstance {
   /// Takes as long as the file and a migration do. Called on any thread, on which the migration runs.
   static func prepare(_ configuration: Realm.Configuration) throws(RLMError) -> OpenDatabase {
     configuration.check()
-    let classes = ClassRegistry.classes(configuration.objectTypes)
     let database = OpenDatabase(try Coordinator.shared(configuration))
+    let (configuration, classes) = try database.coordinator.resolve(
+      configuration, configuration.declaredClasses)
     // What others do not share is said in the context that opens the instance.
     if difference(configuration, from: database.coordinator) == nil {
       _ = try layout(of: classes, configuration, database.coordinator, ThreadContext.current)
@@ -48,7 +50,8 @@ extension RealmInstance {
   static func isOpen(_ configuration: Realm.Configuration, in context: any RealmContext) -> Bool {
     guard let coordinator = Coordinator.current(configuration) else { return false }
     defer { coordinator.release() }
-    let classes = ClassRegistry.classes(configuration.objectTypes)
+    guard let (_, classes) = try? coordinator.resolve(configuration, configuration.declaredClasses)
+    else { return false }
     return coordinator.instance(context.identity, classes) != nil
   }
 
@@ -107,6 +110,8 @@ extension RealmInstance {
     if configuration.deleteRealmIfMigrationNeeded != first.deleteRealmIfMigrationNeeded {
       return "schema mode"
     }
+    // Whoever takes the classes as they are takes their version, too.
+    if configuration.usesStoredClasses || first.usesStoredClasses { return nil }
     return configuration.schemaVersion == first.schemaVersion ? nil : "schema version"
   }
 }

@@ -5,7 +5,7 @@ import CambiumCore
 struct IndexAccess {
   private enum Source {
     case keys([Int64])
-    case ranges(KeyTree, [KeyRange])
+    case ranges(KeyTree, [KeyRange], String)
     case backlinks(KeyTree, [BacklinkGroup])
   }
 
@@ -20,13 +20,36 @@ struct IndexAccess {
     for source in sources {
       switch source {
       case .keys(let found): keys += found
-      case .ranges(let tree, let ranges):
+      case .ranges(let tree, let ranges, _):
         for range in ranges { try Self.collect(range, of: tree, into: &keys, interruption) }
       case .backlinks(let tree, let groups):
         for group in groups { keys += try Backlinks.sources(in: tree, group) }
       }
     }
     return IntegerSet(keys).sorted
+  }
+
+  /// What is looked into, for people: properties with an index, primary keys and links.
+  func properties(in schema: StoredSchema) -> [String] {
+    var names: [String] = []
+    for source in sources {
+      switch source {
+      case .keys: names.append("primary key")
+      case .ranges(_, _, let tree):
+        for place in schema.classes {
+          for (index, property) in place.objectSchema.properties.enumerated()
+          where place.indexName(index) == tree { names.append("\(place.name).\(property.name)") }
+        }
+      case .backlinks(_, let groups):
+        guard let group = groups.first else { continue }
+        for place in schema.classes where place.tableID == group.table {
+          guard let index = place.columns.firstIndex(of: group.column) else { continue }
+          names.append("links from \(place.name).\(place.objectSchema.properties[index].name)")
+        }
+      }
+    }
+    var seen: Set<String> = []
+    return names.filter { seen.insert($0).inserted }
   }
 
   private static func collect(
@@ -121,7 +144,7 @@ struct IndexAccess {
     guard let tree = try context.keyTree(column.index) else { return nil }
     var estimate = 0
     for range in ranges { estimate += try tree.count(in: range) }
-    return IndexAccess(sources: [.ranges(tree, ranges)], estimate: estimate)
+    return IndexAccess(sources: [.ranges(tree, ranges, column.index)], estimate: estimate)
   }
 
   /// The few integers that a condition accepts.

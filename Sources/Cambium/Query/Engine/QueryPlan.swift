@@ -91,6 +91,13 @@ package struct QueryPlan: Sendable, Hashable {
     return try run.count()
   }
 
+  /// How the objects are found and arranged.
+  func explanation(
+    in view: some ReadTransaction, _ schema: StoredSchema
+  ) throws(StoreError) -> QueryExplanation {
+    try QueryRun(self, view).explanation(schema)
+  }
+
   /// The keys of `base` that satisfy the condition, arranged; without steps the order and the
   /// duplicates of `base` stay.
   package func keys(

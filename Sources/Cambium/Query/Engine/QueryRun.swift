@@ -54,6 +54,12 @@ final class QueryRun {
   private static let indexCost = 16
 
   private func selectByIndex(limit: Int?) throws(StoreError) -> [Int64]? {
+    guard let access = try chosenIndex(limit: limit) else { return nil }
+    return try filter(try access.keys(context.interruption))
+  }
+
+  /// The way to the objects through indexes and links; nil when passing by all rows is cheaper.
+  private func chosenIndex(limit: Int?) throws(StoreError) -> IndexAccess? {
     guard !plan.hasNoCondition, let access = try IndexAccess.plan(plan.predicate, context),
       access.estimate <= 4 || access.estimate < reader.count / Self.indexCost
     else { return nil }
@@ -63,7 +69,20 @@ final class QueryRun {
     {
       return nil
     }
-    return try filter(try access.keys(context.interruption))
+    return access
+  }
+
+  /// How the objects are found.
+  func explanation(_ schema: StoredSchema) throws(StoreError) -> QueryExplanation {
+    var access = QueryExplanation.Access.all
+    if let index = try chosenIndex(limit: nil) {
+      access = .index(index.properties(in: schema), atMost: index.estimate)
+    } else if !plan.hasNoCondition {
+      access = .scan
+    }
+    return QueryExplanation(
+      className: plan.start.name, objectCount: reader.count, access: access,
+      steps: plan.steps.map { $0.text(from: plan.start) })
   }
 
   /// Reads windows of growing size until enough is found.

@@ -12,6 +12,8 @@ package struct PredicateParser {
   var position = 0 { didSet { stepCount += 1 } }
   private var nextArgument = 0
   private var depth = 0
+  /// The comparisons outside of subqueries, and where in the text each begins.
+  private(set) var comparisons: [(comparison: QueryComparison, offset: Int)] = []
   /// How often the parser has moved.
   private(set) var stepCount = 0
 
@@ -66,6 +68,9 @@ package struct PredicateParser {
   var tokenCount: Int { tokens.count }
 
   var token: PredicateToken { tokens[position].token }
+
+  /// Where in the text the current token begins, in bytes of UTF-8.
+  var offset: Int { tokens[position].offset }
 
   func peek(_ offset: Int = 1) -> PredicateToken {
     tokens[min(position + offset, tokens.count - 1)].token
@@ -195,6 +200,7 @@ package struct PredicateParser {
   private enum Quantifier { case any, none }
 
   private mutating func comparison() throws(QueryError) -> QueryPredicate {
+    let (start, count) = (offset, comparisons.count)
     let quantifier = try quantifier()
     let place = position
     let left = try operand()
@@ -208,9 +214,12 @@ package struct PredicateParser {
     let operation = try operation()
     let options = try options()
     let right = try operand()
-    let comparison = QueryPredicate.comparison(
-      QueryComparison(left, operation, right, isAny: quantifier != nil, options: options))
-    return quantifier == Quantifier.none ? .not(comparison) : comparison
+    let comparison = QueryComparison(
+      left, operation, right, isAny: quantifier != nil, options: options)
+    // Those of a subquery are part of this one.
+    comparisons.removeSubrange(count...)
+    comparisons.append((comparison, start))
+    return quantifier == Quantifier.none ? .not(.comparison(comparison)) : .comparison(comparison)
   }
 
   /// Takes a quantifier, unless the word is a property's name.

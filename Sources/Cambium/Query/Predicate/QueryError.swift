@@ -1,8 +1,10 @@
 /// A query that breaks a rule, with the text that the user sees.
 ///
-/// Queries are code: the public entry points stop with the description.
-package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
-  package let message: String
+/// Queries are code: programs that hold a wrong one stop with its description. A query that comes from
+/// outside of the program is a ``TextQuery``, which throws it.
+public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong, in one line.
+  public let message: String
   /// The predicate's text and where in it the mistake is, in bytes of UTF-8; nil when the mistake
   /// shows only where the text meets a schema.
   private let place: Place?
@@ -23,10 +25,10 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Where in the predicate's text the mistake is, in bytes of UTF-8.
-  package var offset: Int? { place?.offset }
+  public var offset: Int? { place?.offset }
 
   /// The message; below it the text around the mistake, and a caret.
-  package var description: String {
+  public var description: String {
     guard let place else { return message }
     let excerptCount = 40
     let end = place.text.utf8.index(place.text.startIndex, offsetBy: place.offset)
