@@ -66,6 +66,28 @@ import Testing
     }
   }
 
+  @Test func `results are counted once while nothing changes that decides what they are`() throws {
+    let (realm, store) = try world()
+    let young = realm.objects(SpecPerson.self).where { $0.age < 30 }
+    let person = try #require(realm.object(ofType: SpecPerson.self, forPrimaryKey: 3))
+    try realm.write {
+      #expect(young.count == 30)
+      person.name = "another"
+      let before = store.leafReadCount
+      #expect(young.count == 30)
+      #expect(store.leafReadCount == before)
+      person.age = 70
+      #expect(young.count == 29)
+    }
+    try realm.write { person.age = 3 }
+    #expect(young.count == 30)
+    realm.beginWrite()
+    person.age = 50
+    #expect(young.count == 29)
+    realm.cancelWrite()
+    #expect(young.count == 30)
+  }
+
   @Test func `results follow every class that they look at`() throws {
     let (realm, _) = try world()
     let people = realm.objects(SpecPerson.self)
@@ -80,8 +102,8 @@ import Testing
     let sorted = people.sorted(by: [SortDescriptor(keyPath: "favorite.name", ascending: false)])
     let ofList = person.dogs.where { $0.name == "x" }
     let fans = dog.fans.where { $0.name == "x" }
-    // Walked, because results that are only counted are not kept: and each time all of them, so that
-    // every one of them was found before the change that it is to notice.
+    // Walked each time, all of them, so that every one of them was found before the change that it is to
+    // notice.
     func found<Element>(_ results: Results<Element>, _ name: KeyPath<Element, Int>) -> [Int] {
       var found: [Int] = []
       for element in results { found.append(element[keyPath: name]) }

@@ -40,6 +40,9 @@ import Foundation
   /// The first of the keys, while nobody has asked for all, and the stamp that they belong to.
   private var head: [Int64] = []
   private var headStamp: UInt64?
+  /// How many elements were counted, while nobody has asked for their keys, and the stamp that it belongs to.
+  private var counted = 0
+  private var countedStamp: UInt64?
   private let lock = NSLock()
 
   init(
@@ -142,11 +145,16 @@ import Foundation
       return realm.reading { () throws(StoreError) in try linking.count() }
     }
     // What frozen results evaluated to is looked at under their lock.
-    if !realm.isFrozen, evaluated != stamp, case .all = source, let plan {
+    if !realm.isFrozen, case .all = source, let plan {
+      let stamp = stamp
+      if evaluated == stamp { return keys.count }
+      if countedStamp == stamp { return counted }
       realm.session?.settle()
-      return realm.evaluating(or: 0) { interruption throws(StoreError) in
+      counted = realm.evaluating(or: 0) { interruption throws(StoreError) in
         try plan.count(in: realm.view, interruption)
       }
+      countedStamp = stamp
+      return counted
     }
     return currentKeys().count
   }

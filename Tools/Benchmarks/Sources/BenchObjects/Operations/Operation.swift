@@ -158,6 +158,48 @@ struct Operation: Sendable {
       }
       return (people.count, duration)
     },
+    Operation(name: "read, change and read again, in a loop") { world, _ in
+      let people = world.realm.objects(Person.self).where { $0.age < 60 }
+      var (count, sum) = (0, 0.0)
+      let duration = try ContinuousClock().measure {
+        try world.realm.write {
+          for person in people {
+            person.score += Double(person.age)
+            sum += person.score
+            count += 1
+          }
+        }
+      }
+      use(sum)
+      return (count, duration)
+    },
+    Operation(name: "count live results after each change") { world, _ in
+      let adults = world.realm.objects(Person.self).where { $0.age >= 18 }
+      var sum = 0
+      let duration = try ContinuousClock().measure {
+        try world.realm.write {
+          for person in world.realm.objects(Person.self) {
+            person.score += 1
+            sum &+= adults.count
+          }
+        }
+      }
+      use(sum)
+      return (world.objects, duration)
+    },
+    Operation(name: "delete while iterating") { world, _ in
+      let people = world.realm.objects(Person.self).where { $0.age < 48 }
+      var count = 0
+      let duration = try ContinuousClock().measure {
+        try world.realm.write {
+          for person in people {
+            world.realm.delete(person)
+            count += 1
+          }
+        }
+      }
+      return (count, duration)
+    },
     Operation(name: "setValue(Int) of all results") { world, _ in
       let people = world.realm.objects(Person.self)
       let duration = try ContinuousClock().measure {
