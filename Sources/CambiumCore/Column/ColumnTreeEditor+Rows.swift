@@ -17,14 +17,11 @@ extension ColumnTreeEditor {
   }
 
   /// Counts a row that was added to the builder under the finger.
-  @inline(__always) func noteRow(in builder: LeafBuilder) { noteRows(1, in: builder) }
-
-  /// Counts rows that were added to the builder under the finger.
-  @inline(__always) func noteRows(_ count: Int, in builder: LeafBuilder) {
+  @inline(__always) func noteRow(in builder: LeafBuilder) {
     noteShape()
-    finger.pendingRows &+= count
-    finger.changeCount &+= count
-    root.rowCount &+= UInt64(truncatingIfNeeded: count)
+    finger.pendingRows &+= 1
+    finger.changeCount &+= 1
+    root.rowCount &+= 1
     if builder.rowCount >= builder.checkAt { checkSize(builder) }
   }
 

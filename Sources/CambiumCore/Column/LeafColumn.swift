@@ -190,12 +190,6 @@
       into: values)
   }
 
-  /// Writes all doubles to `values`, which has room for ``rowCount`` of them; unspecified where
-  /// null.
-  @inlinable public func copyDoubles(into values: UnsafeMutablePointer<Double>) {
-    for row in 0..<rowCount { values[row] = double(row) }
-  }
-
   /// The words of a bitmap over the rows.
   @inlinable public var bitmapWordCount: Int { (rowCount &+ 63) >> 6 }
 

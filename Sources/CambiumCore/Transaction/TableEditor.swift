@@ -110,34 +110,6 @@ public final class TableEditor {
     return true
   }
 
-  /// Adds many rows and returns how many came in; those whose key exists are left out.
-  ///
-  /// `values` has one value per column, in the order of ``TableRecord/columns``, row after row. This
-  /// takes less time than a call for each row; batches of some dozens are enough.
-  @discardableResult
-  public func insert(
-    keys: UnsafeBufferPointer<Int64>, values: UnsafeBufferPointer<ColumnValue>
-  ) throws(StoreError) -> Int {
-    isRecordChanged = true
-    var count = 0
-    if editors.count == 1 {
-      count = try editors[0].insert(keys: keys, values: values)
-      var nextKey = record.nextKey
-      for key in keys where key >= nextKey && key < .max { nextKey = key + 1 }
-      record.nextKey = nextKey
-    } else {
-      let width = record.columns.count
-      precondition(
-        values.count == keys.count * width,
-        "Each row needs a value for each of the \(width) columns.")
-      for (row, key) in keys.enumerated() {
-        let row = UnsafeBufferPointer(rebasing: values[(row * width)..<((row + 1) * width)])
-        if try insert(key: key, values: row) { count += 1 }
-      }
-    }
-    return count
-  }
-
   /// Adds a row from `values`; columns that are not named get their defaults.
   ///
   /// Returns false, changing nothing, when a row with that key exists.

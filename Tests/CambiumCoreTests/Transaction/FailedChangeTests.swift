@@ -46,7 +46,7 @@ import Testing
 
   /// A change that has to read a leaf.
   enum Change: CaseIterable {
-    case insert, insertMany, update, remove, removeMany, updateInts, addColumn, removeColumn
+    case insert, update, remove, removeMany, updateInts, addColumn, removeColumn
     case setKey, removeKey, removeAllKeys
 
     func make(in transaction: Transaction) throws {
@@ -55,12 +55,6 @@ import Testing
       }
       switch self {
       case .insert: try table().insert(key: 1_001, values: [(1, .int(0))])
-      case .insertMany:
-        let keys: [Int64] = [1_001, 1_003]
-        let row = try table().record.columns.map(\.spec.defaultValue)
-        try keys.withUnsafeBufferPointer { keys in
-          try (row + row).withUnsafeBufferPointer { _ = try table().insert(keys: keys, values: $0) }
-        }
       case .update: try table().update(key: 1_000, column: 1, value: .int(-1))
       case .remove: try table().remove(key: 1_000)
       case .removeMany: try table().remove(keys: [0, 1_000, 2_000])

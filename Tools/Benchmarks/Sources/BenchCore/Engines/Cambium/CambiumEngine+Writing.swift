@@ -3,24 +3,17 @@ import CambiumCore
 extension CambiumEngine: BulkLoading {
   func load(_ people: People, _ order: LoadOrder) throws {
     try write { editor in
-      try Self.withRows(Self.batchCount) { keys, rows in
-        for start in stride(from: 0, to: order.count, by: Self.batchCount) {
-          let count = min(Self.batchCount, order.count - start)
-          for place in 0..<count {
-            let person = order.person(at: start + place, of: people)
-            keys[place] = person.id
-            Self.fill(rows + place * Self.columnCount, person)
-          }
+      try Self.withRow { row in
+        for place in 0..<order.count {
+          let person = order.person(at: place, of: people)
+          Self.fill(row, person)
           try editor.insert(
-            keys: UnsafeBufferPointer(start: keys, count: count),
-            values: UnsafeBufferPointer(start: rows, count: count * Self.columnCount))
+            key: person.id, values: UnsafeBufferPointer(start: row, count: Self.columnCount))
         }
       }
     }
   }
 
-  /// How many people go into a call.
-  private static var batchCount: Int { 64 }
   private static var columnCount: Int { 5 }
 
   /// Writes the fields of `person` to `row`, in the order of the columns.
@@ -33,25 +26,20 @@ extension CambiumEngine: BulkLoading {
     row[4] = .bool(person.active)
   }
 
-  private static func withRows<Result>(
-    _ count: Int,
-    _ body: (UnsafeMutablePointer<Int64>, UnsafeMutablePointer<ColumnValue>) throws -> Result
+  private static func withRow<Result>(
+    _ body: (UnsafeMutablePointer<ColumnValue>) throws -> Result
   ) rethrows -> Result {
-    let keys = UnsafeMutablePointer<Int64>.allocate(capacity: count)
-    let rows = UnsafeMutablePointer<ColumnValue>.allocate(capacity: count * columnCount)
-    rows.initialize(repeating: .null, count: count * columnCount)
-    defer {
-      keys.deallocate()
-      rows.deallocate()
-    }
-    return try body(keys, rows)
+    let row = UnsafeMutablePointer<ColumnValue>.allocate(capacity: columnCount)
+    row.initialize(repeating: .null, count: columnCount)
+    defer { row.deallocate() }
+    return try body(row)
   }
 }
 
 extension CambiumEngine: SmallCommitting {
   func commitAppend(_ person: Person, isDurable: Bool) throws {
     try write(isDurable: isDurable) { editor in
-      try Self.withRows(1) { _, row in
+      try Self.withRow { row in
         Self.fill(row, person)
         try editor.insert(
           key: person.id, values: UnsafeBufferPointer(start: row, count: Self.columnCount))
