@@ -3,57 +3,105 @@ import Foundation
 
 /// Makes objects of classes that are known by name only.
 struct DynamicCreation {
-  let migration: Migration
+  /// Where they are made.
+  let realm: RealmInstance
+  let session: WriteSession
+  /// In a migration, the Realm as it was.
+  var old: RealmInstance?
+  /// In a migration, the program's classes, which have the defaults.
+  var declared: ClassSet?
+  /// What happens to objects whose primary key is there already.
+  var policy = Realm.UpdatePolicy.error
 
-  /// A new object of `access` with the properties that `value` gives, and defaults for the rest.
+  /// Runs `body`, while dictionaries and arrays that are assigned to links make objects.
+  func substituting<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let outer = session.substitute
+    session.substitute = { value, access, index in linked(value, access, index) }
+    defer { session.substitute = outer }
+    return try body()
+  }
+
+  /// A new object of `access` with the properties that `value` gives, and defaults for the rest; or the one
+  /// that is there already with that primary key, changed.
   func object(of access: ClassAccess, _ value: Any) -> DynamicObject {
-    let values = values(value, access)
-    let session = migration.session
     var primaryKey: (key: Int64?, cell: ColumnValue)?
-    let writer = _RowWriter(realm: migration.new)
+    let writer = _RowWriter(realm: realm)
+    let (values, isGiven) = values(value, access)
     if let index = access.stored.primaryKeyIndex {
+      if let key = access.key(forPrimaryKey: values[index], index) {
+        return changed(access.dynamicObject(forKey: key), values, isGiven, access, index)
+      }
       primaryKey = primaryKeyCell(values[index], access, index, writer)
     }
+    // What is not given has its default from the new row.
+    let given = values.indices.filter {
+      $0 != access.stored.primaryKeyIndex && (isGiven[$0] || values[$0] != nil)
+        && !access.description.properties[$0].property.isComputed
+    }
     let key = session.attempt(0) { () throws(StoreError) in
-      try session.insertBlank(access, key: primaryKey?.key, primaryKey: primaryKey?.cell)
+      try session.insertRow(access, key: primaryKey?.key, primaryKey: primaryKey?.cell) {
+        row, positions in
+        for index in given where isPlain(index, access) {
+          row.position = positions[index]
+          if !access.description.properties[index].wrapper.writeConverted(values[index], to: row) {
+            access.description.stopAtInvalidValue(values[index], index)
+          }
+        }
+      }
     }
     // The store may have failed; opening throws that when the block has returned.
     let object = access.dynamicObject(forKey: key)
     if object.isInvalidated { return object }
-    for index in values.indices where index != access.stored.primaryKeyIndex {
+    for index in given where !isPlain(index, access) { object.setValue(values[index], at: index) }
+    return object
+  }
+
+  /// Whether a property holds one value that leads nowhere, so that it can be written with its row.
+  private func isPlain(_ index: Int, _ access: ClassAccess) -> Bool {
+    let property = access.description.properties[index].property
+    return !property.isCollection && property.type != .object && property.type != .any
+  }
+
+  /// `object`, which was there before, with the values that are given.
+  private func changed(
+    _ object: DynamicObject, _ values: [Any?], _ isGiven: [Bool], _ access: ClassAccess,
+    _ primaryKey: Int
+  ) -> DynamicObject {
+    guard policy != .error else {
+      fatalError(
+        "Attempting to create an object of type '\(access.stored.name)' with an existing primary key "
+          + "value '\(values[primaryKey].map { "\($0)" } ?? "(null)")'.")
+    }
+    for index in values.indices where index != primaryKey && isGiven[index] {
       if access.description.properties[index].property.isComputed { continue }
       object.setValue(values[index], at: index)
     }
     return object
   }
 
-  /// The values that are given by property, and the class's defaults where none is.
-  private func values(_ value: Any, _ access: ClassAccess) -> [Any?] {
+  /// The values that are given by property, and the class's defaults where none is; and which were given.
+  private func values(_ value: Any, _ access: ClassAccess) -> (values: [Any?], isGiven: [Bool]) {
     var values = [Any?](repeating: nil, count: access.description.properties.count)
     var isGiven = values.map { _ in false }
     InitialValue(value, for: access.description).forEachProperty(of: access.description) {
       values[$0] = $1
       isGiven[$0] = true
     }
-    guard isGiven.contains(false), let place = migration.declared.index(named: access.stored.name)
-    else { return values }
-    let description = migration.declared.descriptions[place]
+    guard isGiven.contains(false), let declared,
+      let place = declared.index(named: access.stored.name)
+    else { return (values, isGiven) }
+    let description = declared.descriptions[place]
     let sample = Sampling.instance(of: description.type)
     for (index, property) in description.properties.enumerated()
     where !isGiven[index] && !property.property.isComputed {
       values[index] = property.dynamicValue(of: sample)
     }
-    return values
+    return (values, isGiven)
   }
 
   private func primaryKeyCell(
     _ value: Any?, _ access: ClassAccess, _ index: Int, _ writer: _RowWriter
   ) -> (key: Int64?, cell: ColumnValue) {
-    if access.key(forPrimaryKey: value, index) != nil {
-      fatalError(
-        "Attempting to create an object of type '\(access.stored.name)' with an existing primary key "
-          + "value '\(value.map { "\($0)" } ?? "(null)")'.")
-    }
     writer.begin([.null])
     // Writing cannot fail: looking for the key has converted the value before.
     _ = access.description.properties[index].wrapper.writeConverted(value, to: writer)
@@ -88,8 +136,8 @@ struct DynamicCreation {
   /// nil where one is gone, which lists and sets leave out.
   private func anyValue(_ value: Any?) -> Any? {
     switch flattened(value) {
-    case let object as DynamicObject where object.instance === migration.old:
-      return migration.new.classSet.index(named: object.classAccess.stored.name)
+    case let object as DynamicObject where old != nil && object.instance === old:
+      return realm.classSet.index(named: object.classAccess.stored.name)
         .flatMap { element(object, $0) }
     case let value as AnyRealmValue:
       return anyValue(AnyRealmValue._rlmDynamicValue(value))
@@ -121,13 +169,13 @@ struct DynamicCreation {
   }
 
   private func element(_ value: Any, _ target: Int) -> Any? {
-    let access = migration.new.classes[target]
+    let access = realm.classes[target]
     switch flattened(value) {
     case nil: return nil
     case let object as DynamicObject:
-      guard object.instance === migration.old else { return object }
+      guard old != nil, object.instance === old else { return object }
       let name = object.classAccess.stored.name
-      if name != access.stored.name { migration.session.stopAtWrongClass(name, access) }
+      if name != access.stored.name { session.stopAtWrongClass(name, access) }
       guard access.creation(of: object.key) == object.created else { return nil }
       return access.object(forKey: object.key)
     case let value?:

@@ -41,7 +41,7 @@ struct EmbeddingChange {
       let owner = source.object(forKey: link.source), let old = access.object(forKey: key)
     else { return }
     let newKey = session.attempt(nil) { () throws(StoreError) -> Int64? in
-      try session.insertBlank(access, key: nil, primaryKey: nil)
+      try session.insertRow(access, key: nil, primaryKey: nil)
     }
     guard let newKey, let new = access.object(forKey: newKey) as? DynamicObject else { return }
     for (index, property) in access.description.properties.enumerated()

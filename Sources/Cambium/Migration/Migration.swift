@@ -93,7 +93,11 @@ public class Migration {
   public func create(_ typeName: String, value: Any = [Any]()) -> MigrationObject {
     let access = required(typeName)
     if access.stored.isEmbedded { fatalError("Embedded objects cannot be created directly") }
-    return DynamicCreation(migration: self).object(of: access, value)
+    return creation.object(of: access, value)
+  }
+
+  var creation: DynamicCreation {
+    DynamicCreation(realm: new, session: session, old: old, declared: declared)
   }
 
   /// Deletes an object; links to it become nil, lists lose it.

@@ -27,10 +27,7 @@ struct MigrationRun {
     if let block = configuration.migrationBlock {
       let old = try oldRealm(snapshot)
       let migration = Migration(old: old, new: new, session: session, declared: classes)
-      let creation = DynamicCreation(migration: migration)
-      session.substitute = { value, access, index in creation.linked(value, access, index) }
-      block(migration, version)
-      session.substitute = nil
+      migration.creation.substituting { block(migration, version) }
       old.endMigration()
     }
     let duplicate = finishKeys(new, session)

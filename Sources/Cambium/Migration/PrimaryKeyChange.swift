@@ -56,7 +56,7 @@ struct PrimaryKeyChange {
   /// Puts an object under another key, with its links and those that lead to it.
   private func move(_ from: Int64, to key: Int64, _ access: ClassAccess) {
     let isMoving = session.attempt(false) { () throws(StoreError) in
-      try session.insertBlank(access, key: key, primaryKey: nil) == key
+      try session.insertRow(access, key: key, primaryKey: nil) == key
     }
     guard isMoving, let old = access.object(forKey: from), let new = access.object(forKey: key)
     else { return }

@@ -127,8 +127,16 @@ extension Persisted: PersistedWrapper {
     _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
     _ conversion: _ValueConversion
   ) -> Bool {
+    Value._rlmAssignConvertedValue(value, storage, of: object, conversion)
+  }
+
+  /// What ``setDynamicValue(_:_:of:_:)`` does, with the code for a value's type at hand.
+  @inline(__always) static func assign(
+    _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
+    _ conversion: _ValueConversion, _ convert: (Any?, _ValueConversion) -> Value?
+  ) -> Bool {
     let wrapper = bound(storage)
-    guard let converted = Value._rlmConvertedValue(value, conversion) else {
+    guard let converted = convert(value, conversion) else {
       return setUnfitValue(value, wrapper, of: object)
     }
     switch wrapper.pointee.head.state {

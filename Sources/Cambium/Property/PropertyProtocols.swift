@@ -36,6 +36,12 @@ public protocol _Persistable: _RealmSchemaDiscoverable, _HasPersistedType {
   /// The value that stands for `value` when it comes from a dictionary, an array or dynamic access;
   /// nil when there is none.
   static func _rlmConvertedValue(_ value: Any?, _ conversion: _ValueConversion) -> Self?
+  /// Assigns what stands for `value` to the `Persisted<Self>` at `storage`; false when there is nothing. A
+  /// requirement, so that it is compiled for each type.
+  static func _rlmAssignConvertedValue(
+    _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
+    _ conversion: _ValueConversion
+  ) -> Bool
   /// The value that a key path's trace continues with.
   static func _rlmTracedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self
   /// The type in which values are stored, when this one cannot hold all that its column can; nil for
@@ -67,6 +73,14 @@ extension _Persistable {
     }
     _rlmWritePersistedValue(value, to: row)
     if !_rlmIsKept { wrapper.pointee.value = nil }
+  }
+
+  /// Converts and assigns.
+  public static func _rlmAssignConvertedValue(
+    _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
+    _ conversion: _ValueConversion
+  ) -> Bool {
+    Persisted<Self>.assign(value, storage, of: object, conversion) { _rlmConvertedValue($0, $1) }
   }
 
   /// Only collections are kept.

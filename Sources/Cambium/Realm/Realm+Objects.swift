@@ -55,6 +55,13 @@ extension Realm {
     guard !session.isMigrating else {
       fatalError("In a migration, objects are made by 'Migration.create(_:value:)'.")
     }
+    if access.description.isDynamic {
+      checkPolicy(update, access)
+      let creation = DynamicCreation(realm: instance, session: session, policy: update)
+      let object = creation.substituting { creation.object(of: access, value) }
+      session.spillIfNeeded()
+      return object
+    }
     let object = create(access.layout.type, value, update, session)
     return access.dynamicObject(forKey: object.key)
   }
@@ -73,9 +80,11 @@ extension Realm {
   }
 
   private func checkPolicy(_ update: UpdatePolicy, _ type: ObjectBase.Type) {
-    guard update != .error, let access = instance.access(of: type),
-      access.stored.primaryKeyIndex == nil
-    else { return }
+    if let access = instance.access(of: type) { checkPolicy(update, access) }
+  }
+
+  private func checkPolicy(_ update: UpdatePolicy, _ access: ClassAccess) {
+    guard update != .error, access.stored.primaryKeyIndex == nil else { return }
     fatalError("'\(access.stored.name)' does not have a primary key and can not be updated")
   }
 

@@ -31,17 +31,21 @@ extension WriteSession {
 
   private func insert(_ object: ObjectBase, _ access: ClassAccess) throws(StoreError) {
     let editor = try editor(access)
-    let storage = object.storage
+    // Borrowed for the whole row: what is read anew each time is counted each time.
+    let (row, storage) = (row, object.storage)
     row.begin(editor.defaults)
     row.access = access
-    for taker in editor.takers {
-      row.position = taker.position
-      row.property = taker.property
-      if object.extra != nil, let unfit = object.takeUnfitValue(taker.property) {
-        unfit._rlmWithScalarCell { row.append($0) }
-        continue
+    let mayBeUnfit = object.extra != nil
+    editor.takers.withUnsafeBufferPointer { takers in
+      for taker in takers {
+        row.position = taker.position
+        row.property = taker.property
+        if mayBeUnfit, let unfit = object.takeUnfitValue(taker.property) {
+          unfit._rlmWithScalarCell { row.append($0) }
+          continue
+        }
+        taker.wrapper.take(storage + taker.offset, to: row)
       }
-      taker.wrapper.take(storage + taker.offset, to: row)
     }
     row.position = editor.createdPosition
     row.append(.int(object.created))
@@ -66,10 +70,12 @@ extension WriteSession {
     }
   }
 
-  /// Gives a dynamic class a new row with every property at its column's default, under `key` or, when
-  /// that is nil, under a new one; its key.
-  func insertBlank(
-    _ access: ClassAccess, key: Int64?, primaryKey: ColumnValue?
+  /// Gives a dynamic class a new row under `key` or, when that is nil, under a new one; its key.
+  ///
+  /// `fill` writes cells, each after setting the row's position; all others have their column's default.
+  func insertRow(
+    _ access: ClassAccess, key: Int64?, primaryKey: ColumnValue?,
+    fill: (_RowWriter, _ positions: [Int]) -> Void = { _, _ in }
   ) throws(StoreError) -> Int64 {
     let editor = try editor(access)
     let newKey: Int64
@@ -82,6 +88,7 @@ extension WriteSession {
       row.append(primaryKey)
       if editor.isIndexed[index] { try editor.insertEntry(index, primaryKey, newKey) }
     }
+    fill(row, editor.positions)
     let isNew = row.cells.withUnsafeBufferPointer { cells in
       catching { () throws(StoreError) in try editor.table.insert(key: newKey, values: cells) }
     }

@@ -1,0 +1,61 @@
+import CambiumCore
+
+// What tools need, which know classes by name only.
+
+extension Realm {
+  /// Opens a database, in the calling context, with the classes that it describes itself and those of
+  /// `classes` that it lacks, which it gets.
+  package init(
+    configuration: Realm.Configuration, adding classes: [ObjectSchema]
+  ) throws(RLMError) {
+    var configuration = configuration
+    configuration.usesStoredClasses = true
+    configuration.check()
+    let coordinator = try Coordinator.shared(configuration)
+    defer { coordinator.release() }
+    let (resolved, stored) = try coordinator.resolve(configuration, nil)
+    let added = classes.filter { stored.index(named: $0.className) == nil }.map {
+      ClassDescription(dynamic: $0.className, $0.properties, isEmbedded: $0.isEmbedded)
+    }
+    let all = added.isEmpty ? stored : ClassSet(dynamic: stored.descriptions + added)
+    SchemaValidation.check(all.schema)
+    self.init(try RealmInstance.open(resolved, all, in: CallingContext.current))
+  }
+}
+
+extension DynamicObject {
+  /// The number of its row, by which objects without a primary key are told apart.
+  package var rowKey: Int64 { key }
+
+  /// The name of its class.
+  package var className: String { objectSchema.className }
+}
+
+extension Realm {
+  /// The object of the class with that name and that row; nil when there is none.
+  package func dynamicObject(ofType typeName: String, rowKey: Int64) -> DynamicObject? {
+    let access = instance.requiredAccess(named: typeName)
+    return access.creation(of: rowKey) == nil ? nil : access.dynamicObject(forKey: rowKey)
+  }
+
+  /// Assigns properties of an object whose class is known by name only, in a transaction.
+  ///
+  /// Takes what ``dynamicCreate(_:value:update:)`` takes: dictionaries become embedded objects. Stops at values
+  /// of a wrong type.
+  package func assign(_ values: [(property: Int, value: Any?)], to object: DynamicObject) {
+    guard let session = instance.session else { return }
+    DynamicCreation(realm: instance, session: session).substituting {
+      for (property, value) in values { object.setValue(value, at: property) }
+    }
+  }
+
+  /// The object of the class with that name and primary key; nil when there is none, or the key is of
+  /// another type.
+  package func dynamicObject(ofType typeName: String, primaryKey: Any?) -> DynamicObject? {
+    let access = instance.requiredAccess(named: typeName)
+    guard let index = access.stored.primaryKeyIndex,
+      let key = access.key(forPrimaryKey: primaryKey, index)
+    else { return nil }
+    return access.dynamicObject(forKey: key)
+  }
+}
