@@ -82,10 +82,14 @@ let package = Package(
     .target(name: "RealmSwift", dependencies: ["Cambium"]),
 
     // Tools and examples.
+    // What the command line and the page share: documents, queries, schemas.
+    .target(
+      name: "CambiumToolKit", dependencies: ["Cambium", "CambiumCore"], path: "Tools/ToolKit"),
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
-        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB", "CambiumZstd", "CPlatform",
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB", "CambiumToolKit", "CambiumZstd",
+        "CPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/cambium"),
@@ -148,7 +152,9 @@ let package = Package(
       resources: [.copy("Golden")]),
     .testTarget(
       name: "CambiumToolTests",
-      dependencies: ["CambiumTool", "CambiumCore", "CambiumFile", "TestSupport"]),
+      dependencies: [
+        "Cambium", "CambiumTool", "CambiumToolKit", "CambiumCore", "CambiumFile", "TestSupport",
+      ]),
     // The code that the fuzzer feeds, which `Tools/Fuzz` builds as well, and a replay of its corpus.
     .testTarget(
       name: "FuzzTests",

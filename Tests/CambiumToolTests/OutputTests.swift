@@ -53,7 +53,7 @@ import Testing
   @Test func `help and version of the tool are output, and mistakes are not`() throws {
     let help = try ToolRunner.run("--help")
     #expect(help.status == 0 && help.errors == "")
-    #expect(help.output.contains("Inspects, verifies, compacts and copies Cambium stores."))
+    #expect(help.output.contains("Looks into Cambium stores, and moves what they hold."))
     let mistake = try ToolRunner.run("inspect", path, "--colour")
     #expect(mistake.status == 64 && mistake.output == "")
     #expect(mistake.errors.contains("Unknown option '--colour'"))

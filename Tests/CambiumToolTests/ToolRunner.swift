@@ -76,6 +76,18 @@ struct ToolRunner {
     return process
   }
 
+  /// Starts the tool with `arguments`; what it prints comes out of the handle.
+  static func startReading(_ arguments: String...) throws -> (Process, FileHandle) {
+    let process = Process()
+    process.executableURL = executable
+    process.arguments = arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    return (process, output.fileHandleForReading)
+  }
+
   private static func outcome(of program: URL, _ arguments: [String]) throws -> Outcome {
     let process = Process()
     process.executableURL = program

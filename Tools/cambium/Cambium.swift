@@ -7,14 +7,17 @@ import Foundation
 struct CambiumTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cambium",
-    abstract: "Inspects, verifies, compacts and copies Cambium stores.",
+    abstract: "Looks into Cambium stores, and moves what they hold.",
     discussion: """
       Every command takes the path of a store, or its kind and path ('file:PATH', 'rocksdb:PATH'),
       prints for people by default and JSON with --json, and exits with a status other than 0 and one
       clear line when something is wrong.
       """,
     subcommands: [
-      InspectCommand.self, VerifyCommand.self, CompactCommand.self, CopyCommand.self,
+      InspectCommand.self, SchemaCommand.self, QueryCommand.self, DiffCommand.self,
+      WatchCommand.self, ExportCommand.self,
+      ImportCommand.self,
+      VerifyCommand.self, CompactCommand.self, CopyCommand.self,
       DigestCommand.self,
     ])
 

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Cambium
 import CambiumCore
+import CambiumToolKit
 import Foundation
 
 /// What every command takes.
@@ -48,8 +50,14 @@ struct CommonOptions: ParsableArguments {
       return try body()
     } catch let error as StoreError {
       Output.error(Self.text(of: error))
-      throw ExitCode(1)
+    } catch let error as Realm.Error {
+      Output.error(error.underlying.map(Self.text(of:)) ?? error.localizedDescription)
+    } catch let error as QueryError {
+      Output.error(error.description)
+    } catch let error as TransferError {
+      Output.error(error.description)
     }
+    throw ExitCode(1)
   }
 
   // No command creates stores at such a path, so that part of the library's advice is left out.

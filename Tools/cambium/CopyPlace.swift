@@ -5,14 +5,15 @@ import Foundation
 /// Where a copy is made until it is whole and was compared: a folder beside its destination, so that
 /// nothing stands there that only looks like a store.
 ///
-/// A copy that was killed leaves the folder behind, `DESTINATION.copying`; the next one to the same
-/// destination clears it.
+/// A copy that a signal ends takes the folder along. One that was killed leaves it behind,
+/// `DESTINATION.copying`; the next one to the same destination clears it.
 struct CopyPlace {
   /// Where the store is to be made.
   let path: String
   private let destination: String
   private let folder: String
   private let lock: Int32
+  private let cleanup: Cleanup
 
   /// A place for a copy that goes to `destination`, where nothing is.
   ///
@@ -44,6 +45,12 @@ struct CopyPlace {
     }
     for left in contents where left != Self.lockName {
       try? FileManager.default.removeItem(atPath: folder + "/" + left)
+    }
+    cleanup = Cleanup { [folder] in
+      // The copy may be at work, and make another file while those before are being removed.
+      for _ in 0..<100 where Self.isThere(folder) {
+        try? FileManager.default.removeItem(atPath: folder)
+      }
     }
   }
 
@@ -78,7 +85,7 @@ struct CopyPlace {
 
   /// Leaves nothing of the copy.
   func clear() {
-    try? FileManager.default.removeItem(atPath: folder)
+    cleanup.run()
     close(lock)
   }
 }

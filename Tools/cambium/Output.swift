@@ -17,10 +17,16 @@ enum Output {
   ///
   /// Where nobody reads any more, the process ends here, by the signal that tells so. Other errors are
   /// told by ``end(_:)``.
-  static func line(_ text: String) {
+  static func line(_ text: String) { self.text("\(text)\n") }
+
+  /// Prints `text` on standard output; see ``line(_:)``.
+  static func text(_ text: String) { bytes(Array(text.utf8)) }
+
+  /// Writes `bytes` on standard output; see ``line(_:)``.
+  static func bytes(_ bytes: [UInt8]) {
     refusal.withLock { refusal in
       guard refusal == 0 else { return }
-      var rest = Array("\(text)\n".utf8)[...]
+      var rest = bytes[...]
       while !rest.isEmpty {
         let count = rest.withUnsafeBytes {
           Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)

@@ -1,0 +1,69 @@
+import Foundation
+import Synchronization
+
+/// What has to go when the process is told to end (Ctrl-C, SIGTERM, SIGHUP) in the middle of something: drafts of
+/// what is being made.
+///
+/// Who makes something removes it as well when that fails; this is for the signals.
+final class Cleanup: Sendable {
+  private struct Registry {
+    var actions: [Int: @Sendable () -> Void] = [:]
+    var next = 0
+    var sources: [any DispatchSourceSignal] = []
+  }
+
+  // Unchecked: sources are made once and kept.
+  private struct Shared: @unchecked Sendable { var registry = Registry() }
+  private static let shared = Mutex(Shared())
+
+  private let number: Int
+
+  /// Runs `action` once when a signal ends the process, unless it is run or forgotten before.
+  init(_ action: @escaping @Sendable () -> Void) {
+    number = Self.shared.withLock { shared in
+      if shared.registry.sources.isEmpty { shared.registry.sources = Self.watch() }
+      shared.registry.next += 1
+      shared.registry.actions[shared.registry.next] = action
+      return shared.registry.next
+    }
+  }
+
+  /// Runs the action now, unless it was run or forgotten.
+  func run() { Self.shared.withLock { $0.registry.actions.removeValue(forKey: number) }?() }
+
+  /// Nothing has to go any more.
+  func forget() { _ = Self.shared.withLock { $0.registry.actions.removeValue(forKey: number) } }
+
+  private static func watch() -> [any DispatchSourceSignal] {
+    let queue = DispatchQueue(label: "cambium.signals")
+    return [SIGINT, SIGTERM, SIGHUP].compactMap { number in
+      // Who started this process with the signal ignored, as nohup does, means it.
+      let former = signal(number, SIG_IGN)
+      if unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return nil }
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+      source.setEventHandler { end(number) }
+      // Signals that come before are lost: nothing is begun until they are heard.
+      let isHeard = DispatchSemaphore(value: 0)
+      source.setRegistrationHandler { isHeard.signal() }
+      source.resume()
+      isHeard.wait()
+      return source
+    }
+  }
+
+  /// Cleans up and ends the process by the signal, so that who started it knows.
+  private static func end(_ number: Int32) {
+    // Nothing is made or finished any more: whoever tries waits for the lock, which is kept.
+    shared.withLock { shared in
+      for action in shared.registry.actions.values { action() }
+      // Who started this process may have blocked the signal.
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      sigaddset(&signals, number)
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      signal(number, SIG_DFL)
+      raise(number)
+      _exit(128 + number)
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import ArgumentParser
+import Cambium
+import CambiumCore
+import CambiumToolKit
+import Foundation
+
+/// `cambium import DOCUMENT STORE`: objects from documents.
+struct ImportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Reads objects from JSON, JSON lines or CSV into a store.",
+    discussion: """
+      What 'cambium export' wrote, or objects of one class from elsewhere:
+
+        cambium import people.json people.realm
+        cambium import people.csv people.realm --class Person --primary-key id
+        cambium import people.csv people.realm --class Person --dry-run
+        cambium import - people.realm --class Person --existing update < people.jsonl
+
+      The form is recognised by the document's content; --from says otherwise. A class that the store does not
+      have is made as the document describes it, or as its values show: numbers, truth values, dates, UUIDs and
+      texts; what is missing somewhere is optional. --dry-run shows these classes, checks every value and opens
+      nothing for writing.
+
+      All is one transaction: when anything is wrong, the line is named, and the store is as before. A new store
+      takes its name when it is whole.
+      """)
+
+  @Argument(help: "The document; '-' is standard input.", completion: .file())
+  var document: String
+
+  @OptionGroup var options: CommonOptions
+
+  @Option(
+    name: .customLong("class"), help: "The class of the objects, where the document does not say.")
+  var className: String?
+
+  @Option(help: "json, lines or csv, whatever the document looks like.")
+  var from: DocumentFormat?
+
+  @Option(help: "The primary key of a class that is learnt from the document.")
+  var primaryKey: String?
+
+  @Option(help: "What separates the fields of a CSV file: a character, or 'tab'.")
+  var separator = ","
+
+  @Option(
+    help: "What happens to objects whose primary key is there already: error, update or skip.")
+  var existing = Import.Policy.error
+
+  @Option(help: "The codec of a new store, such as 'zstd:3'.")
+  var codec: String?
+
+  @Flag(help: "Check everything and change nothing.") var dryRun = false
+
+  func validate() throws {
+    guard separator == "tab" || separator.utf8.count == 1 else {
+      throw ValidationError("--separator takes one character, or 'tab'.")
+    }
+  }
+
+  func run() throws {
+    try options.reportingErrors {
+      let location = try options.location()
+      let input = try InputDocument(document)
+      var work = try Import(input.source, from)
+      work.className = className
+      work.primaryKey = primaryKey
+      work.separator = separator == "tab" ? "\t" : separator.first ?? ","
+      work.policy = existing
+      let progress = options.progress
+      work.progress = { progress.show($0, $1, of: input.source.byteCount, "bytes") }
+      defer { progress.finish() }
+      let isThere = Self.isThere(location)
+      guard !location.choice.isVolatile || dryRun else {
+        throw StoreError.storeUnavailable(
+          kind: location.choice.kind, advice: "Objects there would end with this command")
+      }
+      if isThere, codec != nil {
+        throw TransferError(
+          "The store is there already and keeps its codec; 'cambium compact' changes it.")
+      }
+      let report = try dryRun ? check(work, location, isThere) : bring(work, location, isThere)
+      progress.finish()
+      options.json ? Output.line(report.json.pretty) : report.printForPeople()
+    }
+  }
+
+  private static func isThere(_ location: StoreLocation) -> Bool {
+    FileManager.default.fileExists(atPath: location.path)
+  }
+
+  private func check(
+    _ work: Import, _ location: StoreLocation, _ isThere: Bool
+  ) throws -> ImportReport {
+    let known =
+      isThere ? try OpenedRealm.open(location, key: try options.key()).schema.objectSchema : []
+    let new = try work.newClasses(known)
+    return ImportReport(
+      store: location.path, isDryRun: true, newClasses: new, counts: try work.check(known + new))
+  }
+
+  private func bring(
+    _ work: Import, _ location: StoreLocation, _ isThere: Bool
+  ) throws -> ImportReport {
+    guard !isThere else { return try fill(location, work, location.path) }
+    let place = try CopyPlace(for: location.path)
+    do {
+      let made = StoreLocation(choice: location.choice, path: place.path)
+      let report = try fill(made, work, location.path)
+      try place.finish()
+      return report
+    } catch {
+      place.clear()
+      throw error
+    }
+  }
+
+  /// Imports into the store at `location`, which is made if it is not there, and closes it.
+  private func fill(
+    _ location: StoreLocation, _ work: Import, _ name: String
+  ) throws -> ImportReport {
+    let key = try options.key()
+    var configuration = OpenedRealm.configuration(location, key: key, isReadOnly: false)
+    var known: [ObjectSchema] = []
+    if Self.isThere(location) {
+      known = try OpenedRealm.open(location, key: key).schema.objectSchema
+    } else {
+      let chain = codec ?? (key == nil ? "none" : Codecs.encrypted("none"))
+      let codec = try CodecRegistry.codec(chain, key: key)
+      configuration.store = StoreChoice(kind: location.choice.kind) { request throws(StoreError) in
+        var request = request
+        request.codec = codec
+        return try location.choice.open(request)
+      }
+    }
+    let new = try work.newClasses(known)
+    let realm = try Realm(configuration: configuration, adding: new)
+    let counts = try realm.write { try work.run(in: realm) }
+    return ImportReport(store: name, isDryRun: false, newClasses: new, counts: counts)
+  }
+}
+
+extension Import.Policy: ExpressibleByArgument {}
+
+/// The document that a command reads: a file, or standard input, which is kept in a file to be read again.
+private final class InputDocument {
+  let source: DocumentSource
+
+  private static let portionByteCount = 1 << 18
+
+  init(_ path: String) throws {
+    let descriptor: Int32
+    if path == "-" {
+      let spool = tmpfile()
+      guard let spool else {
+        throw StoreError.system(operation: "create", path: NSTemporaryDirectory(), code: errno)
+      }
+      descriptor = fileno(spool)
+      while true {
+        let portion = FileHandle.standardInput.readData(ofLength: Self.portionByteCount)
+        if portion.isEmpty { break }
+        guard
+          portion.withUnsafeBytes({ fwrite($0.baseAddress, 1, $0.count, spool) }) == portion.count
+        else { throw StoreError.mediumFull(path: NSTemporaryDirectory()) }
+      }
+      fflush(spool)
+    } else {
+      descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        throw errno == ENOENT
+          ? TransferError("No document at '\(path)': No such file or directory. Check the path.")
+          : TransferError("Cannot open '\(path)': \(String(cString: strerror(errno))).")
+      }
+    }
+    var status = stat()
+    fstat(descriptor, &status)
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw TransferError("'\(path)' is no file; name a file, or '-' for standard input.")
+    }
+    source = DocumentSource(name: path, byteCount: Int(status.st_size)) {
+      let place = Place()
+      return {
+        var bytes = [UInt8](repeating: 0, count: Self.portionByteCount)
+        let count = bytes.withUnsafeMutableBytes {
+          pread(descriptor, $0.baseAddress, $0.count, place.offset)
+        }
+        guard count >= 0 else {
+          throw TransferError("Cannot read '\(path)': \(String(cString: strerror(errno))).")
+        }
+        place.offset += count
+        return Array(bytes[..<count])
+      }
+    }
+  }
+
+  private final class Place { var offset = 0 }
+}
+
+/// What an import did, or would do.
+private struct ImportReport {
+  var store: String
+  var isDryRun: Bool
+  var newClasses: [ObjectSchema]
+  var counts: [String: Import.Count]
+
+  var json: JSONValue {
+    .object([
+      JSONValue.Member("store", .string(store)),
+      JSONValue.Member("dryRun", .bool(isDryRun)),
+      JSONValue.Member("newClasses", .array(newClasses.map(ClassDocument.json))),
+      JSONValue.Member(
+        "objects",
+        .object(
+          counts.sorted { $0.key < $1.key }.map { name, count in
+            JSONValue.Member(
+              name,
+              .object([
+                JSONValue.Member("created", .integer(Int64(count.created))),
+                JSONValue.Member("updated", .integer(Int64(count.updated))),
+                JSONValue.Member("skipped", .integer(Int64(count.skipped))),
+              ]))
+          })),
+    ])
+  }
+
+  func printForPeople() {
+    for type in newClasses { Output.line(SwiftModels.text(of: type)) }
+    for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
+      let parts = [
+        (count.created, isDryRun ? "read" : "created"), (count.updated, "updated"),
+        (count.skipped, "left alone"),
+      ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+      Output.line("\(name): \(parts.joined(separator: ", "))")
+    }
+    if counts.isEmpty { Output.line("The document has no objects.") }
+    if isDryRun { Output.line("Nothing was changed.") }
+  }
+}

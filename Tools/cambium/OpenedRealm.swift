@@ -1,0 +1,32 @@
+import Cambium
+import CambiumCore
+import Foundation
+
+/// A store opened as a Realm with the classes that it describes itself.
+enum OpenedRealm {
+  /// The Realm at a place, whatever its kind and codec; only read unless it shall be written.
+  static func open(
+    _ location: StoreLocation, key: CodecKey?, isReadOnly: Bool = true
+  ) throws -> Realm {
+    try Realm(configuration: configuration(location, key: key, isReadOnly: isReadOnly))
+  }
+
+  /// How ``open(_:key:isReadOnly:)`` opens it.
+  static func configuration(
+    _ location: StoreLocation, key: CodecKey?, isReadOnly: Bool
+  ) -> Realm.Configuration {
+    var configuration = Realm.Configuration(
+      fileURL: URL(fileURLWithPath: location.path), readOnly: isReadOnly)
+    configuration.usesStoredClasses = true
+    configuration.disableFormatUpgrade = true
+    // The store names its codec itself.
+    configuration.store = StoreChoice(kind: location.choice.kind) { request throws(StoreError) in
+      do throws(StoreError) {
+        return try location.openExisting(isReadOnly: request.isReadOnly, key: key)
+      } catch .codecFailure(let codec, _) where key == nil {
+        throw Codecs.missingKey(codec, location.path)
+      }
+    }
+    return configuration
+  }
+}

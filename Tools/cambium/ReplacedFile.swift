@@ -1,0 +1,58 @@
+import CambiumCore
+import Foundation
+
+/// A file that is written beside its place and put there, synced, when it is whole: whoever looks finds what was
+/// there before, or all of it.
+final class ReplacedFile {
+  private let path: String
+  private let draft: String
+  private let handle: FileHandle
+  private var isFinished = false
+  private let cleanup: Cleanup
+
+  init(_ path: String) throws(StoreError) {
+    self.path = path
+    draft = path + ".writing"
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else {
+      switch errno {
+      case ENOENT, ENOTDIR: throw .parentNotFound(path: path)
+      case ENOSPC: throw .mediumFull(path: path)
+      case EACCES, EROFS: throw .permissionDenied(path: path, operation: "create")
+      case let code: throw .system(operation: "create", path: path, code: code)
+      }
+    }
+    handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    cleanup = Cleanup { [draft] in unlink(draft) }
+  }
+
+  deinit { if !isFinished { cleanup.run() } }
+
+  func write(_ bytes: [UInt8]) throws(StoreError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        Foundation.write(handle.fileDescriptor, $0.baseAddress, $0.count)
+      }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == ENOSPC || errno == EFBIG || errno == EDQUOT {
+        throw .mediumFull(path: path)
+      } else if errno != EINTR {
+        throw .system(operation: "write", path: path, code: errno)
+      }
+    }
+  }
+
+  /// Puts the file in its place.
+  func finish() throws(StoreError) {
+    guard fsync(handle.fileDescriptor) == 0 else {
+      throw .system(operation: "sync", path: path, code: errno)
+    }
+    guard rename(draft, path) == 0 else {
+      throw .system(operation: "create", path: path, code: errno)
+    }
+    isFinished = true
+    cleanup.forget()
+  }
+}
