@@ -81,7 +81,7 @@ extension TouchedObjects {
   /// The objects of touched rows, as they are in the newer version; `deleted` is what went.
   init(_ rows: TouchedRows, deleted: Set<ObjectKey>, in access: ClassAccess) {
     let came = access.objectKeys(of: rows.inserted)
-    let assigned = rows.assigned.values.reduce(into: Set<Int64>()) { $0.formUnion($1) }
+    let assigned = rows.assigned
     let again = deleted.intersection(came)
     inserted = came.subtracting(again)
     modified = access.objectKeys(of: assigned).subtracting(came).union(again)

@@ -141,7 +141,7 @@ final class ChangeTracker: Sendable {
     switch watched {
     case .everything:
       let rows = comparison.rows(of: access.stored)
-      for (column, keys) in rows.assigned where keys.contains(key) {
+      for (column, keys) in rows.assignedKeys where keys.set.contains(key) {
         if let index = access.stored.columns.firstIndex(of: column) { properties.insert(index) }
       }
     case .paths(let paths):

@@ -85,7 +85,7 @@ struct CollectionComparison {
     if let edits = edits(core, known.keys.count, comparison) {
       return (edits.changes(from: known.keys, to: keys.count, modified), state)
     }
-    let touched = rows.assigned.values.reduce(into: Set<Int64>()) { $0.formUnion($1) }
+    let touched = rows.assigned
     let changes = ChangeSet(
       from: known.keys.array, to: keys, isReplaced: { rows.isReplaced($0) },
       isTouched: { touched.contains($0) || modified.contains($0) },
@@ -226,8 +226,8 @@ extension ResultsCore {
   func isUntouched(_ comparison: VersionComparison) -> Bool {
     dependencies.allSatisfy { access, columns in
       let rows = comparison.rows(of: access.stored)
-      return rows.inserted.isEmpty && rows.deleted.isEmpty
-        && !columns.contains { rows.assigned[$0] != nil }
+      return rows.insertedKeys.isEmpty && rows.deletedKeys.isEmpty
+        && !columns.contains { rows.assignedKeys[$0] != nil }
     }
   }
 }

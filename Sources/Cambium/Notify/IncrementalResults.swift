@@ -34,7 +34,7 @@ struct IncrementalResults {
     from old: some ReadTransaction, to new: some ReadTransaction
   ) throws(StoreError) -> (ChangeSet, KeySequence)? {
     var touched = rows.inserted.union(rows.deleted)
-    for column in columns { touched.formUnion(rows.assigned[column] ?? []) }
+    for column in columns { touched.formUnion(rows.assigned(column)) }
     guard touched.count <= keys.count / Self.largestShare + 16 else { return nil }
 
     let before = try RowOrder.Search(order, in: old)

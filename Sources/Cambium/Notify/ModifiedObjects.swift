@@ -20,7 +20,7 @@ struct ModifiedObjects {
   func keys(of watched: WatchedProperty) -> Set<Int64> {
     if let origin = watched.origin { return keys(of: watched, origin) }
     let column = watched.owner.columns[watched.index]
-    var keys = comparison.rows(of: watched.owner).assigned[column] ?? []
+    var keys = comparison.rows(of: watched.owner).assigned(column)
     guard let next = watched.next, let target = watched.target else { return keys }
     keys.formUnion(sources(of: self.keys(of: next), target, watched.owner, column))
     return keys
@@ -31,7 +31,7 @@ struct ModifiedObjects {
     of watched: WatchedProperty, _ origin: (storedClass: StoredClass, column: UInt16)
   ) -> Set<Int64> {
     let rows = comparison.rows(of: origin.storedClass)
-    var sources = rows.assigned[origin.column] ?? []
+    var sources = rows.assigned(origin.column)
     sources.formUnion(rows.inserted)
     sources.formUnion(rows.deleted)
     if let next = watched.next { sources.formUnion(keys(of: next)) }
@@ -79,7 +79,7 @@ struct ModifiedObjects {
 
   /// The objects of a class of which any value was assigned.
   private func touched(_ storedClass: StoredClass) -> Set<Int64> {
-    comparison.rows(of: storedClass).assigned.values.reduce(into: []) { $0.formUnion($1) }
+    comparison.rows(of: storedClass).assigned
   }
 
   // MARK: Links

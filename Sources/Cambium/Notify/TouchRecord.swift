@@ -59,10 +59,10 @@ struct TouchRecord: Sendable {
   private func stored(_ rows: TouchedRows, _ deleted: Set<ObjectKey>) -> [UInt8]? {
     if rows.isMany || rows.count > Self.largestCount { return nil }
     var bytes: [UInt8] = []
-    bytes.put(rows.inserted)
-    bytes.put(rows.deleted)
-    bytes.putNumber(UInt64(rows.assigned.count))
-    for (column, keys) in rows.assigned.sorted(by: { $0.key < $1.key }) {
+    bytes.put(rows.insertedKeys)
+    bytes.put(rows.deletedKeys)
+    bytes.putNumber(UInt64(rows.assignedKeys.count))
+    for (column, keys) in rows.assignedKeys.sorted(by: { $0.key < $1.key }) {
       bytes.putNumber(UInt64(column))
       bytes.put(keys)
     }
@@ -165,10 +165,11 @@ extension [UInt8] {
   }
 
   /// Appends keys as the distances from one to the next.
-  fileprivate mutating func put(_ keys: Set<Int64>) {
+  fileprivate mutating func put(_ keys: TouchedKeys) {
+    let keys = keys.sorted
     putNumber(UInt64(keys.count))
     var last: Int64 = 0
-    for key in keys.sorted() {
+    for key in keys {
       putInteger(key &- last)
       last = key
     }

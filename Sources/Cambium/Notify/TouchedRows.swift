@@ -6,18 +6,20 @@ import CambiumCore
 /// An assignment of an equal value counts. A key that came and went is in both sets, whatever it was
 /// before and is now.
 struct TouchedRows: Sendable {
-  private(set) var inserted: Set<Int64> = []
-  private(set) var deleted: Set<Int64> = []
+  private(set) var insertedKeys = TouchedKeys()
+  private(set) var deletedKeys = TouchedKeys()
   /// The rows of which a value was assigned, by the numbers of the columns.
-  private(set) var assigned: [UInt16: Set<Int64>] = [:]
+  private(set) var assignedKeys: [UInt16: TouchedKeys] = [:]
   /// The edits of collections, by their columns and the keys of their owners.
   private(set) var edits: [CollectionKey: PositionalEdits] = [:]
   /// The keys that were assigned in maps, by their columns and the keys of their owners.
   private(set) var entries: [CollectionKey: Set<String>] = [:]
   /// Whether more rows were touched than are told apart; the sets say nothing then.
   private(set) var isMany = false
-  /// How many keys the sets hold.
-  private(set) var count = 0
+  /// How many keys were noted, some perhaps more than once.
+  private var notedCount = 0
+  /// When it has to be looked whether they are too many.
+  private var checkedCount: Int
   /// No more keys are told apart.
   private let limit: Int
   /// No more keys of a map are told apart; what differs is found by comparing then.
@@ -25,7 +27,10 @@ struct TouchedRows: Sendable {
   /// How many keys are told apart of what a transaction touches in one table.
   static let largestCount = 1 << 16
 
-  init(limit: Int = TouchedRows.largestCount) { self.limit = limit }
+  init(limit: Int = TouchedRows.largestCount) {
+    self.limit = limit
+    checkedCount = limit
+  }
 
   /// Which collection of a table's row.
   struct CollectionKey: Hashable, Sendable {
@@ -33,21 +38,49 @@ struct TouchedRows: Sendable {
     var owner: Int64
   }
 
-  var isEmpty: Bool { count == 0 && !isMany }
+  var isEmpty: Bool { notedCount == 0 && !isMany }
+
+  /// The rows that came.
+  var inserted: Set<Int64> { insertedKeys.set }
+  /// The rows that went.
+  var deleted: Set<Int64> { deletedKeys.set }
+
+  /// The rows of which a value in `column` was assigned.
+  func assigned(_ column: UInt16) -> Set<Int64> { assignedKeys[column]?.set ?? [] }
+
+  /// The rows of which any value was assigned.
+  var assigned: Set<Int64> { assignedKeys.values.reduce(into: []) { $0.formUnion($1.set) } }
+
+  /// How many keys are told apart.
+  var count: Int {
+    assignedKeys.values.reduce(insertedKeys.sorted.count + deletedKeys.sorted.count) {
+      $0 + $1.sorted.count
+    }
+  }
 
   mutating func insert(_ key: Int64) {
     if isMany { return }
-    note(inserted.insert(key).inserted)
+    insertedKeys.append(key)
+    note()
   }
 
   mutating func delete(_ key: Int64) {
     if isMany { return }
-    note(deleted.insert(key).inserted)
+    deletedKeys.append(key)
+    note()
   }
 
   mutating func assign(_ column: UInt16, _ key: Int64) {
     if isMany { return }
-    note(assigned[column, default: []].insert(key).inserted)
+    assignedKeys[column, default: TouchedKeys()].append(key)
+    note()
+  }
+
+  /// Makes the sets, for many who will ask for them.
+  mutating func keepSets() {
+    insertedKeys.keepSet()
+    deletedKeys.keepSet()
+    for column in assignedKeys.keys { assignedKeys[column]?.keepSet() }
   }
 
   mutating func edit(_ collection: CollectionKey, _ change: (inout PositionalEdits) -> Void) {
@@ -82,18 +115,19 @@ struct TouchedRows: Sendable {
 
   /// Forgets which rows were touched: they were too many.
   mutating func becomeMany() {
-    (inserted, deleted, assigned, edits, entries, count, isMany) = (
-      [], [], [:], [:], [:], 0, true
-    )
+    (insertedKeys, deletedKeys, assignedKeys) = (TouchedKeys(), TouchedKeys(), [:])
+    (edits, entries, isMany) = ([:], [:], true)
   }
 
   /// Adds what happened after this.
   mutating func append(_ later: TouchedRows) {
     if isMany { return }
     if later.isMany { return becomeMany() }
-    inserted.formUnion(later.inserted)
-    deleted.formUnion(later.deleted)
-    assigned.merge(later.assigned) { $0.union($1) }
+    insertedKeys.append(contentsOf: later.insertedKeys)
+    deletedKeys.append(contentsOf: later.deletedKeys)
+    for (column, keys) in later.assignedKeys {
+      assignedKeys[column, default: TouchedKeys()].append(contentsOf: keys)
+    }
     edits.merge(later.edits) { earlier, later in
       var edits = earlier
       edits.append(later)
@@ -103,16 +137,27 @@ struct TouchedRows: Sendable {
       entries[map, default: []].formUnion(keys)
       limitEntries(of: map)
     }
-    count = inserted.count + deleted.count + assigned.values.reduce(0) { $0 + $1.count }
-    if count > limit { becomeMany() }
+    notedCount += later.notedCount
+    if notedCount > checkedCount { checkCount() }
   }
 
   /// Whether a row was deleted, and another object may have its key now.
   func isReplaced(_ key: Int64) -> Bool { deleted.contains(key) && inserted.contains(key) }
 
-  private mutating func note(_ isNew: Bool) {
-    if isNew { count += 1 }
-    if count > limit { becomeMany() }
+  @inline(__always) private mutating func note() {
+    notedCount += 1
+    if notedCount > checkedCount { checkCount() }
+  }
+
+  /// Looks whether too many rows were touched, or the same ones again and again.
+  private mutating func checkCount() {
+    insertedKeys.compact()
+    deletedKeys.compact()
+    for column in assignedKeys.keys { assignedKeys[column]?.compact() }
+    notedCount = count
+    if notedCount > limit { return becomeMany() }
+    // So that each look is paid for by as many notes.
+    checkedCount = max(limit, 2 * notedCount)
   }
 }
 

@@ -44,7 +44,8 @@ final class VersionComparison {
   func rows(of storedClass: StoredClass) -> TouchedRows {
     let table = storedClass.tableID
     if let rows = known[table] { return rows }
-    let rows = noted(storedClass) ?? compared(storedClass)
+    var rows = noted(storedClass) ?? compared(storedClass)
+    rows.keepSets()
     known[table] = rows
     return rows
   }

@@ -332,7 +332,8 @@ final class WriteSession {
     var deleted: [UInt32: Set<ObjectKey>] = [:]
     var before: RealmInstance?
     for access in realm.declaredClasses where access.stored.primaryKeyIndex != nil {
-      guard let rows = touches.tables[access.stored.tableID], !rows.isMany, !rows.deleted.isEmpty,
+      guard let rows = touches.tables[access.stored.tableID], !rows.isMany,
+        !rows.deletedKeys.isEmpty,
         rows.deleted.count <= TouchRecord.largestCount
       else { continue }
       // Their values are in the version at which the transaction began.

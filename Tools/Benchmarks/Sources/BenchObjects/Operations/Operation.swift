@@ -151,7 +151,7 @@ struct Operation: Sendable {
       }
       return (count, duration)
     },
-    Operation(name: "write Int of every object") { world, _ in
+    Operation(name: "write Int of every object", stores: [.memory, .file]) { world, _ in
       let people = Array(world.realm.objects(Person.self))
       let duration = try ContinuousClock().measure {
         try world.realm.write { for person in people { person.age += 1 } }
