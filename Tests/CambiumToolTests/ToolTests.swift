@@ -58,6 +58,42 @@ import Testing
     #expect(columns.map { $0["type"] as? String } == ["int", "bytes"])
   }
 
+  @Test func `inspect shows one class, and the pages by kind and place`() throws {
+    try makeStore()
+    let chosen = try ToolRunner.run("inspect", path, "--class", "Person", "--pages", "--json")
+    #expect(chosen.status == 0, "\(chosen.errors)")
+    let trees = try #require(chosen.json["trees"] as? [[String: Any]])
+    #expect(trees.map { $0["name"] as? String } == ["class/Person"])
+    let pages = try #require(chosen.json["pages"] as? [String: Any])
+    let kinds = try #require(pages["kinds"] as? [[String: Any]])
+    let bytes = kinds.compactMap { $0["bytes"] as? Int }.reduce(0, +)
+    let extents = try #require(pages["extents"] as? [[Int]])
+    let sizes = try #require(chosen.json["sizes"] as? [String: Int])
+    #expect(bytes == sizes["reachable"])
+    #expect(extents.reduce(0) { $0 + $1[1] } == bytes)
+    #expect(zip(extents, extents.dropFirst()).allSatisfy { $0[0] + $0[1] < $1[0] })
+    let text = try ToolRunner.run("inspect", path, "--pages")
+    #expect(text.output.contains("\nPages\n") && text.output.contains("  |"))
+    let unknown = try ToolRunner.run("inspect", path, "--class", "Nobody")
+    #expect(unknown.status == 1)
+    #expect(unknown.errors == "cambium: There is no class 'Nobody'.\n")
+  }
+
+  @Test func `bench measures a store of its own and leaves nothing`() throws {
+    for store in ["file", "memory"] {
+      let outcome = try ToolRunner.run(
+        "bench", folder.path, "--objects", "1000", "--store", store, "--json")
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      let figures = try #require(
+        try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [[String: Any]])
+      #expect(figures.count == (store == "file" ? 7 : 5))
+      #expect(figures.allSatisfy { $0["value"] as? Double ?? 0 > 0 })
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    let nowhere = try ToolRunner.run("bench", folder.file("none"))
+    #expect(nowhere.status == 1 && nowhere.errors.contains("its folder does not exist"))
+  }
+
   @Test func `inspect names the properties that columns store, and what is embedded`() throws {
     try FileManager.default.copyItem(
       atPath: "Tests/FormatTests/Golden/types-1.cambium", toPath: path)

@@ -18,7 +18,7 @@ struct CambiumTool: ParsableCommand {
       WatchCommand.self, ExportCommand.self,
       ImportCommand.self,
       VerifyCommand.self, CompactCommand.self, CopyCommand.self,
-      DigestCommand.self,
+      BackupCommand.self, RestoreCommand.self, DigestCommand.self, BenchCommand.self,
     ])
 
   static func main() {

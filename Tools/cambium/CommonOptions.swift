@@ -46,12 +46,17 @@ struct CommonOptions: ParsableArguments {
 
   /// Runs `body`; turns its error into one line on standard error and exit status 1.
   func reportingErrors<Result>(_ body: () throws -> Result) throws -> Result {
+    try Self.reportingErrors(body)
+  }
+
+  /// The same for commands without these options.
+  static func reportingErrors<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as StoreError {
-      Output.error(Self.text(of: error))
+      Output.error(text(of: error))
     } catch let error as Realm.Error {
-      Output.error(error.underlying.map(Self.text(of:)) ?? error.localizedDescription)
+      Output.error(error.underlying.map(text(of:)) ?? error.localizedDescription)
     } catch let error as QueryError {
       Output.error(error.description)
     } catch let error as TransferError {

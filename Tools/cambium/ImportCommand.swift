@@ -122,6 +122,8 @@ struct ImportCommand: ParsableCommand {
   ) throws -> ImportReport {
     let key = try options.key()
     var configuration = OpenedRealm.configuration(location, key: key, isReadOnly: false)
+    // Who writes to an old file wants it to be of the newest form.
+    configuration.disableFormatUpgrade = false
     var known: [ObjectSchema] = []
     if Self.isThere(location) {
       known = try OpenedRealm.open(location, key: key).schema.objectSchema

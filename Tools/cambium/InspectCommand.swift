@@ -7,9 +7,23 @@ import CambiumRocksDB
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Shows what a store holds: versions, sizes, trees, and per class its columns.")
+    abstract: "Shows what a store holds: versions, sizes, trees, and per class its columns.",
+    discussion: """
+      Of all classes, of some of them, or with the pages by kind and where they lie:
+
+        cambium inspect people.realm
+        cambium inspect people.realm --class Person --json
+        cambium inspect people.realm --pages
+
+      Nothing is changed; the store may be in use.
+      """)
 
   @OptionGroup var options: CommonOptions
+
+  @Option(name: .customLong("class"), help: "Only this class and its trees; may be repeated.")
+  var classNames: [String] = []
+
+  @Flag(help: "Show the pages by kind, and a map of where they lie.") var pages = false
 
   func run() throws {
     try options.reportingErrors {
@@ -31,6 +45,8 @@ struct InspectCommand: ParsableCommand {
         #if RocksDB
           inspection.rocksDB = try (store as? RocksDBStore)?.rocksDBStatistics()
         #endif
+        try inspection.keep(classes: classNames)
+        if pages { inspection.pages = PageInspection(try database.pages()) }
         return inspection
       }
       if options.json {

@@ -2,6 +2,7 @@ import Cambium
 import CambiumCore
 import CambiumFile
 import CambiumRocksDB
+import CambiumToolKit
 import Foundation
 
 /// What `inspect` shows.
@@ -49,6 +50,8 @@ struct Inspection: Encodable {
   var pins: [Pin]
   var trees: [Tree]
   var classes: [Class]
+  /// The pages, where they were asked for.
+  var pages: PageInspection?
   var findings: [String]
   #if RocksDB
     /// What RocksDB counts, where it keeps the pages.
@@ -109,6 +112,21 @@ struct Inspection: Encodable {
       }
   }
 
+  /// Leaves out all classes but those with these names, and the trees that do not belong to them; with no
+  /// names nothing.
+  mutating func keep(classes names: [String]) throws {
+    if names.isEmpty { return }
+    if let unknown = names.first(where: { name in !classes.contains { $0.name == name } }) {
+      throw TransferError("There is no class '\(unknown)'.")
+    }
+    classes.removeAll { !names.contains($0.name) }
+    trees.removeAll { tree in
+      // The class is the second part of a tree's name.
+      let parts = tree.name.split(separator: "/", omittingEmptySubsequences: false)
+      return parts.count < 2 || !names.contains(String(parts[1]))
+    }
+  }
+
   func printForPeople() {
     Output.line("\(path)")
     Output.line("  store            \(store), format version \(formatVersion), codec \(codec)")
@@ -152,6 +170,7 @@ struct Inspection: Encodable {
             ]
           })
     }
+    pages?.printForPeople(total: sizes.total)
     if !findings.isEmpty {
       Output.line("\nThe store is damaged; 'cambium verify \(path)' says more.")
     }

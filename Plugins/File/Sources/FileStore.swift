@@ -18,6 +18,8 @@ public final class FileStore: PageStore {
   public let identity: StoreIdentity
   /// The codec that pages go through, bound to this file; nil for none.
   public let boundCodec: (any PageCodec)?
+  /// What the file keeps for the codec.
+  public var codecParameters: [UInt8] { sector.parameters }
   /// What opening had to mend or pass over, for people; empty after a clean close.
   public let recoveryNotes: [String]
   let path: String

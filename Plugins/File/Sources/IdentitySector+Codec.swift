@@ -20,6 +20,7 @@ extension IdentitySector {
         limit: FileLayout.largestParameterByteCount)
     }
     identity.parameterByteCount = parameters.count
+    identity.parameters = parameters
     identity.parameterChecksum = parameters.withUnsafeBytes { Checksum.hash($0) }
     let bound = try codec.bound(to: identity.number, parameters: parameters)
     identity.seal = RecordSeal(bound)
@@ -48,6 +49,7 @@ extension IdentitySector {
       parameters = StoredBytes(buffer).bytes
     }
     let bound = try codec.bound(to: number, parameters: parameters)
+    self.parameters = parameters
     seal = RecordSeal(bound)
     return bound
   }

@@ -14,6 +14,8 @@ struct IdentitySector: Hashable, Sendable {
   /// How much the file keeps for its codec, and its checksum.
   var parameterByteCount = 0
   var parameterChecksum: UInt64 = 0
+  /// What it keeps; only known once the codec is bound.
+  var parameters: [UInt8] = []
   /// What to do with the store's own records; only known once the codec is bound.
   var seal: RecordSeal?
 

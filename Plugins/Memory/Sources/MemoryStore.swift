@@ -14,6 +14,8 @@ public final class MemoryStore: PageStore {
   public let identity: StoreIdentity
   /// The codec that pages go through, bound to this store; nil for none.
   public let boundCodec: (any PageCodec)?
+  /// What the store keeps for the codec.
+  public var codecParameters: [UInt8] { content.parameters }
   let content: MemoryContent
   private let isClosed = Atomic(false)
   private let forkCount = cambium_fork_count()

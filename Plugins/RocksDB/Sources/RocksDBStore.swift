@@ -23,6 +23,8 @@
     public let identity: StoreIdentity
     /// The codec that pages go through, bound to this store; nil for none.
     public let boundCodec: (any PageCodec)?
+    /// What the store keeps for the codec.
+    public let codecParameters: [UInt8]
     let path: String
     let options: RocksDBOptions
     let state: Mutex<RocksDBState>
@@ -56,6 +58,7 @@
       self.options = options
       let (database, record, codec) = try RocksDBOpening(path: path, options: options).open()
       boundCodec = codec
+      codecParameters = record.parameters
       identity = StoreIdentity(
         kind: Self.kind, path: path, uuid: (record.uuidHigh, record.uuidLow),
         formatVersion: IdentityRecord.formatVersion, codec: record.codec,

@@ -24,6 +24,9 @@ public enum BundledPlugIns {
   private static let joined: Void = {
     let kinds = StoreRegistry.kinds
     if !kinds.contains("memory") { StoreRegistry.register(.memory) }
+    if !kinds.contains(BackupHead.kind) {
+      StoreRegistry.register(.backup, recognizes: BackupHead.isBackup)
+    }
     if !kinds.contains("file") { StoreRegistry.register(.file, recognizes: isFile) }
     #if RocksDB
       if !kinds.contains("rocksdb") { RocksDBStore.register() }

@@ -26,6 +26,17 @@ extension Realm {
   /// - Throws: what ``writeCopy(toFile:encryptionKey:)`` throws.
   public func writeCopy(configuration: Realm.Configuration) throws {
     instance.verify()
+    instance.session?.settle()
+    if let failure = instance.session?.failure {
+      throw RLMError(failure, path: configuration.path)
+    }
+    try Self.writeNew(instance.view, to: configuration)
+  }
+
+  /// Writes what `view` sees to where `configuration` says, where nothing may be yet.
+  static func writeNew(
+    _ view: some ReadTransaction, to configuration: Realm.Configuration
+  ) throws {
     configuration.check()
     let path = configuration.path
     guard !configuration.isInMemory else {
@@ -37,15 +48,13 @@ extension Realm {
         .fileExists, "Failed to write a copy to path '\(path)': the file exists already.",
         path: path)
     }
-    instance.session?.settle()
     let draft = path + ".copying-\(UUID().uuidString)"
     defer {
       for file in [draft, draft + ".lock"] { try? FileManager.default.removeItem(atPath: file) }
     }
     let isNamed: Bool
     do throws(StoreError) {
-      if let failure = instance.session?.failure { throw failure }
-      try Self.write(instance.view, to: configuration, at: draft)
+      try Self.write(view, to: configuration, at: draft)
       isNamed = try Self.name(draft, as: path)
     } catch .parentNotFound {
       throw RLMError(StoreError.parentNotFound(path: path), path: path)

@@ -24,6 +24,11 @@ public protocol PageStore: AnyObject, Sendable {
   /// A store binds it at opening: it shows the codec what was kept for it when the store was made.
   var boundCodec: (any PageCodec)? { get }
 
+  /// What the store keeps for its codec, as ``PageCodec/makeParameters(for:)`` gave it.
+  ///
+  /// Whoever keeps stored pages elsewhere, as a backup does, needs it to open them.
+  var codecParameters: [UInt8] { get }
+
   /// The newest head, without pinning it.
   func newestHead() throws(StoreError) -> Head
 
@@ -108,6 +113,9 @@ public protocol PageStore: AnyObject, Sendable {
 extension PageStore {
   /// None: the store keeps nothing for codecs.
   public var boundCodec: (any PageCodec)? { nil }
+
+  /// None.
+  public var codecParameters: [UInt8] { [] }
 
   /// Compares ``newestHead()`` with what is pinned.
   public func isNewest(_ pin: Pin) -> Bool {

@@ -1,4 +1,13 @@
 extension Database {
+  /// Every page that the newest version reaches, in the order of the walk.
+  ///
+  /// Those below a damaged page are missing; see ``verify(progress:)``.
+  package func pages() throws(StoreError) -> [PageReference] {
+    var verifier = Verifier(snapshot: try snapshot(), keepsReferences: true, progress: nil)
+    verifier.run()
+    return verifier.references ?? []
+  }
+
   /// Packed pages of the newest version, as codecs see them: about `byteCount` bytes of them, spread
   /// over all of it.
   ///

@@ -48,6 +48,7 @@ final class TamperingStore: PageStore {
 
   var identity: StoreIdentity { store.identity }
   var boundCodec: (any PageCodec)? { store.boundCodec }
+  var codecParameters: [UInt8] { store.codecParameters }
   func newestHead() throws(StoreError) -> Head { try store.newestHead() }
 
   func pin() throws(StoreError) -> Pin {

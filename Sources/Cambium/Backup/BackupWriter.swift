@@ -1,0 +1,185 @@
+import CambiumCore
+import Foundation
+
+/// Writes the pages of a version to a new file, or those of them that an earlier backup lacks.
+struct BackupWriter {
+  private let database: Database
+  private let path: String
+  private let base: BackupStore?
+  private let progress: (Int) -> Void
+
+  /// No more pages wait to be written.
+  private static let portionByteCount = 1 << 20
+
+  init(
+    _ database: Database, to path: String, after base: BackupStore?,
+    progress: @escaping (Int) -> Void
+  ) {
+    (self.database, self.path, self.base, self.progress) = (database, path, base, progress)
+  }
+
+  /// Writes the version of `snapshot`; what was written.
+  ///
+  /// Nothing is left when it throws.
+  func write(_ snapshot: Snapshot) throws(StoreError) -> BackupReport {
+    let identity = database.identity
+    let number = StoreNumber(high: identity.uuid.0, low: identity.uuid.1)
+    if let base, base.identity.uuid != identity.uuid || base.identity.codec != identity.codec {
+      throw .notAStore(
+        path: base.identity.path,
+        reason:
+          "it is no backup of '\(identity.path)'; a compaction with another codec ends a series")
+    }
+    let file = try DraftFile(path)
+    do throws(StoreError) {
+      let report = try write(snapshot, number, file)
+      try file.finish()
+      return report
+    } catch {
+      file.abandon()
+      throw error
+    }
+  }
+
+  private func write(
+    _ snapshot: Snapshot, _ number: StoreNumber, _ file: DraftFile
+  ) throws(StoreError) -> BackupReport {
+    let parameters = database.codecParameters
+    var head = BackupHead(
+      number: number, head: snapshot.head, codec: database.identity.codec,
+      parameterByteCount: parameters.count,
+      base: base.map {
+        BackupHead.Base(
+          name: ($0.identity.path as NSString).lastPathComponent, checksum: $0.checksum)
+      })
+    var portion = [UInt8](repeating: 0, count: BackupHead.byteCount) + parameters
+    portion += repeatElement(0, count: head.pageOffset - portion.count)
+    var (offset, written) = (head.pageOffset, 0)
+    var index = BackupIndex()
+    try database.forEachStoredPage(
+      of: snapshot,
+      unless: { base?.holds($0) == true || index.offsets[$0] != nil }
+    ) { reference, bytes throws(StoreError) in
+      index.add(reference, at: offset)
+      portion += bytes
+      offset += bytes.count
+      guard portion.count >= Self.portionByteCount else { return }
+      try file.write(portion, at: written)
+      written += portion.count
+      portion.removeAll(keepingCapacity: true)
+      progress(written)
+    }
+    head.pageCount = index.offsets.count
+    head.indexOffset = offset
+    try file.write(portion + index.stored, at: written)
+    try file.sync()
+    // Last, so that what was not finished is none.
+    try file.write(head.stored(), at: 0)
+    try file.sync()
+    try check(file)
+    return BackupReport(
+      version: snapshot.version,
+      byteCount: offset + index.offsets.count * BackupIndex.entryByteCount + 8,
+      pageCount: index.offsets.count)
+  }
+
+  /// Reads every page back from the medium's file and holds it against its reference.
+  private func check(_ file: DraftFile) throws(StoreError) {
+    for (reference, offset) in try file.index() {
+      let bytes = try file.read(at: offset, reference.byteCount)
+      guard bytes.withUnsafeBytes({ Checksum.hash($0) }) == reference.checksum else {
+        throw .damaged(Damage(.checksum, at: reference, "a page as it was written to '\(path)'"))
+      }
+    }
+  }
+}
+
+/// What a backup has.
+public struct BackupReport: Hashable, Sendable {
+  /// The version that it holds.
+  public let version: UInt64
+  /// How large its file is.
+  public let byteCount: Int
+  /// How many pages the file has; the others are in those that it builds on.
+  public let pageCount: Int
+}
+
+/// A file that gets its name when it is finished.
+private final class DraftFile {
+  private let path: String
+  private let draft: String
+  private let descriptor: Int32
+
+  init(_ path: String) throws(StoreError) {
+    self.path = path
+    draft = path + ".writing-\(UUID().uuidString)"
+    if FileManager.default.fileExists(atPath: path) {
+      throw .system(operation: "create", path: path, code: EEXIST)
+    }
+    descriptor = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw Self.failure("create", path) }
+  }
+
+  deinit { close(descriptor) }
+
+  private static func failure(_ operation: String, _ path: String) -> StoreError {
+    switch errno {
+    case ENOENT, ENOTDIR: .parentNotFound(path: path)
+    case ENOSPC, EDQUOT, EFBIG: .mediumFull(path: path)
+    case EACCES, EROFS: .permissionDenied(path: path, operation: operation)
+    case let code: .system(operation: operation, path: path, code: code)
+    }
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        pwrite(
+          descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done,
+          off_t(offset + done))
+      }
+      if count > 0 {
+        done += count
+      } else if count < 0, errno != EINTR {
+        throw Self.failure("write", path)
+      }
+    }
+  }
+
+  func read(at offset: Int, _ count: Int) throws(StoreError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let got = bytes.withUnsafeMutableBytes {
+      pread(descriptor, $0.baseAddress, count, off_t(offset))
+    }
+    guard got == count else { throw .system(operation: "read", path: path, code: EIO) }
+    return bytes
+  }
+
+  /// Where the pages lie, as the file says.
+  func index() throws(StoreError) -> [PageReference: Int] {
+    let head = try BackupHead(stored: read(at: 0, BackupHead.byteCount), path: path)
+    let stored = try read(at: head.indexOffset, head.pageCount * BackupIndex.entryByteCount + 8)
+    return try BackupIndex(
+      stored: stored, count: head.pageCount, pagesIn: head.pageOffset..<head.indexOffset, path: path
+    ).offsets
+  }
+
+  func sync() throws(StoreError) {
+    guard fsync(descriptor) == 0 else { throw .system(operation: "sync", path: path, code: errno) }
+  }
+
+  /// Gives the file its name, unless there is one of that name.
+  func finish() throws(StoreError) {
+    guard link(draft, path) == 0 else { throw Self.failure("create", path) }
+    unlink(draft)
+    let parent = (path as NSString).deletingLastPathComponent
+    let folder = open(parent.isEmpty ? "." : parent, O_RDONLY | O_CLOEXEC)
+    if folder >= 0 {
+      fsync(folder)
+      close(folder)
+    }
+  }
+
+  func abandon() { unlink(draft) }
+}

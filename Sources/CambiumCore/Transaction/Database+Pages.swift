@@ -1,0 +1,43 @@
+extension Database {
+  /// Calls `visit` with the stored bytes of each page that `snapshot` reaches, parents first, and each page
+  /// once.
+  ///
+  /// What `isKnown` says yes to is left out with all below it. Every page is checked against its reference;
+  /// throws ``StoreError/damaged(_:)`` at the first one that does not fit.
+  package func forEachStoredPage(
+    of snapshot: Snapshot, unless isKnown: (PageReference) -> Bool,
+    _ visit: (PageReference, UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let root = snapshot.head.root
+    try forEachStoredPage(
+      below: root.reference, PageRole(root, isCatalog: true), snapshot, isKnown, visit)
+  }
+
+  private func forEachStoredPage(
+    below reference: PageReference, _ role: PageRole, _ snapshot: Snapshot,
+    _ isKnown: (PageReference) -> Bool,
+    _ visit: (PageReference, UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    if reference.isNone || isKnown(reference) { return }
+    // Checks the stored bytes, and gives the page as it was before it went through a codec.
+    let page = try snapshot.source.page(reference, role.kind)
+    let stored = try store.read(reference)
+    let bytes = UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
+    guard Checksum.hash(bytes) == reference.checksum else {
+      throw .damaged(Damage(.checksum, at: reference, "a page of the version"))
+    }
+    try visit(reference, bytes)
+    withExtendedLifetime(stored) {}
+    try page.forEachLink(as: role) { link throws(StoreError) in
+      try forEachStoredPage(below: link.reference, link.role, snapshot, isKnown, visit)
+    }
+  }
+
+  /// What the store keeps for its codec; see ``PageStore/codecParameters``.
+  package var codecParameters: [UInt8] { store.codecParameters }
+}
+
+extension Snapshot {
+  /// What everything that it sees hangs from.
+  package var head: Head { pin.head }
+}
