@@ -11,7 +11,7 @@ CODEC ?= none
 AT ?=
 # The suites that ask TestSupport's 'Exhaustive' how much they shall try.
 EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests SalvageMediumTests \
-  ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests
+  ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests BackupTests
 
 .PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
   bench-objects-tool bench-operations bench-memory bench-space flights-space bench-codecs bench-stores service install lint docs clean
@@ -152,7 +152,8 @@ lint:
 docs:
 	$(SWIFT) package $(TRAITS) generate-documentation --warnings-as-errors --target CambiumCore \
 	  --target Cambium --target RealmSwift --target CambiumMemory --target CambiumFile \
-	  --target CambiumRocksDB --target CambiumZstd --target CambiumStoreContract
+	  --target CambiumRocksDB --target CambiumZstd --target CambiumObservability \
+	  --target CambiumStoreContract
 
 clean:
 	$(SWIFT) package clean

@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "CambiumRocksDB", targets: ["CambiumRocksDB"]),
     .library(name: "CambiumZstd", targets: ["CambiumZstd"]),
     .library(name: "CambiumCrypto", targets: ["CambiumCrypto"]),
+    .library(name: "CambiumObservability", targets: ["CambiumObservability"]),
     .library(name: "CambiumStoreContract", targets: ["CambiumStoreContract"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
   ],
@@ -21,11 +22,15 @@ let package = Package(
     .trait(name: "Zstd", description: "Pages compressed with zstd; needs libzstd-dev."),
     .trait(name: "Crypto", description: "Encrypted pages; needs the package swift-crypto."),
     .trait(name: "RocksDB", description: "Pages kept by RocksDB; needs librocksdb-dev."),
+    .trait(
+      name: "Observability", description: "Metrics and logs; needs swift-metrics and swift-log."),
     .default(enabledTraits: []),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.2.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
@@ -69,6 +74,18 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
       path: "Plugins/Crypto/Sources"),
+
+    // What databases tell, for swift-metrics and swift-log; empty without its trait.
+    .target(
+      name: "CambiumObservability",
+      dependencies: [
+        "CambiumCore",
+        .product(
+          name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
+        .product(
+          name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
+      ],
+      path: "Plugins/Observability/Sources"),
 
     // The object layer, which knows the plug-ins whose traits are on.
     .target(
@@ -140,6 +157,16 @@ let package = Package(
       name: "CambiumCryptoTests",
       dependencies: [
         "Cambium", "CambiumCrypto", "CambiumZstd", "CambiumCore", "CambiumFile", "TestSupport",
+      ]),
+    .testTarget(
+      name: "CambiumObservabilityTests",
+      dependencies: [
+        "Cambium", "CambiumCore", "CambiumObservability",
+        .product(
+          name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
+        .product(
+          name: "MetricsTestKit", package: "swift-metrics",
+          condition: .when(traits: ["Observability"])),
       ]),
     .testTarget(
       name: "CambiumRocksDBTests",

@@ -9,8 +9,8 @@ struct CambiumTool: ParsableCommand {
     commandName: "cambium",
     abstract: "Looks into Cambium stores, and moves what they hold.",
     discussion: """
-      Every command takes the path of a store, or its kind and path ('file:PATH', 'rocksdb:PATH'),
-      prints for people by default and JSON with --json, and exits with a status other than 0 and one
+      Every command takes the path of a store, or its kind and path ('file:PATH', 'rocksdb:PATH'), \
+      prints for people by default and JSON with --json, and exits with a status other than 0 and one \
       clear line when something is wrong.
       """,
     subcommands: [

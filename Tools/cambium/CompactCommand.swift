@@ -10,11 +10,11 @@ struct CompactCommand: ParsableCommand {
     commandName: "compact",
     abstract: "Rewrites a store as small as it can be and replaces it in one rename.",
     discussion: """
-      A store that is in use is refused. With --output the original stays as it is. A RocksDB store is
+      A store that is in use is refused. With --output the original stays as it is. A RocksDB store is \
       compacted where it lies; use 'cambium copy' to change its codec.
 
-      With --codec, --train-dictionary or --new-key-file the pages go through another chain of codecs
-      afterwards: 'zstd' or 'zstd:LEVEL', 'aes-256-gcm', both joined by '+', or 'none'. Keys are read
+      With --codec, --train-dictionary or --new-key-file the pages go through another chain of codecs \
+      afterwards: 'zstd' or 'zstd:LEVEL', 'aes-256-gcm', both joined by '+', or 'none'. Keys are read \
       from files of 64 bytes, or of 128 hexadecimal digits.
       """)
 

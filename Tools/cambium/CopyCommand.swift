@@ -9,14 +9,14 @@ struct CopyCommand: ParsableCommand {
     commandName: "copy",
     abstract: "Copies a store into a new one of any kind, through any codec, and compares both.",
     discussion: """
-      The destination must not exist: 'file:PATH' or a path alone, or 'rocksdb:PATH'. Its pages go
-      through the codecs of the source unless --codec names others: 'zstd' or 'zstd:LEVEL',
-      'aes-256-gcm', both joined by '+', or 'none'. Keys are read from files of 64 bytes, or of 128
+      The destination must not exist: 'file:PATH' or a path alone, or 'rocksdb:PATH'. Its pages go \
+      through the codecs of the source unless --codec names others: 'zstd' or 'zstd:LEVEL', \
+      'aes-256-gcm', both joined by '+', or 'none'. Keys are read from files of 64 bytes, or of 128 \
       hexadecimal digits.
 
-      The source may be in use, a RocksDB store only by others that read; the copy holds one version of
-      it. It is made in the folder 'DESTINATION.copying' and moved when the digests of both are the
-      same. When anything fails, nothing is left; a copy that was killed leaves that folder, which the
+      The source may be in use, a RocksDB store only by others that read; the copy holds one version of \
+      it. It is made in the folder 'DESTINATION.copying' and moved when the digests of both are the \
+      same. When anything fails, nothing is left; a copy that was killed leaves that folder, which the \
       next one clears.
       """)
 

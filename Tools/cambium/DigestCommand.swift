@@ -7,7 +7,7 @@ struct DigestCommand: ParsableCommand {
     commandName: "digest",
     abstract: "Prints one number for all that a store holds, whatever its kind and codec.",
     discussion: """
-      Equal content gives equal digests: names, columns, keys and values count; pages, versions and
+      Equal content gives equal digests: names, columns, keys and values count; pages, versions and \
       what was deleted do not. A guard against accidents, not against forgery.
       """)
 

@@ -16,8 +16,8 @@ struct ExportCommand: ParsableCommand {
         cambium export people.realm --class Person --class Dog
         cambium export people.realm --class Person --format csv --output people.csv
 
-      A link is the primary key of its object, or {"$key": 12}, the number of its row, where the class has none.
-      Embedded objects stand in their place. Data is in base64, dates are in ISO 8601. In a CSV file nothing
+      A link is the primary key of its object, or {"$key": 12}, the number of its row, where the class has none. \
+      Embedded objects stand in their place. Data is in base64, dates are in ISO 8601. In a CSV file nothing \
       between two commas is null, and "" an empty text; collections are JSON.
 
       The store may be in use; one version of it is written. --output replaces a file when all is written.

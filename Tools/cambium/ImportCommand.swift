@@ -17,12 +17,12 @@ struct ImportCommand: ParsableCommand {
         cambium import people.csv people.realm --class Person --dry-run
         cambium import - people.realm --class Person --existing update < people.jsonl
 
-      The form is recognised by the document's content; --from says otherwise. A class that the store does not
-      have is made as the document describes it, or as its values show: numbers, truth values, dates, UUIDs and
-      texts; what is missing somewhere is optional. --dry-run shows these classes, checks every value and opens
+      The form is recognised by the document's content; --from says otherwise. A class that the store does not \
+      have is made as the document describes it, or as its values show: numbers, truth values, dates, UUIDs and \
+      texts; what is missing somewhere is optional. --dry-run shows these classes, checks every value and opens \
       nothing for writing.
 
-      All is one transaction: when anything is wrong, the line is named, and the store is as before. A new store
+      All is one transaction: when anything is wrong, the line is named, and the store is as before. A new store \
       takes its name when it is whole.
       """)
 

@@ -8,12 +8,12 @@ struct VerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Proves checksums, order, counts, indexes and backlinks of a whole store.",
     discussion: """
-      Also proves that reachable, free and pending extents partition the file. A damaged store gives
-      a list of findings and exit status 1. The store is not changed, unless --repair is given and
+      Also proves that reachable, free and pending extents partition the file. A damaged store gives \
+      a list of findings and exit status 1. The store is not changed, unless --repair is given and \
       nothing but the free map is damaged: then that is rebuilt, and the store verified again.
 
-      With --salvage everything that can still be read is written into a new store, with indexes
-      and backlinks made anew, and what is lost is listed. Exit status 1 says that something is. The
+      With --salvage everything that can still be read is written into a new store, with indexes \
+      and backlinks made anew, and what is lost is listed. Exit status 1 says that something is. The \
       damaged store is only read.
       """)
 

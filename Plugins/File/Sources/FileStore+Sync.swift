@@ -116,12 +116,14 @@ extension FileStore {
 
   /// Syncs the device; a failure poisons the store, also that of a sync that ran at the same time.
   func syncDevice() throws(StoreError) {
+    let start = DatabaseEvents.now
     do throws(DeviceError) {
       try syncs.runForCertain(device)
     } catch {
       poison()
       throw StoreError(error, path: path)
     }
+    DatabaseEvents.tell(since: start, path) { .synced(nanoseconds: $0) }
   }
 
   /// Writes `head` to the free slot and syncs it; it must be durable already.

@@ -329,12 +329,14 @@
 
     private func sync(_ newest: Version, _ database: RocksDatabase) throws(StoreError) {
       if options.isReadOnly || state.withLock({ $0.durable >= newest }) { return }
+      let start = DatabaseEvents.now
       do throws(RocksFailure) {
         try database.sync()
       } catch {
         poison()
         throw fail(error, "sync")
       }
+      DatabaseEvents.tell(since: start, path) { .synced(nanoseconds: $0) }
       state.withLock { $0.durable = max($0.durable, newest) }
     }
 

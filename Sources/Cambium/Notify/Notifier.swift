@@ -210,8 +210,15 @@ final class Notifier: Sendable {
       let snapshot = round?.snapshot ?? (try? first.coordinator.database.snapshot())
     else { return }
     let moved = instances.map { $0.follow(snapshot) }
+    let start = DatabaseEvents.now
     for (instance, hasMoved) in zip(instances, moved) {
       instance.tell(snapshot.version, round?.prepared ?? [:], hasMoved: hasMoved)
+    }
+    if let round {
+      DatabaseEvents.tell(since: start, first.configuration.path) {
+        .observersTold(
+          count: round.prepared.count, version: snapshot.version, nanoseconds: $0)
+      }
     }
   }
 }

@@ -73,9 +73,11 @@ final class Coordinator: Sendable {
         return .success(coordinator)
       }
       do throws(StoreError) {
+        let start = DatabaseEvents.now
         let coordinator = try Coordinator(configuration: configuration, slot: slot)
         coordinator.retain()
         current = coordinator
+        DatabaseEvents.tell(since: start, configuration.path) { .opened(nanoseconds: $0) }
         return .success(coordinator)
       } catch {
         return .failure(error)

@@ -162,6 +162,9 @@ import Synchronization
 
   /// Moves to `newest`.
   func advance(to newest: Snapshot) {
+    if DatabaseEvents.isOn, let old = snapshot?.version, old != newest.version {
+      DatabaseEvents.send(.refreshed(from: old, to: newest.version), configuration.path)
+    }
     snapshot = newest
     isUnread = false
     moved()

@@ -76,6 +76,12 @@ struct SchemaApplication {
     for line in comparison.lines { Logger.log(.detail, "'\(configuration.path)': \(line)") }
     if let version = comparison.version, version < configuration.schemaVersion {
       let versions = "schema version \(version) to \(configuration.schemaVersion)"
+      let start = DatabaseEvents.now
+      defer {
+        DatabaseEvents.tell(since: start, configuration.path) {
+          .migrated(from: version, to: configuration.schemaVersion, nanoseconds: $0)
+        }
+      }
       Logger.log(.info, "Migrating '\(configuration.path)' from \(versions).")
       defer { Logger.log(.info, "The migration of '\(configuration.path)' has ended.") }
       let migration = MigrationRun(

@@ -141,6 +141,7 @@ public final class PageSource {
       return buffer
     }
     try checkSum(stored, reference)
+    let start = DatabaseEvents.now
     let identity = store.identity
     let context = PageContext(
       storeHigh: identity.uuid.0, storeLow: identity.uuid.1, kind: kind,
@@ -148,6 +149,9 @@ public final class PageSource {
     let body = UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
     let buffer = try codec.open(body, context: context)
     try PageValidator.validate(buffer.page, reference, kind)
+    DatabaseEvents.tell(since: start, identity.path) {
+      .pageDecoded(byteCount: buffer.byteCount, nanoseconds: $0)
+    }
     return buffer
   }
 

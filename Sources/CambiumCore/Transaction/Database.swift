@@ -129,7 +129,10 @@ public final class Database: Sendable {
     expecting durability: Durability = .full
   ) throws(StoreError) -> Transaction {
     try checkActiveVersions(limit: options.maximumNumberOfActiveVersions)
-    return try begin(try store.beginWrite(), durability)
+    let start = DatabaseEvents.now
+    let writer = try store.beginWrite()
+    DatabaseEvents.tell(since: start, identity.path) { .writeBegan(waitNanoseconds: $0) }
+    return try begin(writer, durability)
   }
 
   /// The same without a waiting thread: calls `then` once, on a thread of the store, when the transaction
@@ -142,9 +145,11 @@ public final class Database: Sendable {
     expecting durability: Durability = .full,
     then: @escaping @Sendable (sending Result<Transaction, StoreError>) -> Void
   ) {
+    let start = DatabaseEvents.now
     store.beginWrite { [self] result in
       do throws(StoreError) {
         let writer = try result.get()
+        DatabaseEvents.tell(since: start, identity.path) { .writeBegan(waitNanoseconds: $0) }
         do throws(StoreError) {
           try checkActiveVersions(limit: options.maximumNumberOfActiveVersions)
         } catch {

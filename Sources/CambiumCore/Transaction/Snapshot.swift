@@ -14,6 +14,8 @@ public final class Snapshot: ReadTransaction, Sendable {
   /// Unchecked: a snapshot's source never changes.
   public nonisolated(unsafe) let source: PageSource
   let pin: Pin
+  /// When it was pinned, where somebody listens.
+  private let start = DatabaseEvents.now
   private let tables = Mutex<[ExactName: KnownTable]>([:])
 
   /// Unchecked: its trees read through the snapshot's source.
@@ -26,6 +28,12 @@ public final class Snapshot: ReadTransaction, Sendable {
     version = pin.head.version
     epoch = pin.head.epoch
     self.source = source
+  }
+
+  deinit {
+    DatabaseEvents.tell(since: start, source.store.identity.path) {
+      .versionReleased(version: version, ageNanoseconds: $0)
+    }
   }
 
   /// The names of this version.

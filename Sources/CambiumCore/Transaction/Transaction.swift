@@ -193,6 +193,7 @@ public final class Transaction: WriteTransaction {
   /// Publishes what was changed and ends the transaction.
   func publish(_ durability: Durability, _ metadata: [UInt8]) throws(StoreError) -> Pin {
     precondition(isActive, "The transaction has ended; begin another one.")
+    let start = DatabaseEvents.now
     do throws(StoreError) {
       try context.checkChanges()
       try context.reserve(byteCount: context.dirty.byteCount)
@@ -217,6 +218,11 @@ public final class Transaction: WriteTransaction {
       database.supersede(by: pin.head.version)
       end()
       if !database.watchers.isEmpty { database.watchers.tell(pin.head.version) }
+      DatabaseEvents.tell(since: start, database.identity.path) {
+        .committed(
+          version: pin.head.version, byteCount: context.writtenByteCount, durability: durability,
+          nanoseconds: $0)
+      }
       return pin
     } catch {
       if case .indeterminate = error { endUnknown() } else { rollback() }

@@ -21,6 +21,8 @@ public final class WriteContext {
   let lane: BackgroundLane
   /// What writes leaves in the background at the moment.
   var pipeline: LeafPipeline?
+  /// How many bytes of pages were written.
+  @exclusivity(unchecked) private(set) final var writtenByteCount = 0
   private static let trustedPageLimit = 1 << 16
   /// Whole trees that the new version no longer reaches; the transaction puts them on the catalog's
   /// list of dead roots, whose pages are freed with bounded work per commit.
@@ -164,6 +166,7 @@ public final class WriteContext {
     }
     let checksum = Checksum.hash(bytes)
     try writer.write(bytes, to: extent, checksum: checksum)
+    writtenByteCount &+= bytes.count
     let reference = PageReference(checksum: checksum, extent: extent, kind: kind, born: version)
     if codec == nil, written.count < Self.trustedPageLimit { written.append(reference) }
     return reference
