@@ -23,7 +23,9 @@ struct DynamicCreation {
 
   /// A new object of `access` with the properties that `value` gives, and defaults for the rest; or the one
   /// that is there already with that primary key, changed.
-  func object(of access: ClassAccess, _ value: Any) -> DynamicObject {
+  ///
+  /// One without a primary key gets the row `rowKey`, if that and all behind it were never used.
+  func object(of access: ClassAccess, _ value: Any, rowKey: Int64? = nil) -> DynamicObject {
     var primaryKey: (key: Int64?, cell: ColumnValue)?
     let writer = _RowWriter(realm: realm)
     let (values, isGiven) = values(value, access)
@@ -38,8 +40,12 @@ struct DynamicCreation {
       $0 != access.stored.primaryKeyIndex && (isGiven[$0] || values[$0] != nil)
         && !access.description.properties[$0].property.isComputed
     }
-    let key = session.attempt(0) { () throws(StoreError) in
-      try session.insertRow(access, key: primaryKey?.key, primaryKey: primaryKey?.cell) {
+    let key = session.attempt(0) { () throws(StoreError) -> Int64 in
+      var newKey = primaryKey?.key
+      if primaryKey == nil, let rowKey, try session.editor(access).table.isUnused(rowKey) {
+        newKey = rowKey
+      }
+      return try session.insertRow(access, key: newKey, primaryKey: primaryKey?.cell) {
         row, positions in
         for index in given where isPlain(index, access) {
           row.position = positions[index]

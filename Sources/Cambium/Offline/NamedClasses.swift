@@ -38,6 +38,23 @@ extension Realm {
     return access.creation(of: rowKey) == nil ? nil : access.dynamicObject(forKey: rowKey)
   }
 
+  /// Makes an object of a class that is known by name, whose row gets the number `rowKey` if that and all
+  /// behind it were never used.
+  ///
+  /// Takes what ``dynamicCreate(_:value:update:)`` takes; the class has no primary key.
+  package func dynamicCreate(
+    _ typeName: String, value: [String: Any], rowKey: Int64
+  ) -> DynamicObject {
+    guard let session = instance.session else {
+      return dynamicCreate(typeName, value: value)
+    }
+    let access = instance.requiredAccess(named: typeName)
+    let creation = DynamicCreation(realm: instance, session: session)
+    let object = creation.substituting { creation.object(of: access, value, rowKey: rowKey) }
+    session.spillIfNeeded()
+    return object
+  }
+
   /// Assigns properties of an object whose class is known by name only, in a transaction.
   ///
   /// Takes what ``dynamicCreate(_:value:update:)`` takes: dictionaries become embedded objects. Stops at values

@@ -164,10 +164,11 @@ package struct Import {
       let plain = members.filter { !isLinking($0, type) }
       hasLinks = hasLinks || plain.count < members.count
       let values = try decoder.values(plain, of: type)
-      let (row, outcome) = try put(values, type, realm)
+      let key = item.members.first { $0.name == "$key" }?.value.integer
+      let (row, outcome) = try put(values, type, key, realm)
       rows.append(row)
       counts[type.className, default: Count()][keyPath: outcome] += 1
-      if let key = item.members.first(where: { $0.name == "$key" })?.value.integer, row >= 0 {
+      if let key, row >= 0 {
         rowsByKey[type.className, default: [:]][key] = row
       }
     }
@@ -195,12 +196,15 @@ package struct Import {
     return counts
   }
 
+  /// What a document may ask for: numbers behind are left for objects to come.
+  private static let rowKeys: Range<Int64> = 0..<(1 << 48)
+
   private func isLinking(_ member: JSONValue.Member, _ type: ObjectSchema) -> Bool {
     type[member.name].map(ObjectDecoder.isLinking) ?? false
   }
 
   private func put(
-    _ values: [String: Any], _ type: ObjectSchema, _ realm: Realm
+    _ values: [String: Any], _ type: ObjectSchema, _ rowKey: Int64?, _ realm: Realm
   ) throws(TransferError) -> (row: Int64, outcome: WritableKeyPath<Count, Int>) {
     if let key = type.primaryKeyProperty {
       guard let value = values[key.name] else {
@@ -219,6 +223,12 @@ package struct Import {
           return (there.rowKey, \.updated)
         }
       }
+    }
+    // So that references to it hold, and what compares rows finds it again.
+    if type.primaryKeyProperty == nil, let rowKey, Self.rowKeys.contains(rowKey) {
+      return (
+        realm.dynamicCreate(type.className, value: values, rowKey: rowKey).rowKey, \.created
+      )
     }
     return (realm.dynamicCreate(type.className, value: values).rowKey, \.created)
   }

@@ -204,6 +204,7 @@ package struct JSONReader: ~Copyable {
     advance()
     var bytes: [UInt8] = []
     while true {
+      takePlain(into: &bytes)
       let byte = try take()
       switch byte {
       case UInt8(ascii: "\""):
@@ -216,6 +217,18 @@ package struct JSONReader: ~Copyable {
       default: bytes.append(byte)
       }
     }
+  }
+
+  /// Takes the bytes of a text up to one with a meaning, or to the end of the portion.
+  private mutating func takePlain(into bytes: inout [UInt8]) {
+    var end = position
+    while end < portion.count, portion[end] != UInt8(ascii: "\""),
+      portion[end] != UInt8(ascii: "\\"), portion[end] >= 0x20
+    {
+      end += 1
+    }
+    bytes += portion[position..<end]
+    position = end
   }
 
   private mutating func escape(into bytes: inout [UInt8]) throws {
