@@ -60,10 +60,30 @@ import Testing
     let other = try queue.sync { try Realm(configuration: configuration, queue: queue) }
     let realm = try Realm(configuration: configuration)
     try realm.write { realm.add(SpecDog(value: ["name": "Bob"])) }
-    queue.sync { _ = other.refresh() }
+    _ = queue.sync { other.refresh() }
     #expect(
       listener.all.contains {
         if case .refreshed(let old, let new) = $0 { old < new } else { false }
+      })
+    // And its observers are told.
+    let told = DispatchSemaphore(value: 0)
+    let token = queue.sync {
+      other.objects(SpecDog.self).observe { _ in told.signal() }
+    }
+    // The initial contents first.
+    told.wait()
+    try realm.write { _ = realm.create(SpecDog.self, value: ["name": "Dan"]) }
+    told.wait()
+    _ = queue.sync { token.invalidate() }
+    // The event follows the observers.
+    queue.sync { () -> Void in }
+    #expect(
+      listener.all.contains {
+        if case .observersTold(let count, _, let time) = $0 {
+          count == 1 && time > 0
+        } else {
+          false
+        }
       })
     let count = listener.all.count
     DatabaseEvents.listen(nil)

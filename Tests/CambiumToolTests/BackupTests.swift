@@ -197,6 +197,11 @@ import Testing
     let (first, other) = (URL(fileURLWithPath: path), folder.url("other.backup"))
     #expect(message { try realm.backup(to: first) }.contains("File exists"))
     #expect(message { try realm.backup(to: folder.url("none/x.backup")) }.contains("folder"))
+    try FileManager.default.createDirectory(
+      atPath: folder.file("sub"), withIntermediateDirectories: true)
+    #expect(
+      message { try realm.backup(to: folder.url("sub/x.backup"), after: first) }
+        .contains("lies in the folder of the one on which it builds"))
     let stranger = try Realm(configuration: try configuration("file", "stranger"))
     #expect(
       message { try stranger.backup(to: other, after: first) }.contains("it is no backup of"))
@@ -216,6 +221,43 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy {
         !$0.contains("writing") && !$0.hasPrefix("restored")
       })
+  }
+
+  @Test func `a signal in the middle of a backup or a compaction leaves what was there`() throws {
+    let configuration = try configuration("file", "large")
+    try autoreleasepool {
+      let realm = try Realm(configuration: configuration)
+      try realm.write {
+        for number in 0..<60_000 {
+          realm.add(
+            DocEverything(value: ["id": "\(number)", "data": Data(repeating: 1, count: 300)]))
+        }
+      }
+    }
+    let store = folder.file("large")
+    let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    for (arguments, mark) in [
+      (["backup", store, folder.file("x.backup")], "x.backup.writing"),
+      (["compact", store], "large.compacting"),
+      (["compact", store, "--output", folder.file("small")], "small.compacting"),
+    ] {
+      let process = try ToolRunner.start(arguments: arguments)
+      func isWriting() throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).contains {
+          $0.hasPrefix(mark)
+        }
+      }
+      while process.isRunning, try !isWriting() { sched_yield() }
+      kill(process.processIdentifier, SIGTERM)
+      process.waitUntilExit()
+      #expect(
+        process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGTERM,
+        "\(arguments)")
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before,
+        "\(arguments)")
+    }
+    #expect(try ToolRunner.run("verify", store).status == 0)
   }
 
   @Test func `the tool backs up, restores, and tells of a medium that is full`() throws {

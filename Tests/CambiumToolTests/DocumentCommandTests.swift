@@ -142,6 +142,53 @@ import Testing
       })
   }
 
+  @Test func `classes that an import has brought go when it fails`() throws {
+    try makePeople()
+    let before = try ToolRunner.run("schema", store).output
+    let document = folder.file("dogs.json")
+    try #"[{"id": 1, "name": "Rex"}, {"id": 1, "name": "Max"}]"#
+      .write(toFile: document, atomically: true, encoding: .utf8)
+    let outcome = try ToolRunner.run(
+      "import", document, store, "--class", "Dog", "--primary-key", "id")
+    #expect(outcome.status == 1 && outcome.errors.contains("is there already"))
+    #expect(try ToolRunner.run("schema", store).output == before)
+    #expect(try ToolRunner.run("verify", store).status == 0)
+  }
+
+  @Test(arguments: [
+    (#"{"name": "A", "properties": [{"name": "b", "type": "object", "class": "B"}]}"#, "class 'B'"),
+    (
+      #"{"name": "A", "embedded": true, "properties": [{"name": "a", "type": "object", "class": "A"}]}"#,
+      "Cycles containing embedded objects"
+    ),
+    (
+      #"{"name": "A", "embedded": true, "properties": [{"name": "a", "type": "int", "primaryKey": true}]}"#,
+      "cannot have a primary key"
+    ),
+    (#"{"name": "A/B", "properties": [{"name": "a", "type": "int"}]}"#, "can have the name 'A/B'"),
+    (#"{"name": "A\u0000", "properties": [{"name": "a", "type": "int"}]}"#, "can have the name"),
+    (
+      #"{"name": "\#(String(repeating: "A", count: 300))", "properties": [{"name": "a", "type": "int"}]}"#,
+      "Name too long"
+    ),
+    (
+      #"{"name": "A", "properties": [{"name": "\#(String(repeating: "a", count: 64))", "type": "int"}]}"#,
+      "Name too long"
+    ),
+  ])
+  func `a document whose classes cannot be is refused in one line`(
+    type: String, message: String
+  ) throws {
+    let document = folder.file("document.json")
+    try #"{"cambium": 1, "classes": [\#(type)], "objects": {}}"#
+      .write(toFile: document, atomically: true, encoding: .utf8)
+    let outcome = try ToolRunner.run("import", document, store)
+    #expect(outcome.status == 1 && outcome.output == "")
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    #expect(outcome.errors.split(separator: "\n").count == 1)
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
   @Test func `a dry run shows the classes and changes nothing`() throws {
     let document = folder.file("rows.csv")
     try "code;value\n007;1,5\n008;2,5\n".write(toFile: document, atomically: true, encoding: .utf8)

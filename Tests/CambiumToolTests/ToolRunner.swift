@@ -67,6 +67,11 @@ struct ToolRunner {
 
   /// Starts the tool with `arguments`; nobody reads what it prints.
   static func start(_ arguments: String...) throws -> Process {
+    try start(arguments: arguments)
+  }
+
+  /// Starts the tool with `arguments`; nobody reads what it prints.
+  static func start(arguments: [String]) throws -> Process {
     let process = Process()
     process.executableURL = executable
     process.arguments = arguments

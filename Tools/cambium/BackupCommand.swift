@@ -34,17 +34,14 @@ struct BackupCommand: ParsableCommand {
   func run() throws {
     try options.reportingErrors {
       let realm = try OpenedRealm.open(options.location(), key: options.key()).freeze()
-      if let incremental,
-        Self.folder(of: incremental) != Self.folder(of: destination)
-      {
-        throw TransferError(
-          "A backup lies in the folder of the one on which it builds: '\(incremental)'.")
-      }
       let progress = options.progress
       defer { progress.finish() }
+      var cleanup: Cleanup?
+      defer { cleanup?.forget() }
       let report = try realm.backup(
-        to: URL(fileURLWithPath: destination), after: incremental.map { URL(fileURLWithPath: $0) }
-      ) { progress.show("writing", $0, of: nil, "bytes") }
+        to: URL(fileURLWithPath: destination), after: incremental.map { URL(fileURLWithPath: $0) },
+        willWrite: { draft in cleanup = Cleanup { unlink(draft) } },
+        progress: { progress.show("writing", $0, of: nil, "bytes") })
       progress.finish()
       guard options.json else {
         return Output.line(
@@ -59,10 +56,6 @@ struct BackupCommand: ParsableCommand {
           .init("base", incremental.map { .string($0) } ?? .null),
         ]).pretty)
     }
-  }
-
-  private static func folder(of path: String) -> String {
-    URL(fileURLWithPath: path).deletingLastPathComponent().standardizedFileURL.path
   }
 }
 
@@ -100,15 +93,7 @@ struct RestoreCommand: ParsableCommand {
         throw StoreError.wrongStoreKind(
           path: location.path, found: location.choice.kind, expected: "backup")
       }
-      let copying = try Copying(
-        from: location, key: options.key(), to: StoreRegistry.location(destination),
-        chain: codec, newKey: newKeyFile.map { path throws(StoreError) in try KeyFile.read(path) },
-        progress: options.progress)
-      if options.json {
-        try Output.json(copying)
-      } else {
-        copying.printForPeople()
-      }
+      try Copying.run(options, location, to: destination, chain: codec, newKeyFile: newKeyFile)
     }
   }
 }

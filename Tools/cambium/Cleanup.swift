@@ -9,34 +9,35 @@ final class Cleanup: Sendable {
   private struct Registry {
     var actions: [Int: @Sendable () -> Void] = [:]
     var next = 0
-    var sources: [any DispatchSourceSignal] = []
   }
 
-  // Unchecked: sources are made once and kept.
-  private struct Shared: @unchecked Sendable { var registry = Registry() }
-  private static let shared = Mutex(Shared())
+  private static let registry = Mutex(Registry())
+  /// Listens from the first use on.
+  ///
+  /// Not made under the lock: who ends the process takes that as well.
+  private static let sources = watch()
 
   private let number: Int
 
   /// Runs `action` once when a signal ends the process, unless it is run or forgotten before.
   init(_ action: @escaping @Sendable () -> Void) {
-    number = Self.shared.withLock { shared in
-      if shared.registry.sources.isEmpty { shared.registry.sources = Self.watch() }
-      shared.registry.next += 1
-      shared.registry.actions[shared.registry.next] = action
-      return shared.registry.next
+    _ = Self.sources
+    number = Self.registry.withLock { registry in
+      registry.next += 1
+      registry.actions[registry.next] = action
+      return registry.next
     }
   }
 
   /// Runs the action now, unless it was run or forgotten.
-  func run() { Self.shared.withLock { $0.registry.actions.removeValue(forKey: number) }?() }
+  func run() { Self.registry.withLock { $0.actions.removeValue(forKey: number) }?() }
 
   /// Nothing has to go any more.
-  func forget() { _ = Self.shared.withLock { $0.registry.actions.removeValue(forKey: number) } }
+  func forget() { _ = Self.registry.withLock { $0.actions.removeValue(forKey: number) } }
 
-  private static func watch() -> [any DispatchSourceSignal] {
+  private static func watch() -> Sources {
     let queue = DispatchQueue(label: "cambium.signals")
-    return [SIGINT, SIGTERM, SIGHUP].compactMap { number in
+    let sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number -> (any DispatchSourceSignal)? in
       // Who started this process with the signal ignored, as nohup does, means it.
       let former = signal(number, SIG_IGN)
       if unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return nil }
@@ -49,13 +50,19 @@ final class Cleanup: Sendable {
       isHeard.wait()
       return source
     }
+    return Sources(all: sources)
+  }
+
+  // Unchecked: they are made once and kept.
+  private struct Sources: @unchecked Sendable {
+    let all: [any DispatchSourceSignal]
   }
 
   /// Cleans up and ends the process by the signal, so that who started it knows.
   private static func end(_ number: Int32) {
     // Nothing is made or finished any more: whoever tries waits for the lock, which is kept.
-    shared.withLock { shared in
-      for action in shared.registry.actions.values { action() }
+    registry.withLock { registry in
+      for action in registry.actions.values { action() }
       // Who started this process may have blocked the signal.
       var signals = sigset_t()
       sigemptyset(&signals)

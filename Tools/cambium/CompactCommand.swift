@@ -48,10 +48,15 @@ struct CompactCommand: ParsableCommand {
     let progress = options.progress
     var recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?
     if let change = try self.recoding(path) { recoding = change.codec(for:) }
+    // From the first call on the draft is this command's: nobody else compacts the file.
+    var cleanup: Cleanup?
+    defer { cleanup?.forget() }
     let report = try FileStore.compact(
       path: path, output: output, codec: try options.codec(),
-      progress: { rows in progress.show("compacting", "\(rows) rows") },
-      recoding: recoding)
+      progress: { rows in
+        if cleanup == nil { cleanup = Self.cleanup(of: path, output) }
+        progress.show("compacting", "\(rows) rows")
+      }, recoding: recoding)
     progress.finish()
     return Compaction(
       path: output ?? path, bytesBefore: report.byteCountBefore, bytesAfter: report.byteCountAfter)
@@ -59,6 +64,23 @@ struct CompactCommand: ParsableCommand {
 }
 
 extension CompactCommand {
+  /// Takes the draft of a compaction along: a file beside the store, or beside the output, with its lock.
+  private static func cleanup(of path: String, _ output: String?) -> Cleanup {
+    let target = URL(fileURLWithPath: output ?? path)
+    let draft =
+      output == nil
+      ? target.resolvingSymlinksInPath().path + ".compacting"
+      : target.path + ".compacting-\(getpid())-"
+    return Cleanup {
+      let folder = (draft as NSString).deletingLastPathComponent
+      let name = (draft as NSString).lastPathComponent
+      for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      where file.hasPrefix(name) {
+        unlink(folder + "/" + file)
+      }
+    }
+  }
+
   /// What pages shall go through, unless it stays the same.
   private func recoding(_ path: String) throws(StoreError) -> Recoding? {
     guard codec != nil || trainDictionary || newKeyFile != nil else { return nil }

@@ -34,15 +34,8 @@ struct CopyCommand: ParsableCommand {
 
   func run() throws {
     try options.reportingErrors {
-      let copying = try Copying(
-        from: options.location(), key: options.key(), to: StoreRegistry.location(destination),
-        chain: codec, newKey: newKeyFile.map { path throws(StoreError) in try KeyFile.read(path) },
-        progress: options.progress)
-      if options.json {
-        try Output.json(copying)
-      } else {
-        copying.printForPeople()
-      }
+      try Copying.run(
+        options, options.location(), to: destination, chain: codec, newKeyFile: newKeyFile)
     }
   }
 }
@@ -51,6 +44,22 @@ struct CopyCommand: ParsableCommand {
 struct Copying: Encodable {
   var source, destination, store, codec, digest: String
   var bytesBefore, bytesAfter: Int
+
+  /// Copies what is at `source` and shows what was made; see the commands' options.
+  static func run(
+    _ options: CommonOptions, _ source: StoreLocation, to destination: String, chain: String?,
+    newKeyFile: String?
+  ) throws {
+    let copying = try Copying(
+      from: source, key: options.key(), to: StoreRegistry.location(destination), chain: chain,
+      newKey: newKeyFile.map { path throws(StoreError) in try KeyFile.read(path) },
+      progress: options.progress)
+    if options.json {
+      try Output.json(copying)
+    } else {
+      copying.printForPeople()
+    }
+  }
 
   init(
     from source: StoreLocation, key: CodecKey?, to destination: StoreLocation, chain: String?,

@@ -138,8 +138,13 @@ struct ImportCommand: ParsableCommand {
     }
     let new = try work.newClasses(known)
     let realm = try Realm(configuration: configuration, adding: new)
-    let counts = try realm.write { try work.run(in: realm) }
-    return ImportReport(store: name, isDryRun: false, newClasses: new, counts: counts)
+    do {
+      let counts = try realm.write { try work.run(in: realm) }
+      return ImportReport(store: name, isDryRun: false, newClasses: new, counts: counts)
+    } catch {
+      if !new.isEmpty { try? realm.remove(classes: new) }
+      throw error
+    }
   }
 }
 

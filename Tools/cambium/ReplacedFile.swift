@@ -13,6 +13,7 @@ final class ReplacedFile {
   init(_ path: String) throws(StoreError) {
     self.path = path
     draft = path + ".writing"
+    cleanup = Cleanup { [draft] in unlink(draft) }
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else {
       switch errno {
@@ -23,7 +24,6 @@ final class ReplacedFile {
       }
     }
     handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    cleanup = Cleanup { [draft] in unlink(draft) }
   }
 
   deinit { if !isFinished { cleanup.run() } }

@@ -13,7 +13,8 @@ extension FileStore {
   ///
   /// The newest version is copied into a new file beside the old one, which then takes its place in
   /// one rename that survives power loss; with `output` the copy goes there instead and the original
-  /// is only read. `progress` is called now and then with the number of rows copied.
+  /// is only read. `progress` is called before the new file is made, and then now and then, with the number
+  /// of rows copied.
   ///
   /// Pages come through `codec` and go through the same again, or through what `recoding` makes of the
   /// old store's database: another codec, or nil for none. The same codec keeps its dictionary and
@@ -63,6 +64,8 @@ extension FileStore {
       PosixFiles.remove(lockPath)
     }
     clear()
+    // Whoever looks after the draft knows of it before it is there.
+    progress(0)
     defer { clear() }
     switch PosixFiles.open(draft, .create) {
     case .success(let descriptor):

@@ -115,7 +115,11 @@ struct BackupHead: Equatable {
 
   /// Whether there is a backup at `path`, from a short look.
   @Sendable static func isBackup(_ path: String) -> Bool {
-    guard let handle = FileHandle(forReadingAtPath: path) else { return false }
+    var status = stat()
+    // Opening anything else could wait.
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      let handle = FileHandle(forReadingAtPath: path)
+    else { return false }
     defer { try? handle.close() }
     return (try? handle.read(upToCount: magic.count)).flatMap { $0 }.map { Array($0) == magic }
       ?? false

@@ -19,8 +19,8 @@ final class BackupStore: PageStore {
   private let parts: [Part]
   private let head: Head
   private let byteCount: Int
-  /// No more backups build on one another.
-  private static let largestCount = 1000
+  /// No more backups build on one another: each is a file that stays open.
+  static let largestCount = 256
 
   /// Opens the backup at `path` and those that it builds on, which lie in the same folder.
   ///
@@ -54,7 +54,10 @@ final class BackupStore: PageStore {
           next = (path as NSString).deletingLastPathComponent.appending(
             path.contains("/") ? "/\(name)" : name)
         }
-      } while wanted != nil && parts.count < Self.largestCount
+        if wanted != nil, parts.count == Self.largestCount {
+          throw .exhausted(what: "backups that build on one another", limit: Self.largestCount)
+        }
+      } while wanted != nil
       guard let newest = parts.last else { throw .notFound(path: path) }
       guard !checksCodec || newest.head.codec == codec?.name ?? "" else {
         throw .codecMismatch(
@@ -149,8 +152,8 @@ final class BackupStore: PageStore {
     parts.contains { $0.index.offsets[reference] != nil }
   }
 
-  /// The names of the files, the whole backup first.
-  var paths: [String] { parts.map(\.path) }
+  /// How many files it has.
+  var count: Int { parts.count }
 
   // MARK: Reading
 

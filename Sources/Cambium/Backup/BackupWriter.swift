@@ -6,6 +6,8 @@ struct BackupWriter {
   private let database: Database
   private let path: String
   private let base: BackupStore?
+  /// Told where the file is until it is finished.
+  private let willWrite: (_ draft: String) -> Void
   private let progress: (Int) -> Void
 
   /// No more pages wait to be written.
@@ -13,9 +15,10 @@ struct BackupWriter {
 
   init(
     _ database: Database, to path: String, after base: BackupStore?,
-    progress: @escaping (Int) -> Void
+    willWrite: @escaping (_ draft: String) -> Void, progress: @escaping (Int) -> Void
   ) {
-    (self.database, self.path, self.base, self.progress) = (database, path, base, progress)
+    (self.database, self.path, self.base) = (database, path, base)
+    (self.willWrite, self.progress) = (willWrite, progress)
   }
 
   /// Writes the version of `snapshot`; what was written.
@@ -30,7 +33,21 @@ struct BackupWriter {
         reason:
           "it is no backup of '\(identity.path)'; a compaction with another codec ends a series")
     }
-    let file = try DraftFile(path)
+    if let base {
+      guard Self.folder(of: base.identity.path) == Self.folder(of: path) else {
+        throw .notAStore(
+          path: base.identity.path,
+          reason:
+            "a backup lies in the folder of the one on which it builds, and '\(path)' does not")
+      }
+      guard base.count < BackupStore.largestCount else {
+        throw .exhausted(
+          what: "backups that build on one another", limit: BackupStore.largestCount)
+      }
+    }
+    let draft = path + ".writing-\(UUID().uuidString)"
+    willWrite(draft)
+    let file = try DraftFile(path, draft)
     do throws(StoreError) {
       let report = try write(snapshot, number, file)
       try file.finish()
@@ -39,6 +56,10 @@ struct BackupWriter {
       file.abandon()
       throw error
     }
+  }
+
+  private static func folder(of path: String) -> String {
+    URL(fileURLWithPath: path).deletingLastPathComponent().resolvingSymlinksInPath().path
   }
 
   private func write(
@@ -110,9 +131,8 @@ private final class DraftFile {
   private let draft: String
   private let descriptor: Int32
 
-  init(_ path: String) throws(StoreError) {
-    self.path = path
-    draft = path + ".writing-\(UUID().uuidString)"
+  init(_ path: String, _ draft: String) throws(StoreError) {
+    (self.path, self.draft) = (path, draft)
     if FileManager.default.fileExists(atPath: path) {
       throw .system(operation: "create", path: path, code: EEXIST)
     }

@@ -25,12 +25,13 @@ extension Realm {
   ///   damaged, or the medium fails; then no file is left.
   @discardableResult
   public func backup(to fileURL: URL, after base: URL? = nil) throws -> BackupReport {
-    try backup(to: fileURL, after: base) { _ in }
+    try backup(to: fileURL, after: base, willWrite: { _ in }, progress: { _ in })
   }
 
-  /// The same; tells how many bytes were written now and then.
+  /// The same; tells where the file is until it is finished, and how many bytes were written now and then.
   package func backup(
-    to fileURL: URL, after base: URL?, progress: @escaping (Int) -> Void
+    to fileURL: URL, after base: URL?, willWrite: @escaping (_ draft: String) -> Void,
+    progress: @escaping (Int) -> Void
   ) throws -> BackupReport {
     instance.verify()
     guard instance.session == nil else {
@@ -42,8 +43,9 @@ extension Realm {
         // Its pages are not opened.
         try BackupStore(path: url.path, codec: nil, checksCodec: false)
       }
-      return try BackupWriter(database, to: fileURL.path, after: known, progress: progress)
-        .write(instance.currentSnapshot)
+      return try BackupWriter(
+        database, to: fileURL.path, after: known, willWrite: willWrite, progress: progress
+      ).write(instance.currentSnapshot)
     } catch {
       throw RLMError(error, path: fileURL.path)
     }
@@ -51,7 +53,8 @@ extension Realm {
 
   /// Makes a database of a backup, and of those that it builds on, where `configuration` says.
   ///
-  /// That may be any kind of store, through any codec; nothing may be there yet. `encryptionKey` is that of the backup. May be called from any thread.
+  /// That may be any kind of store, through any codec; nothing may be there yet. `encryptionKey` is that of the
+  /// backup. May be called from any thread.
   ///
   /// - Throws: `Realm.Error` when a file is missing, damaged, or of another series, something is at the
   ///   destination already, or the medium fails; then nothing is left.

@@ -5,6 +5,8 @@ import CambiumCore
 extension Realm {
   /// Opens a database, in the calling context, with the classes that it describes itself and those of
   /// `classes` that it lacks, which it gets.
+  ///
+  /// Throws `.schemaMismatch` when these break a rule of classes, or lack one that they link to.
   package init(
     configuration: Realm.Configuration, adding classes: [ObjectSchema]
   ) throws(RLMError) {
@@ -18,8 +20,29 @@ extension Realm {
       ClassDescription(dynamic: $0.className, $0.properties, isEmbedded: $0.isEmbedded)
     }
     let all = added.isEmpty ? stored : ClassSet(dynamic: stored.descriptions + added)
-    SchemaValidation.check(all.schema)
+    do { try SchemaValidation.validateNamed(all.schema) } catch {
+      throw RLMError(.schemaMismatch, error.message, path: configuration.path)
+    }
     self.init(try RealmInstance.open(resolved, all, in: CallingContext.current))
+  }
+}
+
+extension Realm {
+  /// Takes classes out again that were added and have no objects, in a transaction of its own.
+  ///
+  /// This Realm is of no use afterwards.
+  package func remove(classes: [ObjectSchema]) throws(RLMError) {
+    let result = catching { () throws(StoreError) in
+      let transaction = try instance.coordinator.database.beginWrite()
+      for type in classes {
+        guard try transaction.table(StoredName.table(type.className))?.count == 0 else { continue }
+        try SchemaChanger(transaction: transaction).drop(className: type.className)
+      }
+      _ = try transaction.commit()
+    }
+    if case .failure(let error) = result {
+      throw RLMError(error, path: instance.configuration.path)
+    }
   }
 }
 

@@ -12,7 +12,7 @@ struct DeclarationReader {
 
   /// Reads `type`; stops at declarations that break a rule.
   init(_ type: ObjectBase.Type, named className: String) {
-    Self.check(name: className, of: "class", limit: 57)
+    SchemaValidation.check(className: className)
     let (fields, hasTransientProperties) = Self.fields(of: type)
     self.hasTransientProperties = hasTransientProperties
     guard !fields.isEmpty else { fatalError("No properties are defined for '\(className)'.") }
@@ -22,7 +22,7 @@ struct DeclarationReader {
     for field in fields {
       var property = Property(name: field.name, type: .int)
       if let columnName = columnNames[field.name] { property.columnName = columnName }
-      Self.check(name: property.columnName, of: "property", limit: 63)
+      SchemaValidation.check(propertyName: property.columnName)
       field.wrapper.describe(sample.storage + field.offset, &property)
       if properties.contains(where: { $0.property.name == property.name }) {
         fatalError(
@@ -67,14 +67,6 @@ struct DeclarationReader {
       return true
     }
     return (fields, hasTransient)
-  }
-
-  private static func check(name: String, of kind: String, limit: Int) {
-    if name.utf8.count > limit {
-      fatalError(
-        "Name too long: the \(kind) name '\(name)' has \(name.utf8.count) bytes, the limit is "
-          + "\(limit).")
-    }
   }
 
   private static func check(_ property: Property, of className: String) {

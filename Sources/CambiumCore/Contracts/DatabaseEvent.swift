@@ -17,7 +17,7 @@ public enum DatabaseEvent: Hashable, Sendable {
   case pageDecoded(byteCount: Int, nanoseconds: Int64)
   /// A Realm moved to another version.
   case refreshed(from: Version, to: Version)
-  /// Observers of a context were told what had changed up to a version, in so much time.
+  /// Observers of a context were told what commits elsewhere had changed up to a version, in so much time.
   case observersTold(count: Int, version: Version, nanoseconds: Int64)
   /// A migration has ended.
   case migrated(from: UInt64, to: UInt64, nanoseconds: Int64)
