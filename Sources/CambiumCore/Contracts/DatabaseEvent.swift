@@ -34,7 +34,7 @@ public protocol DatabaseEventListener: Sendable {
 
 /// Where databases tell what they do.
 ///
-/// There is one listener for the process. With none an event costs one load and allocates nothing.
+/// There is one listener for the process. With none an event costs a call and a load and allocates nothing.
 public enum DatabaseEvents {
   private static let isListening = Atomic(false)
   private static let listener = Mutex<(any DatabaseEventListener)?>(nil)
