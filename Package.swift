@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "CambiumCrypto", targets: ["CambiumCrypto"]),
     .library(name: "CambiumObservability", targets: ["CambiumObservability"]),
     .library(name: "CambiumStoreContract", targets: ["CambiumStoreContract"]),
+    .library(name: "CambiumPage", targets: ["CambiumPage"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
   ],
   // Off unless asked for: what they need of the system or of other packages is not needed otherwise.
@@ -101,12 +102,19 @@ let package = Package(
     // Tools and examples.
     // What the command line and the page share: documents, queries, schemas.
     .target(
-      name: "CambiumToolKit", dependencies: ["Cambium", "CambiumCore"], path: "Tools/ToolKit"),
+      name: "CambiumToolKit", dependencies: ["Cambium", "CambiumCore", "CPlatform"],
+      path: "Tools/ToolKit"),
+    // What the page of 'cambium serve' asks and does; the package in Tools/Serve brings the server.
+    .target(
+      name: "CambiumPage",
+      dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumToolKit"],
+      path: "Tools/Page",
+      resources: [.embedInCode("Site")]),
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
-        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB", "CambiumToolKit", "CambiumZstd",
-        "CPlatform",
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumPage", "CambiumRocksDB", "CambiumToolKit",
+        "CambiumZstd", "CPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/cambium"),
@@ -182,6 +190,9 @@ let package = Package(
       dependencies: [
         "Cambium", "CambiumTool", "CambiumToolKit", "CambiumCore", "CambiumFile", "TestSupport",
       ]),
+    .testTarget(
+      name: "CambiumPageTests",
+      dependencies: ["Cambium", "CambiumFile", "CambiumPage", "TestSupport"]),
     // The code that the fuzzer feeds, which `Tools/Fuzz` builds as well, and a replay of its corpus.
     .testTarget(
       name: "FuzzTests",

@@ -15,8 +15,7 @@ struct CambiumTool: ParsableCommand {
       """,
     subcommands: [
       InspectCommand.self, SchemaCommand.self, QueryCommand.self, DiffCommand.self,
-      WatchCommand.self, ExportCommand.self,
-      ImportCommand.self,
+      WatchCommand.self, ServeCommand.self, ExportCommand.self, ImportCommand.self,
       VerifyCommand.self, CompactCommand.self, CopyCommand.self,
       BackupCommand.self, RestoreCommand.self, DigestCommand.self, BenchCommand.self,
     ])

@@ -1,5 +1,6 @@
 import CambiumCore
 import CambiumFile
+import CambiumToolKit
 
 /// The codecs of files, found by what a file says of itself, and chains of them.
 enum Codecs {
@@ -9,14 +10,8 @@ enum Codecs {
     do throws(StoreError) {
       return try CodecRegistry.codec(name, key: key)
     } catch .codecFailure(let codec, _) where key == nil {
-      throw missingKey(codec, path)
+      throw KeyFile.missing(codec, path)
     }
-  }
-
-  /// What to say when a store needs a key that was not given.
-  static func missingKey(_ codec: String, _ path: String) -> StoreError {
-    .codecFailure(
-      codec: codec, reason: "'\(path)' is encrypted; name the file with its key (--key-file)")
   }
 
   /// The chain with a cipher at its end, if it has none.

@@ -53,21 +53,17 @@ struct CommonOptions: ParsableArguments {
   static func reportingErrors<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as StoreError {
-      Output.error(text(of: error))
-    } catch let error as Realm.Error {
-      Output.error(error.underlying.map(text(of:)) ?? error.localizedDescription)
-    } catch let error as QueryError {
-      Output.error(error.description)
-    } catch let error as TransferError {
-      Output.error(error.description)
+    } catch {
+      guard let line = ErrorText.line(error) else { throw error }
+      Output.error(line)
     }
     throw ExitCode(1)
   }
+}
 
-  // No command creates stores at such a path, so that part of the library's advice is left out.
-  private static func text(of error: StoreError) -> String {
-    guard case .notFound(let path) = error else { return "\(error)" }
-    return "No store at '\(path)': No such file or directory. Check the path."
+extension KeyFile {
+  /// The key in the file at `path`; warnings go to standard error.
+  static func read(_ path: String) throws(StoreError) -> CodecKey {
+    try read(path, warn: Output.error)
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CambiumCore
 import CambiumFile
 import CambiumRocksDB
+import CambiumToolKit
 import Foundation
 
 /// `cambium compact PATH`: rewrites a store as small as it can be.

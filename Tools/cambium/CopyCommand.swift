@@ -1,5 +1,6 @@
 import ArgumentParser
 import CambiumCore
+import CambiumToolKit
 import Foundation
 
 /// `cambium copy SOURCE DESTINATION`: the same content in another kind of store, or through another

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumToolKit
 
 /// Opens a store of any kind for looking into it, without changing anything.
 enum OfflineStore {
@@ -31,7 +32,7 @@ enum OfflineStore {
     do throws(StoreError) {
       return try location.openExisting(isReadOnly: true, key: key)
     } catch .codecFailure(let codec, _) where key == nil {
-      throw Codecs.missingKey(codec, location.path)
+      throw KeyFile.missing(codec, location.path)
     }
   }
 }

@@ -144,19 +144,21 @@ import Foundation
       realm.session?.settle()
       return realm.reading { () throws(StoreError) in try linking.count() }
     }
-    // What frozen results evaluated to is looked at under their lock.
-    if !realm.isFrozen, case .all = source, let plan {
-      let stamp = stamp
-      if evaluated == stamp { return keys.count }
-      if countedStamp == stamp { return counted }
-      realm.session?.settle()
-      counted = realm.evaluating(or: 0) { interruption throws(StoreError) in
-        try plan.count(in: realm.view, interruption)
-      }
-      countedStamp = stamp
-      return counted
+    guard case .all = source, let plan else { return currentKeys().count }
+    return realm.isFrozen
+      ? lock.withLock { count(plan, stamp: 0) } : count(plan, stamp: stamp)
+  }
+
+  /// How many objects there are; their keys are not looked for.
+  private func count(_ plan: QueryPlan, stamp: UInt64) -> Int {
+    if evaluated == stamp { return keys.count }
+    if countedStamp == stamp { return counted }
+    realm.session?.settle()
+    counted = realm.evaluating(or: 0) { interruption throws(StoreError) in
+      try plan.count(in: realm.view, interruption)
     }
-    return currentKeys().count
+    countedStamp = stamp
+    return counted
   }
 
   /// How many elements there are, `limit` if there are more.

@@ -30,13 +30,14 @@ public final class RealmDatabase: Sendable {
 
   /// Opens the database, away from the caller's executor, with the classes of `configuration`.
   ///
-  /// - Throws: `CancellationError` in a cancelled task; `Realm.Error` when the file cannot be opened, or
-  ///   holds other classes than the program.
+  /// - Throws: `CancellationError` in a cancelled task; `Realm.Error` when the file cannot be opened, holds
+  ///   other classes than the program, or is open in this process with other options.
   public init(_ configuration: Realm.Configuration = .defaultConfiguration) async throws {
     try Task.checkCancellation()
     self.configuration = configuration
     let database = try await BackgroundOpening.database(configuration)
     try Task.checkCancellation()
+    if let error = RealmInstance.mismatch(configuration, database.coordinator) { throw error }
     writer = DatabaseWriter(configuration)
     state = Mutex(State(database: database))
   }
@@ -109,6 +110,8 @@ public final class RealmDatabase: Sendable {
     /// The time that it was given.
     public let timeout: Duration
 
+    package init(timeout: Duration) { self.timeout = timeout }
+
     /// What happened, for people.
     public var description: String {
       "The read was not done after \(timeout). Give it more time, or ask for less: an index on "
@@ -122,6 +125,16 @@ public final class RealmDatabase: Sendable {
   /// - Throws: as `read`.
   public func snapshot<Value>(_ body: (Realm) throws -> Value) throws -> Value {
     try call { database in try body(Realm(frozen(database))) }
+  }
+
+  /// The newest version, frozen; evaluations ask `interruption`, and stay ended once it has ended one.
+  package func snapshot(_ interruption: Interruption) throws -> Realm {
+    try call { database in try Realm(frozen(database, interruption)) }
+  }
+
+  /// Runs `body` with what is below the objects.
+  package func withDatabase<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    try call { database in try body(database.coordinator.database) }
   }
 
   private func frozen(

@@ -15,33 +15,53 @@ package enum StoredContent: Hashable, Sendable {
 }
 
 extension ObjectBase {
-  /// What the stored property at `index` of its class holds.
+  /// What the stored property at `index` of its class holds; of a collection only the elements at `bounds`,
+  /// where they are given.
   ///
   /// Called in the Realm's context, of managed objects only; stops when the object is gone.
-  package final func storedContent(at index: Int) -> StoredContent {
+  package final func storedContent(
+    at index: Int, elements bounds: Range<Int>? = nil
+  ) -> StoredContent {
     let access = classAccess
     let property = access.description.properties[index].property
     let target = access.targets[index].map { access.realm.classes[$0].stored.tableID } ?? 0
+    requireRow(access)
     guard property.isCollection else {
-      requireRow(access)
       return .value(
         access.realm.withCell(access, key, index) { StoredAny($0, of: property.type, target) })
     }
-    requireRow(access)
     return ManagedCollection(self, index).withElements { elements throws(StoreError) in
       var values: [StoredAny] = []
-      values.reserveCapacity(elements.count)
-      try elements.forEach { cell throws(StoreError) in
-        values.append(StoredAny(cell, of: property.type, target))
+      var keys: [[UInt8]] = []
+      if let bounds {
+        for position in bounds.clamped(to: 0..<elements.count) {
+          values.append(
+            try elements.withElement(at: position) { StoredAny($0, of: property.type, target) })
+          if property.isMap { keys.append(try elements.withKey(at: position) { Array($0) }) }
+        }
+      } else {
+        values.reserveCapacity(elements.count)
+        try elements.forEach { cell throws(StoreError) in
+          values.append(StoredAny(cell, of: property.type, target))
+        }
+        if property.isMap {
+          try elements.forEachKey { key, _ in
+            keys.append(Array(key))
+            return true
+          }
+        }
       }
       guard property.isMap else { return .elements(values) }
-      var keys: [[UInt8]] = []
-      try elements.forEachKey { key, _ in
-        keys.append(Array(key))
-        return true
-      }
       return .entries(zip(keys, values).map { StoredAny.Entry(key: $0, value: $1) })
     }
+  }
+
+  /// How many elements the collection at `index` of its class has.
+  ///
+  /// Called as ``storedContent(at:elements:)``.
+  package final func elementCount(at index: Int) -> Int {
+    requireRow(classAccess)
+    return ManagedCollection(self, index).withElements { elements in elements.count }
   }
 }
 
@@ -79,6 +99,9 @@ extension StoredAny {
 }
 
 extension Realm {
+  /// The number of the version that is seen.
+  package var version: UInt64 { instance.currentSnapshot.version }
+
   /// The class whose objects lie in the table with that number; nil when this Realm has none.
   package func className(ofTable table: UInt32) -> String? {
     instance.access(ofTable: table)?.stored.name

@@ -92,10 +92,20 @@ extension RealmInstance {
     _ configuration: Realm.Configuration, against coordinator: Coordinator,
     in context: any RealmContext
   ) throws(RLMError) {
-    guard let difference = difference(configuration, from: coordinator) else { return }
-    let text = "Realm at path '\(configuration.path)' already opened with different \(difference)"
-    if coordinator.hasInstance(in: context.identity) { fatalError(text) }
-    throw RLMError(.fail, text, path: configuration.path)
+    guard let error = mismatch(configuration, coordinator) else { return }
+    if coordinator.hasInstance(in: context.identity) { fatalError(error.message) }
+    throw error
+  }
+
+  /// What to say when the database was opened with other options, which all who use it share.
+  static func mismatch(
+    _ configuration: Realm.Configuration, _ coordinator: Coordinator
+  ) -> RLMError? {
+    difference(configuration, from: coordinator).map {
+      RLMError(
+        .fail, "Realm at path '\(configuration.path)' already opened with different \($0)",
+        path: configuration.path)
+    }
   }
 
   /// The first option in which `configuration` differs from how the database was opened, of those that

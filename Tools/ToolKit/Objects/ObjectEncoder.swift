@@ -28,9 +28,11 @@ package struct ObjectEncoder {
     return .object(members)
   }
 
-  /// What one property holds.
-  package func value(of object: DynamicObject, _ index: Int, _ property: Property) -> JSONValue {
-    switch object.storedContent(at: index) {
+  /// What one property holds; of a collection only the elements at `bounds`, where they are given.
+  package func value(
+    of object: DynamicObject, _ index: Int, _ property: Property, elements bounds: Range<Int>? = nil
+  ) -> JSONValue {
+    switch object.storedContent(at: index, elements: bounds) {
     case .value(let value): self.value(value, of: property.type)
     case .elements(let values): .array(values.map { value($0, of: property.type) })
     case .entries(let entries):

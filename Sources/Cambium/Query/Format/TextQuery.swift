@@ -59,6 +59,17 @@ public struct TextQuery: @unchecked Sendable {
     (self.steps, self.limit) = (steps, limit)
   }
 
+  private init(_ query: TextQuery, adding step: Step) {
+    (text, limit, predicate) = (query.text, query.limit, query.predicate)
+    (comparisons, steps) = (query.comparisons, query.steps + [step])
+  }
+
+  /// The same, whose objects are at last sorted by `path`, which is as one in `SORT`.
+  package func sorted(by path: String, isAscending: Bool) -> TextQuery {
+    let key = Key(path: path, isAscending: isAscending, offset: text.utf8.count)
+    return TextQuery(self, adding: .sort([key]))
+  }
+
   // MARK: Grammar
 
   private static let words: Set<String> = ["SORT", "DISTINCT", "LIMIT"]

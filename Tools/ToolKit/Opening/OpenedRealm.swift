@@ -3,16 +3,16 @@ import CambiumCore
 import Foundation
 
 /// A store opened as a Realm with the classes that it describes itself.
-enum OpenedRealm {
+package enum OpenedRealm {
   /// The Realm at a place, whatever its kind and codec; only read unless it shall be written.
-  static func open(
+  package static func open(
     _ location: StoreLocation, key: CodecKey?, isReadOnly: Bool = true
   ) throws -> Realm {
     try Realm(configuration: configuration(location, key: key, isReadOnly: isReadOnly))
   }
 
   /// How ``open(_:key:isReadOnly:)`` opens it.
-  static func configuration(
+  package static func configuration(
     _ location: StoreLocation, key: CodecKey?, isReadOnly: Bool
   ) -> Realm.Configuration {
     var configuration = Realm.Configuration(
@@ -24,7 +24,7 @@ enum OpenedRealm {
       do throws(StoreError) {
         return try location.openExisting(isReadOnly: request.isReadOnly, key: key)
       } catch .codecFailure(let codec, _) where key == nil {
-        throw Codecs.missingKey(codec, location.path)
+        throw KeyFile.missing(codec, location.path)
       }
     }
     return configuration

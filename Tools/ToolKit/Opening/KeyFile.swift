@@ -3,13 +3,15 @@ import CambiumCore
 import Foundation
 
 /// Reads keys from files, so that none is ever an argument.
-enum KeyFile {
+package enum KeyFile {
   /// The key in the file at `path`: 64 bytes as they are, or 128 hexadecimal digits with white space
   /// around them.
   ///
   /// What is read on the way is wiped. A file that others than its owner may read is used all the
-  /// same, with a warning on standard error.
-  static func read(_ path: String) throws(StoreError) -> CodecKey {
+  /// same, and `warn` is told.
+  package static func read(
+    _ path: String, warn: (String) -> Void
+  ) throws(StoreError) -> CodecKey {
     var bytes = [UInt8](repeating: 0, count: 256)
     defer { wipe(&bytes) }
     guard let file = fopen(path, "rb") else {
@@ -20,7 +22,7 @@ enum KeyFile {
     let count = fread(&bytes, 1, bytes.count, file)
     var status = stat()
     if fstat(fileno(file), &status) == 0, status.st_mode & 0o077 != 0 {
-      Output.error("warning: others may read the key in '\(path)'; see 'chmod 600'.")
+      warn("warning: others may read the key in '\(path)'; see 'chmod 600'.")
     }
     fclose(file)
     if count == 64 { return key(bytes[..<64]) }
@@ -36,6 +38,12 @@ enum KeyFile {
     }
     defer { wipe(&decoded) }
     return key(decoded[...])
+  }
+
+  /// What to say when a store needs a key that was not given.
+  package static func missing(_ codec: String, _ path: String) -> StoreError {
+    .codecFailure(
+      codec: codec, reason: "'\(path)' is encrypted; name the file with its key (--key-file)")
   }
 
   private static func key(_ bytes: ArraySlice<UInt8>) -> CodecKey {

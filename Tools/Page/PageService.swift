@@ -1,0 +1,182 @@
+import Cambium
+import CambiumCore
+import CambiumToolKit
+import Foundation
+import Synchronization
+
+/// The page of `cambium serve`: answers requests about one store, whatever server they come through.
+///
+/// May be used from any task. No request keeps the writer's lock or a version beyond its own end; what a table
+/// is paged through keeps its version for a minute at most.
+public final class PageService: Sendable {
+  private let settings: PageSettings
+  private let location: StoreLocation
+  private let database: PageDatabase
+  private let sender = PageGuard()
+  private let sessions = PagingSessions()
+  private let changes: ChangeFeed
+  /// How many requests are being answered.
+  private let busy = Atomic(0)
+
+  /// So many are answered at the same time; more are refused.
+  private static let busyLimit = 32
+
+  /// Opens the store; `warn` is told what does not keep it from being opened.
+  ///
+  /// - Throws: an error whose ``text(of:)`` names the store and the way out.
+  public init(_ settings: PageSettings, warn: (String) -> Void) async throws {
+    BundledPlugIns.register()
+    self.settings = settings
+    location = try StoreRegistry.location(settings.store)
+    let key = try settings.keyFile.map { path throws(StoreError) in
+      try KeyFile.read(path, warn: warn)
+    }
+    database = try await PageDatabase(
+      OpenedRealm.configuration(location, key: key, isReadOnly: !settings.isWritable))
+    changes = ChangeFeed(database)
+  }
+
+  /// What to say of an error of ``init(_:warn:)``.
+  public static func text(of error: any Error) -> String { ErrorText.line(error) ?? "\(error)" }
+
+  /// Lets requests in, which name `port`; returns the line that tells the address to open.
+  public func start(port: Int) -> String {
+    sender.port.store(port, ordering: .releasing)
+    let address = "http://127.0.0.1:\(port)/#\(sender.token)"
+    return settings.printsJSON
+      ? JSONValue.object([.init("address", .string(address))]).line : address
+  }
+
+  /// Ends all streams, waits for what is being written, and closes the store.
+  public func close() async {
+    changes.end()
+    sessions.removeAll()
+    await database.close()
+  }
+
+  /// The answer to a request, whose body is read only if there is use for it.
+  public func respond(
+    to request: PageRequest, body: () async throws -> [UInt8]
+  ) async -> PageResponse {
+    do {
+      try sender.checkHost(request)
+      if !request.path.hasPrefix("/api/") { return try SiteFiles.response(to: request) }
+      try sender.checkSender(request)
+      return try await answer(request, body)
+    } catch {
+      return Self.refusal(error).response
+    }
+  }
+
+  private static func refusal(_ error: any Error) -> PageRefusal {
+    switch error {
+    case let error as PageRefusal: return error
+    case let error as QueryError:
+      let place = error.offset.map { [JSONValue.Member("offset", .integer(Int64($0)))] } ?? []
+      return PageRefusal(400, error.message, place)
+    case let error as RealmDatabase.TimeoutError: return PageRefusal(408, error.description)
+    case is PageRequest.BodyTooLarge:
+      return PageRefusal(413, "A request may have \(PageRequest.bodyLimit) bytes at most.")
+    case is CancellationError: return PageRefusal(503, "The server is being ended.")
+    default: return PageRefusal(500, ErrorText.line(error) ?? "\(error)")
+    }
+  }
+
+  private func answer(
+    _ request: PageRequest, _ body: () async throws -> [UInt8]
+  ) async throws -> PageResponse {
+    // A stream waits most of the time, and has a limit of its own.
+    if request.path == "/api/events" {
+      try Self.require("GET", request)
+      return PageResponse(type: "text/event-stream", .stream(try changes.stream()))
+    }
+    defer { busy.subtract(1, ordering: .relaxed) }
+    guard busy.add(1, ordering: .relaxed).newValue <= Self.busyLimit else {
+      throw PageRefusal(503, "Too many requests at the same time; ask again.")
+    }
+    switch request.path {
+    case "/api/save":
+      try Self.require("POST", request)
+      guard settings.isWritable else {
+        throw PageRefusal(403, "The store is only shown; 'cambium serve --write' lets edits in.")
+      }
+      return try await save(try await body())
+    case "/api/store": return try await read(request) { try self.store($0, request) }
+    case "/api/rows":
+      try Self.require("GET", request)
+      return try await rows(request)
+    case "/api/object":
+      return try await read(request) { realm in
+        try ObjectAnswer(realm, request.parameters).json
+      }
+    case "/api/space":
+      return try await read(request) { _ in
+        try self.database.withDatabase { try SpaceMap($0, isFile: self.location.isFile).json }
+      }
+    default: throw PageRefusal(404, "There is nothing at '\(request.path)'.")
+    }
+  }
+
+  private static func require(_ method: String, _ request: PageRequest) throws(PageRefusal) {
+    guard request.method == method else {
+      throw PageRefusal(405, "'\(request.path)' takes \(method) only.")
+    }
+  }
+
+  // MARK: Reading
+
+  private var timeLimit: Duration { .seconds(settings.timeLimit) }
+
+  private func read(
+    _ request: PageRequest, _ body: @escaping @Sendable (Realm) throws -> JSONValue
+  ) async throws -> PageResponse {
+    try Self.require("GET", request)
+    return PageResponse(try await database.read(timeout: timeLimit, body))
+  }
+
+  private func store(_ realm: Realm, _ request: PageRequest) throws -> JSONValue {
+    try database.withDatabase { database in
+      try StoreDescription(realm, database, location, isWritable: settings.isWritable).json
+    }
+  }
+
+  private func rows(_ request: PageRequest) async throws -> PageResponse {
+    let wanted = try RowsRequest(request.parameters, rowLimit: settings.rowLimit)
+    let (sessions, database, timeLimit) = (sessions, database, timeLimit)
+    return PageResponse(
+      try await OffExecutor.run {
+        let session = try sessions.session(for: wanted, timeLimit) { interruption in
+          try database.snapshot(interruption)
+        }
+        return try session.rows(wanted.bounds, timeLimit)
+      })
+  }
+
+  // MARK: Saving
+
+  private func save(_ body: [UInt8]) async throws -> PageResponse {
+    let edits = try SavedEdits(body)
+    let rows = try await database.write { realm in try edits.apply(to: realm) }
+    let version = try await database.read(timeout: nil) { $0.version }
+    return PageResponse(
+      .object([
+        .init("version", .integer(Int64(version))),
+        .init("rows", .array(rows.map { .string("\($0)") })),
+      ]))
+  }
+}
+
+extension StoreLocation {
+  var isFile: Bool { choice.kind == StoreChoice.file.kind }
+}
+
+/// Work that may take its time, on a thread that the tasks do not miss.
+enum OffExecutor {
+  static func run<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import Cambium
+import CambiumCore
+
+/// What tools say of errors.
+package enum ErrorText {
+  /// The error in a line, or more where it shows a place; nil for one that is none of this project's.
+  package static func line(_ error: any Error) -> String? {
+    switch error {
+    case let error as StoreError: line(error)
+    case let error as Realm.Error: error.underlying.map(line) ?? error.localizedDescription
+    case let error as QueryError: error.description
+    case let error as TransferError: error.description
+    default: nil
+    }
+  }
+
+  // No command creates stores at such a path, so that part of the library's advice is left out.
+  private static func line(_ error: StoreError) -> String {
+    guard case .notFound(let path) = error else { return "\(error)" }
+    return "No store at '\(path)': No such file or directory. Check the path."
+  }
+}
