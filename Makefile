@@ -14,7 +14,7 @@ EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests Salvag
   ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests BackupTests
 
 .PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
-  bench-objects-tool bench-operations bench-memory bench-space flights-space bench-codecs bench-stores service install lint docs clean
+  bench-objects-tool bench-operations bench-memory bench-space flights-space bench-codecs bench-stores serve service test-tools install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
@@ -144,6 +144,16 @@ service:
 	@$(call plan-anew,Service)
 	$(BUILD) --package-path Tools/Service --product service
 	@Tools/Service/run
+
+# A page in the browser that shows a store live: AT=PATH names it, WRITE=1 lets edits in. Without AT only the
+# server is built, which `cambium serve` finds.
+serve:
+	@SWIFT="$(SWIFT)" Tools/serve $(if $(AT),"$(AT)" $(if $(WRITE),--write))
+
+# The programs in packages of their own, built and used as their users would: the page in a browser and by hostile
+# clients, a service that is ended in the middle of its work. SCREENSHOTS=FOLDER keeps pictures of the page.
+test-tools: service
+	@SWIFT="$(SWIFT)" SCREENSHOTS="$(SCREENSHOTS)" Tools/Serve/Tests/run
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools

@@ -121,8 +121,7 @@ let package = Package(
     .executableTarget(
       name: "Flights",
       dependencies: [
-        "Cambium", "CambiumCore", "CambiumFile", "CambiumRocksDB",
-        .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+        "Cambium", .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/Examples/Flights",

@@ -1,7 +1,4 @@
 import Cambium
-import CambiumCore
-import CambiumFile
-import CambiumRocksDB
 import Foundation
 
 /// Where the example keeps its store.
@@ -10,8 +7,6 @@ struct Place {
   /// The file's path; nil for a store in memory.
   let path: String?
   private let temporaryFolder: URL?
-  private let chain: String
-  private let key: Data?
 
   /// The codec that encrypts.
   static let cipher = "aes-256-gcm"
@@ -29,8 +24,8 @@ struct Place {
   ///
   /// A codec that encrypts gets a key of its own, which nobody keeps.
   init(store: String, codec: String, path: String?) throws {
-    chain = codec
-    key = codec.hasSuffix(Self.cipher) ? Data((0..<64).map { _ in UInt8.random(in: 0...255) }) : nil
+    let key =
+      codec.hasSuffix(Self.cipher) ? Data((0..<64).map { _ in UInt8.random(in: 0...255) }) : nil
     var configuration: Realm.Configuration
     if store == "memory" {
       configuration = try Realm.Configuration(location: "memory:flights")
@@ -57,22 +52,14 @@ struct Place {
     self.configuration = configuration
   }
 
-  /// Rewrites a store that nobody has open as small as it can be; its sizes before and after.
-  func compact(_ path: String) throws -> (before: Int, after: Int) {
-    let codec = try CodecRegistry.codec(
-      chain, key: key.map { $0.withUnsafeBytes { CodecKey(copying: $0) } })
-    #if RocksDB
-      if configuration.store.kind == RocksDBStore.kind {
-        let store = try RocksDBStore(path: path, options: RocksDBOptions(codec: codec))
-        let before = try store.statistics().totalByteCount
-        try store.compact()
-        let after = try store.statistics().totalByteCount
-        try store.close()
-        return (before, after)
-      }
-    #endif
-    let report = try FileStore.compact(path: path, codec: codec)
-    return (report.byteCountBefore, report.byteCountAfter)
+  /// The same configuration, which compacts a file that nobody has open before it is opened.
+  var compacting: Realm.Configuration {
+    var configuration = configuration
+    configuration.shouldCompactOnLaunch = { totalBytes, _ in
+      print("bytes before compaction: \(totalBytes)")
+      return true
+    }
+    return configuration
   }
 
   /// Removes what nobody asked to keep.

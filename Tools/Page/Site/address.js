@@ -6,6 +6,7 @@
 const tokenName = "token";
 let move = () => {};
 let leave = () => {};
+const tables = new Map();
 
 // The token, which may stand in the address; null when there is none.
 export function takeToken() {
@@ -38,6 +39,15 @@ export function link(view, names = [], parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value);
   const search = new URLSearchParams(given).toString();
   return "#/" + [view, ...names].map(encodeURIComponent).join("/") + (search && "?" + search);
+}
+
+// The address of a class's table as it was shown last.
+export function tableOf(className) {
+  return tables.get(className) ?? link("class", [className]);
+}
+
+export function keepTable(className, hash) {
+  tables.set(className, hash);
 }
 
 // Changes the address only.

@@ -52,6 +52,11 @@ export class Filter {
     this.#drawClear();
   }
 
+  // Takes what was wrong away, unless it is about another query that is still written.
+  settle(query) {
+    if (this.#input.value === query) this.clearError();
+  }
+
   // Shows what is wrong, with a caret under the place if the refusal knows it. Without a query what is
   // written stays as it is.
   fail(query, refusal) {

@@ -1,6 +1,6 @@
 // One object: all its properties, and who links to it.
 
-import { go, link, remembered } from "./address.js";
+import { go, remembered, tableOf } from "./address.js";
 import { read } from "./api.js";
 import { backlinks } from "./backlinks.js";
 import { button, element } from "./dom.js";
@@ -29,7 +29,7 @@ export class ObjectView {
     this.title = `${name} #${row}`;
     this.element = element("article", { class: "object-view scrolled" },
       element("nav", { "aria-label": "Where this is", class: "crumbs" },
-        element("a", { href: this.#table, class: "link" }, element("bdi", {}, name)), " / ", this.#crumb),
+        element("a", { href: tableOf(name), class: "link" }, element("bdi", {}, name)), " / ", this.#crumb),
       element("header", {}, element("h1", { tabindex: "-1" }, `${name} `, this.#heading), this.#deletion),
       this.#failure,
       element("table", { class: "properties", "aria-label": "Properties" }, this.#body), this.#links);
@@ -54,7 +54,7 @@ export class ObjectView {
 
   leave() {
     if (remembered().inside) history.back();
-    else go(this.#table);
+    else go(tableOf(this.#name));
   }
 
   close() {
@@ -71,10 +71,6 @@ export class ObjectView {
   // What was committed while something was edited is read now.
   editingEnds() {
     this.#reread.ask();
-  }
-
-  get #table() {
-    return link("class", [this.#name]);
   }
 
   get #isEditing() {

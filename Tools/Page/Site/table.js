@@ -1,6 +1,6 @@
 // The objects of a class as a table: filtered, sorted, page by page, and live.
 
-import { go, link, note, remembered } from "./address.js";
+import { go, keepTable, link, note, remembered } from "./address.js";
 import { read } from "./api.js";
 import { target } from "./cell.js";
 import { CreateForm } from "./create.js";
@@ -188,9 +188,11 @@ export class TableView {
 
   #draw(state, answer, marks) {
     if (state.query !== this.#state?.query || !this.#answer) this.#filter.show(state.query);
+    else if (!marks.isChanged) this.#filter.settle(state.query);
     this.#state = { ...state, from: answer.from };
     this.#session = answer.session;
     this.#answer = answer;
+    keepTable(this.#name, this.#address);
     this.#grid.draw(answer, marks);
     this.#grid.drawSort(state.sort, state.isDescending);
     this.#pager.show(answer);

@@ -181,7 +181,7 @@ class Chromium:
     def open(self, address):
         """Opens an address and waits until it is loaded."""
         # An address that differs in its fragment only would not be loaded anew.
-        self.command("Page.navigate", {"url": "about:blank"})
+        self._load("Page.navigate", {"url": "about:blank"})
         self._load("Page.navigate", {"url": address})
 
     def reload(self):

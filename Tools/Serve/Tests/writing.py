@@ -220,7 +220,7 @@ def check_refused(page, people):
 
 def check_object(page, people):
     row = people.row(0)
-    page.show(address("object", CLASS, row))
+    page.browser.click(f"{people.line(row)} th a")
     line = ".properties tr[data-name=name]"
     page.wait_for(f"{line} .edit", "the view of an object can edit, too")
     page.browser.click(f"{line} .edit")

@@ -7,7 +7,7 @@ enum ServerLimits {
   /// So many connections are taken; others wait until one ends.
   static let connectionCount = 256
   /// A client that sends nothing for so long is let go.
-  private static let idleTimeout = TimeAmount.seconds(30)
+  private static let idleTimeout = TimeAmount.seconds(10)
   /// A body has to be there after so long.
   static let bodyTime = Duration.seconds(10)
 
