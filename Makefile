@@ -14,7 +14,7 @@ EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests Salvag
   ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests BackupTests
 
 .PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
-  bench-objects-tool bench-operations bench-memory bench-space flights-space bench-codecs bench-stores serve service test-tools install lint docs clean
+  bench-objects-tool bench-operations bench-memory bench-space flights-space bench-codecs bench-stores serve service test-tools test-examples install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
@@ -150,13 +150,17 @@ service:
 serve:
 	@SWIFT="$(SWIFT)" Tools/serve $(if $(AT),"$(AT)" $(if $(WRITE),--write))
 
-# The programs in packages of their own, built and used as their users would: the page in a browser and by hostile
-# clients, a service that is ended in the middle of its work. SCREENSHOTS=FOLDER keeps pictures of the page.
+# The examples, each a package of its own that is built and used as a user's program would be.
+test-examples:
+	@SWIFT="$(SWIFT)" Tools/test-examples
+
+# The tools in packages of their own: the page in a browser and by hostile clients, a service that is ended in
+# the middle of its work. SCREENSHOTS=FOLDER keeps pictures of the page.
 test-tools: service
 	@SWIFT="$(SWIFT)" SCREENSHOTS="$(SCREENSHOTS)" Tools/Serve/Tests/run
 
 lint:
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools Examples
 
 # The catalogues of all modules; a warning fails.
 docs:

@@ -72,12 +72,14 @@ import Testing
     let second = await served.rows(["sort": "name", "session": session, "from": "200"])
     #expect(second.json["version"] as? UInt64 == version)
     #expect(second.rows.count == 100)
-    // Another question is another session.
+    #expect(try pinned().contains(version))
+    // Another question is another session, which takes the place of the one that it names.
     let other = await served.rows(["session": session])
     #expect(other.json["total"] as? Int == 100)
     #expect(other.json["session"] as? String != session)
-    #expect(try pinned().contains(version))
-    let fresh = await served.rows(["sort": "name", "ends": session])
+    let fresh = await served.rows([
+      "sort": "name", "ends": other.json["session"] as? String ?? "",
+    ])
     #expect(fresh.json["total"] as? Int == 100)
     try served.write { $0.create(ServedNote.self) }
     #expect(try !pinned().contains(version), "nothing is held for it any more")
@@ -92,6 +94,7 @@ import Testing
           "home": ["city": "Ulm"], "prices": ["tea": 0.1], "note": 3,
         ])
       let ben = realm.create(ServedPerson.self, value: ["id": -1, "name": "<b>\"&\n"])
+      ben.home = ServedAddress(value: ["city": String(repeating: "u", count: 2000)])
       ada.friend = ben
       ada.friends.append(objectsIn: (0..<25).map { _ in ben })
       ben.friends.append(ada)
@@ -110,8 +113,11 @@ import Testing
     #expect(name?["cut"] as? Bool == true && name?["count"] as? Int == 5000)
     #expect(friends?["cut"] as? Bool == true && friends?["count"] as? Int == 25)
     let home = try #require(cells[6] as? [String: Any])
+    #expect(home["cut"] == nil)
     #expect(home["class"] as? String == "ServedAddress")
     #expect(home["text"] as? String == "{\"city\":\"Ulm\"}")
+    let other = try #require((answer.rows[1]["cells"] as? [Any])?[6] as? [String: Any])
+    #expect(other["cut"] as? Bool == true && other["class"] as? String == "ServedAddress")
   }
 
   @Test func `an object tells all its properties, pages of its collections, and who links to it`()
@@ -135,6 +141,8 @@ import Testing
     let friends = try #require(properties.first { $0["name"] as? String == "friends" })
     #expect(friends["count"] as? Int == 150)
     #expect((friends["cells"] as? [Any])?.count == 100)
+    // What is short is there as one text as well, which can be edited.
+    #expect(friends["cell"] == nil && answer.cell("prices") == "{\"tea\":1.5}")
     let prices = try #require(properties.first { $0["name"] as? String == "prices" })
     #expect(prices["keys"] as? [String] == ["tea"] && prices["cells"] as? [String] == ["1.5"])
     let rest = await served.send(target + "&property=friends&from=140")

@@ -68,10 +68,11 @@ struct CellEncoder {
       let target = realm.dynamicObject(ofType: className, rowKey: link.key)
     else { return .null }
     let text = target.objectSchema.isEmbedded ? encoder.document(target).line : name(of: target)
-    return .object([
-      .init("text", .string(String(text.prefix(textLimit)))),
+    let place: [JSONValue.Member] = [
       .init("class", .string(className)), .init("row", .string("\(link.key)")),
-    ])
+    ]
+    let whole = self.text(text)
+    return .object((whole.members ?? [.init("text", whole)]) + place)
   }
 
   private func text(_ text: String?) -> JSONValue {

@@ -59,11 +59,15 @@ struct ObjectAnswer {
       ])
     }
     let (keys, cells) = encoder.elements(of: object, index, property, from..<(from + elementCount))
+    let count = object.elementCount(at: index)
     var members: [JSONValue.Member] = [
-      .init("name", .string(property.name)),
-      .init("count", .integer(Int64(object.elementCount(at: index)))),
+      .init("name", .string(property.name)), .init("count", .integer(Int64(count))),
       .init("from", .integer(Int64(from))),
     ]
+    // What is short can be edited as one text.
+    if count <= CellEncoder.elementLimit {
+      members.append(.init("cell", encoder.cell(of: object, index, property)))
+    }
     if let keys { members.append(.init("keys", .array(keys))) }
     return .object(members + [.init("cells", .array(cells))])
   }

@@ -74,7 +74,8 @@ public final class PageService: Sendable {
     case let error as QueryError:
       let place = error.offset.map { [JSONValue.Member("offset", .integer(Int64($0)))] } ?? []
       return PageRefusal(400, error.message, place)
-    case let error as RealmDatabase.TimeoutError: return PageRefusal(408, error.description)
+    // Not 408: browsers send such a request again by themselves.
+    case let error as RealmDatabase.TimeoutError: return PageRefusal(504, error.description)
     case is PageRequest.BodyTooLarge:
       return PageRefusal(413, "A request may have \(PageRequest.bodyLimit) bytes at most.")
     case is CancellationError: return PageRefusal(503, "The server is being ended.")

@@ -20,7 +20,10 @@ final class PagingSessions: Sendable {
     _ snapshot: (Interruption) throws -> Realm
   ) throws -> PagingSession {
     let known = sessions.withLock { sessions in
-      sessions.removeAll { $0.isOver || ($0.id == request.ended) }
+      sessions.removeAll { session in
+        session.isOver || session.id == request.ended
+          || (session.id == request.session && session.query != request.query)
+      }
       return sessions.first { $0.id == request.session && $0.query == request.query }
     }
     if let known { return known }

@@ -214,7 +214,11 @@ struct SavedEdits {
     guard let property = type[name], !property.isComputed else {
       throw TransferError("'\(type.className)' has no property '\(name)'")
     }
-    return JSONValue.Member(name, try ObjectDecoder.json(text, of: property))
+    do throws(TransferError) {
+      return JSONValue.Member(name, try ObjectDecoder.json(text, of: property))
+    } catch {
+      throw TransferError("'\(type.className).\(name)': \(error)")
+    }
   }
 }
 

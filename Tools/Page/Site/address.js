@@ -72,7 +72,8 @@ export function remembered() {
   return history.state ?? {};
 }
 
-// Calls `action` whenever another place is to be shown, and `leaving` before the page goes there by itself.
+// Calls `action` whenever another place is to be shown, and `leaving` before the page goes there
+// by itself.
 export function onMove(action, leaving) {
   move = action;
   leave = leaving;
@@ -82,7 +83,7 @@ export function onMove(action, leaving) {
     else action();
   });
   document.addEventListener("click", (event) => {
-    const anchor = event.target.closest?.("a[href^='#/'], a[*|href^='#/']");
+    const anchor = event.target.closest("a[href^='#/']");
     const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey
       && !event.altKey;
     if (!anchor || !isPlain || event.defaultPrevented) return;

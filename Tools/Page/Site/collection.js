@@ -33,7 +33,8 @@ export class Collection {
   #add(part) {
     const nodes = part.cells.map((cell, number) => {
       const head = part.keys ? element("b", {}, part.keys[number]) : count(part.from + number);
-      return element("li", {}, element("span", { class: part.keys ? "key" : "number" }, head), elementOf(cell));
+      const label = element("span", { class: part.keys ? "key" : "number" }, head);
+      return element("li", {}, label, elementOf(cell));
     });
     this.#list.append(...nodes);
     const isLong = (cell) => (textOf(cell)?.length ?? 0) > shortText;

@@ -12,13 +12,14 @@ export class CreateForm {
 
   constructor(className) {
     this.#name = className;
-    const properties = store.find(className).properties.filter((property) => property.kind !== "computed");
-    this.#fields = properties.map((property, number) => {
+    const { properties } = store.find(className);
+    const stored = properties.filter((property) => property.kind !== "computed");
+    this.#fields = stored.map((property, number) => {
       const required = property.key;
       const node = field(property, null, {
         id: `new-${number}`, required, placeholder: hint(property),
         "aria-describedby": `new-type-${number}`,
-      });
+      }, "default");
       return { property, node };
     });
     const lines = this.#fields.map(({ property, node }, number) => element("div", { class: "field" },
@@ -46,13 +47,15 @@ export class CreateForm {
     const given = this.#fields.map(({ property, node }) => [property, textIn(node, property, null)])
       .filter(([, text]) => text !== null);
     const key = given.find(([property]) => property.key)?.[1] ?? null;
-    edits.create(this.#name, key, Object.fromEntries(given.map(([property, text]) => [property.name, text])));
+    const values = Object.fromEntries(given.map(([property, text]) => [property.name, text]));
+    edits.create(this.#name, key, values);
   }
 }
 
 // Enter is a new line with the Shift key only, as in a table.
 function submitsByKey(event) {
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing || !event.target.matches("textarea")) return;
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  if (!event.target.matches("textarea")) return;
   event.preventDefault();
   event.currentTarget.requestSubmit();
 }

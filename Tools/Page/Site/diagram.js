@@ -26,10 +26,9 @@ export function diagram(types) {
       class: "diagram", width, height, viewBox: `${-margin} ${-margin} ${width} ${height}`, role: "group",
       "aria-label": `${types.length} classes and the links between them`,
     },
-    shape("defs", {}, arrow("arrow", "M1 1 L9 5 L1 9"), arrow("arrows", "M1 1 L9 5 L1 9 M-5 1 L3 5 L-5 9"),
-      shape("marker",
-        { id: "diamond", viewBox: "0 0 14 10", refX: 0, refY: 5, markerWidth: 14, markerHeight: 10, orient: "auto" },
-        shape("path", { d: "M0 5 L7 1 L14 5 L7 9 Z", class: "diamond" }))),
+    shape("defs", {}, sign("arrow", "-6 0 16 10", 9, "M1 1 L9 5 L1 9"),
+      sign("arrows", "-6 0 16 10", 9, "M1 1 L9 5 L1 9 M-5 1 L3 5 L-5 9"),
+      sign("diamond", "0 0 14 10", 0, "M0 5 L7 1 L14 5 L7 9 Z")),
     ...spread(lines.map((line) => placed(line, known))).map(connection),
     ...boxes.map(drawing));
   // It shrinks to fit, for as long as it can be read.
@@ -37,17 +36,18 @@ export function diagram(types) {
   return picture;
 }
 
-function arrow(id, path) {
-  return shape("marker",
-    { id, viewBox: "-6 0 16 10", refX: 9, refY: 5, markerWidth: 16, markerHeight: 10, orient: "auto" },
-    shape("path", { d: path, class: "arrow" }));
+// What lines begin or end with; as large on thick lines as on thin ones.
+function sign(id, viewBox, refX, path) {
+  const [, , markerWidth, markerHeight] = viewBox.split(" ");
+  const frame = { viewBox, refX, refY: 5, markerWidth, markerHeight, markerUnits: "userSpaceOnUse" };
+  return shape("marker", { id, orient: "auto", ...frame }, shape("path", { d: path, class: id }));
 }
 
 // MARK: Boxes
 
 function box(type) {
   const lines = type.properties.map((property) => [shortened(property.name), shortened(property.type)]);
-  const head = widthOf(type.name) * 1.1 + widthOf(count(type.count)) + (type.embedded ? widthOf("embedded") : 0);
+  const head = widthOf(type.name) * 1.1 + widthOf(facts(type));
   const widths = lines.map(([name, kind]) => widthOf(name) + widthOf(kind) + 16);
   return {
     name: type.name, type, properties: type.properties, lines,
@@ -85,7 +85,8 @@ function drawing({ x, y, width, height, type, properties, lines }) {
       return [
         shape("text", { class: look, x: padding, y: base }, name,
           shape("title", {}, property.name + (property.indexed ? ", indexed" : ""))),
-        shape("text", { class: "kind", x: width - padding, y: base }, kind, shape("title", {}, property.type)),
+        shape("text", { class: "kind", x: width - padding, y: base }, kind,
+          shape("title", {}, property.type)),
       ];
     }));
 }
@@ -141,7 +142,8 @@ function spread(lines) {
 
 function connection({ from, to, property, start, stop, out, into, isFacing }) {
   const bend = isFacing ? Math.max(36, Math.abs(stop.x - start.x) / 2) : 46;
-  const curve = `C${start.x + out * bend} ${start.y} ${stop.x + into * bend} ${stop.y} ${stop.x} ${stop.y}`;
+  const [leaving, arriving] = [start.x + out * bend, stop.x + into * bend];
+  const curve = `C${leaving} ${start.y} ${arriving} ${stop.y} ${stop.x} ${stop.y}`;
   const isMany = ["list", "set", "map"].includes(property.kind);
   return shape("path",
     {

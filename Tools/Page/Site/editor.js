@@ -6,19 +6,19 @@ import { button, element } from "./dom.js";
 export function hint(property) {
   if (property.kind === "list" || property.kind === "set") return 'JSON, as ["a", "b"]';
   if (property.kind === "map") return 'JSON, as {"a": 1}';
-  if (property.kind === "any") return "JSON; what is none is a text";
+  if (property.kind === "any") return "JSON, or a text";
   if (property.embeds) return `JSON of ${property.target}`;
   if (property.kind === "link") return `key of ${property.target}, or #row`;
   const type = property.type.replace("?", "");
   return { Date: "2024-02-29T12:00:00Z", Data: "Base64", Bool: "true or false" }[type] ?? type;
 }
 
-// A field for the property's value; null shows as an empty field.
-export function field(property, text, attributes) {
+// A field for the property's value. Without one, which `nothing` names, it is empty.
+export function field(property, text, attributes, nothing = "null") {
   if (/^Bool\b/.test(property.type) && property.kind === "value") {
     const choices = property.optional || text === null ? ["", "true", "false"] : ["true", "false"];
     const select = element("select", attributes,
-      ...choices.map((choice) => element("option", { value: choice }, choice)));
+      ...choices.map((choice) => element("option", { value: choice }, choice || nothing)));
     select.value = text ?? "";
     return select;
   }
@@ -53,7 +53,8 @@ function other(property, text, take) {
 export function edit(node, property, text, done) {
   let isOver = false;
   const input = field(property, text, {
-    "aria-label": `${property.name}, ${property.type}`, placeholder: text === null ? "null" : hint(property),
+    "aria-label": `${property.name}, ${property.type}`,
+    placeholder: text === null ? "null" : hint(property),
   });
   const end = (result, key) => {
     if (isOver) return;
@@ -76,9 +77,9 @@ export function edit(node, property, text, done) {
       if (event.key === "Escape") end(null, event.key);
       else if (event.key === "Delete" && isCommand && property.optional) end({ text: null }, event.key);
       else if (event.key === "Tab") commit(event.shiftKey ? "Shift+Tab" : "Tab");
-      else if (event.key === "Enter" && !event.shiftKey && event.target === input && !event.isComposing) {
-        commit(event.key);
-      } else return;
+      else if (event.key === "Enter" && event.target === input && !event.shiftKey
+        && !event.isComposing) commit(event.key);
+      else return;
       event.preventDefault();
     },
   }, input, other(property, text, (text) => end({ text }, "Enter")));

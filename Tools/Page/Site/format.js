@@ -12,14 +12,14 @@ export function counted(number, noun) {
 
 // 17.4 MB
 export function size(bytes) {
-  const units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
+  const units = ["B", "kB", "MB", "GB", "TB", "PB"];
   let unit = 0;
   let value = bytes;
   while (value >= 999.5 && unit < units.length - 1) {
     value /= 1000;
     unit += 1;
   }
-  return unit === 0 ? counted(bytes, "byte") : `${value.toPrecision(3)} ${units[unit]}`;
+  return unit === 0 ? `${bytes} B` : `${value.toPrecision(3)} ${units[unit]}`;
 }
 
 export function percent(part, whole) {

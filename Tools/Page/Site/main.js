@@ -9,7 +9,7 @@ import { startPanel } from "./panel.js";
 import { Reread } from "./reread.js";
 import { SchemaView } from "./schema.js";
 import { drawSidebar, markSidebar } from "./sidebar.js";
-import { announce } from "./status.js";
+import { notice } from "./status.js";
 import { store } from "./store.js";
 import { StoreView } from "./overview.js";
 import { TableView } from "./table.js";
@@ -69,7 +69,7 @@ function showState(state) {
   live.textContent = state === "live" ? "live" : "not connected";
   live.className = state === "live" ? "live" : "apart";
   live.title = state === "refused" ? "The server was started anew: open the address that it prints." : "";
-  if (state === "refused") announce(live.title);
+  if (state === "refused") notice(live.title);
 }
 
 async function start() {

@@ -19,7 +19,8 @@ export class StoreView {
 
   constructor() {
     this.element = element("section", { class: "store-view scrolled" },
-      element("header", {}, element("h1", { tabindex: "-1" }, "Store")), this.#facts, this.#space, this.#pins);
+      element("header", {}, element("h1", { tabindex: "-1" }, "Store")),
+      this.#facts, this.#space, this.#pins);
   }
 
   accepts({ view }) {
@@ -57,20 +58,23 @@ export class StoreView {
   }
 
   #drawFacts() {
-    const { path, kind, codec, writable, version, durableVersion, total, free, pending } = store.description;
-    const bytes = (number) => element("span", {}, size(number), " ",
-      element("span", { class: "dim" }, `${count(number)} bytes, ${percent(number, total)}`));
+    const { path, kind, codec, writable, version, durableVersion, total } = store.description;
+    const { free, pending } = store.description;
+    const bytes = (number, more) => element("span", {}, size(number), " ",
+      element("span", { class: "dim" }, counted(number, "byte") + more));
+    const part = (number) => bytes(number, `, ${percent(number, total)}`);
     const durable = durableVersion === version ? "" : `, durable ${count(durableVersion)}`;
     this.#facts.replaceChildren(
-      list(["Path", path], ["Kind", kind], ["Codec", codec], ["Edits", writable ? "allowed" : "not allowed"]),
-      list(["Version", count(version) + durable],
-        ["Size", element("span", {}, size(total), " ", element("span", { class: "dim" }, counted(total, "byte")))],
-        ["Free", bytes(free)], ["Pending", bytes(pending)]));
+      list(["Path", path], ["Kind", kind], ["Codec", codec],
+        ["Edits", writable ? "allowed" : "not allowed"]),
+      list(["Version", count(version) + durable], ["Size", bytes(total, "")],
+        ["Free", part(free)], ["Pending", part(pending)]));
   }
 
   #drawPins() {
     const { pins } = store.description;
-    const head = ["Process", "Label", "Versions", "For"].map((name) => element("th", { scope: "col" }, name));
+    const head = ["Process", "Label", "Versions", "For"]
+      .map((name) => element("th", { scope: "col" }, name));
     const rows = pins.map((pin) => element("tr", {},
       element("td", {}, String(pin.process)), element("td", {}, pin.label),
       element("td", {}, pin.version === pin.newestVersion ? count(pin.version)

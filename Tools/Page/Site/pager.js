@@ -3,7 +3,8 @@
 import { button, element } from "./dom.js";
 import { count, counted, time } from "./format.js";
 
-export const pageLength = 100;
+// How many rows a page has.
+export let pageLength = 100;
 
 export class Pager {
   #range = element("span", { class: "range" });
@@ -19,7 +20,8 @@ export class Pager {
       next: button("Next", () => go(this.#from + pageLength)),
       last: button("Last", () => go(lastPage(this.#total))),
     };
-    this.#input = element("input", { id: "to-row", inputmode: "numeric", size: "7", autocomplete: "off", placeholder: "row" });
+    this.#input = element("input",
+      { id: "to-row", inputmode: "numeric", size: "7", autocomplete: "off", placeholder: "row" });
     const form = element("form",
       {
         onsubmit: (event) => {
@@ -40,10 +42,12 @@ export class Pager {
 
   show(answer) {
     const { from, total, rows, milliseconds, version } = answer;
+    // The server may have been told to send fewer at once.
+    if (from + rows.length < total) pageLength = Math.min(pageLength, rows.length);
     this.#from = from;
     this.#total = total;
-    this.#range.textContent = rows.length === 0
-      ? counted(total, "object") : `${count(from + 1)}–${count(from + rows.length)} of ${count(total)}`;
+    const range = `${count(from + 1)}–${count(from + rows.length)} of ${count(total)}`;
+    this.#range.textContent = rows.length === 0 ? counted(total, "object") : range;
     this.#facts.textContent = `${time(milliseconds)}, version ${version}`;
     const isFirst = from === 0;
     const isLast = from + rows.length >= total;

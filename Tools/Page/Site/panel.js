@@ -54,7 +54,7 @@ function draw() {
 
 function item(edit) {
   return element("li", { class: edit.conflicts.length || edit.reason ? "refused" : null },
-    element("div", { class: "what" }, ...description(edit),
+    element("div", { class: "what" }, element("span", {}, ...description(edit)),
       button("Undo", () => edits.drop(edit), { "aria-label": `Undo: ${spoken(edit)}` })),
     edit.reason ? element("p", { class: "failure" }, edit.reason) : "",
     edit.conflicts.length ? conflict(edit) : "");

@@ -23,15 +23,16 @@ export class PropertyLine {
     this.#property = store.property(className, part.name);
     this.#part = part;
     this.#owner = owner;
-    this.#edit = button("Edit", () => this.#startEdit(), { class: "edit", "aria-label": `Edit ${part.name}` });
+    this.#edit = button("Edit", () => this.#startEdit(),
+      { class: "edit", "aria-label": `Edit ${part.name}` });
     const { type, key } = this.#property;
     this.node = element("tr", { "data-name": part.name },
       element("th", { scope: "row" }, part.name),
       element("td", { class: "type" }, type + (key ? ", primary key" : "")),
       element("td",
         {
-          ondblclick: (event) => { if (!event.target.closest("a, button, textarea")) this.#startEdit(); },
-          onkeydown: (event) => { if (event.key === "F2" && !this.isEditing) this.#startEdit(); },
+          ondblclick: ({ target }) => { if (!target.closest("a, button, textarea")) this.#startEdit(); },
+          onkeydown: ({ key }) => { if (key === "F2") this.#startEdit(); },
         },
         element("div", { class: "with-edit" }, this.#value, this.#edit)));
     this.#draw();

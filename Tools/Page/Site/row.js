@@ -47,7 +47,8 @@ export class Row {
       const node = this.nodes[number];
       const change = sets.get(column.name);
       const shown = change ? change.new : cells[number];
-      if (marks && this.cells && !isSame(this.cells[number], cells[number])) mark(node, "changed");
+      const isOther = this.cells && !isSame(this.cells[number], cells[number]);
+      if (marks && isOther && !change) mark(node, "changed");
       if (node.shown === undefined || !isSame(node.shown, shown)) fill(node, shown);
       node.shown = shown;
       node.classList.toggle("edited", change !== undefined);

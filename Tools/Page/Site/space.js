@@ -3,7 +3,9 @@
 import { element, shape } from "./dom.js";
 import { count, counted, percent, size, words } from "./format.js";
 
-const cellSize = 9;
+// The map takes about so much height, in pixels, with cells between the smallest and the largest.
+const height = 160;
+const [smallest, largest] = [9, 24];
 
 // Draws the answer of the server; returns { element, close() }.
 export function spaceMap(answer) {
@@ -15,11 +17,14 @@ export function spaceMap(answer) {
   const where = element("p", { class: "where dim" });
   const picture = shape("svg", { class: "map", role: "img", "aria-label": summary(kinds, total) });
   const frame = element("div", { class: "map-frame" }, picture);
-  let columns = 0;
+  let [columns, cellSize, drawn] = [0, 0, 0];
   const draw = () => {
-    const fitting = Math.max(8, Math.floor(frame.clientWidth / cellSize));
-    if (fitting === columns || frame.clientWidth === 0) return;
-    columns = fitting;
+    const width = frame.clientWidth;
+    if (width === drawn || width === 0) return;
+    drawn = width;
+    const fitting = Math.floor(Math.sqrt(width * height / map.length));
+    cellSize = Math.max(smallest, Math.min(fitting, largest));
+    columns = Math.min(Math.floor(width / cellSize), map.length);
     const rows = Math.ceil(map.length / columns);
     picture.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
     picture.setAttribute("width", columns * cellSize);
@@ -29,19 +34,21 @@ export function spaceMap(answer) {
   };
   const point = (event) => {
     const box = picture.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top].map((at) => Math.floor(at / cellSize));
+    const x = Math.floor((event.clientX - box.left) / cellSize);
+    const y = Math.floor((event.clientY - box.top) / cellSize);
     const index = y * columns + x;
     const kind = kinds[Number.parseInt(map[index], 36)];
+    const end = Math.min(total, (index + 1) * cell);
     where.textContent = kind && x >= 0 && x < columns
-      ? `${words(kind.name)}: bytes ${count(index * cell)} to ${count(Math.min(total, (index + 1) * cell))}`
-      : hint(cell);
+      ? `${words(kind.name)}: bytes ${count(index * cell)} to ${count(end)}` : hint(cell);
   };
   where.textContent = hint(cell);
   picture.addEventListener("pointermove", point);
   picture.addEventListener("pointerleave", () => { where.textContent = hint(cell); });
   const observer = new ResizeObserver(draw);
   observer.observe(frame);
-  return { element: element("div", {}, frame, where, legend(kinds, total)), close: () => observer.disconnect() };
+  const whole = element("div", {}, frame, where, legend(kinds, total));
+  return { element: whole, close: () => observer.disconnect() };
 }
 
 function hint(cell) {
@@ -60,7 +67,8 @@ function outline(map, kind, columns) {
 }
 
 function summary(kinds, total) {
-  return "Map of the file: " + kinds.map((kind) => `${words(kind.name)} ${percent(kind.bytes, total)}`).join(", ");
+  const shares = kinds.map((kind) => `${words(kind.name)} ${percent(kind.bytes, total)}`);
+  return "Map of the file: " + shares.join(", ");
 }
 
 // What the colours mean, and how much there is of each kind.

@@ -21,6 +21,8 @@ export class TableView {
   #loading = null;
   // Pages that are read in one session are of one version; it ends by itself after a minute.
   #session = "";
+  // The one before, which the server need not keep any longer.
+  #endedSession = "";
   // Whether something was committed that is not shown yet, and whether objects may be new by it.
   #isOutdated = false;
   #mayHaveNew = false;
@@ -50,8 +52,7 @@ export class TableView {
     this.element = element("section", { class: "table-view" },
       element("header", {},
         element("h1", { tabindex: "-1" }, element("bdi", {}, name)),
-        store.canEdit(name) ? button("New object", () => new CreateForm(name).show(), { class: "create" }) : null,
-        this.#filter.element),
+        store.canEdit(name) ? creation(name) : null, this.#filter.element),
       element("div", { class: "frame" }, this.#grid.element, this.#empty), this.#pager.element);
     this.#grid.drawColumns((type?.properties ?? [])
       .filter((property) => property.kind !== "computed").map((property) => property.name));
@@ -86,6 +87,7 @@ export class TableView {
 
   reread() {
     this.#isOutdated = true;
+    this.#endedSession = this.#session || this.#endedSession;
     this.#session = "";
     this.#reread.ask();
   }
@@ -163,6 +165,7 @@ export class TableView {
       if (error.name === "AbortError") return false;
       if (!error.answer) throw error;
       this.#state ??= state;
+      this.#hasFailed = error.status === 0;
       // The rows that are shown stay.
       this.#filter.fail(state.query, error);
       return false;
@@ -179,11 +182,13 @@ export class TableView {
     const parameters = {
       class: this.#name, query: state.query, sort: state.sort, from: state.from, count: pageLength,
       descending: state.sort && state.isDescending ? "1" : "", session: this.#session,
+      ends: this.#session ? "" : this.#endedSession,
     };
     const answer = await read("rows", parameters, signal);
     if (answer.rows.length > 0 || answer.total === 0) return answer;
     // The page is gone, as there are fewer objects now.
-    return read("rows", { ...parameters, session: answer.session, from: lastPage(answer.total) }, signal);
+    const last = { ...parameters, session: answer.session, from: lastPage(answer.total) };
+    return read("rows", last, signal);
   }
 
   #draw(state, answer, marks) {
@@ -225,4 +230,8 @@ export class TableView {
       if (this.#loading === controller) this.#loading = null;
     }
   }
+}
+
+function creation(name) {
+  return button("New object", () => new CreateForm(name).show(), { class: "create" });
 }

@@ -235,9 +235,15 @@ class Chromium:
             self.command("Input.dispatchMouseEvent", {**event, "type": "mousePressed"})
             self.command("Input.dispatchMouseEvent", {**event, "type": "mouseReleased"})
 
-    def hover(self, selector):
-        """Moves the pointer over an element."""
-        x, y = self._middle(selector)
+    def hover(self, selector, x=None, y=None):
+        """Moves the pointer over an element: to its middle, or to a place from its corner."""
+        place = self._middle(selector)
+        if x is not None:
+            left, top = self.evaluate(
+                f"(({{ left, top }}) => [left, top])"
+                f"(document.querySelector({json.dumps(selector)}).getBoundingClientRect())")
+            place = [left + x, top + y]
+        x, y = place
         self.command("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": x, "y": y})
 
     def _middle(self, selector):

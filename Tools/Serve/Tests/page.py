@@ -11,6 +11,8 @@ import argparse
 import os
 import sys
 
+sys.dont_write_bytecode = True
+
 from chromium import Chromium, PageError
 from checks import Failure, Page
 import reading

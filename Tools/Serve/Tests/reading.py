@@ -171,7 +171,7 @@ def check_refused_filter(page, example):
       window.fetch = (...parts) => {
         if (!String(parts[0]).includes('/api/rows')) return ask(...parts);
         window.fetch = ask;
-        return Promise.resolve(new Response('{"error": "The time limit was over."}', { status: 408 }));
+        return Promise.resolve(new Response('{"error": "The time limit was over."}', { status: 504 }));
       };
     })()""")
     page.browser.evaluate("document.querySelector('#filter').value = ''")
@@ -253,7 +253,8 @@ def check_links(page, example):
     page.browser.click(f".properties tr[data-name={json.dumps(example.link)}] a")
     page.wait(f"location.hash === {json.dumps(target)}", "a link leads to its object")
     origin = json.dumps(f"{example.name}.{example.link}")
-    page.wait(f"[...document.querySelectorAll('.origin h3')].some((each) => each.textContent.startsWith({origin}))",
+    page.wait("[...document.querySelectorAll('.origin h3')]"
+              f".some((each) => each.textContent.startsWith({origin}))",
               "the object shows who links to it")
     named = page.read("object", **{"class": example.target["class"]}, row=example.target["row"])
     sources = sum(len(each["rows"]) for each in named["backlinks"])
@@ -277,7 +278,8 @@ def check_schema(page, store):
     lines = page.value("document.querySelectorAll('.diagram .line').length")
     page.check(lines == len(links), "and a line for each link", lines)
     page.check(page.value("""(() => {
-      const boxes = [...document.querySelectorAll('.box .border')].map((box) => box.getBoundingClientRect());
+      const boxes = [...document.querySelectorAll('.box .border')]
+        .map((box) => box.getBoundingClientRect());
       return boxes.every((one, index) => boxes.slice(index + 1).every((other) => one.right <= other.left
         || other.right <= one.left || one.bottom <= other.top || other.bottom <= one.top));
     })()"""), "no box covers another")
@@ -293,7 +295,7 @@ def check_space(page, store):
         cells = page.value("[...document.querySelectorAll('.map path')]"
                            ".reduce((sum, path) => sum + path.getAttribute('d').split('M').length - 1, 0)")
         page.check(cells == len(answer["map"]), "the map of the file is drawn", cells)
-        page.browser.hover(".map")
+        page.browser.hover(".map", 4, 4)
         page.wait("/bytes [\\d,]+ to/.test(document.querySelector('.where').textContent)",
                   "the map tells what lies under the pointer")
     page.check(page.value("document.querySelector('.facts-of-store').textContent")
@@ -310,7 +312,8 @@ def check_colours(page):
             canvas.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name);
             canvas.fillRect(0, 0, 1, 1);
             const parts = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
-              .map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+              .map((part) => part / 255)
+              .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
             return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
           };
           const contrast = (one, other) => {
@@ -375,5 +378,6 @@ def check_read_only(page, example):
     page.wait_for(".rows td", "the table is shown again")
     page.browser.evaluate("document.querySelector('.rows td').focus()")
     page.browser.press("F2")
-    seen = page.value("document.querySelectorAll('.rows .delete, .create, .editor, .edit:not([hidden])').length")
+    seen = page.value(
+        "document.querySelectorAll('.rows .delete, .create, .editor, .edit:not([hidden])').length")
     page.check(seen == 0, "nothing can be edited", seen)

@@ -249,12 +249,12 @@ def check_live(page, people):
 
     count = "document.querySelector('#side a[href=\"#/class/Person\"] .count').textContent"
     before = page.value(count)
-    first = people.answer["rows"][0]["cells"][people.columns.index("id")]
-    made = page.save({"change": "create", "class": CLASS, "new": {"id": str(int(first) - 1), "name": "New"}})
+    key = str(int(people.answer["rows"][0]["cells"][people.columns.index("id")]) - 1)
+    made = page.save({"change": "create", "class": CLASS, "new": {"id": key, "name": "New"}})
     page.wait_for(f"{people.line(made['rows'][0])}.new", "a new row is marked")
     page.wait(f"{count} !== {json.dumps(before)}", "the number of objects follows")
     page.browser.set_offline(True)
-    page.save({"change": "delete", "class": CLASS, "row": made["rows"][0], "key": str(int(first) - 1), "old": {}})
+    page.save({"change": "delete", "class": CLASS, "row": made["rows"][0], "key": key, "old": {}})
     page.browser.set_offline(False)
     people.answer = page.read("rows", **{"class": CLASS}, sort="id")
     page.wait_for_rows(ids(people.answer), "what was missed while apart is read anew")

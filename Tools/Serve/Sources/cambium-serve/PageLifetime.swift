@@ -1,7 +1,7 @@
 import CambiumPage
 import ServiceLifecycle
 
-/// Closes the store when the server is told to end: streams end first, so that their connections do.
+/// Closes the store when the server has ended.
 struct PageLifetime: Service {
   let service: PageService
 

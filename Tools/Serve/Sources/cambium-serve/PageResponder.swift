@@ -2,6 +2,7 @@ import CambiumPage
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import ServiceLifecycle
 
 /// Hands requests to the page, and its answers back.
 struct PageResponder: HTTPResponder {
@@ -55,7 +56,10 @@ struct PageResponder: HTTPResponder {
     case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
     case .stream(let pieces):
       ResponseBody { writer in
-        for await piece in pieces { try await writer.write(ByteBuffer(bytes: piece)) }
+        // The server waits for its streams when it is told to end.
+        for await piece in pieces.cancelOnGracefulShutdown() {
+          try await writer.write(ByteBuffer(bytes: piece))
+        }
         try await writer.finish(nil)
       }
     }
