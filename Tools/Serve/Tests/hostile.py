@@ -50,8 +50,13 @@ def head(path="/api/store", more=""):
 
 
 def serves():
-    status, body = ask("GET", "/api/store")
-    return status == 200 and "classes" in json.loads(body)
+    """Whether an ordinary request is answered, if not at once."""
+    end = time.monotonic() + 60
+    while True:
+        status, body = ask("GET", "/api/store")
+        if status != 503 or time.monotonic() > end:
+            return status == 200 and "classes" in json.loads(body)
+        time.sleep(0.2)
 
 
 def refused(answer):
