@@ -17,6 +17,13 @@ struct ContractTests {
     #expect(pair.promise.check(pair.subject).findings == [])
   }
 
+  @Test(arguments: Matrix.storesWithFaults, StoreContract.cases)
+  func `a store whose operations could fail keeps its promise while none does`(
+    subject: StoreSubject, promise: ContractCase<StoreSubject>
+  ) {
+    #expect(promise.check(subject).findings == [])
+  }
+
   @Test(arguments: Matrix.codecs, CodecContract.cases)
   func `the codec keeps its promise`(
     subject: CodecSubject, promise: ContractCase<CodecSubject>

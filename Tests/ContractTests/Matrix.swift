@@ -62,6 +62,19 @@ enum Matrix {
     codecs.map { store.with(codec: $0.name, $0.make) }
   }
 
+  /// A few stores whose operations tests can let fail.
+  static let storesWithFaults: [StoreSubject] = [memory, file("file", .mapped)].map { subject in
+    var failing = subject
+    failing.name += " with faults"
+    failing.open = { place throws(StoreError) in
+      let choice = StoreChoice(kind: subject.name) { _ throws(StoreError) in
+        try subject.open(place)
+      }
+      return try choice.failing(by: StoreFaults()).open(StoreRequest(path: place.path))
+    }
+    return failing
+  }
+
   // MARK: Samples
 
   /// A store and a promise it is held against.

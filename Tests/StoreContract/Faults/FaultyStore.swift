@@ -1,0 +1,162 @@
+import CambiumCore
+import Synchronization
+
+/// A store that asks ``StoreFaults`` before it hands an operation on to another one.
+final class FaultyStore: PageStore {
+  private let inner: any PageStore
+  let faults: StoreFaults
+  private let isPoisoned = Atomic(false)
+
+  init(_ inner: any PageStore, _ faults: StoreFaults) {
+    self.inner = inner
+    self.faults = faults
+  }
+
+  private var path: String { inner.identity.path }
+
+  // MARK: What may fail
+
+  /// Counts an operation that decides what the medium holds, and throws if it is to fail; after a failure
+  /// of the medium no more writes are taken.
+  func noteEnd(_ operation: StoreFaults.Operation) throws(StoreError) {
+    do throws(StoreError) { try faults.note(operation, path) } catch {
+      if case .system = error { isPoisoned.store(true, ordering: .sequentiallyConsistent) }
+      throw error
+    }
+  }
+
+  /// Counts the writing of a page, and throws if it is to fail.
+  func noteWriting() throws(StoreError) { try faults.note(.writing, path) }
+
+  private func checkPoison() throws(StoreError) {
+    if isPoisoned.load(ordering: .sequentiallyConsistent) { throw .poisoned(path: path) }
+  }
+
+  private func checkSync() throws(StoreError) {
+    try checkPoison()
+    try noteEnd(.syncing)
+  }
+
+  /// The writer for who has the turn; gives the turn back if beginning is to fail.
+  private func begun(_ writer: any PageWriter) throws(StoreError) -> any PageWriter {
+    do throws(StoreError) {
+      try checkPoison()
+      try faults.note(.beginning, path)
+    } catch {
+      writer.abort()
+      throw error
+    }
+    return FaultyWriter(writer, self)
+  }
+
+  func beginWrite() throws(StoreError) -> any PageWriter { try begun(try inner.beginWrite()) }
+
+  func beginWrite(
+    then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void
+  ) {
+    inner.beginWrite { [self] result in
+      do throws(StoreError) {
+        then(.success(try begun(try result.get())))
+      } catch {
+        then(.failure(error))
+      }
+    }
+  }
+
+  /// Nil where beginning is to fail: who then waits for the turn is told why.
+  func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
+    if faults.isDue(.beginning) || isPoisoned.load(ordering: .sequentiallyConsistent) { return nil }
+    guard let writer = try inner.beginWriteIfFree() else { return nil }
+    return try begun(writer)
+  }
+
+  func sync() throws(StoreError) {
+    try checkSync()
+    try inner.sync()
+  }
+
+  func makeDurable(_ version: Version) throws(StoreError) {
+    try checkSync()
+    try inner.makeDurable(version)
+  }
+
+  func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
+    do throws(StoreError) { try checkSync() } catch { return then(error) }
+    inner.makeDurable(version, then: then)
+  }
+
+  // MARK: What is handed on
+
+  var identity: StoreIdentity { inner.identity }
+  var boundCodec: (any PageCodec)? { inner.boundCodec }
+  var codecParameters: [UInt8] { inner.codecParameters }
+  func newestHead() throws(StoreError) -> Head { try inner.newestHead() }
+  func pin() throws(StoreError) -> Pin { try inner.pin() }
+  func isNewest(_ pin: Pin) -> Bool { inner.isNewest(pin) }
+  func read(_ reference: PageReference) throws(StoreError) -> Page { try inner.read(reference) }
+  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
+    inner.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
+  }
+  func metadata(
+    from first: Version, through pin: Pin
+  ) throws(StoreError) -> [CommitMetadata]? { try inner.metadata(from: first, through: pin) }
+  func statistics() throws(StoreError) -> StoreStatistics { try inner.statistics() }
+  func pinnedVersionCount() throws(StoreError) -> Int { try inner.pinnedVersionCount() }
+  func audit() throws(StoreError) -> StoreAudit { try inner.audit() }
+  func close() throws(StoreError) { try inner.close() }
+}
+
+/// A write of a ``FaultyStore``.
+private final class FaultyWriter: PageWriter {
+  private let inner: any PageWriter
+  private let store: FaultyStore
+
+  init(_ inner: any PageWriter, _ store: FaultyStore) {
+    self.inner = inner
+    self.store = store
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+    try store.noteWriting()
+    try inner.write(bytes, to: extent)
+  }
+
+  func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
+    try store.noteWriting()
+    try inner.write(bytes, to: extent, checksum: checksum)
+  }
+
+  /// Asks before anything is published, so that the version before stays the newest one.
+  private func notePublishing(_ durability: Durability) throws(StoreError) {
+    try store.noteEnd(.publishing)
+    if durability == .full { try store.noteEnd(.syncing) }
+  }
+
+  func publish(
+    root: TreeRoot, durability: Durability, metadata: [UInt8]
+  ) throws(StoreError) -> Pin {
+    try notePublishing(durability)
+    return try inner.publish(root: root, durability: durability, metadata: metadata)
+  }
+
+  func publish(
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
+  ) throws(StoreError) -> Pin {
+    try notePublishing(durability)
+    return try inner.publish(
+      root: root, durability: durability, metadata: metadata, beforeNext: beforeNext)
+  }
+
+  var base: Head { inner.base }
+  var version: Version { inner.version }
+  var relocation: Relocation? { inner.relocation }
+  func expect(_ durability: Durability) { inner.expect(durability) }
+  func reserve(byteCount: Int) throws(StoreError) { try inner.reserve(byteCount: byteCount) }
+  func allocate(byteCount: Int) throws(StoreError) -> Extent {
+    try inner.allocate(byteCount: byteCount)
+  }
+  func free(_ reference: PageReference) { inner.free(reference) }
+  func abort() { inner.abort() }
+}
