@@ -83,6 +83,16 @@ struct FileLayoutWhiteBoxTests {
     #expect(HeadSector(stored: past.stored, identity: identity, at: 4096) == nil)
   }
 
+  @Test func `a file has up to 16 PiB`() {
+    let identity = IdentitySector(codec: "")
+    var head = HeadSector(sequence: 3, identity: identity)
+    head.blockCount = HeadSector.blockLimit - 1
+    #expect(HeadSector(stored: head.stored, identity: identity, at: 4096) == head)
+    head.blockCount = HeadSector.blockLimit
+    #expect(HeadSector(stored: head.stored, identity: identity, at: 4096) == nil)
+    #expect(HeadSector.blockLimit * FileLayout.blockByteCount == 16 << 50)
+  }
+
   @Test(arguments: [0, 5, 70_000, 200_000])
   func `a record of any length reads as it was written`(count: Int) throws {
     let identity = IdentitySector(codec: "")

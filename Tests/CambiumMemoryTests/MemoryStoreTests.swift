@@ -1,5 +1,6 @@
 import CambiumCore
 import CambiumMemory
+import Foundation
 import TestSupport
 import Testing
 
@@ -110,5 +111,26 @@ struct MemoryStoreTests {
         root: .empty(.key), durability: .full, metadata: [UInt8](repeating: 0, count: 70_000))
     }
     #expect(try store.newestHead().version == 0)
+  }
+
+  @Test func `memory that the system does not give is a full medium`() async {
+    await #expect(processExitsWith: .success) {
+      // Room for the least range of addresses that a store takes, and little more.
+      let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+      let pageCount = try #require(text.split(separator: " ").first.flatMap { Int($0) })
+      let byteCount = rlim_t(pageCount * sysconf(Int32(_SC_PAGESIZE)) + 128 << 20)
+      var limit = rlimit(rlim_cur: byteCount, rlim_max: byteCount)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+      let store = MemoryStore()
+      let writer = try store.beginWrite()
+      let error = #expect(throws: StoreError.self) {
+        for _ in 0..<1000 { _ = try writer.allocate(byteCount: 1 << 20) }
+      }
+      #expect(error.map { if case .mediumFull = $0 { true } else { false } } == true)
+      writer.abort()
+      let small = try store.beginWrite()
+      _ = try small.allocate(byteCount: 4096)
+      small.abort()
+    }
   }
 }

@@ -28,8 +28,11 @@ struct KnownFault: Sendable, CustomTestStringConvertible {
   var testDescription: String { title }
 
   /// All of them: one list for the whole project.
-  static let all: [KnownFault] = core
+  static let all: [KnownFault] = core + objects
 
   /// Those of the engine and its stores.
   private static let core: [KnownFault] = [waitingReader]
+
+  /// Those of the object layer.
+  private static let objects: [KnownFault] = [unindexableText, unreadableValue, endlessPath]
 }

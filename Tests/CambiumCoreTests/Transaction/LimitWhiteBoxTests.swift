@@ -42,6 +42,54 @@ import Testing
     #expect(try snapshot.table("wider") == nil)
   }
 
+  @Test func `a table has had 65,534 columns in its life, and no more`() throws {
+    var record = TableRecord(
+      id: 1, nextKey: 0, nextColumn: .max - 1, groups: [[]], attributes: [])
+    #expect(try record.append(column) == 65_534)
+    #expect(record.remove(65_534) == nil)
+    #expect(
+      throws: StoreError.exhausted(what: "columns that a table can have in its life", limit: 65_534)
+    ) { try record.append(column) }
+  }
+
+  @Test func `numbers of tables end with those of 32 bits`() throws {
+    let database = try Database(store: HeapStore())
+    let transaction = try database.beginWrite()
+    try transaction.adoptNextTableNumber(.max - 1)
+    _ = try transaction.createTable("last", columns: [column])
+    #expect(throws: StoreError.exhausted(what: "numbers of tables", limit: Int(UInt32.max))) {
+      try transaction.createTable("one more", columns: [column])
+    }
+    transaction.rollback()
+  }
+
+  @Test func `more rows than places of 32 bits can tell apart are not sorted`() throws {
+    let database = try Database(store: HeapStore())
+    let source = try database.snapshot().source
+    let reference = PageReference(
+      checksum: 1, extent: Extent(address: 2, unitCount: 3), kind: .columnBranch, born: 1)
+    let root = TreeRoot(
+      reference: reference, height: 3, kind: .column, rowCount: UInt64(Int32.max) + 1)
+    let tree = ColumnTree(root: root, source: source)
+    #expect(throws: StoreError.exhausted(what: "rows to sort", limit: Int(Int32.max))) {
+      try tree.keys(sortedBy: [], limit: 1)
+    }
+  }
+
+  @Test func `a value is at most 64 TiB long`() throws {
+    let longest = OverflowValue.maximumByteCount
+    #expect(longest == 64 << 40)
+    try KeyTreeBench().write { editor throws in
+      withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { memory in
+        // Refused by its length, before any of it is read.
+        let value = UnsafeRawBufferPointer(start: memory.baseAddress, count: longest + 1)
+        #expect(
+          throws: StoreError.tooLarge(what: "A value", byteCount: longest + 1, limit: longest)
+        ) { try OverflowValue.write(value, to: editor.context) }
+      }
+    }
+  }
+
   @Test func `a column's name and attributes are bounded by their length fields`() throws {
     let database = try Database(store: HeapStore())
     let transaction = try database.beginWrite()

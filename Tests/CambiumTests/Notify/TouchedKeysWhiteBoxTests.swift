@@ -1,3 +1,4 @@
+import CambiumCore
 import TestSupport
 import Testing
 
@@ -49,5 +50,26 @@ import Testing
     // It is looked again once as many were noted as there were.
     for key in 20..<40 as Range<Int64> { rows.delete(key) }
     #expect(rows.isMany && rows.inserted.isEmpty && rows.count == 0)
+  }
+
+  @Test func `of a map too many keys are none, and are found by comparing`() {
+    let map = TouchedRows.CollectionKey(column: 1, owner: 7)
+    var rows = TouchedRows()
+    rows.assign((0..<4096).map { "key \($0)" }, of: map)
+    #expect(rows.entries[map]?.count == 4096)
+    rows.assign("one more", of: map)
+    #expect(rows.entries[map] == nil && rows.assigned == [7])
+  }
+
+  @Test func `the latest thousand transactions are remembered, or as many as have so many keys`() {
+    let history = TouchHistory()
+    for version in 1...3000 as ClosedRange<Version> { history.add(version, TransactionTouches()) }
+    let found = history.touches(after: 0, through: 3000)
+    #expect(512...1024 ~= found.count && found[3000] != nil && found[1] == nil)
+    var touches = TransactionTouches()
+    touches.change(1) { rows in for key in 0..<60_000 as Range<Int64> { rows.insert(key) } }
+    for version in 3001...3010 as ClosedRange<Version> { history.add(version, touches) }
+    let large = history.touches(after: 0, through: 3010)
+    #expect(1...4 ~= large.count && large[3010] != nil)
   }
 }
