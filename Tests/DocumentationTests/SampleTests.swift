@@ -48,6 +48,7 @@ import Testing
     ("Sources/Cambium/Cambium.docc/Querying.md", ["Querying"]),
     ("Sources/Cambium/Cambium.docc/ChangingClasses.md", ["Migrating"]),
     ("Sources/Cambium/Cambium.docc/SectionsAndProjections.md", ["Guests"]),
+    ("Sources/Cambium/Cambium.docc/TestingModels.md", ["TestingModels"]),
     ("Sources/CambiumCore/CambiumCore.docc/CambiumCore.md", ["Engine"]),
     ("Sources/CambiumCore/CambiumCore.docc/TreesAndTransactions.md", ["Contracts"]),
     ("Sources/CambiumCore/CambiumCore.docc/Contexts.md", ["Contexts"]),
@@ -73,8 +74,8 @@ import Testing
     #expect(
       pages == [
         "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "ChangingClasses.md",
-        "Modelling.md", "Querying.md", "SectionsAndProjections.md", "TreesAndTransactions.md",
-        "WritingACodec.md", "WritingAStore.md",
+        "Modelling.md", "Querying.md", "SectionsAndProjections.md", "TestingModels.md",
+        "TreesAndTransactions.md", "WritingACodec.md", "WritingAStore.md",
       ])
   }
 
@@ -116,7 +117,7 @@ import Testing
     ("Engine", "36\n", 2),
     ("Contracts", "1\n3\n1\n", 2), ("Contexts", "Draft\n", 2),
     ("Stores", "stores.cambium\nmemory\n", 2), ("WritingAStore", "done\n", 1),
-    ("WritingACodec", "done\n", 1),
+    ("WritingACodec", "done\n", 1), ("TestingModels", "passed\n", 1),
   ])
   func `a snippet prints what it should, run after run`(
     snippet: String, expected: String, runCount: Int
