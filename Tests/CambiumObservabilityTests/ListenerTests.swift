@@ -41,6 +41,34 @@
       #expect(try timed("open_duration") == [5] && timed("migration_duration") == [23])
     }
 
+    @Test func `gauges tell sizes, held versions, and for how long the oldest is held`() throws {
+      let metrics = TestMetrics()
+      let now = Mutex(
+        StoreStatistics(
+          totalByteCount: 900, freeByteCount: 100, pendingByteCount: 50, newestVersion: 9,
+          durableVersion: 7, pinnedVersions: [4, 9]))
+      let gauges = StoreGauges(store: "/a", factory: metrics) { now.withLock { $0 } }
+      func last(_ name: String) throws -> Double? {
+        try metrics.expectGauge("cambium_\(name)", [("store", "/a")]).lastValue
+      }
+      try gauges.record()
+      #expect(try last("store_bytes") == 900 && last("free_bytes") == 100)
+      #expect(try last("pending_bytes") == 50 && last("pinned_versions") == 2)
+      #expect(try last("versions_not_durable") == 2 && last("oldest_pin_seconds") == 0)
+      // The newest version is not old, however long it is held.
+      try gauges.record()
+      let first = try #require(try last("oldest_pin_seconds"))
+      #expect(first > 0)
+      try gauges.record()
+      #expect(try #require(try last("oldest_pin_seconds")) > first)
+      now.withLock { $0.pinnedVersions = [8, 9] }
+      try gauges.record()
+      #expect(try last("oldest_pin_seconds") == 0, "another one is the oldest now")
+      now.withLock { $0.pinnedVersions = [9] }
+      try gauges.record()
+      #expect(try last("oldest_pin_seconds") == 0 && last("pinned_versions") == 1)
+    }
+
     /// Keeps what is logged.
     private final class Lines: Sendable {
       let all = Mutex<[(level: Logger.Level, text: String, metadata: Logger.Metadata)]>([])

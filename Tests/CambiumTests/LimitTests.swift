@@ -25,6 +25,108 @@ import Testing
 
   init() { TemporaryFolder.prepareForChildren() }
 
+  // MARK: Keys and depths
+
+  @Test func `texts of any length are keys and are found, whatever zeros they have`() throws {
+    let realm = try Realm(
+      configuration: Realm.Configuration(
+        inMemoryIdentifier: UUID().uuidString, objectTypes: [Everything.self]))
+    var keys = (490...530).map { String(repeating: "k", count: $0) }
+    keys += [200, 246, 251, 252, 253, 300, 448, 511, 512, 513, 600, 5000].map {
+      String(repeating: "\0", count: $0)
+    }
+    // The same beginning, and a difference that only the hash sees.
+    keys += ["a", "b"].map { String(repeating: "\0", count: 400) + $0 }
+    keys += ["a", "b"].map { String(repeating: "k\0", count: 300) + $0 }
+    try realm.write {
+      for key in keys { realm.create(Everything.self, value: ["key": key, "mark": key]) }
+    }
+    let all = realm.objects(Everything.self)
+    for key in keys {
+      #expect(realm.object(ofType: Everything.self, forPrimaryKey: key)?.mark == key)
+      #expect(all.where { $0.mark == key }.count == 1, "\(key.utf8.count) bytes")
+      let expected = keys.count { $0.hasPrefix(key) }
+      #expect(all.where { $0.mark.starts(with: key) }.count == expected, "\(key.utf8.count) bytes")
+      #expect(all.filter("mark >= %@", key).count == keys.count { !($0 < key) })
+    }
+    try realm.write { realm.delete(all) }
+    #expect(all.isEmpty && realm.object(ofType: Everything.self, forPrimaryKey: keys[0]) == nil)
+  }
+
+  @Test func `a collection that is put into another one counts its levels from the value`()
+    async throws
+  {
+    await #expect(processExitsWith: .failure) {
+      let realm = try Realm(
+        configuration: Realm.Configuration(
+          inMemoryIdentifier: UUID().uuidString, objectTypes: [LimitTests.Everything.self]))
+      try realm.write {
+        let object = realm.create(LimitTests.Everything.self, value: ["key": "a"])
+        object.value = .fromArray([.string("kept")])
+        guard var list = object.value.listValue else { return }
+        for _ in 1..<100 {
+          list.append(.fromArray([]))
+          guard let inner = list.last?.listValue else { return }
+          list = inner
+        }
+        // The hundredth level is full; this would be the next one.
+        list.append(.fromArray([]))
+      }
+    }
+  }
+
+  @Test func `a path leads over two hundred links, and not over more`() throws {
+    let realm = try Realm(
+      configuration: Realm.Configuration(
+        inMemoryIdentifier: UUID().uuidString, objectTypes: [Numbered.self]))
+    func path(_ steps: Int) -> String { String(repeating: "next.", count: steps - 1) + "key" }
+    #expect(try TextQuery("\(path(201)) == 1").results(in: realm, ofType: "Numbered").isEmpty)
+    #expect(try TextQuery("SORT(\(path(201)))").results(in: realm, ofType: "Numbered").isEmpty)
+    for text in ["\(path(202)) == 1", "SORT(\(path(100_000)))"] {
+      #expect { try TextQuery(text) } throws: { "\($0)".contains("nests more than 200 levels") }
+    }
+  }
+
+  @Test func `conditions that grow in a loop, and those that alternate, are read in passing`()
+    throws
+  {
+    let realm = try Realm(
+      configuration: Realm.Configuration(
+        inMemoryIdentifier: UUID().uuidString, objectTypes: [Numbered.self]))
+    try realm.write { for key in 0..<10 { realm.create(Numbered.self, value: ["key": key]) } }
+    let all = realm.objects(Numbered.self)
+    let found = all.where { query in
+      (1..<3000).reduce(query.key == 0) { $0 || query.key == $1 * 3 }
+    }
+    #expect(found.map(\.key) == [0, 3, 6, 9])
+    #expect(
+      all.where { query in
+        (1..<3000).reduce(query.key == 0) { (query.key == $1 * 3) || $0 }
+      }.count == 4)
+    #expect(
+      all.where { query in (0..<3000).reduce(query.key > 7) { $0 && query.key != $1 + 9 } }.count
+        == 1)
+    let text = (0..<99).reduce("key = 0") { "((\($0)) OR key = \($1)) AND key < 5" }
+    #expect(try TextQuery(text).results(in: realm, ofType: "Numbered").count == 5)
+  }
+
+  @Test func `embedded classes that share others are checked once each`() throws {
+    let classes = (0..<200).map { number in
+      ObjectSchema(
+        className: "E\(number)", objectClass: DynamicObject.self,
+        properties: number == 199
+          ? [Property(name: "p", type: .int)]
+          : ["a", "b"].map { name in
+            var property = Property(name: name, type: .object)
+            property.objectClassName = "E\(number + 1)"
+            property.isOptional = true
+            return property
+          }, isEmbedded: true)
+    }
+    _ = try Realm(
+      configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString), adding: classes)
+  }
+
   // MARK: Classes
 
   /// Opens a database with one more class, which is known by its name alone.
@@ -197,19 +299,19 @@ import Testing
     #expect(realm.objects(Numbered.self).where { $0.key.in(Array(0..<100_000)) }.count == 2)
   }
 
-  @Test func `a path leads over five hundred links`() throws {
+  @Test func `a path leads over two hundred links`() throws {
     let realm = try specRealm([Numbered.self])
     let head = Numbered(value: [0])
     var last = head
-    for key in 1...500 {
+    for key in 1...199 {
       let next = Numbered(value: [key])
       last.next = next
       last = next
     }
     try realm.write { realm.add(head) }
-    let path = String(repeating: "next.", count: 500) + "key"
+    let path = String(repeating: "next.", count: 199) + "key"
     #expect(
-      try TextQuery("\(path) == 500").results(in: realm, ofType: "Numbered").map {
+      try TextQuery("\(path) == 199").results(in: realm, ofType: "Numbered").map {
         $0["key"] as? Int
       } == [0])
   }

@@ -28,6 +28,33 @@ import Testing
     #expect(try database.countPeople() == 20)
   }
 
+  @Test func `statistics tell sizes and what is held, and nothing of a closed database`()
+    async throws
+  {
+    let database = try await RealmDatabase(specConfiguration())
+    let frozen = try database.snapshot { $0.freeze() }
+    try await database.write { $0.add(SpecPerson(1, "n", age: 1)) }
+    let statistics = try database.statistics()
+    #expect(statistics.totalByteCount > 0)
+    #expect(statistics.pinnedVersions.contains { $0 < statistics.newestVersion })
+    withExtendedLifetime(frozen) {}
+    await database.close()
+    #expect(throws: Realm.Error.self) { try database.statistics() }
+  }
+
+  @Test func `other options than those that it is open with are said when it is opened`()
+    async throws
+  {
+    let configuration = specConfiguration()
+    let database = try await RealmDatabase(configuration)
+    var other = configuration
+    other.readOnly = true
+    await #expect {
+      _ = try await RealmDatabase(other)
+    } throws: { $0.localizedDescription.contains("already opened with different read permissions") }
+    await database.close()
+  }
+
   @Test func `a write that throws changes nothing`() async throws {
     let database = try await RealmDatabase(specConfiguration())
     await #expect(throws: Refusal.self) {

@@ -127,6 +127,21 @@ public final class RealmDatabase: Sendable {
     try call { database in try body(Realm(frozen(database))) }
   }
 
+  /// Sizes of the store, and the versions that are held, by whatever process: for watching it.
+  ///
+  /// May be called from any thread.
+  ///
+  /// - Throws: `Realm.Error` when the database was closed, or the store fails.
+  public func statistics() throws -> StoreStatistics {
+    try call { database in
+      do throws(StoreError) {
+        return try database.coordinator.database.statistics()
+      } catch {
+        throw RLMError(error, path: configuration.path)
+      }
+    }
+  }
+
   /// The newest version, frozen; evaluations ask `interruption`, and stay ended once it has ended one.
   package func snapshot(_ interruption: Interruption) throws -> Realm {
     try call { database in try Realm(frozen(database, interruption)) }

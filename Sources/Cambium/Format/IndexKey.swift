@@ -6,14 +6,18 @@ import CambiumCore
 /// A value's form begins with a byte that tells null (0) from a value (1). Integers, truth values and
 /// 128-bit values follow as big-endian numbers whose unsigned order is the order of the values. Text and
 /// data follow as they are, each zero byte doubled as 0 255, and end in 0 0, so that no form is a prefix of
-/// another. A value of more than
-/// ``valueByteLimit`` bytes keeps its first ``prefixByteCount`` bytes, 0 1 and a 128-bit hash: whoever
-/// finds it compares with the object's own value, and the order holds only up to that prefix.
+/// another. A value of more than ``valueByteLimit`` bytes, or one whose key would be longer than keys of a
+/// tree may be, keeps its first ``prefixByteCount`` bytes, or as many as fit with their zeros doubled, 0 1 and a
+/// 128-bit hash: whoever finds it compares with the object's own value, and the order holds only up to that
+/// prefix.
 package enum IndexKey {
   /// Longer texts and data are kept as a prefix and a hash.
   package static let valueByteLimit = 512
-  /// How many of their first bytes are kept.
+  /// How many of their first bytes are kept, if not many of them are zeros.
   package static let prefixByteCount = 448
+  /// How long the form of a value is at most: keys of trees have 512 bytes, and the object's key stands behind
+  /// it.
+  private static let formByteLimit = 504
   private static let signBit: UInt64 = 1 << 63
 
   /// The form of a value; nil for values that have none (floating-point numbers, trees).
@@ -85,9 +89,12 @@ package enum IndexKey {
     case .bool: 2
     case .int: 9
     case .wide: 17
-    case .bytes(let bytes) where bytes.count > valueByteLimit:
-      prefixByteCount + zeroCount(prefix(bytes)) + 19
-    case .bytes(let bytes): bytes.count + zeroCount(bytes) + 3
+    case .bytes(let bytes):
+      if let prefix = prefix(bytes) {
+        prefix.count + zeroCount(prefix) + 19
+      } else {
+        bytes.count + zeroCount(bytes) + 3
+      }
     case .float, .double, .tree: nil
     }
   }
@@ -108,21 +115,36 @@ package enum IndexKey {
     case .wide(let low, let high):
       put(isSigned ? high ^ signBit : high, start)
       put(low, start + 8)
-    case .bytes(let bytes) where bytes.count > valueByteLimit:
+    case .bytes(let bytes):
+      guard let prefix = prefix(bytes) else {
+        escape(bytes, start).storeBytes(of: 0, as: UInt16.self)
+        return
+      }
       // Long values sort among the short ones by their first bytes. Those with the same first bytes lie
       // together, in the order of their hashes.
-      let end = escape(prefix(bytes), start)
+      let end = escape(prefix, start)
       end.storeBytes(of: UInt16(1).bigEndian, as: UInt16.self)
       put(Checksum.hash(bytes), end + 2)
-      let rest = UnsafeRawBufferPointer(rebasing: bytes[prefixByteCount...])
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[prefix.count...])
       put(Checksum.hash(rest) ^ UInt64(bytes.count), end + 10)
-    case .bytes(let bytes): escape(bytes, start).storeBytes(of: 0, as: UInt16.self)
     case .null, .float, .double, .tree: break
     }
   }
 
-  private static func prefix(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: bytes[..<prefixByteCount])
+  /// What is kept of a long value; nil for one that is kept whole.
+  private static func prefix(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    // Most are so short that their zeros do not matter.
+    if bytes.count <= formByteLimit / 2 - 3 { return nil }
+    if bytes.count <= valueByteLimit, bytes.count + zeroCount(bytes) + 3 <= formByteLimit {
+      return nil
+    }
+    var (count, left) = (0, formByteLimit - 19)
+    while count < min(prefixByteCount, bytes.count) {
+      left -= bytes[count] == 0 ? 2 : 1
+      if left < 0 { break }
+      count += 1
+    }
+    return UnsafeRawBufferPointer(rebasing: bytes[..<count])
   }
 
   private static func zeroCount(_ bytes: UnsafeRawBufferPointer) -> Int {

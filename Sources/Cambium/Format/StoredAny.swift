@@ -61,6 +61,17 @@ package indirect enum StoredAny: Hashable, Sendable {
   /// No value is nested deeper.
   static let depthLimit = 100
 
+  /// Whether a value at that level, or one inside of it, is a collection below the deepest level.
+  func isTooDeep(at depth: Int = 0) -> Bool {
+    switch self {
+    case .list(_, let values):
+      depth >= Self.depthLimit || values.contains { $0.isTooDeep(at: depth + 1) }
+    case .dictionary(_, let entries):
+      depth >= Self.depthLimit || entries.contains { $0.value.isTooDeep(at: depth + 1) }
+    default: false
+    }
+  }
+
   // MARK: Reading
 
   /// The value of a cell; nil when it breaks the format.
@@ -194,7 +205,10 @@ package indirect enum StoredAny: Hashable, Sendable {
     [tag.rawValue] + bytes(identifier) + bytes(UInt32(count))
   }
 
-  private static func part(_ part: [UInt8]) -> [UInt8] { bytes(UInt32(part.count)) + part }
+  // A value that is so large is refused where it is written.
+  private static func part(_ part: [UInt8]) -> [UInt8] {
+    bytes(UInt32(clamping: part.count)) + part
+  }
 
   private static func bytes(of value: Int64) -> [UInt8] {
     if let short = Int8(exactly: value) { return bytes(short) }

@@ -67,26 +67,43 @@ enum SchemaValidation {
         try validate(property, of: objectSchema, in: schema)
       }
     }
+    var walk = EmbeddingWalk(schema: schema)
     for objectSchema in schema.objectSchema where objectSchema.isEmbedded {
-      try validateCycles(objectSchema, in: schema, path: objectSchema.className, below: [])
+      try walk.visit(objectSchema)
     }
   }
 
-  /// Throws where an embedded class may hold objects of its own, which could never end.
-  private static func validateCycles(
-    _ objectSchema: ObjectSchema, in schema: Schema, path: String, below: Set<String>
-  ) throws(Problem) {
-    let classes = below.union([objectSchema.className])
-    for property in objectSchema.properties where property.type == .object {
-      guard let target = property.objectClassName.flatMap({ schema[$0] }), target.isEmbedded else {
-        continue
+  /// Finds embedded classes that may hold objects of their own, which could never end.
+  private struct EmbeddingWalk {
+    private let embedded: [String: ObjectSchema]
+    /// The classes from which no way leads back to them.
+    private var sound: Set<String> = []
+    /// The way to the class that is looked at: classes, and the properties that lead on.
+    private var classes: [String] = []
+    private var names: [String] = []
+
+    init(schema: Schema) {
+      embedded = Dictionary(
+        schema.objectSchema.filter(\.isEmbedded).map { ($0.className, $0) },
+        uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func visit(_ objectSchema: ObjectSchema) throws(Problem) {
+      if sound.contains(objectSchema.className) { return }
+      classes.append(objectSchema.className)
+      for property in objectSchema.properties where property.type == .object {
+        guard let target = property.objectClassName.flatMap({ embedded[$0] }) else { continue }
+        names.append(property.name)
+        if classes.contains(target.className) {
+          let path = ([classes[0]] + names).joined(separator: ".")
+          throw Problem(
+            message: "Cycles containing embedded objects are not currently supported: '\(path)'")
+        }
+        try visit(target)
+        names.removeLast()
       }
-      let path = "\(path).\(property.name)"
-      if classes.contains(target.className) {
-        throw Problem(
-          message: "Cycles containing embedded objects are not currently supported: '\(path)'")
-      }
-      try validateCycles(target, in: schema, path: path, below: classes)
+      classes.removeLast()
+      sound.insert(objectSchema.className)
     }
   }
 

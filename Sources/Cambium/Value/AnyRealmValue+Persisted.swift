@@ -176,9 +176,11 @@ extension RealmInstance {
 extension StoredAny {
   /// Stops at a value that is nested too deeply.
   static func checkDepth(_ depth: Int) {
-    if depth >= depthLimit {
-      fatalError("A value of any type is nested deeper than \(depthLimit) levels.")
-    }
+    if depth >= depthLimit { stopAsTooDeep() }
+  }
+
+  static func stopAsTooDeep() -> Never {
+    fatalError("A value of any type is nested deeper than \(depthLimit) levels.")
   }
 
   /// The stored form of a value that needs no transaction, for who looks for it: what is not in the Realm

@@ -58,6 +58,8 @@ struct NestedEditor: ElementEditor {
       return false
     }
     guard let (value, position) = found else { return }
+    // What is put into a collection deep inside may have levels of its own.
+    if value.isTooDeep() { StoredAny.stopAsTooDeep() }
     let outermost = place.outermost
     try value.withStoreCell { cell throws(StoreError) in
       if outermost.property.isCollection {

@@ -18,7 +18,9 @@ extension BoundPredicate {
   private static func joined(_ parts: [BoundPredicate]) -> BoundPredicate {
     var all: [BoundPredicate] = []
     for part in parts {
-      if case .and(let inner) = part.joined { all += inner } else { all.append(part.joined) }
+      // Once only: each level would double the work of those below it.
+      let part = part.joined
+      if case .and(let inner) = part { all += inner } else { all.append(part) }
     }
     var joined: [BoundPredicate] = []
     // Where the condition on a column that later ones are joined with is.

@@ -248,7 +248,8 @@ enum IndexRanges {
 
   /// The form of a value short enough that forms of long values compare with it as the values do.
   private static func form(of bytes: [UInt8]) -> [UInt8]? {
-    guard bytes.count < IndexKey.prefixByteCount else { return nil }
+    let zeroCount = bytes.count { $0 == 0 }
+    guard bytes.count + zeroCount < IndexKey.prefixByteCount else { return nil }
     return bytes.withUnsafeBytes { IndexKey.form(of: .bytes($0)) }
   }
 }

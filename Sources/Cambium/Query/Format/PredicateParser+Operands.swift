@@ -96,7 +96,9 @@ extension PredicateParser {
     }
     position += 1
     try expect(symbol: ",")
-    let predicate = try nested { parser throws(QueryError) in try parser.disjunction() }
+    let predicate = try nested(by: collection.steps.count) { parser throws(QueryError) in
+      try parser.disjunction()
+    }
     try expect(symbol: ")")
     guard accept(symbol: "."), token == .aggregate("count") else {
       throw refusal(
@@ -118,6 +120,8 @@ extension PredicateParser {
       try step(into: &path, isFirst: true)
     }
     while true {
+      // Each link is a level of what is evaluated.
+      try checkDepth(depth + path.steps.count - 1)
       if accept(symbol: ".") {
         try step(into: &path, isFirst: false)
       } else if token == .symbol("[") {

@@ -11,7 +11,7 @@ package struct PredicateParser {
   /// The place of the current token.
   var position = 0 { didSet { stepCount += 1 } }
   private var nextArgument = 0
-  private var depth = 0
+  private(set) var depth = 0
   /// The comparisons outside of subqueries, and where in the text each begins.
   private(set) var comparisons: [(comparison: QueryComparison, offset: Int)] = []
   /// How often the parser has moved.
@@ -110,16 +110,21 @@ package struct PredicateParser {
     return arguments[nextArgument - 1]
   }
 
-  /// Reads what lies one level deeper.
+  /// Reads what lies one level deeper, or more.
   mutating func nested<Part>(
-    _ body: (inout PredicateParser) throws(QueryError) -> Part
+    by levels: Int = 1, _ body: (inout PredicateParser) throws(QueryError) -> Part
   ) throws(QueryError) -> Part {
-    guard depth < Self.depthLimit else {
+    try checkDepth(depth + levels)
+    depth += levels
+    defer { depth -= levels }
+    return try body(&self)
+  }
+
+  /// Throws unless a condition may be so deep: it is read and evaluated by recursion.
+  func checkDepth(_ depth: Int) throws(QueryError) {
+    guard depth <= Self.depthLimit else {
       throw failure("it nests more than \(Self.depthLimit) levels deep")
     }
-    depth += 1
-    defer { depth -= 1 }
-    return try body(&self)
   }
 
   /// A mistake in the grammar, at the current token unless another place is given.

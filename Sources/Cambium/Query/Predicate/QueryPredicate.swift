@@ -12,6 +12,41 @@ package indirect enum QueryPredicate: Hashable {
   case comparison(QueryComparison)
 }
 
+// Conditions that grow in a loop, which would nest without end.
+extension QueryPredicate {
+  /// So many are put into one another, two at a time, before others stand beside them.
+  private static let pairDepth = 64
+
+  /// Both hold.
+  func and(_ other: QueryPredicate) -> QueryPredicate {
+    .and(Self.paired(self, other) { if case .and(let parts) = $0 { parts } else { [] } })
+  }
+
+  /// At least one holds.
+  func or(_ other: QueryPredicate) -> QueryPredicate {
+    .or(Self.paired(self, other) { if case .or(let parts) = $0 { parts } else { [] } })
+  }
+
+  private static func paired(
+    _ left: QueryPredicate, _ right: QueryPredicate, _ parts: (QueryPredicate) -> [QueryPredicate]
+  ) -> [QueryPredicate] {
+    if isDeep(left, { parts($0).first }) { return parts(left) + [right] }
+    if isDeep(right, { parts($0).last }) { return [left] + parts(right) }
+    return [left, right]
+  }
+
+  private static func isDeep(
+    _ predicate: QueryPredicate, _ inner: (QueryPredicate) -> QueryPredicate?
+  ) -> Bool {
+    var predicate = predicate
+    for _ in 0..<pairDepth {
+      guard let next = inner(predicate) else { return false }
+      predicate = next
+    }
+    return true
+  }
+}
+
 /// Two operands and the operator between them.
 package struct QueryComparison {
   package var left: QueryOperand

@@ -148,12 +148,12 @@ extension Query where T == Bool {
 
   /// Both conditions hold.
   public static func && (lhs: Query<Bool>, rhs: Query<Bool>) -> Query<Bool> {
-    Query(.condition(.and([lhs.condition(), rhs.condition()])))
+    Query(.condition(lhs.condition().and(rhs.condition())))
   }
 
   /// At least one of the conditions holds.
   public static func || (lhs: Query<Bool>, rhs: Query<Bool>) -> Query<Bool> {
-    Query(.condition(.or([lhs.condition(), rhs.condition()])))
+    Query(.condition(lhs.condition().or(rhs.condition())))
   }
 
   /// How many elements of a collection satisfy the condition, which must be about one:
