@@ -43,6 +43,7 @@ import Testing
     ("DESIGN.md", []),
     ("CHANGELOG.md", []),
     ("Sources/Cambium/Cambium.docc/Cambium.md", ["Objects"]),
+    ("Sources/Cambium/Cambium.docc/GettingStarted.md", ["GettingStarted"]),
     ("Sources/Cambium/Cambium.docc/Actors.md", ["Kennels"]),
     ("Sources/Cambium/Cambium.docc/Modelling.md", ["Libraries"]),
     ("Sources/Cambium/Cambium.docc/Querying.md", ["Querying"]),
@@ -74,6 +75,7 @@ import Testing
     #expect(
       pages == [
         "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "ChangingClasses.md",
+        "GettingStarted.md",
         "Modelling.md", "Querying.md", "SectionsAndProjections.md", "TestingModels.md",
         "TreesAndTransactions.md", "WritingACodec.md", "WritingAStore.md",
       ])
@@ -81,7 +83,8 @@ import Testing
 
   /// Those that keep something run twice; the others are long.
   @Test(arguments: [
-    ("QuickStart", "1 Ada\n0 1\n", 2), ("Actors", "new: [\"Ada\"]\n", 2), ("Objects", "Ada\n", 2),
+    ("QuickStart", "1 Ada\n0 1\n", 2), ("Actors", "new: [\"Ada\"]\n", 2),
+    ("GettingStarted", "Ada 1\nAda\nnew owners: [\"Ben\"]\n0 1\n", 2), ("Objects", "Ada\n", 2),
     ("Kennels", "2 [\"Ada\", \"Rex\"]\n", 2),
     ("Libraries", "1 1 1 1\n98 0\n", 2),
     (
