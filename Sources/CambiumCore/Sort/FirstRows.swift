@@ -206,6 +206,9 @@ struct FirstRows: ~Copyable {
       noted.append(leaf, at: first)
       notedFirst = first
     }
+    // Few values make many ties with the last of the best: each is told by one comparison, and not sorted
+    // among the others again and again.
+    if let last, !isExact, item.isTied(with: last), try !comparison.precedes(item, last) { return }
     items[count] = item
     count &+= 1
     if count == capacity { try settle() }

@@ -191,6 +191,11 @@ final class RowComparison {
 
   // MARK: Comparing
 
+  /// Whether an item sorts before another one with the same prefix.
+  func precedes(_ left: SortItem, _ right: SortItem) throws(StoreError) -> Bool {
+    try precedes(left, right, firstOpenTerm)
+  }
+
   /// Whether a row sorts before another one by the terms from `first` on, and by their places.
   private func precedes(
     _ left: SortItem, _ right: SortItem, _ first: Int

@@ -14,7 +14,7 @@ extension SortPlan {
     for part in parts {
       let column = part.column(of: leaf)
       if part.fillIntegers(items, rows, column, scratch) { continue }
-      if part.fillTexts(items, column) { continue }
+      if part.fillTexts(items, column) || part.fillSharedTexts(items, column) { continue }
       let values = SortCells(column, part, source)
       for row in 0..<rows { part.put(try values.word(row), &items[row]) }
     }
@@ -96,6 +96,32 @@ extension SortPlan.Part {
     } else {
       parts.forEachEntry { row, text in
         put(column.isNull(row) ? nil : SortWord(rest, text), &items[row])
+      }
+    }
+    return true
+  }
+}
+
+extension SortPlan.Part {
+  /// Adds the texts of all rows, of which each is looked at once however many rows have it; false when the
+  /// column is no list of distinct texts within the leaf.
+  fileprivate func fillSharedTexts(
+    _ items: UnsafeMutablePointer<SortItem>, _ column: LeafColumn?
+  ) -> Bool {
+    guard let column, let parts = column.bytesColumn, column.overflow == nil,
+      column.encoding == .dictionary || column.encoding == .constant
+    else { return false }
+    withUnsafeTemporaryAllocation(of: SortWord.self, capacity: parts.entryCount) { words in
+      for entry in 0..<parts.entryCount {
+        let text = BytesCell(
+          form: .inline, head: parts.prefix, body: parts.entry(entry), tail: parts.suffix)
+        text.withBytes { bytes in
+          let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skip))
+          words.initializeElement(at: entry, to: SortWord(rest))
+        }
+      }
+      for row in 0..<column.rowCount {
+        put(column.isNull(row) ? nil : words[parts.entryIndex(ofRow: row)], &items[row])
       }
     }
     return true
