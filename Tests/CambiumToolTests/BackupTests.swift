@@ -260,6 +260,26 @@ import Testing
     #expect(try ToolRunner.run("verify", store).status == 0)
   }
 
+  @Test func `names of one character, from the folder in which they are, are names like others`()
+    throws
+  {
+    let (_, content) = try smallBackup()
+    func run(_ arguments: String...) throws -> ToolRunner.Outcome {
+      try ToolRunner.run(in: folder.path, arguments: arguments)
+    }
+    #expect(try run("backup", "small", "a").status == 0)
+    #expect(try run("backup", "small", "b", "--incremental", "a").status == 0)
+    #expect(try run("query", "b", "DocPlain", "--count").output == "40\n")
+    #expect(try run("restore", "b", "c").status == 0)
+    #expect(try run("export", "c").output == content)
+    #expect(try run("compact", "c").status == 0)
+    #if RocksDB
+      #expect(try run("copy", "c", "rocksdb:d").status == 0)
+      #expect(try run("export", "d").output == content)
+    #endif
+    #expect(try run("import", "e", "f").errors.hasPrefix("cambium: No document at 'e'"))
+  }
+
   @Test func `the tool backs up, restores, and tells of a medium that is full`() throws {
     let (path, _) = try smallBackup()
     let store = folder.file("small")

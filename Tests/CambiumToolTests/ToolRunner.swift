@@ -13,7 +13,8 @@ struct ToolRunner {
     }
   }
 
-  private static var executable: URL {
+  /// The tool as it was built.
+  static var executable: URL {
     // The tests run from the folder into which the tool was built.
     var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
@@ -28,6 +29,11 @@ struct ToolRunner {
   /// Runs the tool with `arguments` and waits for it.
   static func run(arguments: [String]) throws -> Outcome {
     try outcome(of: executable, arguments)
+  }
+
+  /// Runs the tool in `folder`, from where paths are looked for.
+  static func run(in folder: String, arguments: [String]) throws -> Outcome {
+    try outcome(of: executable, arguments, in: folder)
   }
 
   /// Runs the tool where no file may be longer than so many blocks of 512 bytes.
@@ -93,8 +99,11 @@ struct ToolRunner {
     return (process, output.fileHandleForReading)
   }
 
-  private static func outcome(of program: URL, _ arguments: [String]) throws -> Outcome {
+  private static func outcome(
+    of program: URL, _ arguments: [String], in folder: String? = nil
+  ) throws -> Outcome {
     let process = Process()
+    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
     process.executableURL = program
     process.arguments = arguments
     let output = Pipe()

@@ -41,7 +41,9 @@ struct BackupCommand: ParsableCommand {
       let report = try realm.backup(
         to: URL(fileURLWithPath: destination), after: incremental.map { URL(fileURLWithPath: $0) },
         willWrite: { draft in cleanup = Cleanup { unlink(draft) } },
-        progress: { progress.show("writing", $0, of: nil, "bytes") })
+        progress: { stage, byteCount, all in
+          progress.show("\(stage)", byteCount, of: all, "bytes")
+        })
       progress.finish()
       guard options.json else {
         return Output.line(

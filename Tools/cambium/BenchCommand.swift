@@ -177,15 +177,16 @@ private struct TestFolder {
 
   init(in folder: String) throws {
     let path = (folder as NSString).appendingPathComponent("cambium-bench-\(getpid())")
-    guard mkdir(path, 0o700) == 0 else {
-      switch errno {
-      case ENOENT, ENOTDIR: throw StoreError.parentNotFound(path: path)
-      case EACCES, EROFS: throw StoreError.permissionDenied(path: path, operation: "create")
-      case let code: throw StoreError.system(operation: "create", path: path, code: code)
-      }
-    }
+    cleanup = try Cleanup(
+      making: { () throws(StoreError) in
+        guard mkdir(path, 0o700) != 0 else { return }
+        switch errno {
+        case ENOENT, ENOTDIR: throw .parentNotFound(path: path)
+        case EACCES, EROFS: throw .permissionDenied(path: path, operation: "create")
+        case let code: throw .system(operation: "create", path: path, code: code)
+        }
+      }, { Cleanup.removeFolder(path) })
     self.path = path
-    cleanup = Cleanup { try? FileManager.default.removeItem(atPath: path) }
   }
 
   func remove() { cleanup.run() }

@@ -22,6 +22,7 @@ struct CambiumTool: ParsableCommand {
 
   static func main() {
     BundledPlugIns.register()
+    Terminal.makeRoomForHelp()
     do {
       var command = try parseAsRoot()
       try command.run()

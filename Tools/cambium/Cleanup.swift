@@ -1,3 +1,4 @@
+import CambiumCore
 import Foundation
 import Synchronization
 
@@ -9,6 +10,12 @@ final class Cleanup: Sendable {
   private struct Registry {
     var actions: [Int: @Sendable () -> Void] = [:]
     var next = 0
+
+    mutating func add(_ action: @escaping @Sendable () -> Void) -> Int {
+      next += 1
+      actions[next] = action
+      return next
+    }
   }
 
   private static let registry = Mutex(Registry())
@@ -17,15 +24,36 @@ final class Cleanup: Sendable {
   /// Not made under the lock: who ends the process takes that as well.
   private static let sources = watch()
 
+  /// Whether a signal has come.
+  private static let isEnding = Atomic<Bool>(false)
+  /// What the next one does.
+  private static let hurry = Mutex<(@Sendable () -> Void)?>(nil)
+
   private let number: Int
 
   /// Runs `action` once when a signal ends the process, unless it is run or forgotten before.
   init(_ action: @escaping @Sendable () -> Void) {
     _ = Self.sources
-    number = Self.registry.withLock { registry in
-      registry.next += 1
-      registry.actions[registry.next] = action
-      return registry.next
+    number = Self.registry.withLock { $0.add(action) }
+  }
+
+  /// The same for an action that waits for something; `again` ends that when another signal comes.
+  init(again: @escaping @Sendable () -> Void, _ action: @escaping @Sendable () -> Void) {
+    _ = Self.sources
+    Self.hurry.withLock { $0 = again }
+    number = Self.registry.withLock { $0.add(action) }
+  }
+
+  /// The same for what `making` makes: no signal ends the process between that and this.
+  ///
+  /// Nothing has to go when it throws.
+  init(
+    making make: () throws(StoreError) -> Void, _ action: @escaping @Sendable () -> Void
+  ) throws(StoreError) {
+    _ = Self.sources
+    number = try Self.registry.withLock { registry throws(StoreError) in
+      try make()
+      return registry.add(action)
     }
   }
 
@@ -35,14 +63,29 @@ final class Cleanup: Sendable {
   /// Nothing has to go any more.
   func forget() { _ = Self.registry.withLock { $0.actions.removeValue(forKey: number) } }
 
+  /// Removes a folder in which others may be at work, and make another file while those before are being removed.
+  static func removeFolder(_ path: String) {
+    for _ in 0..<100 where FileManager.default.fileExists(atPath: path) {
+      try? FileManager.default.removeItem(atPath: path)
+    }
+  }
+
   private static func watch() -> Sources {
     let queue = DispatchQueue(label: "cambium.signals")
+    let ending = DispatchQueue(label: "cambium.ending")
     let sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number -> (any DispatchSourceSignal)? in
       // Who started this process with the signal ignored, as nohup does, means it.
       let former = signal(number, SIG_IGN)
       if unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return nil }
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-      source.setEventHandler { end(number) }
+      source.setEventHandler {
+        // Those that come meanwhile are heard, too.
+        if isEnding.exchange(true, ordering: .relaxed) {
+          hurry.withLock { $0 }?()
+        } else {
+          ending.async { end(number) }
+        }
+      }
       // Signals that come before are lost: nothing is begun until they are heard.
       let isHeard = DispatchSemaphore(value: 0)
       source.setRegistrationHandler { isHeard.signal() }

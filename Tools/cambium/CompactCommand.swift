@@ -49,16 +49,14 @@ struct CompactCommand: ParsableCommand {
     let progress = options.progress
     var recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?
     if let change = try self.recoding(path) { recoding = change.codec(for:) }
-    // From the first call on the draft is this command's: nobody else compacts the file.
+    defer { progress.finish() }
+    // From now on the draft is this command's: nobody else compacts the file.
     var cleanup: Cleanup?
     defer { cleanup?.forget() }
     let report = try FileStore.compact(
       path: path, output: output, codec: try options.codec(),
-      progress: { rows in
-        if cleanup == nil { cleanup = Self.cleanup(of: path, output) }
-        progress.show("compacting", "\(rows) rows")
-      }, recoding: recoding)
-    progress.finish()
+      willMakeDraft: { cleanup = Self.cleanup(of: path, output) },
+      progressOfAll: { progress.show("compacting", $0, of: $1, "rows") }, recoding: recoding)
     return Compaction(
       path: output ?? path, bytesBefore: report.byteCountBefore, bytesAfter: report.byteCountAfter)
   }

@@ -97,15 +97,23 @@ struct Copying: Encodable {
     let request = StoreRequest(path: destination.path, codec: try recoding.codec(for: source))
     let copy = try Database(store: try destination.choice.open(request))
     do {
-      try copy.fill(with: view) { progress.show("copying", "\($0) rows") }
+      let all = try view.rowCount()
+      try copy.fill(with: view) { progress.show("copying", $0, of: all, "rows") }
       try copy.close()
     } catch {
       try? copy.close()
       throw error
     }
-    let expected = try view.contentDigest { progress.show("comparing", "\($0) rows") }
+    // Rows within rows are compared, too; how many there are is known when they were read once.
+    var all = 0
+    let expected = try view.contentDigest {
+      all = $0
+      progress.show("reading", $0, of: nil, "rows")
+    }
     return try OfflineStore.withDatabase(destination, key: key) { copy in
-      let digest = try copy.snapshot().contentDigest { progress.show("comparing", "\($0) rows") }
+      let digest = try copy.snapshot().contentDigest {
+        progress.show("comparing", $0, of: all, "rows")
+      }
       progress.finish()
       guard digest == expected else {
         throw StoreError.damaged(

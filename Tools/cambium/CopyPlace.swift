@@ -11,7 +11,6 @@ struct CopyPlace {
   /// Where the store is to be made.
   let path: String
   private let destination: String
-  private let folder: String
   private let lock: Int32
   private let cleanup: Cleanup
 
@@ -19,10 +18,21 @@ struct CopyPlace {
   ///
   /// Throws when something is there, or another copy to it is under way.
   init(for destination: String) throws(StoreError) {
-    self.destination = destination
     if Self.isThere(destination) { throw Self.taken(destination) }
-    folder = destination + ".copying"
+    let folder = destination + ".copying"
+    var lock: Int32 = -1
+    cleanup = try Cleanup(
+      making: { () throws(StoreError) in lock = try Self.make(folder, for: destination) },
+      { Cleanup.removeFolder(folder) })
+    self.destination = destination
+    self.lock = lock
     path = folder + "/" + Self.storeName
+  }
+
+  /// Makes the folder, or takes one that was left behind; the lock on it.
+  private static func make(
+    _ folder: String, for destination: String
+  ) throws(StoreError) -> Int32 {
     if mkdir(folder, 0o777) != 0 {
       switch errno {
       case EEXIST: break
@@ -34,24 +44,24 @@ struct CopyPlace {
     }
     // Whatever else is in there belongs to somebody; stores begin their files' names with their own.
     let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    guard contents.allSatisfy({ $0 == Self.lockName || $0.hasPrefix(Self.storeName) }) else {
-      throw Self.taken(folder)
+    guard contents.allSatisfy({ $0 == lockName || $0.hasPrefix(storeName) }) else {
+      throw taken(folder)
     }
-    lock = open(folder + "/" + Self.lockName, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-    guard lock >= 0 else { throw .system(operation: "create", path: folder, code: errno) }
+    let lock = open(folder + "/" + lockName, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+    guard lock >= 0 else {
+      let code = errno
+      // Unless there was something in it.
+      rmdir(folder)
+      throw .system(operation: "create", path: folder, code: code)
+    }
     guard cambium_file_lock(lock, 0, 0, 2, false) == 0 else {
       close(lock)
       throw .inUse(path: destination, holder: "another copy to it")
     }
-    for left in contents where left != Self.lockName {
+    for left in contents where left != lockName {
       try? FileManager.default.removeItem(atPath: folder + "/" + left)
     }
-    cleanup = Cleanup { [folder] in
-      // The copy may be at work, and make another file while those before are being removed.
-      for _ in 0..<100 where Self.isThere(folder) {
-        try? FileManager.default.removeItem(atPath: folder)
-      }
-    }
+    return lock
   }
 
   private static let storeName = "store"
@@ -75,8 +85,9 @@ struct CopyPlace {
     let result = isFolder ? rename(path, destination) : link(path, destination)
     if result != 0 { throw .system(operation: "create", path: destination, code: errno) }
     clear()
-    let parent = (destination as NSString).deletingLastPathComponent
-    let descriptor = open(parent.isEmpty ? "." : parent, O_RDONLY | O_CLOEXEC)
+    // Not by `NSString`, which stops for a name of one character.
+    let parent = URL(fileURLWithPath: destination).deletingLastPathComponent().path
+    let descriptor = open(parent, O_RDONLY | O_CLOEXEC)
     if descriptor >= 0 {
       fsync(descriptor)
       close(descriptor)

@@ -78,15 +78,26 @@ private struct DifferenceReport {
     (self.schemas, self.isSummary, self.isJSON) = (schemas, isSummary, isJSON)
     differs = !schemas.isEmpty
     if isJSON { return }
-    for name in schemas.removedClasses { Output.line("- class \(name)") }
-    for name in schemas.addedClasses { Output.line("+ class \(name)") }
+    for name in schemas.removedClasses { Self.show("- class \(name)") }
+    for name in schemas.addedClasses { Self.show("+ class \(name)") }
     for (path, old, new) in schemas.properties {
       switch (old, new) {
-      case (let old?, nil): Output.line("- \(path): \(old)")
-      case (nil, let new?): Output.line("+ \(path): \(new)")
-      default: Output.line("~ \(path): \(old ?? "") → \(new ?? "")")
+      case (let old?, nil): Self.show("- \(path): \(old)")
+      case (nil, let new?): Self.show("+ \(path): \(new)")
+      default: Self.show("~ \(path): \(old ?? "") → \(new ?? "")")
       }
     }
+  }
+
+  /// Shows a line in the colour of its first character.
+  private static func show(_ line: String, indent: String = "") {
+    let style: Style =
+      switch line.first {
+      case "+": .good
+      case "-": .bad
+      default: .changed
+      }
+    Output.line(indent + line, style)
   }
 
   mutating func begin(_ name: String) throws {
@@ -120,7 +131,7 @@ private struct DifferenceReport {
     if isSummary { return }
     guard isJSON else {
       if counts.added + counts.removed + counts.changed == 1 { Output.line("\(className)") }
-      return Output.line("  \(line)")
+      return Self.show(line, indent: "  ")
     }
     changes.append(.object([JSONValue.Member("key", key), JSONValue.Member(kind, value)]))
   }

@@ -17,8 +17,9 @@ struct DigestCommand: ParsableCommand {
     try options.reportingErrors {
       let location = try options.location()
       let progress = options.progress
+      defer { progress.finish() }
       let digest = try OfflineStore.withDatabase(location, key: options.key()) { database in
-        try database.snapshot().contentDigest { progress.show("reading", "\($0) rows") }
+        try database.snapshot().contentDigest { progress.show("reading", $0, of: nil, "rows") }
       }
       progress.finish()
       if options.json {

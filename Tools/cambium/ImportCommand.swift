@@ -137,6 +137,14 @@ struct ImportCommand: ParsableCommand {
       }
     }
     let new = try work.newClasses(known)
+    // A store that is made goes as a whole. In one that was there the classes come before the objects.
+    let interruption = location.path == name && !new.isEmpty ? Interruption() : nil
+    defer { interruption?.end() }
+    var work = work
+    work.progress = { [show = work.progress] in
+      try interruption?.check()
+      try show($0, $1)
+    }
     let realm = try Realm(configuration: configuration, adding: new)
     do {
       let counts = try realm.write { try work.run(in: realm) }

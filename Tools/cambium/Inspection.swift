@@ -64,8 +64,9 @@ struct Inspection: Encodable {
   ) throws {
     let identity = database.identity
     let statistics = try database.statistics()
-    let report = try database.verify { walked in
-      progress.show("reading", Output.bytes(walked))
+    defer { progress.finish() }
+    let report = try database.verify {
+      progress.show("reading", $0, of: statistics.occupiedByteCount, "bytes")
     }
     progress.finish()
     self.path = path

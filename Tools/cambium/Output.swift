@@ -17,7 +17,9 @@ enum Output {
   ///
   /// Where nobody reads any more, the process ends here, by the signal that tells so. Other errors are
   /// told by ``end(_:)``.
-  static func line(_ text: String) { self.text("\(text)\n") }
+  static func line(_ text: String, _ style: Style = .plain) {
+    self.text("\(style.applied(to: text))\n")
+  }
 
   /// Prints `text` on standard output; see ``line(_:)``.
   static func text(_ text: String) { bytes(Array(text.utf8)) }
@@ -62,7 +64,9 @@ enum Output {
   }
 
   /// Prints one line on standard error.
-  static func error(_ message: String) { write("cambium: \(message)\n") }
+  static func error(_ message: String) {
+    write("\(Style.bad.applied(to: "cambium:", isError: true)) \(message)\n")
+  }
 
   /// Writes on standard error as it is; nobody is told where that takes nothing.
   static func write(_ text: String) {
@@ -84,20 +88,12 @@ enum Output {
   /// Prints rows in columns; the first row is the heading, numbers stand to the right.
   static func table(_ rows: [[String]], indent: String = "  ") {
     guard let heading = rows.first else { return }
-    var widths = heading.map(\.count)
-    for row in rows {
-      for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.count) }
+    let rows = rows.dropFirst().map { $0.map(CellText.cleaned) }
+    let columns = heading.enumerated().map { index, text in
+      let isNumber = rows.allSatisfy { $0[index].first?.isNumber ?? false }
+      return TextTable.Column(heading: text, isNumber: isNumber && !rows.isEmpty)
     }
-    for row in rows {
-      var line = indent
-      for (index, cell) in row.enumerated() {
-        let padding = String(repeating: " ", count: widths[index] - cell.count)
-        let isNumber = cell.first?.isNumber ?? false
-        line += isNumber ? padding + cell : cell + padding
-        line += "  "
-      }
-      while line.last == " " { line.removeLast() }
-      Output.line(line)
-    }
+    var table = TextTable(columns, width: Terminal.width(), indent: indent, isRuled: false)
+    table.show(rows)
   }
 }

@@ -32,8 +32,8 @@ struct PageInspection: Encodable {
     }
   }
 
-  /// How many characters a line of the map has.
-  private static let mapWidth = 64
+  /// How many characters a line of the map has, if the terminal has room for them and its frame.
+  private static let mapWidth = min(64, max(1, (Terminal.width() ?? .max) - 4))
 
   func printForPeople(total: Int) {
     Output.line("\nPages")
@@ -61,7 +61,8 @@ struct PageInspection: Encodable {
       let cells = filled[line..<min(filled.count, line + Self.mapWidth)].map { count in
         shades[count == 0 ? 0 : max(1, min(4, (count * 4 + step - 1) / step))]
       }
-      Output.line("  |" + String(cells) + "|")
+      let text = "  |" + String(cells) + "|"
+      Output.line(Terminal.width().map { CellText.cut(text, to: $0) } ?? text)
     }
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A line that redraws itself on a terminal and says nothing in a pipe.
 final class ProgressLine {
-  private let isTerminal = isatty(2) == 1
+  private let isTerminal = Terminal.draws(STDERR_FILENO)
   private var isShown = false
   private var what = ""
   private var begun = Date()
@@ -14,7 +14,9 @@ final class ProgressLine {
   func show(_ what: String, _ amount: String) {
     guard isTerminal else { return }
     isShown = true
-    Output.write("\r\u{1B}[K\(what): \(amount)")
+    // Never as wide as the terminal: a line that goes on in the next one cannot be drawn over.
+    let width = (Terminal.width(of: STDERR_FILENO) ?? 1) - 1
+    Output.write("\r\u{1B}[K" + CellText.cut("\(what): \(amount)", to: width))
   }
 
   /// Shows how many of `total` are done, if that is known, how many a second, and how long the rest takes.
@@ -33,7 +35,10 @@ final class ProgressLine {
       unit == "bytes" ? Output.bytes(count) : "\(count) \(unit)"
     }
     var text = amount(done)
-    if let total, total > 0 { text += " of \(amount(total)), \(min(100, done * 100 / total)) %" }
+    if let total, total > 0 {
+      text = unit == "bytes" ? text : "\(done)"
+      text += " of \(amount(total)), \(Int(min(1, Double(done) / Double(total)) * 100)) %"
+    }
     guard seconds >= 1, done > 0 else { return text }
     let rate = Double(done) / seconds
     text += ", \(amount(Int(rate))) a second"

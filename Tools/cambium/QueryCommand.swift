@@ -133,10 +133,12 @@ private struct Answer {
   }
 
   func showTable() {
-    var table = TextTable(columns.map { ($0.text, $0.isNumber) }, width: Terminal.width)
+    var table = TextTable(
+      columns.map { .init(heading: CellText.cleaned($0.text), isNumber: $0.isNumber) },
+      width: Terminal.width())
     var (rows, count) = ([[String]](), 0)
     for object in objects {
-      rows.append(columns.map { TextTable.cleaned($0.value(of: object, encoder).cell) })
+      rows.append(columns.map { CellText.cleaned($0.value(of: object, encoder).cell) })
       count += 1
       guard rows.count == Self.measuredCount else { continue }
       table.show(rows)

@@ -57,7 +57,7 @@ struct Salvaging: Encodable {
         store: FileStore(path: place.path, options: FileStoreOptions(codec: file.boundCodec)))
       report = try salvage.run(
         into: database, leavingOut: ObjectSalvage.isDerived,
-        progress: { rows in progress.show("salvaging", "\(rows) rows") },
+        progress: { progress.show("salvaging", $0, of: nil, "rows") },
         completing: { transaction throws(StoreError) in
           var objects = ObjectSalvage(transaction: transaction)
           return try objects.run()

@@ -1,85 +1,72 @@
-import Foundation
-
-/// The terminal that output goes to, if it goes to one.
-enum Terminal {
-  /// How many characters a line has; nil in a pipe or a file.
-  static var width: Int? {
-    guard isatty(STDOUT_FILENO) == 1 else { return nil }
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-    return Int(size.ws_col)
-  }
-}
-
 /// Rows in aligned columns, as wide as the first rows need; on a terminal no wider than that.
 struct TextTable {
-  private let headings: [(text: String, isNumber: Bool)]
+  struct Column {
+    var heading: String
+    /// Whether its values stand to the right.
+    var isNumber = false
+  }
+
+  private let columns: [Column]
+  private let indent: String
+  private let isRuled: Bool
+  /// How wide a line may be; nil for as wide as it gets.
   private let width: Int?
   private var widths: [Int] = []
   private static let gap = "  "
-  /// No column is made narrower than this.
+  /// No column is made narrower than this; what does not fit then is cut off at the right.
   private static let leastWidth = 8
 
-  init(_ headings: [(text: String, isNumber: Bool)], width: Int?) {
-    self.headings = headings
+  /// A table with a line below its headings, if it is ruled.
+  init(_ columns: [Column], width: Int?, indent: String = "", isRuled: Bool = true) {
+    self.columns = columns
     self.width = width
-  }
-
-  /// `text` on one line, with what would move the cursor made visible.
-  static func cleaned(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      return text
-    }
-    var cleaned = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\n": cleaned += "\\n"
-      case "\r": cleaned += "\\r"
-      case "\t": cleaned += "\\t"
-      case _ where scalar.properties.generalCategory == .control:
-        cleaned += "\\u{\(String(scalar.value, radix: 16))}"
-      default: cleaned.unicodeScalars.append(scalar)
-      }
-    }
-    return cleaned
+    self.indent = indent
+    self.isRuled = isRuled
   }
 
   /// Shows rows; the first ones with the headings above them.
   mutating func show(_ rows: [[String]]) {
+    for line in lines(rows) { Output.line(line.text, line.style) }
+  }
+
+  /// The lines that ``show(_:)`` shows.
+  mutating func lines(_ rows: [[String]]) -> [(text: String, style: Style)] {
+    var lines: [(text: String, style: Style)] = []
     if widths.isEmpty {
       measure(rows)
-      line(headings.map(\.text))
-      Output.line(widths.map { String(repeating: "-", count: $0) }.joined(separator: Self.gap))
+      lines.append((line(columns.map(\.heading)), .heading))
+      if isRuled { lines.append((line(widths.map { String(repeating: "-", count: $0) }), .plain)) }
     }
-    for row in rows { line(row) }
+    return lines + rows.map { (line($0), .plain) }
   }
 
   private mutating func measure(_ rows: [[String]]) {
-    widths = headings.map(\.text.count)
+    widths = columns.map { CellText.width($0.heading) }
     for row in rows {
-      for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.count) }
+      for (index, cell) in row.enumerated() {
+        widths[index] = max(widths[index], CellText.width(cell))
+      }
     }
     guard let width else { return }
     // The widest column gives way until all fit.
-    while widths.reduce(0, +) + Self.gap.count * (widths.count - 1) > width,
-      let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
+    var excess = indent.count + widths.reduce(0, +) + Self.gap.count * (widths.count - 1) - width
+    while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
       widths[widest] > Self.leastWidth
     {
       widths[widest] -= 1
+      excess -= 1
     }
   }
 
-  private func line(_ cells: [String]) {
-    var line = ""
+  private func line(_ cells: [String]) -> String {
+    var line = indent
     for (index, cell) in cells.enumerated() {
-      let width = widths[index]
-      let isCut = self.width != nil && cell.count > width
-      let text = isCut ? cell.prefix(width - 1) + "…" : cell[...]
-      let padding = String(repeating: " ", count: max(0, width - text.count))
+      let text = width == nil ? cell : CellText.cut(cell, to: widths[index])
+      let padding = String(repeating: " ", count: max(0, widths[index] - CellText.width(text)))
       line += index == 0 ? "" : Self.gap
-      line += headings[index].isNumber ? padding + text : text + padding
+      line += columns[index].isNumber ? padding + text : text + padding
     }
     while line.last == " " { line.removeLast() }
-    Output.line(line)
+    return width.map { CellText.cut(line, to: $0) } ?? line
   }
 }

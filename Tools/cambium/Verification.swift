@@ -17,9 +17,8 @@ struct Verification: Encodable {
     path = location.path
     do {
       let report = try OfflineStore.withDatabase(location, key: key) { database in
-        var report = try database.verify { walked in
-          progress.show("verifying", Output.bytes(walked))
-        }
+        let all = (try? database.statistics())?.occupiedByteCount
+        var report = try database.verify { progress.show("verifying", $0, of: all, "bytes") }
         if report.findings.isEmpty {
           // Indexes and backlinks can only be followed through sound trees.
           progress.show("verifying", "indexes and backlinks")
@@ -57,10 +56,11 @@ struct Verification: Encodable {
     }
     if isSound {
       Output.line(
-        "\(path) is sound: version \(version), \(pages) pages, \(Output.bytes(bytes)) reachable")
+        "\(path) is sound: version \(version), \(pages) pages, \(Output.bytes(bytes)) reachable",
+        .good)
       return
     }
-    Output.line("\(path) is damaged:")
+    Output.line("\(path) is damaged:", .bad)
     for finding in findings { Output.line("  \(finding)") }
   }
 }

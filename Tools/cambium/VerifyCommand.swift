@@ -39,10 +39,11 @@ struct VerifyCommand: ParsableCommand {
       let first = try Verification(location, key: key, progress: options.progress)
       if !repair || first.isSound { return first }
       let progress = options.progress
+      defer { progress.finish() }
       let repaired = try FileStore.repairFreeMap(
         path: try Stores.file(location), codec: try options.codec()
       ) { walked in
-        progress.show("repairing", Output.bytes(walked))
+        progress.show("repairing", walked, of: nil, "bytes")
       }
       progress.finish()
       var second = try Verification(location, key: key, progress: options.progress)

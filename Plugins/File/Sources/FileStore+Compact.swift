@@ -28,6 +28,18 @@ extension FileStore {
     progress: (Int) -> Void = { _ in },
     recoding: ((Database) throws(StoreError) -> (any PageCodec)?)? = nil
   ) throws(StoreError) -> CompactionReport {
+    try compact(
+      path: path, output: output, codec: codec, willMakeDraft: { progress(0) },
+      progressOfAll: { rows, _ in progress(rows) }, recoding: recoding)
+  }
+
+  /// The same; `willMakeDraft` is called before the new file is made, and `progressOfAll` is given the number
+  /// of all rows, too.
+  package static func compact(
+    path: String, output: String?, codec: (any PageCodec)?, willMakeDraft: () -> Void,
+    progressOfAll progress: (_ rows: Int, _ all: Int) -> Void,
+    recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?
+  ) throws(StoreError) -> CompactionReport {
     if let output, case .missing = PosixFiles.kind(of: output) {
     } else if let output {
       throw .system(operation: "create", path: output, code: PosixFiles.exists)
@@ -38,14 +50,16 @@ extension FileStore {
       let lock = try lockForCompaction(target, named: path)
       defer { withExtendedLifetime(lock) {} }
       let draft = target + ".compacting"
-      return try compact(target, draft: draft, for: path, codec, recoding, progress) {
-        head throws(StoreError) in
+      return try compact(
+        target, draft: draft, for: path, codec, recoding, willMakeDraft, progress
+      ) { head throws(StoreError) in
         try replace(path: target, with: draft, expecting: head, codec: codec)
       }
     }
     let draft = "\(output).compacting-\(PosixFiles.processNumber)-\(UInt32.random(in: 0 ... .max))"
-    return try compact(target, draft: draft, for: output, codec, recoding, progress) {
-      _ throws(StoreError) in
+    return try compact(
+      target, draft: draft, for: output, codec, recoding, willMakeDraft, progress
+    ) { _ throws(StoreError) in
       guard try name(draft: draft, as: output) else {
         throw .system(operation: "create", path: output, code: PosixFiles.exists)
       }
@@ -55,7 +69,8 @@ extension FileStore {
   /// Copies the store at `path` to `draft`, which `finish` makes what is to be at `destination`.
   private static func compact(
     _ path: String, draft: String, for destination: String, _ codec: (any PageCodec)?,
-    _ recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?, _ progress: (Int) -> Void,
+    _ recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?,
+    _ willMakeDraft: () -> Void, _ progress: (_ rows: Int, _ all: Int) -> Void,
     _ finish: (_ head: Head) throws(StoreError) -> Void
   ) throws(StoreError) -> CompactionReport {
     let lockPath = SharedMemory.path(for: draft)
@@ -65,7 +80,7 @@ extension FileStore {
     }
     clear()
     // Whoever looks after the draft knows of it before it is there.
-    progress(0)
+    willMakeDraft()
     defer { clear() }
     switch PosixFiles.open(draft, .create) {
     case .success(let descriptor):
@@ -107,7 +122,8 @@ extension FileStore {
   /// Copies the newest version of the store at `path`; returns its head and the file's size.
   private static func copy(
     path: String, to destination: String, _ codec: (any PageCodec)?,
-    _ recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?, _ progress: (Int) -> Void
+    _ recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?,
+    _ progress: (_ rows: Int, _ all: Int) -> Void
   ) throws(StoreError) -> (Head, Int) {
     let source = try FileStore(
       path: path, options: FileStoreOptions(isReadOnly: true, codec: codec))
@@ -123,7 +139,8 @@ extension FileStore {
     options.growthByteCount = 64 << 10
     let copy = try Database(store: FileStore(path: destination, options: options))
     let head = try source.newestHead()
-    try database.copy(to: copy, progress: progress)
+    let count = try database.snapshot().rowCount()
+    try database.copy(to: copy) { progress($0, count) }
     try copy.close()
     try database.close()
     return (head, before)

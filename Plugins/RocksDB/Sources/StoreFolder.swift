@@ -108,8 +108,8 @@
         }
         try Data(Self.markText.utf8).write(to: URL(fileURLWithPath: file(Self.markName)))
       } catch {
-        let parent = (path as NSString).deletingLastPathComponent
-        if !isThere, !exists(parent.isEmpty ? "." : parent).isFolder {
+        let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        if !isThere, !exists(parent).isFolder {
           throw .parentNotFound(path: path)
         }
         if (error as NSError).code == CocoaError.fileWriteOutOfSpace.rawValue {

@@ -51,8 +51,7 @@ final class BackupStore: PageStore {
         parts.insert(part, at: 0)
         wanted = part.head.base?.checksum
         if let name = part.head.base?.name {
-          next = (path as NSString).deletingLastPathComponent.appending(
-            path.contains("/") ? "/\(name)" : name)
+          next = URL(fileURLWithPath: path).deletingLastPathComponent().path + "/" + name
         }
         if wanted != nil, parts.count == Self.largestCount {
           throw .exhausted(what: "backups that build on one another", limit: Self.largestCount)

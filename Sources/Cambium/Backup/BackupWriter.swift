@@ -1,6 +1,11 @@
 import CambiumCore
 import Foundation
 
+/// What is being done with the pages of a backup.
+package enum BackupStage: Sendable {
+  case writing, checking
+}
+
 /// Writes the pages of a version to a new file, or those of them that an earlier backup lacks.
 struct BackupWriter {
   private let database: Database
@@ -8,14 +13,15 @@ struct BackupWriter {
   private let base: BackupStore?
   /// Told where the file is until it is finished.
   private let willWrite: (_ draft: String) -> Void
-  private let progress: (Int) -> Void
+  private let progress: (_ stage: BackupStage, _ byteCount: Int, _ all: Int?) -> Void
 
   /// No more pages wait to be written.
   private static let portionByteCount = 1 << 20
 
   init(
     _ database: Database, to path: String, after base: BackupStore?,
-    willWrite: @escaping (_ draft: String) -> Void, progress: @escaping (Int) -> Void
+    willWrite: @escaping (_ draft: String) -> Void,
+    progress: @escaping (_ stage: BackupStage, _ byteCount: Int, _ all: Int?) -> Void
   ) {
     (self.database, self.path, self.base) = (database, path, base)
     (self.willWrite, self.progress) = (willWrite, progress)
@@ -76,6 +82,9 @@ struct BackupWriter {
     var portion = [UInt8](repeating: 0, count: BackupHead.byteCount) + parameters
     portion += repeatElement(0, count: head.pageOffset - portion.count)
     var (offset, written) = (head.pageOffset, 0)
+    // How much an earlier backup lacks shows only when it is written.
+    let all = base == nil ? (try? database.statistics())?.occupiedByteCount : nil
+    progress(.writing, 0, all)
     var index = BackupIndex()
     try database.forEachStoredPage(
       of: snapshot,
@@ -88,7 +97,7 @@ struct BackupWriter {
       try file.write(portion, at: written)
       written += portion.count
       portion.removeAll(keepingCapacity: true)
-      progress(written)
+      progress(.writing, written, all)
     }
     head.pageCount = index.offsets.count
     head.indexOffset = offset
@@ -106,11 +115,16 @@ struct BackupWriter {
 
   /// Reads every page back from the medium's file and holds it against its reference.
   private func check(_ file: DraftFile) throws(StoreError) {
-    for (reference, offset) in try file.index() {
+    let index = try file.index()
+    let all = index.keys.reduce(0) { $0 + $1.byteCount }
+    var checked = 0
+    for (reference, offset) in index {
       let bytes = try file.read(at: offset, reference.byteCount)
       guard bytes.withUnsafeBytes({ Checksum.hash($0) }) == reference.checksum else {
         throw .damaged(Damage(.checksum, at: reference, "a page as it was written to '\(path)'"))
       }
+      checked += reference.byteCount
+      progress(.checking, checked, all)
     }
   }
 }
@@ -193,8 +207,8 @@ private final class DraftFile {
   func finish() throws(StoreError) {
     guard link(draft, path) == 0 else { throw Self.failure("create", path) }
     unlink(draft)
-    let parent = (path as NSString).deletingLastPathComponent
-    let folder = open(parent.isEmpty ? "." : parent, O_RDONLY | O_CLOEXEC)
+    let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let folder = open(parent, O_RDONLY | O_CLOEXEC)
     if folder >= 0 {
       fsync(folder)
       close(folder)

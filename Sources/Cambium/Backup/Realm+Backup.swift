@@ -25,13 +25,14 @@ extension Realm {
   ///   damaged, or the medium fails; then no file is left.
   @discardableResult
   public func backup(to fileURL: URL, after base: URL? = nil) throws -> BackupReport {
-    try backup(to: fileURL, after: base, willWrite: { _ in }, progress: { _ in })
+    try backup(to: fileURL, after: base, willWrite: { _ in }, progress: { _, _, _ in })
   }
 
-  /// The same; tells where the file is until it is finished, and how many bytes were written now and then.
+  /// The same; tells where the file is until it is finished, and now and then how many bytes were written, and
+  /// then checked, of how many, where that is known.
   package func backup(
     to fileURL: URL, after base: URL?, willWrite: @escaping (_ draft: String) -> Void,
-    progress: @escaping (Int) -> Void
+    progress: @escaping (_ stage: BackupStage, _ byteCount: Int, _ all: Int?) -> Void
   ) throws -> BackupReport {
     instance.verify()
     guard instance.session == nil else {

@@ -403,4 +403,11 @@ public struct StoreStatistics: Hashable, Sendable {
     self.pinnedVersions = pinnedVersions
     self.exclusiveByteCounts = exclusiveByteCounts
   }
+
+  /// About how much the newest version reaches: all that is neither free nor waits to be.
+  ///
+  /// The store's own records are in it, and what only the last durable version sees.
+  package var occupiedByteCount: Int {
+    max(0, totalByteCount - freeByteCount - pendingByteCount)
+  }
 }

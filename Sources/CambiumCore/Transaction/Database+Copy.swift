@@ -28,6 +28,21 @@ extension Database {
   }
 }
 
+extension ReadTransaction {
+  /// How many rows and keys there are under all names, which is what a copy of them counts.
+  package func rowCount() throws(StoreError) -> Int {
+    var count = 0
+    for name in try names(withPrefix: "") {
+      if let table = try table(name) {
+        count += table.count
+      } else if let tree = try keyTree(name) {
+        count += tree.count
+      }
+    }
+    return count
+  }
+}
+
 extension Transaction {
   fileprivate func copyContents(
     of view: some ReadTransaction, progress: (Int) -> Void

@@ -63,6 +63,7 @@ struct Verifier {
   private let byteLimit: Int
   private var walkedByteCount = 0
   private var lastReported = 0
+  private static let progressByteCount = 4 << 20
   /// How many findings there are; only the first of them are kept.
   private var findingCount = 0
   private static let findingLimit = 1_000
@@ -170,6 +171,10 @@ struct Verifier {
       throw .damaged(Damage(.reference, at: page, "pages share bytes: the store has fewer"))
     }
     walkedByteCount += page.byteCount
+    if walkedByteCount - lastReported > Self.progressByteCount {
+      lastReported = walkedByteCount
+      progress?(walkedByteCount)
+    }
   }
 
   /// Walks one tree; returns the trees that its rows own.
@@ -194,10 +199,6 @@ struct Verifier {
     }
     let name = tree.name
     for damage in damages { note("\(name): \(damage)") }
-    if walkedByteCount - lastReported > 4 << 20 {
-      lastReported = walkedByteCount
-      progress?(walkedByteCount)
-    }
     return owned
   }
 }
