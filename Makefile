@@ -14,7 +14,8 @@ EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests Salvag
   ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests BackupTests
 
 .PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
-  bench-objects-tool bench-operations bench-memory bench-space flights-space bench-codecs bench-stores serve service test-tools test-examples install lint docs clean
+  bench-objects-tool bench-operations bench-memory bench-space flights-space pictures check-pictures \
+  bench-pictures bench-codecs bench-stores serve service test-tools test-examples install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
@@ -47,15 +48,17 @@ plan-anew = rm -f Tools/$(1)/.build/*.yaml
 ROWS ?= $(N)
 
 # The engine beside LMDB, RocksDB and SQLite on the same work; options are ROWS=100000, JSON=1,
-# ROUNDS=3 and ONLY="W1 W4".
+# ROUNDS=3, ONLY="W1 W4" and KEEP=1, which keeps the figures and their pictures in the results.
 bench: bench-core
-	@Tools/Benchmarks/.build/release/bench-core --results Tools/Benchmarks/results \
+	@Tools/Benchmarks/.build/release/bench-core $(if $(KEEP),--results Tools/Benchmarks/results) \
 	  --rows $(or $(ROWS),1000000) $(if $(ROUNDS),--rounds $(ROUNDS)) \
 	  $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
 
-# How the cost of the same work grows with the number of rows, and the memory of a bulk insert.
+# How the cost of the same work grows with the number of rows, and the memory of a bulk insert; KEEP=1 is an
+# option, too.
 bench-growth: bench-core
-	@Tools/Benchmarks/.build/release/bench-core --results Tools/Benchmarks/results --name growth \
+	@Tools/Benchmarks/.build/release/bench-core --name growth \
+	  $(if $(KEEP),--results Tools/Benchmarks/results) \
 	  --rows $(or $(ROWS),100000 1000000 10000000) --rounds $(or $(ROUNDS),3) \
 	  --only $(or $(ONLY),W1 W2 W3 W4 W8 W11) $(if $(JSON),--json)
 
@@ -80,12 +83,26 @@ bench-memory:
 	@Tools/Benchmarks/.build/release/bench-memory --objects $(or $(OBJECTS),10000000) \
 	  $(if $(JSON),--json)
 
-# The year of flights as a file of this library and of SQLite: how many bytes each takes.
-flights-space:
-	@SWIFT="$(SWIFT)" Tools/flights-space
+# The year of flights as a file of this library, plain and compressed, and of SQLite: how many bytes each takes.
+# KEEP=1, which keeps the figures and their pictures in the results, is an option.
+flights-space: $(if $(KEEP),bench-pictures)
+	@SWIFT="$(SWIFT)" Tools/flights-space $(if $(KEEP),Tools/Benchmarks/results/sizes.json)
+	@$(if $(KEEP),Tools/Benchmarks/.build/release/bench-pictures)
+
+# Draws the pictures of the results that are kept, without measuring anything.
+pictures: bench-pictures
+	@Tools/Benchmarks/.build/release/bench-pictures
+
+# Fails when a picture is not what the results give.
+check-pictures: bench-pictures
+	@Tools/Benchmarks/.build/release/bench-pictures --check
+
+bench-pictures:
+	@$(call plan-anew,Benchmarks)
+	@$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-pictures >&2
 
 # What programs do with a million people, through a Realm and through SQLite with GRDB. OBJECTS=100000,
-# ROUNDS=1, JSON=1 and KEEP=1, which keeps the figures and their picture in the results, are options.
+# ROUNDS=1, JSON=1 and KEEP=1, which keeps the figures and their pictures in the results, are options.
 bench-objects: bench-objects-tool
 	@Tools/Benchmarks/.build/release/bench-objects $(if $(OBJECTS),--objects $(OBJECTS)) \
 	  $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(JSON),--json) $(if $(KEEP),--keep)

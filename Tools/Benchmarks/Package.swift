@@ -10,6 +10,7 @@ let package = Package(
     .executable(name: "bench-objects", targets: ["BenchObjects"]),
     .executable(name: "bench-space", targets: ["BenchSpace"]),
     .executable(name: "bench-memory", targets: ["BenchMemory"]),
+    .executable(name: "bench-pictures", targets: ["BenchPictures"]),
   ],
   dependencies: [
     .package(name: "cambium", path: "../.."),
@@ -24,8 +25,13 @@ let package = Package(
     .systemLibrary(
       name: "CPeerRocksDB", path: "CPeerRocksDB", pkgConfig: "rocksdb",
       providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
-    // Charts as SVG files.
+    // Pictures of recorded results, which need neither the library nor the peers, and who draws them.
     .target(name: "BenchPicture"),
+    .executableTarget(
+      name: "BenchPictures",
+      dependencies: [
+        "BenchPicture", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
     // The least that the machine needs for a scan.
     .target(name: "CFloor"),
     .executableTarget(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchPicture
 import Foundation
 
 /// Measures the engine beside other databases and beside the bare machine.
@@ -37,10 +38,10 @@ struct BenchCore: ParsableCommand {
     help: "Run only these engines: \(Results.engines.joined(separator: ", ")).")
   var engines: [String] = []
 
-  @Option(help: "A folder where to write the results as JSON and as a chart, too.")
+  @Option(help: "A folder where to keep the results, too, as JSON and as pictures.")
   var results: String?
 
-  @Option(help: "The name of those files.")
+  @Option(help: "The name of the JSON file; there are pictures of 'latest' and 'growth'.")
   var name = "latest"
 
   @Flag(help: "Print an array of {workload, variant, engine, median, unit, rows} and nothing else.")
@@ -109,9 +110,6 @@ struct BenchCore: ParsableCommand {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try (try results.json() + "\n").write(
       toFile: "\(folder)/\(name).json", atomically: true, encoding: .utf8)
-    if rows.count == 1 {
-      let chart = RatioChart(results, title: "Cambium beside its peers, \(rows[0]) records")
-      try chart.svg.write(toFile: "\(folder)/\(name).svg", atomically: true, encoding: .utf8)
-    }
+    try Pictures(of: URL(filePath: folder)).draw()
   }
 }

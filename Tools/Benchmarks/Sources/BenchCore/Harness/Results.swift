@@ -21,6 +21,9 @@ struct Results {
     var median: Double
     var unit: String
     var rows: Int
+    /// What pictures have to know of the measure; absent for what is false.
+    var isRate: Bool?
+    var isPerRun: Bool?
   }
 
   /// The engine the aims are for.
@@ -64,7 +67,9 @@ struct Results {
         line.median(of: engine).map {
           Entry(
             workload: line.measure.workload, variant: line.measure.variant, engine: engine,
-            median: $0, unit: line.measure.unit, rows: line.rows)
+            median: $0, unit: line.measure.unit, rows: line.rows,
+            isRate: line.measure.isRate ? true : nil,
+            isPerRun: line.measure.isPerRun ? true : nil)
         }
       }
     }

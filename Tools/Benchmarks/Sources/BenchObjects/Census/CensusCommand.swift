@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchPicture
 import Foundation
 
 /// Does what programs do with a million people, through a Realm and through GRDB.
@@ -24,7 +25,7 @@ struct CensusCommand: ParsableCommand {
   @Option(help: "Where 'make bench' left its latest.json, and where figures are kept.")
   var results = "Tools/Benchmarks/results"
 
-  @Flag(help: "Keep the figures as objects.json and objects.svg among the results.")
+  @Flag(help: "Keep the figures among the results, as objects.json and as pictures.")
   var keep = false
 
   @Flag(help: "Print the table in Markdown.")
@@ -57,8 +58,7 @@ struct CensusCommand: ParsableCommand {
     if keep {
       try table.json().write(
         to: place.appending(path: "objects.json"), atomically: true, encoding: .utf8)
-      try CensusChart(table: table).svg.write(
-        to: place.appending(path: "objects.svg"), atomically: true, encoding: .utf8)
+      try Pictures(of: place).draw()
     }
     print(json ? try table.json() : markdown ? table.markdown : table.text)
   }

@@ -63,6 +63,8 @@ struct CensusTable {
       var work: String
       var unit: String
       var people: Int
+      /// Absent where it only asks.
+      var writes: Bool?
       var cambium: Double?
       var actor: Double?
       var grdb: Double?
@@ -74,6 +76,7 @@ struct CensusTable {
       let work = line.work
       return Entry(
         work: work.name, unit: work.unit.rawValue, people: people,
+        writes: work.writes ? true : nil,
         cambium: value(line, .thread), actor: value(line, .actor), grdb: value(line, .sqlite),
         wanted: work.wanted, realmElsewhere: work.realm,
         engine: engine.seconds(of: work).map { $0 * work.unit.factor })

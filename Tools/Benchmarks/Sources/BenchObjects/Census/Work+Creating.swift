@@ -11,7 +11,8 @@ extension Work {
 
   static let creating: [Work] = [
     Work(
-      name: "create a million typed objects, one transaction", unit: .seconds, wanted: 0.5,
+      name: "create a million typed objects, one transaction", unit: .seconds, writes: true,
+      wanted: 0.5,
       realm: 1.61, engine: ("W1", "insert in key order, sync inside"),
       overRealm: { side in
         try .measure {
@@ -39,7 +40,7 @@ extension Work {
         }
       }),
     Work(
-      name: "create from dictionaries, each", unit: .microseconds, wanted: 1.5,
+      name: "create from dictionaries, each", unit: .microseconds, writes: true, wanted: 1.5,
       overRealm: { side in
         let count = share(side.population)
         return try .measure(count) {
@@ -67,6 +68,7 @@ extension Work {
       }),
     Work(
       name: "upsert from dictionaries, text key, random order, half new, each", unit: .microseconds,
+      writes: true,
       wanted: 3,
       overRealm: { side in
         let count = share(side.population)

@@ -31,7 +31,8 @@ extension Work {
 
   static let linking: [Work] = [
     Work(
-      name: "fill a list and the links back, each member", unit: .microseconds, wanted: nil,
+      name: "fill a list and the links back, each member", unit: .microseconds, writes: true,
+      wanted: nil,
       overRealm: { side in
         let count = members(side.population)
         return try .measure(count) {
@@ -70,7 +71,7 @@ extension Work {
       name: "linkingObjects.count, all members link", unit: .microseconds, wanted: 1,
       overRealm: count(0), overSQLite: countOverSQLite(0)),
     Work(
-      name: "delete the objects of a list", unit: .milliseconds, wanted: 20,
+      name: "delete the objects of a list", unit: .milliseconds, writes: true, wanted: 20,
       overRealm: { side in
         let team = side.realm.object(ofType: Census.Team.self, forPrimaryKey: 0)
         return try .measure {
@@ -116,7 +117,8 @@ extension Work {
 
   static let deleting: [Work] = [
     Work(
-      name: "delete half by a query, each object", unit: .nanoseconds, wanted: 150, realm: 4360,
+      name: "delete half by a query, each object", unit: .nanoseconds, writes: true, wanted: 150,
+      realm: 4360,
       engine: nil,
       overRealm: { side in
         let half = side.population.people.count / 2

@@ -19,7 +19,7 @@ extension Work {
     let isPlain = order == .unique
     return [
       Work(
-        name: "create \(order.rawValue)", unit: .seconds, wanted: nil,
+        name: "create \(order.rawValue)", unit: .seconds, writes: true, wanted: nil,
         overRealm: { side in
           let entries = side.population.entries(order)
           return try .measure {

@@ -36,6 +36,8 @@ struct Work: Sendable {
 
   let name: String
   let unit: Unit
+  /// Whether it changes something.
+  var writes = false
   /// What it should take, in the unit, for a million people.
   let wanted: Double?
   /// What the system that this one replaces takes, in the unit, measured on another machine.
