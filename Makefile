@@ -179,9 +179,11 @@ test-tools: service
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools Examples
 
-# The catalogues of all modules; a warning fails.
+# The catalogues of all modules as one site, whose folder is printed and can be put on any server; a warning
+# fails.
 docs:
-	$(SWIFT) package $(TRAITS) generate-documentation --warnings-as-errors --target CambiumCore \
+	$(SWIFT) package $(TRAITS) generate-documentation --enable-experimental-combined-documentation \
+	  --transform-for-static-hosting --warnings-as-errors --target CambiumCore \
 	  --target Cambium --target RealmSwift --target CambiumMemory --target CambiumFile \
 	  --target CambiumRocksDB --target CambiumZstd --target CambiumObservability \
 	  --target CambiumStoreContract
