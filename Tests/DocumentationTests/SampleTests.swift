@@ -46,6 +46,9 @@ import Testing
     ("Sources/Cambium/Cambium.docc/GettingStarted.md", ["GettingStarted"]),
     ("Sources/Cambium/Cambium.docc/Actors.md", ["Kennels"]),
     ("Sources/Cambium/Cambium.docc/Modelling.md", ["Libraries"]),
+    ("Sources/Cambium/Cambium.docc/Relationships.md", ["Relationships"]),
+    ("Sources/Cambium/Cambium.docc/Collections.md", ["Collections"]),
+    ("Sources/Cambium/Cambium.docc/AnyValues.md", ["AnyValues"]),
     ("Sources/Cambium/Cambium.docc/Querying.md", ["Querying"]),
     ("Sources/Cambium/Cambium.docc/ChangingClasses.md", ["Migrating"]),
     ("Sources/Cambium/Cambium.docc/SectionsAndProjections.md", ["Guests"]),
@@ -75,7 +78,7 @@ import Testing
     #expect(
       pages == [
         "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "ChangingClasses.md",
-        "GettingStarted.md",
+        "GettingStarted.md", "Relationships.md", "Collections.md", "AnyValues.md",
         "Modelling.md", "Querying.md", "SectionsAndProjections.md", "TestingModels.md",
         "TreesAndTransactions.md", "WritingACodec.md", "WritingAStore.md",
       ])
@@ -87,6 +90,29 @@ import Testing
     ("GettingStarted", "Ada 1\nAda\nnew owners: [\"Ben\"]\n0 1\n", 2), ("Objects", "Ada\n", 2),
     ("Kennels", "2 [\"Ada\", \"Rex\"]\n", 2),
     ("Libraries", "1 1 1 1\n98 0\n", 2),
+    ("Relationships", "Ben Engine\n[\"Ben\"] 2 [\"Ada\"]\n0 nobody [\"Ben\"]\n", 2),
+    (
+      "Collections",
+      """
+      ["Noon", "Dawn", "Dusk"]
+      true
+      3 true
+      Dawn 1
+      1 1 ["Dawn", "Dusk", "Noon"]
+
+      """, 2
+    ),
+    (
+      "AnyValues",
+      """
+      retries is the number 3
+      timeout is 2.5
+      window has ["sizes", "title"]
+      retries 1 1
+      1
+
+      """, 2
+    ),
     (
       "Guests",
       """
