@@ -24,10 +24,6 @@ final class PageDatabase: Sendable {
     try await withCurrent { database in try await database.write(body) }
   }
 
-  func snapshot(_ interruption: Interruption) throws -> Realm {
-    try current.withLock { $0 }.snapshot(interruption)
-  }
-
   func withDatabase<Value>(_ body: (Database) throws -> Value) throws -> Value {
     try current.withLock { $0 }.withDatabase(body)
   }
@@ -37,7 +33,8 @@ final class PageDatabase: Sendable {
 
   func close() async { await current.withLock { $0 }.close() }
 
-  private func withCurrent<Value>(
+  /// Runs `body` with the database, and again with another one when it finds that the schema is another.
+  func withCurrent<Value>(
     _ body: (RealmDatabase) async throws -> Value
   ) async throws -> Value {
     let database = current.withLock { $0 }

@@ -143,14 +143,16 @@ public final class PageService: Sendable {
 
   private func rows(_ request: PageRequest) async throws -> PageResponse {
     let wanted = try RowsRequest(request.parameters, rowLimit: settings.rowLimit)
-    let (sessions, database, timeLimit) = (sessions, database, timeLimit)
-    return PageResponse(
+    let (sessions, timeLimit) = (sessions, timeLimit)
+    let json = try await database.withCurrent { database in
       try await OffExecutor.run {
         let session = try sessions.session(for: wanted, timeLimit) { interruption in
           try database.snapshot(interruption)
         }
         return try session.rows(wanted.bounds, timeLimit)
-      })
+      }
+    }
+    return PageResponse(json)
   }
 
   // MARK: Saving
