@@ -14,6 +14,7 @@ public final class PageService: Sendable {
   private let database: PageDatabase
   private let sender = PageGuard()
   private let sessions = PagingSessions()
+  private let maps = SpaceMaps()
   private let changes: ChangeFeed
   /// How many requests are being answered.
   private let busy = Atomic(0)
@@ -112,7 +113,9 @@ public final class PageService: Sendable {
       }
     case "/api/space":
       return try await read(request) { _ in
-        try self.database.withDatabase { try SpaceMap($0, isFile: self.location.isFile).json }
+        try self.database.withDatabase { database in
+          try self.maps.json(database, isFile: self.location.isFile)
+        }
       }
     default: throw PageRefusal(404, "There is nothing at '\(request.path)'.")
     }

@@ -82,7 +82,8 @@ final class PagingSession: @unchecked Sendable {
     cells = CellEncoder(realm, textLimit: CellEncoder.rowTextLimit)
   }
 
-  var isOver: Bool { end <= .now }
+  /// Whether it is used no more: after its time, and when an evaluation gave up, as all later ones would.
+  var isOver: Bool { end <= .now || interruption.reason != nil }
 
   /// The rows at `bounds`, as far as there are so many.
   func rows(_ bounds: Range<Int>, _ timeLimit: Duration) throws -> JSONValue {

@@ -1,5 +1,6 @@
 import CambiumCore
 import CambiumToolKit
+import Synchronization
 
 /// What the bytes of a store are used for, and where in the file they lie.
 struct SpaceMap {
@@ -67,5 +68,34 @@ struct SpaceMap {
         let kind = shares[most] >= unused ? most - shares.startIndex : 0
         return Character(String(kind, radix: 36))
       })
+  }
+}
+
+/// The map of the newest version, made once for all who ask.
+///
+/// Making it walks all pages, for which there is no limit on time: one is made at a time.
+final class SpaceMaps: Sendable {
+  private struct State {
+    var known: (version: Version, json: JSONValue)?
+    var isBusy = false
+  }
+
+  private let state = Mutex(State())
+
+  func json(_ database: Database, isFile: Bool) throws -> JSONValue {
+    let version = try database.snapshot().version
+    let known = try state.withLock { state throws(PageRefusal) -> JSONValue? in
+      if let known = state.known, known.version == version { return known.json }
+      guard !state.isBusy else {
+        throw PageRefusal(503, "The pages are being walked for somebody else; ask again.")
+      }
+      state.isBusy = true
+      return nil
+    }
+    if let known { return known }
+    defer { state.withLock { $0.isBusy = false } }
+    let json = try SpaceMap(database, isFile: isFile).json
+    state.withLock { $0.known = (version, json) }
+    return json
   }
 }
