@@ -15,7 +15,7 @@ let package = Package(
     .library(name: "CambiumCrypto", targets: ["CambiumCrypto"]),
     .library(name: "CambiumObservability", targets: ["CambiumObservability"]),
     .library(name: "CambiumStoreContract", targets: ["CambiumStoreContract"]),
-    .library(name: "CambiumPage", targets: ["CambiumPage"]),
+    .library(name: "CambiumWeb", targets: ["CambiumWeb"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
   ],
   // Off unless asked for: what they need of the system or of other packages is not needed otherwise.
@@ -106,14 +106,14 @@ let package = Package(
       path: "Tools/ToolKit"),
     // What the page of 'cambium serve' asks and does; the package in Tools/Serve brings the server.
     .target(
-      name: "CambiumPage",
+      name: "CambiumWeb",
       dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumToolKit"],
-      path: "Tools/Page",
+      path: "Tools/Web",
       resources: [.embedInCode("Site")]),
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
-        "Cambium", "CambiumCore", "CambiumFile", "CambiumPage", "CambiumRocksDB", "CambiumToolKit",
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumWeb", "CambiumRocksDB", "CambiumToolKit",
         "CambiumZstd", "CPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -190,8 +190,8 @@ let package = Package(
         "Cambium", "CambiumTool", "CambiumToolKit", "CambiumCore", "CambiumFile", "TestSupport",
       ]),
     .testTarget(
-      name: "CambiumPageTests",
-      dependencies: ["Cambium", "CambiumFile", "CambiumPage", "TestSupport"]),
+      name: "CambiumWebTests",
+      dependencies: ["Cambium", "CambiumFile", "CambiumWeb", "TestSupport"]),
     // The code that the fuzzer feeds, which `Tools/Fuzz` builds as well, and a replay of its corpus.
     .testTarget(
       name: "FuzzTests",

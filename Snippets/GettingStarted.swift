@@ -38,6 +38,7 @@ let token = owners.observe { change in
   }
 }
 // snippet.hide
+// Unchecked: used on the main thread alone.
 final class Signal: @unchecked Sendable {
   var updateCount = 0
   var isThere = false

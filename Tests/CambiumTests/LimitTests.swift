@@ -56,7 +56,7 @@ import Testing
   @Test func `a collection that is put into another one counts its levels from the value`()
     async throws
   {
-    await #expect(processExitsWith: .failure) {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let realm = try Realm(
         configuration: Realm.Configuration(
           inMemoryIdentifier: UUID().uuidString, objectTypes: [LimitTests.Everything.self]))
@@ -73,6 +73,8 @@ import Testing
         list.append(.fromArray([]))
       }
     }
+    let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(said.contains("nested deeper than 100 levels"))
   }
 
   @Test func `a path leads over two hundred links, and not over more`() throws {

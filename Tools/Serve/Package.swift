@@ -15,7 +15,7 @@ let package = Package(
     .executableTarget(
       name: "cambium-serve",
       dependencies: [
-        .product(name: "CambiumPage", package: "cambium"),
+        .product(name: "CambiumWeb", package: "cambium"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
       ])

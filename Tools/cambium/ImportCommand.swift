@@ -138,11 +138,11 @@ struct ImportCommand: ParsableCommand {
     }
     let new = try work.newClasses(known)
     // A store that is made goes as a whole. In one that was there the classes come before the objects.
-    let interruption = location.path == name && !new.isEmpty ? Interruption() : nil
-    defer { interruption?.end() }
+    let stop = location.path == name && !new.isEmpty ? StopRequest() : nil
+    defer { stop?.end() }
     var work = work
     work.progress = { [show = work.progress] in
-      try interruption?.check()
+      try stop?.check()
       try show($0, $1)
     }
     let realm = try Realm(configuration: configuration, adding: new)

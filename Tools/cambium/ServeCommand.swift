@@ -1,6 +1,6 @@
 import ArgumentParser
-import CambiumPage
 import CambiumToolKit
+import CambiumWeb
 import Foundation
 
 /// `cambium serve PATH`: a page that shows a store while it is used.
@@ -51,7 +51,7 @@ struct ServeCommand: ParsableCommand {
           "The server 'cambium-serve' is not there: 'make serve' in the project's folder builds it. It is "
             + "looked for beside this program and in PATH.")
       }
-      let settings = PageSettings(
+      let settings = WebSettings(
         store: options.store, keyFile: options.keyFile, isWritable: write, port: port,
         timeLimit: timeLimit, rowLimit: rowLimit, printsJSON: options.json)
       let arguments = [server, try settings.argument]

@@ -63,7 +63,7 @@
     /// For how many seconds the oldest of `versions` has been seen.
     private func age(of versions: [Version], at now: ContinuousClock.Instant) -> Double {
       old.withLock { old in
-        old = Dictionary(uniqueKeysWithValues: versions.map { ($0, old[$0] ?? now) })
+        old = Dictionary(versions.map { ($0, old[$0] ?? now) }, uniquingKeysWith: min)
         return old.values.map { (now - $0) / .seconds(1) }.max() ?? 0
       }
     }

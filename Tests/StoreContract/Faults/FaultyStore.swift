@@ -2,8 +2,8 @@ import CambiumCore
 import Synchronization
 
 /// A store that asks ``StoreFaults`` before it hands an operation on to another one.
-final class FaultyStore: PageStore {
-  private let inner: any PageStore
+final class FaultyStore: RelayingStore {
+  let inner: any PageStore
   let faults: StoreFaults
   private let isPoisoned = Atomic(false)
 
@@ -85,30 +85,18 @@ final class FaultyStore: PageStore {
     inner.makeDurable(version, then: then)
   }
 
-  // MARK: What is handed on
+  // MARK: What the other store does better than the contract
 
-  var identity: StoreIdentity { inner.identity }
-  var boundCodec: (any PageCodec)? { inner.boundCodec }
-  var codecParameters: [UInt8] { inner.codecParameters }
-  func newestHead() throws(StoreError) -> Head { try inner.newestHead() }
-  func pin() throws(StoreError) -> Pin { try inner.pin() }
   func isNewest(_ pin: Pin) -> Bool { inner.isNewest(pin) }
-  func read(_ reference: PageReference) throws(StoreError) -> Page { try inner.read(reference) }
-  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
-    inner.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
-  }
   func metadata(
     from first: Version, through pin: Pin
   ) throws(StoreError) -> [CommitMetadata]? { try inner.metadata(from: first, through: pin) }
-  func statistics() throws(StoreError) -> StoreStatistics { try inner.statistics() }
   func pinnedVersionCount() throws(StoreError) -> Int { try inner.pinnedVersionCount() }
-  func audit() throws(StoreError) -> StoreAudit { try inner.audit() }
-  func close() throws(StoreError) { try inner.close() }
 }
 
 /// A write of a ``FaultyStore``.
-private final class FaultyWriter: PageWriter {
-  private let inner: any PageWriter
+private final class FaultyWriter: RelayingWriter {
+  let inner: any PageWriter
   private let store: FaultyStore
 
   init(_ inner: any PageWriter, _ store: FaultyStore) {
@@ -149,14 +137,6 @@ private final class FaultyWriter: PageWriter {
       root: root, durability: durability, metadata: metadata, beforeNext: beforeNext)
   }
 
-  var base: Head { inner.base }
-  var version: Version { inner.version }
   var relocation: Relocation? { inner.relocation }
   func expect(_ durability: Durability) { inner.expect(durability) }
-  func reserve(byteCount: Int) throws(StoreError) { try inner.reserve(byteCount: byteCount) }
-  func allocate(byteCount: Int) throws(StoreError) -> Extent {
-    try inner.allocate(byteCount: byteCount)
-  }
-  func free(_ reference: PageReference) { inner.free(reference) }
-  func abort() { inner.abort() }
 }

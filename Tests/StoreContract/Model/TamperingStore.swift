@@ -5,17 +5,17 @@ import Synchronization
 /// that somebody has changed.
 ///
 /// Lends no memory, so that every page is seen.
-final class TamperingStore: PageStore {
+final class TamperingStore: RelayingStore {
   private struct State {
     var generator = SeededGenerator(seed: 0)
     var isTampering = false
     var tamperedCount = 0
   }
 
-  private let store: any PageStore
+  let inner: any PageStore
   private let state = Mutex(State())
 
-  init(_ store: any PageStore) { self.store = store }
+  init(_ inner: any PageStore) { self.inner = inner }
 
   /// From now on every fourth page has another bit somewhere.
   func tamper(seed: UInt64) {
@@ -29,7 +29,7 @@ final class TamperingStore: PageStore {
   var tamperedCount: Int { state.withLock { $0.tamperedCount } }
 
   func read(_ reference: PageReference) throws(StoreError) -> Page {
-    let page = try store.read(reference)
+    let page = try inner.read(reference)
     let place = state.withLock { state -> Int? in
       guard state.isTampering, Int.random(in: 0..<4, using: &state.generator) == 0 else {
         return nil
@@ -46,27 +46,10 @@ final class TamperingStore: PageStore {
     return buffer.page
   }
 
-  var identity: StoreIdentity { store.identity }
-  var boundCodec: (any PageCodec)? { store.boundCodec }
-  var codecParameters: [UInt8] { store.codecParameters }
-  func newestHead() throws(StoreError) -> Head { try store.newestHead() }
-
   func pin() throws(StoreError) -> Pin {
-    let pin = try store.pin()
+    let pin = try inner.pin()
     return Pin(head: pin.head) { withExtendedLifetime(pin) {} }
   }
 
-  func beginWrite() throws(StoreError) -> any PageWriter { try store.beginWrite() }
-  func sync() throws(StoreError) { try store.sync() }
-  func makeDurable(_ version: Version) throws(StoreError) { try store.makeDurable(version) }
-
-  func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
-    store.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
-  }
-
-  func statistics() throws(StoreError) -> StoreStatistics { try store.statistics() }
-
-  func audit() throws(StoreError) -> StoreAudit { try store.audit() }
-
-  func close() throws(StoreError) { try store.close() }
+  func makeDurable(_ version: Version) throws(StoreError) { try inner.makeDurable(version) }
 }

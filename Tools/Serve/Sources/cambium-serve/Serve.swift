@@ -1,4 +1,4 @@
-import CambiumPage
+import CambiumWeb
 import Foundation
 import Hummingbird
 import HummingbirdCore
@@ -11,31 +11,31 @@ import NIOCore
 enum Serve {
   static func main() async {
     guard CommandLine.arguments.count == 2,
-      let settings = try? PageSettings(argument: CommandLine.arguments[1])
+      let settings = try? WebSettings(argument: CommandLine.arguments[1])
     else { end("This is a part of the command-line tool: run 'cambium serve PATH'.", status: 64) }
     do {
-      let service = try await PageService(settings, warn: say)
+      let service = try await WebService(settings, warn: say)
       try await application(service, port: settings.port).runService()
     } catch let error as IOError {
       end("Cannot listen on port \(settings.port): \(error).", status: 1)
     } catch {
-      end(PageService.text(of: error), status: 1)
+      end(WebService.text(of: error), status: 1)
     }
   }
 
   private static func application(
-    _ service: PageService, port: Int
+    _ service: WebService, port: Int
   ) -> some ApplicationProtocol {
     var logger = Logger(label: "cambium-serve")
     logger.logLevel = .error
     return Application(
-      responder: PageResponder(service: service),
+      responder: WebResponder(service: service),
       server: .http1(configuration: ServerLimits.channel),
       configuration: ApplicationConfiguration(
         address: .hostname("127.0.0.1", port: port),
         availableConnectionsDelegate: MaximumAvailableConnections(
           ServerLimits.connectionCount, logger: logger)),
-      services: [PageLifetime(service: service)],
+      services: [WebLifetime(service: service)],
       onServerRunning: { channel in
         let line = service.start(port: channel.localAddress?.port ?? port)
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))

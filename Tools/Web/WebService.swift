@@ -8,11 +8,11 @@ import Synchronization
 ///
 /// May be used from any task. No request keeps the writer's lock or a version beyond its own end; what a table
 /// is paged through keeps its version for a minute at most.
-public final class PageService: Sendable {
-  private let settings: PageSettings
+public final class WebService: Sendable {
+  private let settings: WebSettings
   private let location: StoreLocation
-  private let database: PageDatabase
-  private let sender = PageGuard()
+  private let database: ServedDatabase
+  private let sender = WebGuard()
   private let sessions = PagingSessions()
   private let maps = SpaceMaps()
   private let changes: ChangeFeed
@@ -25,14 +25,14 @@ public final class PageService: Sendable {
   /// Opens the store; `warn` is told what does not keep it from being opened.
   ///
   /// - Throws: an error whose ``text(of:)`` names the store and the way out.
-  public init(_ settings: PageSettings, warn: (String) -> Void) async throws {
+  public init(_ settings: WebSettings, warn: (String) -> Void) async throws {
     BundledPlugIns.register()
     self.settings = settings
     location = try StoreRegistry.location(settings.store)
     let key = try settings.keyFile.map { path throws(StoreError) in
       try KeyFile.read(path, warn: warn)
     }
-    database = try await PageDatabase(
+    database = try await ServedDatabase(
       OpenedRealm.configuration(location, key: key, isReadOnly: !settings.isWritable))
     changes = ChangeFeed(database)
   }
@@ -57,8 +57,8 @@ public final class PageService: Sendable {
 
   /// The answer to a request, whose body is read only if there is use for it.
   public func respond(
-    to request: PageRequest, body: () async throws -> [UInt8]
-  ) async -> PageResponse {
+    to request: WebRequest, body: () async throws -> [UInt8]
+  ) async -> WebResponse {
     do {
       try sender.checkHost(request)
       if !request.path.hasPrefix("/api/") { return try SiteFiles.response(to: request) }
@@ -69,38 +69,38 @@ public final class PageService: Sendable {
     }
   }
 
-  private static func refusal(_ error: any Error) -> PageRefusal {
+  private static func refusal(_ error: any Error) -> WebRefusal {
     switch error {
-    case let error as PageRefusal: return error
+    case let error as WebRefusal: return error
     case let error as QueryError:
       let place = error.offset.map { [JSONValue.Member("offset", .integer(Int64($0)))] } ?? []
-      return PageRefusal(400, error.message, place)
+      return WebRefusal(400, error.message, place)
     // Not 408: browsers send such a request again by themselves.
-    case let error as RealmDatabase.TimeoutError: return PageRefusal(504, error.description)
-    case is PageRequest.BodyTooLarge:
-      return PageRefusal(413, "A request may have \(PageRequest.bodyLimit) bytes at most.")
-    case is CancellationError: return PageRefusal(503, "The server is being ended.")
-    default: return PageRefusal(500, ErrorText.line(error) ?? "\(error)")
+    case let error as RealmDatabase.TimeoutError: return WebRefusal(504, error.description)
+    case is WebRequest.BodyTooLarge:
+      return WebRefusal(413, "A request may have \(WebRequest.bodyLimit) bytes at most.")
+    case is CancellationError: return WebRefusal(503, "The server is being ended.")
+    default: return WebRefusal(500, ErrorText.line(error) ?? "\(error)")
     }
   }
 
   private func answer(
-    _ request: PageRequest, _ body: () async throws -> [UInt8]
-  ) async throws -> PageResponse {
+    _ request: WebRequest, _ body: () async throws -> [UInt8]
+  ) async throws -> WebResponse {
     // A stream waits most of the time, and has a limit of its own.
     if request.path == "/api/events" {
       try Self.require("GET", request)
-      return PageResponse(type: "text/event-stream", .stream(try changes.stream()))
+      return WebResponse(type: "text/event-stream", .stream(try changes.stream()))
     }
     defer { busy.subtract(1, ordering: .relaxed) }
     guard busy.add(1, ordering: .relaxed).newValue <= Self.busyLimit else {
-      throw PageRefusal(503, "Too many requests at the same time; ask again.")
+      throw WebRefusal(503, "Too many requests at the same time; ask again.")
     }
     switch request.path {
     case "/api/save":
       try Self.require("POST", request)
       guard settings.isWritable else {
-        throw PageRefusal(403, "The store is only shown; 'cambium serve --write' lets edits in.")
+        throw WebRefusal(403, "The store is only shown; 'cambium serve --write' lets edits in.")
       }
       return try await save(try await body())
     case "/api/store": return try await read(request) { try self.store($0, request) }
@@ -117,13 +117,13 @@ public final class PageService: Sendable {
           try self.maps.json(database, isFile: self.location.isFile)
         }
       }
-    default: throw PageRefusal(404, "There is nothing at '\(request.path)'.")
+    default: throw WebRefusal(404, "There is nothing at '\(request.path)'.")
     }
   }
 
-  private static func require(_ method: String, _ request: PageRequest) throws(PageRefusal) {
+  private static func require(_ method: String, _ request: WebRequest) throws(WebRefusal) {
     guard request.method == method else {
-      throw PageRefusal(405, "'\(request.path)' takes \(method) only.")
+      throw WebRefusal(405, "'\(request.path)' takes \(method) only.")
     }
   }
 
@@ -132,19 +132,19 @@ public final class PageService: Sendable {
   private var timeLimit: Duration { .seconds(settings.timeLimit) }
 
   private func read(
-    _ request: PageRequest, _ body: @escaping @Sendable (Realm) throws -> JSONValue
-  ) async throws -> PageResponse {
+    _ request: WebRequest, _ body: @escaping @Sendable (Realm) throws -> JSONValue
+  ) async throws -> WebResponse {
     try Self.require("GET", request)
-    return PageResponse(try await database.read(timeout: timeLimit, body))
+    return WebResponse(try await database.read(timeout: timeLimit, body))
   }
 
-  private func store(_ realm: Realm, _ request: PageRequest) throws -> JSONValue {
+  private func store(_ realm: Realm, _ request: WebRequest) throws -> JSONValue {
     try database.withDatabase { database in
       try StoreDescription(realm, database, location, isWritable: settings.isWritable).json
     }
   }
 
-  private func rows(_ request: PageRequest) async throws -> PageResponse {
+  private func rows(_ request: WebRequest) async throws -> WebResponse {
     let wanted = try RowsRequest(request.parameters, rowLimit: settings.rowLimit)
     let (sessions, timeLimit) = (sessions, timeLimit)
     let json = try await database.withCurrent { database in
@@ -155,16 +155,16 @@ public final class PageService: Sendable {
         return try session.rows(wanted.bounds, timeLimit)
       }
     }
-    return PageResponse(json)
+    return WebResponse(json)
   }
 
   // MARK: Saving
 
-  private func save(_ body: [UInt8]) async throws -> PageResponse {
+  private func save(_ body: [UInt8]) async throws -> WebResponse {
     let edits = try SavedEdits(body)
     let rows = try await database.write { realm in try edits.apply(to: realm) }
     let version = try await database.read(timeout: nil) { $0.version }
-    return PageResponse(
+    return WebResponse(
       .object([
         .init("version", .integer(Int64(version))),
         .init("rows", .array(rows.map { .string("\($0)") })),

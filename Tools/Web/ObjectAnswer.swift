@@ -10,13 +10,13 @@ struct ObjectAnswer {
   /// So many of the objects that link to one are named.
   private static let sourceCount = 20
 
-  init(_ realm: Realm, _ parameters: [String: String]) throws(PageRefusal) {
+  init(_ realm: Realm, _ parameters: [String: String]) throws(WebRefusal) {
     let (type, object) = try Self.object(realm, parameters["class"], parameters["row"])
-    let from = try PageParameter.count(parameters, "from", 0)
+    let from = try WebParameter.count(parameters, "from", 0)
     let encoder = CellEncoder(realm, textLimit: CellEncoder.objectTextLimit)
     let wanted = parameters["property"]
     if let wanted, type[wanted] == nil {
-      throw PageRefusal(404, "'\(type.className)' has no property '\(wanted)'.")
+      throw WebRefusal(404, "'\(type.className)' has no property '\(wanted)'.")
     }
     var properties: [JSONValue] = []
     for (index, property) in type.properties.enumerated() where !property.isComputed {
@@ -38,13 +38,13 @@ struct ObjectAnswer {
   /// The object in that row of that class.
   static func object(
     _ realm: Realm, _ className: String?, _ row: String?
-  ) throws(PageRefusal) -> (type: ObjectSchema, object: DynamicObject) {
+  ) throws(WebRefusal) -> (type: ObjectSchema, object: DynamicObject) {
     guard let className, let type = realm.schema[className] else {
-      throw PageRefusal(404, "There is no class '\(className ?? "")'.")
+      throw WebRefusal(404, "There is no class '\(className ?? "")'.")
     }
-    let row = try PageParameter.row(row)
+    let row = try WebParameter.row(row)
     guard let object = realm.dynamicObject(ofType: className, rowKey: row) else {
-      throw PageRefusal(404, "The object is gone: '\(className)' has no row \(row).")
+      throw WebRefusal(404, "The object is gone: '\(className)' has no row \(row).")
     }
     return (type, object)
   }

@@ -1,12 +1,12 @@
 /// The files of the page itself, which need no token: they say nothing of the store.
 enum SiteFiles {
-  static func response(to request: PageRequest) throws(PageRefusal) -> PageResponse {
+  static func response(to request: WebRequest) throws(WebRefusal) -> WebResponse {
     guard request.method == "GET" || request.method == "HEAD" else {
-      throw PageRefusal(405, "'\(request.path)' takes GET only.")
+      throw WebRefusal(405, "'\(request.path)' takes GET only.")
     }
     guard let (type, content) = files[request.path == "/" ? "/index.html" : String(request.path)]
-    else { throw PageRefusal(404, "There is nothing at '\(request.path)'.") }
-    return PageResponse(
+    else { throw WebRefusal(404, "There is nothing at '\(request.path)'.") }
+    return WebResponse(
       type: "text/\(type); charset=utf-8", .bytes(request.method == "HEAD" ? [] : content))
   }
 

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A page that is slow to take what it is told gets it summed up.
 final class ChangeFeed: Sendable {
-  private let database: PageDatabase
+  private let database: ServedDatabase
   private let state = Mutex(State())
 
   private struct State {
@@ -20,10 +20,10 @@ final class ChangeFeed: Sendable {
   /// So many pages may listen.
   private static let listenerLimit = 32
 
-  init(_ database: PageDatabase) { self.database = database }
+  init(_ database: ServedDatabase) { self.database = database }
 
   /// What a page is told, in the form of `text/event-stream`.
-  func stream() throws(PageRefusal) -> AsyncStream<[UInt8]> {
+  func stream() throws(WebRefusal) -> AsyncStream<[UInt8]> {
     let listener = Listener()
     let isIn = state.withLock { state in
       guard !state.isEnded, state.listeners.count < Self.listenerLimit else { return false }
@@ -31,7 +31,7 @@ final class ChangeFeed: Sendable {
       if state.follower == nil { state.follower = Task { await self.follow() } }
       return true
     }
-    guard isIn else { throw PageRefusal(503, "Too many pages are open.") }
+    guard isIn else { throw WebRefusal(503, "Too many pages are open.") }
     return listener.stream { [weak self] in self?.remove(listener) }
   }
 

@@ -29,12 +29,12 @@ struct SavedEdits {
   private static let limit = 1000
 
   /// Reads what a page sends.
-  init(_ body: [UInt8]) throws(PageRefusal) {
+  init(_ body: [UInt8]) throws(WebRefusal) {
     guard let text = String(validating: body, as: UTF8.self),
       let list = (try? JSONReader.value(of: text))?["edits"]?.elements
-    else { throw PageRefusal(400, "The body is no JSON with a list of edits.") }
+    else { throw WebRefusal(400, "The body is no JSON with a list of edits.") }
     guard list.count <= Self.limit else {
-      throw PageRefusal(413, "At most \(Self.limit) edits are saved at once.")
+      throw WebRefusal(413, "At most \(Self.limit) edits are saved at once.")
     }
     var edits: [Edit] = []
     for (number, json) in list.enumerated() {
@@ -87,8 +87,8 @@ struct SavedEdits {
     return cells
   }
 
-  private static func refusal(_ number: Int, _ reason: String) -> PageRefusal {
-    PageRefusal(400, reason, [.init("edit", .integer(Int64(number)))])
+  private static func refusal(_ number: Int, _ reason: String) -> WebRefusal {
+    WebRefusal(400, reason, [.init("edit", .integer(Int64(number)))])
   }
 
   // MARK: Saving
@@ -96,11 +96,11 @@ struct SavedEdits {
   /// Makes the edits in the transaction that `realm` is in; returns the row of each edit's object.
   ///
   /// When it throws, the transaction has to be cancelled.
-  func apply(to realm: Realm) throws(PageRefusal) -> [Int64] {
+  func apply(to realm: Realm) throws(WebRefusal) -> [Int64] {
     // All are compared before the first is made, or one could meet what an earlier one has made.
     let conflicts = try conflicts(in: realm)
     guard conflicts.isEmpty else {
-      throw PageRefusal(
+      throw WebRefusal(
         409, "Somebody else has changed what you have edited. Nothing was saved.",
         [.init("conflicts", .array(conflicts))])
     }
@@ -124,7 +124,7 @@ struct SavedEdits {
     return rows
   }
 
-  private func conflicts(in realm: Realm) throws(PageRefusal) -> [JSONValue] {
+  private func conflicts(in realm: Realm) throws(WebRefusal) -> [JSONValue] {
     let encoder = CellEncoder(realm, textLimit: CellEncoder.objectTextLimit)
     var conflicts: [JSONValue] = []
     for (number, edit) in edits.enumerated() {
@@ -149,7 +149,14 @@ struct SavedEdits {
         guard let index = type.properties.firstIndex(where: { $0.name == name }),
           !type.properties[index].isComputed
         else { throw Self.refusal(number, "'\(type.className)' has no property '\(name)'.") }
-        let found = encoder.cell(of: object, index, type.properties[index]).comparable
+        let cell = encoder.cell(of: object, index, type.properties[index])
+        // What is not seen whole would be overwritten unseen.
+        guard cell["cut"] == nil else {
+          throw Self.refusal(
+            number,
+            "'\(type.className).\(name)' is too long to be edited here; export and import it.")
+        }
+        let found = cell.comparable
         guard found != expected else { continue }
         conflicts.append(
           .object(

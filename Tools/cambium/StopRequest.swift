@@ -5,7 +5,7 @@ import Synchronization
 /// has.
 ///
 /// For what other threads cannot undo. A second signal ends the process without waiting for the work.
-final class Interruption: Sendable {
+final class StopRequest: Sendable {
   /// What ``check()`` throws; nobody gets to see it.
   struct Asked: Error {}
 

@@ -1,12 +1,12 @@
 import Cambium
 import CambiumFile
-import CambiumPage
+import CambiumWeb
 import Foundation
 import TestSupport
 import Testing
 
 /// Tables: what is shown, sorted, filtered and paged.
-@Suite struct PageTableTests {
+@Suite struct WebTableTests {
   @Test func `the store tells its classes, counts and properties`() async throws {
     let served = try await ServedStore(people: 7, isWritable: false)
     let json = await served.send("/api/store").json

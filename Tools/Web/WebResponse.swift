@@ -1,7 +1,7 @@
 import CambiumToolKit
 
 /// What the page answers, whatever server it goes through.
-public struct PageResponse: Sendable {
+public struct WebResponse: Sendable {
   /// What follows the headers.
   public enum Body: Sendable {
     /// All of it.
@@ -41,7 +41,7 @@ public struct PageResponse: Sendable {
 }
 
 /// Why a request is not answered as asked.
-struct PageRefusal: Error {
+struct WebRefusal: Error {
   let status: Int
   let members: [JSONValue.Member]
 
@@ -50,5 +50,5 @@ struct PageRefusal: Error {
     members = [JSONValue.Member("error", .string(text))] + more
   }
 
-  var response: PageResponse { PageResponse(status: status, .object(members)) }
+  var response: WebResponse { WebResponse(status: status, .object(members)) }
 }

@@ -3,7 +3,7 @@ import CambiumCore
 import Synchronization
 
 /// The store, opened anew when somebody else has changed its schema.
-final class PageDatabase: Sendable {
+final class ServedDatabase: Sendable {
   private let configuration: Realm.Configuration
   private let current: Mutex<RealmDatabase>
 
@@ -40,6 +40,9 @@ final class PageDatabase: Sendable {
     let database = current.withLock { $0 }
     do {
       return try await body(database)
+    } catch is Realm.Error where current.withLock({ $0 }) !== database {
+      // Somebody else has found it meanwhile, and closed this one.
+      return try await body(current.withLock { $0 })
     } catch let error as Realm.Error where error.code == .schemaMismatch {
       // Whoever reads the old schema has to let go of it first.
       await database.close()

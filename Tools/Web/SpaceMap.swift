@@ -84,10 +84,10 @@ final class SpaceMaps: Sendable {
 
   func json(_ database: Database, isFile: Bool) throws -> JSONValue {
     let version = try database.snapshot().version
-    let known = try state.withLock { state throws(PageRefusal) -> JSONValue? in
+    let known = try state.withLock { state throws(WebRefusal) -> JSONValue? in
       if let known = state.known, known.version == version { return known.json }
       guard !state.isBusy else {
-        throw PageRefusal(503, "The pages are being walked for somebody else; ask again.")
+        throw WebRefusal(503, "The pages are being walked for somebody else; ask again.")
       }
       state.isBusy = true
       return nil

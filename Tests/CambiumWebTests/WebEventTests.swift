@@ -1,14 +1,14 @@
 import Cambium
-import CambiumPage
+import CambiumWeb
 import Foundation
 import TestSupport
 import Testing
 
 /// What a page is told of commits.
-@Suite struct PageEventTests {
+@Suite struct WebEventTests {
   private func stream(_ served: ServedStore) async throws -> AsyncStream<[UInt8]> {
     let response = await served.service.respond(
-      to: PageRequest(method: "GET", target: "/api/events", headers: served.headers)
+      to: WebRequest(method: "GET", target: "/api/events", headers: served.headers)
     ) { [] }
     guard case .stream(let stream) = response.body else {
       throw CancellationError()

@@ -1,5 +1,5 @@
 import Cambium
-import CambiumPage
+import CambiumWeb
 import Foundation
 import TestSupport
 
@@ -28,7 +28,7 @@ class ServedNote: Object {
 final class ServedStore: Sendable {
   let folder: TemporaryFolder
   let path: String
-  let service: PageService
+  let service: WebService
   private let token: String
 
   static let port = 8000
@@ -40,8 +40,8 @@ final class ServedStore: Sendable {
     folder = try TemporaryFolder()
     path = folder.file("people.cambium")
     try Self.fill(path, people, fill)
-    service = try await PageService(
-      PageSettings(store: path, isWritable: isWritable, timeLimit: timeLimit)
+    service = try await WebService(
+      WebSettings(store: path, isWritable: isWritable, timeLimit: timeLimit)
     ) { _ in }
     token = String(service.start(port: Self.port).split(separator: "#")[1])
   }
@@ -109,7 +109,7 @@ final class ServedStore: Sendable {
     let headers = self.headers.merging(headers.compactMapValues { $0 }) { $1 }
       .filter { headers[$0.key] != .some(nil) }
     let response = await service.respond(
-      to: PageRequest(method: method, target: target, headers: headers)
+      to: WebRequest(method: method, target: target, headers: headers)
     ) { Array(body.utf8) }
     guard case .bytes(let bytes) = response.body else {
       return Answer(status: response.status, json: [:], text: "")

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The head of a request, whatever server it came through.
-public struct PageRequest: Sendable {
+public struct WebRequest: Sendable {
   /// No body may be longer, in bytes.
   public static let bodyLimit = 1 << 20
   /// No path with its parameters may be longer, in bytes.

@@ -1,14 +1,14 @@
-import CambiumPage
+import CambiumWeb
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import ServiceLifecycle
 
 /// Hands requests to the page, and its answers back.
-struct PageResponder: HTTPResponder {
+struct WebResponder: HTTPResponder {
   typealias Context = BasicRequestContext
 
-  let service: PageService
+  let service: WebService
 
   func respond(to request: Request, context: Context) async throws -> Response {
     var headers: [String: String] = [:]
@@ -17,7 +17,7 @@ struct PageResponder: HTTPResponder {
       headers[name] = HTTPField.Name(name).flatMap { request.headers[$0] }
     }
     let response = await service.respond(
-      to: PageRequest(
+      to: WebRequest(
         method: request.method.rawValue, target: request.head.path ?? "/", headers: headers)
     ) { try await Self.body(of: request) }
     var fields = HTTPFields()
@@ -35,8 +35,8 @@ struct PageResponder: HTTPResponder {
       group.addTask {
         var bytes: [UInt8] = []
         for try await part in request.body {
-          guard bytes.count + part.readableBytes <= PageRequest.bodyLimit else {
-            throw PageRequest.BodyTooLarge()
+          guard bytes.count + part.readableBytes <= WebRequest.bodyLimit else {
+            throw WebRequest.BodyTooLarge()
           }
           bytes += part.readableBytesView
         }
@@ -51,7 +51,7 @@ struct PageResponder: HTTPResponder {
     }
   }
 
-  private static func body(of response: PageResponse) -> ResponseBody {
+  private static func body(of response: WebResponse) -> ResponseBody {
     switch response.body {
     case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
     case .stream(let pieces):

@@ -12,7 +12,7 @@ final class PagingSessions: Sendable {
   private let sessions = Mutex<[PagingSession]>([])
 
   private static let limit = 16
-  private static let lifetime = Duration.seconds(60)
+  private static let lifetime = 60
 
   /// The session that the request goes on with, or a new one on the newest version.
   func session(
@@ -27,12 +27,13 @@ final class PagingSessions: Sendable {
       return sessions.first { $0.id == request.session && $0.query == request.query }
     }
     if let known { return known }
-    let session = try PagingSession(request.query, until: .now + Self.lifetime, timeLimit, snapshot)
+    let session = try PagingSession(
+      request.query, until: .now + .seconds(Self.lifetime), timeLimit, snapshot)
     sessions.withLock { sessions in
       if sessions.count == Self.limit { sessions.removeFirst() }
       sessions.append(session)
     }
-    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60)) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.lifetime)) {
       [weak self, id = session.id] in
       self?.remove(id)
     }

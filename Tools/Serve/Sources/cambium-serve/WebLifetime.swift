@@ -1,9 +1,9 @@
-import CambiumPage
+import CambiumWeb
 import ServiceLifecycle
 
 /// Closes the store when the server has ended.
-struct PageLifetime: Service {
-  let service: PageService
+struct WebLifetime: Service {
+  let service: WebService
 
   func run() async throws {
     try? await gracefulShutdown()

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What the page shows, and how: what `cambium serve` hands on to the server.
-public struct PageSettings: Codable, Sendable {
+public struct WebSettings: Codable, Sendable {
   /// The store, as commands name it: a path, or a kind and a path.
   public var store: String
   /// The file with the key of an encrypted store.

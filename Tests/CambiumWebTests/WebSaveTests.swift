@@ -1,11 +1,11 @@
 import Cambium
-import CambiumPage
+import CambiumWeb
 import Foundation
 import TestSupport
 import Testing
 
 /// Edits that are saved: whole, or not at all, and never over what others have changed.
-@Suite struct PageSaveTests {
+@Suite struct WebSaveTests {
   private func person(_ served: ServedStore, _ id: Int) async throws -> String {
     let answer = await served.rows(["query": "id = \(id)"])
     return try #require(answer.rows.first?["row"] as? String)
@@ -146,6 +146,18 @@ import Testing
     #expect(try await served.save(Array(repeating: edit, count: 1001)).status == 413)
     #expect(try await served.save(Array(repeating: edit, count: 1000)).status == 200)
     #expect(try served.read { $0.objects(ServedNote.self).count == 1000 })
+  }
+
+  @Test func `what is too long to be seen whole is not overwritten`() async throws {
+    let served = try await ServedStore(people: 30) { realm in
+      realm.objects(ServedPerson.self).first?.friends.append(
+        objectsIn: realm.objects(ServedPerson.self))
+    }
+    let row = try await person(served, 0)
+    let shown = try #require(await served.rows(["query": "id = 0"]).column("friends")[0])
+    let answer = try await served.save([set(row, "0", "friends", shown, "[]")])
+    #expect(answer.status == 400 && answer.error.contains("too long"), "\(answer.text)")
+    #expect(try served.read { $0.objects(ServedPerson.self).first?.friends.count == 30 })
   }
 
   @Test func `an edit of an object that an earlier one deletes is refused`() async throws {

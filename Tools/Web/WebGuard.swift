@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// The token comes in a header, which no other site's page can send. The host is compared because a name
 /// that leads to this machine would let a foreign page pass for one of ours (DNS rebinding).
-struct PageGuard: ~Copyable {
+struct WebGuard: ~Copyable {
   /// The secret of this run, 128 bits in hexadecimal digits.
   let token: String
   /// The port, once it is known; 0 before.
@@ -24,21 +24,21 @@ struct PageGuard: ~Copyable {
   }
 
   /// Throws unless the request was meant for this server.
-  func checkHost(_ request: PageRequest) throws(PageRefusal) {
-    guard request.target.utf8.count <= PageRequest.targetLimit else {
-      throw PageRefusal(414, "The address is too long.")
+  func checkHost(_ request: WebRequest) throws(WebRefusal) {
+    guard request.target.utf8.count <= WebRequest.targetLimit else {
+      throw WebRefusal(414, "The address is too long.")
     }
     guard let host = request.headers["host"], hosts.contains(host) else {
-      throw PageRefusal(403, "Open the printed address: this server has no other name.")
+      throw WebRefusal(403, "Open the printed address: this server has no other name.")
     }
   }
 
   /// Throws unless a page of this server asks, with the token.
-  func checkSender(_ request: PageRequest) throws(PageRefusal) {
+  func checkSender(_ request: WebRequest) throws(WebRefusal) {
     let site = request.headers["sec-fetch-site"] ?? "same-origin"
     let origin = request.headers["origin"]
     guard site == "same-origin", origin.map({ hosts.map { "http://\($0)" }.contains($0) }) ?? true
-    else { throw PageRefusal(403, "Other sites may not ask.") }
+    else { throw WebRefusal(403, "Other sites may not ask.") }
     let expected = Array("Bearer \(token)".utf8)
     let given = Array((request.headers["authorization"] ?? "").utf8)
     // Takes the same time wherever they differ.
@@ -47,7 +47,7 @@ struct PageGuard: ~Copyable {
       difference |= byte ^ (index < given.count ? given[index] : 0)
     }
     guard difference == 0 else {
-      throw PageRefusal(401, "The token is wrong or missing: open the printed address.")
+      throw WebRefusal(401, "The token is wrong or missing: open the printed address.")
     }
   }
 }
