@@ -38,12 +38,15 @@ import Testing
       try served.write { $0.create(ServedPerson.self, value: ["id": id]) }
     }
     try served.write { $0.objects(ServedPerson.self).first?.age = 77 }
-    var (inserted, modified) = (0, 0)
-    while inserted < 10 || modified < 1 {
+    try served.write { $0.create(ServedNote.self) }
+    // The note was committed last, and ends what is told.
+    var (inserted, modified, isOver) = (0, 0, false)
+    while !isOver {
       let event = try #require(await next(&iterator))
-      let counts = (event["classes"] as? [String: [String: Int]])?["ServedPerson"] ?? [:]
-      inserted += counts["inserted"] ?? 0
-      modified += counts["modified"] ?? 0
+      let classes = event["classes"] as? [String: [String: Int]] ?? [:]
+      inserted += classes["ServedPerson"]?["inserted"] ?? 0
+      modified += classes["ServedPerson"]?["modified"] ?? 0
+      isOver = classes["ServedNote"] != nil
     }
     #expect(inserted == 10 && modified == 1)
   }

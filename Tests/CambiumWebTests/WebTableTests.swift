@@ -65,24 +65,30 @@ import Testing
     func pinned() throws -> [UInt64] {
       try FileStore.inspect(path: served.path).pins.map(\.versions.lowerBound)
     }
-    let first = await served.rows(["sort": "name"])
-    let session = try #require(first.json["session"] as? String)
-    let version = try #require(first.json["version"] as? UInt64)
+    func session(_ answer: ServedStore.Answer) throws -> (id: String, version: UInt64) {
+      (
+        try #require(answer.json["session"] as? String),
+        try #require(answer.json["version"] as? UInt64)
+      )
+    }
+    let first = try session(await served.rows(["sort": "name"]))
     try served.write { $0.delete($0.objects(ServedPerson.self).where { $0.id < 200 }) }
-    let second = await served.rows(["sort": "name", "session": session, "from": "200"])
-    #expect(second.json["version"] as? UInt64 == version)
-    #expect(second.rows.count == 100)
-    #expect(try pinned().contains(version))
-    // Another question is another session, which takes the place of the one that it names.
-    let other = await served.rows(["session": session])
-    #expect(other.json["total"] as? Int == 100)
-    #expect(other.json["session"] as? String != session)
-    let fresh = await served.rows([
-      "sort": "name", "ends": other.json["session"] as? String ?? "",
-    ])
-    #expect(fresh.json["total"] as? Int == 100)
+    let next = await served.rows(["sort": "name", "session": first.id, "from": "200"])
+    #expect(try session(next) == first)
+    #expect(next.rows.count == 100)
+    #expect(try pinned().contains(first.version))
+    let fresh = await served.rows(["sort": "name", "ends": first.id])
+    let second = try session(fresh)
+    #expect(fresh.json["total"] as? Int == 100 && second.id != first.id)
     try served.write { $0.create(ServedNote.self) }
-    #expect(try !pinned().contains(version), "nothing is held for it any more")
+    #expect(try !pinned().contains(first.version), "nothing is held for it any more")
+    #expect(try pinned().contains(second.version))
+    // Another question is another session, which takes the place of the one that it names.
+    let third = try session(await served.rows(["session": second.id]))
+    #expect(third.id != second.id)
+    try served.write { $0.create(ServedNote.self) }
+    #expect(try !pinned().contains(second.version))
+    #expect(try pinned().contains(third.version))
   }
 
   @Test func `cells are texts without loss, and long ones are cut`() async throws {
