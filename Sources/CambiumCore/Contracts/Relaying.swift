@@ -11,21 +11,33 @@ public protocol RelayingStore: PageStore {
 }
 
 extension RelayingStore {
+  /// The codec that the other store bound.
   public var boundCodec: (any PageCodec)? { inner.boundCodec }
+  /// What the other store keeps for its codec.
   public var codecParameters: [UInt8] { inner.codecParameters }
+  /// The other store's identity; a store of a kind of its own answers with one of its own.
   public var identity: StoreIdentity { inner.identity }
+  /// The newest head of the other store.
   public func newestHead() throws(StoreError) -> Head { try inner.newestHead() }
+  /// A pin of the newest version, held by the other store.
   public func pin() throws(StoreError) -> Pin { try inner.pin() }
+  /// The page as the other store reads it.
   public func read(_ reference: PageReference) throws(StoreError) -> Page {
     try inner.read(reference)
   }
+  /// The other store's writer, under its lock.
   public func beginWrite() throws(StoreError) -> any PageWriter { try inner.beginWrite() }
+  /// Makes everything that the other store published durable.
   public func sync() throws(StoreError) { try inner.sync() }
+  /// Waits at the other store.
   public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
     inner.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)
   }
+  /// The figures of the other store.
   public func statistics() throws(StoreError) -> StoreStatistics { try inner.statistics() }
+  /// The audit of the other store.
   public func audit() throws(StoreError) -> StoreAudit { try inner.audit() }
+  /// Closes the other store.
   public func close() throws(StoreError) { try inner.close() }
 }
 
@@ -38,22 +50,30 @@ public protocol RelayingWriter: PageWriter {
 }
 
 extension RelayingWriter {
+  /// The head that the other write began at.
   public var base: Head { inner.base }
+  /// The version that the other write makes.
   public var version: Version { inner.version }
+  /// Reserves room in the other write.
   public func reserve(byteCount: Int) throws(StoreError) {
     try inner.reserve(byteCount: byteCount)
   }
+  /// An extent of the other write.
   public func allocate(byteCount: Int) throws(StoreError) -> Extent {
     try inner.allocate(byteCount: byteCount)
   }
+  /// Writes the bytes in the other write.
   public func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
     try inner.write(bytes, to: extent)
   }
+  /// Frees the page in the other write.
   public func free(_ reference: PageReference) { inner.free(reference) }
+  /// Publishes the other write and returns its pin.
   public func publish(
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     try inner.publish(root: root, durability: durability, metadata: metadata)
   }
+  /// Ends the other write without a trace.
   public func abort() { inner.abort() }
 }
