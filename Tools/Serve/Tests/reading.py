@@ -292,9 +292,11 @@ def check_space(page, store):
     answer = page.read("space")
     page.check(len(page.texts(".legend-table tbody tr")) == len(answer["kinds"]), "for each kind of page")
     if answer["map"]:
+        # It is drawn when the page knows how wide it is.
+        page.wait_for(".map path", "the map of the file is drawn")
         cells = page.value("[...document.querySelectorAll('.map path')]"
                            ".reduce((sum, path) => sum + path.getAttribute('d').split('M').length - 1, 0)")
-        page.check(cells == len(answer["map"]), "the map of the file is drawn", cells)
+        page.check(cells == len(answer["map"]), "with all of its cells", cells)
         page.browser.hover(".map", 4, 4)
         page.wait("/bytes [\\d,]+ to/.test(document.querySelector('.where').textContent)",
                   "the map tells what lies under the pointer")
