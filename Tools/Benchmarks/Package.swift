@@ -9,6 +9,7 @@ let package = Package(
     .executable(name: "bench-core", targets: ["BenchCore"]),
     .executable(name: "bench-objects", targets: ["BenchObjects"]),
     .executable(name: "bench-space", targets: ["BenchSpace"]),
+    .executable(name: "bench-commits", targets: ["BenchCommits"]),
     .executable(name: "bench-memory", targets: ["BenchMemory"]),
     .executable(name: "bench-pictures", targets: ["BenchPictures"]),
   ],
@@ -50,6 +51,15 @@ let package = Package(
         "BenchPicture",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Cambium", package: "cambium"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .executableTarget(
+      name: "BenchCommits",
+      dependencies: [
+        .product(name: "Cambium", package: "cambium"),
+        .product(name: "CambiumCore", package: "cambium"),
+        .product(name: "CambiumFile", package: "cambium"),
+        .product(name: "CambiumMemory", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(

@@ -64,32 +64,32 @@ struct CommitRecord: Sendable {
     typealias Field = FileLayout.Record
     let used = Field.byteCount + entries.count * Field.entryByteCount + metadata.count
     let unitCount = Extent.unitCount(forByteCount: used)
-    var bytes = StoredBytes(byteCount: Int(unitCount) * Extent.unitByteCount)
-    bytes.store(FileLayout.Kind.record, at: Field.kind)
-    if isChained { bytes.store(Field.chained, at: Field.flags) }
-    bytes.store(version, at: Field.version)
-    bytes.store(epoch, at: Field.epoch)
-    bytes.store(uuidHigh, at: Field.uuid)
-    bytes.store(uuidLow, at: Field.uuid + 8)
-    bytes.store(previous, at: Field.previous)
-    var position = Field.byteCount
-    let split = min(max(entries.lowerBound, allocated.count), entries.upperBound)
-    for entry in allocated[..<min(split, allocated.count)].dropFirst(entries.lowerBound) {
-      bytes.store(entry.extent.location, at: position)
-      bytes.store(entry.checksum, at: position + 8)
-      position += Field.entryByteCount
+    return StoredBytes(byteCount: Int(unitCount) * Extent.unitByteCount) { fields in
+      fields.store(FileLayout.Kind.record, at: Field.kind)
+      if isChained { fields.store(Field.chained, at: Field.flags) }
+      fields.store(version, at: Field.version)
+      fields.store(epoch, at: Field.epoch)
+      fields.store(uuidHigh, at: Field.uuid)
+      fields.store(uuidLow, at: Field.uuid + 8)
+      fields.store(previous, at: Field.previous)
+      var position = Field.byteCount
+      let split = min(max(entries.lowerBound, allocated.count), entries.upperBound)
+      for entry in allocated[..<min(split, allocated.count)].dropFirst(entries.lowerBound) {
+        fields.store(entry.extent.location, at: position)
+        fields.store(entry.checksum, at: position + 8)
+        position += Field.entryByteCount
+      }
+      let freedEnd = max(0, entries.upperBound - allocated.count)
+      for dead in freed[..<freedEnd].dropFirst(max(0, split - allocated.count)) {
+        fields.store(dead.extent.location, at: position)
+        fields.store(dead.born, at: position + 8)
+        position += Field.entryByteCount
+      }
+      fields.store(UInt32(split - entries.lowerBound), at: Field.allocatedCount)
+      fields.store(UInt32(entries.upperBound - split), at: Field.freedCount)
+      fields.store(UInt32(metadata.count), at: Field.metadataByteCount)
+      fields.store(metadata, at: position)
     }
-    let freedEnd = max(0, entries.upperBound - allocated.count)
-    for dead in freed[..<freedEnd].dropFirst(max(0, split - allocated.count)) {
-      bytes.store(dead.extent.location, at: position)
-      bytes.store(dead.born, at: position + 8)
-      position += Field.entryByteCount
-    }
-    bytes.store(UInt32(split - entries.lowerBound), at: Field.allocatedCount)
-    bytes.store(UInt32(entries.upperBound - split), at: Field.freedCount)
-    bytes.store(UInt32(metadata.count), at: Field.metadataByteCount)
-    bytes.store(metadata, at: position)
-    return bytes
   }
 
   // MARK: Reading

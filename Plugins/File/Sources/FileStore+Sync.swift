@@ -95,7 +95,7 @@ extension FileStore {
   ) throws(StoreError) -> UInt64 {
     announceHead(holdsWriterLock: holdsWriterLock)
     let offset = FileLayout.headOffsets[slot]
-    var block = head.stored(in: sector, at: HeadSector.place(atByte: offset))
+    var (block, link) = head.storedWithLink(in: sector, at: HeadSector.place(atByte: offset))
     block += [UInt8](repeating: 0, count: FileLayout.blockByteCount - block.count)
     do throws(DeviceError) {
       if isSynced {
@@ -111,7 +111,7 @@ extension FileStore {
       state.slots[slot] = head
       state.hasWritten = true
     }
-    return head.checksum
+    return link
   }
 
   /// Syncs the device; a failure poisons the store, also that of a sync that ran at the same time.
@@ -196,17 +196,24 @@ extension FileStore {
   /// when it is much.
   func scheduleSync() {
     let isMuch = memory.unsyncedByteCount >= options.relaxedByteCount
+    // Most commits come while one is due already, which sees what they have published.
+    if !isMuch, isSyncDue.load(ordering: .sequentiallyConsistent) { return }
+    isSyncDue.store(true, ordering: .sequentiallyConsistent)
     let due = isMuch ? .min : background.now + options.relaxedDelayNanoseconds
     let isScheduled = background.syncing.schedule(at: due) { [weak self] now in
       self?.syncInBackground(now: now)
     }
-    if !isScheduled { try? withSlots { () throws(StoreError) in try syncNewest() } }
+    if isScheduled { return }
+    isSyncDue.store(false, ordering: .sequentiallyConsistent)
+    try? withSlots { () throws(StoreError) in try syncNewest() }
   }
 
   /// Syncs, unless somebody is about to; when to look again, if there may be more to sync then.
   ///
   /// An error poisons the store, and the next write says so.
   private func syncInBackground(now: Int64) -> Int64? {
+    // Before it is looked what there is to sync: who publishes more from now on asks anew.
+    isSyncDue.store(false, ordering: .sequentiallyConsistent)
     // Who waits for the medium sees to it sooner.
     if !group.isBusy {
       try? withSlots { () throws(StoreError) in

@@ -53,6 +53,8 @@ public final class FileStore: PageStore {
   let state: Mutex<FileState>
   /// The state's `isClosed`, to be asked without its lock.
   let isClosed = Atomic(false)
+  /// Whether what relaxed commits have written is going to be synced.
+  let isSyncDue = Atomic(false)
   private let forkCount = cambium_fork_count()
 
   /// Opens the file at `path`, or makes it unless it is opened for reading only.

@@ -63,7 +63,9 @@ extension FileWriter {
     let pin = try store.withSlots { () throws(StoreError) -> Pin? in
       try store.ensureWritable()
       guard store.state.withLock({ $0.mark }) == place.mark else { return nil }
-      return try commit(root: root, metadata: metadata) { outcome throws(StoreError) in
+      return try commit(
+        root: root, metadata: metadata, isFollowed: true
+      ) { outcome throws(StoreError) in
         try publishChained(outcome, place)
       }
     }
@@ -80,7 +82,7 @@ extension FileWriter {
     outcome.head.durable = place.mark.version
     outcome.head.isVolatile = false
     outcome.head.link = place.mark.link
-    let stored = outcome.head.stored(
+    let (stored, link) = outcome.head.storedWithLink(
       in: store.sector, at: HeadSector.place(atByte: place.extent.byteOffset))
     // Before the head is written, so that a full medium is found out in time.
     try store.growAhead(to: outcome.head.byteCount + FileLayout.blockByteCount)
@@ -96,7 +98,7 @@ extension FileWriter {
     var mark = place.mark
     mark.version = version
     mark.next = outcome.head.next
-    mark.link = outcome.head.checksum
+    mark.link = link
     return store.installDurable(outcome, self, mark)
   }
 

@@ -19,16 +19,21 @@ extension FileWriter {
       return pin
     }
     leaveHeadPlace()
-    return try commit(root: root, metadata: metadata) { outcome throws(StoreError) in
+    // Only a head that a sync covers begins a chain.
+    return try commit(
+      root: root, metadata: metadata, isFollowed: durability == .full
+    ) { outcome throws(StoreError) in
       try flush()
       try coverHighWaterMark(outcome.head)
       return try store.publish(outcome, self, durability)
     }
   }
 
-  /// Writes record and free map and lets `publish` see to the rest.
+  /// Writes record and free map and lets `publish` see to the rest; `isFollowed` says whether the head
+  /// names a place for the next one.
   func commit(
-    root: TreeRoot, metadata: [UInt8], _ publish: (Outcome) throws(StoreError) -> Pin
+    root: TreeRoot, metadata: [UInt8], isFollowed: Bool,
+    _ publish: (Outcome) throws(StoreError) -> Pin
   ) throws(StoreError) -> Pin {
     let directory = try foldFreeMap()
     let record = try writeRecord(metadata: metadata)
@@ -38,7 +43,8 @@ extension FileWriter {
     head.record = record.parts[0]
     if let directory { head.freeMap = directory.page }
     head.blockCount = try applyCounts()
-    head.chain(link: 0, next: store.state.withLock { $0.space.placeOfNextRun() } ?? 0)
+    let next = isFollowed ? store.state.withLock { $0.space.placeOfNextRun() } : nil
+    head.chain(link: 0, next: next ?? 0)
     do throws(StoreError) {
       return try publish(Outcome(head: head, directory: directory, record: record))
     } catch {

@@ -70,8 +70,21 @@ struct HeadSector: Hashable, Sendable {
 
   /// The sector as it is stored in the file with that identity, at `place`.
   func stored(in identity: IdentitySector, at place: UInt64) -> [UInt8] {
-    guard let seal = identity.seal else { return stored }
-    return seal.sealedHead(stored, place: place, version: head.version)
+    storedWithLink(in: identity, at: place).stored
+  }
+
+  /// The same with the checksum that names the head in the one that follows.
+  func storedWithLink(
+    in identity: IdentitySector, at place: UInt64
+  ) -> (stored: [UInt8], link: UInt64) {
+    let plain = stored
+    let link = Self.checksum(ofPlain: plain)
+    guard let seal = identity.seal else { return (plain, link) }
+    return (seal.sealedHead(plain, place: place, version: head.version), link)
+  }
+
+  private static func checksum(ofPlain stored: [UInt8]) -> UInt64 {
+    StoredBytes(stored).load(FileLayout.Head.checksum, as: UInt64.self)
   }
 
   /// The place of a head in the file, for its seal.
@@ -82,31 +95,29 @@ struct HeadSector: Hashable, Sendable {
   /// The sector without any seal.
   var stored: [UInt8] {
     typealias Field = FileLayout.Head
-    var bytes = StoredBytes(byteCount: FileLayout.sectorByteCount)
-    bytes.store(Field.magicBytes, at: Field.magic)
-    bytes.store(sequence, at: Field.sequence)
-    bytes.store(head.version, at: Field.version)
-    bytes.store(head.epoch, at: Field.epoch)
-    bytes.store(durable, at: Field.durable)
-    let flags = (isSettled ? Field.settled : 0) | (isVolatile ? Field.volatile : 0)
-    bytes.store(flags, at: Field.flags)
-    bytes.store(head.root, at: Field.root)
-    bytes.store(record, at: Field.record)
-    bytes.store(freeMap, at: Field.freeMap)
-    bytes.store(UInt64(blockCount), at: Field.blockCount)
-    bytes.store(uuidHigh, at: Field.uuid)
-    bytes.store(uuidLow, at: Field.uuid + 8)
-    bytes.store(boot, at: Field.boot)
-    bytes.store(link, at: Field.link)
-    bytes.store(UInt64(next), at: Field.next)
-    bytes.store(bytes.checksum(before: Field.checksum), at: Field.checksum)
-    return bytes.bytes
+    return StoredBytes(byteCount: FileLayout.sectorByteCount) { fields in
+      fields.store(Field.magicBytes, at: Field.magic)
+      fields.store(sequence, at: Field.sequence)
+      fields.store(head.version, at: Field.version)
+      fields.store(head.epoch, at: Field.epoch)
+      fields.store(durable, at: Field.durable)
+      let flags = (isSettled ? Field.settled : 0) | (isVolatile ? Field.volatile : 0)
+      fields.store(flags, at: Field.flags)
+      fields.store(head.root, at: Field.root)
+      fields.store(record, at: Field.record)
+      fields.store(freeMap, at: Field.freeMap)
+      fields.store(UInt64(blockCount), at: Field.blockCount)
+      fields.store(uuidHigh, at: Field.uuid)
+      fields.store(uuidLow, at: Field.uuid + 8)
+      fields.store(boot, at: Field.boot)
+      fields.store(link, at: Field.link)
+      fields.store(UInt64(next), at: Field.next)
+      fields.store(fields.checksum(before: Field.checksum), at: Field.checksum)
+    }.bytes
   }
 
   /// The checksum of the head without any seal, which names it in the head that follows.
-  var checksum: UInt64 {
-    StoredBytes(stored).load(FileLayout.Head.checksum, as: UInt64.self)
-  }
+  var checksum: UInt64 { Self.checksum(ofPlain: stored) }
 
   /// Reads the sector that is stored at `place`; nil when it is not a whole head of this file.
   init?(stored: [UInt8], identity: IdentitySector, at place: UInt64) {

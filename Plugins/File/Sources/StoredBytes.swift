@@ -9,6 +9,16 @@ struct StoredBytes {
   /// `byteCount` zero bytes.
   init(byteCount: Int) { bytes = [UInt8](repeating: 0, count: byteCount) }
 
+  /// `byteCount` bytes that `fill` fills, which are zero before.
+  init(byteCount: Int, _ fill: (UnsafeFields) -> Void) {
+    bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filledCount in
+      let fields = UnsafeMutableRawBufferPointer(buffer)
+      fields.initializeMemory(as: UInt8.self, repeating: 0)
+      fill(UnsafeFields(bytes: fields))
+      filledCount = byteCount
+    }
+  }
+
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   init(_ buffer: PageBuffer) {
@@ -66,5 +76,43 @@ struct StoredBytes {
   /// XXH64 of the bytes before `offset`.
   func checksum(before offset: Int) -> UInt64 {
     bytes.withUnsafeBytes { Checksum.hash(UnsafeRawBufferPointer(rebasing: $0[..<offset])) }
+  }
+}
+
+/// Little-endian fields of bytes that are being made, for as long as ``StoredBytes/init(byteCount:_:)``
+/// lends them.
+///
+/// What every commit stores goes this way: an array would be asked at each field who else has it. Writes
+/// trap outside of the bytes.
+struct UnsafeFields {
+  fileprivate let bytes: UnsafeMutableRawBufferPointer
+
+  @inline(__always)
+  func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
+    precondition(offset >= 0 && offset + MemoryLayout<Value>.size <= bytes.count)
+    bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+  }
+
+  @inline(__always) func store(_ reference: PageReference, at offset: Int) {
+    store(reference.checksum, at: offset)
+    store(reference.location, at: offset + 8)
+    store(reference.origin, at: offset + 16)
+  }
+
+  func store(_ root: TreeRoot, at offset: Int) {
+    precondition(offset >= 0 && offset + TreeRoot.byteCount <= bytes.count)
+    if let base = bytes.baseAddress { root.store(to: base + offset) }
+  }
+
+  func store(_ raw: [UInt8], at offset: Int) {
+    precondition(offset >= 0 && offset + raw.count <= bytes.count)
+    raw.withUnsafeBytes {
+      UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]).copyMemory(from: $0)
+    }
+  }
+
+  /// XXH64 of the bytes before `offset`.
+  func checksum(before offset: Int) -> UInt64 {
+    Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<offset]))
   }
 }

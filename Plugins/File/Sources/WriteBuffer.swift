@@ -49,7 +49,7 @@ final class WriteBuffer: Sendable {
     mutating func fillBlock() {
       let rest = (start + count) % FileLayout.blockByteCount
       guard count > 0, rest > 0 else { return }
-      bytes.append(contentsOf: repeatElement(0, count: FileLayout.blockByteCount - rest))
+      bytes += WriteBuffer.zeros[rest...]
     }
 
     /// Puts `new` in the place of what is gathered for `offset`; false when nothing is.
@@ -61,6 +61,9 @@ final class WriteBuffer: Sendable {
       return true
     }
   }
+
+  /// A block of zeros, to be copied.
+  private static let zeros = [UInt8](repeating: 0, count: FileLayout.blockByteCount)
 
   /// How many bytes are gathered before they are written.
   let capacity: Int
@@ -92,7 +95,7 @@ final class WriteBuffer: Sendable {
       if state.count == 0 || (offset + bytes.count) / FileLayout.blockByteCount > blocks {
         state.crossing = offset
       }
-      if gap > 0 { state.bytes.append(contentsOf: repeatElement(0, count: gap)) }
+      if gap > 0 { state.bytes += Self.zeros[..<gap] }
       state.bytes.append(contentsOf: bytes)
       noteBounds(state)
       return true
@@ -116,7 +119,7 @@ final class WriteBuffer: Sendable {
   func begin(withBlockAt offset: Int) {
     state.withLock { state in
       state.bytes.reserveCapacity(64 << 10)
-      state.bytes.append(contentsOf: repeatElement(0, count: FileLayout.blockByteCount))
+      state.bytes += Self.zeros
       state.front = offset
       noteBounds(state)
     }

@@ -40,25 +40,37 @@ struct TouchRecord: Sendable {
 
   /// The stored form; tables that do not fit are told to have been touched in many places.
   var bytes: [UInt8] {
-    var bytes = [Self.format]
+    var bytes: [UInt8] = []
+    // Most transactions are small.
+    bytes.reserveCapacity(64)
+    bytes.append(Self.format)
     bytes.putNumber(UInt64(touches.tables.count))
-    for (number, rows) in touches.tables.sorted(by: { $0.key < $1.key }) {
-      bytes.putNumber(UInt64(number))
-      if let stored = stored(rows, deleted[number] ?? []),
-        bytes.count + stored.count <= Self.largestByteCount
-      {
-        bytes.append(Tag.rows.rawValue)
-        bytes += stored
-      } else {
-        bytes.append(Tag.many.rawValue)
+    if touches.tables.count == 1, let (number, rows) = touches.tables.first {
+      put(number, rows, &bytes)
+    } else {
+      for (number, rows) in touches.tables.sorted(by: { $0.key < $1.key }) {
+        put(number, rows, &bytes)
       }
     }
     return bytes
   }
 
-  private func stored(_ rows: TouchedRows, _ deleted: Set<ObjectKey>) -> [UInt8]? {
-    if rows.isMany || rows.count > Self.largestCount { return nil }
-    var bytes: [UInt8] = []
+  /// Appends what was touched of the table with that number, or that it was much.
+  private func put(_ number: UInt32, _ rows: TouchedRows, _ bytes: inout [UInt8]) {
+    bytes.putNumber(UInt64(number))
+    let start = bytes.count
+    if !rows.isMany, rows.count <= Self.largestCount {
+      bytes.append(Tag.rows.rawValue)
+      Self.put(rows, deleted[number] ?? [], &bytes)
+      if bytes.count <= Self.largestByteCount { return }
+      bytes.removeLast(bytes.count - start)
+    }
+    bytes.append(Tag.many.rawValue)
+  }
+
+  private static func put(
+    _ rows: TouchedRows, _ deleted: Set<ObjectKey>, _ bytes: inout [UInt8]
+  ) {
     bytes.put(rows.insertedKeys)
     bytes.put(rows.deletedKeys)
     bytes.putNumber(UInt64(rows.assignedKeys.count))
@@ -81,7 +93,6 @@ struct TouchRecord: Sendable {
     }
     bytes.putNumber(UInt64(deleted.count))
     for key in deleted { bytes.put(key) }
-    return bytes
   }
 
   /// Reads the stored form; nil for anything else, such as a commit by something that records nothing.

@@ -17,6 +17,7 @@ final class ClassAccess {
   let header: UnsafeMutablePointer<AccessHeader>
   /// The running transaction's editor of the class, while assignments may go past everything else to it.
   @exclusivity(unchecked) var nearEditor: Unmanaged<ClassEditor>?
+  @exclusivity(unchecked) private var writePlan: WritePlan?
   /// Nil until a row was looked for, and in frozen Realms, which several threads may read.
   @exclusivity(unchecked) private var lastLeaf: RememberedLeaf?
   @exclusivity(unchecked) private var table: Table?
@@ -48,6 +49,14 @@ final class ClassAccess {
   @inline(__always) func target(_ propertyIndex: Int) -> ClassAccess? {
     guard let target = layout.targets[propertyIndex] else { return nil }
     return realm.classes[target]
+  }
+
+  /// What writing objects into a table like `record` needs to know.
+  func writePlan(for record: TableRecord) -> WritePlan {
+    if let writePlan, writePlan.fits(record) { return writePlan }
+    let plan = WritePlan(layout, record)
+    writePlan = plan
+    return plan
   }
 
   // MARK: Rows

@@ -7,33 +7,12 @@ final class ClassEditor {
   private let tableID: UInt32
   /// How often the Realm was invalidated before, see ``ManagedRow/epoch``.
   private let epoch: UInt64
-  /// The properties that have a cell, for who walks them with every object: plain values, so that no
-  /// references are counted.
-  let takers: [Taker]
-  /// The one of these that is the primary key, if there is one.
-  let primaryKey: Taker?
-  /// Where each property's cell is among the table's columns; -1 for linking objects.
-  let positions: [Int]
-  /// Where the creation's cell is.
-  let createdPosition: Int
-  private let created: ColumnTreeEditor.PlacedColumn
-  /// A row of defaults, in the order of the table's columns.
-  let defaults: [ColumnValue]
-  /// Which properties have an index: as the file says, where others may have added and dropped some.
-  let isIndexed: [Bool]
-  /// The properties with an index.
-  let indexed: [Int]
-  /// Which properties have wide values whose high word is signed.
-  private let isSigned: [Bool]
-  /// The columns of which the class knows nothing.
-  let foreign: [ForeignColumn]
+  /// What follows from the class and the table's description.
+  let plan: WritePlan
   /// What else changes with each property.
-  private let effects: [Effect]
-  /// The to-one links.
-  let links: [Int]
-  /// The properties of any type, and the collections of values of any type.
-  let anyValues: [Int]
-  @exclusivity(unchecked) private var indexes: [KeyTreeEditor?]
+  private let effects: [WritePlan.Effect]
+  /// By property; empty before one is opened.
+  @exclusivity(unchecked) private var indexes: [KeyTreeEditor?] = []
   private let transaction: Transaction
   /// The session, which has the editor.
   private let session: Unmanaged<WriteSession>
@@ -42,84 +21,21 @@ final class ClassEditor {
   /// How often this transaction removed all objects at once.
   private var clearCount = 0
 
-  /// Takes a property's value out of an object that is added.
-  struct Taker {
-    var property: Int
-    /// Where its cell is among the table's columns.
-    var position: Int
-    /// Where the property lies in the object, in bytes.
-    var offset: Int
-    var wrapper: any PersistedWrapper.Type
-  }
-
-  /// What changes when a property is assigned, besides its cell.
-  struct Effect {
-    var column: UInt16
-    /// The column where the table has it.
-    var placed: ColumnTreeEditor.PlacedColumn
-    var isIndexed: Bool
-    var isLink: Bool
-    var isAny: Bool
-    /// Whether nothing does, and the cell holds a single value.
-    var isNone: Bool
-    /// Whether nothing ever stands in the way of an assignment either.
-    var isPlain: Bool
-  }
-
   init(access: ClassAccess, table: TableEditor, session: WriteSession) {
     self.access = access
     self.table = table
     transaction = session.transaction
     self.session = Unmanaged.passUnretained(session)
-    let columns = table.record.columns
-    let stored = access.stored
-    tableID = stored.tableID
+    tableID = access.stored.tableID
     epoch = access.realm.invalidations
-    let positions = stored.columns.map { id in columns.firstIndex { $0.id == id } ?? -1 }
-    self.positions = positions
-    createdPosition = columns.firstIndex { $0.id == stored.createdColumn } ?? 0
-    created = ColumnTreeEditor.PlacedColumn(id: stored.createdColumn, place: createdPosition)
-    defaults = columns.map(\.spec.defaultValue)
-    let properties = access.description.properties
-    let isIndexed = positions.map { position in
-      position >= 0 && StoredProperty(attributes: columns[position].attributes)?.hasIndex ?? false
-    }
-    self.isIndexed = isIndexed
-    effects = properties.enumerated().map { index, property in
-      let (property, isIndexed) = (property.property, isIndexed[index])
-      let isNone =
-        !isIndexed && !property.isLink && property.type != .any && !property.isCollection
-      return Effect(
-        column: stored.columns[index],
-        placed: ColumnTreeEditor.PlacedColumn(
-          id: stored.columns[index], place: max(positions[index], 0)),
-        isIndexed: isIndexed, isLink: property.isLink,
-        isAny: property.type == .any, isNone: isNone,
-        isPlain: isNone && positions[index] >= 0 && index != stored.primaryKeyIndex)
-    }
-    let takers: [Taker] = properties.indices.compactMap { index in
-      positions[index] < 0
-        ? nil
-        : Taker(
-          property: index, position: positions[index], offset: properties[index].offset,
-          wrapper: properties[index].wrapper)
-    }
-    self.takers = takers
-    primaryKey = takers.first { $0.property == stored.primaryKeyIndex }
-    indexed = properties.indices.filter { isIndexed[$0] }
-    isSigned = properties.map { $0.property.type == .date }
-    foreign = ForeignColumn.columns(of: columns, besides: stored)
-    links = properties.indices.filter { properties[$0].property.isLink }
-    anyValues = properties.indices.filter {
-      properties[$0].property.type == .any && stored.columns[$0] != StoredClass.noColumn
-    }
-    indexes = Array(repeating: nil, count: properties.count)
+    plan = access.writePlan(for: table.record)
+    effects = plan.effects
     // Accessors trust the rows that they remember until the editor moves one.
     table.rowGeneration = withUnsafeMutablePointer(to: &access.header.pointee.generation) { $0 }
   }
 
   /// What changes with the property, besides its cell.
-  @inline(__always) func effect(_ propertyIndex: Int) -> Effect { effects[propertyIndex] }
+  @inline(__always) func effect(_ propertyIndex: Int) -> WritePlan.Effect { effects[propertyIndex] }
 
   /// Ends the transaction's part in what accessors remember.
   func release() {
@@ -154,7 +70,7 @@ final class ClassEditor {
   }
 
   @inline(__always) private func nearby(_ object: ObjectBase) -> ColumnTreeEditor.NearbyRow {
-    ColumnTreeEditor.NearbyRow(key: object.key, created, is: object.created)
+    ColumnTreeEditor.NearbyRow(key: object.key, plan.created, is: object.created)
   }
 
   /// Lets an accessor remember where its row is, if that can be; false when the object is gone.
@@ -204,6 +120,7 @@ final class ClassEditor {
 
   /// The index of a property.
   func index(_ propertyIndex: Int) throws(StoreError) -> KeyTreeEditor {
+    if indexes.isEmpty { indexes = Array(repeating: nil, count: effects.count) }
     if let index = indexes[propertyIndex] { return index }
     let index = try transaction.editKeyTree(access.stored.indexName(propertyIndex))
     indexes[propertyIndex] = index
@@ -212,20 +129,20 @@ final class ClassEditor {
 
   /// The index form of a property's cell.
   func indexForm(_ propertyIndex: Int, _ cell: ColumnValue) -> [UInt8]? {
-    IndexKey.form(of: cell, isSigned: isSigned[propertyIndex])
+    IndexKey.form(of: cell, isSigned: plan.isSigned[propertyIndex])
   }
 
   /// Enters an object into the index of a property.
   func insertEntry(
     _ propertyIndex: Int, _ cell: ColumnValue, _ key: Int64
   ) throws(StoreError) {
-    try index(propertyIndex).insertEntry(of: cell, isSigned: isSigned[propertyIndex], key)
+    try index(propertyIndex).insertEntry(of: cell, isSigned: plan.isSigned[propertyIndex], key)
   }
 
   /// Takes an object out of the index of a property, where it stands under the value `cell`.
   func removeEntry(
     _ propertyIndex: Int, _ cell: ColumnValue, _ key: Int64
   ) throws(StoreError) {
-    try index(propertyIndex).removeEntry(of: cell, isSigned: isSigned[propertyIndex], key)
+    try index(propertyIndex).removeEntry(of: cell, isSigned: plan.isSigned[propertyIndex], key)
   }
 }

@@ -32,16 +32,16 @@ struct ForeignColumn {
 extension WriteSession {
   /// Enters a new row with its defaults into the indexes of foreign columns.
   func insertForeignEntries(_ key: Int64, _ editor: ClassEditor) throws(StoreError) {
-    for column in editor.foreign where column.hasIndex {
+    for column in editor.plan.foreign where column.hasIndex {
       try foreignIndex(column, editor)
-        .insertEntry(of: editor.defaults[column.position], isSigned: column.isSigned, key)
+        .insertEntry(of: editor.plan.defaults[column.position], isSigned: column.isSigned, key)
     }
   }
 
   /// Takes a row that is about to go out of the indexes of foreign columns, and out of the backlinks
   /// of what they link to.
   func dropForeignEntries(_ key: Int64, _ editor: ClassEditor) throws(StoreError) {
-    for column in editor.foreign {
+    for column in editor.plan.foreign {
       let cells = editor.table.editor(of: column.id)
       if column.hasIndex, let cell = try cells.value(key: key, column: column.id) {
         try foreignIndex(column, editor).removeEntry(of: cell, isSigned: column.isSigned, key)
@@ -54,7 +54,7 @@ extension WriteSession {
 
   /// Empties the indexes of foreign columns.
   func clearForeignIndexes(_ editor: ClassEditor) throws(StoreError) {
-    for column in editor.foreign where column.hasIndex {
+    for column in editor.plan.foreign where column.hasIndex {
       try foreignIndex(column, editor).removeAll()
     }
   }

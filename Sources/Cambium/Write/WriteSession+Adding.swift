@@ -33,10 +33,10 @@ extension WriteSession {
     let editor = try editor(access)
     // Borrowed for the whole row: what is read anew each time is counted each time.
     let (row, storage) = (row, object.storage)
-    row.begin(editor.defaults)
+    row.begin(editor.plan.defaults)
     row.access = access
     let mayBeUnfit = object.extra != nil
-    editor.takers.withUnsafeBufferPointer { takers in
+    editor.plan.takers.withUnsafeBufferPointer { takers in
       for taker in takers {
         row.position = taker.position
         row.property = taker.property
@@ -47,7 +47,7 @@ extension WriteSession {
         taker.wrapper.take(storage + taker.offset, to: row)
       }
     }
-    row.position = editor.createdPosition
+    row.position = editor.plan.createdPosition
     row.append(.int(object.created))
     let isNew = row.cells.withUnsafeBufferPointer { cells in
       catching { () throws(StoreError) in try editor.table.insert(key: object.key, values: cells) }
@@ -80,15 +80,15 @@ extension WriteSession {
     let editor = try editor(access)
     let newKey: Int64
     if let key { newKey = key } else { newKey = try editor.table.generateKey() }
-    row.begin(editor.defaults)
-    row.position = editor.createdPosition
+    row.begin(editor.plan.defaults)
+    row.position = editor.plan.createdPosition
     row.append(.int(editor.newCreation(of: newKey)))
     if let primaryKey, let index = access.stored.primaryKeyIndex {
-      row.position = editor.positions[index]
+      row.position = editor.plan.positions[index]
       row.append(primaryKey)
-      if editor.isIndexed[index] { try editor.insertEntry(index, primaryKey, newKey) }
+      if editor.plan.isIndexed[index] { try editor.insertEntry(index, primaryKey, newKey) }
     }
-    fill(row, editor.positions)
+    fill(row, editor.plan.positions)
     let isNew = row.cells.withUnsafeBufferPointer { cells in
       catching { () throws(StoreError) in try editor.table.insert(key: newKey, values: cells) }
     }
@@ -105,8 +105,8 @@ extension WriteSession {
   private func insertIndexEntries(
     _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor
   ) throws(StoreError) {
-    for index in editor.indexed where index != access.stored.primaryKeyIndex {
-      try editor.insertEntry(index, row.cells[editor.positions[index]], key)
+    for index in editor.plan.indexed where index != access.stored.primaryKeyIndex {
+      try editor.insertEntry(index, row.cells[editor.plan.positions[index]], key)
     }
     try insertForeignEntries(key, editor)
   }
@@ -114,8 +114,8 @@ extension WriteSession {
   private func insertBacklinks(
     _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor
   ) throws(StoreError) {
-    for index in editor.links {
-      guard case .int(let target) = row.cells[editor.positions[index]],
+    for index in editor.plan.links {
+      guard case .int(let target) = row.cells[editor.plan.positions[index]],
         let targetClass = access.targets[index]
       else { continue }
       try backlinks(to: targetClass).add(
@@ -123,9 +123,9 @@ extension WriteSession {
           target: target, table: access.stored.tableID, column: access.stored.columns[index],
           source: key))
     }
-    if !editor.anyValues.isEmpty { try insertAnyLinks(key, access, editor) }
+    if !editor.plan.anyValues.isEmpty { try insertAnyLinks(key, access, editor) }
     for (position, targets) in row.listTargets {
-      guard let index = editor.positions.firstIndex(of: position),
+      guard let index = editor.plan.positions.firstIndex(of: position),
         let targetClass = access.targets[index]
       else { continue }
       let backlinks = try backlinks(to: targetClass)

@@ -41,7 +41,7 @@ extension WriteSession {
   ) throws(StoreError) -> Int64 {
     let editor = try editor(access)
     var key: Int64?
-    if let primaryKey = editor.primaryKey {
+    if let primaryKey = editor.plan.primaryKey {
       let primaryKeyIndex = primaryKey.property
       let cell = primaryKeyCell(of: object, primaryKey)
       let existing = try existingKey(access, editor, primaryKeyIndex, cell)
@@ -78,7 +78,7 @@ extension WriteSession {
     editor.creation(of: key) ?? editor.newCreation(of: key)
   }
 
-  private func primaryKeyCell(of object: ObjectBase, _ taker: ClassEditor.Taker) -> ColumnValue {
+  private func primaryKeyCell(of object: ObjectBase, _ taker: WritePlan.Taker) -> ColumnValue {
     keyRow.beginOne()
     if object.extra != nil, let unfit = object.extra?.unfitValues[taker.property] {
       unfit._rlmWithScalarCell { keyRow.append($0) }

@@ -30,12 +30,12 @@ extension WriteSession {
   func insertAnyLinks(
     _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor
   ) throws(StoreError) {
-    for index in editor.anyValues {
+    for index in editor.plan.anyValues {
       let place = CollectionPlace(access: access, key: key, index: index)
       let links =
         access.description.properties[index].property.isCollection
-        ? row.anyLinks.filter { $0.position == editor.positions[index] }.map(\.link)
-        : StoredAny.links(in: row.cells[editor.positions[index]])
+        ? row.anyLinks.filter { $0.position == editor.plan.positions[index] }.map(\.link)
+        : StoredAny.links(in: row.cells[editor.plan.positions[index]])
       for link in links { try addLink(place.backlink(to: link.key), toTable: link.table) }
     }
   }

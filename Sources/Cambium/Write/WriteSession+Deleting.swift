@@ -6,7 +6,7 @@ extension WriteSession {
     attempt { () throws(StoreError) in
       let editor = try editor(access)
       guard let created = editor.creation(of: key) else { return }
-      for index in editor.indexed {
+      for index in editor.plan.indexed {
         let isRemoved = realm.withCell(access, key, index) { cell in
           catching { () throws(StoreError) in try editor.removeEntry(index, cell, key) }
         }
@@ -55,7 +55,7 @@ extension WriteSession {
     let editor = try editor(access)
     try editor.table.removeAll()
     editor.noteClearing()
-    for index in editor.indexed { try editor.index(index).removeAll() }
+    for index in editor.plan.indexed { try editor.index(index).removeAll() }
     try clearForeignIndexes(editor)
     if try hasBacklinks(to: access.index) { try backlinks(to: access.index).removeAll() }
     access.noteChange(.objects)

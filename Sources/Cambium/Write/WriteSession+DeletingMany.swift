@@ -20,7 +20,7 @@ extension WriteSession {
     let isCleared = attempt(false) { () throws(StoreError) in
       let editor = try editor(access)
       guard count == editor.table.count else { return false }
-      for index in editor.indexed { try editor.index(index).removeAll() }
+      for index in editor.plan.indexed { try editor.index(index).removeAll() }
       try editor.table.removeAll()
       return true
     }
@@ -59,11 +59,11 @@ extension WriteSession {
         try dropCollection(at: CollectionPlace(access: access, key: key, index: index))
       }
     }
-    if !editor.foreign.isEmpty {
+    if !editor.plan.foreign.isEmpty {
       for key in keys { try dropForeignEntries(key, editor) }
     }
     // Closing a collection writes to its row.
-    if !access.layout.collections.isEmpty || !editor.foreign.isEmpty {
+    if !access.layout.collections.isEmpty || !editor.plan.foreign.isEmpty {
       doomed = try doomedRows(keys[...], editor)
     }
     try dropOutgoingLinks(doomed, access, editor)
@@ -113,7 +113,7 @@ extension WriteSession {
   private func dropIndexEntries(
     _ doomed: [Doomed], _ access: ClassAccess, _ editor: ClassEditor
   ) throws(StoreError) {
-    for index in editor.indexed {
+    for index in editor.plan.indexed {
       let entries = KeySorter(capacity: doomed.count, byteCount: doomed.count * 24)
       let isSigned = access.layout.shapes[index].type == .date
       try forEachCell(of: doomed, editor, index) { key, cell in
@@ -127,7 +127,7 @@ extension WriteSession {
   private func dropOutgoingLinks(
     _ doomed: [Doomed], _ access: ClassAccess, _ editor: ClassEditor
   ) throws(StoreError) {
-    for index in editor.links {
+    for index in editor.plan.links {
       guard let targetClass = access.targets[index] else { continue }
       var links: [Backlink] = []
       try forEachCell(of: doomed, editor, index) { key, cell in
@@ -141,7 +141,7 @@ extension WriteSession {
       try backlinks(to: targetClass).remove(links)
       noteOrphans(links.lazy.map(\.target), ofClass: targetClass)
     }
-    for index in editor.anyValues
+    for index in editor.plan.anyValues
     where !access.description.properties[index].property.isCollection {
       var links: [(source: Int64, link: StoredAnyLink)] = []
       try forEachCell(of: doomed, editor, index) { key, cell in

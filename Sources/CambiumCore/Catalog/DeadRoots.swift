@@ -14,6 +14,23 @@ struct DeadRoots {
     fileprivate var root: TreeRoot
   }
 
+  /// What is known of the list from one commit to the next.
+  struct Progress: Sendable {
+    fileprivate var passed: Passed?
+    /// The version in which nothing was listed.
+    fileprivate var empty: (version: Version, epoch: UInt64)?
+
+    /// Whether nothing is listed in the version of `head`.
+    func isEmpty(in head: Head) -> Bool {
+      empty.map { $0 == (head.version, head.epoch) } ?? false
+    }
+
+    /// Notes that what was true of the list in the version of `base` is so in that of `head`.
+    mutating func advance(from base: Head, to head: Head) {
+      empty = isEmpty(in: base) ? (head.version, head.epoch) : nil
+    }
+  }
+
   /// Puts `root` on the list.
   func add(_ root: TreeRoot) throws(StoreError) {
     var cursor = catalog.tree.cursor()
@@ -37,14 +54,19 @@ struct DeadRoots {
   ///
   /// Begins behind `passed`, and moves that on over trees of which nothing can be freed: they stay on the
   /// list as they are.
-  func reclaim(pageLimit: Int, _ passed: inout Passed?) throws(StoreError) {
+  ///
+  /// In `progress`, an empty list is said to be one of the version at which the transaction began.
+  func reclaim(pageLimit: Int, _ progress: inout Progress, base: Head) throws(StoreError) {
     var budget = pageLimit
     var unreadable: [TreeRoot] = []
-    if let known = passed, try !isListed(known) { passed = nil }
-    while budget > 0, let (key, first) = try next(behind: passed) {
+    var isListed = false
+    progress.empty = nil
+    if let known = progress.passed, try !self.isListed(known) { progress.passed = nil }
+    while budget > 0, let (key, first) = try next(behind: progress.passed) {
       budget -= 1
+      isListed = true
       guard var waiting = try freeIfReadable(first) else {
-        passed = Passed(key: key, root: first)
+        progress.passed = Passed(key: key, root: first)
         continue
       }
       _ = try catalog.remove(key)
@@ -59,6 +81,9 @@ struct DeadRoots {
       for root in waiting { try add(root) }
     }
     for root in unreadable { try add(root) }
+    if !isListed, progress.passed == nil, pageLimit > 0 {
+      progress.empty = (base.version, base.epoch)
+    }
   }
 
   /// Whether the list still begins as it did: numbers are given again when it has been empty.

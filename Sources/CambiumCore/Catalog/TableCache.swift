@@ -1,16 +1,16 @@
 import Synchronization
 
-/// The tables of the newest version as far as this database has met them, so that a transaction does
-/// not read and parse a description that has not changed.
+/// The tables of the newest version as far as this database has met them, so that nobody reads and
+/// parses a description that has not changed.
 ///
-/// What is kept speaks of exactly one version. A transaction that began at it uses it and, once it is
-/// committed, moves it on; anybody else begins anew.
+/// What is kept speaks of exactly one version: of the newest one that was read or committed here. A
+/// transaction that began at it uses it and, once it is committed, moves it on; anybody else begins anew.
 final class TableCache: Sendable {
   /// A table's roots with all that follows from its description.
-  struct Entry: Sendable {
-    var record: TableRecord
-    var layouts: [ColumnLayout]
-    var roots: [TreeRoot]
+  final class Entry: Sendable {
+    let record: TableRecord
+    let layouts: [ColumnLayout]
+    let roots: [TreeRoot]
 
     init(record: TableRecord, layouts: [ColumnLayout], roots: [TreeRoot]) {
       self.record = record
@@ -18,10 +18,16 @@ final class TableCache: Sendable {
       self.roots = roots
     }
 
-    init(_ table: Table) {
-      record = table.record
-      layouts = table.record.groups.indices.map { table.record.layout(of: $0) }
-      roots = table.groups.map(\.root)
+    convenience init(_ table: Table) {
+      self.init(
+        record: table.record,
+        layouts: table.record.groups.indices.map { table.record.layout(of: $0) },
+        roots: table.groups.map(\.root))
+    }
+
+    /// The table as `source` reads it.
+    func table(_ source: PageSource) -> Table {
+      Table(record: record, groups: roots.map { ColumnTree(root: $0, source: source) })
     }
   }
 
@@ -29,6 +35,15 @@ final class TableCache: Sendable {
     var version: Version = 0
     var epoch: UInt64 = 0
     var entries: [ExactName: Entry] = [:]
+
+    func isOf(_ head: Head) -> Bool { version == head.version && epoch == head.epoch }
+
+    /// Goes on with another version, of which nothing is known yet.
+    mutating func move(to head: Head) {
+      version = head.version
+      epoch = head.epoch
+      entries.removeAll(keepingCapacity: true)
+    }
   }
 
   private let state = Mutex(State())
@@ -36,21 +51,28 @@ final class TableCache: Sendable {
   /// The table under `name` in the version of `head`, if it is known.
   func entry(_ name: String, in head: Head) -> Entry? {
     state.withLock { state in
-      guard state.version == head.version, state.epoch == head.epoch else { return nil }
-      return state.entries[ExactName(name)]
+      state.isOf(head) ? state.entries[ExactName(name)] : nil
+    }
+  }
+
+  /// Notes what was read in the version of `head`, unless a newer one is kept.
+  func note(_ entry: Entry, _ name: String, in head: Head) {
+    state.withLock { state in
+      if !state.isOf(head) {
+        if (head.epoch, head.version) < (state.epoch, state.version) { return }
+        state.move(to: head)
+      }
+      state.entries[ExactName(name)] = entry
     }
   }
 
   /// Moves on to what a transaction that began at `base` has committed; `change` puts in what it has
   /// made of its tables.
-  func advance(
-    from base: Head, to version: Version, epoch: UInt64,
-    _ change: (inout [ExactName: Entry]) -> Void
-  ) {
+  func advance(from base: Head, to head: Head, _ change: (inout [ExactName: Entry]) -> Void) {
     state.withLock { state in
-      if state.version != base.version || state.epoch != base.epoch { state.entries = [:] }
-      state.version = version
-      state.epoch = epoch
+      if !state.isOf(base) { state.entries.removeAll(keepingCapacity: true) }
+      state.version = head.version
+      state.epoch = head.epoch
       change(&state.entries)
     }
   }

@@ -44,7 +44,7 @@ public final class Database: Sendable {
   /// How far pages have been moved from the end of the store.
   let moves = Mutex(PageMover.Progress())
   /// The dropped trees that cannot be read.
-  let passedDeadRoots = Mutex<DeadRoots.Passed?>(nil)
+  let deadRoots = Mutex(DeadRoots.Progress())
   /// Who is called when versions are durable.
   let durableCalls = DurableCalls()
   /// Who is told of commits.
@@ -99,7 +99,7 @@ public final class Database: Sendable {
     if let known = latest.known, store.isNewest(known.pin) { return known }
     // Where none is alive, pinning tells which version is the newest.
     let pin = try store.pin()
-    let snapshot = Snapshot(pin: pin, source: makeSource(pin))
+    let snapshot = Snapshot(pin: pin, source: makeSource(pin), cache: tables)
     latest.note(pinned: snapshot)
     return snapshot
   }
@@ -226,7 +226,7 @@ public final class Database: Sendable {
 
   /// Makes a snapshot of `pin`, of a commit of this database, and remembers it while it is alive.
   func adopt(_ pin: Pin) -> Snapshot {
-    let snapshot = Snapshot(pin: pin, source: makeSource(pin))
+    let snapshot = Snapshot(pin: pin, source: makeSource(pin), cache: tables)
     latest.note(published: snapshot)
     return snapshot
   }

@@ -2,18 +2,30 @@
 ///
 /// `String` takes two spellings of one letter (é, and e with an accent) for equal.
 struct ExactName: Hashable, Comparable {
-  let text: String
+  private(set) var text: String
 
-  init(_ text: String) { self.text = text }
+  init(_ text: String) {
+    self.text = text
+    // On Linux every text is; it costs a look.
+    self.text.makeContiguousUTF8()
+  }
+
+  /// Calls `body` with the bytes, which lie in one place.
+  private func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    guard
+      let result = text.utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) })
+    else { preconditionFailure("A name's bytes lie in one place.") }
+    return result
+  }
 
   static func == (left: ExactName, right: ExactName) -> Bool {
-    left.text == right.text && left.text.utf8.elementsEqual(right.text.utf8)
+    guard left.text.utf8.count == right.text.utf8.count else { return false }
+    return left.withBytes { left in right.withBytes { ByteComparison.order(left, $0) == 0 } }
   }
 
   static func < (left: ExactName, right: ExactName) -> Bool {
-    left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    left.withBytes { left in right.withBytes { ByteComparison.order(left, $0) < 0 } }
   }
 
-  // Equal names are equal texts.
-  func hash(into hasher: inout Hasher) { hasher.combine(text) }
+  func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: $0) } }
 }

@@ -17,13 +17,16 @@ public final class Snapshot: ReadTransaction, Sendable {
   /// When it was pinned, where somebody listens.
   private let start = DatabaseEvents.now
   private let tables = Mutex<[ExactName: KnownTable]>([:])
+  /// What the database knows of the newest version's tables; nil where nobody looks twice.
+  private let cache: TableCache?
 
   /// Unchecked: its trees read through the snapshot's source.
   private struct KnownTable: @unchecked Sendable {
     let table: Table
   }
 
-  init(pin: Pin, source: PageSource) {
+  init(pin: Pin, source: PageSource, cache: TableCache? = nil) {
+    self.cache = cache
     self.pin = pin
     version = pin.head.version
     epoch = pin.head.epoch
@@ -43,10 +46,12 @@ public final class Snapshot: ReadTransaction, Sendable {
   ///
   /// Descriptions are read once.
   public func table(_ name: String) throws(StoreError) -> Table? {
+    if let known = cache?.entry(name, in: pin.head) { return known.table(source) }
     if let known = tables.withLock({ $0[ExactName(name)] }) { return known.table }
     guard let table = try catalog.table(name) else { return nil }
     let known = KnownTable(table: table)
     tables.withLock { $0[ExactName(name)] = known }
+    cache?.note(TableCache.Entry(table), name, in: pin.head)
     return table
   }
 }

@@ -16,6 +16,8 @@ public final class TableEditor {
   /// The roots that ``flush()`` gave last; others may edit the trees behind this editor's back.
   private var writtenRoots: [TreeRoot]
   private(set) var isDescriptionChanged: Bool
+  /// What follows from the columns; nil when they were changed.
+  private var layouts: [ColumnLayout]?
 
   /// Edits a table that the catalog holds.
   init(_ entry: TableCache.Entry, context: WriteContext) {
@@ -24,6 +26,7 @@ public final class TableEditor {
     editors = zip(entry.layouts, entry.roots).map { layout, root in
       ColumnTreeEditor(root: root, layout: layout, context: context)
     }
+    layouts = entry.layouts
     writtenRoots = entry.roots
     isRecordChanged = false
     isDescriptionChanged = false
@@ -43,7 +46,8 @@ public final class TableEditor {
 
   /// The table as it was written last.
   var written: TableCache.Entry {
-    TableCache.Entry(record: record, layouts: editors.map(\.layout), roots: writtenRoots)
+    TableCache.Entry(
+      record: record, layouts: layouts ?? editors.map(\.layout), roots: writtenRoots)
   }
 
   private func noteOnlyEditor() {
@@ -344,6 +348,7 @@ public final class TableEditor {
   private func markDescriptionChanged() {
     isRecordChanged = true
     isDescriptionChanged = true
+    layouts = nil
   }
 
   // MARK: Writing

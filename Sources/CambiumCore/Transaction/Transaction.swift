@@ -49,6 +49,7 @@ public final class Transaction: WriteTransaction {
   /// The table under `name` with this transaction's changes; nil when there is none.
   public func table(_ name: String) throws(StoreError) -> Table? {
     if let editor = tables[name] { return editor.table }
+    if droppedTables.isEmpty { return try knownTable(name)?.table(source) }
     return try catalog.table(name)
   }
 
@@ -83,18 +84,25 @@ public final class Transaction: WriteTransaction {
   public func editTable(_ name: String) throws(StoreError) -> TableEditor? {
     precondition(isActive, "The transaction has ended; begin another one.")
     if let editor = tables[name] { return editor }
-    let entry: TableCache.Entry
-    if !droppedTables.contains(ExactName(name)),
-      let known = database.tables.entry(name, in: writer.base)
-    {
-      entry = known
+    let entry: TableCache.Entry?
+    if droppedTables.isEmpty {
+      entry = try knownTable(name)
     } else {
-      guard let table = try catalog.table(name) else { return nil }
-      entry = TableCache.Entry(table)
+      entry = try catalog.table(name).map { TableCache.Entry($0) }
     }
+    guard let entry else { return nil }
     let editor = TableEditor(entry, context: context)
     tables[name] = editor
     return editor
+  }
+
+  /// A table that this transaction has neither changed nor dropped, as its base has it.
+  private func knownTable(_ name: String) throws(StoreError) -> TableCache.Entry? {
+    if let known = database.tables.entry(name, in: writer.base) { return known }
+    guard let table = try catalog.table(name) else { return nil }
+    let entry = TableCache.Entry(table)
+    database.tables.note(entry, name, in: writer.base)
+    return entry
   }
 
   /// The key tree under `name`, to change it; made empty when there is none.
@@ -198,10 +206,8 @@ public final class Transaction: WriteTransaction {
       try context.checkChanges()
       try context.reserve(byteCount: context.dirty.byteCount)
       try flushTrees()
-      try recordDeadRoots()
-      var passed = database.passedDeadRoots.withLock { $0 }
-      try DeadRoots(catalog: names, context: context)
-        .reclaim(pageLimit: database.options.deadPagesPerCommit, &passed)
+      var deadRoots = database.deadRoots.withLock { $0 }
+      try reclaimDeadRoots(&deadRoots)
       let flushed = try names.flush()
       let root = try relocate(flushed)
       // The next writer reads these pages, and begins before this call returns.
@@ -210,11 +216,11 @@ public final class Transaction: WriteTransaction {
       ) { [self] head in
         context.trustWritten()
         if root == flushed {
-          database.tables.advance(
-            from: writer.base, to: head.version, epoch: head.epoch, noteTables)
+          database.tables.advance(from: writer.base, to: head, noteTables)
         }
       }
-      database.passedDeadRoots.withLock { $0 = passed }
+      deadRoots.advance(from: writer.base, to: pin.head)
+      database.deadRoots.withLock { $0 = deadRoots }
       database.supersede(by: pin.head.version)
       end()
       if !database.watchers.isEmpty { database.watchers.tell(pin.head.version) }
@@ -312,10 +318,14 @@ public final class Transaction: WriteTransaction {
     hasNewLayout = true
   }
 
-  private func recordDeadRoots() throws(StoreError) {
-    for root in context.takeAbandonedRoots() {
-      try DeadRoots(catalog: names, context: context).add(root)
-    }
+  /// Lists the trees that were given up, and frees some pages of those that are listed.
+  private func reclaimDeadRoots(_ progress: inout DeadRoots.Progress) throws(StoreError) {
+    let abandoned = context.takeAbandonedRoots()
+    if abandoned.isEmpty, progress.isEmpty(in: writer.base) { return }
+    let list = DeadRoots(catalog: names, context: context)
+    for root in abandoned { try list.add(root) }
+    try list.reclaim(
+      pageLimit: database.options.deadPagesPerCommit, &progress, base: writer.base)
   }
 
   private func put(_ entry: CatalogEntry, _ key: [UInt8]) throws(StoreError) {

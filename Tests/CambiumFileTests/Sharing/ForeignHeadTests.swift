@@ -41,7 +41,8 @@ struct ForeignHeadTests {
       let (root, _) = try FakeTree.change(writer, store, changeCount: 40, generator: &generator)
       #expect(death != .chainedCommit || writer.headPlace != nil)
       if death != .chainedCommit { writer.leaveHeadPlace() }
-      _ = try? writer.commit(root: root, metadata: []) { outcome throws(StoreError) in
+      _ = try? writer.commit(root: root, metadata: [], isFollowed: true) {
+        outcome throws(StoreError) in
         if death == .chainedCommit {
           try writeChainedHead(outcome.head, writer, store)
         } else {
@@ -263,7 +264,8 @@ struct ForeignHeadTests {
     let (root, content) = try FakeTree.change(
       writer, dying, changeCount: 40, generator: &generator)
     writer.leaveHeadPlace()
-    _ = try? writer.commit(root: root, metadata: []) { outcome throws(StoreError) in
+    _ = try? writer.commit(root: root, metadata: [], isFollowed: true) {
+      outcome throws(StoreError) in
       try writer.flush()
       try writeHead(dying, outcome.head, holdsWriterLock: true) { _ in }
       // Killed before the mark was.

@@ -166,16 +166,17 @@ extension SharedMemory {
   /// For the holder of the slots' lock, or of the file alone.
   func publish(_ mark: DurableMark) {
     let word = durableWord &+ 1
-    var bytes = StoredBytes(byteCount: SharedLayout.durableMarkByteCount)
-    bytes.store(mark.version, at: 0)
-    bytes.store(mark.sequence, at: 8)
-    bytes.store(word, at: 16)
     let flags: UInt64 = (mark.isVolatile ? 2 : 0) | (mark.isBeingSynced ? 4 : 0)
-    bytes.store(UInt64(mark.slot) | flags, at: 24)
-    bytes.store(mark.slotVersion, at: 32)
-    bytes.store(UInt64(mark.next), at: 40)
-    bytes.store(mark.link, at: 48)
-    bytes.store(bytes.checksum(before: 56), at: 56)
+    let bytes = StoredBytes(byteCount: SharedLayout.durableMarkByteCount) { fields in
+      fields.store(mark.version, at: 0)
+      fields.store(mark.sequence, at: 8)
+      fields.store(word, at: 16)
+      fields.store(UInt64(mark.slot) | flags, at: 24)
+      fields.store(mark.slotVersion, at: 32)
+      fields.store(UInt64(mark.next), at: 40)
+      fields.store(mark.link, at: 48)
+      fields.store(fields.checksum(before: 56), at: 56)
+    }
     put(
       bytes.bytes,
       at: SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount)
