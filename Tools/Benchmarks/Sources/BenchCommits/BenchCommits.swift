@@ -8,8 +8,8 @@ import Foundation
     abstract: "Makes small transactions, each in a process of its own, and tells what one takes.",
     discussion: """
       Instructions are those of the program, counted by valgrind: the difference of two runs of different \
-      length, divided by that of their transactions. They are the same each time, whatever else the machine \
-      does; what the system does is not among them. Times are medians of transactions.
+      length, divided by that of their transactions. They hardly depend on what else the machine does; what runs \
+      in the background counts, what the system does does not. Times are medians of transactions.
       """)
 
   @Option(help: "How many rows the database has.") var rows = 100_000

@@ -31,7 +31,7 @@ enum Subject: String, CaseIterable, ExpressibleByArgument {
     case .engineAppendDurable: try append(file, rows, .full)
     case .engineUpdate: try update(try FileStore(path: file), rows, .relaxed)
     case .engineUpdateDurable: try update(try FileStore(path: file), rows, .full)
-    case .engineUpdateInMemory: try update(try MemoryStore(), rows, .relaxed)
+    case .engineUpdateInMemory: try update(MemoryStore(), rows, .relaxed)
     case .realmUpdate: try change(file, rows, .file, .relaxed)
     case .realmUpdateDurable: try change(file, rows, .file, .full)
     case .realmUpdateInMemory: try change(file, rows, .memory, .relaxed)
@@ -68,7 +68,7 @@ enum Subject: String, CaseIterable, ExpressibleByArgument {
           .bytes(name), .int(key % 100), .bytes(email), .double(Double(key) / 3),
           .bool(key % 3 == 0),
         ]
-        try values.withUnsafeBufferPointer { try editor.insert(key: key, values: $0) }
+        _ = try values.withUnsafeBufferPointer { try editor.insert(key: key, values: $0) }
       }
     }
   }
