@@ -128,11 +128,11 @@ final class Notifier: Sendable {
     var woken: [any RealmContext] = []
     let hasWork = state.withLock { state in
       if state.isClosed { return false }
-      let named = state.residents.values.filter(condition)
-      if named.isEmpty { return false }
-      let observed = Set(
-        state.residents.values.lazy.filter { !$0.trackers.isEmpty }.map(\.context.identity))
-      for resident in named {
+      var observed: Set<ContextIdentity> = []
+      for resident in state.residents.values where !resident.trackers.isEmpty {
+        observed.insert(resident.context.identity)
+      }
+      for resident in state.residents.values where condition(resident) {
         let identity = resident.context.identity
         if observed.contains(identity) {
           state.behind.insert(identity)

@@ -369,8 +369,9 @@ import Synchronization
     block.initialize(
       repeating: AccessHeader(thread: thread, generation: 1), count: layouts.count)
     headers.append(block)
-    classes += layouts.enumerated().map { place, layout in
-      ClassAccess(realm: self, layout: layout, header: block + place)
+    if classes.isEmpty { classes.reserveCapacity(layouts.count) }
+    for (place, layout) in layouts.enumerated() {
+      classes.append(ClassAccess(realm: self, layout: layout, header: block + place))
     }
     session?.makeRoom(for: classes.count)
   }

@@ -75,6 +75,8 @@ final class ClassSet: Sendable {
   let descriptions: [ClassDescription]
   /// The same as users see them.
   let schema: Schema
+  /// Whether any property is of any type.
+  let hasAnyValues: Bool
   private let indexByType: [ObjectIdentifier: Int]
   private let indexByName: [String: Int]
 
@@ -97,6 +99,7 @@ final class ClassSet: Sendable {
     indexByType = types
     indexByName = names
     schema = Schema(self.descriptions.map(\.objectSchema))
+    hasAnyValues = Self.haveAnyValues(self.descriptions)
     SchemaValidation.check(schema)
   }
 
@@ -108,10 +111,10 @@ final class ClassSet: Sendable {
       self.descriptions.enumerated().map { ($1.name, $0) },
       uniquingKeysWith: { first, _ in first })
     schema = Schema(self.descriptions.map(\.objectSchema))
+    hasAnyValues = Self.haveAnyValues(self.descriptions)
   }
 
-  /// Whether any property is of any type.
-  var hasAnyValues: Bool {
+  private static func haveAnyValues(_ descriptions: [ClassDescription]) -> Bool {
     descriptions.contains { $0.properties.contains { $0.property.type == .any } }
   }
 

@@ -60,8 +60,16 @@ final class AsyncWrites: @unchecked Sendable {
   private var isWriting = false
   /// The instance, as long as there is work.
   private let keeper = Mutex<Keeper?>(nil)
-  /// After so many blocks the context gets to do other things.
-  private static let largestRunCount = 20
+  /// When blocks have run for so long, the context gets to do other things.
+  private static let runNanoseconds: Int64 = 1_000_000
+  /// Whether it is doing them, and will go on with blocks then.
+  private var hasYielded = false
+  /// Whether blocks run one after the other.
+  private var isInRun = false
+  /// Has the medium asked for the commits of such a run, when it is over.
+  private var syncs: [() -> Void] = []
+  /// Commits whose fate is known and has not been told yet.
+  private let ended = Mutex<[(id: AsyncTransactionId, failure: StoreError?)]>([])
 
   /// Unchecked: keeps the instance, and uses nothing of it.
   private struct Keeper: @unchecked Sendable { let instance: RealmInstance }
@@ -164,7 +172,7 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// Asks for a turn if there is work that may begin.
   private func askForTurn(_ instance: RealmInstance) {
-    guard turn == nil, !isWriting, !entries.isEmpty, barrierCount == 0,
+    guard turn == nil, !isWriting, !hasYielded, !entries.isEmpty, barrierCount == 0,
       let context = instance.context
     else { return }
     let job = ContextJob(context, self) { [self] in run(instance) }
@@ -202,18 +210,47 @@ final class AsyncWrites: @unchecked Sendable {
     if case .task? = entries.first?.work, let transaction = next {
       return give(transaction, instance)
     }
-    var count = 0
+    runBlocks(from: next, instance)
+  }
+
+  /// Runs blocks, the first of them in `transaction`.
+  private func runBlocks(from transaction: Transaction?, _ instance: RealmInstance) {
+    var next = transaction
+    let end = expiry.now + Self.runNanoseconds
+    isInRun = true
+    defer { endRun() }
     while let transaction = next {
       guard let work = takeBlock() else {
         transaction.rollback()
         break
       }
       run(work, transaction, instance)
-      count += 1
       next = nil
-      if count < Self.largestRunCount, mayGoOn { next = transactionIfFree(instance) }
+      if mayGoOn {
+        if expiry.now >= end { return yield(instance) }
+        next = transactionIfFree(instance)
+      }
     }
     goOn(instance)
+  }
+
+  /// Has the commits of a run synced: together, and not while its blocks run, whose completions could
+  /// not be called before anyway.
+  private func endRun() {
+    isInRun = false
+    for sync in syncs { sync() }
+    syncs.removeAll(keepingCapacity: true)
+  }
+
+  /// Lets the context do other things before the next block, which begins then if nobody else writes.
+  private func yield(_ instance: RealmInstance) {
+    guard let context = instance.context else { return goOn(instance) }
+    hasYielded = true
+    ContextJob(context, self) { [self] in
+      hasYielded = false
+      guard turn == nil, !isWriting, mayGoOn else { return goOn(instance) }
+      runBlocks(from: transactionIfFree(instance), instance)
+    }.start()
   }
 
   /// Whether the next block may begin at once.
@@ -303,7 +340,9 @@ final class AsyncWrites: @unchecked Sendable {
     do throws(StoreError) {
       try instance.commitWrite { transaction, metadata throws(StoreError) in
         if durability == .full {
-          return try transaction.commitTogether(metadata: metadata) { job.end($0) }
+          let commit = try transaction.commitUnsynced(metadata: metadata) { job.end($0) }
+          if isInRun, allowGrouping { syncs.append(commit.sync) } else { commit.sync() }
+          return commit.snapshot
         }
         let snapshot = try transaction.commit(durability: durability, metadata: metadata)
         job.end(nil)
@@ -318,13 +357,37 @@ final class AsyncWrites: @unchecked Sendable {
   }
 
   /// Notes what has become of a commit, and calls those that are known, in their order.
-  fileprivate func end(
-    _ id: AsyncTransactionId, _ failure: StoreError?, _ instance: RealmInstance
-  ) {
-    guard let place = commits.firstIndex(where: { $0.id == id }) else { return }
-    commits[place].outcome = failure.map { .failure($0) } ?? .success(())
+  func end(_ id: AsyncTransactionId, _ failure: StoreError?, _ instance: RealmInstance) {
+    noteEnd(id, failure)
     complete(instance)
     goOn(instance)
+  }
+
+  /// Has the context do the same; called on any thread. Of commits that end together it hears at once.
+  func endLater(
+    _ id: AsyncTransactionId, _ failure: StoreError?, _ instance: RealmInstance,
+    _ context: any RealmContext
+  ) {
+    let isFirst = ended.withLock { ended in
+      ended.append((id, failure))
+      return ended.count == 1
+    }
+    if isFirst { ContextJob(context, self) { [self] in endAll(instance) }.start() }
+  }
+
+  private func endAll(_ instance: RealmInstance) {
+    let ended = ended.withLock { ended in
+      defer { ended = [] }
+      return ended
+    }
+    for (id, failure) in ended { noteEnd(id, failure) }
+    complete(instance)
+    goOn(instance)
+  }
+
+  private func noteEnd(_ id: AsyncTransactionId, _ failure: StoreError?) {
+    guard let place = commits.firstIndex(where: { $0.id == id }) else { return }
+    commits[place].outcome = failure.map { .failure($0) } ?? .success(())
   }
 
   private func complete(_ instance: RealmInstance) {
@@ -387,7 +450,7 @@ final class AsyncWrites: @unchecked Sendable {
   }
 
   /// Lets go of the instance, whose context is gone; called on any thread.
-  fileprivate func abandon() {
+  func abandon() {
     let kept = keeper.withLock { $0.take() }
     withExtendedLifetime(kept) {}
   }
@@ -401,81 +464,4 @@ extension WriteTurn {
 
   /// A turn that could not be had.
   fileprivate convenience init(failing error: StoreError) { self.init(.failure(error)) }
-}
-
-/// Work for a context, which is abandoned when the context is gone before it has begun.
-///
-/// Unchecked: the body is called in the context alone, once.
-private final class ContextJob: @unchecked Sendable {
-  private let context: any RealmContext
-  private let writes: AsyncWrites
-  private var body: (() -> Void)?
-
-  init(_ context: any RealmContext, _ writes: AsyncWrites, _ body: @escaping () -> Void) {
-    self.context = context
-    self.writes = writes
-    self.body = body
-  }
-
-  func start() {
-    context.run { [self] in
-      let body = body.take()
-      body?()
-    }
-  }
-
-  deinit { if body != nil, !context.isAlive { writes.abandon() } }
-}
-
-/// Tells a context what has become of a commit.
-///
-/// Unchecked: the instance is used in the context alone.
-private final class CommitJob: @unchecked Sendable {
-  private let context: any RealmContext
-  private let writes: AsyncWrites
-  private let id: AsyncTransactionId
-  private let instance: RealmInstance
-  private let state = Mutex(State.committing)
-
-  private enum State: Sendable {
-    case committing
-    /// The commit has returned, and its fate comes later.
-    case returned
-    /// Its fate was known before it returned.
-    case known(StoreError?)
-  }
-
-  init(
-    _ context: any RealmContext, _ writes: AsyncWrites, _ id: AsyncTransactionId,
-    _ instance: RealmInstance
-  ) {
-    self.context = context
-    self.writes = writes
-    self.id = id
-    self.instance = instance
-  }
-
-  /// Notes what has become of the commit; called on any thread.
-  func end(_ failure: StoreError?) {
-    let hasReturned = state.withLock { state in
-      if case .returned = state { return true }
-      state = .known(failure)
-      return false
-    }
-    if hasReturned { tell(failure) }
-  }
-
-  /// Called in the context when the commit has returned; a task is told at once.
-  func didCommit(isTask: Bool) {
-    let known = state.withLock { state -> State in
-      defer { state = .returned }
-      return state
-    }
-    guard case .known(let failure) = known else { return }
-    if isTask { writes.end(id, failure, instance) } else { tell(failure) }
-  }
-
-  private func tell(_ failure: StoreError?) {
-    ContextJob(context, writes) { [self] in writes.end(id, failure, instance) }.start()
-  }
 }

@@ -38,7 +38,8 @@ final class WriteSession {
   @exclusivity(unchecked) var isDeletingOrphans = false
   @exclusivity(unchecked) private(set) var failure: StoreError?
   @exclusivity(unchecked) private var editors: [ClassEditor?]
-  @exclusivity(unchecked) private var backlinks: [BacklinkEditor?]
+  /// By class; empty before the first is opened.
+  @exclusivity(unchecked) private var backlinks: [BacklinkEditor?] = []
   @exclusivity(unchecked) private var trees: [TreeKey: CollectionTreeEditor] = [:]
   /// The one that was asked for last.
   @exclusivity(unchecked) private var lastTree: (key: TreeKey, tree: CollectionTreeEditor)?
@@ -47,11 +48,10 @@ final class WriteSession {
   @exclusivity(unchecked) private var touches: TransactionTouches?
   /// Whether somebody in this process is.
   @exclusivity(unchecked) private var isObserved: Bool
-  let row: _RowWriter
-  let keyRow: _RowWriter
-  /// What the objects that are made here are known by until the transaction ends.
-  private let birth = Birth()
-  private let newExtra: ObjectExtra
+  /// Gather the cells of new rows and primary keys; nil before the first object is added.
+  @exclusivity(unchecked) private var writers: (row: _RowWriter, key: _RowWriter)?
+  /// What the objects that are made here are known by until the transaction ends; nil before the first.
+  @exclusivity(unchecked) private var newborn: (birth: Birth, extra: ObjectExtra)?
 
   /// An object on its way into the Realm.
   struct Adoption {
@@ -77,16 +77,21 @@ final class WriteSession {
     self.realm = realm
     self.transaction = transaction
     editors = Array(repeating: nil, count: realm.classes.count)
-    backlinks = Array(repeating: nil, count: realm.classes.count)
-    row = _RowWriter(realm: realm)
-    keyRow = _RowWriter(realm: realm)
-    newExtra = ObjectExtra(birth: birth)
     isObserved = realm.coordinator.notifier.isObserved
     if isObserved {
       touches = TransactionTouches()
     } else if realm.coordinator.recordsTouches {
       touches = TransactionTouches(limit: TouchRecord.largestCount)
     }
+  }
+
+  var row: _RowWriter { writers?.row ?? makeWriters().row }
+  var keyRow: _RowWriter { writers?.key ?? makeWriters().key }
+
+  @inline(never) private func makeWriters() -> (row: _RowWriter, key: _RowWriter) {
+    let made = (row: _RowWriter(realm: realm), key: _RowWriter(realm: realm))
+    writers = made
+    return made
   }
 
   /// Whether an object of the class is queued under an integer primary key.
@@ -115,7 +120,7 @@ final class WriteSession {
   /// Makes room for classes that the Realm has met since.
   func makeRoom(for count: Int) {
     editors += Array(repeating: nil, count: count - editors.count)
-    backlinks += Array(repeating: nil, count: count - backlinks.count)
+    if !backlinks.isEmpty { backlinks += Array(repeating: nil, count: count - backlinks.count) }
   }
 
   /// Notes all that is touched from now on, which is nothing yet.
@@ -143,11 +148,19 @@ final class WriteSession {
 
   /// Lets an accessor of an object that this transaction has made end with it when it is cancelled.
   func markAsNew(_ object: ObjectBase) {
+    let newborn = newborn ?? makeNewborn()
     if let extra = object.extra {
-      extra.birth = birth
+      extra.birth = newborn.birth
     } else {
-      object.extra = newExtra
+      object.extra = newborn.extra
     }
+  }
+
+  @inline(never) private func makeNewborn() -> (birth: Birth, extra: ObjectExtra) {
+    let birth = Birth()
+    let made = (birth: birth, extra: ObjectExtra(birth: birth))
+    newborn = made
+    return made
   }
 
   // MARK: Failures
@@ -191,6 +204,7 @@ final class WriteSession {
 
   /// The links that lead to a class.
   func backlinks(to classIndex: Int) throws(StoreError) -> BacklinkEditor {
+    if backlinks.isEmpty { backlinks = Array(repeating: nil, count: realm.classes.count) }
     if let editor = backlinks[classIndex] { return editor }
     let editor = try BacklinkEditor(
       transaction, toClass: realm.classes[classIndex].stored.name)
@@ -200,7 +214,7 @@ final class WriteSession {
 
   /// Whether anything ever linked to objects of a class, which otherwise has no such tree.
   func hasBacklinks(to classIndex: Int) throws(StoreError) -> Bool {
-    if backlinks[classIndex] != nil { return true }
+    if !backlinks.isEmpty, backlinks[classIndex] != nil { return true }
     let name = StoredName.backlinks(realm.classes[classIndex].stored.name)
     guard try transaction.keyTree(name) != nil else { return false }
     _ = try backlinks(to: classIndex)
@@ -321,7 +335,7 @@ final class WriteSession {
       return try publish(transaction, touchRecord)
     } catch {
       notifier.history.remove(version)
-      birth.cancel()
+      newborn?.birth.cancel()
       throw error
     }
   }
@@ -330,6 +344,8 @@ final class WriteSession {
   private var touchRecord: [UInt8] {
     guard let touches, realm.coordinator.recordsTouches else { return [] }
     var deleted: [UInt32: Set<ObjectKey>] = [:]
+    let hasDeleted = touches.tables.values.contains { !$0.deletedKeys.isEmpty }
+    if !hasDeleted { return TouchRecord(touches, deleted: deleted).bytes }
     var before: RealmInstance?
     for access in realm.declaredClasses where access.stored.primaryKeyIndex != nil {
       guard let rows = touches.tables[access.stored.tableID], !rows.isMany,
@@ -351,7 +367,7 @@ final class WriteSession {
 
   /// Undoes the changes.
   func rollback() {
-    birth.cancel()
+    newborn?.birth.cancel()
     releaseRows()
     transaction.rollback()
   }

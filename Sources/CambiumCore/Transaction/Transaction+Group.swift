@@ -33,18 +33,34 @@ extension Transaction {
   public func commitTogether(
     metadata: [UInt8] = [], whenDurable: @escaping @Sendable (StoreError?) -> Void
   ) throws(StoreError) -> Snapshot {
-    let (version, calls) = (version, database.durableCalls)
+    let commit = try commitUnsynced(metadata: metadata, whenDurable: whenDurable)
+    commit.sync()
+    return commit.snapshot
+  }
+
+  /// A commit that nobody has asked the medium for yet.
+  package struct Unsynced {
+    /// The version that the changes have become.
+    package let snapshot: Snapshot
+    /// Asks for it; to be called once. Who commits several times in a row calls this after the last one:
+    /// one sync covers them all then, and they run undisturbed by it.
+    package let sync: () -> Void
+  }
+
+  /// Does what ``commitTogether(metadata:whenDurable:)`` does, up to the asking.
+  package func commitUnsynced(
+    metadata: [UInt8], whenDurable: @escaping @Sendable (StoreError?) -> Void
+  ) throws(StoreError) -> Unsynced {
+    let (version, calls, store) = (version, database.durableCalls, database.store)
     calls.expect(version)
     let pin: Pin
     do throws(StoreError) { pin = try publish(.relaxed, metadata) } catch {
       calls.forget(version)
       throw error
     }
-    let snapshot = database.adopt(pin)
-    database.store.makeDurable(version) { failure in
-      calls.add(version) { whenDurable(failure) }
+    return Unsynced(snapshot: database.adopt(pin)) {
+      store.makeDurable(version) { failure in calls.add(version) { whenDurable(failure) } }
     }
-    return snapshot
   }
 
   /// Commits, lets the next writer in, and resumes when the version is durable; no thread waits

@@ -38,9 +38,13 @@ extension KeyTreeEditor {
     let first = page.kind == .keyLeaf ? 0 : 1
     guard node.count - first >= 2 else { return }
     let leastByteCount = 64 / (node.count - 1)
-    guard node.slot(first).suffixLength >= leastByteCount,
-      node.slot(node.count - 1).suffixLength >= leastByteCount
-    else { return }
+    let (lowest, highest) = (node.slot(first), node.slot(node.count - 1))
+    guard lowest.suffixLength >= leastByteCount, highest.suffixLength >= leastByteCount else {
+      return
+    }
+    // Mostly their first bytes tell.
+    let sharedHead = (lowest.head ^ highest.head).leadingZeroBitCount / 8
+    guard sharedHead == 4 || sharedHead >= leastByteCount else { return }
     let low = node.key(first, header: page.cellHeader)
     let high = node.key(node.count - 1, header: page.cellHeader)
     let shared = low.withUnsafeBytes { low in
