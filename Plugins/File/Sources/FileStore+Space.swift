@@ -5,11 +5,11 @@ extension FileStore {
 
   /// Writes pages of the running write; makes the file longer first if they lie behind its end.
   ///
-  /// A small commit grows the file ahead of need by zeros that are synced: a block that was never
-  /// written doubles the cost of each sync. Bulk work just writes on.
-  /// `isSentAtOnce` says that what bulk work writes is to be on its way to the medium before it is synced.
+  /// A small commit grows the file ahead of need by zeros: a block that was never written doubles the
+  /// cost of each sync. Bulk work just writes on. `expectsSync` says that the commit is to be durable: then
+  /// those zeros are synced first, and what bulk work writes is on its way to the medium before the sync.
   func writeOut(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int, isBulk: Bool, isSentAtOnce: Bool = true
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, isBulk: Bool, expectsSync: Bool = true
   ) throws(StoreError) {
     try writing.withLock { _ throws(StoreError) in
       let end = offset + bytes.count
@@ -18,13 +18,15 @@ extension FileStore {
         try ensureOpen(state)
         return state.fileByteCount
       }
-      if end > fileByteCount, !isBulk { try grow(from: fileByteCount, to: end) }
+      if end > fileByteCount, !isBulk {
+        try grow(from: fileByteCount, to: end, isSynced: expectsSync)
+      }
       try device.perform(path: path) { device throws(DeviceError) in
         try device.write(bytes, at: offset)
       }
       state.withLock { $0.fileByteCount = max($0.fileByteCount, end) }
     }
-    if isBulk, isSentAtOnce { device.startWriting(byteCount: bytes.count, at: offset) }
+    if isBulk, expectsSync { device.startWriting(byteCount: bytes.count, at: offset) }
   }
 
   /// Makes the file at least `byteCount` bytes long, ahead of a small commit.
@@ -34,7 +36,7 @@ extension FileStore {
         try ensureOpen(state)
         return state.fileByteCount
       }
-      if fileByteCount < byteCount { try grow(from: fileByteCount, to: byteCount) }
+      if fileByteCount < byteCount { try grow(from: fileByteCount, to: byteCount, isSynced: true) }
     }
   }
 
@@ -43,7 +45,7 @@ extension FileStore {
     min(max(byteCount / 32, 256 << 10), options.growthByteCount)
   }
 
-  private func grow(from current: Int, to end: Int) throws(StoreError) {
+  private func grow(from current: Int, to end: Int, isSynced: Bool) throws(StoreError) {
     let ahead = growth(ahead: current)
     let block = FileLayout.blockByteCount
     let needed = (end + block - 1) / block * block
@@ -55,11 +57,13 @@ extension FileStore {
       target = needed
       try writeZeros(from: current, to: target)
     }
-    do throws(DeviceError) {
-      try syncs.run(device)
-    } catch {
-      poison()
-      throw StoreError(error, path: path)
+    if isSynced {
+      do throws(DeviceError) {
+        try syncs.run(device)
+      } catch {
+        poison()
+        throw StoreError(error, path: path)
+      }
     }
     state.withLock { $0.fileByteCount = target }
   }

@@ -16,7 +16,7 @@ final class FileWriter: PageWriter {
   /// Whether such a place was not looked for yet.
   @exclusivity(unchecked) var seeksHeadPlace = true
   /// How durable the version will likely have to be.
-  private var expected = Durability.full
+  var expected = Durability.full
   private var hasEnded = false
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
@@ -85,7 +85,7 @@ final class FileWriter: PageWriter {
       if !store.buffer.append(bytes, at: extent.byteOffset) {
         try store.behind.finish()
         try store.writeOut(
-          bytes, at: extent.byteOffset, isBulk: true, isSentAtOnce: expected == .full)
+          bytes, at: extent.byteOffset, isBulk: true, expectsSync: expected == .full)
       }
     } catch {
       failure = error
@@ -101,12 +101,12 @@ final class FileWriter: PageWriter {
 
   /// Hands over what is gathered, or its whole blocks, to be written while more is gathered.
   private func passOn(wholeBlocks: Bool) throws(StoreError) {
-    let isSentAtOnce = expected == .full
+    let expectsSync = expected == .full
     // The writer keeps the store, and does not end before the chunk is written.
     try store.buffer.pass(
       to: store.behind, wholeBlocks: wholeBlocks, endsRun: endsRun
     ) { [unowned store] bytes, offset throws(StoreError) in
-      try store.writeOut(bytes, at: offset, isBulk: true, isSentAtOnce: isSentAtOnce)
+      try store.writeOut(bytes, at: offset, isBulk: true, expectsSync: expectsSync)
     }
   }
 
@@ -117,7 +117,7 @@ final class FileWriter: PageWriter {
     try store.buffer.flush(
       endsRun: endsRun, endsCommit: endsCommit
     ) { bytes, offset throws(StoreError) in
-      try store.writeOut(bytes, at: offset, isBulk: isBulk, isSentAtOnce: expected == .full)
+      try store.writeOut(bytes, at: offset, isBulk: isBulk, expectsSync: expected == .full)
     }
   }
 
