@@ -34,7 +34,9 @@ extension Operation {
       var duration = Duration.zero
       for age in 0..<500 {
         try world.realm.write { person.age = age }
-        duration += ContinuousClock().measure { use(world.realm.freeze()) }
+        var frozen: Realm?
+        duration += ContinuousClock().measure { frozen = world.realm.freeze() }
+        use(frozen)
       }
       return (500, duration)
     },
