@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumFile
 import CambiumStoreContract
 import Foundation
 import TestSupport
@@ -112,6 +113,50 @@ import Testing
     database = try open()
     try content.check(database)
     try content.add(to: database)
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
+
+  @Test(.enabled(if: disk != nil, "Runs in a guest."), arguments: [Durability.full, .relaxed])
+  func `rows can be deleted on a full disk, and others added in their places`(
+    durability: Durability
+  ) throws {
+    let folder = try #require(Self.disk) + "/deleting-\(durability)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let database = try Database(store: FileStore(path: folder + "/store"))
+    let creation = try database.beginWrite()
+    _ = try creation.createTable(
+      "Note", columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "text")])
+    _ = try creation.commit()
+    var generator = SeededGenerator(seed: 9)
+    var keys = 0
+    func change(_ body: (TableEditor) throws -> Void) throws {
+      let transaction = try database.beginWrite()
+      guard let table = try transaction.editTable("Note") else { return }
+      try body(table)
+      _ = try transaction.commit(durability: durability)
+    }
+    func add() throws {
+      let bytes = generator.bytes(count: 700)
+      try change { table in
+        try bytes.withUnsafeBytes {
+          _ = try table.insert(key: Int64(keys), values: [(column: 1, value: .bytes($0))])
+        }
+      }
+      keys += 1
+    }
+    for _ in 0..<200 { try add() }
+    // Somebody else takes all the rest.
+    try Ballast(folder: folder).fill()
+    #expect(throws: StoreError.mediumFull(path: folder + "/store")) {
+      while keys < 5_000 { try add() }
+    }
+    let full = keys
+    for key in 0..<full / 2 { try change { table in try table.remove(key: Int64(key)) } }
+    for _ in 0..<full / 4 { try add() }
+    let snapshot = try database.snapshot()
+    #expect(try snapshot.table("Note")?.count == full - full / 2 + full / 4)
     #expect(try database.verify().findings == [])
     try database.close()
   }

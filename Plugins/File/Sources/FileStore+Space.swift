@@ -8,8 +8,10 @@ extension FileStore {
   /// A small commit grows the file ahead of need by zeros: a block that was never written doubles the
   /// cost of each sync. Bulk work just writes on. `expectsSync` says that the commit is to be durable: then
   /// those zeros are synced first, and what bulk work writes is on its way to the medium before the sync.
+  /// `spare` bytes behind are to be there, too.
   func writeOut(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int, isBulk: Bool, expectsSync: Bool = true
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, isBulk: Bool, expectsSync: Bool = true,
+    spare: Int = 0
   ) throws(StoreError) {
     try writing.withLock { _ throws(StoreError) in
       let end = offset + bytes.count
@@ -18,8 +20,8 @@ extension FileStore {
         try ensureOpen(state)
         return state.fileByteCount
       }
-      if end > fileByteCount, !isBulk {
-        try grow(from: fileByteCount, to: end, isSynced: expectsSync)
+      if end + spare > fileByteCount, !isBulk {
+        try grow(from: fileByteCount, to: end + spare, isSynced: expectsSync)
       }
       try device.perform(path: path) { device throws(DeviceError) in
         try device.write(bytes, at: offset)
@@ -48,8 +50,10 @@ extension FileStore {
   private func grow(from current: Int, to end: Int, isSynced: Bool) throws(StoreError) {
     let ahead = growth(ahead: current)
     let block = FileLayout.blockByteCount
-    let needed = (end + block - 1) / block * block
-    var target = max(needed, (current + ahead) / block * block)
+    let limit = (options.maximumByteCount ?? .max) / block * block
+    let needed = min((end + block - 1) / block * block, limit)
+    if needed <= current { return }
+    var target = min(max(needed, (current + ahead) / block * block), limit)
     do throws(StoreError) {
       try writeZeros(from: current, to: target)
     } catch .mediumFull {
@@ -65,7 +69,31 @@ extension FileStore {
         throw StoreError(error, path: path)
       }
     }
+    isMediumFull.store(false, ordering: .relaxed)
     state.withLock { $0.fileByteCount = target }
+  }
+
+  /// Makes what was committed durable where room is short, so that what it has freed can be used; for who
+  /// is about to write.
+  func makeRoom() throws(StoreError) {
+    guard memory.unsyncedByteCount > 0, isShortOfRoom else { return }
+    try withSlots { () throws(StoreError) in
+      try ensureWritable()
+      try syncNewest()
+    }
+  }
+
+  /// Whether only writes that free as much as they take have room, or soon will.
+  private var isShortOfRoom: Bool {
+    if isMediumFull.load(ordering: .relaxed) { return true }
+    let (used, fileByteCount) = state.withLock { ($0.newest.byteCount, $0.fileByteCount) }
+    if let limit = options.maximumByteCount.map({ SizeLimit($0) }),
+      used > limit.usableByteCount - limit.spareByteCount
+    {
+      return true
+    }
+    // Who adds leaves so much behind.
+    return fileByteCount - used < options.spareByteCount
   }
 
   /// Writes zeros from `start` to `end`.

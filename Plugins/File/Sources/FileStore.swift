@@ -53,6 +53,8 @@ public final class FileStore: PageStore {
   let state: Mutex<FileState>
   /// The state's `isClosed`, to be asked without its lock.
   let isClosed = Atomic(false)
+  /// Whether a write found no room on the medium, and the file has not grown since.
+  let isMediumFull = Atomic(false)
   /// Whether what relaxed commits have written is going to be synced.
   let isSyncDue = Atomic(false)
   private let forkCount = cambium_fork_count()
@@ -302,6 +304,10 @@ public final class FileStore: PageStore {
 
   /// Begins a write; called by who holds the writer lock.
   func writer() throws(StoreError) -> FileWriter {
+    do throws(StoreError) { try makeRoom() } catch {
+      releaseWriterLock()
+      throw error
+    }
     var relocation: Relocation?
     let base = try prepareWrite { state throws(StoreError) in
       try catchUp(&state)

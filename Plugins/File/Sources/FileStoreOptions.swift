@@ -25,6 +25,8 @@ public struct FileStoreOptions: Sendable {
   /// How far the file grows ahead of need at most, in bytes; a file of less than 32 times that
   /// grows by a 32nd of itself.
   public var growthByteCount = 4 << 20
+  /// The most bytes that the file may have; nil for no limit. See `StoreRequest.maximumByteCount`.
+  public var maximumByteCount: Int?
   /// What this user of the file is called where its users and their pins are listed; at most 95
   /// bytes of it are kept.
   public var label = ""
@@ -47,6 +49,8 @@ public struct FileStoreOptions: Sendable {
   package var largestSlackByteCount = 512 << 10
   /// Live pages are not moved for the sake of fewer bytes.
   package var leastRelocatedByteCount = 1 << 20
+  /// So many bytes behind what is used are kept for writes that free as much as they take, on a full medium.
+  package var spareByteCount = 128 << 10
   /// How many records pile up before the free map is brought up to date; half of them stay.
   package var foldAfterRecordCount = 2 * CommitMetadata.keptCount
   /// How many heads are chained to one in a slot at most.

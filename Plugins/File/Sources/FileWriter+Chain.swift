@@ -21,7 +21,8 @@ extension FileWriter {
       let mark = state.heldMark
       guard mark.next >= store.sector.firstBlock, !mark.isVolatile, mark.version == base.version,
         mark.version - mark.slotVersion < limit,
-        state.space.reserve(byteCount: byteCount, behindFrontAt: mark.next),
+        state.space.reserve(
+          byteCount: byteCount, behindFrontAt: mark.next, endingBefore: usableBlockCount),
         let extent = state.space.allocateInFront(unitCount: Self.headUnitCount)
       else { return nil }
       return HeadPlace(extent: extent, mark: mark)
@@ -29,6 +30,7 @@ extension FileWriter {
     guard let place else { return false }
     headPlace = place
     allocations.append(place.extent)
+    ownUnitCount += place.extent.unitCount
     store.buffer.begin(withBlockAt: place.extent.byteOffset)
     return true
   }
@@ -49,6 +51,7 @@ extension FileWriter {
     guard let place = headPlace else { return }
     headPlace = nil
     if allocations.remove(place.extent) {
+      ownUnitCount -= place.extent.unitCount
       store.state.withLock { $0.space.takeBack(place.extent) }
     }
   }
@@ -85,7 +88,8 @@ extension FileWriter {
     let (stored, link) = outcome.head.storedWithLink(
       in: store.sector, at: HeadSector.place(atByte: place.extent.byteOffset))
     // Before the head is written, so that a full medium is found out in time.
-    try store.growAhead(to: outcome.head.byteCount + FileLayout.blockByteCount)
+    try store.growAhead(
+      to: outcome.head.byteCount + FileLayout.blockByteCount + spareByteCount)
     putHead(stored, place.extent)
     store.announceHead(holdsWriterLock: true)
     do throws(StoreError) {

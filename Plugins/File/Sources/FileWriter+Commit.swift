@@ -47,6 +47,7 @@ extension FileWriter {
     let next = isFollowed ? store.state.withLock { $0.space.placeOfNextRun() } : nil
     head.chain(link: 0, next: next ?? 0)
     do throws(StoreError) {
+      try checkSize(head.blockCount)
       return try publish(Outcome(head: head, directory: directory, record: record))
     } catch {
       store.state.withLock { $0.space.unapplyReachable(allocations, freed: freed) }
@@ -83,8 +84,9 @@ extension FileWriter {
     let extent: Extent
     if let front = allocateInFront(byteCount: byteCount) {
       extent = front
+      ownUnitCount += extent.unitCount
     } else {
-      extent = try allocate(byteCount: byteCount)
+      extent = try allocate(byteCount: byteCount, isOwn: true)
     }
     let bytes =
       seal?.sealedPage(page, rawKind: rawKind, extent: extent, version: version) ?? page

@@ -18,6 +18,11 @@ final class FileWriter: PageWriter {
   /// How durable the version will likely have to be.
   var expected = Durability.full
   private var hasEnded = false
+  /// How large the file may become; nil for any size.
+  private let sizeLimit: SizeLimit?
+  /// How much this write has freed, and taken for pages of the store's own.
+  private var freedUnitCount: UInt64 = 0
+  var ownUnitCount: UInt64 = 0
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
 
@@ -29,6 +34,7 @@ final class FileWriter: PageWriter {
     self.rebuildsFreeMap = rebuildsFreeMap
     self.base = base
     version = base.version + 1
+    sizeLimit = store.options.maximumByteCount.map { SizeLimit($0) }
     freed.reserveCapacity(8)
   }
 
@@ -48,19 +54,62 @@ final class FileWriter: PageWriter {
     // The record follows the pages in the same run.
     let record = 1024 + byteCount / 128 + freed.count * FileLayout.Record.entryByteCount
     try store.state.withLock { state throws(StoreError) in
-      // The file grows when pages are written, not when room is given out.
-      try state.space.reserve(byteCount: byteCount + record) { _ in }
+      // Who may not have so much gets it page by page, as far as it goes.
+      do throws(StoreError) {
+        try state.space.reserve(byteCount: byteCount + record, grow: growth(usesSpare: false))
+      } catch .sizeLimitReached {}
     }
   }
 
+  /// Whether this write frees as much as it takes when it takes `unitCount` more: it may use what is kept
+  /// for such, of a limited file and of a full medium.
+  private func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
+    freedUnitCount + ownUnitCount >= allocations.unitCount + unitCount
+  }
+
+  /// Looks whether the file may grow; it does when pages are written, not when room is given out.
+  private func growth(usesSpare: Bool) -> Space.Grow {
+    { [sizeLimit, path = store.path] blockCount throws(StoreError) in
+      // A block more: readers look at a few bytes behind a page at once.
+      try sizeLimit?.check(
+        (blockCount + 1) * FileLayout.blockByteCount, usesSpare: usesSpare, path: path)
+    }
+  }
+
+  /// Throws when the file has grown beyond what a write may use that only adds, and this one does.
+  ///
+  /// Runs are longer than the page that they were taken for.
+  func checkSize(_ blockCount: Int) throws(StoreError) {
+    guard let sizeLimit, !isShrinking(),
+      blockCount > store.state.withLock({ $0.newest.blockCount })
+    else { return }
+    try sizeLimit.check(
+      (blockCount + 1) * FileLayout.blockByteCount, usesSpare: false, path: store.path)
+  }
+
+  /// How many blocks the file may have for what only adds.
+  var usableBlockCount: Int {
+    sizeLimit.map { $0.usableByteCount / FileLayout.blockByteCount - 1 } ?? .max
+  }
+
+  /// How many bytes behind what this write uses must be left on the medium.
+  var spareByteCount: Int { isShrinking() ? 0 : store.options.spareByteCount }
+
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
+    try allocate(byteCount: byteCount, isOwn: false)
+  }
+
+  /// Gives out room, `isOwn` for a page of the store's own.
+  func allocate(byteCount: Int, isOwn: Bool) throws(StoreError) -> Extent {
     try ensureRunning()
     try Space.checkPageByteCount(byteCount)
     if seeksHeadPlace { _ = beginChainedRun(byteCount: max(byteCount, 12 << 10)) }
+    let usesSpare = isOwn || isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
     let extent = try store.state.withLock { state throws(StoreError) in
-      try state.space.allocate(byteCount: byteCount) { _ in }
+      try state.space.allocate(byteCount: byteCount, grow: growth(usesSpare: usesSpare))
     }
     allocations.append(extent)
+    if isOwn { ownUnitCount += extent.unitCount }
     return extent
   }
 
@@ -117,7 +166,9 @@ final class FileWriter: PageWriter {
     try store.buffer.flush(
       endsRun: endsRun, endsCommit: endsCommit
     ) { bytes, offset throws(StoreError) in
-      try store.writeOut(bytes, at: offset, isBulk: isBulk, expectsSync: expected == .full)
+      try store.writeOut(
+        bytes, at: offset, isBulk: isBulk, expectsSync: expected == .full,
+        spare: spareByteCount)
     }
   }
 
@@ -131,6 +182,7 @@ final class FileWriter: PageWriter {
     precondition(!hasEnded, "The write has ended; begin another one.")
     precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
     if store.isForked { return }
+    if reference.born != version { freedUnitCount += reference.unitCount }
     if reference.born == version, allocations.remove(reference.extent) {
       store.state.withLock { $0.space.takeBack(reference.extent) }
     } else {
@@ -160,6 +212,7 @@ final class FileWriter: PageWriter {
       return pin
     } catch {
       abort()
+      if case .mediumFull = error { store.isMediumFull.store(true, ordering: .relaxed) }
       throw error
     }
   }

@@ -17,14 +17,21 @@ public final class MemoryStore: PageStore {
   /// What the store keeps for the codec.
   public var codecParameters: [UInt8] { content.parameters }
   let content: MemoryContent
+  /// How much memory writes through this store may make it take.
+  private let sizeLimit: SizeLimit?
   private let isClosed = Atomic(false)
   private let forkCount = cambium_fork_count()
 
   /// Opens the store called `name`, or makes it; without a name, makes a private one.
   ///
   /// Memory is taken when pages are written.
-  public convenience init(name: String? = nil) {
-    self.init(name.map { MemoryContent.named($0) } ?? MemoryContent(), name: name, bound: nil)
+  ///
+  /// `maximumByteCount` limits what writes through this object may make it take, see
+  /// `StoreRequest.maximumByteCount`.
+  public convenience init(name: String? = nil, maximumByteCount: Int? = nil) {
+    self.init(
+      name.map { MemoryContent.named($0) } ?? MemoryContent(), name: name, bound: nil,
+      maximumByteCount)
   }
 
   /// The same with pages that go through `codec`, which the store binds and a new one records.
@@ -32,7 +39,7 @@ public final class MemoryStore: PageStore {
   /// A store that is there and was made for another codec tells so by its identity. Throws what the
   /// codec throws, when it was made with another key.
   public convenience init(
-    name: String? = nil, codec: any PageCodec
+    name: String? = nil, codec: any PageCodec, maximumByteCount: Int? = nil
   ) throws(StoreError) {
     let content: MemoryContent
     if let name {
@@ -45,11 +52,14 @@ public final class MemoryStore: PageStore {
       let number = StoreNumber(high: content.uuid.0, low: content.uuid.1)
       bound = try codec.bound(to: number, parameters: content.parameters)
     }
-    self.init(content, name: name, bound: bound)
+    self.init(content, name: name, bound: bound, maximumByteCount)
   }
 
-  private init(_ content: MemoryContent, name: String?, bound: (any PageCodec)?) {
+  private init(
+    _ content: MemoryContent, name: String?, bound: (any PageCodec)?, _ maximumByteCount: Int?
+  ) {
     self.content = content
+    sizeLimit = maximumByteCount.map { SizeLimit($0) }
     boundCodec = bound
     identity = StoreIdentity(
       kind: "memory", path: name ?? "memory", uuid: content.uuid, formatVersion: 1,
@@ -130,7 +140,8 @@ public final class MemoryStore: PageStore {
       content.writers.leave()
       throw .closed(path: identity.path)
     }
-    return MemoryWriter(content: content, base: content.beginWrite(), path: identity.path)
+    return MemoryWriter(
+      content: content, base: content.beginWrite(), path: identity.path, sizeLimit: sizeLimit)
   }
 
   /// Calls `then` at once: there is nothing to wait for.

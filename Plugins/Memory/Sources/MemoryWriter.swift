@@ -9,8 +9,17 @@ final class MemoryWriter: PageWriter {
   private var allocations = AllocationLog()
   private var freed: [VersionLedger.Dead] = []
   private var hasEnded = false
+  private let sizeLimit: SizeLimit?
+  /// How many blocks were in use at the beginning, where that is limited.
+  private let firstBlockCount: Int
+  /// How much this write has freed.
+  private var freedUnitCount: UInt64 = 0
 
-  init(content: MemoryContent, base: Head, path: String) {
+  init(content: MemoryContent, base: Head, path: String, sizeLimit: SizeLimit?) {
+    self.sizeLimit = sizeLimit
+    firstBlockCount =
+      sizeLimit == nil
+      ? 0 : (try? content.withSpace(path: path) { space, _ in space.blocks.usedBlockCount }) ?? 0
     self.content = content
     self.base = base
     self.path = path
@@ -26,15 +35,42 @@ final class MemoryWriter: PageWriter {
   func reserve(byteCount: Int) throws(StoreError) {
     ensureRunning()
     try content.withSpace(path: path) { space, grow throws(StoreError) in
-      try space.reserve(byteCount: byteCount, grow: grow)
+      // Who may not have so much gets it page by page, as far as it goes.
+      do throws(StoreError) {
+        try space.reserve(byteCount: byteCount) { blockCount throws(StoreError) in
+          try checkSize(blockCount, usesSpare: false)
+          try grow(blockCount)
+        }
+      } catch .sizeLimitReached {}
     }
+  }
+
+  private func checkSize(_ blockCount: Int, usesSpare: Bool) throws(StoreError) {
+    try sizeLimit?.check(
+      (blockCount + 1) * BlockMap.blockByteCount, usesSpare: usesSpare, path: path)
+  }
+
+  /// Whether this write frees as much as it takes when it takes `unitCount` more.
+  private func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
+    freedUnitCount >= allocations.unitCount + unitCount
+  }
+
+  /// Throws when the store has grown beyond what a write may use that only adds, and this one does.
+  private func checkGrowth() throws(StoreError) {
+    if sizeLimit == nil || isShrinking() { return }
+    let blockCount = try content.withSpace(path: path) { space, _ in space.blocks.usedBlockCount }
+    if blockCount > firstBlockCount { try checkSize(blockCount, usesSpare: false) }
   }
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
     ensureRunning()
     try Space.checkPageByteCount(byteCount)
+    let usesSpare = isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
     let extent = try content.withSpace(path: path) { space, grow throws(StoreError) in
-      try space.allocate(byteCount: byteCount, grow: grow)
+      try space.allocate(byteCount: byteCount) { blockCount throws(StoreError) in
+        try checkSize(blockCount, usesSpare: usesSpare)
+        try grow(blockCount)
+      }
     }
     allocations.append(extent)
     return extent
@@ -50,6 +86,7 @@ final class MemoryWriter: PageWriter {
   func free(_ reference: PageReference) {
     ensureRunning()
     precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
+    if reference.born != version { freedUnitCount += reference.unitCount }
     if reference.born == version, allocations.remove(reference.extent) {
       // Taking back cannot make the space grow.
       try? content.withSpace(path: path) { space, _ in space.takeBack(reference.extent) }
@@ -72,6 +109,7 @@ final class MemoryWriter: PageWriter {
     let head = Head(version: version, epoch: base.epoch, root: root)
     do throws(StoreError) {
       try Space.checkMetadata(metadata)
+      try checkGrowth()
       let pin = try content.publish(
         head, base: base, allocations: allocations, freed: freed, metadata: metadata)
       hasEnded = true

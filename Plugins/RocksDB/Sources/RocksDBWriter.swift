@@ -146,6 +146,9 @@
       next.pageCount += allocations.count - freed.count
       next.pageByteCount +=
         (Int(allocations.unitCount) - Int(freedUnitCount)) * Extent.unitByteCount
+      if let limit = store.options.maximumByteCount, next.pageByteCount > record.pageByteCount {
+        try SizeLimit(limit).check(next.pageByteCount, usesSpare: false, path: store.path)
+      }
       let batch = RocksBatch()
       store.gathered.add(to: batch)
       for dead in freed { batch.remove(StoredKey.page(dead.extent)) }

@@ -12,6 +12,7 @@
         var options = options
         options.isReadOnly = request.isReadOnly
         options.codec = request.codec
+        options.maximumByteCount = request.maximumByteCount
         return try RocksDBStore(path: request.path, options: options)
       }
     }

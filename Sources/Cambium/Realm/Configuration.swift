@@ -69,6 +69,14 @@ extension Realm {
     public var usesStoredClasses = false
     /// How many versions may be in use at once when a write begins; nil for any number.
     public var maximumNumberOfActiveVersions: UInt?
+    /// The most bytes that the database may take; nil for no limit but the medium's.
+    ///
+    /// A transaction that would make it larger throws `Realm.Error.outOfDiskSpace` when it commits, and has
+    /// changed nothing. A sixteenth of the limit (at least 256 KiB, but a quarter of a small limit; at most
+    /// 64 MiB) is kept for transactions that free as much as they take: a full database can be emptied by
+    /// deleting, in several transactions where it is much. Other users of the database keep to their own
+    /// limits. That of a file counts its bytes, that of other stores the bytes of pages.
+    public var maximumFileSize: Int?
     /// A file that is copied to ``fileURL`` before it is opened, when there is no file yet.
     public var seedFilePath: URL?
     /// Where the pages live; a mapped file unless another is chosen.
@@ -193,6 +201,7 @@ extension Realm.Configuration: CustomStringConvertible {
     lines.append("\tstore = \(store.kind);")
     if let codec { lines.append("\tcodec = \(codec.name);") }
     lines.append("\tdurability = \(durability);")
+    if let maximumFileSize { lines.append("\tmaximumFileSize = \(maximumFileSize);") }
     lines.append("}")
     return lines.joined(separator: "\n")
   }

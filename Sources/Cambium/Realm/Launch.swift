@@ -44,9 +44,10 @@ struct Launch {
   }
 
   private func openDatabase() throws(StoreError) -> Database {
-    let request = Realm.StoreRequest(
+    var request = Realm.StoreRequest(
       path: configuration.path, isReadOnly: configuration.readOnly,
       codec: try configuration.makeCodec())
+    request.maximumByteCount = configuration.maximumFileSize
     let store: any PageStore
     do throws(StoreError) { store = try configuration.chosenStore.open(request) } catch {
       // Who opens it gets the error.

@@ -10,13 +10,17 @@ extension Realm.Store {
     var options = FileStoreOptions()
     options.isReadOnly = request.isReadOnly
     options.codec = request.codec
+    options.maximumByteCount = request.maximumByteCount
     return try FileStore(path: request.path, options: options)
   }
 
   /// Memory: shared by all in the process that name it, gone with its last user.
   public static let memory = Realm.Store(kind: "memory", isVolatile: true) {
     request throws(StoreError) in
-    guard let codec = request.codec else { return MemoryStore(name: request.path) }
-    return try MemoryStore(name: request.path, codec: codec)
+    let limit = request.maximumByteCount
+    guard let codec = request.codec else {
+      return MemoryStore(name: request.path, maximumByteCount: limit)
+    }
+    return try MemoryStore(name: request.path, codec: codec, maximumByteCount: limit)
   }
 }

@@ -39,7 +39,7 @@ extension RLMError {
       .invalidDatabase
     case .unsupportedFormat, .unsupportedFeature: .unsupportedFileFormatVersion
     case .inUse: .incompatibleLockFile
-    case .mediumFull: .outOfDiskSpace
+    case .mediumFull, .sizeLimitReached: .outOfDiskSpace
     case .addressSpaceExhausted: .addressSpaceExhausted
     case .wrongStoreKind, .versionGone, .tooManyVersions, .closed, .forked, .tooLarge,
       .exhausted, .indeterminate, .interrupted, .codecUnavailable, .storeUnavailable:

@@ -38,6 +38,8 @@ extension StoreError: CustomStringConvertible {
       "'\(path)' is in use by \(holder). Close it there first."
     case .mediumFull(let path):
       "No space left for '\(path)'. The transaction was rolled back; free some space and try again."
+    case .sizeLimitReached(let path, let limit):
+      "'\(path)' may not become larger than \(limit) bytes. The transaction was rolled back; delete what is not needed, or allow more."
     case .system(let operation, let path, let code):
       "Cannot \(operation) '\(path)': \(Self.text(ofSystemError: code)) (error \(code))."
     case .poisoned(let path):

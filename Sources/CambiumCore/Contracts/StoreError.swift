@@ -35,6 +35,9 @@ public enum StoreError: Error, Hashable, Sendable {
   case inUse(path: String, holder: String)
   /// The medium is full. The running transaction is rolled back; everything committed is intact.
   case mediumFull(path: String)
+  /// The store would become larger than it may (``StoreRequest/maximumByteCount``). The running transaction is
+  /// rolled back; everything committed is intact, and a transaction that deletes still has room.
+  case sizeLimitReached(path: String, limit: Int)
   /// The operating system failed an operation; `code` is its `errno`.
   case system(operation: String, path: String, code: Int32)
   /// An earlier write or sync failed; writes are refused until the store is closed by all and

@@ -71,12 +71,15 @@ package struct Space: Sendable {
   /// there is room.
   ///
   /// False, and nothing is changed, when the block is not free, a run has been begun already, or so
-  /// much is expected that it had better fill holes.
-  package mutating func reserve(byteCount: Int, behindFrontAt block: Int) -> Bool {
+  /// much is expected that it had better fill holes, or the store would have to grow to more than `limit`
+  /// blocks.
+  package mutating func reserve(
+    byteCount: Int, behindFrontAt block: Int, endingBefore limit: Int = .max
+  ) -> Bool {
     let whole = block..<(block + 1 + max(1, Self.blockCount(byteCount)))
     guard runEnd == 0, whole.count <= Self.largestFrontRunBlockCount else { return false }
     let run = blocks.isFree(whole) ? whole : block..<(block + 1)
-    guard blocks.isFree(run) else { return false }
+    guard blocks.isFree(run), run.upperBound <= max(limit, blocks.blockCount) else { return false }
     blocks.extend(toBlockCount: run.upperBound)
     let unitsPerBlock = BlockMap.unitsPerBlock
     let frontEnd = UInt64((block + 1) * unitsPerBlock)
@@ -160,15 +163,27 @@ package struct Space: Sendable {
     if let found = blocks.findRun(minimum: minimum, wanted: wanted) {
       run = found
     } else {
-      run = blocks.tailRun(count: wanted)
-      if run.upperBound > blocks.blockCount {
-        try grow(run.upperBound)
-        blocks.extend(toBlockCount: run.upperBound)
-      }
+      run = try runAtEnd(minimum: minimum, wanted: wanted, grow: grow)
     }
     next = UInt64(run.lowerBound * BlockMap.unitsPerBlock)
     runEnd = UInt64(run.upperBound * BlockMap.unitsPerBlock)
     takenByteCount += run.count * BlockMap.blockByteCount
+  }
+
+  /// Takes `wanted` blocks at the end, or `minimum` where the store may not grow by so many.
+  private mutating func runAtEnd(
+    minimum: Int, wanted: Int, grow: Grow
+  ) throws(StoreError) -> Range<Int> {
+    var run = blocks.tailRun(count: wanted)
+    if run.upperBound > blocks.blockCount {
+      do throws(StoreError) { try grow(run.upperBound) } catch {
+        run = blocks.tailRun(count: minimum)
+        guard minimum < wanted else { throw error }
+        if run.upperBound > blocks.blockCount { try grow(run.upperBound) }
+      }
+      blocks.extend(toBlockCount: run.upperBound)
+    }
+    return run
   }
 
   private static func blockCount(_ byteCount: Int) -> Int {

@@ -1,0 +1,125 @@
+import Cambium
+import CambiumStoreContract
+import Foundation
+import TestSupport
+import Testing
+
+private final class Note: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var text: String
+}
+
+/// What `maximumFileSize` promises.
+struct SizeLimitTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("notes.realm") }
+  private static let limit = 4 << 20
+  /// A sixteenth of the limit, or 256 KiB.
+  private static let spare = 256 << 10
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func configuration(_ store: SampledStore) -> Realm.Configuration {
+    var configuration = store.configuration(path, [Note.self])
+    configuration.maximumFileSize = Self.limit
+    configuration.durability = .relaxed
+    return configuration
+  }
+
+  /// A text that does not become smaller by compression.
+  private static func text(_ generator: inout SeededGenerator) -> String {
+    Data(generator.bytes(count: 900)).base64EncodedString()
+  }
+
+  /// Adds notes, some in each transaction, until there is no more room; how many there are.
+  private func fill(_ realm: Realm, from first: Int, by count: Int) throws -> Int {
+    var generator = SeededGenerator(seed: UInt64(first))
+    var next = first
+    let error = #expect(throws: Realm.Error.self) {
+      while next < first + 100_000 {
+        try realm.write {
+          for id in next..<next + count {
+            realm.create(Note.self, value: ["id": id, "text": Self.text(&generator)])
+          }
+        }
+        next += count
+      }
+    }
+    #expect(error?.code == .outOfDiskSpace)
+    #expect(error?.localizedDescription.contains("\(Self.limit) bytes") == true)
+    return next
+  }
+
+  private func byteCount(_ store: SampledStore) throws -> Int {
+    guard store.kind == .file else { return 0 }
+    return try #require(
+      try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+  }
+
+  @Test(arguments: SampledStore.all)
+  func `a database grows to its limit, loses nothing there, and can be emptied`(
+    store: SampledStore
+  ) throws {
+    do {
+      let realm = try Realm(configuration: configuration(store))
+      let count = try fill(realm, from: 0, by: 7)
+      // Most of the limit is of use.
+      #expect(count * 1_200 > (Self.limit - Self.spare) / 3)
+      #expect(try byteCount(store) <= Self.limit)
+      #expect(realm.objects(Note.self).count == count)
+      // What does not grow goes on; what is compressed may always grow a little.
+      let note = try #require(realm.object(ofType: Note.self, forPrimaryKey: 3))
+      let text = note.text
+      if store.codec == .none {
+        try realm.write { note.text = String(text.reversed()) }
+      }
+      // Nor is there room for one more, although the change used some of what is kept.
+      #expect(throws: Realm.Error.self) {
+        try realm.write {
+          for id in count..<count + 400 {
+            realm.create(Note.self, value: ["id": id, "text": text])
+          }
+        }
+      }
+      #expect(realm.objects(Note.self).count == count)
+      for start in stride(from: 0, to: count, by: 20) {
+        try realm.write {
+          realm.delete(realm.objects(Note.self).where { $0.id >= start && $0.id < start + 20 })
+        }
+      }
+      #expect(realm.isEmpty)
+      #expect(try byteCount(store) <= Self.limit)
+      // Emptied, it takes as much again.
+      let again = try fill(realm, from: 1_000_000, by: 7)
+      #expect(Double(again - 1_000_000) > Double(count) * 0.8)
+      #expect(try byteCount(store) <= Self.limit)
+    }
+    try store.expectSound(configuration(store))
+  }
+
+  @Test(arguments: SampledStore.all)
+  func `a transaction that is too large changes nothing`(store: SampledStore) throws {
+    let realm = try Realm(configuration: configuration(store))
+    try realm.write { realm.create(Note.self, value: ["id": -1, "text": "there"]) }
+    #expect(try fill(realm, from: 0, by: 20_000) == 0)
+    #expect(realm.objects(Note.self).map(\.id) == [-1])
+    try realm.write { realm.create(Note.self, value: ["id": -2, "text": "goes on"]) }
+    #expect(realm.objects(Note.self).count == 2)
+    #expect(try byteCount(store) <= Self.limit)
+  }
+
+  @Test func `whoever has no limit, or another one, keeps to that`() throws {
+    let store = SampledStore.plain
+    do {
+      let realm = try Realm(configuration: configuration(store))
+      _ = try fill(realm, from: 0, by: 7)
+    }
+    var free = configuration(store)
+    free.maximumFileSize = nil
+    let realm = try Realm(configuration: free)
+    try realm.write {
+      for id in 50_000..<60_000 { realm.create(Note.self, value: ["id": id, "text": "\(id)"]) }
+    }
+    #expect(realm.objects(Note.self).where { $0.id >= 50_000 }.count == 10_000)
+  }
+}
