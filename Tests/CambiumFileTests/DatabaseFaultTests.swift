@@ -85,8 +85,10 @@ struct DatabaseFaultTests {
     let database: Database
 
     init(_ device: SimulatedDevice) throws(StoreError) {
-      store = try FileStore(
-        path: DatabaseFaultTests.path, options: CrashSettings.options(device))
+      var storeOptions = CrashSettings.options(device)
+      // The file shrinks sooner.
+      storeOptions.spareByteCount = 0
+      store = try FileStore(path: DatabaseFaultTests.path, options: storeOptions)
       var options = DatabaseOptions()
       options.movedByteCountPerCommit = 8 << 10
       database = try Database(store: store, options: options)

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-private final class Note: Object {
+private final class LimitedNote: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var text: String
 }
@@ -20,7 +20,7 @@ struct SizeLimitTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func configuration(_ store: SampledStore) -> Realm.Configuration {
-    var configuration = store.configuration(path, [Note.self])
+    var configuration = store.configuration(path, [LimitedNote.self])
     configuration.maximumFileSize = Self.limit
     configuration.durability = .relaxed
     return configuration
@@ -39,7 +39,7 @@ struct SizeLimitTests {
       while next < first + 100_000 {
         try realm.write {
           for id in next..<next + count {
-            realm.create(Note.self, value: ["id": id, "text": Self.text(&generator)])
+            realm.create(LimitedNote.self, value: ["id": id, "text": Self.text(&generator)])
           }
         }
         next += count
@@ -66,9 +66,9 @@ struct SizeLimitTests {
       // Most of the limit is of use.
       #expect(count * 1_200 > (Self.limit - Self.spare) / 3)
       #expect(try byteCount(store) <= Self.limit)
-      #expect(realm.objects(Note.self).count == count)
+      #expect(realm.objects(LimitedNote.self).count == count)
       // What does not grow goes on; what is compressed may always grow a little.
-      let note = try #require(realm.object(ofType: Note.self, forPrimaryKey: 3))
+      let note = try #require(realm.object(ofType: LimitedNote.self, forPrimaryKey: 3))
       let text = note.text
       if store.codec == .none {
         try realm.write { note.text = String(text.reversed()) }
@@ -77,14 +77,15 @@ struct SizeLimitTests {
       #expect(throws: Realm.Error.self) {
         try realm.write {
           for id in count..<count + 400 {
-            realm.create(Note.self, value: ["id": id, "text": text])
+            realm.create(LimitedNote.self, value: ["id": id, "text": text])
           }
         }
       }
-      #expect(realm.objects(Note.self).count == count)
+      #expect(realm.objects(LimitedNote.self).count == count)
       for start in stride(from: 0, to: count, by: 20) {
         try realm.write {
-          realm.delete(realm.objects(Note.self).where { $0.id >= start && $0.id < start + 20 })
+          realm.delete(
+            realm.objects(LimitedNote.self).where { $0.id >= start && $0.id < start + 20 })
         }
       }
       #expect(realm.isEmpty)
@@ -100,11 +101,11 @@ struct SizeLimitTests {
   @Test(arguments: SampledStore.all)
   func `a transaction that is too large changes nothing`(store: SampledStore) throws {
     let realm = try Realm(configuration: configuration(store))
-    try realm.write { realm.create(Note.self, value: ["id": -1, "text": "there"]) }
+    try realm.write { realm.create(LimitedNote.self, value: ["id": -1, "text": "there"]) }
     #expect(try fill(realm, from: 0, by: 20_000) == 0)
-    #expect(realm.objects(Note.self).map(\.id) == [-1])
-    try realm.write { realm.create(Note.self, value: ["id": -2, "text": "goes on"]) }
-    #expect(realm.objects(Note.self).count == 2)
+    #expect(realm.objects(LimitedNote.self).map(\.id) == [-1])
+    try realm.write { realm.create(LimitedNote.self, value: ["id": -2, "text": "goes on"]) }
+    #expect(realm.objects(LimitedNote.self).count == 2)
     #expect(try byteCount(store) <= Self.limit)
   }
 
@@ -118,8 +119,10 @@ struct SizeLimitTests {
     free.maximumFileSize = nil
     let realm = try Realm(configuration: free)
     try realm.write {
-      for id in 50_000..<60_000 { realm.create(Note.self, value: ["id": id, "text": "\(id)"]) }
+      for id in 50_000..<60_000 {
+        realm.create(LimitedNote.self, value: ["id": id, "text": "\(id)"])
+      }
     }
-    #expect(realm.objects(Note.self).where { $0.id >= 50_000 }.count == 10_000)
+    #expect(realm.objects(LimitedNote.self).where { $0.id >= 50_000 }.count == 10_000)
   }
 }

@@ -8,20 +8,18 @@ extension FileStore {
   /// A small commit grows the file ahead of need by zeros: a block that was never written doubles the
   /// cost of each sync. Bulk work just writes on. `expectsSync` says that the commit is to be durable: then
   /// those zeros are synced first, and what bulk work writes is on its way to the medium before the sync.
-  /// `spare` bytes behind are to be there, too.
+  /// `usesSpare` says that the commit frees as much as it takes.
   func writeOut(
     _ bytes: UnsafeRawBufferPointer, at offset: Int, isBulk: Bool, expectsSync: Bool = true,
-    spare: Int = 0
+    usesSpare: Bool = false
   ) throws(StoreError) {
     try writing.withLock { _ throws(StoreError) in
       let end = offset + bytes.count
-      let fileByteCount = try state.withLock { state throws(StoreError) in
+      if isBulk {
         // Another process may use the file by now.
-        try ensureOpen(state)
-        return state.fileByteCount
-      }
-      if end + spare > fileByteCount, !isBulk {
-        try grow(from: fileByteCount, to: end + spare, isSynced: expectsSync)
+        try withOpenState { _ throws(StoreError) in }
+      } else {
+        try grow(for: end, usesSpare: usesSpare, isSynced: expectsSync)
       }
       try device.perform(path: path) { device throws(DeviceError) in
         try device.write(bytes, at: offset)
@@ -32,13 +30,24 @@ extension FileStore {
   }
 
   /// Makes the file at least `byteCount` bytes long, ahead of a small commit.
-  func growAhead(to byteCount: Int) throws(StoreError) {
+  func growAhead(to byteCount: Int, usesSpare: Bool) throws(StoreError) {
     try writing.withLock { _ throws(StoreError) in
-      let fileByteCount = try state.withLock { state throws(StoreError) in
-        try ensureOpen(state)
-        return state.fileByteCount
-      }
-      if fileByteCount < byteCount { try grow(from: fileByteCount, to: byteCount, isSynced: true) }
+      try grow(for: byteCount, usesSpare: usesSpare, isSynced: true)
+    }
+  }
+
+  /// Makes room for a small commit that ends at `end`, and behind it what is kept for those that free as
+  /// much as they take: only these go on where the medium refuses that.
+  private func grow(for end: Int, usesSpare: Bool, isSynced: Bool) throws(StoreError) {
+    let fileByteCount = try withOpenState { $0.fileByteCount }
+    let wanted = end + options.spareByteCount
+    if wanted <= fileByteCount { return }
+    do throws(StoreError) {
+      try grow(from: fileByteCount, to: wanted, isSynced: isSynced)
+    } catch {
+      guard case .mediumFull = error else { throw error }
+      isMediumFull.store(true, ordering: .relaxed)
+      guard usesSpare, end <= fileByteCount else { throw error }
     }
   }
 
@@ -86,14 +95,8 @@ extension FileStore {
   /// Whether only writes that free as much as they take have room, or soon will.
   private var isShortOfRoom: Bool {
     if isMediumFull.load(ordering: .relaxed) { return true }
-    let (used, fileByteCount) = state.withLock { ($0.newest.byteCount, $0.fileByteCount) }
-    if let limit = options.maximumByteCount.map({ SizeLimit($0) }),
-      used > limit.usableByteCount - limit.spareByteCount
-    {
-      return true
-    }
-    // Who adds leaves so much behind.
-    return fileByteCount - used < options.spareByteCount
+    guard let limit = options.maximumByteCount.map({ SizeLimit($0) }) else { return false }
+    return state.withLock { $0.newest.byteCount } > limit.usableByteCount - limit.spareByteCount
   }
 
   /// Writes zeros from `start` to `end`.

@@ -89,7 +89,7 @@ extension FileWriter {
       in: store.sector, at: HeadSector.place(atByte: place.extent.byteOffset))
     // Before the head is written, so that a full medium is found out in time.
     try store.growAhead(
-      to: outcome.head.byteCount + FileLayout.blockByteCount + spareByteCount)
+      to: outcome.head.byteCount + FileLayout.blockByteCount, usesSpare: isShrinking())
     putHead(stored, place.extent)
     store.announceHead(holdsWriterLock: true)
     do throws(StoreError) {

@@ -63,7 +63,7 @@ final class FileWriter: PageWriter {
 
   /// Whether this write frees as much as it takes when it takes `unitCount` more: it may use what is kept
   /// for such, of a limited file and of a full medium.
-  private func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
+  func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
     freedUnitCount + ownUnitCount >= allocations.unitCount + unitCount
   }
 
@@ -91,9 +91,6 @@ final class FileWriter: PageWriter {
   var usableBlockCount: Int {
     sizeLimit.map { $0.usableByteCount / FileLayout.blockByteCount - 1 } ?? .max
   }
-
-  /// How many bytes behind what this write uses must be left on the medium.
-  var spareByteCount: Int { isShrinking() ? 0 : store.options.spareByteCount }
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
     try allocate(byteCount: byteCount, isOwn: false)
@@ -168,7 +165,7 @@ final class FileWriter: PageWriter {
     ) { bytes, offset throws(StoreError) in
       try store.writeOut(
         bytes, at: offset, isBulk: isBulk, expectsSync: expected == .full,
-        spare: spareByteCount)
+        usesSpare: isShrinking())
     }
   }
 
@@ -212,7 +209,6 @@ final class FileWriter: PageWriter {
       return pin
     } catch {
       abort()
-      if case .mediumFull = error { store.isMediumFull.store(true, ordering: .relaxed) }
       throw error
     }
   }

@@ -25,8 +25,9 @@
     /// Its name, and what it wants kept, are recorded in a new store; that of an existing store must be
     /// the same.
     public var codec: (any PageCodec)?
-    /// The most bytes that pages may have, before RocksDB compresses its files; nil for no limit. See
-    /// `StoreRequest.maximumByteCount`.
+    /// The most bytes that pages may have, before RocksDB compresses its files; nil for no limit.
+    ///
+    /// See `StoreRequest.maximumByteCount`.
     public var maximumByteCount: Int?
     /// How RocksDB compresses its files.
     public var compression = Compression.lz4

@@ -95,7 +95,9 @@ struct CommitsDuringSyncTests {
     device.duringNextSync {
       // A write of zeros, and the sync that fails.
       device.fail(device.operationCount + 1, .refused)
-      #expect(throws: StoreError.self) { try store.growAhead(to: device.bytes.count + 1) }
+      #expect(throws: StoreError.self) {
+        try store.growAhead(to: device.bytes.count + 1, usesSpare: false)
+      }
     }
     #expect(throws: StoreError.self) { try store.makeDurable(version) }
     #expect(throws: StoreError.poisoned(path: "simulated")) {

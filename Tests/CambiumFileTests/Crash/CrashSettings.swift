@@ -25,6 +25,7 @@ struct CrashSettings {
     options.largestSingleSyncByteCount = 24 << 10
     options.growthByteCount = 16 << 10
     options.largestSlackByteCount = 8 << 10
+    options.spareByteCount = 4 << 10
     options.leastRelocatedByteCount = 16 << 10
     options.relaxedByteCount = 64 << 10
     // Nothing happens by itself, and no time passes.
