@@ -25,7 +25,9 @@ public struct FileStoreOptions: Sendable {
   /// How far the file grows ahead of need at most, in bytes; a file of less than 32 times that
   /// grows by a 32nd of itself.
   public var growthByteCount = 4 << 20
-  /// The most bytes that the file may have; nil for no limit. See `StoreRequest.maximumByteCount`.
+  /// The most bytes that the file may have; nil for no limit.
+  ///
+  /// See `StoreRequest.maximumByteCount`.
   public var maximumByteCount: Int?
   /// What this user of the file is called where its users and their pins are listed; at most 95
   /// bytes of it are kept.

@@ -363,7 +363,9 @@ final class AsyncWrites: @unchecked Sendable {
     goOn(instance)
   }
 
-  /// Has the context do the same; called on any thread. Of commits that end together it hears at once.
+  /// Has the context do the same; called on any thread.
+  ///
+  /// Of commits that end together it hears at once.
   func endLater(
     _ id: AsyncTransactionId, _ failure: StoreError?, _ instance: RealmInstance,
     _ context: any RealmContext

@@ -42,8 +42,10 @@ extension Transaction {
   package struct Unsynced {
     /// The version that the changes have become.
     package let snapshot: Snapshot
-    /// Asks for it; to be called once. Who commits several times in a row calls this after the last one:
-    /// one sync covers them all then, and they run undisturbed by it.
+    /// Asks for it; to be called once.
+    ///
+    /// Who commits several times in a row calls this after the last one: one sync covers them all then, and
+    /// they run undisturbed by it.
     package let sync: () -> Void
   }
 
