@@ -56,7 +56,9 @@ final class FileWriter: PageWriter {
     try store.state.withLock { state throws(StoreError) in
       // Who may not have so much gets it page by page, as far as it goes.
       do throws(StoreError) {
-        try state.space.reserve(byteCount: byteCount + record, grow: growth(usesSpare: false))
+        try state.space.reserve(byteCount: byteCount + record) { blockCount throws(StoreError) in
+          try checkGrowth(to: blockCount, usesSpare: false)
+        }
       } catch .sizeLimitReached {}
     }
   }
@@ -68,23 +70,20 @@ final class FileWriter: PageWriter {
   }
 
   /// Looks whether the file may grow; it does when pages are written, not when room is given out.
-  private func growth(usesSpare: Bool) -> Space.Grow {
-    { [sizeLimit, path = store.path] blockCount throws(StoreError) in
-      // A block more: readers look at a few bytes behind a page at once.
-      try sizeLimit?.check(
-        (blockCount + 1) * FileLayout.blockByteCount, usesSpare: usesSpare, path: path)
-    }
+  private func checkGrowth(to blockCount: Int, usesSpare: Bool) throws(StoreError) {
+    // A block more: readers look at a few bytes behind a page at once.
+    try sizeLimit?.check(
+      (blockCount + 1) * FileLayout.blockByteCount, usesSpare: usesSpare, path: store.path)
   }
 
   /// Throws when the file has grown beyond what a write may use that only adds, and this one does.
   ///
   /// Runs are longer than the page that they were taken for.
   func checkSize(_ blockCount: Int) throws(StoreError) {
-    guard let sizeLimit, !isShrinking(),
+    guard sizeLimit != nil, !isShrinking(),
       blockCount > store.state.withLock({ $0.newest.blockCount })
     else { return }
-    try sizeLimit.check(
-      (blockCount + 1) * FileLayout.blockByteCount, usesSpare: false, path: store.path)
+    try checkGrowth(to: blockCount, usesSpare: false)
   }
 
   /// How many blocks the file may have for what only adds.
@@ -103,7 +102,9 @@ final class FileWriter: PageWriter {
     if seeksHeadPlace { _ = beginChainedRun(byteCount: max(byteCount, 12 << 10)) }
     let usesSpare = isOwn || isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
     let extent = try store.state.withLock { state throws(StoreError) in
-      try state.space.allocate(byteCount: byteCount, grow: growth(usesSpare: usesSpare))
+      try state.space.allocate(byteCount: byteCount) { blockCount throws(StoreError) in
+        try checkGrowth(to: blockCount, usesSpare: usesSpare)
+      }
     }
     allocations.append(extent)
     if isOwn { ownUnitCount += extent.unitCount }
