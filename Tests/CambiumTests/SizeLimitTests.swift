@@ -1,4 +1,5 @@
 import Cambium
+import CambiumCore
 import CambiumStoreContract
 import Foundation
 import TestSupport
@@ -98,6 +99,37 @@ struct SizeLimitTests {
     try store.expectSound(configuration(store))
   }
 
+  // What is compressed may become larger when a row goes; without syncs what is free lies in smaller pieces.
+  @Test(arguments: SampledStore.all.filter { $0.codec == .none })
+  func `what is kept for deletions is not worn away by what fills their places`(
+    store: SampledStore
+  ) throws {
+    var configuration = configuration(store)
+    configuration.durability = .full
+    let realm = try Realm(configuration: configuration)
+    var generator = SeededGenerator(seed: 4)
+    var next = 0
+    for _ in 0..<30 {
+      #expect(throws: Realm.Error.self) {
+        while next < 10_000 {
+          try realm.write {
+            realm.create(LimitedNote.self, value: ["id": next, "text": Self.text(&generator)])
+          }
+          next += 1
+        }
+      }
+      let first = try #require(realm.objects(LimitedNote.self).min(of: \.id))
+      for id in first..<first + 5 {
+        try realm.write { realm.delete(realm.objects(LimitedNote.self).where { $0.id == id }) }
+      }
+    }
+    while let note = realm.objects(LimitedNote.self).first {
+      try realm.write { realm.delete(note) }
+    }
+    #expect(next > 300, "\(next)")
+    #expect(realm.isEmpty)
+  }
+
   @Test(arguments: SampledStore.all)
   func `a transaction that is too large changes nothing`(store: SampledStore) throws {
     let realm = try Realm(configuration: configuration(store))
@@ -107,6 +139,29 @@ struct SizeLimitTests {
     try realm.write { realm.create(LimitedNote.self, value: ["id": -2, "text": "goes on"]) }
     #expect(realm.objects(LimitedNote.self).count == 2)
     #expect(try byteCount(store) <= Self.limit)
+  }
+
+  @Test func `what is larger than its limit can be made smaller`() throws {
+    var low = configuration(.plain)
+    do {
+      let realm = try Realm(configuration: low)
+      _ = try fill(realm, from: 0, by: 7)
+    }
+    low.maximumFileSize = 1 << 20
+    let realm = try Realm(configuration: low)
+    let count = realm.objects(LimitedNote.self).count
+    for id in stride(from: 0, to: count, by: 2) {
+      try realm.write { realm.delete(realm.objects(LimitedNote.self).where { $0.id == id }) }
+    }
+    #expect(realm.objects(LimitedNote.self).count == count / 2)
+    #expect(throws: Realm.Error.self) {
+      for id in 0..<2_000 {
+        try realm.write {
+          realm.create(
+            LimitedNote.self, value: ["id": 9_000 + id, "text": String(repeating: "x", count: 900)])
+        }
+      }
+    }
   }
 
   @Test func `whoever has no limit, or another one, keeps to that`() throws {

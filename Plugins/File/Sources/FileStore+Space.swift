@@ -85,19 +85,37 @@ extension FileStore {
   /// Makes what was committed durable where room is short, so that what it has freed can be used; for who
   /// is about to write.
   func makeRoom() throws(StoreError) {
-    guard memory.unsyncedByteCount > 0, isShortOfRoom else { return }
+    guard wantsRoom else { return }
     try withSlots { () throws(StoreError) in
       try ensureWritable()
       try syncNewest()
     }
   }
 
-  /// Whether only writes that free as much as they take have room, or soon will.
-  private var isShortOfRoom: Bool {
+  /// Whether room is short, and a sync may make some.
+  var wantsRoom: Bool {
+    guard memory.unsyncedByteCount > 0 else { return false }
+    let (end, used, free) = state.withLock {
+      ($0.newest.byteCount, $0.usedByteCount, $0.space.freeByteCount)
+    }
+    if isMediumFull.load(ordering: .relaxed) {
+      if free < Self.ampleByteCount { return true }
+      // There is room again without growing.
+      isMediumFull.store(false, ordering: .relaxed)
+    }
+    guard let limit = options.maximumByteCount else { return false }
+    return canHardlyGrow(end) && used > limit / 2
+  }
+
+  /// Whether a file that is used up to `end` is near its limit, or its medium full.
+  func canHardlyGrow(_ end: Int) -> Bool {
     if isMediumFull.load(ordering: .relaxed) { return true }
     guard let limit = options.maximumByteCount.map({ SizeLimit($0) }) else { return false }
-    return state.withLock { $0.newest.byteCount } > limit.usableByteCount - limit.spareByteCount
+    return end > limit.usableByteCount - limit.spareByteCount
   }
+
+  /// With so much free, a medium that was full is no concern.
+  private static let ampleByteCount = 8 << 20
 
   /// Writes zeros from `start` to `end`.
   func writeZeros(from start: Int, to end: Int) throws(StoreError) {
@@ -116,5 +134,12 @@ extension FileStore {
   func poison() {
     state.withLock { $0.isPoisoned = true }
     memory.condition = .poisoned
+  }
+}
+
+extension FileState {
+  /// How many bytes are in blocks that a held version or the running write uses, as far as that is known.
+  var usedByteCount: Int {
+    (space.blocks.blockCount - space.blocks.freeBlockCount) * FileLayout.blockByteCount
   }
 }

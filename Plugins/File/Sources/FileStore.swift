@@ -312,6 +312,7 @@ public final class FileStore: PageStore {
     let base = try prepareWrite { state throws(StoreError) in
       try catchUp(&state)
       relocation = relocate(&state)
+      state.space.blocks.fillsHoles = canHardlyGrow(state.newest.byteCount)
     }
     return FileWriter(store: self, base: base, relocation: relocation)
   }

@@ -47,7 +47,7 @@ extension FileWriter {
     let next = isFollowed ? store.state.withLock { $0.space.placeOfNextRun() } : nil
     head.chain(link: 0, next: next ?? 0)
     do throws(StoreError) {
-      try checkSize(head.blockCount)
+      try checkSize()
       return try publish(Outcome(head: head, directory: directory, record: record))
     } catch {
       store.state.withLock { $0.space.unapplyReachable(allocations, freed: freed) }

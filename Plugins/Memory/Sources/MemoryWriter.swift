@@ -10,16 +10,11 @@ final class MemoryWriter: PageWriter {
   private var freed: [VersionLedger.Dead] = []
   private var hasEnded = false
   private let sizeLimit: SizeLimit?
-  /// How many blocks were in use at the beginning, where that is limited.
-  private let firstBlockCount: Int
   /// How much this write has freed.
   private var freedUnitCount: UInt64 = 0
 
   init(content: MemoryContent, base: Head, path: String, sizeLimit: SizeLimit?) {
     self.sizeLimit = sizeLimit
-    firstBlockCount =
-      sizeLimit == nil
-      ? 0 : (try? content.withSpace(path: path) { space, _ in space.blocks.usedBlockCount }) ?? 0
     self.content = content
     self.base = base
     self.path = path
@@ -55,11 +50,13 @@ final class MemoryWriter: PageWriter {
     freedUnitCount >= allocations.unitCount + unitCount
   }
 
-  /// Throws when the store has grown beyond what a write may use that only adds, and this one does.
-  private func checkGrowth() throws(StoreError) {
+  /// Throws when more is in use than a write may take that only adds, and this one does.
+  private func checkSize() throws(StoreError) {
     if sizeLimit == nil || isShrinking() { return }
-    let blockCount = try content.withSpace(path: path) { space, _ in space.blocks.usedBlockCount }
-    if blockCount > firstBlockCount { try checkSize(blockCount, usesSpare: false) }
+    let used = try content.withSpace(path: path) { space, _ in
+      space.blocks.blockCount - space.blocks.freeBlockCount
+    }
+    try checkSize(used, usesSpare: false)
   }
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
@@ -109,7 +106,7 @@ final class MemoryWriter: PageWriter {
     let head = Head(version: version, epoch: base.epoch, root: root)
     do throws(StoreError) {
       try Space.checkMetadata(metadata)
-      try checkGrowth()
+      try checkSize()
       let pin = try content.publish(
         head, base: base, allocations: allocations, freed: freed, metadata: metadata)
       hasEnded = true

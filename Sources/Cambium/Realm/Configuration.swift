@@ -74,8 +74,9 @@ extension Realm {
     /// A transaction that would make it larger throws `Realm.Error.outOfDiskSpace` when it commits, and has
     /// changed nothing. A sixteenth of the limit (at least 256 KiB, but a quarter of a small limit; at most
     /// 64 MiB) is kept for transactions that free as much as they take: a full database can be emptied by
-    /// deleting, in several transactions where it is much. Other users of the database keep to their own
-    /// limits. That of a file counts its bytes, that of other stores the bytes of pages.
+    /// deleting, in several transactions where it is much. In a process the limit of the first opening counts;
+    /// other processes keep to their own. That of a file counts its bytes, that of other stores the bytes of
+    /// pages.
     public var maximumFileSize: Int?
     /// A file that is copied to ``fileURL`` before it is opened, when there is no file yet.
     public var seedFilePath: URL?

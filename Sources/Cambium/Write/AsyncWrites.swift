@@ -66,8 +66,10 @@ final class AsyncWrites: @unchecked Sendable {
   private var hasYielded = false
   /// Whether blocks run one after the other.
   private var isInRun = false
-  /// Has the medium asked for the commits of such a run, when it is over.
-  private var syncs: [() -> Void] = []
+  /// Has the medium asked for the commits of such a run, when it is over, or when it takes long.
+  private let syncs = Mutex<[@Sendable () -> Void]>([])
+  private let syncing = BackgroundJob(.shared)
+  private static let syncDelayNanoseconds: Int64 = 10_000_000
   /// Commits whose fate is known and has not been told yet.
   private let ended = Mutex<[(id: AsyncTransactionId, failure: StoreError?)]>([])
 
@@ -238,8 +240,30 @@ final class AsyncWrites: @unchecked Sendable {
   /// not be called before anyway.
   private func endRun() {
     isInRun = false
-    for sync in syncs { sync() }
-    syncs.removeAll(keepingCapacity: true)
+    askForSyncs()
+  }
+
+  /// Asks for what waits to be asked for; called on any thread.
+  private func askForSyncs() {
+    let waiting = syncs.withLock { syncs in
+      defer { syncs = [] }
+      return syncs
+    }
+    for sync in waiting { sync() }
+  }
+
+  /// Has a commit of a run synced with the others of that run.
+  private func syncLater(_ sync: @escaping @Sendable () -> Void) {
+    let isFirst = syncs.withLock { syncs in
+      syncs.append(sync)
+      return syncs.count == 1
+    }
+    if !isFirst { return }
+    // A block may wait for what it has committed itself.
+    syncing.schedule(at: syncing.now + Self.syncDelayNanoseconds) { [weak self] _ in
+      self?.askForSyncs()
+      return nil
+    }
   }
 
   /// Lets the context do other things before the next block, which begins then if nobody else writes.
@@ -341,7 +365,7 @@ final class AsyncWrites: @unchecked Sendable {
       try instance.commitWrite { transaction, metadata throws(StoreError) in
         if durability == .full {
           let commit = try transaction.commitUnsynced(metadata: metadata) { job.end($0) }
-          if isInRun, allowGrouping { syncs.append(commit.sync) } else { commit.sync() }
+          if isInRun, allowGrouping { syncLater(commit.sync) } else { commit.sync() }
           return commit.snapshot
         }
         let snapshot = try transaction.commit(durability: durability, metadata: metadata)
@@ -378,13 +402,18 @@ final class AsyncWrites: @unchecked Sendable {
   }
 
   private func endAll(_ instance: RealmInstance) {
+    noteEnded()
+    complete(instance)
+    goOn(instance)
+  }
+
+  /// Notes what has become of the commits whose fate is known.
+  private func noteEnded() {
     let ended = ended.withLock { ended in
       defer { ended = [] }
       return ended
     }
     for (id, failure) in ended { noteEnd(id, failure) }
-    complete(instance)
-    goOn(instance)
   }
 
   private func noteEnd(_ id: AsyncTransactionId, _ failure: StoreError?) {
@@ -407,6 +436,7 @@ final class AsyncWrites: @unchecked Sendable {
   /// Waits until all commits are durable, and calls who waits for them.
   private func settle(_ instance: RealmInstance) {
     if commits.isEmpty { return }
+    noteEnded()
     var failure: StoreError?
     do throws(StoreError) {
       try instance.coordinator.database.sync()

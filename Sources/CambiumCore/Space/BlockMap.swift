@@ -27,6 +27,8 @@ package struct BlockMap: Sendable {
   private var runs: FreeRuns
   /// Where the next search starts: next-fit keeps the commits of a burst together.
   private var cursor: Int
+  /// Whether small holes are used however little is free: the store can hardly grow.
+  package var fillsHoles = false
   /// No block before this one is given out: it is not known what old versions see there.
   package var allocationFloor: Int
   /// Room behind this block is given out only when there is none before it; nil for no such block.
@@ -237,7 +239,7 @@ package struct BlockMap: Sendable {
 
   /// Whether so much is free in small holes that it pays to use them: a sixteenth of the store, but
   /// not less than 512 KiB.
-  package var isSparse: Bool { freeBlockCount > max(128, blockCount / 16) }
+  package var isSparse: Bool { fillsHoles || freeBlockCount > max(128, blockCount / 16) }
 
   /// The blocks at the end of the store that `count` blocks in a row would take; they begin with the
   /// free ones there.

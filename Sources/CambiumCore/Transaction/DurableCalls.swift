@@ -7,8 +7,9 @@ import Synchronization
 final class DurableCalls: Sendable {
   private struct Entry: Sendable {
     let version: Version
-    /// What is to be called, once the version's fate is known.
-    var call: (@Sendable () -> Void)?
+    let call: @Sendable (StoreError?) -> Void
+    /// What has become of the version; nil before that is known.
+    var outcome: Result<Void, StoreError>?
   }
 
   private struct State {
@@ -19,23 +20,28 @@ final class DurableCalls: Sendable {
 
   private let state = Mutex(State())
 
-  /// Notes that `version` is about to be made; called by who has the turn to write, so that versions ascend.
-  func expect(_ version: Version) {
-    state.withLock { $0.entries.append(Entry(version: version)) }
+  /// Notes that `version` is about to be made, and whom to call; called by who has the turn to write, so that
+  /// versions ascend.
+  func expect(_ version: Version, _ call: @escaping @Sendable (StoreError?) -> Void) {
+    state.withLock { $0.entries.append(Entry(version: version, call: call)) }
   }
 
   /// Forgets a version that was not made.
   func forget(_ version: Version) {
-    state.withLock { $0.entries.removeAll { $0.version == version && $0.call == nil } }
+    state.withLock { $0.entries.removeAll { $0.version == version } }
     callAll()
   }
 
-  /// Makes `call` when all before it were made.
-  func add(_ version: Version, _ call: @escaping @Sendable () -> Void) {
+  /// Notes what has become of `version`, and calls all whose turn it is: a version that is durable makes
+  /// those before it so, whether or not anybody has asked for them.
+  func end(_ version: Version, _ failure: StoreError?) {
     state.withLock { state in
-      guard let place = state.entries.firstIndex(where: { $0.version == version && $0.call == nil })
-      else { return }
-      state.entries[place].call = call
+      for place in state.entries.indices where state.entries[place].outcome == nil {
+        if state.entries[place].version > version { break }
+        if failure == nil || state.entries[place].version == version {
+          state.entries[place].outcome = failure.map { .failure($0) } ?? .success(())
+        }
+      }
     }
     callAll()
   }
@@ -47,17 +53,20 @@ final class DurableCalls: Sendable {
       return true
     }
     if !isMine { return }
-    while let call = next() { call() }
+    while let (call, outcome) = next() {
+      if case .failure(let failure) = outcome { call(failure) } else { call(nil) }
+    }
   }
 
-  private func next() -> (@Sendable () -> Void)? {
+  private func next() -> (call: @Sendable (StoreError?) -> Void, outcome: Result<Void, StoreError>)?
+  {
     state.withLock { state in
-      guard let call = state.entries.first?.call else {
+      guard let first = state.entries.first, let outcome = first.outcome else {
         state.isCalling = false
         return nil
       }
       state.entries.removeFirst()
-      return call
+      return (first.call, outcome)
     }
   }
 }

@@ -46,7 +46,7 @@ extension Transaction {
     ///
     /// Who commits several times in a row calls this after the last one: one sync covers them all then, and
     /// they run undisturbed by it.
-    package let sync: () -> Void
+    package let sync: @Sendable () -> Void
   }
 
   /// Does what ``commitTogether(metadata:whenDurable:)`` does, up to the asking.
@@ -54,14 +54,14 @@ extension Transaction {
     metadata: [UInt8], whenDurable: @escaping @Sendable (StoreError?) -> Void
   ) throws(StoreError) -> Unsynced {
     let (version, calls, store) = (version, database.durableCalls, database.store)
-    calls.expect(version)
+    calls.expect(version, whenDurable)
     let pin: Pin
     do throws(StoreError) { pin = try publish(.relaxed, metadata) } catch {
       calls.forget(version)
       throw error
     }
     return Unsynced(snapshot: database.adopt(pin)) {
-      store.makeDurable(version) { failure in calls.add(version) { whenDurable(failure) } }
+      store.makeDurable(version) { calls.end(version, $0) }
     }
   }
 
