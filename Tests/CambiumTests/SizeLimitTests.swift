@@ -15,15 +15,15 @@ struct SizeLimitTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("notes.realm") }
   private static let limit = 4 << 20
-  /// A sixteenth of the limit, or 256 KiB.
-  private static let spare = 256 << 10
+  /// An eighth of the limit, or 512 KiB.
+  private static let spare = 512 << 10
 
   init() throws { folder = try TemporaryFolder() }
 
   private func configuration(_ store: SampledStore) -> Realm.Configuration {
     var configuration = store.configuration(path, [LimitedNote.self])
     configuration.maximumFileSize = Self.limit
-    configuration.durability = .relaxed
+    configuration.durability = .full
     return configuration
   }
 

@@ -20,9 +20,6 @@ final class FileWriter: PageWriter {
   private var hasEnded = false
   /// How large the file may become; nil for any size.
   private let sizeLimit: SizeLimit?
-  /// What the file may have at most for a write that frees as much as it takes: a limit may be lower than
-  /// what is there.
-  private let largestByteCount: Int
   /// How much this write has freed, and taken for pages of the store's own.
   private var freedUnitCount: UInt64 = 0
   var ownUnitCount: UInt64 = 0
@@ -37,13 +34,9 @@ final class FileWriter: PageWriter {
     self.rebuildsFreeMap = rebuildsFreeMap
     self.base = base
     version = base.version + 1
-    let limit = store.options.maximumByteCount.map { SizeLimit($0) }
-    sizeLimit = limit
-    largestByteCount =
-      limit.map { limit in
-        let present = store.state.withLock { $0.newest.byteCount }
-        return present > limit.byteCount ? present + limit.spareByteCount : limit.byteCount
-      } ?? .max
+    sizeLimit = store.options.maximumByteCount.map { limit in
+      SizeLimit(limit, present: store.state.withLock { $0.newest.byteCount })
+    }
     freed.reserveCapacity(8)
   }
 
@@ -80,11 +73,9 @@ final class FileWriter: PageWriter {
 
   /// Looks whether the file may grow; it does when pages are written, not when room is given out.
   private func checkGrowth(to blockCount: Int, usesSpare: Bool) throws(StoreError) {
-    guard let sizeLimit else { return }
     // A block more: readers look at a few bytes behind a page at once.
-    let needed = (blockCount + 1) * FileLayout.blockByteCount
-    guard needed > (usesSpare ? largestByteCount : sizeLimit.usableByteCount) else { return }
-    throw .sizeLimitReached(path: store.path, limit: sizeLimit.byteCount)
+    try sizeLimit?.check(
+      (blockCount + 1) * FileLayout.blockByteCount, usesSpare: usesSpare, path: store.path)
   }
 
   /// Throws when more is in use than a write may take that only adds, and this one does.
@@ -94,8 +85,7 @@ final class FileWriter: PageWriter {
   func checkSize() throws(StoreError) {
     guard let sizeLimit, !isShrinking() else { return }
     let used = store.state.withLock { $0.usedByteCount }
-    guard used + FileLayout.blockByteCount > sizeLimit.usableByteCount else { return }
-    throw .sizeLimitReached(path: store.path, limit: sizeLimit.byteCount)
+    try sizeLimit.check(used + FileLayout.blockByteCount, usesSpare: false, path: store.path)
   }
 
   /// How many blocks the file may have for what only adds.

@@ -18,7 +18,7 @@ public final class MemoryStore: PageStore {
   public var codecParameters: [UInt8] { content.parameters }
   let content: MemoryContent
   /// How much memory writes through this store may make it take.
-  private let sizeLimit: SizeLimit?
+  private let maximumByteCount: Int?
   private let isClosed = Atomic(false)
   private let forkCount = cambium_fork_count()
 
@@ -59,7 +59,7 @@ public final class MemoryStore: PageStore {
     _ content: MemoryContent, name: String?, bound: (any PageCodec)?, _ maximumByteCount: Int?
   ) {
     self.content = content
-    sizeLimit = maximumByteCount.map { SizeLimit($0) }
+    self.maximumByteCount = maximumByteCount
     boundCodec = bound
     identity = StoreIdentity(
       kind: "memory", path: name ?? "memory", uuid: content.uuid, formatVersion: 1,
@@ -141,7 +141,8 @@ public final class MemoryStore: PageStore {
       throw .closed(path: identity.path)
     }
     return MemoryWriter(
-      content: content, base: content.beginWrite(), path: identity.path, sizeLimit: sizeLimit)
+      content: content, base: content.beginWrite(), path: identity.path,
+      maximumByteCount: maximumByteCount)
   }
 
   /// Calls `then` at once: there is nothing to wait for.

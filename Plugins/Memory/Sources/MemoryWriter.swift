@@ -13,8 +13,11 @@ final class MemoryWriter: PageWriter {
   /// How much this write has freed.
   private var freedUnitCount: UInt64 = 0
 
-  init(content: MemoryContent, base: Head, path: String, sizeLimit: SizeLimit?) {
-    self.sizeLimit = sizeLimit
+  init(content: MemoryContent, base: Head, path: String, maximumByteCount: Int?) {
+    sizeLimit = maximumByteCount.map { limit in
+      let present = try? content.withSpace(path: path) { space, _ in space.totalByteCount }
+      return SizeLimit(limit, present: present ?? 0)
+    }
     self.content = content
     self.base = base
     self.path = path

@@ -72,8 +72,8 @@ extension Realm {
     /// The most bytes that the database may take; nil for no limit but the medium's.
     ///
     /// A transaction that would make it larger throws `Realm.Error.outOfDiskSpace` when it commits, and has
-    /// changed nothing. A sixteenth of the limit (at least 256 KiB, but a quarter of a small limit; at most
-    /// 64 MiB) is kept for transactions that free as much as they take: a full database can be emptied by
+    /// changed nothing. An eighth of the limit (at least 512 KiB, but a quarter of a small limit; at most
+    /// 128 MiB) is kept for transactions that free as much as they take: a full database can be emptied by
     /// deleting, in several transactions where it is much. In a process the limit of the first opening counts;
     /// other processes keep to their own. That of a file counts its bytes, that of other stores the bytes of
     /// pages.

@@ -66,10 +66,8 @@ final class AsyncWrites: @unchecked Sendable {
   private var hasYielded = false
   /// Whether blocks run one after the other.
   private var isInRun = false
-  /// Has the medium asked for the commits of such a run, when it is over, or when it takes long.
-  private let syncs = Mutex<[@Sendable () -> Void]>([])
-  private let syncing = BackgroundJob(.shared)
-  private static let syncDelayNanoseconds: Int64 = 10_000_000
+  /// The commits of such a run.
+  private let syncs = PostponedSyncs()
   /// Commits whose fate is known and has not been told yet.
   private let ended = Mutex<[(id: AsyncTransactionId, failure: StoreError?)]>([])
 
@@ -240,30 +238,7 @@ final class AsyncWrites: @unchecked Sendable {
   /// not be called before anyway.
   private func endRun() {
     isInRun = false
-    askForSyncs()
-  }
-
-  /// Asks for what waits to be asked for; called on any thread.
-  private func askForSyncs() {
-    let waiting = syncs.withLock { syncs in
-      defer { syncs = [] }
-      return syncs
-    }
-    for sync in waiting { sync() }
-  }
-
-  /// Has a commit of a run synced with the others of that run.
-  private func syncLater(_ sync: @escaping @Sendable () -> Void) {
-    let isFirst = syncs.withLock { syncs in
-      syncs.append(sync)
-      return syncs.count == 1
-    }
-    if !isFirst { return }
-    // A block may wait for what it has committed itself.
-    syncing.schedule(at: syncing.now + Self.syncDelayNanoseconds) { [weak self] _ in
-      self?.askForSyncs()
-      return nil
-    }
+    syncs.ask()
   }
 
   /// Lets the context do other things before the next block, which begins then if nobody else writes.
@@ -365,7 +340,7 @@ final class AsyncWrites: @unchecked Sendable {
       try instance.commitWrite { transaction, metadata throws(StoreError) in
         if durability == .full {
           let commit = try transaction.commitUnsynced(metadata: metadata) { job.end($0) }
-          if isInRun, allowGrouping { syncLater(commit.sync) } else { commit.sync() }
+          if isInRun, allowGrouping { syncs.add(commit.sync) } else { commit.sync() }
           return commit.snapshot
         }
         let snapshot = try transaction.commit(durability: durability, metadata: metadata)

@@ -37,8 +37,8 @@ public struct StoreRequest: Sendable {
   public var codec: (any PageCodec)?
   /// The most bytes that the store may take; nil for no limit but the medium's.
   ///
-  /// Part of them is kept for writes that free as much as they take, so that a full store can be emptied: a
-  /// sixteenth, but at least 256 KiB (of small limits a quarter) and at most 64 MiB. What would go beyond
+  /// Part of them is kept for writes that free as much as they take, so that a full store can be emptied: an
+  /// eighth, but at least 512 KiB (of small limits a quarter) and at most 128 MiB. What would go beyond
   /// throws ``StoreError/sizeLimitReached(path:limit:)``.
   public var maximumByteCount: Int?
   /// Its name; empty for none.

@@ -6,11 +6,22 @@ package struct SizeLimit: Hashable, Sendable {
   /// The most bytes that the store takes.
   package let byteCount: Int
 
-  package init(_ byteCount: Int) { self.byteCount = byteCount }
+  /// What a write may use at most that frees as much as it takes.
+  private let largestByteCount: Int
 
-  /// What only a write may use that frees as much as it takes: a sixteenth, but not less than 256 KiB
-  /// nor more than 64 MiB, and a quarter of a small limit.
-  package var spareByteCount: Int { min(max(byteCount / 16, 256 << 10), 64 << 20, byteCount / 4) }
+  /// `present` is what the store takes already: where that is more than it may, it can still be emptied.
+  package init(_ byteCount: Int, present: Int = 0) {
+    self.byteCount = byteCount
+    largestByteCount = present > byteCount ? present + Self.spare(of: byteCount) : byteCount
+  }
+
+  /// What only a write may use that frees as much as it takes: an eighth, but not less than 512 KiB
+  /// nor more than 128 MiB, and a quarter of a small limit.
+  package var spareByteCount: Int { Self.spare(of: byteCount) }
+
+  private static func spare(of byteCount: Int) -> Int {
+    min(max(byteCount / 8, 512 << 10), 128 << 20, byteCount / 4)
+  }
 
   /// The most bytes for a write that only adds.
   package var usableByteCount: Int { byteCount - spareByteCount }
@@ -18,7 +29,7 @@ package struct SizeLimit: Hashable, Sendable {
   /// Throws unless the store may take `needed` bytes; `usesSpare` says that the write frees as much as it
   /// takes.
   package func check(_ needed: Int, usesSpare: Bool, path: String) throws(StoreError) {
-    guard needed > (usesSpare ? byteCount : usableByteCount) else { return }
+    guard needed > (usesSpare ? largestByteCount : usableByteCount) else { return }
     throw .sizeLimitReached(path: path, limit: byteCount)
   }
 }

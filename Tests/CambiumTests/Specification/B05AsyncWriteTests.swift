@@ -45,6 +45,30 @@ import Testing
     func names() -> [String] { run { $0.objects(SpecDog.self).map(\.name) } }
   }
 
+  @Test func `a block may wait for what another Realm commits behind it`() async throws {
+    let configuration = specConfiguration()
+    let (waiting, other) = (try Desk(configuration), try Desk(configuration))
+    let isCommitted = DispatchSemaphore(value: 0)
+    waiting.run { realm in
+      _ = realm.beginAsyncWrite {
+        realm.create(SpecDog.self, value: ["name": "first"])
+        realm.commitAsyncWrite(allowGrouping: true) { _ in waiting.note("told") }
+        other.queue.async {
+          other.realm.writeAsync {
+            other.realm.create(SpecDog.self, value: ["name": "second"])
+          } onComplete: { _ in
+            isCommitted.signal()
+          }
+        }
+        // Whoever waits for ever is found out at some time.
+        let outcome = isCommitted.wait(timeout: .now() + 60)
+        waiting.note(outcome == .success ? "committed" : "stuck")
+      }
+    }
+    #expect(await waiting.notes(2) == ["committed", "told"])
+    #expect(Set(other.names()) == ["first", "second"])
+  }
+
   @Test func `a block runs later, in its context, and is committed`() async throws {
     let desk = try Desk()
     desk.run { realm in

@@ -77,10 +77,10 @@ extension Operation {
       let clock = ContinuousClock()
       let start = clock.now
       queue.async {
-        // The queue's own Realm is used on the queue only.
         guard let opened = try? Realm(configuration: configuration, queue: queue) else {
           fatalError("the open database cannot be opened")
         }
+        // Unchecked: the queue's own Realm is used on the queue only.
         nonisolated(unsafe) let realm = opened
         let person = realm.objects(Person.self)[0]
         for age in 0..<1000 {
