@@ -199,7 +199,7 @@ struct ChainTests {
 
   @Test func `heads in a chain are kept as long as their records and then given back`() throws {
     for seed in 0..<400 as Range<UInt64> { try commit(seed) }
-    let records = store.state.withLock { $0.records }
+    let records = store.books.withLock { $0.records }
     #expect(records.count < 72)
     #expect(records.contains { $0.head != nil })
     // Every other extent that was ever given out is reached, pending or free.

@@ -20,18 +20,16 @@ struct DatabaseOverFileTests {
   /// What the database holds, and what must be true of it whoever asks.
   private func expectSound(_ database: Database, _ store: FileStore) throws {
     try #require(try database.verify().findings == [])
-    let leaks = store.state.withLock { state -> [Int] in
-      guard state.spaceVersion != nil else { return [] }
-      let blocks = state.space.blocks
-      var expected = (0..<blocks.blockCount).map { blocks.reachableUnits(ofBlock: $0) }
-      for extent in state.space.ledger.pending {
-        for unit in extent.address..<extent.end {
-          expected[Int(unit) / BlockMap.unitsPerBlock] += 1
-        }
+    let leaks = try store.books.withLock { books throws(StoreError) -> [Int] in
+      guard books.version != nil else { return [] }
+      var surplus: [Int] = []
+      try books.space.blocks.forEachLeaf { _, held, reachable, _ in
+        surplus += zip(held, reachable).map { $0 - $1 }
       }
-      return (blocks.firstBlock..<blocks.blockCount).filter {
-        blocks.heldUnits(ofBlock: $0) != expected[$0]
+      for extent in books.space.ledger.pending {
+        for unit in extent.address..<extent.end { surplus[Int(unit) / BlockMap.unitsPerBlock] -= 1 }
       }
+      return surplus.indices.filter { surplus[$0] != 0 }
     }
     try #require(leaks == [], "Blocks are held for nobody.")
   }

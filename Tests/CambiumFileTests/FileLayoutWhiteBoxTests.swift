@@ -4,14 +4,14 @@ import Testing
 
 @testable import CambiumFile
 
-/// Pins the offsets of format version 1: a change here is a change of the format.
+/// Pins the offsets of format version 2: a change here is a change of the format.
 struct FileLayoutWhiteBoxTests {
-  @Test func `fields lie where format version 1 says`() {
+  @Test func `fields lie where format version 2 says`() {
     typealias Identity = FileLayout.Identity
     #expect(
       [
         Identity.formatVersion, Identity.unitByteCount, Identity.blockByteCount,
-        Identity.regionBlockCount, Identity.readFeatures, Identity.writeFeatures, Identity.uuid,
+        Identity.leafBlockCount, Identity.readFeatures, Identity.writeFeatures, Identity.uuid,
         Identity.checksumAlgorithm, Identity.kind, Identity.codec, Identity.checksum,
       ] == [16, 20, 24, 28, 32, 40, 48, 64, 72, 96, 504])
     typealias Head = FileLayout.Head
@@ -28,7 +28,14 @@ struct FileLayoutWhiteBoxTests {
         Record.allocatedCount, Record.freedCount, Record.metadataByteCount, Record.touched,
         Record.byteCount,
       ] == [8, 16, 24, 40, 64, 88, 92, 96, 104, 128])
-    #expect(FileLayout.Directory.byteCount == 24 && FileLayout.Directory.entryByteCount == 32)
+    typealias Directory = FileLayout.Directory
+    #expect(
+      [
+        Directory.waitingCount, Directory.level, Directory.version, Directory.retired,
+        Directory.blockCount, Directory.freeBlockCount, Directory.parts, Directory.byteCount,
+        Directory.waitingByteCount,
+      ] == [4, 8, 16, 24, 32, 40, 48, 304, 40])
+    #expect(FileLayout.MapPart.place == 8 && FileLayout.MapPart.byteCount == 16)
     #expect(FileLayout.headOffsets == [4096, 8192] && FileLayout.firstBlock == 4)
   }
 

@@ -165,7 +165,7 @@ struct OpeningErrorTests {
   @Test func `a future format and unknown features are named`() throws {
     try makeStore()
     try patchIdentity(16, [9, 0, 0, 0])
-    try expectRefusal(.unsupportedFormat(path: path, version: 9, supported: 1))
+    try expectRefusal(.unsupportedFormat(path: path, version: 9, supported: 2))
     try patchIdentity(
       16, [1, 0, 0, 0, 64, 0, 0, 0, 0, 16, 0, 0, 0, 64, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0])
     try expectRefusal(.unsupportedFeature(path: path, bits: 4))

@@ -141,7 +141,7 @@ struct PinnedSpaceTests {
     try load(database)
     var pinned: Snapshot? = try database.snapshot()
     var random = SeededGenerator(seed: 6)
-    func listed() -> Int { store.state.withLock { $0.directory.waiting.count } }
+    func listed() -> Int { store.books.withLock { $0.directory.waiting.count } }
     for _ in 0..<1000 { try change(database, &random, .full) }
     #expect(pinned != nil)
     #expect(1...8 ~= listed())

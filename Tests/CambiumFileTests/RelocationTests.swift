@@ -264,7 +264,7 @@ struct RelocationTests {
     // A sync holds the slots all the time.
     try store.withSlots { () throws(StoreError) in store.cutFreeTail() }
     #expect(try byteCount() == long)
-    store.state.withLock { $0.nextCut = 0 }
+    store.books.withLock { $0.nextCut = 0 }
     store.cutFreeTail()
     #expect(try byteCount() < 4 << 20)
     try store.close()

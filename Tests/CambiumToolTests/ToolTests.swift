@@ -46,7 +46,7 @@ import Testing
     #expect(outcome.status == 0)
     #expect(outcome.errors == "")
     #expect(outcome.json["store"] as? String == "file")
-    #expect(outcome.json["formatVersion"] as? Int == 1)
+    #expect(outcome.json["formatVersion"] as? Int == 2)
     #expect(outcome.json["rocksDB"] == nil)
     let sizes = try #require(outcome.json["sizes"] as? [String: Int])
     #expect(try #require(sizes["reachable"]) > 10_000)
@@ -140,7 +140,7 @@ import Testing
     let outcome = try ToolRunner.run("inspect", path)
     #expect(outcome.status == 0)
     #expect(outcome.output.contains("Person: 10000 objects"))
-    #expect(outcome.output.contains("format version 1"))
+    #expect(outcome.output.contains("format version 2"))
   }
 
   @Test func `verify calls a sound store sound`() throws {

@@ -17,29 +17,42 @@ enum GoldenForm: String, CaseIterable, Sendable {
   case aes = "format-1-aes"
   case both = "format-1-zstd-aes"
   case dictionary = "format-1-dictionary"
+  /// With the free map as a tree of small pages, several of them.
+  case mapped = "format-2"
+  case mappedBoth = "format-2-zstd-aes"
+
+  /// The version of the format that the file has.
+  var formatVersion: Int {
+    switch self {
+    case .plain, .packed, .zstd, .aes, .both, .dictionary: 1
+    case .mapped, .mappedBoth: 2
+    }
+  }
 
   /// What this build can read.
-  static let available = allCases.filter { $0 == .plain || $0 == .packed || $0.codec != nil }
+  static let available = allCases.filter {
+    $0 == .plain || $0 == .packed || $0 == .mapped || $0.codec != nil
+  }
 
   /// What opens the file; nil for nothing, or what this build does not have.
   ///
   /// A dictionary is in the file.
   var codec: Realm.Codec? {
     switch self {
-    case .plain, .packed: nil
+    case .plain, .packed, .mapped: nil
     case .zstd, .dictionary: Self.small
     case .aes: Self.sealing(key: 1)
-    case .both: Self.smallSealing(key: 1)
+    case .both, .mappedBoth: Self.smallSealing(key: 1)
     }
   }
 
   /// What does not open it.
   var others: [Realm.Codec?] {
     switch self {
-    case .plain, .packed: [Self.small, Self.sealing(key: 1)].filter { $0 != nil }
+    case .plain, .packed, .mapped: [Self.small, Self.sealing(key: 1)].filter { $0 != nil }
     case .zstd, .dictionary: [nil] + [Self.smallSealing(key: 1)].filter { $0 != nil }
     case .aes: [nil, Self.sealing(key: 2)]
-    case .both: [nil, Self.small, Self.sealing(key: 1), Self.smallSealing(key: 2)]
+    case .both, .mappedBoth: [nil, Self.small, Self.sealing(key: 1), Self.smallSealing(key: 2)]
     }
   }
 
@@ -83,16 +96,6 @@ enum GoldenForm: String, CaseIterable, Sendable {
       (store.boundCodec as? ZstdCodec)?.dictionary != nil
     #else
       false
-    #endif
-  }
-
-  /// A codec with a dictionary of what the pages of `database` have in common.
-  static func trained(on database: Database) throws -> Realm.Codec? {
-    #if Zstd
-      let dictionary = try ZstdCodec.dictionary(from: database, byteCount: 4096)
-      return Realm.Codec(try ZstdCodec(dictionary: dictionary))
-    #else
-      return nil
     #endif
   }
 }

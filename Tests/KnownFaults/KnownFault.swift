@@ -31,7 +31,7 @@ struct KnownFault: Sendable, CustomTestStringConvertible {
   static let all: [KnownFault] = core + objects
 
   /// Those of the engine and its stores.
-  private static let core: [KnownFault] = [waitingReader]
+  private static let core: [KnownFault] = []
 
   /// Those of the object layer.
   private static let objects: [KnownFault] = []

@@ -9,6 +9,7 @@ let package = Package(
     .executable(name: "bench-core", targets: ["BenchCore"]),
     .executable(name: "bench-objects", targets: ["BenchObjects"]),
     .executable(name: "bench-space", targets: ["BenchSpace"]),
+    .executable(name: "bench-size", targets: ["BenchSize"]),
     .executable(name: "bench-commits", targets: ["BenchCommits"]),
     .executable(name: "bench-memory", targets: ["BenchMemory"]),
     .executable(name: "bench-pictures", targets: ["BenchPictures"]),
@@ -70,6 +71,13 @@ let package = Package(
       ]),
     .executableTarget(
       name: "BenchSpace",
+      dependencies: [
+        .product(name: "CambiumCore", package: "cambium"),
+        .product(name: "CambiumFile", package: "cambium"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .executableTarget(
+      name: "BenchSize",
       dependencies: [
         .product(name: "CambiumCore", package: "cambium"),
         .product(name: "CambiumFile", package: "cambium"),

@@ -1,6 +1,8 @@
 import CambiumCore
 
-/// Where things lie in a file of format version 1.
+/// Where things lie in a file of format version 2.
+///
+/// Version 1 differs in the form of its free map, which is made anew when the file is opened for writing.
 ///
 ///      block 0    1         2         3          4 …
 ///     | identity | head A  | head B  | reserved | pages, in any order |
@@ -9,7 +11,8 @@ import CambiumCore
 /// Each of the first three has a block of its own and uses one sector of it, so that a torn write
 /// tears nothing else. `FileFormat.md` says what the fields mean. Pinned by `FileLayoutWhiteBoxTests`.
 enum FileLayout {
-  static let formatVersion = 1
+  static let formatVersion = 2
+  static let oldestFormatVersion = 1
   static let blockByteCount = BlockMap.blockByteCount
   /// What is written at once: identity and heads are no longer.
   static let sectorByteCount = 512
@@ -27,15 +30,18 @@ enum FileLayout {
   /// What a file keeps for its codec is no longer.
   static let largestParameterByteCount = 1 << 20
 
-  /// What the store's own pages are, in the first byte of each (but not of region pages) and in
-  /// references to them.
+  /// What the store's own pages are, in the first byte of each (but not of leaves and branches of the free map)
+  /// and in references to them.
   enum Kind {
     static let record: UInt8 = 16
-    static let directory: UInt8 = 17
-    static let region: UInt8 = 18
+    /// Of version 1, whose free map had pages of kind 18 as well.
+    static let oldDirectory: UInt8 = 17
     /// Only in references: a head has bytes of its own that say so.
     static let head: UInt8 = 19
     static let waiting: UInt8 = 20
+    static let directory: UInt8 = 21
+    static let mapBranch: UInt8 = 22
+    static let mapLeaf: UInt8 = 23
   }
 
   /// The fields of the identity sector, by offset.
@@ -49,8 +55,8 @@ enum FileLayout {
     static let formatVersion = magic + 16
     static let unitByteCount = formatVersion + 4
     static let blockByteCount = unitByteCount + 4
-    static let regionBlockCount = blockByteCount + 4
-    static let readFeatures = regionBlockCount + 4
+    static let leafBlockCount = blockByteCount + 4
+    static let readFeatures = leafBlockCount + 4
     static let writeFeatures = readFeatures + 8
     static let uuid = writeFeatures + 8
     static let checksumAlgorithm = uuid + 16
@@ -119,16 +125,28 @@ enum FileLayout {
     static let chained: UInt32 = 1
   }
 
-  /// The fields of the free map's directory, by offset; entries follow.
+  /// A part of the free map, as the page above it names it.
+  enum MapPart {
+    static let checksum = 0
+    /// The page's address, and in the lowest 16 bits the bound for runs of free blocks.
+    static let place = checksum + 8
+    static let byteCount = place + 8
+  }
+
+  /// The fields of the free map's directory, by offset; pages of waiting extents follow.
   enum Directory {
     static let kind = 0
-    /// How many pages of waiting extents are listed behind the regions.
+    /// How many pages of waiting extents are listed.
     static let waitingCount = kind + 4
-    static let regionCount = kind + 8
-    static let retired = regionCount + 8
-    static let byteCount = retired + 8
-    /// A reference to the region's page and the version its counts speak of.
-    static let entryByteCount = PageReference.byteCount + 8
+    /// How many levels of branches there are; the top one is here.
+    static let level = kind + 8
+    /// The version whose counts the map holds.
+    static let version = level + 8
+    static let retired = version + 8
+    static let blockCount = retired + 8
+    static let freeBlockCount = blockCount + 8
+    static let parts = freeBlockCount + 8
+    static let byteCount = parts + MapPart.byteCount * BlockMap.Stored.childCount
     /// A reference to a page of waiting extents, and the first and last version that see any of them.
     static let waitingByteCount = PageReference.byteCount + 16
   }

@@ -16,22 +16,6 @@ struct FileState: Sendable {
   /// What this store pins.
   var pins: PinBoard
 
-  var space = Space(firstBlock: FileLayout.firstBlock)
-  /// The version whose free space is known; nil until the first write, which reads the free map.
-  var spaceVersion: Version?
-  /// The versions that somebody holds, as of `seenPins`.
-  var held: [ClosedRange<Version>] = []
-  var seenPins: UInt32?
-  /// What was known to be durable after that.
-  var heldMark: DurableMark
-  /// The shared word that said so.
-  var seenDurable: UInt64
-  /// While versions before this one are held, it is not known what they see.
-  var deferredFreeEnd: Version?
-  var directory = FreeMapDirectory()
-  /// The records that are still needed, oldest first.
-  var records: [LiveRecord] = []
-
   var fileByteCount: Int
   /// What pins lend; nil until the first pin, and with buffered access.
   var mapping: Mapping?
@@ -40,14 +24,8 @@ struct FileState: Sendable {
   var hasWritten = false
   var isPoisoned = false
   var isClosed = false
-  /// How many writes have begun since it was last looked who has died.
-  var writesSinceLivenessCheck = 0
   /// Whether a write is running in this store.
   var isWriting = false
-  /// Whether live pages are being moved from the end of the file to free room before it.
-  var isRelocating = false
-  /// Before this version it is not tried again to cut off the end of the file.
-  var nextCut: Version = 0
   /// Whether closing has done its work.
   var isFinished = false
   /// Whether the file has been let go.
@@ -61,10 +39,8 @@ struct FileState: Sendable {
     self.newest = newest
     self.slots = slots
     self.mark = mark
-    heldMark = mark
     self.fileByteCount = fileByteCount
     seenLive = words.live
-    seenDurable = words.durable
     seenSlots = words.durable
     self.pins = pins
   }
@@ -75,23 +51,6 @@ struct FileState: Sendable {
     var slot: Int
     /// All that the commits since the last durable version wrote.
     var extents: [Extent]
-  }
-
-  /// A commit's record that the free map still needs.
-  struct LiveRecord: Sendable {
-    var version: Version
-    var parts: [PageReference]
-    /// Where the commit's head lies, if that is in a chain; kept as long as the record.
-    var head: Extent?
-    /// What it freed.
-    var freed: [VersionLedger.Dead]
-
-    init(_ record: CommitRecord) {
-      version = record.version
-      parts = record.parts
-      head = record.headExtent
-      freed = record.freed
-    }
   }
 
   /// Whether both slots hold the newest version, settled.

@@ -3,41 +3,49 @@ import Synchronization
 
 /// Knowing which space is free, when others write too.
 ///
-/// A store reads the free map once and then follows the records of all commits, its own and others'.
-/// What is pending follows from the records and from the versions that are held.
+/// A store reads the top of the free map once and then follows the records of all commits, its own and
+/// others'. What is pending follows from the records and from the versions that are held.
 extension FileStore {
-  /// Brings what is known of the free space up to the newest version, without the writer's turn.
-  func knowSpace(_ state: inout FileState) throws(StoreError) {
-    if state.isWriting { return }
-    while true {
-      try followLiveHead(&state)
-      let word = state.seenLive
-      do throws(StoreError) {
-        try catchUp(&state)
-        if memory.liveWord == word { return }
-      } catch {
-        // A commit may have used the place of a record again while it was being read.
-        if memory.liveWord == word { throw error }
+  /// Runs `body` with what is known of the free space in the newest version, without the writer lock.
+  ///
+  /// It runs again when another process has written meanwhile and something could not be read: that commit may
+  /// have used the place of a page again.
+  func withKnownBooks<Value>(
+    _ body: (inout FileBooks) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    try books.withLock { books throws(StoreError) in
+      while true {
+        let word = try withOpenState { state throws(StoreError) in
+          try followLiveHead(&state)
+          return state.seenLive
+        }
+        do throws(StoreError) {
+          try catchUp(&books)
+          let value = try body(&books)
+          if memory.liveWord == word { return value }
+        } catch {
+          if memory.liveWord == word { throw error }
+        }
       }
     }
   }
 
   /// Brings what is known of the free space up to the newest version.
   ///
-  /// For the holder of the writer's turn; others must look whether the newest version has changed
-  /// meanwhile. After an error nothing is known, and the next call begins anew.
-  func catchUp(_ state: inout FileState) throws(StoreError) {
-    followHeld(&state)
-    guard state.spaceVersion != state.newest.head.version else { return }
-    if let known = state.spaceVersion {
-      state.spaceVersion = nil
-      // The records may be gone; what is pending is then found out as it is at the first load.
-      if (try? replay(&state, after: known)) == nil { try loadSpaceOfHeld(&state) }
-    } else {
-      try loadSpaceOfHeld(&state)
+  /// For the holder of the writer lock; others go through ``withKnownBooks(_:)``. After an error nothing is
+  /// known, and the next call begins anew.
+  func catchUp(_ books: inout FileBooks) throws(StoreError) {
+    followHeld(&books)
+    let newest = state.withLock { $0.newest }
+    guard books.version != newest.head.version else { return }
+    let known = books.version
+    books.version = nil
+    // The records or the map may be gone; what is pending is then found out as it is at the first load.
+    if known == nil || (try? replay(&books, newest, after: known ?? 0)) == nil {
+      try loadSpaceOfHeld(&books, newest)
     }
-    noteSpaceVersion(state.newest.head.version)
-    state.spaceVersion = state.newest.head.version
+    noteSpaceVersion(newest.head.version)
+    books.version = newest.head.version
   }
 
   /// Tells the others which records this store has applied.
@@ -65,103 +73,138 @@ extension FileStore {
   // MARK: Held versions
 
   /// Looks which versions are held, and frees what waited for others.
-  func followHeld(_ state: inout FileState) {
+  func followHeld(_ books: inout FileBooks) {
     let pins = PinTable(memory: memory)
     let changes = pins.changes
-    if state.seenPins != changes {
-      state.held = pins.held()
-      state.seenPins = changes
+    if books.seenPins != changes {
+      books.held = pins.held()
+      books.seenPins = changes
     }
     // After the pins: who makes a version durable pins it until the mark says so.
     let word = memory.durableWord
-    if state.seenDurable != word, let mark = memory.durableMark {
-      state.heldMark = mark
-      state.seenDurable = word
+    if books.seenDurable != word, let mark = memory.durableMark {
+      books.heldMark = mark
+      books.seenDurable = word
     }
-    guard state.spaceVersion != nil else { return }
-    let (held, mark) = (state.held, state.heldMark)
-    state.space.keepPins { version in FileState.isHeld(version, held, mark) }
-    state.releaseOwn()
-    if let deferred = state.deferredFreeEnd,
+    guard books.version != nil else { return }
+    let (held, mark) = (books.held, books.heldMark)
+    books.space.keepPins { version in FileBooks.isHeld(version, held, mark) }
+    books.releaseOwn()
+    if let deferred = books.deferredFreeEnd,
       !held.contains(where: { $0.lowerBound < deferred }),
       mark.isVolatile || mark.version >= deferred
     {
-      state.deferredFreeEnd = nil
-      state.space.blocks.allocationFloor = sector.firstBlock
+      books.deferredFreeEnd = nil
+      books.space.blocks.allocationFloor = sector.firstBlock
     }
   }
 
   /// At the first turn, and now and then when an old version is held: whether who holds it is still
   /// alive.
-  func checkLiveness(_ state: inout FileState) {
-    state.writesSinceLivenessCheck += 1
-    if state.spaceVersion != nil {
-      guard state.writesSinceLivenessCheck >= 64,
-        state.held.contains(where: { $0.lowerBound < state.newest.head.version })
+  func checkLiveness(_ books: inout FileBooks, newest: Version) {
+    books.writesSinceLivenessCheck += 1
+    if books.version != nil {
+      guard books.writesSinceLivenessCheck >= 64,
+        books.held.contains(where: { $0.lowerBound < newest })
       else { return }
     }
-    if ProcessTable(memory: memory).clearDead(besides: slot) { state.writesSinceLivenessCheck = 0 }
+    if ProcessTable(memory: memory).clearDead(besides: slot) { books.writesSinceLivenessCheck = 0 }
   }
 
   // MARK: Loading
 
+  /// Runs `body`, for the running write, with what is known of the free space; what it says of pages of the
+  /// free map that cannot be read becomes the error that tells what to do.
+  func withMap<Value>(
+    _ body: (inout FileBooks) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    try books.withLock { books throws(StoreError) in
+      do throws(StoreError) {
+        return try body(&books)
+      } catch {
+        throw freeMapError(error, books.directory.page)
+      }
+    }
+  }
+
+  /// The pages of the free map.
+  var mapPages: FreeMapPages { FreeMapPages(identity: sector, device: device, path: path) }
+
   /// Reads the free map and the records since, again if pins have changed meanwhile: one that came too
   /// late shows for a moment, and nothing is true of its version.
-  private func loadSpaceOfHeld(_ state: inout FileState) throws(StoreError) {
+  private func loadSpaceOfHeld(
+    _ books: inout FileBooks, _ newest: HeadSector
+  ) throws(StoreError) {
     var triesLeft = 8
     while true {
       do throws(StoreError) {
-        return try loadSpace(&state)
+        return try loadSpace(&books, newest)
       } catch {
         triesLeft -= 1
-        guard triesLeft > 0, PinTable(memory: memory).changes != state.seenPins else { throw error }
-        followHeld(&state)
+        guard triesLeft > 0, PinTable(memory: memory).changes != books.seenPins else { throw error }
+        followHeld(&books)
       }
     }
   }
 
-  /// Reads the free map and the records since.
+  /// Reads the top of the free map and the records since.
   ///
   /// Throws `StoreError.damaged(_:)` with rule `freeMap` when they cannot be read or contradict
   /// each other.
-  private func loadSpace(_ state: inout FileState) throws(StoreError) {
+  private func loadSpace(_ books: inout FileBooks, _ newest: HeadSector) throws(StoreError) {
     do throws(StoreError) {
-      try readSpace(&state)
+      try readSpace(&books, newest)
     } catch {
-      guard let damage = error.damage(at: state.newest.record) else { throw error }
-      throw .damaged(
-        Damage(
-          .freeMap, at: damage.reference,
-          "The free map of '\(path)' is damaged, so that it can be read but not written "
-            + "(\(damage)). Run 'cambium verify \(path) --repair' to rebuild it"))
+      throw freeMapError(error, newest.record)
     }
   }
 
-  private func readSpace(_ state: inout FileState) throws(StoreError) {
-    let newest = state.newest
-    var directory = try FreeMapDirectory.read(
-      newest.freeMap, identity: sector, device: device, path: path)
-    var blocks = BlockMap(firstBlock: sector.firstBlock)
-    guard newest.byteCount <= state.fileByteCount else {
-      throw .truncated(path: path, byteCount: state.fileByteCount, expected: newest.byteCount)
+  /// What is said of damage to the free map.
+  func freeMapError(_ error: StoreError, _ reference: PageReference) -> StoreError {
+    guard let damage = error.damage(at: reference), damage.rule != .freeMap else { return error }
+    return .damaged(
+      Damage(
+        .freeMap, at: damage.reference,
+        "The free map of '\(path)' is damaged, so that it can be read but not written "
+          + "(\(damage)). Run 'cambium verify \(path) --repair' to rebuild it"))
+  }
+
+  private func readSpace(_ books: inout FileBooks, _ newest: HeadSector) throws(StoreError) {
+    books.isOfOlderFormat = newest.freeMap.rawKind == FileLayout.Kind.oldDirectory
+    if books.isOfOlderFormat {
+      books.space = Space(firstBlock: sector.firstBlock)
+      books.space.ledger.hold(newest.head.version, .store)
+      return
     }
-    blocks.extend(toBlockCount: newest.blockCount)
-    for (index, region) in directory.regions.enumerated() where !region.page.isNone {
-      let buffer = try FreeMapDirectory.checkedPage(
-        region.page, rawKind: FileLayout.Kind.region, identity: sector, device: device, path: path)
-      let bytes = UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.byteCount)
-      guard blocks.load(region: index, counts: bytes) else {
-        throw .damaged(Damage(.count, at: region.page, "a page of the free map"))
-      }
+    let directory = try FreeMapDirectory(newest.freeMap, mapPages)
+    let fileByteCount = state.withLock { $0.fileByteCount }
+    guard newest.byteCount <= fileByteCount else {
+      throw .truncated(path: path, byteCount: fileByteCount, expected: newest.byteCount)
+    }
+    guard directory.version <= newest.head.version else {
+      throw .damaged(Damage(.bounds, at: directory.page, "the free map's directory"))
     }
     let records = try recordChain(from: newest, after: directory.retired).reversed()
-    for record in records { try apply(record, to: &blocks, &directory) }
-    blocks.adoptReachable()
-    state.space = Space(firstBlock: sector.firstBlock)
-    state.space.blocks = blocks
-    state.directory = directory
-    state.records = records.map(FileState.LiveRecord.init)
-    try fileWhatIsPending(&state, Array(records))
+    var blocks: BlockMap
+    if let stored = directory.map {
+      blocks = BlockMap(firstBlock: sector.firstBlock, stored, from: mapPages)
+    } else {
+      blocks = BlockMap(firstBlock: sector.firstBlock, from: mapPages)
+    }
+    for record in records where record.version > directory.version {
+      try apply(record, to: &blocks)
+    }
+    // The file may have become shorter since the map was stored.
+    blocks.trimTail()
+    guard blocks.blockCount <= newest.blockCount else {
+      throw .damaged(
+        Damage(.bounds, at: newest.record, "more is in use than the newest head has blocks"))
+    }
+    blocks.extend(toBlockCount: newest.blockCount)
+    books.space = Space(blocks)
+    books.directory = directory
+    books.records = records.map(FileBooks.LiveRecord.init)
+    try fileWhatIsPending(&books, newest.head.version, Array(records))
   }
 
   /// Finds out what held versions older than the newest one still see.
@@ -170,83 +213,83 @@ extension FileStore {
   /// not known which versions were held at which time: then no block of the file as it is now is given
   /// out until that range is let go.
   private func fileWhatIsPending(
-    _ state: inout FileState, _ records: [CommitRecord]
+    _ books: inout FileBooks, _ newest: Version, _ records: [CommitRecord]
   ) throws(StoreError) {
-    let newest = state.newest.head.version
-    let old = state.oldHeldVersions
-    state.deferredFreeEnd = nil
-    guard state.holdsSingleVersions else {
+    let old = books.heldVersions(before: newest)
+    books.deferredFreeEnd = nil
+    guard books.holdsSingleVersions else {
       // Everything that any version saw while it was held lies below the newest head's mark.
-      state.space.blocks.allocationFloor = state.space.blocks.blockCount
-      state.deferredFreeEnd = newest
-      state.space.ledger.hold(newest, .store)
+      books.space.blocks.allocationFloor = books.space.blocks.blockCount
+      books.deferredFreeEnd = newest
+      books.space.ledger.hold(newest, .store)
       return
     }
-    for version in old { state.space.ledger.pinOnce(version) }
-    state.space.ledger.hold(newest, .store)
+    for version in old { books.space.ledger.pinOnce(version) }
+    books.space.ledger.hold(newest, .store)
     guard let oldest = old.first else { return }
-    for page in state.directory.waiting where page.versions.upperBound >= oldest {
-      for entry in try page.read(identity: sector, device, path: path)
-      where state.space.ledger.take(entry.dead, freed: entry.freed) {
-        guard state.space.blocks.canHold(entry.dead.extent) else {
+    for page in books.directory.waiting where page.versions.upperBound >= oldest {
+      for entry in try page.read(mapPages)
+      where books.space.ledger.take(entry.dead, freed: entry.freed) {
+        guard try hold(entry.dead.extent, &books.space.blocks) else {
           throw .damaged(Damage(.count, at: page.reference, "a list of waiting extents"))
         }
-        state.space.blocks.hold(entry.dead.extent)
       }
     }
-    let reusable = state.heldMark.reusableVersion
+    let reusable = books.heldMark.reusableVersion
     for record in records where record.version > oldest {
       for dead in record.freed {
         if dead.born == record.version {
           if record.version <= reusable { continue }
-          state.space.ledger.takeOwn(dead.extent, freed: record.version)
-        } else if !state.space.ledger.take(dead, freed: record.version) {
+          books.space.ledger.takeOwn(dead.extent, freed: record.version)
+        } else if !books.space.ledger.take(dead, freed: record.version) {
           continue
         }
-        guard state.space.blocks.canHold(dead.extent) else {
+        guard try hold(dead.extent, &books.space.blocks) else {
           throw contradiction(record, dead.extent)
         }
-        state.space.blocks.hold(dead.extent)
       }
     }
+  }
+
+  /// Notes that an extent is in use; false when it cannot be.
+  private func hold(_ extent: Extent, _ blocks: inout BlockMap) throws(StoreError) -> Bool {
+    guard blocks.contains(extent) else { return false }
+    try blocks.load(extent)
+    guard blocks.canHold(extent) else { return false }
+    blocks.hold(extent)
+    return true
   }
 
   // MARK: Following
 
   /// Applies the records of the versions after `known`, as if this store had committed them.
-  private func replay(_ state: inout FileState, after known: Version) throws(StoreError) {
-    let newest = state.newest
-    guard state.holdsSingleVersions, known < newest.head.version else {
-      throw .versionGone(known)
-    }
+  private func replay(
+    _ books: inout FileBooks, _ newest: HeadSector, after known: Version
+  ) throws(StoreError) {
+    // Where the map was stored anew meanwhile, the pages that this store knows are no longer there.
+    guard books.holdsSingleVersions, known < newest.head.version,
+      newest.freeMap == books.directory.page
+    else { throw .versionGone(known) }
     let records = try recordChain(from: newest, after: known).reversed()
-    var directory = state.directory
-    if newest.freeMap != directory.page {
-      directory = try FreeMapDirectory.read(
-        newest.freeMap, identity: sector, device: device, path: path)
-      directory.adoptTouches(of: state.directory)
-    }
-    state.space.blocks.extend(toBlockCount: newest.blockCount)
+    books.space.blocks.extend(toBlockCount: newest.blockCount)
     for record in records {
-      let allocated = record.allocated.map(\.extent) + record.parts.map(\.extent)
       for dead in record.freed {
-        guard state.space.blocks.removeReachable(dead.extent) else {
+        guard books.space.blocks.contains(dead.extent) else {
           throw contradiction(record, dead.extent)
         }
-        directory.touch(dead.extent, version: record.version)
-      }
-      for extent in allocated {
-        guard state.space.blocks.addReachable(extent), state.space.blocks.canHold(extent) else {
-          throw contradiction(record, extent)
+        try books.space.blocks.load(dead.extent)
+        guard books.space.blocks.removeReachable(dead.extent, record.version) else {
+          throw contradiction(record, dead.extent)
         }
-        state.space.blocks.hold(extent)
-        directory.touch(extent, version: record.version)
       }
-      state.publishSpace(version: record.version, freed: record.freed)
-      state.records.append(FileState.LiveRecord(record))
+      for extent in record.allocated.map(\.extent) + record.parts.map(\.extent) {
+        guard try hold(extent, &books.space.blocks),
+          books.space.blocks.addReachable(extent, record.version)
+        else { throw contradiction(record, extent) }
+      }
+      books.publish(version: record.version, freed: record.freed)
+      books.records.append(FileBooks.LiveRecord(record))
     }
-    state.directory = directory
-    state.records.removeAll { $0.version <= directory.retired }
   }
 
   // MARK: Records
@@ -294,27 +337,25 @@ extension FileStore {
     }
   }
 
-  /// Brings the counts of the regions that do not include it yet up to date with `record`.
+  /// Brings the counts, which are those of the version before, up to date with `record`.
   private func apply(
-    _ record: CommitRecord, to blocks: inout BlockMap, _ directory: inout FreeMapDirectory
+    _ record: CommitRecord, to blocks: inout BlockMap
   ) throws(StoreError) {
-    let changes =
-      record.freed.map { ($0.extent, false) } + record.allocated.map { ($0.extent, true) }
-      + record.parts.map { ($0.extent, true) }
-    for (extent, isAllocated) in changes {
-      guard extent.unitCount > 0,
-        extent.address >= UInt64(sector.firstBlock * BlockMap.unitsPerBlock)
-      else { throw contradiction(record, extent) }
-      directory.touchKnown(extent, version: record.version)
-      for part in blocks.partsByRegion(extent) {
-        let region =
-          part.region < directory.regions.count
-          ? directory.regions[part.region] : FreeMapDirectory.Region()
-        if record.version <= region.version { continue }
-        let fits =
-          isAllocated ? blocks.addReachable(part.extent) : blocks.removeReachable(part.extent)
-        guard fits else { throw contradiction(record, extent) }
-        directory.touch(part.extent, version: record.version)
+    for dead in record.freed {
+      guard blocks.contains(dead.extent) else { throw contradiction(record, dead.extent) }
+      try blocks.load(dead.extent)
+      guard blocks.removeReachable(dead.extent, record.version) else {
+        throw contradiction(record, dead.extent)
+      }
+      blocks.letGo(dead.extent)
+    }
+    for extent in record.allocated.map(\.extent) + record.parts.map(\.extent) {
+      let end = extent.end / UInt64(BlockMap.unitsPerBlock) + 1
+      guard end < UInt64(HeadSector.blockLimit) else { throw contradiction(record, extent) }
+      // The file may have been longer then than it is now.
+      blocks.extend(toBlockCount: Int(end))
+      guard try hold(extent, &blocks), blocks.addReachable(extent, record.version) else {
+        throw contradiction(record, extent)
       }
     }
   }
@@ -325,38 +366,5 @@ extension FileStore {
         .count, at: record.parts.first,
         "the free map and the record of version \(record.version) disagree about the page at "
           + "byte \(extent.byteOffset)"))
-  }
-}
-
-extension FileState {
-  /// Whether `version` is held by somebody besides being the newest one.
-  static func isHeld(
-    _ version: Version, _ ranges: [ClosedRange<Version>], _ mark: DurableMark
-  ) -> Bool {
-    !mark.isVolatile && mark.version == version || ranges.contains { $0.contains(version) }
-  }
-
-  /// Whether no entry stands for a range; such a range may have any length.
-  fileprivate var holdsSingleVersions: Bool {
-    held.allSatisfy { $0.lowerBound == $0.upperBound }
-  }
-
-  /// The held versions before the newest one, ascending.
-  fileprivate var oldHeldVersions: [Version] {
-    var versions = Set(held.map(\.lowerBound))
-    if !heldMark.isVolatile { versions.insert(heldMark.version) }
-    return versions.filter { $0 < newest.head.version }.sorted()
-  }
-
-  /// Makes `version` the newest one in the books, in place of the one before it.
-  mutating func publishSpace(version: Version, freed: [VersionLedger.Dead]) {
-    if Self.isHeld(version - 1, held, heldMark) { space.ledger.pinOnce(version - 1) }
-    space.publish(version: version, previous: version - 1, freed: freed)
-    releaseOwn()
-  }
-
-  /// Frees pages of the store's own that no durable version needs.
-  fileprivate mutating func releaseOwn() {
-    space.releaseOwn(upTo: heldMark.reusableVersion)
   }
 }

@@ -1,61 +1,81 @@
 import CambiumCore
+import Synchronization
 
 /// Comparing the books with what a version reaches, while others commit.
 extension FileStore {
   /// What is in use of the file in one version.
-  private struct Books: Sendable {
-    var head: Head
-    var space: Space
-    var owned: [Extent]
-    /// Why they cannot be read, if so.
-    var damage: String?
+  private final class Audit: Sendable {
+    let head: Head
+    private let space: Mutex<Space>
+    private let owned: [Extent]
 
-    init(_ state: FileState, damage: String? = nil) {
-      head = state.newest.head
-      space = state.space
-      owned = state.metadataPages.map(\.extent)
-      self.damage = damage
+    init(_ head: Head, _ space: consuming sending Space, _ owned: [Extent]) {
+      self.head = head
+      self.space = Mutex(space)
+      self.owned = owned
+    }
+
+    func findings(_ reachable: [Extent]) throws(StoreError) -> [String] {
+      try space.withLock { space throws(StoreError) in
+        try SpaceCheck.findings(space: &space, reachable: reachable, owned: owned)
+      }
     }
   }
 
   /// Pins the newest version, with what the free map and the records say of it.
   public func audit() throws(StoreError) -> StoreAudit {
-    try withOpenState { state throws(StoreError) in
-      while true {
-        let books = try books(&state)
+    while true {
+      let (head, audit, damage) = try bookkeeping()
+      let held = try withOpenState { state throws(StoreError) -> Pin? in
         try ensureMapping(&state)
         // Somebody else may have published a version since.
-        guard state.pins.hold(books.head) else { continue }
-        return StoreAudit(of: pin(books.head, state)) { [self] reachable throws(StoreError) in
-          if let damage = books.damage { return [damage] }
-          do throws(StoreError) {
-            return try damagedMetadataPages()
-              + SpaceCheck.findings(space: books.space, reachable: reachable, owned: books.owned)
-          } catch {
-            guard case .damaged(let damage) = error else { throw error }
-            return [damage.detail]
-          }
+        return state.pins.hold(head) ? pin(head, state) : nil
+      }
+      guard let held else { continue }
+      return StoreAudit(of: held) { [self] reachable throws(StoreError) in
+        guard let audit else { return damage.map { [$0] } ?? [] }
+        do throws(StoreError) {
+          return try damagedMetadataPages() + audit.findings(reachable)
+        } catch {
+          guard case .damaged(let damage) = error else { throw error }
+          return [damage.detail]
         }
       }
     }
   }
 
-  private func books(_ state: inout FileState) throws(StoreError) -> Books {
-    try followLiveHead(&state)
+  /// The newest version with what is in use of the file in it, or with why that cannot be read; neither for a
+  /// file of an older format, whose map is made anew before anybody writes.
+  private func bookkeeping() throws(StoreError) -> (Head, Audit?, damage: String?) {
     do throws(StoreError) {
-      guard state.isWriting else {
-        try knowSpace(&state)
-        return Books(state)
+      return try withPublishedBooks { books, head throws(StoreError) in
+        if books.isOfOlderFormat { return (head, nil, nil) }
+        // Later its pages may hold something else.
+        try books.space.blocks.load(blocks: 0..<books.space.blocks.blockCount)
+        let audit = Audit(head, books.space.copy(), try metadataPages(&books).map(\.extent))
+        books.space.blocks.dropUnchanged()
+        return (head, audit, nil)
       }
-      // What the running write has changed of the books is not published: they are read anew.
-      var published = state
-      published.isWriting = false
-      published.spaceVersion = nil
-      try knowSpace(&published)
-      return Books(published)
     } catch {
       guard case .damaged(let damage) = error else { throw error }
-      return Books(state, damage: damage.detail)
+      return (try newestHead(), nil, damage.detail)
+    }
+  }
+
+  /// Runs `body` with the books of the newest version; what a running write has changed of them is not
+  /// published, and they are read anew then.
+  private func withPublishedBooks<Value>(
+    _ body: (inout FileBooks, Head) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    try withKnownBooks { books throws(StoreError) in
+      let (newest, isWriting, mark, seenSlots) = state.withLock {
+        ($0.newest.head, $0.isWriting, $0.mark, $0.seenSlots)
+      }
+      guard isWriting else { return try body(&books, newest) }
+      var published = FileBooks(
+        firstBlock: sector.firstBlock, mark: mark, seenDurable: seenSlots)
+      try catchUp(&published)
+      return try body(&published, newest)
     }
   }
 
@@ -66,9 +86,9 @@ extension FileStore {
   private func damagedMetadataPages() throws(StoreError) -> [String] {
     var suspects: Set<MetadataPage>?
     while true {
-      let (pages, word) = try withOpenState { state throws(StoreError) in
-        try knowSpace(&state)
-        return (state.metadataPages.filter { suspects?.contains($0) ?? true }, state.seenLive)
+      let (pages, word) = try withPublishedBooks { books, _ throws(StoreError) in
+        let pages = try metadataPages(&books)
+        return (pages.filter { suspects?.contains($0) ?? true }, memory.liveWord)
       }
       var findings: [MetadataPage: String] = [:]
       for page in pages { findings[page] = try finding(page) }
@@ -82,8 +102,7 @@ extension FileStore {
     switch page {
     case .page(let reference):
       do throws(StoreError) {
-        _ = try FreeMapDirectory.checkedPage(
-          reference, rawKind: reference.rawKind, identity: sector, device: device, path: path)
+        _ = try mapPages.checked(reference, rawKind: reference.rawKind)
         return nil
       } catch {
         guard let damage = error.damage(at: reference) else { throw error }
@@ -96,6 +115,18 @@ extension FileStore {
       return found?.head.version == version
         ? nil : "the head of version \(version) cannot be read"
     }
+  }
+
+  /// The pages of the newest version that belong to no tree: records, the free map, and chained heads.
+  private func metadataPages(_ books: inout FileBooks) throws(StoreError) -> [MetadataPage] {
+    var references = books.records.flatMap(\.parts)
+    references += books.directory.waiting.map(\.reference) + [books.directory.page]
+    let map = mapPages
+    try books.space.blocks.forEachStoredPart { part, level in
+      references.append(map.reference(part, level: level))
+    }
+    return references.filter { !$0.isNone }.map { .page($0) }
+      + books.records.compactMap { record in record.head.map { .head($0, record.version) } }
   }
 }
 
@@ -111,16 +142,5 @@ private enum MetadataPage: Hashable, Sendable {
     case .page(let reference): reference.extent
     case .head(let extent, _): extent
     }
-  }
-}
-
-extension FileState {
-  /// The pages of the newest version that belong to no tree: records, the free map, and chained heads.
-  fileprivate var metadataPages: [MetadataPage] {
-    let pages =
-      records.flatMap(\.parts) + directory.regions.map(\.page) + directory.waiting.map(\.reference)
-      + [directory.page]
-    return pages.filter { !$0.isNone }.map { .page($0) }
-      + records.compactMap { record in record.head.map { .head($0, record.version) } }
   }
 }

@@ -11,18 +11,17 @@ extension FileStore {
   ///
   /// It begins when more than a quarter of what is used could be given back, and goes on until little
   /// more is free than commits need to find room.
-  func relocate(_ state: inout FileState) -> Relocation? {
-    let total = state.space.blocks.blockCount
-    let used = total - state.space.blocks.freeBlockCount
+  func relocate(_ books: inout FileBooks, newest: Version) -> Relocation? {
+    let total = books.space.blocks.blockCount
+    let used = total - books.space.blocks.freeBlockCount
     let least = options.leastRelocatedByteCount / FileLayout.blockByteCount
     let end = used + used / 16 + least / 4
-    state.isRelocating =
-      total - end > least + (state.isRelocating ? 0 : used / 4)
-      && state.space.blocks.allocationFloor == sector.firstBlock
-    state.space.blocks.allocationCeiling = state.isRelocating ? end : nil
-    guard state.isRelocating else { return nil }
-    let newest = state.newest.head.version
-    let lasting = state.held.filter { newest - min(newest, $0.lowerBound) >= Self.lastingPinAge }
+    books.isRelocating =
+      total - end > least + (books.isRelocating ? 0 : used / 4)
+      && books.space.blocks.allocationFloor == sector.firstBlock
+    books.space.blocks.allocationCeiling = books.isRelocating ? end : nil
+    guard books.isRelocating else { return nil }
+    let lasting = books.held.filter { newest - min(newest, $0.lowerBound) >= Self.lastingPinAge }
     return Relocation(
       address: UInt64(end * BlockMap.unitsPerBlock),
       seenUpTo: lasting.map { min($0.upperBound, newest) }.max() ?? 0)
@@ -36,20 +35,24 @@ extension FileStore {
   /// cut before heads that say less have taken their places. Where a sync is running, a later commit
   /// cuts: none waits for that. An error changes nothing.
   func cutFreeTail() {
-    let isDue = state.withLock { state in
-      guard !state.isClosed, !state.isPoisoned, state.newest.head.version >= state.nextCut,
-        cutTarget(state) != nil
-      else { return false }
-      // Who cannot cut now need not try with each commit: two chains later both slots are others.
-      state.nextCut = state.newest.head.version + 2 * options.chainLimit
-      return true
+    let isDue = books.withLock { books in
+      state.withLock { state in
+        guard !state.isClosed, !state.isPoisoned, state.newest.head.version >= books.nextCut,
+          cutTarget(&books, state) != nil
+        else { return false }
+        // Who cannot cut now need not try with each commit: two chains later both slots are others.
+        books.nextCut = state.newest.head.version + 2 * options.chainLimit
+        return true
+      }
     }
     guard isDue, memory.condition == .clean else { return }
     _ = try? withSlotsIfFree { () throws(StoreError) in
       try writing.withLock { _ throws(StoreError) in
-        let target = try state.withLock { state throws(StoreError) -> Int? in
-          try ensureOpen(state)
-          return cutTarget(state)
+        let target = try books.withLock { books throws(StoreError) in
+          try state.withLock { state throws(StoreError) -> Int? in
+            try ensureOpen(state)
+            return cutTarget(&books, state)
+          }
         }
         guard let target else { return }
         try device.perform(path: path) { device throws(DeviceError) in
@@ -61,8 +64,8 @@ extension FileStore {
   }
 
   /// To which length the file should be cut; nil when it is right as it is.
-  private func cutTarget(_ state: borrowing FileState) -> Int? {
-    guard let used = neededByteCount(state) else { return nil }
+  private func cutTarget(_ books: inout FileBooks, _ state: borrowing FileState) -> Int? {
+    guard let used = neededByteCount(&books, state) else { return nil }
     let slack = options.largestSlackByteCount
     guard state.fileByteCount - used > max(2 * slack, used / 8) else { return nil }
     return used + max(slack / 2, growth(ahead: used)) / FileLayout.blockByteCount
@@ -71,10 +74,12 @@ extension FileStore {
 
   /// Up to where the file is needed by any version that is held, and by any head from which it may be
   /// opened; nil while that is not known.
-  private func neededByteCount(_ state: borrowing FileState) -> Int? {
+  private func neededByteCount(
+    _ books: inout FileBooks, _ state: borrowing FileState
+  ) -> Int? {
     let newest = state.newest
-    guard state.spaceVersion == newest.head.version else { return nil }
-    var blockCount = max(newest.blockCount, state.space.blocks.usedBlockCount)
+    guard books.version == newest.head.version else { return nil }
+    var blockCount = max(newest.blockCount, books.space.blocks.usedBlockCount())
     let mark = state.mark
     if !mark.isVolatile {
       // The head at the end of a chain is at hand only while it is the newest one.

@@ -49,36 +49,42 @@ extension FileStore {
       try syncNewest()
       if let head = try unsettledHead() { try settle(head) }
     }
-    let base = try acquireWriterLock { state throws(StoreError) in
-      try state.forgetFreeMap(reachable: reachable, firstBlock: sector.firstBlock)
+    let base = try acquireWriterLock { books, newest throws(StoreError) in
+      try books.forgetFreeMap(reachable: reachable, newest, from: mapPages)
     }
     let writer = FileWriter(store: self, base: base, rebuildsFreeMap: true)
     _ = try writer.publish(root: base.root, durability: .full, metadata: [])
   }
 }
 
-extension FileState {
+extension FileBooks {
   /// Takes `reachable` for all that is in use.
   ///
-  /// The next commit has to write every region.
+  /// The next commit has to write all of the map.
   fileprivate mutating func forgetFreeMap(
-    reachable: [Extent], firstBlock: Int
+    reachable: [Extent], _ newest: HeadSector, from pages: FreeMapPages
   ) throws(StoreError) {
-    var blocks = BlockMap(firstBlock: firstBlock)
+    let version = newest.head.version
+    var blocks = BlockMap(firstBlock: pages.identity.firstBlock, from: pages)
     blocks.extend(toBlockCount: newest.blockCount)
-    for extent in reachable where !blocks.addReachable(extent) {
-      throw .damaged(
-        Damage(.reference, "the page at byte \(extent.byteOffset) lies outside of the store"))
+    for extent in reachable {
+      guard blocks.contains(extent) else {
+        throw .damaged(
+          Damage(.reference, "the page at byte \(extent.byteOffset) lies outside of the store"))
+      }
+      try blocks.load(extent)
+      guard blocks.canHold(extent) else {
+        throw .damaged(
+          Damage(.reference, "the page at byte \(extent.byteOffset) is used twice"))
+      }
+      blocks.hold(extent)
+      _ = blocks.addReachable(extent, version)
     }
-    blocks.adoptReachable()
-    space = Space(firstBlock: firstBlock)
-    space.blocks = blocks
-    space.ledger.hold(newest.head.version, .store)
+    space = Space(blocks)
+    space.ledger.hold(version, .store)
     directory = FreeMapDirectory()
-    directory.regions = (0..<blocks.regionCount).map { _ in
-      FreeMapDirectory.Region(touchedSince: newest.head.version)
-    }
     records = []
-    spaceVersion = newest.head.version
+    isOfOlderFormat = false
+    self.version = version
   }
 }

@@ -95,9 +95,8 @@ extension FileStore {
   /// Whether room is short, and a sync may make some.
   var wantsRoom: Bool {
     guard memory.unsyncedByteCount > 0 else { return false }
-    let (end, used, free) = state.withLock {
-      ($0.newest.byteCount, $0.usedByteCount, $0.space.freeByteCount)
-    }
+    let end = state.withLock { $0.newest.byteCount }
+    let (used, free) = books.withLock { ($0.usedByteCount, $0.space.freeByteCount) }
     if isMediumFull.load(ordering: .relaxed) {
       if free < Self.ampleByteCount { return true }
       // There is room again without growing.
@@ -134,12 +133,5 @@ extension FileStore {
   func poison() {
     state.withLock { $0.isPoisoned = true }
     memory.condition = .poisoned
-  }
-}
-
-extension FileState {
-  /// How many bytes are in blocks that a held version or the running write uses, as far as that is known.
-  var usedByteCount: Int {
-    (space.blocks.blockCount - space.blocks.freeBlockCount) * FileLayout.blockByteCount
   }
 }

@@ -294,7 +294,9 @@ extension FileStore {
   /// Nothing held lies there: the newest version ends at the high-water mark, and so do pinned
   /// ones.
   private func cutSlack() throws(StoreError) {
-    let (used, total) = state.withLock { ($0.heldByteCount, $0.fileByteCount) }
+    let (used, total) = books.withLock { books in
+      state.withLock { (heldByteCount(books, $0), $0.fileByteCount) }
+    }
     guard let used else { return }
     guard total - used > options.largestSlackByteCount else { return }
     let block = FileLayout.blockByteCount
@@ -303,6 +305,16 @@ extension FileStore {
       try device.truncate(to: target)
     }
     state.withLock { $0.fileByteCount = target }
+  }
+
+  /// How much of the file is reached by versions that somebody holds; nil while that is not known.
+  private func heldByteCount(
+    _ books: borrowing FileBooks, _ state: borrowing FileState
+  ) -> Int? {
+    if books.version == state.newest.head.version {
+      return max(state.newest.byteCount, books.space.totalByteCount)
+    }
+    return state.pins.isEmpty ? state.newest.byteCount : nil
   }
 }
 
@@ -315,11 +327,5 @@ extension FileState {
     guard isFinished, !hasLeft, !isWriting, pins.isEmpty else { return false }
     hasLeft = true
     return true
-  }
-
-  /// How much of the file is reached by versions that somebody holds; nil while that is not known.
-  var heldByteCount: Int? {
-    if spaceVersion == newest.head.version { return max(newest.byteCount, space.totalByteCount) }
-    return pins.isEmpty ? newest.byteCount : nil
   }
 }

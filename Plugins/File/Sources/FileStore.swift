@@ -12,7 +12,7 @@ import Synchronization
 /// Thread-safe, as `PageStore` says. After a failed sync the store is poisoned for everybody: it can
 /// be read, but not written until all have closed it and it is opened again. A process that was
 /// forked must open it anew. Locks, always taken in this order: the writer's turn in this process and
-/// among processes, the slots (`slotsLock` and its byte in the file), `state`.
+/// among processes, the slots (`slotsLock` and its byte in the file), `writing`, `books`, `state`.
 public final class FileStore: PageStore {
   /// What this store is.
   public let identity: StoreIdentity
@@ -51,6 +51,8 @@ public final class FileStore: PageStore {
   let slotsLock = Mutex<Void>(())
   let syncs = OverlappingSyncs()
   let state: Mutex<FileState>
+  /// What is known of the free space.
+  let books: Mutex<FileBooks>
   /// The state's `isClosed`, to be asked without its lock.
   let isClosed = Atomic(false)
   /// Whether a write found no room on the medium, and the file has not grown since.
@@ -66,6 +68,7 @@ public final class FileStore: PageStore {
   /// `StoreError.permissionDenied(path:operation:)`, `StoreError.notAStore(path:reason:)`,
   /// `StoreError.truncated(path:byteCount:expected:)`,
   /// `StoreError.unsupportedFormat(path:version:supported:)`,
+  /// `StoreError.formatUpgradeRequired(path:version:supported:)`,
   /// `StoreError.unsupportedFeature(path:bits:)`,
   /// `StoreError.wrongStoreKind(path:found:expected:)`,
   /// `StoreError.codecMismatch(path:found:expected:)`, `StoreError.inUse(path:holder:)`,
@@ -73,10 +76,14 @@ public final class FileStore: PageStore {
   public convenience init(
     path: String, options: FileStoreOptions = FileStoreOptions()
   ) throws(StoreError) {
-    self.init(try FileOpening.open(path: path, options: options))
+    var opening = try FileOpening.open(path: path, options: options)
+    if !options.isReadOnly, opening.sector.formatVersion < FileLayout.formatVersion {
+      opening = try Self.upgrade(opening)
+    }
+    self.init(opening)
   }
 
-  private init(_ opening: FileOpening) {
+  init(_ opening: FileOpening) {
     path = opening.path
     options = opening.options
     buffer = WriteBuffer(capacity: opening.options.gatheredByteCount)
@@ -99,6 +106,10 @@ public final class FileStore: PageStore {
       formatVersion: opening.sector.formatVersion, codec: opening.sector.codec,
       isReadOnly: opening.options.isReadOnly)
     state = Mutex(opening.state)
+    books = Mutex(
+      FileBooks(
+        firstBlock: opening.sector.firstBlock, mark: opening.state.mark,
+        seenDurable: opening.state.seenSlots))
   }
 
   deinit { try? close() }
@@ -264,17 +275,19 @@ public final class FileStore: PageStore {
   /// The first call on a file that was not yet written to reads the store's record of free space,
   /// and throws when that is damaged.
   public func statistics() throws(StoreError) -> StoreStatistics {
-    try withOpenState { state throws(StoreError) in
-      try knowSpace(&state)
+    try withKnownBooks { books throws(StoreError) in
       let ranges = PinTable(memory: memory).held()
+      let (fileByteCount, newest, mark) = try withOpenState { state throws(StoreError) in
+        (state.fileByteCount, state.newest.head.version, state.mark)
+      }
       return StoreStatistics(
-        totalByteCount: state.fileByteCount,
-        freeByteCount: state.space.freeByteCount + state.fileByteCount - state.space.totalByteCount,
-        pendingByteCount: state.space.pendingByteCount, newestVersion: state.newest.head.version,
-        durableVersion: memory.durableMark?.version ?? state.mark.version,
+        totalByteCount: fileByteCount,
+        freeByteCount: books.space.freeByteCount + fileByteCount - books.space.totalByteCount,
+        pendingByteCount: books.space.pendingByteCount, newestVersion: newest,
+        durableVersion: memory.durableMark?.version ?? mark.version,
         pinnedVersions: Self.versions(ranges).sorted(),
-        exclusiveByteCounts: state.deferredFreeEnd == nil
-          ? state.space.ledger.exclusiveByteCounts : [:])
+        exclusiveByteCounts: books.deferredFreeEnd == nil
+          ? books.space.ledger.exclusiveByteCounts : [:])
     }
   }
 
@@ -309,10 +322,10 @@ public final class FileStore: PageStore {
       throw error
     }
     var relocation: Relocation?
-    let base = try prepareWrite { state throws(StoreError) in
-      try catchUp(&state)
-      relocation = relocate(&state)
-      state.space.blocks.fillsHoles = canHardlyGrow(state.newest.byteCount)
+    let base = try prepareWrite { books, newest throws(StoreError) in
+      try catchUp(&books)
+      relocation = relocate(&books, newest: newest.head.version)
+      books.space.blocks.fillsHoles = canHardlyGrow(newest.byteCount)
     }
     return FileWriter(store: self, base: base, relocation: relocation)
   }
@@ -320,7 +333,7 @@ public final class FileStore: PageStore {
   /// Waits for the turn to write, mends what a crash has left, and lets `prepare` see to what is
   /// known of the free space; the head at which the write begins.
   func acquireWriterLock(
-    _ prepare: (inout FileState) throws(StoreError) -> Void
+    _ prepare: (inout FileBooks, HeadSector) throws(StoreError) -> Void
   ) throws(StoreError) -> Head {
     try waitForWriterLock()
     return try prepareWrite(prepare)
@@ -339,7 +352,7 @@ public final class FileStore: PageStore {
 
   /// The same for who holds the writer lock, which is released when this throws.
   private func prepareWrite(
-    _ prepare: (inout FileState) throws(StoreError) -> Void
+    _ prepare: (inout FileBooks, HeadSector) throws(StoreError) -> Void
   ) throws(StoreError) -> Head {
     do throws(StoreError) {
       try ensureWritable()
@@ -353,14 +366,17 @@ public final class FileStore: PageStore {
         }
       }
       try endForeignHeadBeforeWriting()
-      return try withOpenState { state throws(StoreError) in
+      let newest = try withOpenState { state throws(StoreError) in
         try followLiveHead(&state)
         try followFileEnd(&state)
-        checkLiveness(&state)
-        try prepare(&state)
-        state.isWriting = true
-        return state.newest.head
+        return state.newest
       }
+      try books.withLock { books throws(StoreError) in
+        checkLiveness(&books, newest: newest.head.version)
+        try prepare(&books, newest)
+      }
+      try withOpenState { $0.isWriting = true }
+      return newest.head
     } catch {
       releaseWriterLock()
       throw error

@@ -29,6 +29,10 @@ public struct FileStoreOptions: Sendable {
   ///
   /// See `StoreRequest.maximumByteCount`.
   public var maximumByteCount: Int?
+  /// Whether a file of an older format is brought to the newest one when it is opened for writing.
+  ///
+  /// See `StoreRequest.upgradesFormat`.
+  public var upgradesFormat = true
   /// What this user of the file is called where its users and their pins are listed; at most 95
   /// bytes of it are kept.
   public var label = ""

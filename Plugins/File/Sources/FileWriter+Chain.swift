@@ -17,13 +17,14 @@ extension FileWriter {
     seeksHeadPlace = false
     if rebuildsFreeMap { return false }
     let limit = store.options.chainLimit
-    let place = store.state.withLock { state -> HeadPlace? in
-      let mark = state.heldMark
+    let usableBlockCount = usableBlockCount
+    let place = store.books.withLock { books -> HeadPlace? in
+      let mark = books.heldMark
       guard mark.next >= store.sector.firstBlock, !mark.isVolatile, mark.version == base.version,
         mark.version - mark.slotVersion < limit,
-        state.space.reserve(
+        books.space.reserve(
           byteCount: byteCount, behindFrontAt: mark.next, endingBefore: usableBlockCount),
-        let extent = state.space.allocateInFront(unitCount: Self.headUnitCount)
+        let extent = books.space.allocateInFront(unitCount: Self.headUnitCount)
       else { return nil }
       return HeadPlace(extent: extent, mark: mark)
     }
@@ -40,7 +41,7 @@ extension FileWriter {
   /// Room in the block of the head, if there is one.
   func allocateInFront(byteCount: Int) -> Extent? {
     let unitCount = Extent.unitCount(forByteCount: byteCount)
-    let extent = store.state.withLock { $0.space.allocateInFront(unitCount: unitCount) }
+    let extent = store.books.withLock { $0.space.allocateInFront(unitCount: unitCount) }
     if let extent { allocations.append(extent) }
     return extent
   }
@@ -52,7 +53,7 @@ extension FileWriter {
     headPlace = nil
     if allocations.remove(place.extent) {
       ownUnitCount -= place.extent.unitCount
-      store.state.withLock { $0.space.takeBack(place.extent) }
+      store.books.withLock { $0.space.takeBack(place.extent) }
     }
   }
 

@@ -55,10 +55,10 @@ final class FileWriter: PageWriter {
     if beginChainedRun(byteCount: byteCount) { return }
     // The record follows the pages in the same run.
     let record = 1024 + byteCount / 128 + freed.count * FileLayout.Record.entryByteCount
-    try store.state.withLock { state throws(StoreError) in
+    try store.withMap { books throws(StoreError) in
       // Who may not have so much gets it page by page, as far as it goes.
       do throws(StoreError) {
-        try state.space.reserve(byteCount: byteCount + record) { blockCount throws(StoreError) in
+        try books.space.reserve(byteCount: byteCount + record) { blockCount throws(StoreError) in
           try checkGrowth(to: blockCount, usesSpare: false)
         }
       } catch .sizeLimitReached {}
@@ -84,7 +84,7 @@ final class FileWriter: PageWriter {
   /// taken for.
   func checkSize() throws(StoreError) {
     guard let sizeLimit, !isShrinking() else { return }
-    let used = store.state.withLock { $0.usedByteCount }
+    let used = store.books.withLock { $0.usedByteCount }
     try sizeLimit.check(used + FileLayout.blockByteCount, usesSpare: false, path: store.path)
   }
 
@@ -103,8 +103,8 @@ final class FileWriter: PageWriter {
     try Space.checkPageByteCount(byteCount)
     if seeksHeadPlace { _ = beginChainedRun(byteCount: max(byteCount, 12 << 10)) }
     let usesSpare = isOwn || isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
-    let extent = try store.state.withLock { state throws(StoreError) in
-      try state.space.allocate(byteCount: byteCount) { blockCount throws(StoreError) in
+    let extent = try store.withMap { books throws(StoreError) in
+      try books.space.allocate(byteCount: byteCount) { blockCount throws(StoreError) in
         try checkGrowth(to: blockCount, usesSpare: usesSpare)
       }
     }
@@ -174,7 +174,7 @@ final class FileWriter: PageWriter {
 
   /// Whether nothing else lies in the block behind what is gathered.
   private var endsRun: Bool {
-    let end = store.state.withLock { Int($0.space.allocationEnd) * Extent.unitByteCount }
+    let end = store.books.withLock { Int($0.space.allocationEnd) * Extent.unitByteCount }
     return store.buffer.endOffset == end
   }
 
@@ -184,7 +184,7 @@ final class FileWriter: PageWriter {
     if store.isForked { return }
     if reference.born != version { freedUnitCount += reference.unitCount }
     if reference.born == version, allocations.remove(reference.extent) {
-      store.state.withLock { $0.space.takeBack(reference.extent) }
+      store.books.withLock { $0.space.takeBack(reference.extent) }
     } else {
       freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
     }
@@ -223,7 +223,7 @@ final class FileWriter: PageWriter {
     if store.isForked { return }
     store.behind.drop()
     store.buffer.drop()
-    store.state.withLock { $0.space.rollBack(allocations) }
+    store.books.withLock { $0.space.rollBack(allocations) }
     store.endWrite()
   }
 }

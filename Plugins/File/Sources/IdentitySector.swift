@@ -39,7 +39,7 @@ struct IdentitySector: Hashable, Sendable {
     bytes.store(UInt32(formatVersion), at: Field.formatVersion)
     bytes.store(UInt32(Extent.unitByteCount), at: Field.unitByteCount)
     bytes.store(UInt32(FileLayout.blockByteCount), at: Field.blockByteCount)
-    bytes.store(UInt32(BlockMap.regionBlockCount), at: Field.regionBlockCount)
+    bytes.store(UInt32(leafBlockCount), at: Field.leafBlockCount)
     bytes.store(readFeatures, at: Field.readFeatures)
     bytes.store(writeFeatures, at: Field.writeFeatures)
     bytes.store(uuidHigh, at: Field.uuid)
@@ -52,6 +52,9 @@ struct IdentitySector: Hashable, Sendable {
     bytes.store(bytes.checksum(before: Field.checksum), at: Field.checksum)
     return bytes.bytes
   }
+
+  /// How many blocks a leaf of the free map counts; version 1 had larger ones.
+  private var leafBlockCount: Int { formatVersion == 1 ? 16_384 : BlockMap.leafBlockCount }
 
   /// The first block that holds pages.
   var firstBlock: Int {
@@ -80,7 +83,7 @@ struct IdentitySector: Hashable, Sendable {
     }
     // The version decides where everything else is, the checksum included.
     formatVersion = Int(bytes.load(Field.formatVersion, as: UInt32.self))
-    guard formatVersion == FileLayout.formatVersion else {
+    guard (FileLayout.oldestFormatVersion...FileLayout.formatVersion).contains(formatVersion) else {
       throw .unsupportedFormat(
         path: path, version: formatVersion, supported: FileLayout.formatVersion)
     }
@@ -106,13 +109,14 @@ struct IdentitySector: Hashable, Sendable {
     let sizes = [
       bytes.load(Field.unitByteCount, as: UInt32.self),
       bytes.load(Field.blockByteCount, as: UInt32.self),
-      bytes.load(Field.regionBlockCount, as: UInt32.self),
+      bytes.load(Field.leafBlockCount, as: UInt32.self),
     ]
-    let known = [Extent.unitByteCount, FileLayout.blockByteCount, BlockMap.regionBlockCount]
+    let known = [Extent.unitByteCount, FileLayout.blockByteCount, leafBlockCount]
     guard sizes == known.map({ UInt32($0) }),
       bytes.load(Field.checksumAlgorithm, as: UInt64.self) == UInt64(Checksum.algorithm)
     else {
-      throw .damaged(Damage(.encoding, "the identity has sizes that format version 1 lacks"))
+      throw .damaged(
+        Damage(.encoding, "the identity has sizes that format version \(formatVersion) lacks"))
     }
   }
 

@@ -45,14 +45,9 @@ struct WaitingPage: Hashable, Sendable {
   }
 
   /// Reads what it lists.
-  func read(
-    identity: IdentitySector, _ device: any Device, path: String
-  ) throws(StoreError) -> [Entry] {
+  func read(_ pages: FreeMapPages) throws(StoreError) -> [Entry] {
     typealias Field = FileLayout.Waiting
-    let bytes = StoredBytes(
-      try FreeMapDirectory.checkedPage(
-        reference, rawKind: FileLayout.Kind.waiting, identity: identity, device: device, path: path)
-    )
+    let bytes = StoredBytes(try pages.checked(reference, rawKind: FileLayout.Kind.waiting))
     let count = bytes.load(Field.count, as: UInt64.self)
     guard bytes.load(Field.kind, as: UInt8.self) == FileLayout.Kind.waiting,
       count <= UInt64((bytes.bytes.count - Field.byteCount) / Field.entryByteCount)
@@ -65,21 +60,5 @@ struct WaitingPage: Hashable, Sendable {
           born: bytes.load(offset + 8, as: UInt64.self)),
         freed: bytes.load(offset + 16, as: UInt64.self))
     }
-  }
-}
-
-extension FileState {
-  /// Whether somebody pins one of `versions`, as far as that was looked up.
-  func isPinned(_ versions: ClosedRange<Version>) -> Bool {
-    held.contains { $0.overlaps(versions) }
-  }
-
-  /// What `record` freed and a pinned version sees.
-  func waiting(_ record: LiveRecord) -> [WaitingPage.Entry] {
-    if held.isEmpty { return [] }
-    return record.freed.filter {
-      $0.born < record.version && isPinned($0.born...record.version - 1)
-    }
-    .map { WaitingPage.Entry(dead: $0, freed: record.version) }
   }
 }

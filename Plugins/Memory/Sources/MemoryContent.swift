@@ -3,7 +3,7 @@ import Synchronization
 
 /// What all stores of one name share: the pages, the newest head, and the space they lie in.
 final class MemoryContent: Sendable {
-  struct State {
+  struct State: ~Copyable {
     var head = Head(version: 0, epoch: 1, root: .empty(.key))
     var space: Space
     /// How many bytes of the reserved memory are accessible.
@@ -152,12 +152,25 @@ final class MemoryContent: Sendable {
   }
 
   func audit() -> StoreAudit {
-    let (head, byteCount, space) = state.withLock { state in
+    let (head, byteCount, books) = state.withLock { state in
       state.space.ledger.hold(state.head.version, .pin)
-      return (state.head, state.committedByteCount, state.space)
+      return (state.head, state.committedByteCount, Books(state.space.copy()))
     }
-    return StoreAudit(of: makePin(head, byteCount)) { reachable in
-      SpaceCheck.findings(space: space, reachable: reachable, owned: [])
+    return StoreAudit(of: makePin(head, byteCount)) { reachable throws(StoreError) in
+      try books.findings(reachable)
+    }
+  }
+
+  /// What was in use when an audit began.
+  private final class Books: Sendable {
+    private let space: Mutex<Space>
+
+    init(_ space: consuming sending Space) { self.space = Mutex(space) }
+
+    func findings(_ reachable: [Extent]) throws(StoreError) -> [String] {
+      try space.withLock { space throws(StoreError) in
+        try SpaceCheck.findings(space: &space, reachable: reachable, owned: [])
+      }
     }
   }
 
@@ -202,7 +215,9 @@ final class MemoryContent: Sendable {
     metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     let byteCount = try state.withLock { state throws(StoreError) in
-      if let index = state.space.applyReachable(allocations, freed: freed) {
+      let refused = try state.space.applyReachable(
+        allocations, freed: freed, version: head.version)
+      if let index = refused {
         throw .damaged(
           Damage(.reference, "the page at byte \(freed[index].extent.byteOffset) is not in use"))
       }

@@ -48,6 +48,7 @@ struct Launch {
       path: configuration.path, isReadOnly: configuration.readOnly,
       codec: try configuration.makeCodec())
     request.maximumByteCount = configuration.maximumFileSize
+    request.upgradesFormat = !configuration.disableFormatUpgrade
     let store: any PageStore
     do throws(StoreError) { store = try configuration.chosenStore.open(request) } catch {
       // Who opens it gets the error.

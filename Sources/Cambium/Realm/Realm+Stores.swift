@@ -11,6 +11,7 @@ extension Realm.Store {
     options.isReadOnly = request.isReadOnly
     options.codec = request.codec
     options.maximumByteCount = request.maximumByteCount
+    options.upgradesFormat = request.upgradesFormat
     return try FileStore(path: request.path, options: options)
   }
 

@@ -38,6 +38,7 @@ extension RLMError {
     case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .volatileContent:
       .invalidDatabase
     case .unsupportedFormat, .unsupportedFeature: .unsupportedFileFormatVersion
+    case .formatUpgradeRequired: .fileFormatUpgradeRequired
     case .inUse: .incompatibleLockFile
     case .mediumFull, .sizeLimitReached: .outOfDiskSpace
     case .addressSpaceExhausted: .addressSpaceExhausted

@@ -41,6 +41,12 @@ public struct StoreRequest: Sendable {
   /// eighth, but at least 512 KiB (of small limits a quarter) and at most 128 MiB. What would go beyond
   /// throws ``StoreError/sizeLimitReached(path:limit:)``.
   public var maximumByteCount: Int?
+  /// Whether a store of an older format is brought to the newest one when it is opened for writing.
+  ///
+  /// Otherwise that throws ``StoreError/formatUpgradeRequired(path:version:supported:)``. Programs with an
+  /// earlier version of this library refuse an upgraded store. While others have the store open, it is
+  /// not upgraded, but in use.
+  public var upgradesFormat = true
   /// Its name; empty for none.
   public var codecName: String { codec?.name ?? "" }
 

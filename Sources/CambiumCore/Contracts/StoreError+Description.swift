@@ -18,6 +18,8 @@ extension StoreError: CustomStringConvertible {
       "'\(path)' has been cut short: it has \(byteCount) bytes, its head speaks of \(expected). Restore a copy."
     case .unsupportedFormat(let path, let version, let supported):
       "'\(path)' has format version \(version); this library reads up to version \(supported). Open it with a newer Cambium."
+    case .formatUpgradeRequired(let path, let version, let supported):
+      "The file format of '\(path)' (version \(version)) must be allowed to be upgraded in order to proceed. Allow it, which makes it version \(supported), or open it for reading only."
     case .unsupportedFeature(let path, let bits):
       "'\(path)' uses features this library does not know (bits 0x\(String(bits, radix: 16))). Open it with a newer Cambium."
     case .wrongStoreKind(let path, let found, let expected):

@@ -17,6 +17,9 @@ public enum StoreError: Error, Hashable, Sendable {
   case truncated(path: String, byteCount: Int, expected: Int)
   /// The store was written in a format version this library does not know.
   case unsupportedFormat(path: String, version: Int, supported: Int)
+  /// The store has an older format version, and may not be brought to the one this library writes
+  /// (``StoreRequest/upgradesFormat``). Nothing was changed.
+  case formatUpgradeRequired(path: String, version: Int, supported: Int)
   /// The store needs a feature this library lacks; bits as in the file format.
   case unsupportedFeature(path: String, bits: UInt64)
   /// The store is of another kind than the configuration names.

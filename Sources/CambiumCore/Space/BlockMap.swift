@@ -1,4 +1,4 @@
-/// How many units of each block are in use: the free space of a store, in memory.
+/// How many units of each block are in use: the free space of a store.
 ///
 /// Space is given out in whole blocks; inside a run of blocks pages pack at one unit. A block that
 /// holds anything a held version reads is never rewritten, so a block is free only when none of its
@@ -6,27 +6,44 @@
 /// - `held`: units that any held version or the running write uses. Zero means free.
 /// - `reachable`: units that the newest version uses. This is what a store keeps on its medium.
 ///
-/// Not synchronized: the store guards it with its own lock.
-package struct BlockMap: Sendable {
+/// The counts are the leaves of a radix tree over the numbers of blocks: 512 blocks in a leaf, 16 children in
+/// a branch. A store that keeps the tree in pages reads a leaf when it needs it, so that nothing here takes
+/// time or memory for the size of the store: a leaf is in memory while it differs from its page, or while
+/// something is held there that the newest version does not reach, and otherwise for a while.
+///
+/// What changes counts needs the leaf in memory: ``load(_:)`` comes first where it may not be. Runs that were
+/// found are. Not synchronized: the store guards it with its own lock.
+///
+/// `@unchecked Sendable`: the nodes belong to this map alone; nobody else has a reference to one.
+package struct BlockMap: ~Copyable, @unchecked Sendable {
   /// The size of a block in bytes.
   package static let blockByteCount = 4096
   /// How many units make a block.
   package static let unitsPerBlock = blockByteCount / Extent.unitByteCount
-  /// How many blocks make a region: 64 MiB, described by one page of a free map.
-  package static let regionBlockCount = 16384
+  /// How many blocks a leaf counts: 2 MiB.
+  package static let leafBlockCount = FreeMapLeaf.blockCount
 
   /// The first block that is given out; those before it belong to the store.
   package let firstBlock: Int
   /// One past the last block ever given out and not yet given back.
   package private(set) var blockCount: Int
   /// How many blocks below `blockCount` are free.
-  package private(set) var freeBlockCount = 0
-  private var held: [UInt8]
-  private var reachable: [UInt8]
-  /// Where a search for free blocks need not look.
-  private var runs: FreeRuns
+  package internal(set) var freeBlockCount = 0
+  /// How many blocks below `blockCount` the newest version does not use.
+  var unreachedBlockCount = 0
+  var root: FreeMapBranch
+  /// Reads what is stored; nil for a map that is only in memory.
+  let source: (any FreeMapSource)?
+  /// Leaves that were not changed since are stored as they are.
+  package internal(set) var storedVersion: Version
+  /// How many leaves are in memory.
+  package internal(set) var leafCount = 0
+  /// The leaf that was used last.
+  private var latest: (number: Int, leaf: FreeMapLeaf)?
   /// Where the next search starts: next-fit keeps the commits of a burst together.
-  private var cursor: Int
+  var cursor: Int
+  /// No run of more blocks was found anywhere, and none has become longer since.
+  var longestRun = Int.max
   /// Whether small holes are used however little is free: the store can hardly grow.
   package var fillsHoles = false
   /// No block before this one is given out: it is not known what old versions see there.
@@ -36,36 +53,156 @@ package struct BlockMap: Sendable {
 
   /// An empty map: nothing is used behind `firstBlock`.
   package init(firstBlock: Int) {
+    self.init(firstBlock: firstBlock, root: FreeMapBranch(emptyAtLevel: 1), source: nil, version: 0)
+  }
+
+  init(
+    firstBlock: Int, root: FreeMapBranch, source: (any FreeMapSource)?, version: Version
+  ) {
+    precondition(firstBlock <= FreeMapLeaf.blockCount, "The store's own blocks fill one leaf.")
     self.firstBlock = firstBlock
+    self.root = root
+    self.source = source
+    storedVersion = version
     blockCount = firstBlock
     cursor = firstBlock
     allocationFloor = firstBlock
-    held = [UInt8](repeating: UInt8(Self.unitsPerBlock), count: firstBlock)
-    reachable = held
-    runs = FreeRuns(firstBlock: firstBlock, blockCount: firstBlock)
+  }
+
+  // MARK: Nodes
+
+  /// How many levels of branches there are.
+  package var level: Int { root.level }
+
+  /// Brings the counts of `extent`, which lies below the high-water mark, into memory.
+  package mutating func load(_ extent: Extent) throws(StoreError) {
+    guard extent.unitCount > 0 else { return }
+    let unitsPerBlock = UInt64(Self.unitsPerBlock)
+    try load(
+      blocks: Int(extent.address / unitsPerBlock)..<Int((extent.end - 1) / unitsPerBlock) + 1)
+  }
+
+  /// The same for some blocks.
+  package mutating func load(blocks: Range<Int>) throws(StoreError) {
+    guard !blocks.isEmpty else { return }
+    let last = FreeMapLeaf.number(ofBlock: blocks.upperBound - 1)
+    for number in FreeMapLeaf.number(ofBlock: blocks.lowerBound)...last {
+      _ = try loadedLeaf(number)
+    }
+  }
+
+  /// The leaf of that number, which is read when it is not in memory.
+  mutating func loadedLeaf(_ number: Int) throws(StoreError) -> FreeMapLeaf {
+    if let latest, latest.number == number { return latest.leaf }
+    let branch = try loadedBranch(ofLeaf: number)
+    let child = branch.child(ofLeaf: number)
+    if let leaf = branch.leaves[child] {
+      latest = (number, leaf)
+      return leaf
+    }
+    let leaf = try readLeaf(number, branch.parts[child])
+    branch.leaves[child] = leaf
+    leafCount += 1
+    latest = (number, leaf)
+    return leaf
+  }
+
+  /// A leaf as it is stored.
+  func readLeaf(_ number: Int, _ part: FreeMapPart) throws(StoreError) -> FreeMapLeaf {
+    let leaf: FreeMapLeaf
+    if let source, !part.isEmpty {
+      leaf = FreeMapLeaf(reachable: try source.counts(of: part))
+    } else {
+      leaf = FreeMapLeaf()
+    }
+    if number == 0 {
+      for block in 0..<firstBlock {
+        leaf[held: block] = UInt8(Self.unitsPerBlock)
+        leaf[reachable: block] = UInt8(Self.unitsPerBlock)
+      }
+    }
+    return leaf
+  }
+
+  /// The branch above the leaf of that number.
+  private func loadedBranch(ofLeaf number: Int) throws(StoreError) -> FreeMapBranch {
+    var branch = root
+    while branch.level > 1 {
+      let child = branch.child(ofLeaf: number)
+      branch = try loadedChild(child, of: branch)
+    }
+    return branch
+  }
+
+  /// A child of a branch of branches.
+  func loadedChild(
+    _ child: Int, of branch: FreeMapBranch
+  ) throws(StoreError) -> FreeMapBranch {
+    if let known = branch.branches[child] { return known }
+    let next = try readBranch(branch.parts[child], level: branch.level - 1)
+    branch.branches[child] = next
+    return next
+  }
+
+  /// A branch as it is stored.
+  func readBranch(_ part: FreeMapPart, level: Int) throws(StoreError) -> FreeMapBranch {
+    guard let source, !part.isEmpty else { return FreeMapBranch(emptyAtLevel: level) }
+    return FreeMapBranch(level: level, parts: try source.children(of: part, level: level))
+  }
+
+  /// The leaf of that number, if it is in memory.
+  func knownLeaf(_ number: Int) -> FreeMapLeaf? {
+    if let latest, latest.number == number { return latest.leaf }
+    var branch = root
+    guard number < FreeMapBranch.leafCount(level: branch.level) else { return nil }
+    while branch.level > 1 {
+      guard let next = branch.branches[branch.child(ofLeaf: number)] else { return nil }
+      branch = next
+    }
+    return branch.leaves[branch.child(ofLeaf: number)]
+  }
+
+  /// The leaf of that number, which has to be in memory.
+  @inline(__always)
+  private mutating func leaf(_ number: Int) -> FreeMapLeaf {
+    if let latest, latest.number == number { return latest.leaf }
+    guard let leaf = knownLeaf(number) else {
+      preconditionFailure("S1: the counts of leaf \(number) were not read.")
+    }
+    latest = (number, leaf)
+    return leaf
+  }
+
+  /// Forgets which leaf was used last.
+  mutating func forgetLatest() { latest = nil }
+
+  /// Notes that `version` changes what is reachable in a leaf.
+  private func touch(_ number: Int, _ leaf: FreeMapLeaf, _ version: Version) {
+    guard leaf.changed < version else { return }
+    leaf.changed = version
+    markPath(toLeaf: number, version)
+  }
+
+  /// Notes a change in all branches above a leaf.
+  func markPath(toLeaf number: Int, _ version: Version) {
+    var branch = root
+    while true {
+      branch.changed = max(branch.changed, version)
+      guard branch.level > 1, let next = branch.branches[branch.child(ofLeaf: number)] else {
+        return
+      }
+      branch = next
+    }
   }
 
   // MARK: Counting
 
-  /// How many units of `block` are in use by any held version or the running write.
-  package func heldUnits(ofBlock block: Int) -> Int { block < blockCount ? Int(held[block]) : 0 }
-
-  /// How many units of `block` the newest version uses.
-  package func reachableUnits(ofBlock block: Int) -> Int {
-    block < blockCount ? Int(reachable[block]) : 0
-  }
-
-  /// The `reachable` counts of a region, one byte per block, up to the last block.
-  ///
-  /// A region whose blocks were all given back has none.
-  package func reachableCounts(ofRegion region: Int) -> ArraySlice<UInt8> {
-    let start = min(region * Self.regionBlockCount, blockCount)
-    return reachable[start..<min(start + Self.regionBlockCount, blockCount)]
-  }
-
-  /// How many regions there are.
-  package var regionCount: Int {
-    (blockCount + Self.regionBlockCount - 1) / Self.regionBlockCount
+  /// How many units of `block` are in use by any held version or the running write; its leaf has to be in
+  /// memory, or nothing in use there.
+  package func heldUnits(ofBlock block: Int) -> Int {
+    guard block < blockCount else { return 0 }
+    if block < firstBlock { return Self.unitsPerBlock }
+    return Int(knownLeaf(block >> FreeMapLeaf.shift)?[held: block] ?? 0)
   }
 
   /// Whether `extent` lies between the store's own blocks and the high-water mark.
@@ -75,25 +212,29 @@ package struct BlockMap: Sendable {
       && extent.unitCount <= UInt64(blockCount * Self.unitsPerBlock) - extent.address
   }
 
-  /// Calls `body` with each block of `extent` and the number of its units there.
+  /// Calls `body` with each block of `extent`, its leaf and the number of its units there, until that
+  /// returns false.
   @inline(__always)
-  private static func forEachBlock(_ extent: Extent, _ body: (Int, UInt8) -> Bool) -> Bool {
+  private mutating func forEachBlock(
+    _ extent: Extent, _ body: (_ block: Int, _ leaf: FreeMapLeaf, _ units: UInt8) -> Bool
+  ) -> Bool {
     var unit = Int(extent.address)
     let end = Int(extent.end)
     while unit < end {
-      let block = unit / unitsPerBlock
-      let next = min(end, (block + 1) * unitsPerBlock)
-      if !body(block, UInt8(next - unit)) { return false }
+      let block = unit / Self.unitsPerBlock
+      let next = min(end, (block + 1) * Self.unitsPerBlock)
+      let leaf = leaf(FreeMapLeaf.number(ofBlock: block))
+      if !body(block, leaf, UInt8(next - unit)) { return false }
       unit = next
     }
     return true
   }
 
   /// Whether no unit of `extent` can be in use already.
-  package func canHold(_ extent: Extent) -> Bool {
+  package mutating func canHold(_ extent: Extent) -> Bool {
     contains(extent)
-      && Self.forEachBlock(extent) { block, units in
-        Int(held[block]) + Int(units) <= Self.unitsPerBlock
+      && forEachBlock(extent) { block, leaf, units in
+        Int(leaf[held: block]) + Int(units) <= Self.unitsPerBlock
       }
   }
 
@@ -102,187 +243,161 @@ package struct BlockMap: Sendable {
   /// The blocks must lie below the high-water mark.
   package mutating func hold(_ extent: Extent) {
     precondition(contains(extent), "S1: an extent outside of the store was given out.")
-    _ = Self.forEachBlock(extent) { block, units in
-      if held[block] == 0 {
-        freeBlockCount -= 1
-        runs.take(block)
-      }
-      held[block] += units
-      assert(held[block] <= Self.unitsPerBlock, "S1: units of block \(block) were given out twice.")
+    var taken = 0
+    _ = forEachBlock(extent) { block, leaf, units in
+      if leaf[held: block] == 0 { taken += 1 }
+      leaf[held: block] += units
+      leaf.excess += Int(units)
+      assert(
+        leaf[held: block] <= Self.unitsPerBlock, "S1: units of block \(block) were given out twice."
+      )
       return true
     }
+    freeBlockCount -= taken
   }
 
   /// Notes that no held version uses `extent` any more.
   package mutating func letGo(_ extent: Extent) {
-    _ = Self.forEachBlock(extent) { block, units in
-      precondition(held[block] >= units, "S1: units of block \(block) were let go twice.")
-      held[block] -= units
-      if held[block] == 0 {
+    var unit = Int(extent.address)
+    let end = Int(extent.end)
+    while unit < end {
+      let block = unit / Self.unitsPerBlock
+      let next = min(end, (block + 1) * Self.unitsPerBlock)
+      let units = UInt8(next - unit)
+      let leaf = leaf(FreeMapLeaf.number(ofBlock: block))
+      precondition(
+        leaf[held: block] >= units, "S1: units of block \(block) were let go twice.")
+      leaf[held: block] -= units
+      leaf.excess -= Int(units)
+      if leaf[held: block] == 0 {
         freeBlockCount += 1
-        held.withUnsafeBufferPointer { runs.free(block, $0) }
+        noteFree(block, leaf)
       }
-      return true
+      unit = next
     }
   }
 
-  /// Adds `extent` to what the newest version uses; false, and unchanged, when the counts say that
-  /// cannot be.
-  package mutating func addReachable(_ extent: Extent) -> Bool {
+  /// Adds `extent`, which is held, to what the newest version uses; false, and unchanged, when the counts say
+  /// that cannot be.
+  ///
+  /// `version` is the one that does so.
+  package mutating func addReachable(_ extent: Extent, _ version: Version) -> Bool {
     guard contains(extent) else { return false }
-    let fits = Self.forEachBlock(extent) { block, units in
-      Int(reachable[block]) + Int(units) <= Self.unitsPerBlock
+    let fits = forEachBlock(extent) { block, leaf, units in
+      Int(leaf[reachable: block]) + Int(units) <= Self.unitsPerBlock
     }
     guard fits else { return false }
-    return Self.forEachBlock(extent) { block, units in
-      reachable[block] += units
+    var touched: (Int, FreeMapLeaf)?
+    var taken = 0
+    _ = forEachBlock(extent) { block, leaf, units in
+      if leaf[reachable: block] == 0 { taken += 1 }
+      leaf[reachable: block] += units
+      leaf.excess -= Int(units)
+      touched = (FreeMapLeaf.number(ofBlock: block), leaf)
       return true
     }
-  }
-
-  /// Takes `extent` from what the newest version uses; false, and unchanged, when the counts say
-  /// that it was not in use.
-  package mutating func removeReachable(_ extent: Extent) -> Bool {
-    guard contains(extent) else { return false }
-    guard Self.forEachBlock(extent, { block, units in reachable[block] >= units }) else {
-      return false
-    }
-    return Self.forEachBlock(extent) { block, units in
-      reachable[block] -= units
-      return true
-    }
-  }
-
-  // MARK: Loading
-
-  /// Grows the map to `blockCount` blocks, all free.
-  package mutating func extend(toBlockCount count: Int) {
-    guard count > blockCount else { return }
-    let first = blockCount
-    let added = count - first
-    held.append(contentsOf: repeatElement(0, count: added))
-    reachable.append(contentsOf: repeatElement(0, count: added))
-    blockCount = count
-    freeBlockCount += added
-    runs.extend(first..<count)
-  }
-
-  /// Sets the `reachable` counts of a region as they were stored, up to the high-water mark; false
-  /// when they break a rule.
-  ///
-  /// Call ``adoptReachable()`` when all regions and changes are in.
-  package mutating func load(region: Int, counts: UnsafeRawBufferPointer) -> Bool {
-    let start = region * Self.regionBlockCount
-    guard counts.count <= Self.regionBlockCount else { return false }
-    for (index, count) in counts.enumerated() where start + index < blockCount {
-      guard count <= Self.unitsPerBlock else { return false }
-      if start + index >= firstBlock { reachable[start + index] = count }
-    }
+    unreachedBlockCount -= taken
+    touch(extent, touched, version)
     return true
   }
 
-  /// The parts of `extent` that lie below the high-water mark, one per region.
-  package func partsByRegion(_ extent: Extent) -> [(region: Int, extent: Extent)] {
-    let unitsPerRegion = UInt64(Self.regionBlockCount * Self.unitsPerBlock)
-    let end = min(extent.end, UInt64(blockCount * Self.unitsPerBlock))
-    var parts: [(region: Int, extent: Extent)] = []
-    var address = extent.address
-    while address < end {
-      let region = address / unitsPerRegion
-      let next = min(end, (region + 1) * unitsPerRegion)
-      parts.append((Int(region), Extent(address: address, unitCount: next - address)))
-      address = next
+  /// Takes `extent`, which stays held, from what the newest version uses; false, and unchanged, when the
+  /// counts say that it was not in use.
+  package mutating func removeReachable(_ extent: Extent, _ version: Version) -> Bool {
+    guard contains(extent) else { return false }
+    let isReachable = forEachBlock(extent) { block, leaf, units in
+      leaf[reachable: block] >= units
     }
-    return parts
-  }
-
-  /// Takes the `reachable` counts for all that is held, after loading.
-  package mutating func adoptReachable() {
-    held = reachable
-    freeBlockCount = 0
-    runs = FreeRuns(firstBlock: firstBlock, blockCount: blockCount)
-    for block in firstBlock..<blockCount {
-      if held[block] == 0 { freeBlockCount += 1 } else { runs.take(block) }
+    guard isReachable else { return false }
+    var touched: (Int, FreeMapLeaf)?
+    var given = 0
+    _ = forEachBlock(extent) { block, leaf, units in
+      leaf[reachable: block] -= units
+      leaf.excess += Int(units)
+      if leaf[reachable: block] == 0 { given += 1 }
+      touched = (FreeMapLeaf.number(ofBlock: block), leaf)
+      return true
     }
+    unreachedBlockCount += given
+    touch(extent, touched, version)
+    return true
   }
 
-  // MARK: Runs
+  private mutating func touch(
+    _ extent: Extent, _ last: (number: Int, leaf: FreeMapLeaf)?, _ version: Version
+  ) {
+    guard let last else { return }
+    touch(last.number, last.leaf, version)
+    let first = FreeMapLeaf.number(ofBlock: Int(extent.address) / Self.unitsPerBlock)
+    // Most extents have one leaf.
+    for number in first..<last.number { touch(number, leaf(number), version) }
+  }
 
-  /// Finds free blocks for a write: `wanted` of them in a row if there are, otherwise a shorter run
-  /// of at least `minimum`; nil when only the end of the store remains.
-  ///
-  /// Nothing is marked: room is in use from ``hold(_:)`` on.
-  package mutating func findRun(minimum: Int, wanted: Int) -> Range<Int>? {
-    guard freeBlockCount >= minimum else { return nil }
-    guard let ceiling = allocationCeiling else {
-      return findRun(minimum: minimum, wanted: wanted, below: blockCount)
+  // MARK: The high-water mark
+
+  /// Grows the map to `blockCount` blocks; the new ones are free.
+  package mutating func extend(toBlockCount count: Int) {
+    guard count > blockCount else { return }
+    while FreeMapBranch.leafCount(level: root.level) * FreeMapLeaf.blockCount < count {
+      let higher = FreeMapBranch(emptyAtLevel: root.level + 1)
+      higher.bounds[0] = root.bound
+      higher.branches[0] = root
+      higher.changed = root.changed
+      root.isUnstored = true
+      root = higher
     }
-    return findRun(minimum: minimum, wanted: wanted, below: min(ceiling, blockCount))
-      ?? findRun(minimum: minimum, wanted: wanted, below: blockCount)
-  }
-
-  private mutating func findRun(minimum: Int, wanted: Int, below ceiling: Int) -> Range<Int>? {
-    if let run = search(wanted, below: ceiling) { return run }
-    // Bulk work takes smaller holes too, so that they do not stay for ever; but not crumbs, which
-    // would cost it a write each. Crumbs serve when much of the store consists of them.
-    let least = max(minimum, isSparse ? 1 : 16)
-    var length = wanted > Self.smallRunBlockCount ? wanted / 2 : wanted - 1
-    while length > least {
-      if let run = search(length, below: ceiling) { return run }
-      length = length > Self.smallRunBlockCount ? length / 2 : length - 1
-    }
-    return least < wanted ? search(least, below: ceiling) : nil
-  }
-
-  /// Runs up to this length are looked for block by block.
-  private static let smallRunBlockCount = 8
-
-  /// Whether so much is free in small holes that it pays to use them: a sixteenth of the store, but
-  /// not less than 512 KiB.
-  package var isSparse: Bool { fillsHoles || freeBlockCount > max(128, blockCount / 16) }
-
-  /// The blocks at the end of the store that `count` blocks in a row would take; they begin with the
-  /// free ones there.
-  package func tailRun(count: Int) -> Range<Int> {
-    var start = blockCount
-    while start > allocationFloor, held[start - 1] == 0, blockCount - start < count { start -= 1 }
-    return start..<(start + count)
-  }
-
-  /// Whether `run` may be given out as it is; blocks behind the end are free.
-  package func isFree(_ run: Range<Int>) -> Bool {
-    guard run.lowerBound >= allocationFloor, run.lowerBound <= blockCount else { return false }
-    return (run.lowerBound..<min(run.upperBound, blockCount)).allSatisfy { held[$0] == 0 }
-  }
-
-  /// The next search starts here.
-  package mutating func moveCursor(to block: Int) { cursor = block }
-
-  private mutating func search(_ count: Int, below ceiling: Int) -> Range<Int>? {
-    if cursor >= ceiling || cursor < allocationFloor { cursor = allocationFloor }
-    return held.withUnsafeBufferPointer {
-      runs.find(count, from: cursor, floor: allocationFloor, ceiling: ceiling, $0)
-    }
+    freeBlockCount += count - blockCount
+    unreachedBlockCount += count - blockCount
+    longestRun = .max
+    // A run at the end may have become longer, also one that begins in the leaf before.
+    let last = FreeMapLeaf.number(ofBlock: blockCount)
+    for leaf in max(0, last - 1)...last { raise(leaf: leaf, to: FreeMapPart.anyLength) }
+    blockCount = count
   }
 
   /// One past the last block that is in use.
-  package var usedBlockCount: Int {
-    var count = blockCount
-    while count > allocationFloor, held[count - 1] == 0 { count -= 1 }
-    return count
+  package mutating func usedBlockCount() -> Int {
+    let last = FreeMapLeaf.number(ofBlock: max(blockCount - 1, 0))
+    let used = lastUsed(in: root, first: 0, upTo: last).map { $0 + 1 } ?? 0
+    return max(allocationFloor, firstBlock, min(used, blockCount))
+  }
+
+  /// The last block in use of the leaves from `first` up to `last`; the last one there when that cannot be
+  /// read.
+  private mutating func lastUsed(
+    in branch: FreeMapBranch, first: Int, upTo last: Int
+  ) -> Int? {
+    var child = min(FreeMapBranch.childCount - 1, (last - first) / branch.leavesPerChild)
+    while child >= 0 {
+      let start = first + child * branch.leavesPerChild
+      if branch.level > 1 {
+        if branch.branches[child] != nil || !branch.parts[child].isEmpty || start == 0 {
+          guard let next = try? loadedChild(child, of: branch) else {
+            return (start + branch.leavesPerChild) * FreeMapLeaf.blockCount - 1
+          }
+          if let block = lastUsed(in: next, first: start, upTo: last) { return block }
+        }
+      } else if branch.leaves[child] != nil || !branch.parts[child].isEmpty || start == 0 {
+        guard let leaf = try? loadedLeaf(start) else {
+          return (start + 1) * FreeMapLeaf.blockCount - 1
+        }
+        let free = leaf.freeCount(
+          before: FreeMapLeaf.blockCount, atMost: FreeMapLeaf.blockCount)
+        if free < FreeMapLeaf.blockCount {
+          return (start + 1) * FreeMapLeaf.blockCount - 1 - free
+        }
+      }
+      child -= 1
+    }
+    return nil
   }
 
   /// Gives back free blocks at the end, so that the high-water mark falls.
   package mutating func trimTail() {
-    let count = usedBlockCount
+    let count = usedBlockCount()
     guard count < blockCount else { return }
-    for block in count..<blockCount {
-      assert(reachable[block] == 0, "S1: block \(block) is reachable and free.")
-    }
-    runs.trim(count..<blockCount)
     freeBlockCount -= blockCount - count
-    held.removeLast(blockCount - count)
-    reachable.removeLast(blockCount - count)
+    unreachedBlockCount -= blockCount - count
     blockCount = count
   }
 }

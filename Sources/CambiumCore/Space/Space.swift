@@ -4,7 +4,7 @@
 /// ``allocate`` while pages are written, then ``publish`` or ``rollBack``. Between transactions every
 /// unit below the high-water mark is reachable from the newest version, free, or pending: exactly
 /// one (S1).
-package struct Space: Sendable {
+package struct Space: ~Copyable, Sendable {
   /// The counts per block.
   package var blocks: BlockMap
   /// The held versions and the dead lists.
@@ -21,9 +21,19 @@ package struct Space: Sendable {
   private var takenByteCount = 0
 
   /// An empty store whose first `firstBlock` blocks are its own.
-  package init(firstBlock: Int) {
-    blocks = BlockMap(firstBlock: firstBlock)
+  package init(firstBlock: Int) { self.init(BlockMap(firstBlock: firstBlock)) }
+
+  /// A store in which `blocks` are in use, and no version is held.
+  package init(_ blocks: consuming BlockMap) {
+    self.blocks = blocks
     ledger = VersionLedger()
+  }
+
+  /// A copy between two writes that shares nothing with this one.
+  package borrowing func copy() -> Space {
+    var copy = Space(blocks.copy())
+    copy.ledger = ledger
+    return copy
   }
 
   /// How many bytes lie below the high-water mark.
@@ -78,9 +88,18 @@ package struct Space: Sendable {
   ) -> Bool {
     let whole = block..<(block + 1 + max(1, Self.blockCount(byteCount)))
     guard runEnd == 0, whole.count <= Self.largestFrontRunBlockCount else { return false }
-    let run = blocks.isFree(whole) ? whole : block..<(block + 1)
-    guard blocks.isFree(run), run.upperBound <= max(limit, blocks.blockCount) else { return false }
-    blocks.extend(toBlockCount: run.upperBound)
+    var run = whole
+    do throws(StoreError) {
+      if try !blocks.isFree(whole) { run = block..<(block + 1) }
+      guard try blocks.isFree(run), run.upperBound <= max(limit, blocks.blockCount) else {
+        return false
+      }
+      blocks.extend(toBlockCount: run.upperBound)
+      try blocks.load(blocks: run)
+    } catch {
+      // Whoever needs the room in question is told why it cannot be looked at.
+      return false
+    }
     let unitsPerBlock = BlockMap.unitsPerBlock
     let frontEnd = UInt64((block + 1) * unitsPerBlock)
     front = UInt64(block * unitsPerBlock)..<frontEnd
@@ -111,9 +130,13 @@ package struct Space: Sendable {
     let taken = takenByteCount / BlockMap.blockByteCount + (hasFront ? 0 : 1)
     let count = min(taken + 1, Self.largestFrontRunBlockCount)
     if runEnd > 0 { blocks.moveCursor(to: nextBlock) }
-    if let run = blocks.findRun(minimum: count, wanted: count) { return run.lowerBound }
-    if blocks.isSparse { return blocks.findRun(minimum: 1, wanted: 1)?.lowerBound }
-    return blocks.tailRun(count: count).lowerBound
+    do throws(StoreError) {
+      if let run = try blocks.findRun(minimum: count, wanted: count) { return run.lowerBound }
+      if blocks.isSparse { return try blocks.findRun(minimum: 1, wanted: 1)?.lowerBound }
+      return try blocks.tailRun(count: count).lowerBound
+    } catch {
+      return nil
+    }
   }
 
   /// The first block of which the current run has used nothing.
@@ -160,11 +183,12 @@ package struct Space: Sendable {
     let wanted = max(minimum, Self.blockCount(wantedByteCount))
     endRun()
     let run: Range<Int>
-    if let found = blocks.findRun(minimum: minimum, wanted: wanted) {
+    if let found = try blocks.findRun(minimum: minimum, wanted: wanted) {
       run = found
     } else {
       run = try runAtEnd(minimum: minimum, wanted: wanted, grow: grow)
     }
+    try blocks.load(blocks: run)
     next = UInt64(run.lowerBound * BlockMap.unitsPerBlock)
     runEnd = UInt64(run.upperBound * BlockMap.unitsPerBlock)
     takenByteCount += run.count * BlockMap.blockByteCount
@@ -174,10 +198,10 @@ package struct Space: Sendable {
   private mutating func runAtEnd(
     minimum: Int, wanted: Int, grow: Grow
   ) throws(StoreError) -> Range<Int> {
-    var run = blocks.tailRun(count: wanted)
+    var run = try blocks.tailRun(count: wanted)
     if run.upperBound > blocks.blockCount {
       do throws(StoreError) { try grow(run.upperBound) } catch {
-        run = blocks.tailRun(count: minimum)
+        run = try blocks.tailRun(count: minimum)
         guard minimum < wanted else { throw error }
         if run.upperBound > blocks.blockCount { try grow(run.upperBound) }
       }
@@ -217,19 +241,25 @@ package struct Space: Sendable {
     endWrite()
   }
 
-  /// Moves the counts of the newest version on by one write; the index of the first extent that
-  /// cannot be freed (it is not in use, or twice in the list) if there is one, and then nothing has
-  /// changed.
+  /// Moves the counts of the newest version on by one write, which makes `version`; the index of the first
+  /// extent that cannot be freed (it is not in use, or twice in the list) if there is one, and then nothing
+  /// has changed.
+  ///
+  /// Throws, and changes nothing, when counts cannot be read.
   package mutating func applyReachable(
-    _ allocations: AllocationLog, freed: [VersionLedger.Dead]
-  ) -> Int? {
+    _ allocations: AllocationLog, freed: [VersionLedger.Dead], version: Version
+  ) throws(StoreError) -> Int? {
     if let twice = Self.firstOverlap(freed) { return twice }
-    for (index, dead) in freed.enumerated() where !blocks.removeReachable(dead.extent) {
-      for undone in freed[..<index] { _ = blocks.addReachable(undone.extent) }
+    for (index, dead) in freed.enumerated() {
+      guard blocks.contains(dead.extent) else { return index }
+      try blocks.load(dead.extent)
+    }
+    for (index, dead) in freed.enumerated() where !blocks.removeReachable(dead.extent, version) {
+      for undone in freed[..<index] { _ = blocks.addReachable(undone.extent, version) }
       return index
     }
     for entry in allocations.live {
-      let isAdded = blocks.addReachable(entry.extent)
+      let isAdded = blocks.addReachable(entry.extent, version)
       precondition(isAdded, "S1: an extent was given out twice.")
     }
     return nil
@@ -254,12 +284,12 @@ package struct Space: Sendable {
     return nil
   }
 
-  /// Takes ``applyReachable(_:freed:)`` back, when the commit failed after it.
+  /// Takes ``applyReachable(_:freed:version:)`` back, when the commit failed after it.
   package mutating func unapplyReachable(
-    _ allocations: AllocationLog, freed: [VersionLedger.Dead]
+    _ allocations: AllocationLog, freed: [VersionLedger.Dead], version: Version
   ) {
-    for entry in allocations.live { _ = blocks.removeReachable(entry.extent) }
-    for dead in freed { _ = blocks.addReachable(dead.extent) }
+    for entry in allocations.live { _ = blocks.removeReachable(entry.extent, version) }
+    for dead in freed { _ = blocks.addReachable(dead.extent, version) }
   }
 
   /// Makes `version` the newest, held one in place of `previous`, and files what it freed.

@@ -8,13 +8,18 @@ package enum SpaceCheck {
   ///
   /// A finding per extent that is used twice, lies outside of the store or is free as well, and per
   /// block whose counts say otherwise.
+  ///
+  /// Throws when counts cannot be read.
   package static func findings(
-    space: Space, reachable: [Extent], owned: [Extent]
-  ) -> [String] {
+    space: inout Space, reachable: [Extent], owned: [Extent]
+  ) throws(StoreError) -> [String] {
     var findings: [String] = []
     let used = (reachable + owned).sorted { $0.address < $1.address }
+    let (firstBlock, blockCount) = (space.blocks.firstBlock, space.blocks.blockCount)
     let inside = used.filter { extent in
-      let isInside = space.blocks.contains(extent)
+      let isInside =
+        extent.address >= UInt64(firstBlock * BlockMap.unitsPerBlock)
+        && extent.end <= UInt64(blockCount * BlockMap.unitsPerBlock)
       if !isInside { findings.append("\(describe(extent)) is reachable and outside of the store") }
       return isInside
     }
@@ -23,7 +28,7 @@ package enum SpaceCheck {
     }
     let pending = space.ledger.pending.sorted { $0.address < $1.address }
     findings += overlaps(inside, pending).map { "\(describe($0)) is reachable and pending" }
-    findings += compareCounts(space, used: inside, pending: pending)
+    findings += try compareCounts(&space, used: inside, pending: pending)
     if findings.count > findingLimit {
       let rest = findings.count - findingLimit
       findings.removeLast(rest)
@@ -48,42 +53,74 @@ package enum SpaceCheck {
   }
 
   private static func compareCounts(
-    _ space: Space, used: [Extent], pending: [Extent]
-  ) -> [String] {
+    _ space: inout Space, used: [Extent], pending: [Extent]
+  ) throws(StoreError) -> [String] {
     var findings: [String] = []
-    let usedUnits = unitsPerBlock(used, space)
-    let pendingUnits = unitsPerBlock(pending, space)
-    for block in space.blocks.firstBlock..<space.blocks.blockCount {
-      let stored = space.blocks.reachableUnits(ofBlock: block)
-      let held = space.blocks.heldUnits(ofBlock: block)
-      let offset = block * BlockMap.blockByteCount
-      if stored != usedUnits[block] {
-        let kind = stored > usedUnits[block] ? "lost" : "free and reachable"
-        findings.append(
-          "the block at byte \(offset): \(usedUnits[block]) units are reachable, the free map says "
-            + "\(stored) (\(kind))")
+    var used = UnitCounts(used)
+    var pending = UnitCounts(pending)
+    let firstBlock = space.blocks.firstBlock
+    let free = space.blocks.unreachedBlockCount
+    var unreached = 0
+    try space.blocks.forEachLeaf { start, heldUnits, reachable, isBoundTooLow in
+      let blocks = start..<start + reachable.count
+      let (usedUnits, pendingUnits) = (used.next(blocks), pending.next(blocks))
+      for block in blocks where block >= firstBlock {
+        let stored = reachable[block - start]
+        let held = heldUnits[block - start]
+        let offset = block * BlockMap.blockByteCount
+        if stored == 0 { unreached += 1 }
+        if stored != usedUnits[block - start] {
+          let kind = stored > usedUnits[block - start] ? "lost" : "free and reachable"
+          findings.append(
+            "the block at byte \(offset): \(usedUnits[block - start]) units are reachable, the free "
+              + "map says \(stored) (\(kind))")
+        }
+        // A running write may hold more.
+        if held < stored + pendingUnits[block - start] {
+          findings.append(
+            "the block at byte \(offset): \(held) units are held, \(stored) reachable and "
+              + "\(pendingUnits[block - start]) pending")
+        }
       }
-      // A running write may hold more.
-      if held < stored + pendingUnits[block] {
+      if isBoundTooLow {
         findings.append(
-          "the block at byte \(offset): \(held) units are held, \(stored) reachable and "
-            + "\(pendingUnits[block]) pending")
+          "the free map says that fewer blocks in a row are free behind byte "
+            + "\(start * BlockMap.blockByteCount) than there are (lost)")
       }
+    }
+    if unreached != free {
+      findings.append("\(unreached) blocks are not in use, the free map says \(free)")
     }
     return findings
   }
 
-  private static func unitsPerBlock(_ extents: [Extent], _ space: Space) -> [Int] {
-    var units = [Int](repeating: 0, count: space.blocks.blockCount)
-    for extent in extents {
-      var unit = Int(extent.address)
-      while unit < Int(extent.end) {
-        let block = unit / BlockMap.unitsPerBlock
-        let next = min(Int(extent.end), (block + 1) * BlockMap.unitsPerBlock)
-        units[block] += next - unit
-        unit = next
+  /// How many units of each block some extents use, told block by block.
+  private struct UnitCounts {
+    /// Ascending by address.
+    private let extents: [Extent]
+    private var position = 0
+
+    init(_ extents: [Extent]) { self.extents = extents }
+
+    /// The counts of `blocks`, which lie behind those before.
+    mutating func next(_ blocks: Range<Int>) -> [Int] {
+      var units = [Int](repeating: 0, count: blocks.count)
+      let unitsPerBlock = BlockMap.unitsPerBlock
+      while position < extents.count {
+        let extent = extents[position]
+        var unit = max(Int(extent.address), blocks.lowerBound * unitsPerBlock)
+        let end = min(Int(extent.end), blocks.upperBound * unitsPerBlock)
+        while unit < end {
+          let block = unit / unitsPerBlock
+          let next = min(end, (block + 1) * unitsPerBlock)
+          units[block - blocks.lowerBound] += next - unit
+          unit = next
+        }
+        // The rest of it lies in blocks that come later.
+        if Int(extent.end) > blocks.upperBound * unitsPerBlock { break }
+        position += 1
       }
+      return units
     }
-    return units
   }
 }

@@ -25,13 +25,15 @@ struct BlockMapTests {
   }
 
   @Test(arguments: 1...24 as ClosedRange<UInt64>)
-  func `a run is found if and only if there is one`(seed: UInt64) {
+  func `a run is found if and only if there is one`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &generator) }
     var map = BlockMap(firstBlock: Self.firstBlock)
-    // Half of them over a border of regions.
-    let blockCount = seed % 2 == 0 ? 700 : BlockMap.regionBlockCount + 300
+    // Some of them over a border of branches.
+    let blockCount = [300, 700, 2 * BlockMap.leafBlockCount, 16 * BlockMap.leafBlockCount + 300][
+      Int(seed % 4)]
     map.extend(toBlockCount: blockCount)
+    try map.load(blocks: 0..<blockCount)
     var used = [Bool](repeating: false, count: blockCount)
     // Mostly used, so that runs are short.
     var block = Self.firstBlock
@@ -45,7 +47,7 @@ struct BlockMapTests {
       let count = number(0..<5) == 0 ? number(1..<150) : number(1..<9)
       let ceiling = number(0..<4) == 0 ? number(Self.firstBlock + 1..<used.count) : nil
       map.allocationCeiling = ceiling
-      let run = map.findRun(minimum: count, wanted: count)
+      let run = try map.findRun(minimum: count, wanted: count)
       #expect((run != nil) == hasRun(used, count, below: used.count))
       if let run {
         #expect(run.count == count)
@@ -70,6 +72,7 @@ struct BlockMapTests {
       if number(0..<40) == 0 {
         let grown = used.count + number(1..<100)
         map.extend(toBlockCount: grown)
+        try map.load(blocks: used.count..<grown)
         used += [Bool](repeating: false, count: grown - used.count)
       }
     }
@@ -77,12 +80,13 @@ struct BlockMapTests {
 
   @Test(
     arguments: [20, 100, 200, 600],
-    [5000, BlockMap.regionBlockCount - 10, BlockMap.regionBlockCount - 500])
-  func `a run that one more block makes long enough is found`(length: Int, start: Int) {
+    [5000, BlockMap.leafBlockCount - 10, 16 * BlockMap.leafBlockCount - 500])
+  func `a run that one more block makes long enough is found`(length: Int, start: Int) throws {
     let run = start..<start + length
     for missing in [run.lowerBound, run.lowerBound + length / 2, run.upperBound - 1] {
       var map = BlockMap(firstBlock: Self.firstBlock)
-      map.extend(toBlockCount: BlockMap.regionBlockCount + 2000)
+      map.extend(toBlockCount: 16 * BlockMap.leafBlockCount + 2000)
+      try map.load(blocks: 0..<map.blockCount)
       // Around the run only every other block is free.
       for block in Self.firstBlock..<map.blockCount {
         let isUsed = run.contains(block) ? block == missing : (block - start) & 1 != length & 1
@@ -90,9 +94,11 @@ struct BlockMapTests {
           map.hold(extent(block..<block + 1))
         }
       }
-      #expect(map.findRun(minimum: length, wanted: length) == nil)
+      let before = try map.findRun(minimum: length, wanted: length)
+      #expect(before == nil)
       map.letGo(extent(missing..<missing + 1))
-      #expect(map.findRun(minimum: length, wanted: length) == run)
+      let found = try map.findRun(minimum: length, wanted: length)
+      #expect(found == run)
     }
   }
 }

@@ -258,7 +258,7 @@ final class CrashRun<Work: CrashWork> {
     default: break
     }
     // What the last write was asked.
-    if store.state.withLock({ $0.isRelocating }) { relocatingCount += 1 }
+    if store.books.withLock({ $0.isRelocating }) { relocatingCount += 1 }
     guard
       let point = try commit(
         work, settings.durabilities.randomElement(using: &generator) ?? .full)

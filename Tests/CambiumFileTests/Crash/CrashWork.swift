@@ -152,7 +152,7 @@ final class DatabaseWork: CrashWork {
 
   /// Where the newest version's pages lie, if the write that has begun is to move some.
   private func places() throws(StoreError) -> (places: PagePlaces, boundary: Int)? {
-    let ceiling = store.state.withLock { $0.space.blocks.allocationCeiling }
+    let ceiling = store.books.withLock { $0.space.blocks.allocationCeiling }
     guard let ceiling, let device = store.device as? SimulatedDevice else { return nil }
     return (
       PagePlaces(try database.snapshot(), of: database, on: device),

@@ -123,12 +123,12 @@ struct SharingTests {
     for seed in 2..<60 as Range<UInt64> { try commit(first, seed: seed) }
     let second = try open { $0.foldAfterRecordCount = 4 }
     try commit(second, seed: 60)
-    #expect(second.state.withLock { $0.deferredFreeEnd } != nil)
+    #expect(second.books.withLock { $0.deferredFreeEnd } != nil)
     #expect(try second.statistics().exclusiveByteCounts == [:])
     #expect(pin?.head.version == 1)
     pin = nil
     try commit(second, seed: 61)
-    #expect(second.state.withLock { $0.deferredFreeEnd } == nil)
+    #expect(second.books.withLock { $0.deferredFreeEnd } == nil)
     for seed in 62..<80 as Range<UInt64> { try commit(second, seed: seed) }
     let reachable = try FakeTree.read(second.newestHead().root, second).extents
     #expect(try second.check(reachable: reachable) == [])

@@ -1,35 +1,66 @@
 import CambiumCore
-import CambiumFile
 import Synchronization
 import Testing
 
-extension KnownFault {
-  static let waitingReader = KnownFault(
-    "a reader that begins waits for a writer that reads the free map",
-    promise: "readers never wait (`Database`)",
-    place: "`FileStore.pin`, which takes the lock under which a turn begins, a commit maps memory "
-      + "and what a version held is freed; `LatestSnapshot`, which takes one for each snapshot"
-  ) {
-    let device = HookedDevice()
+@testable import CambiumFile
+
+/// Beginning, going on with and ending a read waits for no writer.
+struct ReadersNeverWaitTests {
+  private static func options(_ device: any Device) -> FileStoreOptions {
     var options = FileStoreOptions()
     options.device = { _ in device }
-    let maker = try Database(store: FileStore(path: "simulated", options: options))
+    return options
+  }
+
+  /// A file with one value, of which nothing is in memory.
+  private static func file() throws -> HookedDevice {
+    let device = HookedDevice()
+    let maker = try Database(store: FileStore(path: "simulated", options: options(device)))
     let transaction = try maker.beginWrite()
     try transaction.setValue("name", [1])
     _ = try transaction.commit()
     try maker.close()
-    let database = try Database(store: FileStore(path: "simulated", options: options))
+    return device
+  }
+
+  @Test func `a reader that begins does not wait for a writer that reads the free map`() throws {
+    let device = try Self.file()
+    let database = try Database(
+      store: FileStore(path: "simulated", options: Self.options(device)))
     let hasWaited = Mutex(false)
+    let count = Mutex(0)
     device.duringReads {
+      count.withLock { $0 += 1 }
       let reader = WatchedThread { _ = try? database.snapshot() }
       if reader.waitsForSomebody() { hasWaited.withLock { $0 = true } }
     }
-    // The first turn of a store reads the free map.
+    // The first write of a store reads the free map.
     let writing = try database.beginWrite()
     device.duringReads(nil)
     writing.rollback()
+    #expect(count.withLock { $0 } > 0)
     #expect(!hasWaited.withLock { $0 })
     try database.close()
+  }
+
+  @Test func `reads need nothing of what is known of the free space`() throws {
+    let device = try Self.file()
+    let store = try FileStore(path: "simulated", options: Self.options(device))
+    let result = Mutex<Bool?>(nil)
+    // As while an old version is let go that millions of extents wait for.
+    let hasWaited = store.books.withLock { _ in
+      let reader = WatchedThread {
+        guard let pin = try? store.pin(), let page = try? store.read(pin.head.root.reference) else {
+          return
+        }
+        let isNewest = store.isNewest(pin)
+        result.withLock { $0 = page.byteCount > 0 && isNewest }
+      }
+      return reader.waitsForSomebody()
+    }
+    #expect(!hasWaited)
+    #expect(result.withLock { $0 } == true)
+    try store.close()
   }
 }
 

@@ -1,0 +1,201 @@
+/// Finding free blocks in a row.
+///
+/// Which blocks are free, the counts say, one by one. In a large store with little room a small commit would
+/// look at many thousands of them before it writes its few pages, and the next commit at the same ones. So a
+/// bound is kept for the longest run that begins in each part of the tree, in memory and beside the reference
+/// to its page: a search passes over what is full or in crumbs without reading it.
+extension BlockMap {
+  /// Finds free blocks for a write: `wanted` of them in a row if there are, otherwise a shorter run
+  /// of at least `minimum`; nil when only the end of the store remains.
+  ///
+  /// Nothing is marked: room is in use from ``hold(_:)`` on. Throws when counts cannot be read.
+  package mutating func findRun(minimum: Int, wanted: Int) throws(StoreError) -> Range<Int>? {
+    guard freeBlockCount >= minimum else { return nil }
+    guard let ceiling = allocationCeiling else {
+      return try findRun(minimum: minimum, wanted: wanted, below: blockCount)
+    }
+    let limit = min(ceiling, blockCount)
+    if let run = try findRun(minimum: minimum, wanted: wanted, below: limit) { return run }
+    return try findRun(minimum: minimum, wanted: wanted, below: blockCount)
+  }
+
+  private mutating func findRun(
+    minimum: Int, wanted: Int, below ceiling: Int
+  ) throws(StoreError) -> Range<Int>? {
+    if let run = try search(wanted, below: ceiling) { return run }
+    // Bulk work takes smaller holes too, so that they do not stay for ever; but not crumbs, which
+    // would cost it a write each. Crumbs serve when much of the store consists of them.
+    let least = max(minimum, isSparse ? 1 : 16)
+    var length = wanted > Self.smallRunBlockCount ? wanted / 2 : wanted - 1
+    while length > least {
+      if let run = try search(length, below: ceiling) { return run }
+      length = length > Self.smallRunBlockCount ? length / 2 : length - 1
+    }
+    return least < wanted ? try search(least, below: ceiling) : nil
+  }
+
+  /// Runs up to this length are looked for block by block.
+  private static var smallRunBlockCount: Int { 8 }
+
+  /// Whether so much is free in small holes that it pays to use them: a sixteenth of the store, but
+  /// not less than 512 KiB.
+  package var isSparse: Bool { fillsHoles || freeBlockCount > max(128, blockCount / 16) }
+
+  /// The blocks at the end of the store that `count` blocks in a row would take; they begin with the
+  /// free ones there.
+  package mutating func tailRun(count: Int) throws(StoreError) -> Range<Int> {
+    var start = blockCount
+    while start > allocationFloor, blockCount - start < count {
+      let leaf = try loadedLeaf(FreeMapLeaf.number(ofBlock: start - 1))
+      let wanted = min(count - (blockCount - start), start - allocationFloor)
+      let index = FreeMapLeaf.index(of: start - 1) + 1
+      let free = leaf.freeCount(before: index, atMost: wanted)
+      start -= free
+      if free < min(wanted, index) { break }
+    }
+    return start..<(start + count)
+  }
+
+  /// Whether `run` may be given out as it is; blocks behind the end are free.
+  package mutating func isFree(_ run: Range<Int>) throws(StoreError) -> Bool {
+    guard run.lowerBound >= allocationFloor, run.lowerBound <= blockCount else { return false }
+    var block = run.lowerBound
+    let end = min(run.upperBound, blockCount)
+    while block < end {
+      let leaf = try loadedLeaf(FreeMapLeaf.number(ofBlock: block))
+      let index = FreeMapLeaf.index(of: block)
+      let wanted = min(end - block, FreeMapLeaf.blockCount - index)
+      guard leaf.freeCount(from: index, atMost: wanted) == wanted else { return false }
+      block += wanted
+    }
+    return true
+  }
+
+  /// The next search starts here.
+  package mutating func moveCursor(to block: Int) { cursor = block }
+
+  // MARK: The search
+
+  /// The first `count` free blocks in a row behind the cursor, or else the first ones of all; none of them
+  /// reaches `ceiling`.
+  private mutating func search(
+    _ count: Int, below ceiling: Int
+  ) throws(StoreError) -> Range<Int>? {
+    if count > longestRun { return nil }
+    if cursor >= ceiling || cursor < allocationFloor { cursor = allocationFloor }
+    if let run = try search(count, from: cursor, to: ceiling) { return run }
+    // A run may begin before the cursor and reach over it.
+    let end = min(ceiling, cursor + count - 1)
+    if let run = try search(count, from: allocationFloor, to: end) { return run }
+    if allocationFloor == firstBlock, ceiling == blockCount { longestRun = count - 1 }
+    return nil
+  }
+
+  private mutating func search(
+    _ count: Int, from first: Int, to end: Int
+  ) throws(StoreError) -> Range<Int>? {
+    guard first + count <= end else { return nil }
+    let start = try search(count, from: first, to: end, in: root, firstLeaf: 0)
+    return start.map { $0..<$0 + count }
+  }
+
+  /// The first of `count` free blocks that begin in `branch`, whose leaves are numbered from `firstLeaf` on.
+  private mutating func search(
+    _ count: Int, from first: Int, to end: Int, in branch: FreeMapBranch, firstLeaf: Int
+  ) throws(StoreError) -> Int? {
+    let blocksPerChild = branch.leavesPerChild * FreeMapLeaf.blockCount
+    let base = firstLeaf * FreeMapLeaf.blockCount
+    let least = min(count, FreeMapPart.anyLength)
+    var child = max(0, first - base) / blocksPerChild
+    while child < FreeMapBranch.childCount {
+      let start = base + child * blocksPerChild
+      if max(start, first) + count > end { return nil }
+      let number = firstLeaf + child * branch.leavesPerChild
+      if branch.bounds[child] >= least {
+        if branch.level > 1 {
+          let next = try loadedChild(child, of: branch)
+          if let found = try search(count, from: first, to: end, in: next, firstLeaf: number) {
+            return found
+          }
+          branch.bounds[child] = next.bound
+        } else {
+          if let found = try search(count, from: first, to: end, inLeaf: number) { return found }
+          let isWhole =
+            first <= max(start, firstBlock)
+            && end >= min(blockCount, start + blocksPerChild + count - 1)
+          if isWhole, count <= FreeMapPart.anyLength {
+            branch.bounds[child] = min(branch.bounds[child], count - 1)
+          }
+        }
+      }
+      child += 1
+    }
+    return nil
+  }
+
+  /// The first of `count` free blocks that begin in a leaf.
+  private mutating func search(
+    _ count: Int, from first: Int, to end: Int, inLeaf number: Int
+  ) throws(StoreError) -> Int? {
+    let base = number * FreeMapLeaf.blockCount
+    let leaf = try loadedLeaf(number)
+    let lowest = max(0, first - base)
+    let highest = min(FreeMapLeaf.blockCount, end - count + 1 - base)
+    guard lowest < highest else { return nil }
+    if count <= FreeMapLeaf.blockCount, let start = leaf.firstRun(count, in: lowest..<highest) {
+      return base + start
+    }
+    // One that reaches over the end of the leaf.
+    let room = FreeMapLeaf.blockCount - lowest
+    let before = leaf.freeCount(before: FreeMapLeaf.blockCount, atMost: min(room, count))
+    let start = base + FreeMapLeaf.blockCount - before
+    guard before > 0, start + count <= end else { return nil }
+    var (missing, next) = (count - before, number + 1)
+    while missing > 0 {
+      let wanted = min(missing, FreeMapLeaf.blockCount)
+      let found = try loadedLeaf(next).freeCount(from: 0, atMost: wanted)
+      if found < wanted { return nil }
+      missing -= found
+      next += 1
+    }
+    return start
+  }
+
+  // MARK: What changes
+
+  /// How far from a block that becomes free its run is measured; behind that it may have any length.
+  private static var reach: Int { 32 }
+
+  /// Notes that `block` was used and is free.
+  mutating func noteFree(_ block: Int, _ leaf: FreeMapLeaf) {
+    let (number, index) = (FreeMapLeaf.number(ofBlock: block), FreeMapLeaf.index(of: block))
+    let before = leaf.freeCount(before: index, atMost: Self.reach)
+    let behind = leaf.freeCount(from: index, atMost: Self.reach)
+    let isOpenAbove = behind == Self.reach || index + behind == FreeMapLeaf.blockCount
+    let isOpenBelow = before == Self.reach
+    var length = isOpenAbove || isOpenBelow ? FreeMapPart.anyLength : before + behind
+    raise(leaf: number, to: length)
+    // A run that begins in the leaf before may have become longer; one that begins further back had any
+    // length already.
+    if before == index || isOpenBelow, leaf[held: 0] == 0, number > 0 {
+      length = FreeMapPart.anyLength
+      raise(leaf: number - 1, to: length)
+    }
+    if length > longestRun || length == FreeMapPart.anyLength { longestRun = .max }
+  }
+
+  /// Raises the bound of a leaf, and of what leads to it.
+  mutating func raise(leaf number: Int, to length: Int) {
+    guard number < FreeMapBranch.leafCount(level: root.level) else { return }
+    var branch = root
+    while true {
+      let child = branch.child(ofLeaf: number)
+      branch.bounds[child] = max(branch.bounds[child], length)
+      if branch.level == 1 { return }
+      // What is not in memory has runs that are no longer than is stored, but for one that has just become
+      // longer; where that cannot be read it stays unused.
+      guard let next = try? loadedChild(child, of: branch) else { return }
+      branch = next
+    }
+  }
+}

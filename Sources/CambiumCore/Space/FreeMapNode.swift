@@ -1,0 +1,201 @@
+/// A subtree of the free map as it is stored: where its page lies, and what that says of free room.
+package struct FreeMapPart: Hashable, Sendable, BitwiseCopyable {
+  /// XXH64 of the page.
+  package var checksum: UInt64
+  /// Where the page lies, in units of 64 bytes; 0 when nothing is in use in this part.
+  package var address: UInt64
+  /// No longer run of free blocks begins in any leaf of this part; ``anyLength`` for any length.
+  package var longest: Int
+
+  package init(checksum: UInt64, address: UInt64, longest: Int) {
+    self.checksum = checksum
+    self.address = address
+    self.longest = longest
+  }
+
+  /// Where this stands, a run may have any length.
+  package static let anyLength = 512
+  /// A part in which nothing is in use.
+  package static let empty = FreeMapPart(checksum: 0, address: 0, longest: anyLength)
+
+  /// Whether nothing is in use in this part.
+  package var isEmpty: Bool { address == 0 }
+}
+
+/// Reads the pages of a free map.
+package protocol FreeMapSource: Sendable {
+  /// The counts of a leaf, one byte per block.
+  ///
+  /// Throws `StoreError.damaged(_:)` unless the page is whole, and no count larger than a block.
+  func counts(of leaf: FreeMapPart) throws(StoreError) -> [UInt8]
+  /// The children of a branch of that level; level 1 leads to leaves.
+  func children(of branch: FreeMapPart, level: Int) throws(StoreError) -> [FreeMapPart]
+}
+
+/// The counts of 512 blocks, 2 MiB of a store.
+final class FreeMapLeaf {
+  /// How many blocks a leaf counts.
+  static let blockCount = 512
+  static let shift = 9
+
+  /// `held` and behind it `reachable`.
+  ///
+  /// Owned: nobody else has the address. The subscripts leave no index that is too large.
+  private let counts: UnsafeMutablePointer<UInt8>
+  /// How many units are held that the newest version does not reach.
+  var excess = 0
+  /// The last version that has changed what is reachable here, or an earlier one when that is stored.
+  var changed: Version = 0
+
+  /// Nothing is in use.
+  init() {
+    counts = .allocate(capacity: 2 * Self.blockCount)
+    counts.initialize(repeating: 0, count: 2 * Self.blockCount)
+  }
+
+  /// What `reachable` says is all that is in use.
+  convenience init(reachable: [UInt8]) {
+    self.init()
+    for (index, count) in reachable.prefix(Self.blockCount).enumerated() {
+      counts[index] = count
+      counts[Self.blockCount + index] = count
+    }
+  }
+
+  init(copyOf other: FreeMapLeaf) {
+    counts = .allocate(capacity: 2 * Self.blockCount)
+    counts.initialize(from: other.counts, count: 2 * Self.blockCount)
+    excess = other.excess
+    changed = other.changed
+  }
+
+  deinit { counts.deallocate() }
+
+  /// Which leaf counts `block`.
+  @inline(__always) static func number(ofBlock block: Int) -> Int { block >> shift }
+  /// The place of `block` in its leaf.
+  @inline(__always) static func index(of block: Int) -> Int { block & (blockCount - 1) }
+
+  @inline(__always) subscript(held index: Int) -> UInt8 {
+    get { counts[index & (Self.blockCount - 1)] }
+    set { counts[index & (Self.blockCount - 1)] = newValue }
+  }
+
+  @inline(__always) subscript(reachable index: Int) -> UInt8 {
+    get { counts[Self.blockCount + index & (Self.blockCount - 1)] }
+    set { counts[Self.blockCount + index & (Self.blockCount - 1)] = newValue }
+  }
+
+  /// The counts of what is reachable, one byte per block.
+  var reachable: [UInt8] {
+    Array(UnsafeBufferPointer(start: counts + Self.blockCount, count: Self.blockCount))
+  }
+
+  // MARK: Runs
+
+  /// How many blocks before `index` are free, without a gap.
+  func freeCount(before index: Int, atMost limit: Int) -> Int {
+    let lowest = max(0, index - limit)
+    var start = index
+    while start > lowest, self[held: start - 1] == 0 { start -= 1 }
+    return index - start
+  }
+
+  /// How many blocks from `index` on are free, without a gap.
+  func freeCount(from index: Int, atMost limit: Int) -> Int {
+    let highest = min(Self.blockCount, index + limit)
+    var end = index
+    while end < highest, self[held: end] == 0 { end += 1 }
+    return end - index
+  }
+
+  /// The first run of `count` free blocks that begins in `starts` and ends in this leaf.
+  ///
+  /// Looks at the last block of a window first: when it is used, the window moves behind it.
+  func firstRun(_ count: Int, in starts: Range<Int>) -> Int? {
+    var start = starts.lowerBound
+    let end = min(starts.upperBound, Self.blockCount - count + 1)
+    while start < end {
+      var block = start + count - 1
+      while block >= start, self[held: block] == 0 { block -= 1 }
+      if block < start { return start }
+      start = block + 1
+    }
+    return nil
+  }
+
+  /// How long a run of blocks that nothing reaches and that begins here can be at most; the leaf behind
+  /// this one is not looked at.
+  var longestUnreached: Int {
+    self[reachable: Self.blockCount - 1] == 0 ? FreeMapPart.anyLength : longestUnreachedInside
+  }
+
+  /// The longest run of blocks in this leaf that nothing reaches.
+  var longestUnreachedInside: Int {
+    var (longest, length) = (0, 0)
+    for index in 0..<Self.blockCount {
+      length = self[reachable: index] == 0 ? length + 1 : 0
+      longest = max(longest, length)
+    }
+    return longest
+  }
+}
+
+/// Sixteen parts of the free map.
+final class FreeMapBranch {
+  static let childCount = 16
+  static let shift = 4
+
+  /// Level 1 leads to leaves.
+  let level: Int
+  /// The children as they are stored.
+  var parts: [FreeMapPart]
+  /// No longer run of free blocks begins in the leaves of each child.
+  ///
+  /// A bound may be too high, which costs time; it is never too low, which would lose room. It falls when a search has looked at the whole child
+  /// in vain, and rises when blocks become free.
+  var bounds: [Int]
+  /// The children that are in memory; one of the two lists is empty.
+  var branches: [FreeMapBranch?]
+  var leaves: [FreeMapLeaf?]
+  /// As of a leaf.
+  var changed: Version = 0
+  /// Whether it has no page of its own yet, because it was the top when the map was stored.
+  var isUnstored = false
+
+  init(level: Int, parts: [FreeMapPart]) {
+    self.level = level
+    self.parts = parts
+    bounds = parts.map(\.longest)
+    branches = [FreeMapBranch?](repeating: nil, count: level > 1 ? Self.childCount : 0)
+    leaves = [FreeMapLeaf?](repeating: nil, count: level > 1 ? 0 : Self.childCount)
+  }
+
+  /// A branch in whose part nothing is in use.
+  convenience init(emptyAtLevel level: Int) {
+    self.init(level: level, parts: [FreeMapPart](repeating: .empty, count: Self.childCount))
+  }
+
+  init(copyOf other: FreeMapBranch) {
+    level = other.level
+    parts = other.parts
+    bounds = other.bounds
+    branches = other.branches.map { $0.map(FreeMapBranch.init(copyOf:)) }
+    leaves = other.leaves.map { $0.map(FreeMapLeaf.init(copyOf:)) }
+    changed = other.changed
+    isUnstored = other.isUnstored
+  }
+
+  /// Which child leads to the leaf of that number.
+  @inline(__always) func child(ofLeaf number: Int) -> Int {
+    number >> (Self.shift * (level - 1)) & (Self.childCount - 1)
+  }
+
+  /// How many leaves a child has.
+  var leavesPerChild: Int { 1 << (Self.shift * (level - 1)) }
+  /// How many leaves this branch leads to.
+  static func leafCount(level: Int) -> Int { 1 << (shift * level) }
+
+  /// No longer run of free blocks begins here.
+  var bound: Int { bounds.max() ?? 0 }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Foundation
+
+/// Shows what a small commit takes in files of very different sizes.
+@main struct BenchSize: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench-size",
+    abstract: "Makes small commits in files of very different sizes, and tells what one takes.",
+    discussion: """
+      Each size has a process of its own. The file is sparse: it is filled with pages that are counted, but never \
+      written. Then each commit gives up pages at random places of all of it and writes as many new ones. What \
+      differs between the sizes is what the store's own bookkeeping takes: the free map and the records. The \
+      command fails when bytes or memory of the largest file exceed those of the smallest by more than a tenth.
+
+      At last a thread begins and ends reads beside a writer that lets a version go for which a million pages \
+      wait.
+      """)
+
+  @Option(parsing: .upToNextOption, help: "The sizes of the files, in GiB.")
+  var sizes = [1, 32, 256]
+  @Option(help: "How many commits are counted.") var commits = 4_000
+  @Option(help: "How many pages wait for the version that is let go.") var waiting = 1_000_000
+  @Option(help: "The folder in which a temporary one is made.") var directory = "/var/tmp"
+  /// Set for the process that works on one size.
+  @Option(help: .hidden) var size: Int?
+  @Option(help: .hidden) var file: String?
+
+  func run() throws {
+    if let size, let file {
+      let report = try SizeCourse(path: file, gibibytes: size, commitCount: commits).run()
+      print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
+      return
+    }
+    let folder = directory + "/cambium-size-\(ProcessInfo.processInfo.processIdentifier)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    print(SizeReport.heading)
+    var reports: [SizeReport] = []
+    for size in sizes {
+      let report = try report(size, folder + "/\(size).cambium")
+      print(report.line)
+      reports.append(report)
+    }
+    if waiting > 0 {
+      print("")
+      for line in try PinCourse(path: folder + "/pins.cambium", waitingCount: waiting).run() {
+        print(line)
+      }
+    }
+    guard let first = reports.first, let last = reports.last else { return }
+    print(
+      String(
+        format: "\nthe largest beside the smallest: bytes %.3f, time %.2f, memory %.3f",
+        last.bytesPerCommit / first.bytesPerCommit,
+        last.microsecondsPerCommit / first.microsecondsPerCommit,
+        last.memoryMebibytes / first.memoryMebibytes))
+    if last.bytesPerCommit > 1.1 * first.bytesPerCommit
+      || last.memoryMebibytes > 1.1 * first.memoryMebibytes
+    {
+      throw ExitCode.failure
+    }
+  }
+
+  /// What the process of one size tells.
+  private func report(_ size: Int, _ file: String) throws -> SizeReport {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+    if let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
+      process.executableURL = URL(fileURLWithPath: own)
+    }
+    process.arguments = ["--size", "\(size)", "--file", file, "--commits", "\(commits)"]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw ExitCode.failure }
+    return try JSONDecoder().decode(SizeReport.self, from: data)
+  }
+}
