@@ -49,9 +49,10 @@ struct FreeMapPages: FreeMapSource {
   func counts(of leaf: FreeMapPart) throws(StoreError) -> [UInt8] {
     let reference = reference(leaf, level: 0)
     let counts = StoredBytes(try checked(reference, rawKind: FileLayout.Kind.mapLeaf)).bytes
-    guard counts.count >= BlockMap.leafBlockCount,
-      counts.allSatisfy({ $0 <= BlockMap.unitsPerBlock })
-    else { throw .damaged(Damage(.count, at: reference, "a page of the free map")) }
+    let largest = UInt8(BlockMap.unitsPerBlock)
+    guard counts.count >= BlockMap.leafBlockCount, counts.allSatisfy({ $0 <= largest }) else {
+      throw .damaged(Damage(.count, at: reference, "a page of the free map"))
+    }
     return counts
   }
 

@@ -166,18 +166,19 @@ extension BlockMap {
   /// How far from a block that becomes free its run is measured; behind that it may have any length.
   private static var reach: Int { 32 }
 
-  /// Notes that `block` was used and is free.
-  mutating func noteFree(_ block: Int, _ leaf: FreeMapLeaf) {
-    let (number, index) = (FreeMapLeaf.number(ofBlock: block), FreeMapLeaf.index(of: block))
-    let before = leaf.freeCount(before: index, atMost: Self.reach)
-    let behind = leaf.freeCount(from: index, atMost: Self.reach)
-    let isOpenAbove = behind == Self.reach || index + behind == FreeMapLeaf.blockCount
+  /// Notes that blocks of a leaf were used and are free, or some of them.
+  mutating func noteFree(_ blocks: Range<Int>, all: Bool, _ leaf: FreeMapLeaf, _ number: Int) {
+    let before = leaf.freeCount(before: blocks.lowerBound, atMost: Self.reach)
+    let behind = leaf.freeCount(from: blocks.upperBound, atMost: Self.reach)
+    let isOpenAbove =
+      behind == Self.reach || blocks.upperBound + behind == FreeMapLeaf.blockCount
     let isOpenBelow = before == Self.reach
-    var length = isOpenAbove || isOpenBelow ? FreeMapPart.anyLength : before + behind
+    let isOpen = isOpenAbove || isOpenBelow || !all
+    var length = isOpen ? FreeMapPart.anyLength : before + blocks.count + behind
     raise(leaf: number, to: length)
     // A run that begins in the leaf before may have become longer; one that begins further back had any
     // length already.
-    if before == index || isOpenBelow, leaf[held: 0] == 0, number > 0 {
+    if before == blocks.lowerBound || isOpenBelow, leaf[held: 0] == 0, number > 0 {
       length = FreeMapPart.anyLength
       raise(leaf: number - 1, to: length)
     }

@@ -164,6 +164,7 @@ extension BlockMap {
       if branch.level > 1 { branch.branches[child]?.isUnstored = false }
     }
     storedVersion = update.stored.version
+    changedLeafCount = 0
     if leafCount > Self.largestLeafCount { dropUnchanged() }
   }
 

@@ -36,6 +36,8 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   let source: (any FreeMapSource)?
   /// Leaves that were not changed since are stored as they are.
   package internal(set) var storedVersion: Version
+  /// About how many leaves have changed since.
+  package internal(set) var changedLeafCount = 0
   /// How many leaves are in memory.
   package internal(set) var leafCount = 0
   /// The leaf that was used last.
@@ -176,13 +178,6 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   /// Forgets which leaf was used last.
   mutating func forgetLatest() { latest = nil }
 
-  /// Notes that `version` changes what is reachable in a leaf.
-  private func touch(_ number: Int, _ leaf: FreeMapLeaf, _ version: Version) {
-    guard leaf.changed < version else { return }
-    leaf.changed = version
-    markPath(toLeaf: number, version)
-  }
-
   /// Notes a change in all branches above a leaf.
   func markPath(toLeaf number: Int, _ version: Version) {
     var branch = root
@@ -212,19 +207,19 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
       && extent.unitCount <= UInt64(blockCount * Self.unitsPerBlock) - extent.address
   }
 
-  /// Calls `body` with each block of `extent`, its leaf and the number of its units there, until that
-  /// returns false.
+  /// Calls `body` with each leaf of `extent`, its number and the units there, until that returns false.
   @inline(__always)
-  private mutating func forEachBlock(
-    _ extent: Extent, _ body: (_ block: Int, _ leaf: FreeMapLeaf, _ units: UInt8) -> Bool
+  private mutating func forEachLeaf(
+    _ extent: Extent, _ body: (_ leaf: FreeMapLeaf, _ number: Int, _ units: Range<Int>) -> Bool
   ) -> Bool {
+    let unitsPerLeaf = FreeMapLeaf.blockCount * Self.unitsPerBlock
     var unit = Int(extent.address)
     let end = Int(extent.end)
     while unit < end {
-      let block = unit / Self.unitsPerBlock
-      let next = min(end, (block + 1) * Self.unitsPerBlock)
-      let leaf = leaf(FreeMapLeaf.number(ofBlock: block))
-      if !body(block, leaf, UInt8(next - unit)) { return false }
+      let number = unit / unitsPerLeaf
+      let start = number * unitsPerLeaf
+      let next = min(end, start + unitsPerLeaf)
+      if !body(leaf(number), number, unit - start..<next - start) { return false }
       unit = next
     }
     return true
@@ -232,10 +227,7 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
 
   /// Whether no unit of `extent` can be in use already.
   package mutating func canHold(_ extent: Extent) -> Bool {
-    contains(extent)
-      && forEachBlock(extent) { block, leaf, units in
-        Int(leaf[held: block]) + Int(units) <= Self.unitsPerBlock
-      }
+    contains(extent) && forEachLeaf(extent) { leaf, _, units in leaf.canAdd(units, .held) }
   }
 
   /// Notes that `extent` is in use.
@@ -243,14 +235,10 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   /// The blocks must lie below the high-water mark.
   package mutating func hold(_ extent: Extent) {
     precondition(contains(extent), "S1: an extent outside of the store was given out.")
+    assert(canHold(extent), "S1: units were given out twice.")
     var taken = 0
-    _ = forEachBlock(extent) { block, leaf, units in
-      if leaf[held: block] == 0 { taken += 1 }
-      leaf[held: block] += units
-      leaf.excess += Int(units)
-      assert(
-        leaf[held: block] <= Self.unitsPerBlock, "S1: units of block \(block) were given out twice."
-      )
+    _ = forEachLeaf(extent) { leaf, _, units in
+      taken += leaf.add(units, .held)
       return true
     }
     freeBlockCount -= taken
@@ -258,21 +246,19 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
 
   /// Notes that no held version uses `extent` any more.
   package mutating func letGo(_ extent: Extent) {
+    let unitsPerLeaf = FreeMapLeaf.blockCount * Self.unitsPerBlock
     var unit = Int(extent.address)
     let end = Int(extent.end)
     while unit < end {
-      let block = unit / Self.unitsPerBlock
-      let next = min(end, (block + 1) * Self.unitsPerBlock)
-      let units = UInt8(next - unit)
-      let leaf = leaf(FreeMapLeaf.number(ofBlock: block))
-      precondition(
-        leaf[held: block] >= units, "S1: units of block \(block) were let go twice.")
-      leaf[held: block] -= units
-      leaf.excess -= Int(units)
-      if leaf[held: block] == 0 {
-        freeBlockCount += 1
-        noteFree(block, leaf)
-      }
+      let number = unit / unitsPerLeaf
+      let start = number * unitsPerLeaf
+      let next = min(end, start + unitsPerLeaf)
+      let leaf = leaf(number)
+      let units = unit - start..<next - start
+      precondition(leaf.canRemove(units, .held), "S1: units of leaf \(number) were let go twice.")
+      let (count, inside) = leaf.remove(units, .held)
+      freeBlockCount += count
+      if count > 0 { noteFree(inside, all: count == inside.count, leaf, number) }
       unit = next
     }
   }
@@ -282,55 +268,45 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   ///
   /// `version` is the one that does so.
   package mutating func addReachable(_ extent: Extent, _ version: Version) -> Bool {
-    guard contains(extent) else { return false }
-    let fits = forEachBlock(extent) { block, leaf, units in
-      Int(leaf[reachable: block]) + Int(units) <= Self.unitsPerBlock
-    }
-    guard fits else { return false }
-    var touched: (Int, FreeMapLeaf)?
+    guard contains(extent),
+      forEachLeaf(extent, { leaf, _, units in leaf.canAdd(units, .reachable) })
+    else { return false }
     var taken = 0
-    _ = forEachBlock(extent) { block, leaf, units in
-      if leaf[reachable: block] == 0 { taken += 1 }
-      leaf[reachable: block] += units
-      leaf.excess -= Int(units)
-      touched = (FreeMapLeaf.number(ofBlock: block), leaf)
+    _ = forEachLeaf(extent) { leaf, _, units in
+      taken += leaf.add(units, .reachable)
       return true
     }
     unreachedBlockCount -= taken
-    touch(extent, touched, version)
+    touch(extent, version)
     return true
   }
 
   /// Takes `extent`, which stays held, from what the newest version uses; false, and unchanged, when the
   /// counts say that it was not in use.
   package mutating func removeReachable(_ extent: Extent, _ version: Version) -> Bool {
-    guard contains(extent) else { return false }
-    let isReachable = forEachBlock(extent) { block, leaf, units in
-      leaf[reachable: block] >= units
-    }
-    guard isReachable else { return false }
-    var touched: (Int, FreeMapLeaf)?
+    guard contains(extent),
+      forEachLeaf(extent, { leaf, _, units in leaf.canRemove(units, .reachable) })
+    else { return false }
     var given = 0
-    _ = forEachBlock(extent) { block, leaf, units in
-      leaf[reachable: block] -= units
-      leaf.excess += Int(units)
-      if leaf[reachable: block] == 0 { given += 1 }
-      touched = (FreeMapLeaf.number(ofBlock: block), leaf)
+    _ = forEachLeaf(extent) { leaf, _, units in
+      given += leaf.remove(units, .reachable).count
       return true
     }
     unreachedBlockCount += given
-    touch(extent, touched, version)
+    touch(extent, version)
     return true
   }
 
-  private mutating func touch(
-    _ extent: Extent, _ last: (number: Int, leaf: FreeMapLeaf)?, _ version: Version
-  ) {
-    guard let last else { return }
-    touch(last.number, last.leaf, version)
-    let first = FreeMapLeaf.number(ofBlock: Int(extent.address) / Self.unitsPerBlock)
-    // Most extents have one leaf.
-    for number in first..<last.number { touch(number, leaf(number), version) }
+  /// Notes that `version` changes what is reachable in the leaves of `extent`.
+  private mutating func touch(_ extent: Extent, _ version: Version) {
+    let last = FreeMapLeaf.number(ofBlock: Int(extent.end - 1) / Self.unitsPerBlock)
+    for number in FreeMapLeaf.number(ofBlock: Int(extent.address) / Self.unitsPerBlock)...last {
+      let leaf = leaf(number)
+      guard leaf.changed < version else { continue }
+      if leaf.changed <= storedVersion { changedLeafCount += 1 }
+      leaf.changed = version
+      markPath(toLeaf: number, version)
+    }
   }
 
   // MARK: The high-water mark

@@ -54,11 +54,13 @@ final class FreeMapLeaf {
   }
 
   /// What `reachable` says is all that is in use.
-  convenience init(reachable: [UInt8]) {
-    self.init()
-    for (index, count) in reachable.prefix(Self.blockCount).enumerated() {
-      counts[index] = count
-      counts[Self.blockCount + index] = count
+  init(reachable: [UInt8]) {
+    precondition(reachable.count >= Self.blockCount)
+    counts = .allocate(capacity: 2 * Self.blockCount)
+    reachable.withUnsafeBufferPointer { stored in
+      guard let base = stored.baseAddress else { return }
+      counts.initialize(from: base, count: Self.blockCount)
+      (counts + Self.blockCount).initialize(from: base, count: Self.blockCount)
     }
   }
 
@@ -89,6 +91,77 @@ final class FreeMapLeaf {
   /// The counts of what is reachable, one byte per block.
   var reachable: [UInt8] {
     Array(UnsafeBufferPointer(start: counts + Self.blockCount, count: Self.blockCount))
+  }
+
+  // MARK: Units
+
+  /// What units of some blocks count for.
+  enum Use {
+    case held, reachable
+  }
+
+  @inline(__always) private func base(_ use: Use) -> UnsafeMutablePointer<UInt8> {
+    use == .held ? counts : counts + Self.blockCount
+  }
+
+  /// Calls `body` with the index of each block that has some of `units`, which are counted from the beginning of
+  /// the leaf, and how many, until that returns false.
+  @inline(__always)
+  private static func forEachBlock(
+    _ units: Range<Int>, _ body: (_ index: Int, _ count: UInt8) -> Bool
+  ) -> Bool {
+    precondition(units.lowerBound >= 0 && units.upperBound <= blockCount * BlockMap.unitsPerBlock)
+    var unit = units.lowerBound
+    while unit < units.upperBound {
+      let index = unit / BlockMap.unitsPerBlock
+      let next = min(units.upperBound, (index + 1) * BlockMap.unitsPerBlock)
+      if !body(index, UInt8(next - unit)) { return false }
+      unit = next
+    }
+    return true
+  }
+
+  /// Whether `units` can be added without counting more than a block has.
+  func canAdd(_ units: Range<Int>, _ use: Use) -> Bool {
+    let base = base(use)
+    return Self.forEachBlock(units) { index, count in
+      Int(base[index]) + Int(count) <= BlockMap.unitsPerBlock
+    }
+  }
+
+  /// Whether so many units are counted that `units` can be taken away.
+  func canRemove(_ units: Range<Int>, _ use: Use) -> Bool {
+    let base = base(use)
+    return Self.forEachBlock(units) { index, count in base[index] >= count }
+  }
+
+  /// Counts `units`; how many blocks had none before.
+  func add(_ units: Range<Int>, _ use: Use) -> Int {
+    let base = base(use)
+    var taken = 0
+    _ = Self.forEachBlock(units) { index, count in
+      if base[index] == 0 { taken += 1 }
+      base[index] += count
+      return true
+    }
+    excess += use == .held ? units.count : -units.count
+    return taken
+  }
+
+  /// Counts `units` no more; how many blocks have none now, and all blocks from the first of these to the last.
+  func remove(_ units: Range<Int>, _ use: Use) -> (count: Int, inside: Range<Int>) {
+    let base = base(use)
+    var (given, inside) = (0, 0..<0)
+    _ = Self.forEachBlock(units) { index, count in
+      base[index] -= count
+      if base[index] == 0 {
+        inside = (given == 0 ? index : inside.lowerBound)..<index + 1
+        given += 1
+      }
+      return true
+    }
+    excess -= use == .held ? units.count : -units.count
+    return (given, inside)
   }
 
   // MARK: Runs
@@ -132,10 +205,20 @@ final class FreeMapLeaf {
 
   /// The longest run of blocks in this leaf that nothing reaches.
   var longestUnreachedInside: Int {
-    var (longest, length) = (0, 0)
-    for index in 0..<Self.blockCount {
-      length = self[reachable: index] == 0 ? length + 1 : 0
-      longest = max(longest, length)
+    var (longest, length, index) = (0, 0, 0)
+    let reachable = UnsafeRawPointer(counts + Self.blockCount)
+    while index < Self.blockCount {
+      let word = reachable.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      // No byte of it is zero (Hacker's Delight, 6-1); counts have their highest bit clear.
+      if (word &- 0x0101_0101_0101_0101) & 0x8080_8080_8080_8080 == 0 {
+        (length, index) = (0, index + 8)
+        continue
+      }
+      for end in index + 1...index + 8 {
+        length = self[reachable: end - 1] == 0 ? length + 1 : 0
+        longest = max(longest, length)
+      }
+      index += 8
     }
     return longest
   }

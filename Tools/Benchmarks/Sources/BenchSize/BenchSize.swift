@@ -21,13 +21,16 @@ import Foundation
   @Option(help: "How many commits are counted.") var commits = 4_000
   @Option(help: "How many pages wait for the version that is let go.") var waiting = 1_000_000
   @Option(help: "The folder in which a temporary one is made.") var directory = "/var/tmp"
-  /// Set for the process that works on one size.
+  /// Set for the processes that fill a file of one size, and work on it.
+  @Option(help: .hidden) var fill: Int?
   @Option(help: .hidden) var size: Int?
   @Option(help: .hidden) var file: String?
 
   func run() throws {
+    if let fill, let file { return try SizeCourse.fill(path: file, gibibytes: fill) }
     if let size, let file {
-      let report = try SizeCourse(path: file, gibibytes: size, commitCount: commits).run()
+      var course = try SizeCourse(path: file, gibibytes: size, commitCount: commits)
+      let report = try course.run()
       print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
       return
     }
@@ -63,18 +66,25 @@ import Foundation
 
   /// What the process of one size tells.
   private func report(_ size: Int, _ file: String) throws -> SizeReport {
+    _ = try output(["--fill", "\(size)", "--file", file])
+    let data = try output(["--size", "\(size)", "--file", file, "--commits", "\(commits)"])
+    return try JSONDecoder().decode(SizeReport.self, from: data)
+  }
+
+  /// What another process of this program prints.
+  private func output(_ arguments: [String]) throws -> Data {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
     if let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
       process.executableURL = URL(fileURLWithPath: own)
     }
-    process.arguments = ["--size", "\(size)", "--file", file, "--commits", "\(commits)"]
+    process.arguments = arguments
     let output = Pipe()
     process.standardOutput = output
     try process.run()
     let data = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else { throw ExitCode.failure }
-    return try JSONDecoder().decode(SizeReport.self, from: data)
+    return data
   }
 }

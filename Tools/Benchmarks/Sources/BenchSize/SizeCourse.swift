@@ -29,9 +29,10 @@ struct SizeCourse {
   private let commitCount: Int
   private let device: SparseDevice
   private var random = RandomNumbers(seed: 4711)
+  /// The blocks at which the pages begin that fill the file.
+  private let places: [UInt32]
   /// Pages that are in use, one block each: those that commits have written.
   private var pages: [(extent: Extent, born: Version)] = []
-  private var extents: [Extent] = []
   private var taken: Set<UInt64> = []
   private let content = [UInt8](repeating: 7, count: 4_096)
 
@@ -43,23 +44,35 @@ struct SizeCourse {
     self.gibibytes = gibibytes
     self.commitCount = commitCount
     device = try SparseDevice(path: path)
+    places = try Data(contentsOf: Self.places(of: path)).withUnsafeBytes {
+      Array($0.bindMemory(to: UInt32.self))
+    }
   }
 
-  private func open() throws -> FileStore {
+  /// Makes a file of that size, and one beside it that says where its pages begin.
+  static func fill(path: String, gibibytes: Int) throws {
+    let store = try open(SparseDevice(path: path), path)
+    let extents = try PageWork.fill(store, byteCount: gibibytes << 30)
+    try store.close()
+    let places = extents.map { UInt32($0.address / 64) }
+    try places.withUnsafeBytes { try Data($0).write(to: Self.places(of: path)) }
+  }
+
+  private static func places(of path: String) -> URL { URL(fileURLWithPath: path + ".places") }
+
+  private static func open(_ device: SparseDevice, _ path: String) throws -> FileStore {
     var options = FileStoreOptions(access: .buffered)
-    let device = device
     options.device = { _ in device }
     return try FileStore(path: path, options: options)
   }
 
   mutating func run() throws -> SizeReport {
-    var store = try open()
-    extents = try PageWork.fill(store, byteCount: gibibytes << 30)
+    var store = try Self.open(device, path)
     // The map is as scattered as it gets, and the books as full.
     for _ in 0..<commitCount / 4 { try change(store) }
     try store.close()
     let clock = ContinuousClock()
-    let opening = try clock.measure { store = try open() }
+    let opening = try clock.measure { store = try Self.open(device, path) }
     let firstWrite = try clock.measure { try change(store) }
     for _ in 0..<commitCount / 4 { try change(store) }
     let before = device.writtenByteCount
@@ -103,8 +116,9 @@ struct SizeCourse {
   /// A block anywhere in the file that was in use from the beginning and is no more.
   private mutating func oldPage() -> Extent {
     while true {
-      let extent = extents[Int(random.next() % UInt64(extents.count))]
-      let block = extent.address / 64 + 1 + random.next() % (extent.unitCount / 64 - 2)
+      // Each of these pages has 1,024 blocks but for the last unit.
+      let place = places[Int(random.next() % UInt64(places.count))]
+      let block = UInt64(place) + random.next() % 1_023
       if taken.insert(block).inserted { return Extent(address: block * 64, unitCount: 64) }
     }
   }
