@@ -14,7 +14,7 @@ EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests Salvag
   ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests BackupTests
 
 .PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
-  bench-objects-tool bench-operations bench-commits bench-memory bench-space flights-space pictures check-pictures \
+  bench-objects-tool bench-operations bench-commits bench-memory bench-space bench-size flights-space pictures check-pictures \
   bench-pictures bench-codecs bench-stores serve service test-tools test-examples install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
@@ -74,6 +74,14 @@ bench-space:
 	@$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-space >&2
 	@Tools/Benchmarks/.build/release/bench-space --rows $(or $(ROWS),1000000) \
 	  --commits $(or $(COMMITS),1000000) $(if $(JSON),--json)
+
+# What a small commit takes in files of very different sizes, and how long reads wait beside it; fails when it
+# is more than it may be. SIZES="1 32" (GiB) and COMMITS=4000 are options.
+bench-size:
+	@$(call plan-anew,Benchmarks)
+	@$(BUILD) --configuration release --package-path Tools/Benchmarks --product bench-size >&2
+	@Tools/Benchmarks/.build/release/bench-size $(if $(SIZES),--sizes $(SIZES)) \
+	  $(if $(COMMITS),--commits $(COMMITS))
 
 # What a small transaction takes, through the engine and through a Realm: time, and with INSTRUCTIONS=1
 # how many instructions (valgrind). ROWS=100000, COMMITS=20000 and ONLY="realm-update" are options.

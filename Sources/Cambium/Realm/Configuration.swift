@@ -51,8 +51,9 @@ extension Realm {
     /// Whether a file of an older format is refused, with `.fileFormatUpgradeRequired`, instead of being
     /// brought to the newest one.
     ///
-    /// A file is brought to the newest form in one transaction when it is first opened for writing. Older
-    /// versions of this library refuse it from then on. What is only read stays as it is.
+    /// A file is brought to the newest form when it is first opened for writing; after an error or a crash it is
+    /// as it was, or half way and readable, and the next opening goes on. Older versions of this library refuse
+    /// it from then on. What is only read stays as it is.
     public var disableFormatUpgrade = false
     /// Whether to compact a file that exists and has free space, asked when this process opens it.
     ///

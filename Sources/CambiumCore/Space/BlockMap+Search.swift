@@ -88,6 +88,11 @@ extension BlockMap {
     let end = min(ceiling, cursor + count - 1)
     if let run = try search(count, from: allocationFloor, to: end) { return run }
     if allocationFloor == firstBlock, ceiling == blockCount { longestRun = count - 1 }
+    // Both together have looked at all of the cursor's leaf.
+    let leaf = FreeMapLeaf.number(ofBlock: cursor)
+    if isWhole(leaf, count, from: allocationFloor, to: ceiling) {
+      try lower(leaf: leaf, in: loadedBranch(ofLeaf: leaf), failing: count)
+    }
     return nil
   }
 
@@ -120,17 +125,21 @@ extension BlockMap {
           branch.bounds[child] = next.bound
         } else {
           if let found = try search(count, from: first, to: end, inLeaf: number) { return found }
-          let isWhole =
-            first <= max(start, firstBlock)
-            && end >= min(blockCount, start + blocksPerChild + count - 1)
-          if isWhole, count <= FreeMapPart.anyLength {
-            branch.bounds[child] = min(branch.bounds[child], count - 1)
+          if isWhole(number, count, from: first, to: end) {
+            try lower(leaf: number, in: branch, failing: count)
           }
         }
       }
       child += 1
     }
     return nil
+  }
+
+  /// Whether all runs of `count` blocks that begin in a leaf lie between `first` and `end`.
+  private func isWhole(_ number: Int, _ count: Int, from first: Int, to end: Int) -> Bool {
+    let start = number * FreeMapLeaf.blockCount
+    return count <= FreeMapPart.anyLength && first <= max(start, firstBlock)
+      && end >= min(blockCount, start + FreeMapLeaf.blockCount + count - 1)
   }
 
   /// The first of `count` free blocks that begin in a leaf.
@@ -166,15 +175,18 @@ extension BlockMap {
   /// How far from a block that becomes free its run is measured; behind that it may have any length.
   private static var reach: Int { 32 }
 
-  /// Notes that blocks of a leaf were used and are free, or some of them.
-  mutating func noteFree(_ blocks: Range<Int>, all: Bool, _ leaf: FreeMapLeaf, _ number: Int) {
+  /// Notes that the first and the last of some blocks of a leaf were used and are free, and perhaps others of
+  /// them.
+  mutating func noteFree(_ blocks: Range<Int>, _ leaf: FreeMapLeaf, _ number: Int) {
     let before = leaf.freeCount(before: blocks.lowerBound, atMost: Self.reach)
     let behind = leaf.freeCount(from: blocks.upperBound, atMost: Self.reach)
     let isOpenAbove =
       behind == Self.reach || blocks.upperBound + behind == FreeMapLeaf.blockCount
     let isOpenBelow = before == Self.reach
-    let isOpen = isOpenAbove || isOpenBelow || !all
-    var length = isOpen ? FreeMapPart.anyLength : before + blocks.count + behind
+    var length = FreeMapPart.anyLength
+    if !isOpenAbove, !isOpenBelow {
+      length = leaf.longestRun(.held, in: blocks.lowerBound - before..<blocks.upperBound + behind)
+    }
     raise(leaf: number, to: length)
     // A run that begins in the leaf before may have become longer; one that begins further back had any
     // length already.
@@ -182,7 +194,18 @@ extension BlockMap {
       length = FreeMapPart.anyLength
       raise(leaf: number - 1, to: length)
     }
-    if length > longestRun || length == FreeMapPart.anyLength { longestRun = .max }
+    longestRun = length == FreeMapPart.anyLength ? .max : max(longestRun, length)
+  }
+
+  /// Lowers the bound of a leaf in which no run of `count` blocks begins to what there is.
+  private mutating func lower(
+    leaf number: Int, in branch: FreeMapBranch, failing count: Int
+  ) throws(StoreError) {
+    let child = branch.child(ofLeaf: number)
+    if branch.bounds[child] < count { return }
+    let blockCount = min(FreeMapLeaf.blockCount, blockCount - number * FreeMapLeaf.blockCount)
+    let bound = try loadedLeaf(number).bound(.held, ofFirst: max(0, blockCount))
+    branch.bounds[child] = min(bound, count - 1)
   }
 
   /// Raises the bound of a leaf, and of what leads to it.

@@ -148,7 +148,7 @@ extension BlockMap {
         content = .branch(next.parts, changedChildren(of: next))
       } else {
         guard let leaf = branch.leaves[index], leaf.changed > storedVersion else { continue }
-        content = .leaf(leaf.reachable, longest: leaf.longestUnreached)
+        content = .leaf(leaf.reachable, longest: leaf.bound(.reachable))
       }
       changed.append(
         Changes.Child(
@@ -240,7 +240,9 @@ extension BlockMap {
       if number & (Self.largestLeafCount - 1) == 0, number > 0 { dropUnchanged() }
       let leaf = try loadedLeaf(number)
       let bound = storedBound(ofLeaf: number)
-      let longest = leaf.changed > storedVersion ? 0 : leaf.longestUnreachedInside
+      let longest =
+        leaf.changed > storedVersion
+        ? 0 : leaf.longestRun(.reachable, in: 0..<FreeMapLeaf.blockCount)
       let blocks = 0..<min(FreeMapLeaf.blockCount, blockCount - number * FreeMapLeaf.blockCount)
       body(
         number * FreeMapLeaf.blockCount, blocks.map { Int(leaf[held: $0]) },

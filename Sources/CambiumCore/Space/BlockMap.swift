@@ -127,7 +127,7 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   }
 
   /// The branch above the leaf of that number.
-  private func loadedBranch(ofLeaf number: Int) throws(StoreError) -> FreeMapBranch {
+  func loadedBranch(ofLeaf number: Int) throws(StoreError) -> FreeMapBranch {
     var branch = root
     while branch.level > 1 {
       let child = branch.child(ofLeaf: number)
@@ -207,27 +207,33 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
       && extent.unitCount <= UInt64(blockCount * Self.unitsPerBlock) - extent.address
   }
 
-  /// Calls `body` with each leaf of `extent`, its number and the units there, until that returns false.
-  @inline(__always)
-  private mutating func forEachLeaf(
-    _ extent: Extent, _ body: (_ leaf: FreeMapLeaf, _ number: Int, _ units: Range<Int>) -> Bool
-  ) -> Bool {
-    let unitsPerLeaf = FreeMapLeaf.blockCount * Self.unitsPerBlock
-    var unit = Int(extent.address)
-    let end = Int(extent.end)
-    while unit < end {
-      let number = unit / unitsPerLeaf
-      let start = number * unitsPerLeaf
-      let next = min(end, start + unitsPerLeaf)
-      if !body(leaf(number), number, unit - start..<next - start) { return false }
-      unit = next
+  /// What of an extent one leaf counts.
+  private struct Piece {
+    var number: Int
+    /// Counted from the beginning of the leaf.
+    var units: Range<Int>
+
+    /// Takes the first piece off `extent`; nil when nothing is left.
+    @inline(__always) init?(of extent: inout Extent) {
+      if extent.unitCount == 0 { return nil }
+      let unitsPerLeaf = FreeMapLeaf.blockCount * BlockMap.unitsPerBlock
+      let start = Int(extent.address) & (unitsPerLeaf - 1)
+      let count = min(Int(extent.unitCount), unitsPerLeaf - start)
+      number = Int(extent.address) / unitsPerLeaf
+      units = start..<start + count
+      extent.address += UInt64(count)
+      extent.unitCount -= UInt64(count)
     }
-    return true
   }
 
   /// Whether no unit of `extent` can be in use already.
   package mutating func canHold(_ extent: Extent) -> Bool {
-    contains(extent) && forEachLeaf(extent) { leaf, _, units in leaf.canAdd(units, .held) }
+    guard contains(extent) else { return false }
+    var rest = extent
+    while let piece = Piece(of: &rest) {
+      guard leaf(piece.number).canAdd(piece.units, .held) else { return false }
+    }
+    return true
   }
 
   /// Notes that `extent` is in use.
@@ -236,30 +242,21 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   package mutating func hold(_ extent: Extent) {
     precondition(contains(extent), "S1: an extent outside of the store was given out.")
     assert(canHold(extent), "S1: units were given out twice.")
-    var taken = 0
-    _ = forEachLeaf(extent) { leaf, _, units in
-      taken += leaf.add(units, .held)
-      return true
+    var rest = extent
+    while let piece = Piece(of: &rest) {
+      freeBlockCount -= leaf(piece.number).add(piece.units, .held)
     }
-    freeBlockCount -= taken
   }
 
   /// Notes that no held version uses `extent` any more.
   package mutating func letGo(_ extent: Extent) {
-    let unitsPerLeaf = FreeMapLeaf.blockCount * Self.unitsPerBlock
-    var unit = Int(extent.address)
-    let end = Int(extent.end)
-    while unit < end {
-      let number = unit / unitsPerLeaf
-      let start = number * unitsPerLeaf
-      let next = min(end, start + unitsPerLeaf)
-      let leaf = leaf(number)
-      let units = unit - start..<next - start
-      precondition(leaf.canRemove(units, .held), "S1: units of leaf \(number) were let go twice.")
-      let (count, inside) = leaf.remove(units, .held)
+    var rest = extent
+    while let piece = Piece(of: &rest) {
+      let leaf = leaf(piece.number)
+      precondition(leaf.canRemove(piece.units, .held), "S1: units were let go twice.")
+      let (count, inside) = leaf.remove(piece.units, .held)
       freeBlockCount += count
-      if count > 0 { noteFree(inside, all: count == inside.count, leaf, number) }
-      unit = next
+      if count > 0 { noteFree(inside, leaf, piece.number) }
     }
   }
 
@@ -268,45 +265,55 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   ///
   /// `version` is the one that does so.
   package mutating func addReachable(_ extent: Extent, _ version: Version) -> Bool {
-    guard contains(extent),
-      forEachLeaf(extent, { leaf, _, units in leaf.canAdd(units, .reachable) })
+    guard contains(extent), isInOneLeaf(extent) || all(of: extent, { $0.canAdd($1, .reachable) })
     else { return false }
-    var taken = 0
-    _ = forEachLeaf(extent) { leaf, _, units in
-      taken += leaf.add(units, .reachable)
-      return true
+    var rest = extent
+    while let piece = Piece(of: &rest) {
+      let leaf = leaf(piece.number)
+      guard leaf.canAdd(piece.units, .reachable) else { return false }
+      unreachedBlockCount -= leaf.add(piece.units, .reachable)
+      touch(piece.number, leaf, version)
     }
-    unreachedBlockCount -= taken
-    touch(extent, version)
     return true
   }
 
   /// Takes `extent`, which stays held, from what the newest version uses; false, and unchanged, when the
   /// counts say that it was not in use.
   package mutating func removeReachable(_ extent: Extent, _ version: Version) -> Bool {
-    guard contains(extent),
-      forEachLeaf(extent, { leaf, _, units in leaf.canRemove(units, .reachable) })
+    guard contains(extent), isInOneLeaf(extent) || all(of: extent, { $0.canRemove($1, .reachable) })
     else { return false }
-    var given = 0
-    _ = forEachLeaf(extent) { leaf, _, units in
-      given += leaf.remove(units, .reachable).count
-      return true
+    var rest = extent
+    while let piece = Piece(of: &rest) {
+      let leaf = leaf(piece.number)
+      guard leaf.canRemove(piece.units, .reachable) else { return false }
+      unreachedBlockCount += leaf.remove(piece.units, .reachable).count
+      touch(piece.number, leaf, version)
     }
-    unreachedBlockCount += given
-    touch(extent, version)
     return true
   }
 
-  /// Notes that `version` changes what is reachable in the leaves of `extent`.
-  private mutating func touch(_ extent: Extent, _ version: Version) {
-    let last = FreeMapLeaf.number(ofBlock: Int(extent.end - 1) / Self.unitsPerBlock)
-    for number in FreeMapLeaf.number(ofBlock: Int(extent.address) / Self.unitsPerBlock)...last {
-      let leaf = leaf(number)
-      guard leaf.changed < version else { continue }
-      if leaf.changed <= storedVersion { changedLeafCount += 1 }
-      leaf.changed = version
-      markPath(toLeaf: number, version)
+  private func isInOneLeaf(_ extent: Extent) -> Bool {
+    let unitsPerLeaf = UInt64(FreeMapLeaf.blockCount * Self.unitsPerBlock)
+    return extent.address / unitsPerLeaf == (extent.end - 1) / unitsPerLeaf
+  }
+
+  private mutating func all(
+    of extent: Extent, _ condition: (_ leaf: FreeMapLeaf, _ units: Range<Int>) -> Bool
+  ) -> Bool {
+    var rest = extent
+    while let piece = Piece(of: &rest) {
+      guard condition(leaf(piece.number), piece.units) else { return false }
     }
+    return true
+  }
+
+  /// Notes that `version` changes what is reachable in a leaf.
+  @inline(__always)
+  private mutating func touch(_ number: Int, _ leaf: FreeMapLeaf, _ version: Version) {
+    guard leaf.changed < version else { return }
+    if leaf.changed <= storedVersion { changedLeafCount += 1 }
+    leaf.changed = version
+    markPath(toLeaf: number, version)
   }
 
   // MARK: The high-water mark
@@ -334,6 +341,10 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   /// One past the last block that is in use.
   package mutating func usedBlockCount() -> Int {
     let last = FreeMapLeaf.number(ofBlock: max(blockCount - 1, 0))
+    // Nearly always nothing is free at the end.
+    if let leaf = knownLeaf(last), leaf[held: FreeMapLeaf.index(of: max(blockCount - 1, 0))] > 0 {
+      return max(allocationFloor, blockCount)
+    }
     let used = lastUsed(in: root, first: 0, upTo: last).map { $0 + 1 } ?? 0
     return max(allocationFloor, firstBlock, min(used, blockCount))
   }
@@ -357,11 +368,9 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
         guard let leaf = try? loadedLeaf(start) else {
           return (start + 1) * FreeMapLeaf.blockCount - 1
         }
-        let free = leaf.freeCount(
-          before: FreeMapLeaf.blockCount, atMost: FreeMapLeaf.blockCount)
-        if free < FreeMapLeaf.blockCount {
-          return (start + 1) * FreeMapLeaf.blockCount - 1 - free
-        }
+        let count = min(FreeMapLeaf.blockCount, blockCount - start * FreeMapLeaf.blockCount)
+        let free = leaf.freeCount(before: count, atMost: count)
+        if free < count { return start * FreeMapLeaf.blockCount + count - 1 - free }
       }
       child -= 1
     }

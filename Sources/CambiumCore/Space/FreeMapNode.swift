@@ -33,6 +33,8 @@ package protocol FreeMapSource: Sendable {
 }
 
 /// The counts of 512 blocks, 2 MiB of a store.
+///
+/// Exclusivity is not checked: a node has one user, its map, and no access to it calls out.
 final class FreeMapLeaf {
   /// How many blocks a leaf counts.
   static let blockCount = 512
@@ -43,9 +45,9 @@ final class FreeMapLeaf {
   /// Owned: nobody else has the address. The subscripts leave no index that is too large.
   private let counts: UnsafeMutablePointer<UInt8>
   /// How many units are held that the newest version does not reach.
-  var excess = 0
+  @exclusivity(unchecked) var excess = 0
   /// The last version that has changed what is reachable here, or an earlier one when that is stored.
-  var changed: Version = 0
+  @exclusivity(unchecked) var changed: Version = 0
 
   /// Nothing is in use.
   init() {
@@ -182,49 +184,60 @@ final class FreeMapLeaf {
     return end - index
   }
 
+  /// The longest run of blocks in a part of the leaf of which nothing is in use.
+  func longestRun(_ use: Use, in blocks: Range<Int>) -> Int {
+    let base = base(use)
+    var (longest, length, index) = (0, 0, blocks.lowerBound)
+    while index < blocks.upperBound {
+      if index + 8 <= blocks.upperBound, Self.zeros(in: base, at: index) == 0 {
+        (length, index) = (0, index + 8)
+        continue
+      }
+      length = base[index] == 0 ? length + 1 : 0
+      longest = max(longest, length)
+      index += 1
+    }
+    return longest
+  }
+
   /// The first run of `count` free blocks that begins in `starts` and ends in this leaf.
   ///
   /// Looks at the last block of a window first: when it is used, the window moves behind it.
   func firstRun(_ count: Int, in starts: Range<Int>) -> Int? {
-    var start = starts.lowerBound
+    precondition(starts.lowerBound >= 0 && count > 0)
+    let held = counts
     let end = min(starts.upperBound, Self.blockCount - count + 1)
+    var start = starts.lowerBound
     while start < end {
-      var block = start + count - 1
-      while block >= start, self[held: block] == 0 { block -= 1 }
+      var block = start &+ count &- 1
+      while block >= start, held[block] == 0 { block &-= 1 }
       if block < start { return start }
-      start = block + 1
+      start = block &+ 1
     }
     return nil
   }
 
-  /// How long a run of blocks that nothing reaches and that begins here can be at most; the leaf behind
-  /// this one is not looked at.
-  var longestUnreached: Int {
-    self[reachable: Self.blockCount - 1] == 0 ? FreeMapPart.anyLength : longestUnreachedInside
+  /// A word whose lowest set bit belongs to the first of eight counts that is zero; 0 when none is.
+  ///
+  /// Counts have their highest bit clear (Warren, Hacker's Delight, 6-1).
+  @inline(__always)
+  private static func zeros(in counts: UnsafeMutablePointer<UInt8>, at index: Int) -> UInt64 {
+    let bytes = UnsafeRawPointer(counts)
+    let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+    return (word &- 0x0101_0101_0101_0101) & 0x8080_8080_8080_8080
   }
 
-  /// The longest run of blocks in this leaf that nothing reaches.
-  var longestUnreachedInside: Int {
-    var (longest, length, index) = (0, 0, 0)
-    let reachable = UnsafeRawPointer(counts + Self.blockCount)
-    while index < Self.blockCount {
-      let word = reachable.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      // No byte of it is zero (Hacker's Delight, 6-1); counts have their highest bit clear.
-      if (word &- 0x0101_0101_0101_0101) & 0x8080_8080_8080_8080 == 0 {
-        (length, index) = (0, index + 8)
-        continue
-      }
-      for end in index + 1...index + 8 {
-        length = self[reachable: end - 1] == 0 ? length + 1 : 0
-        longest = max(longest, length)
-      }
-      index += 8
-    }
-    return longest
+  /// How long a run can be at most that begins in the first blocks of the leaf, of which nothing is in use; the
+  /// leaf behind this one is not looked at.
+  func bound(_ use: Use, ofFirst count: Int = FreeMapLeaf.blockCount) -> Int {
+    let isOpen = count == Self.blockCount && base(use)[count - 1] == 0
+    return isOpen ? FreeMapPart.anyLength : longestRun(use, in: 0..<count)
   }
 }
 
 /// Sixteen parts of the free map.
+///
+/// Exclusivity is not checked, as in leaves.
 final class FreeMapBranch {
   static let childCount = 16
   static let shift = 4
@@ -232,19 +245,19 @@ final class FreeMapBranch {
   /// Level 1 leads to leaves.
   let level: Int
   /// The children as they are stored.
-  var parts: [FreeMapPart]
+  @exclusivity(unchecked) var parts: [FreeMapPart]
   /// No longer run of free blocks begins in the leaves of each child.
   ///
   /// A bound may be too high, which costs time; it is never too low, which would lose room. It falls when a search has looked at the whole child
   /// in vain, and rises when blocks become free.
-  var bounds: [Int]
+  @exclusivity(unchecked) var bounds: [Int]
   /// The children that are in memory; one of the two lists is empty.
-  var branches: [FreeMapBranch?]
-  var leaves: [FreeMapLeaf?]
+  @exclusivity(unchecked) var branches: [FreeMapBranch?]
+  @exclusivity(unchecked) var leaves: [FreeMapLeaf?]
   /// As of a leaf.
-  var changed: Version = 0
+  @exclusivity(unchecked) var changed: Version = 0
   /// Whether it has no page of its own yet, because it was the top when the map was stored.
-  var isUnstored = false
+  @exclusivity(unchecked) var isUnstored = false
 
   init(level: Int, parts: [FreeMapPart]) {
     self.level = level
