@@ -14,6 +14,10 @@ final class PseudoTerminal {
   /// The programs' end, which is kept open, so that nothing of what the terminal is told gets lost.
   private var line: Int32 = -1
 
+  /// Whether this process has the programs' end as well, or the terminal is gone: then it does not tell when the
+  /// last program has left.
+  var isHeld: Bool { line >= 0 || master < 0 }
+
   /// A terminal with lines of so many characters; 0 where it does not say how many.
   init(columns: Int, rows: Int = 24) throws {
     master = try Self.open()

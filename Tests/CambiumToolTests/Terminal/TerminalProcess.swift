@@ -121,7 +121,12 @@ final class TerminalProcess {
       if count > 0 { output += bytes[..<count] }
       if count > 0 || errno == EINTR { return true }
     }
-    return events[1].revents == 0
+    if events[1].revents == 0 { return true }
+    // The system passes output on a moment later: there may be more until the terminal says that nobody has its
+    // other end, which it does only behind all output.
+    guard !terminal.isHeld else { return false }
+    poll(&events, 1, -1)
+    return events[0].revents & Int16(POLLIN) != 0
   }
 
   // MARK: Starting
