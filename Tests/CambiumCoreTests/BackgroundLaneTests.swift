@@ -174,6 +174,43 @@ struct BackgroundLaneTests {
     gate.signal()
   }
 
+  @Test func `a thousand lanes share a few threads`() {
+    let lanes = (0..<1_000).map { _ in BackgroundLane() }
+    let count = Atomic(0)
+    let isDone = DispatchSemaphore(value: 0)
+    let most = Mutex(0)
+    for (number, lane) in lanes.enumerated() {
+      let job = BackgroundJob(lane)
+      let isScheduled = job.schedule(at: job.now + Int64(number % 7) * 1_000_000) { _ in
+        most.withLock { $0 = max($0, LanePool.shared.threadCount) }
+        if count.add(1, ordering: .sequentiallyConsistent).newValue == 1_000 { isDone.signal() }
+        return nil
+      }
+      #expect(isScheduled)
+    }
+    isDone.wait()
+    // Other tests use them as well, and may hang on purpose.
+    #expect(most.withLock { $0 } <= 7 + 64)
+  }
+
+  @Test func `jobs that wait for jobs of other lanes do not wait for ever`() {
+    let lanes = (0..<40).map { _ in BackgroundLane() }
+    let isDone = DispatchSemaphore(value: 0)
+    let opens = DispatchSemaphore(value: 0)
+    for lane in lanes.dropLast() {
+      BackgroundJob(lane).schedule { _ in
+        opens.wait()
+        isDone.signal()
+        return nil
+      }
+    }
+    BackgroundJob(lanes[39]).schedule { _ in
+      for _ in 0..<39 { opens.signal() }
+      return nil
+    }
+    for _ in 0..<39 { isDone.wait() }
+  }
+
   @Test func `of many threads that ask for one job none is forgotten`() {
     let lane = BackgroundLane()
     let job = BackgroundJob(lane)

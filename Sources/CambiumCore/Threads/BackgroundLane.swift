@@ -3,8 +3,8 @@ import Synchronization
 
 /// Runs jobs in the background, one after the other, each when its time has come.
 ///
-/// A thread is there while a job waits, and for a second after that. A job that hangs, for example in a
-/// sync, holds up the jobs of its own lane and no others, so that stores have lanes of their own.
+/// The lanes of a process share a few threads (``LanePool``). A job that hangs, for example in a sync, holds up
+/// the jobs of its own lane and no others, so that stores have lanes of their own.
 ///
 /// A lane *by hand* has no thread and a clock of the caller's: due jobs run in ``runDue()``, on the
 /// caller's thread. A simulation decides with it what happens when, and can do the same again.
@@ -25,7 +25,6 @@ package final class BackgroundLane: Sendable {
   private struct State {
     /// In the order in which they came; each job once.
     var entries: [Entry] = []
-    var hasThread = false
     /// Whether ``BackgroundLane/runDue()`` is at work.
     var isRunning = false
 
@@ -53,12 +52,9 @@ package final class BackgroundLane: Sendable {
   /// Asked, in a lane by hand, whether a job that has just been scheduled and is due runs at once.
   private let runsAtOnce: (@Sendable () -> Bool)?
   private let state = Mutex(State())
-  private let wake = CommitSignal()
   private let forkCount = cambium_fork_count()
-  /// How long the thread stays when there is nothing to do.
-  private static let lingerNanoseconds: Int64 = 1_000_000_000
 
-  /// A lane with a thread, and the system's clock.
+  /// A lane that threads run, and the system's clock.
   package init() {
     clock = .system
     runsAtOnce = nil
@@ -83,34 +79,32 @@ package final class BackgroundLane: Sendable {
   ) -> Bool {
     // The lock may be held for ever, by a thread that is not there.
     if forkCount != cambium_fork_count() { return false }
-    let (isScheduled, isEarliest) = state.withLock { state -> (Bool, Bool) in
-      if runsAtOnce == nil, !state.hasThread {
-        // It waits for the lock. Nobody else may count on it before it is there.
-        state.hasThread = DetachedThread.start { [self] in run() }
-        if !state.hasThread { return (false, false) }
-      }
+    let isEarliest = state.withLock { state in
       let next = state.nextDue ?? .max
       state.add(Entry(job: job, due: due, body: body))
-      return (true, due < next)
+      return due < next
     }
     if let runsAtOnce {
       if due <= clock.now, runsAtOnce() { runDue() }
-    } else if isScheduled, isEarliest {
-      wake.raise()
+      return true
     }
-    return isScheduled
+    if !isEarliest || LanePool.shared.announce(self, due: due) { return true }
+    cancel(job)
+    return false
   }
 
   fileprivate func cancel(_ job: BackgroundJob) {
     if forkCount != cambium_fork_count() { return }
     // What its body holds is let go without the lock.
-    let entries = state.withLock { state in
+    _ = state.withLock { state in
       let entries = state.entries.filter { $0.job === job }
       state.entries.removeAll { $0.job === job }
       return entries
     }
-    if !entries.isEmpty { wake.raise() }
   }
+
+  /// When the next job is due; nil when there is none.
+  var nextDue: Int64? { state.withLock { $0.nextDue } }
 
   /// Runs the jobs that are due now, each once.
   ///
@@ -130,23 +124,6 @@ package final class BackgroundLane: Sendable {
       state.withLock { $0.add(entry) }
     }
     state.withLock { $0.isRunning = false }
-  }
-
-  private func run() {
-    while waitForWork() { runDue() }
-  }
-
-  /// Waits until a job is due; false when none has come for a while, and then the thread has to end.
-  private func waitForWork() -> Bool {
-    let next = state.withLock { $0.nextDue }
-    let now = clock.now
-    if let next, next <= now { return true }
-    let delay = next.map { $0 &- now } ?? Self.lingerNanoseconds
-    wake.wait(timeoutNanoseconds: delay) { state.withLock { $0.nextDue } != next }
-    return state.withLock { state in
-      state.hasThread = !state.entries.isEmpty
-      return state.hasThread
-    }
   }
 }
 
