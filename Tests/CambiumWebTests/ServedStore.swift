@@ -41,7 +41,8 @@ final class ServedStore: Sendable {
     path = folder.file("people.cambium")
     try Self.fill(path, people, fill)
     service = try await WebService(
-      WebSettings(store: path, isWritable: isWritable, timeLimit: timeLimit)
+      WebSettings(store: path, isWritable: isWritable, timeLimit: timeLimit),
+      sessionSeconds: 3_600
     ) { _ in }
     token = String(service.start(port: Self.port).split(separator: "#")[1])
   }

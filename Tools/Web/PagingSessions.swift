@@ -6,13 +6,16 @@ import Synchronization
 
 /// What a table is paged through: the objects that a query found in one version.
 ///
-/// A session ends a minute after it began, and the oldest one when there are too many; its version is let go of
+/// A session ends some time after it began, and the oldest one when there are too many; its version is let go of
 /// then.
 final class PagingSessions: Sendable {
   private let sessions = Mutex<[PagingSession]>([])
 
   private static let limit = 16
-  private static let lifetime = 60
+  /// How many seconds a session has.
+  private let lifetime: Int
+
+  init(lifetime: Int) { self.lifetime = lifetime }
 
   /// The session that the request goes on with, or a new one on the newest version.
   func session(
@@ -28,12 +31,12 @@ final class PagingSessions: Sendable {
     }
     if let known { return known }
     let session = try PagingSession(
-      request.query, until: .now + .seconds(Self.lifetime), timeLimit, snapshot)
+      request.query, until: .now + .seconds(lifetime), timeLimit, snapshot)
     sessions.withLock { sessions in
       if sessions.count == Self.limit { sessions.removeFirst() }
       sessions.append(session)
     }
-    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.lifetime)) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(lifetime)) {
       [weak self, id = session.id] in
       self?.remove(id)
     }

@@ -13,7 +13,7 @@ public final class WebService: Sendable {
   private let location: StoreLocation
   private let database: ServedDatabase
   private let sender = WebGuard()
-  private let sessions = PagingSessions()
+  private let sessions: PagingSessions
   private let maps = SpaceMaps()
   private let changes: ChangeFeed
   /// How many requests are being answered.
@@ -22,10 +22,14 @@ public final class WebService: Sendable {
   /// So many are answered at the same time; more are refused.
   private static let busyLimit = 32
 
-  /// Opens the store; `warn` is told what does not keep it from being opened.
+  /// Opens the store; `warn` is told what does not keep it from being opened, and a table is paged through in one
+  /// version for so many seconds.
   ///
   /// - Throws: an error whose ``text(of:)`` names the store and the way out.
-  public init(_ settings: WebSettings, warn: (String) -> Void) async throws {
+  public init(
+    _ settings: WebSettings, sessionSeconds: Int = 60, warn: (String) -> Void
+  ) async throws {
+    sessions = PagingSessions(lifetime: sessionSeconds)
     BundledPlugIns.register()
     self.settings = settings
     location = try StoreRegistry.location(settings.store)
@@ -37,7 +41,7 @@ public final class WebService: Sendable {
     changes = ChangeFeed(database)
   }
 
-  /// What to say of an error of ``init(_:warn:)``.
+  /// What to say of an error of ``init(_:sessionSeconds:warn:)``.
   public static func text(of error: any Error) -> String { ErrorText.line(error) ?? "\(error)" }
 
   /// Lets requests in, which name `port`; returns the line that tells the address to open.

@@ -13,14 +13,16 @@ import Foundation
       command fails when the largest file takes more than a tenth more bytes than the smallest, or more than \
       24 MiB more memory.
 
-      At last a thread begins and ends reads beside a writer that lets a version go for which a million pages \
-      wait.
+      Then a thread begins and ends reads beside a writer that lets a version go for which a million pages \
+      wait. At last a process opens many databases.
       """)
 
   @Option(parsing: .upToNextOption, help: "The sizes of the files, in GiB.")
   var sizes = [1, 32, 256]
   @Option(help: "How many commits are counted.") var commits = 4_000
   @Option(help: "How many pages wait for the version that is let go.") var waiting = 1_000_000
+  @Option(help: "How many databases are opened at a time; a tenth of them is written to.")
+  var databases = 1_000
   @Option(help: "The folder in which a temporary one is made.") var directory = "/var/tmp"
   /// Set for the processes that fill a file of one size, and work on it.
   @Option(help: .hidden) var fill: Int?
@@ -50,6 +52,12 @@ import Foundation
       for line in try PinCourse(path: folder + "/pins.cambium", waitingCount: waiting).run() {
         print(line)
       }
+    }
+    if databases > 0 {
+      print("")
+      let course = DatabasesCourse(
+        folder: folder, count: databases, activeCount: max(1, databases / 10))
+      for line in try course.run() { print(line) }
     }
     guard let first = reports.first, let last = reports.last else { return }
     print(
