@@ -5,7 +5,7 @@ import CambiumCore
 /// Version 1 differs in the form of its free map, which is made anew when the file is opened for writing.
 ///
 ///      block 0    1         2         3          4 …
-///     | identity | head A  | head B  | reserved | pages, in any order |
+///     | identity | head A  | head B  | copy     | pages, in any order |
 ///
 /// What a codec wants kept lies before the pages, in blocks of its own.
 /// Each of the first three has a block of its own and uses one sector of it, so that a torn write
@@ -17,6 +17,8 @@ enum FileLayout {
   /// What is written at once: identity and heads are no longer.
   static let sectorByteCount = 512
   static let identityOffset = 0
+  /// Of a file that was brought to a newer format: what the identity says, written before that is.
+  static let identityCopyOffset = 3 * blockByteCount
   static let headOffsets = [blockByteCount, 2 * blockByteCount]
   /// The first block that holds pages, in a file that keeps nothing for its codec.
   static let firstBlock = 4

@@ -209,8 +209,18 @@ struct FileOpening {
   /// The identity of the file behind `device`.
   static func readIdentity(_ device: any Device, path: String) throws(StoreError) -> IdentitySector
   {
-    try IdentitySector(
-      stored: readSector(device, at: FileLayout.identityOffset, path: path), path: path)
+    let stored = try readSector(device, at: FileLayout.identityOffset, path: path)
+    do throws(StoreError) {
+      return try IdentitySector(stored: stored, path: path)
+    } catch {
+      guard case .damaged = error,
+        let copy = try? IdentitySector(
+          stored: readSector(device, at: FileLayout.identityCopyOffset, path: path), path: path)
+      else { throw error }
+      var identity = copy
+      identity.isCopy = true
+      return identity
+    }
   }
 
   /// The identity of the file behind `device`, if this library can use it as `options` say, with its

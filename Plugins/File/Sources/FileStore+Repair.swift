@@ -50,6 +50,8 @@ extension FileStore {
       if let head = try unsettledHead() { try settle(head) }
     }
     let base = try acquireWriterLock { books, newest throws(StoreError) in
+      // None of the records up to the head that was just settled is needed, or there any more.
+      followHeld(&books)
       try books.forgetFreeMap(reachable: reachable, newest, from: mapPages)
     }
     let writer = FileWriter(store: self, base: base, rebuildsFreeMap: true)

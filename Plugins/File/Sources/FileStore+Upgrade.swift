@@ -45,11 +45,23 @@ extension FileStore {
     try rebuildFreeMap(reachable: extents)
     var newest = sector
     newest.formatVersion = FileLayout.formatVersion
-    do throws(DeviceError) {
-      try device.writeDurably(newest.stored, at: FileLayout.identityOffset)
-    } catch {
-      poison()
-      throw StoreError(error, path: path)
+    // Until the first one is whole there is the second one.
+    for offset in [FileLayout.identityCopyOffset, FileLayout.identityOffset] {
+      do throws(DeviceError) {
+        try device.writeDurably(newest.stored, at: offset)
+      } catch {
+        poison()
+        throw StoreError(error, path: path)
+      }
+    }
+  }
+}
+
+extension FileOpening {
+  /// Writes the identity once more, which was found in its copy alone.
+  func mendIdentity() throws(StoreError) {
+    try device.perform(path: path) { device throws(DeviceError) in
+      try device.writeDurably(sector.stored, at: FileLayout.identityOffset)
     }
   }
 }

@@ -80,6 +80,7 @@ public final class FileStore: PageStore {
     if !options.isReadOnly, opening.sector.formatVersion < FileLayout.formatVersion {
       opening = try Self.upgrade(opening)
     }
+    if !options.isReadOnly, opening.sector.isCopy { try opening.mendIdentity() }
     self.init(opening)
   }
 

@@ -16,6 +16,8 @@ struct IdentitySector: Hashable, Sendable {
   var parameterChecksum: UInt64 = 0
   /// What it keeps; only known once the codec is bound.
   var parameters: [UInt8] = []
+  /// Whether it was read from its copy, because the other one was not written whole.
+  var isCopy = false
   /// What to do with the store's own records; only known once the codec is bound.
   var seal: RecordSeal?
 

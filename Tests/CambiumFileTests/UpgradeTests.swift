@@ -1,0 +1,132 @@
+import CambiumCore
+import CambiumFile
+import Foundation
+import TestSupport
+import Testing
+
+/// Bringing files of format version 1 to the present one.
+struct UpgradeTests {
+  /// A file of version 1 with free space.
+  private static func oldFile() throws -> [UInt8] {
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent()
+    return Array(
+      try Data(contentsOf: tests.appendingPathComponent("FormatTests/Golden/format-1.cambium")))
+  }
+
+  private static func store(
+    _ device: SimulatedDevice, isReadOnly: Bool = false
+  ) throws -> FileStore {
+    var options = CrashSettings.options(device)
+    options.isReadOnly = isReadOnly
+    return try FileStore(path: "simulated", options: options)
+  }
+
+  private static func digest(_ store: FileStore) throws -> String {
+    let database = try Database(store: store)
+    let digest = "\(try database.snapshot().contentDigest { _ in })"
+    try database.close()
+    return digest
+  }
+
+  /// Opens the file for writing, commits once and looks at everything.
+  private static func expectNewest(_ device: SimulatedDevice, _ digest: String) throws {
+    let store = try Self.store(device)
+    #expect(store.identity.formatVersion == 2)
+    let database = try Database(store: store)
+    #expect(try database.verify().findings == [])
+    let transaction = try database.beginWrite()
+    try transaction.setValue("new", [1])
+    _ = try transaction.commit()
+    #expect(try database.verify().findings == [])
+    let removal = try database.beginWrite()
+    _ = try removal.drop("new")
+    _ = try removal.commit()
+    #expect("\(try database.snapshot().contentDigest { _ in })" == digest)
+    try database.close()
+  }
+
+  @Test func `an old file is read as it is, and upgraded when it is opened for writing`() throws {
+    let bytes = try Self.oldFile()
+    let device = SimulatedDevice(bytes)
+    let reader = try Self.store(device, isReadOnly: true)
+    #expect(reader.identity.formatVersion == 1)
+    #expect(try reader.statistics().freeByteCount >= 0)
+    let digest = try Self.digest(reader)
+    #expect(device.bytes == bytes)
+    try Self.expectNewest(device, digest)
+    #expect(try Self.digest(Self.store(device, isReadOnly: true)) == digest)
+  }
+
+  @Test func `power loss during an upgrade leaves the content, and the next opening goes on`()
+    throws
+  {
+    let bytes = try Self.oldFile()
+    let digest = try Self.digest(Self.store(SimulatedDevice(bytes), isReadOnly: true))
+    let device = SimulatedDevice(bytes)
+    try Self.store(device).close()
+    var generator = SeededGenerator(seed: 9)
+    var versions: Set<Int> = []
+    for count in 0...device.operationCount {
+      for mood in [0, 0.5, 1] {
+        let image = device.crashImage(afterOperations: count, mood: mood, generator: &generator)
+        let reader = try Self.store(SimulatedDevice(image), isReadOnly: true)
+        versions.insert(reader.identity.formatVersion)
+        #expect(try Self.digest(reader) == digest, "operation \(count)")
+        try Self.expectNewest(SimulatedDevice(image), digest)
+      }
+    }
+    #expect(versions == [1, 2])
+  }
+
+  @Test func `an upgrade that fails is thrown, and the next opening goes on`() throws {
+    let bytes = try Self.oldFile()
+    let digest = try Self.digest(Self.store(SimulatedDevice(bytes), isReadOnly: true))
+    let whole = SimulatedDevice(bytes)
+    try Self.store(whole).close()
+    var errorCount = 0
+    for index in 0..<whole.operationCount {
+      for fault in SimulatedDevice.Fault.allCases {
+        let device = SimulatedDevice(bytes)
+        device.fail(index, fault)
+        do {
+          try Self.store(device).close()
+        } catch {
+          errorCount += 1
+        }
+        _ = device.endFault()
+        try Self.expectNewest(SimulatedDevice(device.bytes), digest)
+      }
+    }
+    #expect(errorCount > whole.operationCount)
+  }
+
+  @Test func `a file that others read is not upgraded meanwhile, and not where it may not be`()
+    throws
+  {
+    try TemporaryFolder.with { folder in
+      let path = folder.appendingPathComponent("old.cambium").path
+      try Data(try Self.oldFile()).write(to: URL(fileURLWithPath: path))
+      let reader = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))
+      #expect {
+        try FileStore(path: path)
+      } throws: { error in
+        guard case .inUse = error as? StoreError else { return false }
+        return true
+      }
+      let digest = try Self.digest(reader)
+      var options = FileStoreOptions()
+      options.upgradesFormat = false
+      #expect(throws: StoreError.formatUpgradeRequired(path: path, version: 1, supported: 2)) {
+        try FileStore(path: path, options: options)
+      }
+      #expect(Array(try Data(contentsOf: URL(fileURLWithPath: path))) == (try Self.oldFile()))
+      let first = try FileStore(path: path)
+      // Others come in as to any file.
+      let second = try FileStore(path: path)
+      #expect(first.identity.formatVersion == 2 && second.identity.formatVersion == 2)
+      try first.close()
+      #expect(try Self.digest(second) == digest)
+    }
+  }
+}
