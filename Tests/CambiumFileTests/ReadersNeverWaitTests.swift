@@ -1,5 +1,6 @@
 import CambiumCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CambiumFile

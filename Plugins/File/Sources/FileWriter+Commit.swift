@@ -59,15 +59,15 @@ extension FileWriter {
 
   /// Checks what is freed and moves the counts on; the high-water mark in blocks.
   private func applyCounts() throws(StoreError) -> Int {
-    try store.withMap { books throws(StoreError) in
+    let (refused, blockCount) = try store.withMap { books throws(StoreError) -> (Int?, Int) in
       let refused = try books.space.applyReachable(allocations, freed: freed, version: version)
-      if let index = refused {
-        throw .damaged(
-          Damage(
-            .freeMap, "the page at byte \(freed[index].extent.byteOffset) is not in use"))
-      }
-      return books.space.blocks.usedBlockCount()
+      return (refused, books.space.blocks.usedBlockCount())
     }
+    if let index = refused {
+      throw .damaged(
+        Damage(.reference, "the page at byte \(freed[index].extent.byteOffset) is not in use"))
+    }
+    return blockCount
   }
 
   /// Makes the file a block longer than its head says: the last room given out may be unwritten, and

@@ -2,14 +2,37 @@ import CambiumCore
 import Synchronization
 
 /// What all stores of one name share: the pages, the newest head, and the space they lie in.
+///
+/// Reads take the lock of `state` alone, for some loads; the space has one of its own, which is held while an old
+/// version is let go. Locks are taken in this order: `space`, `state`.
 final class MemoryContent: Sendable {
-  struct State: ~Copyable {
+  struct State {
     var head = Head(version: 0, epoch: 1, root: .empty(.key))
-    var space: Space
+    /// How often each version is pinned, oldest first; few.
+    var pins: [(version: Version, count: Int)] = []
     /// How many bytes of the reserved memory are accessible.
     var committedByteCount = 0
     /// What the latest commits were given, oldest first.
     var metadata: [CommitMetadata] = []
+
+    /// Pins the newest version.
+    mutating func pinNewest() {
+      if let last = pins.indices.last, pins[last].version == head.version {
+        pins[last].count += 1
+      } else {
+        pins.append((head.version, 1))
+      }
+    }
+
+    mutating func unpin(_ version: Version) {
+      guard let index = pins.lastIndex(where: { $0.version == version }) else {
+        preconditionFailure("S2: a pin of version \(version) ended twice.")
+      }
+      pins[index].count -= 1
+      if pins[index].count == 0 { pins.remove(at: index) }
+    }
+
+    func isPinned(_ version: Version) -> Bool { pins.contains { $0.version == version } }
   }
 
   private struct WeakContent {
@@ -26,7 +49,8 @@ final class MemoryContent: Sendable {
   /// What is kept for it.
   let parameters: [UInt8]
   let memory = ReservedMemory()
-  private let state: Mutex<State>
+  private let state = Mutex(State())
+  private let space: Mutex<Space>
   /// The version of the state's head, to be asked without its lock.
   private let newestVersion = Atomic<Version>(0)
   let writers = WriterQueue()
@@ -39,7 +63,7 @@ final class MemoryContent: Sendable {
   init() {
     (codec, parameters) = ("", [])
     uuid = Self.newNumber
-    state = Mutex(Self.empty)
+    space = Mutex(Self.emptySpace)
   }
 
   /// Throws what the codec throws when it makes what is to be kept for it.
@@ -47,17 +71,17 @@ final class MemoryContent: Sendable {
     uuid = Self.newNumber
     self.codec = codec.name
     parameters = try codec.makeParameters(for: StoreNumber(high: uuid.0, low: uuid.1))
-    state = Mutex(Self.empty)
+    space = Mutex(Self.emptySpace)
   }
 
   private static var newNumber: (UInt64, UInt64) {
     (.random(in: 1 ... .max), .random(in: 1 ... .max))
   }
 
-  private static var empty: State {
+  private static var emptySpace: Space {
     var space = Space(firstBlock: Self.firstBlock)
     space.ledger.hold(0, .store)
-    return State(space: space)
+    return space
   }
 
   /// The content of that name, made when nobody has it.
@@ -97,7 +121,7 @@ final class MemoryContent: Sendable {
 
   func pin() -> Pin {
     let (head, byteCount) = state.withLock { state in
-      state.space.ledger.hold(state.head.version, .pin)
+      state.pinNewest()
       return (state.head, state.committedByteCount)
     }
     return makePin(head, byteCount)
@@ -105,7 +129,7 @@ final class MemoryContent: Sendable {
 
   private func makePin(_ head: Head, _ byteCount: Int) -> Pin {
     Pin(head: head, base: memory.base, readableByteCount: byteCount) {
-      self.state.withLock { $0.space.release(head.version, .pin) }
+      self.state.withLock { $0.unpin(head.version) }
     }
   }
 
@@ -142,21 +166,25 @@ final class MemoryContent: Sendable {
   func wakeWaiters() { commits.raise() }
 
   var statistics: StoreStatistics {
-    state.withLock { state in
-      StoreStatistics(
-        totalByteCount: state.space.totalByteCount, freeByteCount: state.space.freeByteCount,
-        pendingByteCount: state.space.pendingByteCount, newestVersion: state.head.version,
-        durableVersion: state.head.version, pinnedVersions: state.space.ledger.pinnedVersions,
-        exclusiveByteCounts: state.space.ledger.exclusiveByteCounts)
+    space.withLock { space in
+      letGo(&space)
+      let (version, pinned) = state.withLock { ($0.head.version, $0.pins.map(\.version)) }
+      // The newest version holds nothing alone.
+      var exclusive = space.ledger.exclusiveByteCounts
+      if pinned.last == version { exclusive[version] = 0 }
+      return StoreStatistics(
+        totalByteCount: space.totalByteCount, freeByteCount: space.freeByteCount,
+        pendingByteCount: space.pendingByteCount, newestVersion: version, durableVersion: version,
+        pinnedVersions: pinned, exclusiveByteCounts: exclusive)
     }
   }
 
   func audit() -> StoreAudit {
-    let (head, byteCount, books) = state.withLock { state in
-      state.space.ledger.hold(state.head.version, .pin)
-      return (state.head, state.committedByteCount, Books(state.space.copy()))
+    let (held, books) = space.withLock { space -> (Pin, Books) in
+      letGo(&space)
+      return (pin(), Books(space.copy()))
     }
-    return StoreAudit(of: makePin(head, byteCount)) { reachable throws(StoreError) in
+    return StoreAudit(of: held) { reachable throws(StoreError) in
       try books.findings(reachable)
     }
   }
@@ -176,34 +204,35 @@ final class MemoryContent: Sendable {
 
   // MARK: Writing
 
-  /// Begins a write, by who has the turn; the base is pinned until ``leave(_:)``.
-  func beginWrite() -> Head {
-    state.withLock { state in
-      state.space.ledger.hold(state.head.version, .pin)
-      return state.head
-    }
+  /// Frees what versions hold that nobody pins any more.
+  private func letGo(_ space: inout Space) {
+    let pins = state.withLock { $0.pins }
+    space.keepPins { version in pins.contains { $0.version == version } }
   }
 
-  /// Ends a write that began at `base`.
-  func leave(_ base: Head) {
-    state.withLock { $0.space.release(base.version, .pin) }
-    writers.leave()
+  /// Begins a write, by who has the turn.
+  func beginWrite() -> Head {
+    space.withLock { letGo(&$0) }
+    return newestHead
   }
+
+  /// Ends a write.
+  func leave() { writers.leave() }
 
   /// Gives the running write access to the space; `body` may make it grow.
   func withSpace<Value: Sendable>(
     path: String, _ body: (inout Space, Space.Grow) throws(StoreError) -> Value
   ) throws(StoreError) -> Value {
-    try state.withLock { state throws(StoreError) in
-      var committed = state.committedByteCount
-      defer { state.committedByteCount = committed }
-      return try body(&state.space) { blockCount throws(StoreError) in
+    try space.withLock { space throws(StoreError) in
+      var committed = state.withLock { $0.committedByteCount }
+      return try body(&space) { blockCount throws(StoreError) in
         // A block more: readers look at a few bytes behind a page at once.
         let needed = (blockCount + 1) * BlockMap.blockByteCount
         guard let byteCount = memory.commit(current: committed, needed: needed) else {
           throw .mediumFull(path: path)
         }
         committed = byteCount
+        state.withLock { $0.committedByteCount = byteCount }
       }
     }
   }
@@ -214,21 +243,25 @@ final class MemoryContent: Sendable {
     _ head: Head, base: Head, allocations: AllocationLog, freed: [VersionLedger.Dead],
     metadata: [UInt8]
   ) throws(StoreError) -> Pin {
-    let byteCount = try state.withLock { state throws(StoreError) in
-      let refused = try state.space.applyReachable(
-        allocations, freed: freed, version: head.version)
+    let byteCount = try space.withLock { space throws(StoreError) in
+      let refused = try space.applyReachable(allocations, freed: freed, version: head.version)
       if let index = refused {
         throw .damaged(
           Damage(.reference, "the page at byte \(freed[index].extent.byteOffset) is not in use"))
       }
-      state.space.publish(version: head.version, previous: base.version, freed: freed)
-      state.head = head
-      if state.metadata.count == CommitMetadata.keptCount { state.metadata.removeFirst() }
-      state.metadata.append(
-        CommitMetadata(version: head.version, epoch: head.epoch, bytes: metadata))
-      newestVersion.store(head.version, ordering: .sequentiallyConsistent)
-      state.space.ledger.hold(head.version, .pin)
-      return state.committedByteCount
+      // From now on nobody pins the version before.
+      let (isPinned, byteCount) = state.withLock { state in
+        state.head = head
+        if state.metadata.count == CommitMetadata.keptCount { state.metadata.removeFirst() }
+        state.metadata.append(
+          CommitMetadata(version: head.version, epoch: head.epoch, bytes: metadata))
+        newestVersion.store(head.version, ordering: .sequentiallyConsistent)
+        state.pinNewest()
+        return (state.isPinned(base.version), state.committedByteCount)
+      }
+      if isPinned { space.ledger.pinOnce(base.version) }
+      space.publish(version: head.version, previous: base.version, freed: freed)
+      return byteCount
     }
     commits.raise()
     return makePin(head, byteCount)

@@ -114,7 +114,7 @@ final class MemoryWriter: PageWriter {
         head, base: base, allocations: allocations, freed: freed, metadata: metadata)
       hasEnded = true
       beforeNext(head)
-      content.leave(base)
+      content.leave()
       return pin
     } catch {
       abort()
@@ -127,6 +127,6 @@ final class MemoryWriter: PageWriter {
     hasEnded = true
     // Rolling back cannot make the space grow.
     try? content.withSpace(path: path) { space, _ in space.rollBack(allocations) }
-    content.leave(base)
+    content.leave()
   }
 }

@@ -2,13 +2,13 @@ import Foundation
 import Synchronization
 
 /// A thread of which others learn whether it has ended or waits for somebody, without a clock.
-final class WatchedThread: Sendable {
+public final class WatchedThread: Sendable {
   /// The folder of this thread below `/proc`; nil until it runs.
   private let folder = Mutex<String?>(nil)
   private let isEnded = Atomic(false)
 
   /// Starts a thread that runs `body`.
-  init(_ body: @escaping @Sendable () -> Void) {
+  public init(_ body: @escaping @Sendable () -> Void) {
     Thread { [self] in
       let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
       folder.withLock { $0 = "/proc/\(link ?? "")" }
@@ -20,7 +20,7 @@ final class WatchedThread: Sendable {
   /// Returns when the thread has ended, or sleeps until another one wakes it; whether it sleeps.
   ///
   /// It sleeps when it stays in one and the same call for a futex, however often one looks.
-  func waitsForSomebody() -> Bool {
+  public func waitsForSomebody() -> Bool {
     var last: String?
     var sameCount = 0
     while sameCount < 1000 {
