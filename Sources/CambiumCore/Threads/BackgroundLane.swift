@@ -96,14 +96,17 @@ package final class BackgroundLane: Sendable {
   fileprivate func cancel(_ job: BackgroundJob) {
     if forkCount != cambium_fork_count() { return }
     // What its body holds is let go without the lock.
-    _ = state.withLock { state in
+    let entries = state.withLock { state in
       let entries = state.entries.filter { $0.job === job }
       state.entries.removeAll { $0.job === job }
       return entries
     }
+    if !entries.isEmpty, runsAtOnce == nil { LanePool.shared.look(again: self) }
   }
 
   /// When the next job is due; nil when there is none.
+  ///
+  /// The pool asks this under its lock, which comes before the lane's.
   var nextDue: Int64? { state.withLock { $0.nextDue } }
 
   /// Runs the jobs that are due now, each once.

@@ -90,6 +90,15 @@ final class LanePool: Sendable {
     return isHeard
   }
 
+  /// Says that jobs of `lane` were taken back: no thread begins for a lane that has none.
+  func look(again lane: BackgroundLane) {
+    state.withLock { state in
+      let id = ObjectIdentifier(lane)
+      guard let status = state.lanes[id], !status.isTaken else { return }
+      if let due = lane.nextDue { state.lanes[id]?.due = due } else { state.lanes[id] = nil }
+    }
+  }
+
   /// A worker to be woken; nil when one was started, or all are busy.
   private func findWorker(_ state: inout State) -> Worker? {
     if let worker = state.idle.popLast() { return worker }
