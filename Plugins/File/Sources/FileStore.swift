@@ -283,7 +283,8 @@ public final class FileStore: PageStore {
       }
       return StoreStatistics(
         totalByteCount: fileByteCount,
-        freeByteCount: books.space.freeByteCount + fileByteCount - books.space.totalByteCount,
+        freeByteCount: books.isOfOlderFormat
+          ? 0 : books.space.freeByteCount + fileByteCount - books.space.totalByteCount,
         pendingByteCount: books.space.pendingByteCount, newestVersion: newest,
         durableVersion: memory.durableMark?.version ?? mark.version,
         pinnedVersions: Self.versions(ranges).sorted(),
@@ -305,96 +306,7 @@ public final class FileStore: PageStore {
     Set(ranges.flatMap { [$0.lowerBound, $0.upperBound] })
   }
 
-  // MARK: Writing
-
-  /// Waits for its turn among the writers and begins a write at the newest version.
-  ///
-  /// Throws when the store is read-only, closed, or poisoned by a failed sync.
-  public func beginWrite() throws(StoreError) -> any PageWriter {
-    if options.isReadOnly { throw .readOnly(path: path) }
-    try waitForWriterLock()
-    return try writer()
-  }
-
-  /// Begins a write; called by who holds the writer lock.
-  func writer() throws(StoreError) -> FileWriter {
-    do throws(StoreError) { try makeRoom() } catch {
-      releaseWriterLock()
-      throw error
-    }
-    var relocation: Relocation?
-    let base = try prepareWrite { books, newest throws(StoreError) in
-      try catchUp(&books)
-      relocation = relocate(&books, newest: newest.head.version)
-      books.space.blocks.fillsHoles = canHardlyGrow(newest.byteCount)
-    }
-    return FileWriter(store: self, base: base, relocation: relocation)
-  }
-
-  /// Waits for the turn to write, mends what a crash has left, and lets `prepare` see to what is
-  /// known of the free space; the head at which the write begins.
-  func acquireWriterLock(
-    _ prepare: (inout FileBooks, HeadSector) throws(StoreError) -> Void
-  ) throws(StoreError) -> Head {
-    try waitForWriterLock()
-    return try prepareWrite(prepare)
-  }
-
-  private func waitForWriterLock() throws(StoreError) {
-    try ensureWritable()
-    writers.enter()
-    do throws(StoreError) {
-      try writerLock?.enter()
-    } catch {
-      writers.leave()
-      throw error
-    }
-  }
-
-  /// The same for who holds the writer lock, which is released when this throws.
-  private func prepareWrite(
-    _ prepare: (inout FileBooks, HeadSector) throws(StoreError) -> Void
-  ) throws(StoreError) -> Head {
-    do throws(StoreError) {
-      try ensureWritable()
-      try ensureCountable()
-      // Only the first write has something to mend or begins an epoch; others need not wait for a sync.
-      if memory.condition != .clean {
-        try withSlots { () throws(StoreError) in
-          // Closing may have come while this waited.
-          try ensureWritable()
-          try beginEpoch()
-        }
-      }
-      try endForeignHeadBeforeWriting()
-      let newest = try withOpenState { state throws(StoreError) in
-        try followLiveHead(&state)
-        try followFileEnd(&state)
-        return state.newest
-      }
-      try books.withLock { books throws(StoreError) in
-        checkLiveness(&books, newest: newest.head.version)
-        try prepare(&books, newest)
-      }
-      try withOpenState { $0.isWriting = true }
-      return newest.head
-    } catch {
-      releaseWriterLock()
-      throw error
-    }
-  }
-
-  /// Lets the next writer in.
-  func releaseWriterLock() {
-    writerLock?.leave()
-    writers.leave()
-  }
-
-  /// A writer that died may have made the file longer.
-  private func followFileEnd(_ state: inout FileState) throws(StoreError) {
-    guard writerLock != nil else { return }
-    state.fileByteCount = try FileOpening.fileByteCount(device, path: path)
-  }
+  // MARK: What may be done
 
   /// Refuses to write on at numbers that cannot rise for long.
   func ensureCountable() throws(StoreError) {

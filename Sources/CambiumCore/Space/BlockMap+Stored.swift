@@ -315,19 +315,3 @@ extension BlockMap {
     return copy
   }
 }
-
-/// A page of the free map.
-package enum FreeMapPage {
-  /// One count per block.
-  case leaf([UInt8])
-  /// The parts below it.
-  case branch([FreeMapPart])
-
-  /// Whether nothing is in use there.
-  var isEmpty: Bool {
-    switch self {
-    case .leaf(let counts): counts.allSatisfy { $0 == 0 }
-    case .branch(let children): children.allSatisfy(\.isEmpty)
-    }
-  }
-}

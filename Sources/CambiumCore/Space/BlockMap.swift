@@ -228,12 +228,7 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
 
   /// Whether no unit of `extent` can be in use already.
   package mutating func canHold(_ extent: Extent) -> Bool {
-    guard contains(extent) else { return false }
-    var rest = extent
-    while let piece = Piece(of: &rest) {
-      guard leaf(piece.number).canAdd(piece.units, .held) else { return false }
-    }
-    return true
+    contains(extent) && all(of: extent) { $0.canAdd($1, .held) }
   }
 
   /// Notes that `extent` is in use.
@@ -265,28 +260,33 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   ///
   /// `version` is the one that does so.
   package mutating func addReachable(_ extent: Extent, _ version: Version) -> Bool {
-    guard contains(extent), isInOneLeaf(extent) || all(of: extent, { $0.canAdd($1, .reachable) })
-    else { return false }
-    var rest = extent
-    while let piece = Piece(of: &rest) {
-      let leaf = leaf(piece.number)
-      guard leaf.canAdd(piece.units, .reachable) else { return false }
-      unreachedBlockCount -= leaf.add(piece.units, .reachable)
-      touch(piece.number, leaf, version)
+    changeReachable(extent, version, if: { $0.canAdd($1, .reachable) }) { leaf, units in
+      -leaf.add(units, .reachable)
     }
-    return true
   }
 
   /// Takes `extent`, which stays held, from what the newest version uses; false, and unchanged, when the
   /// counts say that it was not in use.
   package mutating func removeReachable(_ extent: Extent, _ version: Version) -> Bool {
-    guard contains(extent), isInOneLeaf(extent) || all(of: extent, { $0.canRemove($1, .reachable) })
-    else { return false }
+    changeReachable(extent, version, if: { $0.canRemove($1, .reachable) }) { leaf, units in
+      leaf.remove(units, .reachable).count
+    }
+  }
+
+  /// Changes the counts of all leaves of `extent` if all of them can be changed; `change` returns how many blocks
+  /// more are not used then.
+  @inline(__always)
+  private mutating func changeReachable(
+    _ extent: Extent, _ version: Version,
+    if condition: (_ leaf: FreeMapLeaf, _ units: Range<Int>) -> Bool,
+    _ change: (_ leaf: FreeMapLeaf, _ units: Range<Int>) -> Int
+  ) -> Bool {
+    guard contains(extent), isInOneLeaf(extent) || all(of: extent, condition) else { return false }
     var rest = extent
     while let piece = Piece(of: &rest) {
       let leaf = leaf(piece.number)
-      guard leaf.canRemove(piece.units, .reachable) else { return false }
-      unreachedBlockCount += leaf.remove(piece.units, .reachable).count
+      guard condition(leaf, piece.units) else { return false }
+      unreachedBlockCount += change(leaf, piece.units)
       touch(piece.number, leaf, version)
     }
     return true

@@ -1,4 +1,3 @@
-import CPlatform
 import Synchronization
 
 /// Runs jobs in the background, one after the other, each when its time has come.
@@ -52,10 +51,14 @@ package final class BackgroundLane: Sendable {
   /// Asked, in a lane by hand, whether a job that has just been scheduled and is due runs at once.
   private let runsAtOnce: (@Sendable () -> Bool)?
   private let state = Mutex(State())
-  private let forkCount = cambium_fork_count()
+  private let pool: LanePool
 
   /// A lane that threads run, and the system's clock.
-  package init() {
+  package convenience init() { self.init(LanePool.shared) }
+
+  /// A lane that the threads of `pool` run.
+  init(_ pool: LanePool) {
+    self.pool = pool
     clock = .system
     runsAtOnce = nil
   }
@@ -69,6 +72,7 @@ package final class BackgroundLane: Sendable {
   ) {
     self.clock = clock
     self.runsAtOnce = runsAtOnce
+    pool = .shared
   }
 
   /// Whether there seems to be a processor for what the lane does.
@@ -78,7 +82,7 @@ package final class BackgroundLane: Sendable {
     _ job: BackgroundJob, at due: Int64, _ body: @escaping Body
   ) -> Bool {
     // The lock may be held for ever, by a thread that is not there.
-    if forkCount != cambium_fork_count() { return false }
+    if pool.isForked { return false }
     let isEarliest = state.withLock { state in
       let next = state.nextDue ?? .max
       state.add(Entry(job: job, due: due, body: body))
@@ -88,20 +92,20 @@ package final class BackgroundLane: Sendable {
       if due <= clock.now, runsAtOnce() { runDue() }
       return true
     }
-    if !isEarliest || LanePool.shared.announce(self, due: due) { return true }
+    if !isEarliest || pool.announce(self, due: due) { return true }
     cancel(job)
     return false
   }
 
   fileprivate func cancel(_ job: BackgroundJob) {
-    if forkCount != cambium_fork_count() { return }
+    if pool.isForked { return }
     // What its body holds is let go without the lock.
     let entries = state.withLock { state in
       let entries = state.entries.filter { $0.job === job }
       state.entries.removeAll { $0.job === job }
       return entries
     }
-    if !entries.isEmpty, runsAtOnce == nil { LanePool.shared.look(again: self) }
+    if !entries.isEmpty, runsAtOnce == nil { pool.look(again: self) }
   }
 
   /// When the next job is due; nil when there is none.

@@ -1,3 +1,4 @@
+import CPlatform
 import Synchronization
 
 /// The threads that run the jobs of all lanes of the process.
@@ -7,13 +8,39 @@ import Synchronization
 /// have no more threads than one. All of them end a second after there was something to do.
 ///
 /// Jobs may wait for the medium, for another lane, or in what a program is called back with. Where that keeps all
-/// workers for ``patienceNanoseconds`` while others are due, there is one more, and so on, until these are through:
+/// workers for ``stallNanoseconds`` while others are due, there is one more, and so on, until these are through:
 /// a medium that hangs holds nobody else up for longer than that, and no wait can be for a thread that never
 /// comes.
 ///
-/// Thread-safe.
+/// Thread-safe. A child of a fork has none of the threads, and a lock may be held by one of them for ever: there is
+/// another pool in the child.
 final class LanePool: Sendable {
-  static let shared = LanePool()
+  /// The address of that of this process, which is kept for ever; 0 before there is one.
+  private static let latest = Atomic<UInt>(0)
+
+  /// The pool of this process.
+  static var shared: LanePool {
+    while true {
+      let known = latest.load(ordering: .acquiring)
+      if let pointer = UnsafeRawPointer(bitPattern: known) {
+        let pool = Unmanaged<LanePool>.fromOpaque(pointer).takeUnretainedValue()
+        if !pool.isForked { return pool }
+      }
+      let pool = LanePool()
+      let pointer = Unmanaged.passRetained(pool)
+      if latest.compareExchange(
+        expected: known, desired: UInt(bitPattern: pointer.toOpaque()),
+        ordering: .acquiringAndReleasing
+      ).exchanged {
+        return pool
+      }
+      pointer.release()
+    }
+  }
+
+  private let forkCount = cambium_fork_count()
+  /// Whether this process is a child of the one that has the threads.
+  var isForked: Bool { forkCount != cambium_fork_count() }
 
   /// A thread that waits for a lane.
   private final class Worker: Sendable {
@@ -50,7 +77,7 @@ final class LanePool: Sendable {
   private static let workerLimit = 6
   /// However many jobs wait for each other, there are no more workers.
   private static let extraWorkerLimit = 512
-  private static let patienceNanoseconds: Int64 = 50_000_000
+  private static let stallNanoseconds: Int64 = 50_000_000
   private static let lingerNanoseconds: Int64 = 1_000_000_000
 
   private let state = Mutex(State())
@@ -82,7 +109,7 @@ final class LanePool: Sendable {
       // All may be busy for long.
       let mustWatch = worker == nil && keepTime(&state)
       return (
-        state.workerCount > 0, worker, mustWatch && now + Self.patienceNanoseconds < state.nextLook
+        state.workerCount > 0, worker, mustWatch && now + Self.stallNanoseconds < state.nextLook
       )
     }
     worker?.wake()
@@ -230,13 +257,13 @@ final class LanePool: Sendable {
       if let worker = findWorker(&state) { workers.append(worker) }
     }
     if state.ready.count > workers.count, state.idle.isEmpty {
-      if now - state.lastTaken >= Self.patienceNanoseconds,
+      if now - state.lastTaken >= Self.stallNanoseconds,
         state.workerCount < Self.extraWorkerLimit
       {
         state.lastTaken = now
         startWorker(&state)
       }
-      next = min(next, now + Self.patienceNanoseconds)
+      next = min(next, now + Self.stallNanoseconds)
     }
     state.nextLook = next
     return (next == .max ? nil : max(0, next - now), workers)

@@ -11,7 +11,7 @@ import Foundation
       written. Then each commit gives up pages at random places of all of it and writes as many new ones. What \
       differs between the sizes is what the store's own bookkeeping takes: the free map and the records. The \
       command fails when the largest file takes more than a tenth more bytes than the smallest, or more than \
-      24 MiB more memory.
+      24 MiB more memory, and when many databases take more than 8 threads or 256 KiB each.
 
       Then a thread begins and ends reads beside a writer that lets a version go for which a million pages \
       wait. At last a process opens many databases.
@@ -53,11 +53,14 @@ import Foundation
         print(line)
       }
     }
+    var isWithin = true
     if databases > 0 {
       print("")
       let course = DatabasesCourse(
         folder: folder, count: databases, activeCount: max(1, databases / 10))
-      for line in try course.run() { print(line) }
+      let (lines, isFine) = try course.run()
+      for line in lines { print(line) }
+      isWithin = isFine
     }
     guard let first = reports.first, let last = reports.last else { return }
     print(
@@ -66,7 +69,7 @@ import Foundation
         last.bytesPerCommit / first.bytesPerCommit,
         last.microsecondsPerCommit / first.microsecondsPerCommit,
         last.memoryMebibytes / first.memoryMebibytes))
-    if last.bytesPerCommit > 1.1 * first.bytesPerCommit
+    if !isWithin || last.bytesPerCommit > 1.1 * first.bytesPerCommit
       || last.memoryMebibytes > 24 + first.memoryMebibytes
     {
       throw ExitCode.failure
