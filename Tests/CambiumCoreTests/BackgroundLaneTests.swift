@@ -198,6 +198,17 @@ struct BackgroundLaneTests {
     }
   }
 
+  @Test func `a lane whose jobs were taken back is nobody's business`() {
+    let pool = LanePool()
+    let lane = BackgroundLane(pool)
+    let (near, far) = (BackgroundJob(lane), BackgroundJob(lane))
+    for job in [near, far] { job.schedule(at: job.now + 3_600_000_000_000) { _ in nil } }
+    near.cancel()
+    #expect(pool.laneCount == 1)
+    far.cancel()
+    #expect(pool.laneCount == 0)
+  }
+
   @Test func `a thousand lanes share a few threads`() {
     let pool = LanePool()
     let lanes = (0..<1_000).map { _ in BackgroundLane(pool) }

@@ -82,7 +82,34 @@ struct DatabaseOverFileTests {
 
   // MARK: Space
 
-  @Test func `a region that was given back and is used again counts from nothing`() throws {
+  @Test func `a large load stores the free map, which is then read where it is needed`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("a.cambium")
+    var options = FileStoreOptions()
+    options.foldAfterLeafCount = 4
+    var database = try Database(store: FileStore(path: path, options: options))
+    func set(_ key: String, _ value: [UInt8]) throws {
+      let transaction = try database.beginWrite()
+      try transaction.setValue(key, value)
+      _ = try transaction.commit()
+    }
+    // Sixteen leaves, of which the next commit knows.
+    try set("large", [UInt8](repeating: 7, count: 32 << 20))
+    try set("small", [1])
+    try database.close()
+    let store = try FileStore(path: path, options: options)
+    database = try Database(store: store)
+    try set("small", [2])
+    let (hasMap, leafCount) = store.books.withLock {
+      ($0.directory.map != nil, $0.space.blocks.leafCount)
+    }
+    #expect(hasMap)
+    #expect(leafCount < 8)
+    try expectSound(database, store)
+    try database.close()
+  }
+
+  @Test func `a leaf of the free map that was given back and is used again counts from nothing`() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("a.cambium")
     let large = [UInt8](repeating: 7, count: 66 << 20)
@@ -101,14 +128,14 @@ struct DatabaseOverFileTests {
       try expectSound(database, store)
       try database.close()
     }
-    // Small commits go into the hole, so that only the large value lies behind the first 64 MiB.
+    // Small commits go into the hole, so that only the large value lies in most leaves.
     try commits(1) { try $0.setValue("hole", Array(large.prefix(1 << 20))) }
     try commits(1) { try $0.setValue("large", large) }
     try commits(1) { try $0.setValue("hole", nil) }
     try commits(20) { try $0.setValue("small", [1]) }
     try commits(1, fold: 64) { try $0.setValue("large", nil) }
     try commits(2, fold: 64) { try $0.setValue("small", [2]) }
-    // Only records know by now that the second region was changed.
+    // Only records know by now that those leaves were changed.
     try commits(20) { try $0.setValue("small", [3]) }
     try commits(1) { try $0.setValue("large", large) }
     try commits(1) { try $0.setValue("small", [4]) }

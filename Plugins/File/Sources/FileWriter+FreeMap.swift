@@ -32,10 +32,6 @@ extension FileWriter {
     var update: BlockMap.Update
   }
 
-  /// After so many changed leaves, 8 GiB of a bulk load, the map is stored however few the records are: who
-  /// opens the file next would have to read and keep as many.
-  private static let largestChangedLeafCount = 4096
-
   /// How many branches above leaves a commit looks through for pages that are to be moved.
   private static let movedBranchCount = 256
 
@@ -47,8 +43,9 @@ extension FileWriter {
   func foldFreeMap() throws(StoreError) -> FreeMap? {
     let threshold = store.options.foldAfterRecordCount
     // Recovery may need every later record, and the heads that are kept with them.
+    let leafCount = store.options.foldAfterLeafCount
     let isDue = store.books.withLock { books in
-      rebuildsFreeMap || books.space.blocks.changedLeafCount > Self.largestChangedLeafCount
+      rebuildsFreeMap || books.space.blocks.changedLeafCount > leafCount
         // Those behind it stay, however many they are.
         || books.records.count > threshold
           && books.records[threshold - 1].version

@@ -89,6 +89,9 @@ final class LanePool: Sendable {
   /// How many threads there are now.
   var threadCount: Int { state.withLock { $0.workerCount + ($0.hasTimekeeper ? 1 : 0) } }
 
+  /// How many lanes have jobs, or run.
+  var laneCount: Int { state.withLock { $0.lanes.count } }
+
   /// Says that `lane` has a job that is due at that time; false when the system has no thread for it.
   func announce(_ lane: BackgroundLane, due: Int64) -> Bool {
     let now = now
