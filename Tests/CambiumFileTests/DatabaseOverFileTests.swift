@@ -109,7 +109,7 @@ struct DatabaseOverFileTests {
     try database.close()
   }
 
-  @Test func `a leaf of the free map that was given back and is used again counts from nothing`() throws {
+  @Test func `a leaf that was given back and is used again counts from nothing`() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("a.cambium")
     let large = [UInt8](repeating: 7, count: 66 << 20)
