@@ -189,6 +189,8 @@ struct StoredBlockMapTests {
           world.map.moveCursor(to: run.lowerBound)
         }
       }
+      // By levels of branches, too.
+      if number(0..<50) == 0 { world.grow(to: world.units.count + number(1..<20_000)) }
       if number(0..<8) == 0 {
         _ = try world.fold()
         if number(0..<2) == 0 { world.map.dropUnchanged() }
@@ -232,6 +234,29 @@ struct StoredBlockMapTests {
     try world.map.load(Extent(address: 100 * leafUnits, unitCount: 1))
     #expect(world.pages.readCount == before + 2)
     try world.expectRight("reopened")
+  }
+
+  @Test func `a map that grows by levels keeps what is stored`() throws {
+    var world = World()
+    for level in 1...4 {
+      // All of the leaves that so many levels have, and one more level with the next turn.
+      world.grow(to: BlockMap.leafBlockCount << (4 * level))
+      world.version += 1
+      let address = UInt64(world.units.count - 1) * Self.unitsPerBlock
+      try world.take(Extent(address: address, unitCount: 64))
+      // Nothing below the new top has changed since.
+      _ = try world.fold()
+      let found = world.map.level
+      #expect(found == level)
+      world.map.dropUnchanged()
+      if level % 2 == 0 { try world.reopen() }
+      if level < 4 { try world.expectRight("level \(level)") }
+    }
+    for block in world.units.indices where world.units[block] > 0 && block >= Self.firstBlock {
+      let extent = Extent(address: UInt64(block) * Self.unitsPerBlock, unitCount: 64)
+      try world.map.load(extent)
+      #expect(world.map.heldUnits(ofBlock: block) == 64)
+    }
   }
 
   @Test func `a search reads only leaves that can have what it looks for`() throws {
