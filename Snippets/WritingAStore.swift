@@ -131,7 +131,7 @@ final class SimpleStore<Keeper: PageKeeper>: PageStore, @unchecked Sendable {
     if isClosed, pins.isEmpty, serving == nextTicket { keeper.close() }
   }
 
-  func read(_ reference: PageReference) throws(StoreError) -> Page {
+  func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
     let buffer = try locked(evenIfClosed: true) { () throws(StoreError) in
       try keeper.page(reference.address)
     }

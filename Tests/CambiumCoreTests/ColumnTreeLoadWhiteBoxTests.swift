@@ -92,7 +92,7 @@ struct ColumnTreeLoadWhiteBoxTests {
       }
     }
     let root = try bench.snapshot().tree.root
-    let stored = try bench.store.read(root.reference)
+    let stored = try bench.store.read(root.reference, at: bench.store.pin())
     let copy = PageBuffer(byteCount: stored.byteCount)
     copy.bytes.copyMemory(from: stored.bytes, byteCount: stored.byteCount)
     try ColumnLeaf.validate(copy.page, root.reference)

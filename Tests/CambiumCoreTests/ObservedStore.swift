@@ -53,8 +53,8 @@ final class ObservedStore: RelayingStore {
   /// From now on the medium can read every page.
   func refuseNone() { state.withLock { $0.refused = [] } }
 
-  func read(_ reference: PageReference) throws(StoreError) -> Page {
-    let page = try inner.read(reference)
+  func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
+    let page = try inner.read(reference, at: pin)
     let (falsify, isRefused) = state.withLock { state in
       state.readCount += 1
       state.readCounts[reference, default: 0] += 1

@@ -126,7 +126,8 @@ struct OverflowValueTests {
       #expect(throws: StoreError.self) { try doubled.free(in: context) }
       #expect(try value.read(from: context.source) == bytes)
       try value.free(in: context)
-      #expect(throws: StoreError.self) { try context.source.store.read(value.reference) }
+      let store = context.source.store
+      #expect(throws: StoreError.self) { try store.read(value.reference, at: store.pin()) }
       context.free(list)
     }
   }

@@ -44,7 +44,7 @@ struct ChainTests {
   }
 
   private func content(_ store: FileStore) throws -> FakeTree.Content {
-    let reading = try FakeTree.read(store.newestHead().root, store)
+    let reading = try FakeTree.read(store)
     #expect(try store.check(reachable: reading.extents) == [])
     return reading.content
   }
@@ -80,7 +80,7 @@ struct ChainTests {
     var chained = 0
     for seed in 10..<30 as Range<UInt64> {
       let before = device.operationCount
-      let older = try FakeTree.read(store.newestHead().root, store).content
+      let older = try FakeTree.read(store).content
       let newer = try commit(seed)
       let operations = done(since: before)
       if operations.contains(where: isSlot) { continue }
@@ -127,7 +127,7 @@ struct ChainTests {
   /// What a file shows, not all of whose pages are reached.
   private func whole(_ image: [UInt8]) throws -> FakeTree.Content {
     let store = try reopened(image)
-    return try FakeTree.read(store.newestHead().root, store).content
+    return try FakeTree.read(store).content
   }
 
   @Test func `the last head of a chain counts only with all its pages`() throws {

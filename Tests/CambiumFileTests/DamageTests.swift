@@ -31,7 +31,7 @@ struct DamageTests {
     do throws(StoreError) {
       let device = SimulatedDevice(bytes)
       let store = try FileStore(path: "simulated", options: CrashSettings.options(device))
-      let reading = try FakeTree.read(store.newestHead().root, store)
+      let reading = try FakeTree.read(store)
       if reading.content != content { return "WRONG" }
       let findings = try store.check(reachable: reading.extents)
       if let first = findings.first { return first }

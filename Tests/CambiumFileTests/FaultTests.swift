@@ -77,7 +77,7 @@ struct FaultTests {
   private static func examine(
     _ store: FileStore, _ device: SimulatedDevice, _ outcome: Outcome, _ place: String
   ) throws {
-    let reading = try FakeTree.read(store.newestHead().root, store)
+    let reading = try FakeTree.read(store)
     #expect(reading.content == outcome.contents.last, "\(place): the old version is intact")
     #expect(try store.check(reachable: reading.extents) == [], "\(place)")
     let isPoisoned =
@@ -104,7 +104,7 @@ struct FaultTests {
           outcome.isUnsynced && error == .volatileContent(path: path), "\(place): \(error)")
         continue
       }
-      let found = try FakeTree.read(again.newestHead().root, again)
+      let found = try FakeTree.read(again)
       #expect(outcome.possible.contains(found.content), "\(place)")
       #expect(try again.check(reachable: found.extents) == [], "\(place)")
       let model = try StoreModel(again, seed: 2, durabilities: [.full])
@@ -128,14 +128,14 @@ struct FaultTests {
     // The same device again: its memory still shows writes that may never reach the medium.
     let store = try FileStore(path: Self.path, options: CrashSettings.options(device))
     let writer = try store.beginWrite()
-    let content = try FakeTree.read(writer.base.root, store).content
+    let content = try FakeTree.read(store).content
     writer.abort()
     for mood in [0, 0.5, 1] {
       let image = device.crashImage(
         afterOperations: device.operationCount, mood: mood, generator: &generator)
       let again = try FileStore(
         path: Self.path, options: CrashSettings.options(SimulatedDevice(image)))
-      let reading = try FakeTree.read(again.newestHead().root, again)
+      let reading = try FakeTree.read(again)
       #expect(reading.content == content)
       #expect(try again.check(reachable: reading.extents) == [])
     }

@@ -39,7 +39,7 @@ struct FileStoreTests {
     try store.close()
     let again = try FileStore(path: path)
     #expect(try again.newestHead() == head)
-    #expect(try FakeTree.read(again.newestHead().root, again).content == model.content)
+    #expect(try FakeTree.read(again).content == model.content)
     let identity = again.identity
     #expect(identity.uuid == store.identity.uuid)
   }
@@ -55,11 +55,11 @@ struct FileStoreTests {
       let (root, content) = try FakeTree.change(
         writer, store, changeCount: 1500, generator: &generator)
       let pin = try writer.publish(root: root, durability: .full, metadata: [])
-      let reading = try FakeTree.read(pin.head.root, store)
+      let reading = try FakeTree.read(pin, store)
       #expect(reading.content == content, "round \(round)")
       #expect(try store.check(reachable: reading.extents) == [])
     }
-    let reachable = try FakeTree.read(store.newestHead().root, store).extents
+    let reachable = try FakeTree.read(store).extents
       .reduce(0) { $0 + $1.byteCount }
     #expect(reachable > 1 << 20)
     #expect(try store.statistics().totalByteCount < reachable * 3 + (4 << 20))
@@ -92,7 +92,7 @@ struct FileStoreTests {
     let model = try StoreModel(store, seed: 8)
     try model.commit()
     let old = try store.pin()
-    let children = try FakeTree.read(old.head.root, store).children
+    let children = try FakeTree.read(old, store).children
     for _ in 0..<400 { try model.commit() }
     let new = try store.pin()
     #expect(old.base != nil && new.base != nil && old.base != new.base)
@@ -136,7 +136,7 @@ struct FileStoreTests {
     try old.close()
     try FileStore.replace(path: path, with: folder.file("new"))
     let store = try FileStore(path: path)
-    #expect(try FakeTree.read(store.newestHead().root, store).content == model.content)
+    #expect(try FakeTree.read(store).content == model.content)
     #expect(throws: StoreError.notFound(path: folder.file("new"))) {
       try FileStore(path: folder.file("new"), options: FileStoreOptions(isReadOnly: true))
     }
@@ -159,7 +159,7 @@ struct FileStoreTests {
       try await group.waitForAll()
     }
     #expect(try store.newestHead().version == 40)
-    let reading = try FakeTree.read(store.newestHead().root, store)
+    let reading = try FakeTree.read(store)
     #expect(try store.check(reachable: reading.extents) == [])
   }
 }

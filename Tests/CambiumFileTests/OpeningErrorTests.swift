@@ -143,14 +143,14 @@ struct OpeningErrorTests {
     try makeStore()
     let whole = try bytes()
     let store = try FileStore(path: path)
-    let content = try FakeTree.read(store.newestHead().root, store).content
+    let content = try FakeTree.read(store).content
     try store.close()
     var refusedCount = 0
     for length in Array(1..<1100) + Array(stride(from: 1100, to: whole.count, by: 1021)) {
       try Data(whole[..<length]).write(to: URL(fileURLWithPath: path))
       do throws(StoreError) {
         let store = try FileStore(path: path, options: FileStoreOptions(isReadOnly: true))
-        let found = try FakeTree.read(store.newestHead().root, store).content
+        let found = try FakeTree.read(store).content
         #expect(found == content, "\(length) bytes")
         try store.close()
       } catch {

@@ -33,7 +33,7 @@ struct ProcessTests {
     let content = try expected(durabilities)
     for isReadOnly in [true, false, false] {
       let store = try FileStore(path: path, options: FileStoreOptions(isReadOnly: isReadOnly))
-      let reading = try FakeTree.read(store.newestHead().root, store)
+      let reading = try FakeTree.read(store)
       #expect(try store.newestHead().version == 12)
       #expect(reading.content == content)
       #expect(try store.check(reachable: reading.extents) == [])

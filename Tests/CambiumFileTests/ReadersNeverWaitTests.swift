@@ -51,9 +51,9 @@ struct ReadersNeverWaitTests {
     // As while an old version is let go that millions of extents wait for.
     let hasWaited = store.books.withLock { _ in
       let reader = WatchedThread {
-        guard let pin = try? store.pin(), let page = try? store.read(pin.head.root.reference) else {
-          return
-        }
+        guard let pin = try? store.pin(),
+          let page = try? store.read(pin.head.root.reference, at: pin)
+        else { return }
         let isNewest = store.isNewest(pin)
         result.withLock { $0 = page.byteCount > 0 && isNewest }
       }

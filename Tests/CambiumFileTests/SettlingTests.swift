@@ -121,18 +121,18 @@ struct SettlingTests {
     let bench = try Bench()
     try bench.commit()
     try bench.commit()
-    let content = try FakeTree.read(bench.store.newestHead().root, bench.store).content
+    let content = try FakeTree.read(bench.store).content
     bench.device.fail(bench.device.operationCount + operation, .partial)
     bench.pass(milliseconds: 1000)
     #expect(throws: StoreError.poisoned(path: "simulated")) { try bench.store.beginWrite() }
-    #expect(try FakeTree.read(bench.store.newestHead().root, bench.store).content == content)
+    #expect(try FakeTree.read(bench.store).content == content)
     for mood in [0, 0.5, 1] {
       var generator = SeededGenerator(seed: 3)
       let image = bench.device.crashImage(
         afterOperations: bench.device.operationCount, mood: mood, generator: &generator)
       let again = try FileStore(
         path: "simulated", options: CrashSettings.options(SimulatedDevice(image)))
-      let reading = try FakeTree.read(again.newestHead().root, again)
+      let reading = try FakeTree.read(again)
       #expect(reading.content == content)
       #expect(try again.check(reachable: reading.extents) == [])
       try StoreModel(again, seed: 1, durabilities: [.full]).commit()

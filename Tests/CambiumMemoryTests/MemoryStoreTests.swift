@@ -22,7 +22,7 @@ struct MemoryStoreTests {
     let store = MemoryStore()
     let model = try StoreModel(store, seed: 3)
     for _ in 0..<300 { try model.commit() }
-    let extents = try FakeTree.read(store.newestHead().root, store).extents
+    let extents = try FakeTree.read(store).extents
     let reachable = extents.reduce(0) { $0 + $1.byteCount }
     #expect(try store.statistics().totalByteCount < reachable * 2 + (512 << 10))
   }
@@ -32,7 +32,7 @@ struct MemoryStoreTests {
     let model = try StoreModel(store, seed: 4)
     for _ in 0..<20 { try model.commit() }
     let pin = try store.pin()
-    let reachable = try FakeTree.read(pin.head.root, store).extents.reduce(0) { $0 + $1.byteCount }
+    let reachable = try FakeTree.read(pin, store).extents.reduce(0) { $0 + $1.byteCount }
     for _ in 0..<300 { try model.commit() }
     #expect(try store.statistics().pendingByteCount <= reachable)
     withExtendedLifetime(pin) {}
@@ -64,7 +64,7 @@ struct MemoryStoreTests {
     let model = try StoreModel(store, seed: 7)
     for _ in 0..<5 { try model.commit() }
     let pin = try store.pin()
-    let children = try FakeTree.read(pin.head.root, store).children
+    let children = try FakeTree.read(pin, store).children
     try store.close()
     try store.close()
     #expect(throws: StoreError.closed(path: "closing")) { try store.pin() }

@@ -59,7 +59,7 @@
         options.isReadOnly = isReadOnly
         let store = try RocksDBStore(path: path, options: options)
         let head = try store.newestHead()
-        let reading = try FakeTree.read(head.root, store)
+        let reading = try FakeTree.read(store)
         #expect(head.version == 12)
         #expect(reading.content == model.content)
         #expect(try store.check(reachable: reading.extents) == [])
@@ -171,6 +171,7 @@
         let store = try RocksDBStore(path: path)
         // One thread uses it.
         nonisolated(unsafe) let writer = try store.beginWrite()
+        let pin = try store.pin()
         let extent = try writer.allocate(byteCount: 64)
         let reference = PageReference(
           checksum: 1, extent: extent, kind: .keyLeaf, born: writer.version)
@@ -190,7 +191,7 @@
         for _ in 0..<100 {
           let status = ForkedChild.status {
             do throws(StoreError) {
-              _ = try store.read(reference)
+              _ = try store.read(reference, at: pin)
               return 1
             } catch {
               guard error == .forked(path: path) else { return 2 }

@@ -71,11 +71,11 @@ final class SpyStore: RelayingStore {
     Pin(head: pin.head) { withExtendedLifetime(pin) {} }
   }
 
-  func read(_ reference: PageReference) throws(StoreError) -> Page {
+  func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
     if reference.rawKind == PageKind.columnLeaf.rawValue {
       state.withLock { $0.leafReadCount += 1 }
     }
-    return try inner.read(reference)
+    return try inner.read(reference, at: pin)
   }
 
   func beginWrite() throws(StoreError) -> any PageWriter {

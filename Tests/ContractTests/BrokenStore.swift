@@ -10,12 +10,13 @@ final class BrokenStore: PageStore {
     case pinsHoldNothing, pinsAreNotCounted, headStaysOld, byteIsLost, abortPublishes
     case versionIsSkipped, waitReturnsAtOnce, waitOutlivesClosing, closedStoreAnswers
     case checkFindsNothing, identityIsShared, strayReadsSucceed, writeHangs, metadataHasNoLimit
-    case syncDoesNothing, booksFollowCommits
+    case syncDoesNothing, booksFollowCommits, announcedPagesAreStale
   }
 
   private struct State {
     var head: Head?
     var isClosed = false
+    var announced: Set<PageReference> = []
   }
 
   let fault: Fault?
@@ -53,8 +54,17 @@ final class BrokenStore: PageStore {
     }
   }
 
-  func read(_ reference: PageReference) throws(StoreError) -> Page {
-    do throws(StoreError) { return try store.read(reference) } catch {
+  var readAheadCount: Int { fault == .announcedPagesAreStale ? 8 : 0 }
+
+  func prefetch(_ references: [PageReference], at pin: Pin) {
+    state.withLock { $0.announced.formUnion(references) }
+  }
+
+  func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
+    if fault == .announcedPagesAreStale, state.withLock({ $0.announced.contains(reference) }) {
+      return PageBuffer(byteCount: reference.byteCount).page
+    }
+    do throws(StoreError) { return try store.read(reference, at: pin) } catch {
       guard fault == .strayReadsSucceed else { throw error }
       return PageBuffer(byteCount: reference.byteCount).page
     }

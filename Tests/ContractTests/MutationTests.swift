@@ -14,6 +14,8 @@ struct MutationTests {
     .waitReturnsAtOnce: "who waits for a commit returns with it, or when time is up",
     .waitOutlivesClosing: "closing wakes who waits for a commit",
     .closedStoreAnswers: "a closed store refuses everything, and closing twice is allowed",
+    .announcedPagesAreStale:
+      "pages that are announced come back as they went, and may be announced in vain",
     .booksFollowCommits: "a version's books can be compared with it however many versions follow",
     .checkFindsNothing: "checking finds pages that are missing and pages that are lost",
     .identityIsShared: "a new store is empty and says what it is",

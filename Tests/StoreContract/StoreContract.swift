@@ -50,7 +50,7 @@ extension ContractRun where Subject == StoreSubject {
   func expectContent(
     _ store: any PageStore, _ content: FakeTree.Content, _ place: String
   ) throws(StoreError) {
-    let reading = try FakeTree.read(store.newestHead().root, store)
+    let reading = try FakeTree.read(store)
     expect(reading.content == content, "\(place): the newest version is not what was committed")
     note(try store.check(reachable: reading.extents).map { "\(place): \($0)" })
   }
@@ -68,11 +68,12 @@ extension ContractRun where Subject == StoreSubject {
     expect(found == versions, "pinned are \(versions), statistics list \(found)")
   }
 
-  /// Whether the page at `reference` begins with `bytes`.
+  /// Whether the page at `reference`, of the version that `pin` holds or of the write that began there,
+  /// begins with `bytes`.
   func holds(
-    _ store: any PageStore, _ reference: PageReference, _ bytes: [UInt8]
+    _ store: any PageStore, _ pin: Pin, _ reference: PageReference, _ bytes: [UInt8]
   ) throws(StoreError) -> Bool {
-    let page = try store.read(reference)
+    let page = try store.read(reference, at: pin)
     return withExtendedLifetime(page) {
       page.byteCount >= bytes.count
         && Checksum.hash(page.bytes, bytes.count) == bytes.withUnsafeBytes { Checksum.hash($0) }
@@ -93,6 +94,6 @@ extension ContractRun where Subject == StoreSubject {
 
   /// How many bytes the pages of the newest version take.
   func reachableByteCount(_ store: any PageStore) throws(StoreError) -> Int {
-    try FakeTree.read(store.newestHead().root, store).extents.reduce(0) { $0 + $1.byteCount }
+    try FakeTree.read(store).extents.reduce(0) { $0 + $1.byteCount }
   }
 }

@@ -57,7 +57,7 @@ public final class HeapStore: PageStore {
   }
 
   /// The bytes as they were written; throws when nothing was written there or it was reclaimed.
-  public func read(_ reference: PageReference) throws(StoreError) -> Page {
+  public func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
     guard let buffer = state.withLock({ $0.pages[reference.address] }) else {
       throw .damaged(Damage(.reference, at: reference, "no page was ever written there"))
     }

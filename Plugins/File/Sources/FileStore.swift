@@ -241,7 +241,7 @@ public final class FileStore: PageStore {
   /// Throws `StoreError.damaged(_:)` when the reference leads outside of the file or the file has
   /// become shorter, and `StoreError.forked(path:)` in a child of the process that opened it. The
   /// bytes are not checked here.
-  public func read(_ reference: PageReference) throws(StoreError) -> Page {
+  public func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
     if isForked { throw .forked(path: path) }
     if let page = buffer.page(reference) ?? behind.page(reference) { return page.page }
     let (mapping, fileByteCount) = state.withLock { ($0.mapping, $0.fileByteCount) }

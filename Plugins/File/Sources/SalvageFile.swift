@@ -137,7 +137,7 @@ public final class SalvageFile: SalvageStore {
   public var unreadable: [Range<Int>] { device.unreadable }
 
   /// The bytes at `reference`, wherever in the file that is.
-  public func read(_ reference: PageReference) throws(StoreError) -> Page {
+  public func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
     let extent = reference.extent
     guard extent.unitCount > 0, !reference.isDirty, extent.address >= pageExtent.address,
       extent.end <= pageExtent.end

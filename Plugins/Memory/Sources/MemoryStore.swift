@@ -94,7 +94,7 @@ public final class MemoryStore: PageStore {
 
   /// The page at `reference`, lent without a copy for as long as its version is pinned, also when the
   /// store has been closed.
-  public func read(_ reference: PageReference) throws(StoreError) -> Page {
+  public func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
     try content.read(reference)
   }
 

@@ -119,7 +119,7 @@
     ///
     /// Pages of pins can also be read when the store has been closed. Throws `StoreError.damaged(_:)`
     /// when there is no such page, or its file is damaged.
-    public func read(_ reference: PageReference) throws(StoreError) -> Page {
+    public func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
       if isForked { throw .forked(path: path) }
       if let page = gathered.page(reference.location) { return page }
       guard reference.unitCount > 0, !reference.isDirty else {
@@ -131,8 +131,9 @@
       do throws(RocksFailure) {
         if let value = try database.value(key) { return try page(value, reference) }
         // A newer version does not reach it any more.
-        for view in views(seeing: reference) {
-          if let value = try database.value(key, at: view) { return try page(value, reference) }
+        let view = state.withLock { $0.views[pin.head.version] }
+        if let view, let value = try database.value(key, at: view) {
+          return try page(value, reference)
         }
       } catch {
         if error.text.hasPrefix("Corruption") {
@@ -150,13 +151,6 @@
         throw RocksFailure(text: "Corruption: a page of \(value.byteCount) bytes")
       }
       return Page(bytes: value.bytes, byteCount: value.byteCount, owner: value)
-    }
-
-    /// The held versions that may see the page, newest first.
-    private func views(seeing reference: PageReference) -> [RocksSnapshot] {
-      state.withLock { state in
-        state.views.filter { $0.key >= reference.born }.sorted { $0.key > $1.key }.map(\.value)
-      }
     }
 
     /// What the latest commits were given.

@@ -162,7 +162,7 @@ final class BackupStore: PageStore {
 
   func isNewest(_ pin: Pin) -> Bool { true }
 
-  func read(_ reference: PageReference) throws(StoreError) -> Page {
+  func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
     for part in parts {
       guard let offset = part.index.offsets[reference] else { continue }
       let page = PageBuffer(byteCount: reference.byteCount)

@@ -70,9 +70,13 @@ struct DeadRoots {
         continue
       }
       _ = try catalog.remove(key)
-      while budget > 0, let root = waiting.popLast() {
+      var ahead = ReadAhead(context.source, toEnd: true)
+      while budget > 0, !waiting.isEmpty {
+        ahead.step(to: waiting.count - 1, of: waiting.count, by: -1) { waiting[$0].reference }
+        let root = waiting.removeLast()
         budget -= 1
         if let children = try freeIfReadable(root) {
+          if !children.isEmpty { ahead.restart() }
           waiting += children
         } else {
           unreadable.append(root)

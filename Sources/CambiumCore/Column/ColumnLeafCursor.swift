@@ -12,6 +12,7 @@ public struct ColumnLeafCursor {
   }
 
   private let tree: ColumnTree
+  private var ahead: ReadAhead
   /// The columns that the caller will read of each leaf.
   private let columns: [UInt16]
   /// Branches from the root down; the child of the last one is `child`.
@@ -31,6 +32,7 @@ public struct ColumnLeafCursor {
   init(tree: ColumnTree, columns: [UInt16]) {
     self.tree = tree
     self.columns = columns
+    ahead = ReadAhead(tree.source, toEnd: false)
     current = .none
     references = current.page.bytes
     steps.reserveCapacity(Int(tree.root.height))
@@ -69,6 +71,7 @@ public struct ColumnLeafCursor {
     steps.removeAll(keepingCapacity: true)
     (childCount, child, isValid) = (0, 0, false)
     current = .none
+    ahead.restart()
   }
 
   /// Walks down from the root, asking `choose` for the child, given the rows before the branch.
@@ -86,16 +89,17 @@ public struct ColumnLeafCursor {
       steps.append(Step(branch: branch, child: child))
       reference = branch.reference(child)
     }
-    enterBranch()
+    enterBranch(by: 1)
     try stand(on: reference)
     firstIndex = Int(truncatingIfNeeded: before)
     return true
   }
 
-  /// Takes over the lowest branch.
-  private mutating func enterBranch() {
+  /// Takes over the lowest branch, whose leaves will be met in `direction`.
+  private mutating func enterBranch(by direction: Int) {
     guard let last = steps.last else { return }
     (references, childCount, child) = (last.branch.references, last.branch.count, last.child)
+    ahead.step(to: child, of: childCount, by: direction) { last.branch.reference($0) }
     for ahead in 1..<Self.leavesAhead {
       prefetchLeaf(child &+ ahead)
       prefetchLeaf(child &- ahead)
@@ -136,6 +140,10 @@ public struct ColumnLeafCursor {
     let next = child &+ direction
     guard next >= 0, next < childCount else { return try climb(direction) }
     child = next
+    let references = references
+    ahead.step(to: next, of: childCount, by: direction) {
+      PageReference(loadingFrom: references + $0 &* 24)
+    }
     prefetchLeaf(next &+ direction &* Self.leavesAhead)
     if !columns.isEmpty { prefetchColumns(next &+ direction &* Self.columnsAhead) }
     try stand(on: PageReference(loadingFrom: references + next &* 24))
@@ -156,7 +164,7 @@ public struct ColumnLeafCursor {
           steps[lower] = Step(branch: branch, child: child)
           reference = branch.reference(child)
         }
-        enterBranch()
+        enterBranch(by: direction)
         try stand(on: reference)
         return true
       }

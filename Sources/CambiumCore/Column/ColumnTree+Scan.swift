@@ -253,9 +253,11 @@ private struct ColumnScan {
     of branch: ColumnBranch, _ visit: (borrowing ScannedLeaf) -> Void
   ) throws(StoreError) {
     let count = branch.count
+    var ahead = ReadAhead(source, toEnd: true)
     for child in 0..<min(Self.leavesAhead, count) { prefetchLeaf(branch.reference(child)) }
     for child in 0..<min(Self.columnsAhead, count) { prefetchColumn(branch.reference(child)) }
     for child in 0..<count {
+      ahead.step(to: child, of: count) { branch.reference($0) }
       if child &+ Self.leavesAhead < count {
         prefetchLeaf(branch.reference(child &+ Self.leavesAhead))
       }

@@ -54,7 +54,9 @@ extension ColumnTreeEditor {
     var children: [Child] = []
     children.reserveCapacity(branch.count)
     var isChanged = false
+    var ahead = ReadAhead(context.source, toEnd: true)
     for index in 0..<branch.count {
+      ahead.step(to: index, of: branch.count) { branch.reference($0) }
       let child = Child(
         separator: branch.separator(index), reference: branch.reference(index),
         rowCount: branch.rowCount(index))

@@ -45,9 +45,21 @@ public protocol PageStore: AnyObject, Sendable {
   /// `reference.byteCount` of them.
   ///
   /// Called when the pin's base address does not reach the page. The caller guarantees that the
-  /// page belongs to a pinned version or to the running write transaction. Throws
-  /// ``StoreError/damaged(_:)`` when the reference leads outside of the store.
-  func read(_ reference: PageReference) throws(StoreError) -> Page
+  /// page belongs to the version that `pin`, one of this store's, holds, or to the write that began
+  /// at that version. Throws ``StoreError/damaged(_:)`` when the reference leads outside of the store.
+  func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page
+
+  /// How many pages the store likes to know before they are read: 0, unless it says otherwise, when it
+  /// makes no use of that; constant while it is open.
+  var readAheadCount: Int { get }
+
+  /// Says that the pages at `references` will likely be read soon through `pin`, about in this order;
+  /// ``readAheadCount`` of them at most.
+  ///
+  /// Returns without waiting for any of them, so that a store whose pages are far away asks for all at the
+  /// same time, and the reads that follow wait together instead of one after the other. A page that is
+  /// announced may never be read, or be read by another thread. What goes wrong is told by the read.
+  func prefetch(_ references: [PageReference], at pin: Pin)
 
   /// Waits for the writer lock and begins a write at the newest version.
   ///
@@ -116,6 +128,12 @@ extension PageStore {
 
   /// None.
   public var codecParameters: [UInt8] { [] }
+
+  /// 0: the store makes no use of it.
+  public var readAheadCount: Int { 0 }
+
+  /// Does nothing.
+  public func prefetch(_ references: [PageReference], at pin: Pin) {}
 
   /// Compares ``newestHead()`` with what is pinned.
   public func isNewest(_ pin: Pin) -> Bool {
@@ -187,7 +205,7 @@ public protocol PageWriter: AnyObject {
   func allocate(byteCount: Int) throws(StoreError) -> Extent
 
   /// Fills an allocated extent. `bytes` is as long as the extent. May be called again for the same
-  /// extent before publishing. After it returns, ``PageStore/read(_:)`` finds the page.
+  /// extent before publishing. After it returns, ``PageStore/read(_:at:)`` finds the page.
   func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError)
 
   /// The same for a caller who knows the bytes' ``Checksum``, which a store may want to record.

@@ -22,8 +22,14 @@ extension RelayingStore {
   /// A pin of the newest version, held by the other store.
   public func pin() throws(StoreError) -> Pin { try inner.pin() }
   /// The page as the other store reads it.
-  public func read(_ reference: PageReference) throws(StoreError) -> Page {
-    try inner.read(reference)
+  public func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
+    try inner.read(reference, at: pin)
+  }
+  /// What the other store likes.
+  public var readAheadCount: Int { inner.readAheadCount }
+  /// Hands the pages on.
+  public func prefetch(_ references: [PageReference], at pin: Pin) {
+    inner.prefetch(references, at: pin)
   }
   /// The other store's writer, under its lock.
   public func beginWrite() throws(StoreError) -> any PageWriter { try inner.beginWrite() }

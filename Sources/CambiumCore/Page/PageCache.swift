@@ -61,6 +61,11 @@ public final class PageCache: Sendable {
     box(reference).shard.withLock { $0.page(reference) }
   }
 
+  /// Whether the page at `reference` is cached; does not count as a use of it.
+  func contains(_ reference: PageReference) -> Bool {
+    box(reference).shard.withLock { $0.contains(reference) }
+  }
+
   /// Keeps `buffer` under `reference`; evicts others to stay within bounds.
   ///
   /// A cache without room keeps nothing.
@@ -97,6 +102,10 @@ private struct CacheShard {
       index = (index + 1) & mask
     }
     return index
+  }
+
+  func contains(_ reference: PageReference) -> Bool {
+    slots[find(reference)].buffer != nil
   }
 
   mutating func page(_ reference: PageReference) -> PageBuffer? {

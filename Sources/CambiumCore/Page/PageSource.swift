@@ -116,15 +116,17 @@ public final class PageSource {
       buffer = known
       isHot = true
     } else {
-      buffer = try load(reference, kind)
+      buffer = try load(reference, kind, pin)
       cache.insert(buffer, for: reference)
     }
     if isHot { held?.insert(buffer, for: reference, isBranch: isBranch) }
     return buffer.page
   }
 
-  private func load(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> PageBuffer {
-    let stored = try store.read(reference)
+  private func load(
+    _ reference: PageReference, _ kind: PageKind, _ pin: Pin
+  ) throws(StoreError) -> PageBuffer {
+    let stored = try store.read(reference, at: pin)
     defer { withExtendedLifetime(stored) {} }
     guard stored.byteCount >= reference.byteCount else {
       throw .damaged(Damage(.reference, at: reference, "the store returned too few bytes"))

@@ -21,14 +21,19 @@ extension Database {
     if reference.isNone || isKnown(reference) { return }
     // Checks the stored bytes, and gives the page as it was before it went through a codec.
     let page = try snapshot.source.page(reference, role.kind)
-    let stored = try store.read(reference)
+    let stored = try store.read(reference, at: snapshot.pin)
     let bytes = UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
     guard Checksum.hash(bytes) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "a page of the version"))
     }
     try visit(reference, bytes)
     withExtendedLifetime(stored) {}
+    var ahead = ReadAhead(snapshot.source, toEnd: true)
+    let children = ahead.isWanted ? try page.references(as: role) : []
+    var index = 0
     try page.forEachLink(as: role) { link throws(StoreError) in
+      ahead.step(to: index, of: children.count) { children[$0] }
+      index += 1
       try forEachStoredPage(below: link.reference, link.role, snapshot, isKnown, visit)
     }
   }

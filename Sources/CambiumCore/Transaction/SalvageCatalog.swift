@@ -108,6 +108,7 @@ struct SalvageCatalog {
     if isScanned || codec != nil { return }
     isScanned = true
     let head = Head(version: version ?? 0, epoch: 1, root: .empty(.key))
+    let pin = Pin(head: head) {}
     let source = makeSource(head)
     var leaves: [(born: Version, entries: [([UInt8], CatalogEntry)])] = []
     let chunkUnitCount: UInt64 = 16_384
@@ -116,7 +117,7 @@ struct SalvageCatalog {
       // Pages may reach into the next chunk by as much as the largest leaf takes.
       let unitCount = min(chunkUnitCount + 1024, store.pageExtent.end - address)
       let extent = Extent(address: address, unitCount: unitCount)
-      if let page = try readable(extent) {
+      if let page = try readable(extent, pin) {
         for unit in 0..<Int(min(chunkUnitCount, unitCount)) {
           let place = Page(
             bytes: page.bytes + unit * 64, byteCount: page.byteCount - unit * 64, owner: page.owner)
@@ -136,10 +137,10 @@ struct SalvageCatalog {
     }
   }
 
-  private func readable(_ extent: Extent) throws(StoreError) -> Page? {
+  private func readable(_ extent: Extent, _ pin: Pin) throws(StoreError) -> Page? {
     let reference = PageReference(checksum: 0, extent: extent, kind: .overflow, born: 0)
     do throws(StoreError) {
-      return try store.read(reference)
+      return try store.read(reference, at: pin)
     } catch {
       guard error.damage(at: reference) != nil else { throw error }
       return nil

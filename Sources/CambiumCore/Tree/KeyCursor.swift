@@ -20,12 +20,14 @@ public struct KeyCursor {
   @usableFromInline var index = 0
   /// How many entries the leaf has; 0 when at no key.
   @usableFromInline var leafCount = 0
+  private var ahead: ReadAhead
   /// An overflow value that was read here.
   var overflow: ValueBuffer?
 
   /// A cursor at no key of `tree`.
   public init(_ tree: KeyTree) {
     self.tree = tree
+    ahead = ReadAhead(tree.source, toEnd: false)
     node = Self.nowhere
   }
 
@@ -147,6 +149,7 @@ public struct KeyCursor {
     node = Self.nowhere
     index = 0
     leafCount = 0
+    ahead.restart()
   }
 
   /// Goes down from the node at `reference` on `level` (the root's is 0) to a leaf, choosing a
@@ -181,6 +184,12 @@ public struct KeyCursor {
     }
   }
 
+  /// Hands in the children that come next, from `child` on, when the cursor walks in `direction`.
+  private mutating func willRead(from branch: Page, _ child: Int, of count: Int, by direction: Int)
+  {
+    ahead.step(to: child, of: count, by: direction) { KeyNode(branch).child($0) }
+  }
+
   /// Moves to the first key of the next leaf.
   @usableFromInline
   mutating func nextLeaf() throws(StoreError) -> Bool {
@@ -188,6 +197,7 @@ public struct KeyCursor {
       let child = last.index + 1
       if child < last.count {
         steps[steps.count - 1].index = child
+        willRead(from: last.page, child, of: last.count, by: 1)
         return try descend(
           KeyNode(last.page).child(child), level: steps.count
         ) { _, _ throws(StoreError) in 0 }
@@ -205,6 +215,7 @@ public struct KeyCursor {
       let child = last.index - 1
       if child >= 0 {
         steps[steps.count - 1].index = child
+        willRead(from: last.page, child, of: last.count, by: -1)
         return try descend(
           KeyNode(last.page).child(child), level: steps.count
         ) { node, _ throws(StoreError) in node.count - 1 }

@@ -110,7 +110,7 @@ extension OverflowValue {
   public func forEachChunk(
     in source: PageSource, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {
-    try forEachPage(in: source) { reference, chunkByteCount throws(StoreError) in
+    try forEachPage(in: source, readsChunks: true) { reference, chunkByteCount throws(StoreError) in
       guard let chunkByteCount else { return }
       let page = try Self.page(reference, atLeast: chunkByteCount, in: source)
       try body(UnsafeRawBufferPointer(start: page.bytes, count: chunkByteCount))
@@ -143,9 +143,10 @@ extension OverflowValue {
   /// Calls `body` with every page of the value, children before parents: the reference, and for a
   /// chunk its length in bytes.
   ///
-  /// Lists are read, chunks are not.
+  /// Lists are read, chunks are not; `readsChunks` says that `body` does.
   public func forEachPage(
-    in source: PageSource, _ body: (PageReference, Int?) throws(StoreError) -> Void
+    in source: PageSource, readsChunks: Bool = false,
+    _ body: (PageReference, Int?) throws(StoreError) -> Void
   ) throws(StoreError) {
     guard isWellFormed else {
       throw .damaged(Damage(.encoding, at: reference, "the form of an overflow value"))
@@ -159,7 +160,11 @@ extension OverflowValue {
     var pages: [(reference: PageReference, chunkByteCount: Int?)] = []
     try Self.collect(reference, byteCount: byteCount, height: height, in: source, into: &pages)
     try Self.checkDistinct(pages.map(\.reference))
-    for page in pages { try body(page.reference, page.chunkByteCount) }
+    var ahead = ReadAhead(source, toEnd: true)
+    for (index, page) in pages.enumerated() {
+      if readsChunks { ahead.step(to: index, of: pages.count) { pages[$0].reference } }
+      try body(page.reference, page.chunkByteCount)
+    }
   }
 
   /// Adds the pages below `reference`, and itself, to `pages`, children first.
@@ -179,7 +184,9 @@ extension OverflowValue {
       PageReference(loadingFrom: list.bytes + $0 * PageReference.byteCount)
     }
     try checkDistinct(children)
+    var ahead = ReadAhead(source, toEnd: true)
     for (index, child) in children.enumerated() {
+      if height > 1 { ahead.step(to: index, of: children.count) { children[$0] } }
       let length = min(step, byteCount - index * step)
       try collect(child, byteCount: length, height: height - 1, in: source, into: &pages)
     }

@@ -100,6 +100,13 @@ extension Page {
     }
   }
 
+  /// All references in this page, in the order in which ``forEachLink(as:_:)`` visits them.
+  func references(as role: PageRole) throws(StoreError) -> [PageReference] {
+    var references: [PageReference] = []
+    try forEachLink(as: role) { references.append($0.reference) }
+    return references
+  }
+
   private func visitChild(
     _ index: Int, at pointer: UnsafeRawPointer, _ rowCount: UInt64, _ role: PageRole,
     _ visit: (PageLink) throws(StoreError) -> Void

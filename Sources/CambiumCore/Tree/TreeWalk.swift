@@ -89,8 +89,11 @@ struct TreeWalk {
     of page: Page, _ part: TreePart, _ reach: Reach, _ visit: Visit, _ lost: Lose, _ note: Note
   ) throws(StoreError) -> UInt64? {
     var total: UInt64? = 0
+    var ahead = ReadAhead(source, toEnd: true)
+    let children = ahead.isWanted ? try page.references(as: part.role) : []
     try page.forEachLink(as: part.role) { link throws(StoreError) in
       guard case .child(let rowCount) = link.target else { return }
+      ahead.step(to: link.index, of: children.count) { children[$0] }
       let child = TreePart(
         reference: link.reference, role: link.role, rowCount: rowCount,
         keys: part.keys.part(link.index, of: page))
@@ -147,7 +150,7 @@ extension TreeWalk {
     _ value: OverflowValue, _ visit: Reach, _ damage: Note
   ) throws(StoreError) {
     do throws(StoreError) {
-      try value.forEachPage(in: source) { chunk, byteCount throws(StoreError) in
+      try value.forEachPage(in: source, readsChunks: true) { chunk, byteCount throws(StoreError) in
         try visit(chunk, .overflow)
         // Lists were read to get here.
         if let byteCount { try value.check(chunk, byteCount, in: source) }

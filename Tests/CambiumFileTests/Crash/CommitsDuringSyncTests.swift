@@ -34,7 +34,7 @@ struct CommitsDuringSyncTests {
     let store = try open(device)
     for step in 0..<5 + seed % 4 { _ = try Self.commit(store, .none, seed: seed + step) }
     let version = try store.newestHead().version
-    let content = try FakeTree.read(store.newestHead().root, store).content
+    let content = try FakeTree.read(store).content
     device.duringNextSync {
       for step in 0..<6 as Range<UInt64> {
         let later = try? Self.commit(store, .relaxed, seed: seed + 100 + step)
@@ -49,7 +49,7 @@ struct CommitsDuringSyncTests {
     states.advance(to: device.operationCount, generator: &generator)
     let reopened = try open(SimulatedDevice(states.image(mood: 0, generator: &generator)))
     #expect(try reopened.newestHead().version == version)
-    let reading = try FakeTree.read(reopened.newestHead().root, reopened)
+    let reading = try FakeTree.read(reopened)
     #expect(reading.content == content)
     #expect(try reopened.check(reachable: reading.extents) == [])
     _ = try Self.commit(reopened, .full, seed: seed)
@@ -80,7 +80,7 @@ struct CommitsDuringSyncTests {
       // The power fails, and all that was written is on the medium.
       let reopened = try open(SimulatedDevice(device.bytes))
       #expect(try reopened.newestHead().version == version)
-      let reading = try FakeTree.read(reopened.newestHead().root, reopened)
+      let reading = try FakeTree.read(reopened)
       #expect(try reopened.check(reachable: reading.extents) == [])
     }
     try store.close()

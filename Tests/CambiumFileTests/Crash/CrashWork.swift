@@ -41,7 +41,7 @@ final class PageWork: CrashWork {
   func begin() throws(StoreError) -> Head {
     let writer = try store.beginWrite()
     self.writer = writer
-    before = writer.relocation == nil ? nil : try FakeTree.read(writer.base.root, store)
+    before = writer.relocation == nil ? nil : try FakeTree.read(store)
     return writer.base
   }
 
@@ -62,11 +62,11 @@ final class PageWork: CrashWork {
   func publish(_ durability: Durability) throws(StoreError) -> Int {
     defer { writer = nil }
     let boundary = running.relocation?.address ?? 0
-    _ = try running.publish(root: root, durability: durability, metadata: [1, 2, 3])
+    let pin = try running.publish(root: root, durability: durability, metadata: [1, 2, 3])
     guard let before else { return 0 }
     let old = Dictionary(
       zip(before.content, before.children), uniquingKeysWith: { first, _ in first })
-    let after = try FakeTree.read(root, store)
+    let after = try FakeTree.read(pin, store)
     return zip(after.content, after.children).count { seed, child in
       child.extent.end <= boundary && old[seed]?.extent.end ?? 0 > boundary
     }
@@ -78,7 +78,7 @@ final class PageWork: CrashWork {
   }
 
   func read() throws(StoreError) -> (content: FakeTree.Content, findings: [String]) {
-    let reading = try FakeTree.read(store.newestHead().root, store)
+    let reading = try FakeTree.read(store)
     return (reading.content, try store.check(reachable: reading.extents))
   }
 }

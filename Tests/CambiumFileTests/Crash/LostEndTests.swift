@@ -44,7 +44,7 @@ struct LostEndTests {
     let found = try FileStore(
       path: "simulated", options: CrashSettings.options(SimulatedDevice(image)))
     #expect(try found.newestHead().version == 2)
-    let reading = try FakeTree.read(found.newestHead().root, found)
+    let reading = try FakeTree.read(found)
     #expect(try found.check(reachable: reading.extents) == [])
     try found.close()
     try store.close()

@@ -70,7 +70,7 @@ struct LockFileTests {
   private static func examine(_ path: String) throws -> Version {
     let store = try FileStore(path: path)
     let head = try store.newestHead()
-    let reading = try FakeTree.read(head.root, store)
+    let reading = try FakeTree.read(store)
     try #require(try store.check(reachable: reading.extents) == [])
     try #require(try commit(store, seed: 99) == head.version + 1)
     try store.close()

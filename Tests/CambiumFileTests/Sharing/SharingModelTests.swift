@@ -20,7 +20,7 @@ struct SharingModelTests {
     #expect(model.findings == [])
     try model.closeAll()
     let store = try FileStore(path: path)
-    let reading = try FakeTree.read(store.newestHead().root, store)
+    let reading = try FakeTree.read(store)
     #expect(reading.content == model.content)
     #expect(try store.check(reachable: reading.extents) == [])
   }
@@ -99,11 +99,11 @@ private final class SharingModel {
   }
 
   private func check(_ store: FileStore, _ place: String) throws {
-    let newest = try FakeTree.read(store.pin().head.root, store)
+    let newest = try FakeTree.read(store)
     if newest.content != content { findings.append("\(place): the newest version differs") }
     findings += try store.check(reachable: newest.extents).map { "\(place): \($0)" }
     for held in held {
-      let reading = try FakeTree.read(held.pin.head.root, held.store)
+      let reading = try FakeTree.read(held.pin, held.store)
       if reading.content != held.content {
         findings.append("\(place): version \(held.pin.head.version) differs")
       }

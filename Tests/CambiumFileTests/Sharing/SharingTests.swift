@@ -30,7 +30,7 @@ struct SharingTests {
   }
 
   private func content(_ store: FileStore) throws -> FakeTree.Content {
-    try FakeTree.read(store.pin().head.root, store).content
+    try FakeTree.read(store).content
   }
 
   // MARK: Seeing each other
@@ -46,7 +46,7 @@ struct SharingTests {
       #expect(try content(first) == written)
       #expect(try content(second) == written)
     }
-    let reachable = try FakeTree.read(second.newestHead().root, second).extents
+    let reachable = try FakeTree.read(second).extents
     #expect(try second.check(reachable: reachable) == [])
     #expect(try first.check(reachable: reachable) == [])
   }
@@ -84,7 +84,7 @@ struct SharingTests {
     let written = try commit(writer, seed: 1)
     let pin = try reader.pin()
     for seed in 2..<200 as Range<UInt64> { try commit(writer, seed: seed, .relaxed) }
-    #expect(try FakeTree.read(pin.head.root, reader).content == written)
+    #expect(try FakeTree.read(pin, reader).content == written)
     #expect(try writer.statistics().pinnedVersions.first == 1)
     #expect(try writer.statistics().pendingByteCount > 0)
     withExtendedLifetime(pin) {}
@@ -110,7 +110,7 @@ struct SharingTests {
     for seed in 2..<60 as Range<UInt64> { try commit(first, seed: seed) }
     let second = try open { $0.foldAfterRecordCount = 4 }
     for seed in 60..<200 as Range<UInt64> { try commit(second, seed: seed) }
-    #expect(try FakeTree.read(pin.head.root, first).content == written)
+    #expect(try FakeTree.read(pin, first).content == written)
     withExtendedLifetime(pin) {}
   }
 
@@ -130,7 +130,7 @@ struct SharingTests {
     try commit(second, seed: 61)
     #expect(second.books.withLock { $0.deferredFreeEnd } == nil)
     for seed in 62..<80 as Range<UInt64> { try commit(second, seed: seed) }
-    let reachable = try FakeTree.read(second.newestHead().root, second).extents
+    let reachable = try FakeTree.read(second).extents
     #expect(try second.check(reachable: reachable) == [])
   }
 
@@ -274,7 +274,7 @@ struct SharingTests {
     }
     for (file, expected) in zip([renamed, path], written) {
       let store = try FileStore(path: file)
-      let reading = try FakeTree.read(store.newestHead().root, store)
+      let reading = try FakeTree.read(store)
       #expect(reading.content == expected)
       #expect(try store.check(reachable: reading.extents) == [])
     }
@@ -324,7 +324,7 @@ struct SharingTests {
     #expect(try writer.newestHead().epoch == epoch + 1)
     #expect(writer.memory.condition == .clean)
     #expect(written != (try content(writer)))
-    let reachable = try FakeTree.read(writer.newestHead().root, writer).extents
+    let reachable = try FakeTree.read(writer).extents
     #expect(try writer.check(reachable: reachable) == [])
   }
 

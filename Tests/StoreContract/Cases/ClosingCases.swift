@@ -31,7 +31,7 @@ extension StoreContract {
       let content = model.content
       try model.commit()
       try store.close()
-      let reading = try FakeTree.read(pin.head.root, store)
+      let reading = try FakeTree.read(pin, store)
       run.expect(reading.content == content, "the pinned version differs")
       if let base = pin.base {
         for child in reading.children

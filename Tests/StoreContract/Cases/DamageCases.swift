@@ -29,7 +29,7 @@ extension StoreContract {
         let what = try Self.damage(file, &generator)
         do throws(StoreError) {
           let damaged = try run.subject.open(copy)
-          let reading = try FakeTree.read(damaged.newestHead().root, damaged)
+          let reading = try FakeTree.read(damaged)
           run.expect(
             contents.contains(reading.content), "\(place): \(what) shows what was never committed")
           _ = try damaged.check(reachable: reading.extents)

@@ -175,7 +175,7 @@ private struct CrashProof {
     _ generator: inout SeededGenerator
   ) throws {
     let store = try medium.open(codec: codec)
-    let reading = try FakeTree.read(store.newestHead().root, store)
+    let reading = try FakeTree.read(store)
     run.expect(possible.contains(reading.content), "\(place): not a version that could be there")
     run.note(try store.check(reachable: reading.extents).map { "\(place): \($0)" })
     let model = try StoreModel(store, seed: generator.next())
@@ -230,7 +230,7 @@ private struct FaultProof {
       for seed in 0..<2 as Range<UInt64> {
         let crashed = try medium.afterPowerLoss(atOperation: medium.operationCount, seed: seed)
         let again = try crashed.open(codec: codec)
-        let reading = try FakeTree.read(again.newestHead().root, again)
+        let reading = try FakeTree.read(again)
         run.expect(possible.contains(reading.content), "\(place): after a crash not what could be")
         run.note(try again.check(reachable: reading.extents).map { "\(place): \($0)" })
         try StoreModel(again, seed: 2, durabilities: [.full]).commit()

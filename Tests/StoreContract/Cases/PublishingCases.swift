@@ -36,14 +36,14 @@ extension StoreContract {
         bytes += [UInt8](repeating: 0, count: reference.byteCount - byteCount)
         pages.append((reference, bytes))
       }
-      func compare(_ moment: String) throws(StoreError) {
+      func compare(_ moment: String, _ pin: Pin) throws(StoreError) {
         for (reference, bytes) in pages {
           run.expect(
-            try run.holds(store, reference, bytes),
+            try run.holds(store, pin, reference, bytes),
             "\(moment): other bytes than the \(bytes.count) that were written")
         }
       }
-      try compare("before publishing")
+      try compare("before publishing", try store.pin())
       let extents = pages.map(\.reference.extent).sorted { $0.address < $1.address }
       for (left, right) in zip(extents, extents.dropFirst()) {
         run.expect(left.end <= right.address, "pages overlap at unit \(right.address)")
@@ -51,8 +51,8 @@ extension StoreContract {
       run.expect(extents.allSatisfy { $0.end < 1 << 48 }, "an address takes more than 48 bits")
       let root = TreeRoot(
         reference: pages[0].reference, height: 1, kind: .key, rowCount: UInt64(pages.count))
-      _ = try writer.publish(root: root, durability: .full, metadata: [])
-      try compare("after publishing")
+      let pin = try writer.publish(root: root, durability: .full, metadata: [])
+      try compare("after publishing", pin)
       run.note(try store.check(reachable: extents))
     },
 
@@ -126,6 +126,7 @@ extension StoreContract {
     ContractCase("an extent can be written again until it is published") { run in
       let store = try run.open()
       let writer = try store.beginWrite()
+      let before = try store.pin()
       let extent = try writer.allocate(byteCount: 256)
       for byte in 1...3 as ClosedRange<UInt8> {
         let bytes = [UInt8](repeating: byte, count: 256)
@@ -138,12 +139,12 @@ extension StoreContract {
           }
         }
         let reference = try written.get()
-        run.expect(try run.holds(store, reference, bytes), "old bytes")
+        run.expect(try run.holds(store, before, reference, bytes), "old bytes")
         if byte < 3 { continue }
         let root = TreeRoot(reference: reference, height: 1, kind: .key, rowCount: 1)
         let pin = try writer.publish(root: root, durability: .full, metadata: [])
         run.expect(
-          try run.holds(store, pin.head.root.reference, bytes), "old bytes after publishing")
+          try run.holds(store, pin, pin.head.root.reference, bytes), "old bytes after publishing")
       }
     },
 
@@ -218,6 +219,30 @@ extension StoreContract {
       run.expect(total < bound + (10 << 20), "room that was only reserved stays taken: \(total)")
     },
 
+    ContractCase("pages that are announced come back as they went, and may be announced in vain") {
+      run in
+      let store = try run.open()
+      let model = try StoreModel(store, seed: 6)
+      for _ in 0..<3 { try model.commit() }
+      run.expect(store.readAheadCount >= 0, "\(store.readAheadCount) pages are to be known")
+      let pin = try store.pin()
+      let reading = try FakeTree.read(pin, store)
+      let outside = PageReference(
+        checksum: 1, extent: Extent(address: 1 << 40, unitCount: 1), kind: .overflow,
+        born: pin.head.version)
+      for batch in [[], [pin.head.root.reference], reading.children, [outside, outside]] {
+        store.prefetch(Array(batch.prefix(max(1, store.readAheadCount))), at: pin)
+      }
+      run.expect(try FakeTree.read(pin, store).content == reading.content, "other bytes")
+      // Announced for a version that newer ones have followed.
+      for _ in 0..<3 { try model.commit() }
+      store.prefetch(Array(reading.children.prefix(max(1, store.readAheadCount))), at: pin)
+      run.expect(try FakeTree.read(pin, store).content == reading.content, "other old bytes")
+      run.expectError("reading what was announced in vain", isDamage) { () throws(StoreError) in
+        _ = try store.read(outside, at: pin)
+      }
+    },
+
     ContractCase("a reference that leads outside of the store is damage") { run in
       let store = try run.open()
       try StoreModel(store, seed: 5).commit()
@@ -227,7 +252,7 @@ extension StoreContract {
           checksum: 1, extent: Extent(address: address, unitCount: 1), kind: .overflow,
           born: pin.head.version)
         run.expectError("reading unit \(address)", isDamage) { () throws(StoreError) in
-          _ = try store.read(reference)
+          _ = try store.read(reference, at: pin)
         }
       }
     },
@@ -238,7 +263,7 @@ extension StoreContract {
       let model = try StoreModel(store, seed: 7)
       for _ in 0..<3 { try model.commit() }
       let audit = try store.audit()
-      let extents = try FakeTree.read(audit.pin.head.root, store).extents
+      let extents = try FakeTree.read(audit.pin, store).extents
       for _ in 0..<5 { try model.commit() }
       let writer = try store.beginWrite()
       run.note(try audit.findings(reachable: extents))
@@ -251,7 +276,7 @@ extension StoreContract {
       let store = try run.open()
       let model = try StoreModel(store, seed: 6)
       for _ in 0..<6 { try model.commit() }
-      var extents = try FakeTree.read(store.newestHead().root, store).extents
+      var extents = try FakeTree.read(store).extents
       run.note(try store.check(reachable: extents))
       let last = extents.removeLast()
       run.expect(try store.check(reachable: extents) != [], "a lost page is not found")

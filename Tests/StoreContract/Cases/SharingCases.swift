@@ -13,18 +13,18 @@ extension StoreContract {
       for round in 0..<6 {
         let (writing, reading) = round.isMultiple(of: 2) ? (first, second) : (second, first)
         let pin = try reading.pin()
-        let before = try FakeTree.read(pin.head.root, reading).content
+        let before = try FakeTree.read(pin, reading).content
         let model = try StoreModel(writing, seed: UInt64(round), durabilities: [.relaxed])
         run.expect(model.content == before, "round \(round): not what the other one committed")
         for _ in 0..<4 { try model.commit() }
         try run.expectContent(reading, model.content, "round \(round)")
         run.expect(
-          try FakeTree.read(pin.head.root, reading).content == before,
+          try FakeTree.read(pin, reading).content == before,
           "round \(round): the other one's pin did not hold")
         let version = reading.waitForCommit(after: pin.head.version, timeoutNanoseconds: .max)
         run.expect(version == pin.head.version + 4, "round \(round): waiting returned \(version)")
       }
-      let content = try FakeTree.read(first.newestHead().root, first).content
+      let content = try FakeTree.read(first).content
       try first.close()
       try run.expectContent(second, content, "after the other one was closed")
       try StoreModel(second, seed: 9).commit()

@@ -22,7 +22,7 @@ extension StoreContract {
       }
       let version = try store.newestHead().version
       run.expect(version == 48, "version \(version) after 48 commits")
-      let reading = try FakeTree.read(store.newestHead().root, store)
+      let reading = try FakeTree.read(store)
       run.note(try store.check(reachable: reading.extents))
     },
 
@@ -58,7 +58,7 @@ extension StoreContract {
           held.append(pin)
           if held.count > 6 { held.remove(at: Int.random(in: held.indices, using: &generator)) }
           guard let old = held.randomElement(using: &generator) else { continue }
-          let reading = try FakeTree.read(old.head.root, store)
+          let reading = try FakeTree.read(old, store)
           run.expect(
             reading.content == contents[old.head.version],
             "version \(old.head.version) is not what was committed")
@@ -67,7 +67,7 @@ extension StoreContract {
       }
       run.expect(try store.newestHead().version == 80, "not all commits took place")
       try run.expectPinned(store, [])
-      let reading = try FakeTree.read(store.newestHead().root, store)
+      let reading = try FakeTree.read(store)
       run.note(try store.check(reachable: reading.extents))
     },
 

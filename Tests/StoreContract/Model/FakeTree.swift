@@ -48,10 +48,24 @@ public struct FakeTree {
     return PageReference(checksum: checksum, extent: extent, kind: .overflow, born: writer.version)
   }
 
-  /// Reads the version whose root is `root`; throws when a byte is not as it was written.
-  public static func read(_ root: TreeRoot, _ store: any PageStore) throws(StoreError) -> Reading {
+  /// Reads the newest version; throws when a byte is not as it was written.
+  public static func read(_ store: any PageStore) throws(StoreError) -> Reading {
+    try read(store.pin(), store)
+  }
+
+  /// Reads the version that `pin` holds; throws when a byte is not as it was written.
+  public static func read(_ pin: Pin, _ store: any PageStore) throws(StoreError) -> Reading {
+    try read(pin.head.root, pin, store)
+  }
+
+  /// Reads the tree at `root`, of the version that `pin` holds or of the write that began there; throws when
+  /// a byte is not as it was written.
+  public static func read(
+    _ root: TreeRoot, _ pin: Pin, _ store: any PageStore
+  ) throws(StoreError) -> Reading {
+    defer { withExtendedLifetime(pin) {} }
     if root.isEmpty { return Reading(content: [], children: [], extents: []) }
-    let page = try checked(root.reference, store)
+    let page = try checked(root.reference, pin, store)
     defer { withExtendedLifetime(page) {} }
     let count = Int(page.bytes.loadUnaligned(as: UInt64.self))
     var reading = Reading(content: [], children: [], extents: [root.reference.extent])
@@ -59,7 +73,7 @@ public struct FakeTree {
       let entry = page.bytes + 8 + index * entryByteCount
       let reference = PageReference(loadingFrom: entry)
       let seed = entry.loadUnaligned(fromByteOffset: PageReference.byteCount, as: UInt64.self)
-      _ = try checked(reference, store)
+      _ = try checked(reference, pin, store)
       let expected = sum(seed: seed)
       guard expected.byteCount == reference.byteCount, expected.hash == reference.checksum else {
         throw .damaged(Damage(.checksum, at: reference, "not the bytes that were written"))
@@ -87,9 +101,9 @@ public struct FakeTree {
   }
 
   private static func checked(
-    _ reference: PageReference, _ store: any PageStore
+    _ reference: PageReference, _ pin: Pin, _ store: any PageStore
   ) throws(StoreError) -> Page {
-    let page = try store.read(reference)
+    let page = try store.read(reference, at: pin)
     defer { withExtendedLifetime(page) {} }
     guard Checksum.hash(page.bytes, reference.byteCount) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "the bytes do not match their checksum"))
@@ -121,7 +135,7 @@ public struct FakeTree {
     _ writer: any PageWriter, _ store: any PageStore, changeCount: Int, dropsMany: Bool = false,
     generator: inout SeededGenerator
   ) throws(StoreError) -> (root: TreeRoot, content: Content) {
-    let before = try read(writer.base.root, store)
+    let before = try read(store)
     var content = before.content
     var children = before.children
     if Bool.random(using: &generator) { try writer.reserve(byteCount: changeCount * 2000) }

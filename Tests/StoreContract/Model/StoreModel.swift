@@ -25,7 +25,7 @@ public final class StoreModel {
     self.store = store
     self.durabilities = durabilities
     generator = SeededGenerator(seed: seed)
-    content = try FakeTree.read(store.newestHead().root, store).content
+    content = try FakeTree.read(store).content
   }
 
   /// Lets every pin go.
@@ -68,10 +68,10 @@ public final class StoreModel {
 
   /// Reads every held version, and asks the store to check itself.
   public func check(_ place: String) throws(StoreError) {
-    let newest = try FakeTree.read(store.newestHead().root, store)
+    let newest = try FakeTree.read(store)
     if newest.content != content { findings.append("\(place): the newest version differs") }
     for held in held {
-      let reading = try FakeTree.read(held.pin.head.root, store)
+      let reading = try FakeTree.read(held.pin, store)
       if reading.content != held.content {
         findings.append("\(place): version \(held.pin.head.version) differs")
       }

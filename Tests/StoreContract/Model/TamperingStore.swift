@@ -28,8 +28,8 @@ final class TamperingStore: RelayingStore {
   /// How many pages were changed.
   var tamperedCount: Int { state.withLock { $0.tamperedCount } }
 
-  func read(_ reference: PageReference) throws(StoreError) -> Page {
-    let page = try inner.read(reference)
+  func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
+    let page = try inner.read(reference, at: pin)
     let place = state.withLock { state -> Int? in
       guard state.isTampering, Int.random(in: 0..<4, using: &state.generator) == 0 else {
         return nil

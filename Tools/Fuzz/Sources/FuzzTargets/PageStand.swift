@@ -35,7 +35,7 @@ final class PageStand: PageStore {
   func newestHead() throws(StoreError) -> Head { head }
   func pin() throws(StoreError) -> Pin { Pin(head: head) {} }
 
-  func read(_ reference: PageReference) throws(StoreError) -> Page {
+  func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
     guard let buffer = state.withLock({ $0.pages[reference.address] }) else {
       throw .damaged(Damage(.reference, at: reference, "no page was ever planted there"))
     }

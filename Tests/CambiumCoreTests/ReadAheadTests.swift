@@ -1,0 +1,105 @@
+import TestSupport
+import Testing
+
+@testable import CambiumCore
+
+/// What is read in order is asked for ahead, as far as the store likes.
+@Suite struct ReadAheadTests {
+  private static let rowCount: Int64 = 60_000
+
+  /// A store with a table of numbers and texts, a tree of keys and a value of some megabytes.
+  private static func filled() throws -> HeapStore {
+    let store = HeapStore()
+    let filling = try Database(store: store).beginWrite()
+    let table = try filling.createTable(
+      "table",
+      columns: [
+        ColumnDescriptor(type: .int, isNullable: false, name: "number"),
+        ColumnDescriptor(type: .bytes, isNullable: false, name: "text"),
+      ])
+    let tree = try filling.editKeyTree("tree")
+    var generator = SeededGenerator(seed: 3)
+    for key in 0..<rowCount {
+      let text = generator.bytes(count: 24)
+      try text.withUnsafeBytes {
+        _ = try table.insert(
+          key: key,
+          values: [(1, .int(Int64.random(in: 0..<1000, using: &generator))), (2, .bytes($0))])
+      }
+      let bytes = withUnsafeBytes(of: key.bigEndian) { Array($0) }
+      _ = try tree.set(bytes, text)
+    }
+    try filling.setValue("value", generator.bytes(count: 6 << 20))
+    _ = try filling.commit()
+    return store
+  }
+
+  /// Work that goes through many pages.
+  enum Work: CaseIterable {
+    case scan, sum, equal, sort, firstRows, cursor, backwards, keys, keysBackwards, value
+    case verify, copy, storedPages, digest, updateInts, removeMany, removeKeys
+
+    func run(_ database: Database) throws {
+      let snapshot = try database.snapshot()
+      let table = try #require(try snapshot.table("table"))
+      let rows = table.groups[0]
+      let number = ColumnSpec(id: 1, type: .int, isNullable: false)
+      switch self {
+      case .scan: _ = try rows.countInts(of: number, in: 5...9, partCount: 1)
+      case .sum:
+        var sum: Int64 = 0
+        var cursor = rows.leafCursor(reading: [1])
+        var isValid = try cursor.first()
+        while isValid {
+          sum &+= cursor.leaf.column(1)?.int(0) ?? 0
+          isValid = try cursor.next()
+        }
+        #expect(sum > 0)
+      case .equal:
+        _ = try [UInt8](repeating: 1, count: 24).withUnsafeBytes {
+          try rows.countBytes(
+            of: ColumnSpec(id: 2, type: .bytes, isNullable: false), equalTo: $0, partCount: 1)
+        }
+      case .sort:
+        _ = try rows.keys(sortedBy: [SortTerm(number, isAscending: true)])
+      case .firstRows:
+        _ = try rows.keys(sortedBy: [SortTerm(number, isAscending: true)], limit: 5)
+      case .cursor, .backwards:
+        var cursor = rows.leafCursor()
+        var isValid = try self == .cursor ? cursor.first() : cursor.last()
+        while isValid { isValid = try self == .cursor ? cursor.next() : cursor.previous() }
+      case .keys, .keysBackwards:
+        var cursor = KeyCursor(try #require(try snapshot.keyTree("tree")))
+        var isValid = try self == .keys ? cursor.seekFirst() : cursor.seekLast()
+        while isValid { isValid = try self == .keys ? cursor.next() : cursor.previous() }
+      case .value: _ = try snapshot.value("value")
+      case .verify: #expect(try database.verify().findings.isEmpty)
+      case .copy: try database.copy(to: Database(store: HeapStore()))
+      case .storedPages:
+        try database.forEachStoredPage(of: snapshot, unless: { _ in false }) { _, _ in }
+      case .digest: _ = try snapshot.contentDigest()
+      case .updateInts, .removeMany, .removeKeys:
+        let transaction = try database.beginWrite()
+        let table = try #require(try transaction.editTable("table"))
+        if self == .updateInts { try table.updateInts(of: 1) { _, integers in integers[0] += 1 } }
+        if self == .removeMany {
+          try table.remove(keys: (0..<ReadAheadTests.rowCount).filter { $0 % 3 == 0 })
+        }
+        if self == .removeKeys { _ = try transaction.drop("tree") }
+        _ = try transaction.commit(durability: .relaxed)
+      }
+    }
+  }
+
+  @Test(arguments: Work.allCases)
+  func `pages that are read in order are waited for together`(work: Work) throws {
+    let near = DistantStore(try Self.filled(), readAheadCount: 0)
+    let plain = try near.time { try work.run(Database(store: near)) }
+    #expect(plain.elapsed == plain.oneByOne && plain.unread == 0)
+    let store = DistantStore(try Self.filled(), readAheadCount: 32)
+    let (elapsed, oneByOne, unread) = try store.time { try work.run(Database(store: store)) }
+    #expect(store.misuse == [])
+    #expect(elapsed * 8 < oneByOne)
+    #expect(unread < 32)
+  }
+}
