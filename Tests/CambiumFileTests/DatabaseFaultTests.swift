@@ -24,12 +24,6 @@ struct DatabaseFaultTests {
     .changeTogether, .change(.full), .change(.relaxed), .changeTogether, .thinOut(.full),
   ]
 
-  /// The same with unsynced data, which is what a sync makes of it.
-  private static let unsyncedWork: [Deed] = [
-    .change(.full), .change(.none), .change(.none), .sync, .thinOut(.none), .change(.full),
-    .change(.none), .change(.relaxed), .sync, .change(.none),
-  ]
-
   /// What a run did before something threw.
   private struct Outcome {
     /// What the versions hold, oldest first; the last one was acknowledged.
@@ -38,17 +32,12 @@ struct DatabaseFaultTests {
     var durable = 0
     /// What was being committed.
     var begun: DatabaseContent?
-    /// Whether unsynced data may have taken the place of the durable version.
-    var isUnsynced = false
     var isClosed = false
     var error: StoreError?
 
     var newest: DatabaseContent { contents[contents.count - 1] }
 
-    mutating func isDurable() {
-      durable = contents.count - 1
-      isUnsynced = false
-    }
+    mutating func isDurable() { durable = contents.count - 1 }
 
     mutating func commit(
       _ subject: Subject, _ durability: Durability, isTogether: Bool = false,
@@ -58,7 +47,6 @@ struct DatabaseFaultTests {
       var content = newest
       try change(&content, transaction)
       begun = content
-      if durability == .none { isUnsynced = true }
       let version = try transaction.commit(durability: durability).version
       // What was published stays, whatever becomes of the sync that others share.
       contents.append(content)
@@ -127,11 +115,11 @@ struct DatabaseFaultTests {
     return outcome
   }
 
-  @Test(arguments: SimulatedDevice.Fault.allCases, [false, true])
+  @Test(arguments: SimulatedDevice.Fault.allCases)
   func `a failed operation throws and leaves every acknowledged commit`(
-    fault: SimulatedDevice.Fault, hasUnsynced: Bool
+    fault: SimulatedDevice.Fault
   ) throws {
-    let work = hasUnsynced ? Self.unsyncedWork : Self.work
+    let work = Self.work
     let model = SimulatedDevice()
     let whole = Self.run(try Subject(model), work)
     #expect(whole.error == nil)
@@ -178,30 +166,24 @@ struct DatabaseFaultTests {
         .failure as? StoreError == .poisoned(path: path)
       if !isPoisoned {
         try subject.database.close()
-        return try expect(device.bytes, [next.newest], isUnsynced: false, place)
+        return try expect(device.bytes, [next.newest], place)
       }
     }
     var possible = Array(outcome.contents[outcome.durable...])
     if let begun = outcome.begun { possible.append(begun) }
     // Whoever opens the file now sees what the system kept in memory, on the medium or not.
-    try expect(device.bytes, possible, isUnsynced: outcome.isUnsynced, place)
+    try expect(device.bytes, possible, place)
     var generator = SeededGenerator(seed: 9)
     let image = device.crashImage(
       afterOperations: device.operationCount, mood: 0.5, generator: &generator)
-    try expect(image, possible, isUnsynced: outcome.isUnsynced, place)
+    try expect(image, possible, place)
   }
 
   /// A file with these bytes holds one of the contents, and can be written to.
   private static func expect(
-    _ bytes: [UInt8], _ possible: [DatabaseContent], isUnsynced: Bool, _ place: Comment
+    _ bytes: [UInt8], _ possible: [DatabaseContent], _ place: Comment
   ) throws {
-    let subject: Subject
-    do throws(StoreError) {
-      subject = try Subject(SimulatedDevice(bytes))
-    } catch {
-      #expect(isUnsynced && error == .volatileContent(path: path), "\(place): \(error)")
-      return
-    }
+    let subject = try Subject(SimulatedDevice(bytes))
     let database = subject.database
     let content = try DatabaseContent(of: database.snapshot())
     #expect(possible.contains(content), place)

@@ -36,17 +36,4 @@ struct ExpectedDurabilityTests {
     }
     #expect(try database.verify().findings.isEmpty)
   }
-
-  @Test func `a durable write of a file is there`() throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path + "/scratch.cambium"
-    for round in 0..<2 {
-      let database = try Database(store: try FileStore(path: path))
-      let transaction = try database.beginWrite(expecting: .none)
-      try transaction.setValue("round", [UInt8(round)])
-      _ = try transaction.commit(durability: .none)
-      #expect(try database.snapshot().value("round") == [UInt8(round)])
-      try database.close()
-    }
-  }
 }

@@ -15,8 +15,6 @@ struct FaultTests {
     var durable = 0
     /// What was being committed.
     var begun: FakeTree.Content?
-    /// Whether unsynced data may have taken the place of the durable version.
-    var isUnsynced = false
     var error: StoreError?
 
     /// What may be found after a crash.
@@ -34,14 +32,10 @@ struct FaultTests {
         let (root, next) = try FakeTree.change(
           writer, store, changeCount: round == 2 ? 30 : 3, generator: &generator)
         outcome.begun = next
-        if durability == .none { outcome.isUnsynced = true }
         _ = try writer.publish(root: root, durability: durability, metadata: [])
         outcome.contents.append(next)
         outcome.begun = nil
-        if durability != .full, round % 3 == 2 {
-          try store.sync()
-          outcome.isUnsynced = false
-        }
+        if durability != .full, round % 3 == 2 { try store.sync() }
         if durability == .full || round % 3 == 2 { outcome.durable = outcome.contents.count - 1 }
       }
     } catch {
@@ -94,16 +88,8 @@ struct FaultTests {
       let bytes = device.crashImage(
         afterOperations: device.operationCount, mood: 1, generator: &generator)
       let image = round == 0 ? device.bytes : bytes
-      let again: FileStore
-      do throws(StoreError) {
-        again = try FileStore(
-          path: path, options: CrashSettings.options(SimulatedDevice(image)))
-      } catch {
-        // Unsynced data is in the system's memory only.
-        #expect(
-          outcome.isUnsynced && error == .volatileContent(path: path), "\(place): \(error)")
-        continue
-      }
+      let again = try FileStore(
+        path: path, options: CrashSettings.options(SimulatedDevice(image)))
       let found = try FakeTree.read(again)
       #expect(outcome.possible.contains(found.content), "\(place)")
       #expect(try again.check(reachable: found.extents) == [], "\(place)")

@@ -46,11 +46,9 @@ struct FileLayoutWhiteBoxTests {
     head.head.version = 12
     head.durable = 11
     head.isSettled = false
-    head.isVolatile = true
     head.blockCount = 99
     head.record = PageReference(
       checksum: 1, extent: Extent(address: 300, unitCount: 4), rawKind: 16, born: 12)
-    head.boot = Array(0..<16)
     #expect(HeadSector(stored: head.stored, identity: identity, at: 4096) == head)
     #expect(HeadSector(stored: head.stored, identity: IdentitySector(codec: ""), at: 4096) == nil)
   }
@@ -88,6 +86,28 @@ struct FileLayoutWhiteBoxTests {
     past.uuidLow = identity.uuidLow
     past.sequence = .max
     #expect(HeadSector(stored: past.stored, identity: identity, at: 4096) == nil)
+  }
+
+  @Test func `unsynced data of an earlier version is refused`() throws {
+    let first = SimulatedDevice()
+    var options = FileStoreOptions(access: .buffered)
+    options.device = { _ in first }
+    try FileStore(path: "simulated", options: options).close()
+    var bytes = first.bytes
+    let identity = try IdentitySector(stored: Array(bytes[..<512]), path: "simulated")
+    var head = HeadSector(sequence: 3, identity: identity)
+    head.isSettled = false
+    var stored = StoredBytes(head.stored)
+    stored.store(FileLayout.Head.unsynced, at: FileLayout.Head.flags)
+    stored.store(
+      stored.checksum(before: FileLayout.Head.checksum), at: FileLayout.Head.checksum)
+    bytes.replaceSubrange(4096..<4608, with: stored.bytes)
+    let device = SimulatedDevice(bytes)
+    options.device = { _ in device }
+    #expect(throws: StoreError.volatileContent(path: "simulated")) {
+      try FileStore(path: "simulated", options: options)
+    }
+    #expect(device.bytes == bytes)
   }
 
   @Test func `a file has up to 16 PiB`() {

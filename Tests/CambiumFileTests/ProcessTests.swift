@@ -55,13 +55,6 @@ struct ProcessTests {
     try examine([.relaxed])
   }
 
-  @Test func `a killed process loses no unsynced data`() async throws {
-    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      try Self.commitAndDie(path, [.relaxed, .none])
-    }
-    try examine([.relaxed, .none])
-  }
-
   /// With heads in a chain, and with versions that are nowhere but in the lock file.
   @Test(arguments: [Durability.full, .relaxed])
   func `a file that a killed process left can be compacted`(durability: Durability) async throws {
@@ -80,14 +73,5 @@ struct ProcessTests {
     #expect(try database.snapshot().names(withPrefix: "").count == 8)
     #expect(try database.verify().findings == [])
     try database.close()
-  }
-
-  @Test func `unsynced data of another boot is refused`() async throws {
-    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      try Self.commitAndDie(path, [.none])
-    }
-    // The lock file does not survive a boot; here it goes by hand.
-    try FileManager.default.removeItem(atPath: path + ".lock")
-    #expect(throws: StoreError.volatileContent(path: path)) { try FileStore(path: path) }
   }
 }

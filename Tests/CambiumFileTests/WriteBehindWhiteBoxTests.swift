@@ -112,7 +112,7 @@ struct WriteBehindWhiteBoxTests {
     func add() { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
   }
 
-  @Test(arguments: [Durability.full, .relaxed, .none])
+  @Test(arguments: [Durability.full, .relaxed])
   func `pages of a large write are read before and after they are in the file`(
     durability: Durability
   ) throws {

@@ -32,7 +32,7 @@
       kill(getpid(), SIGKILL)
     }
 
-    @Test(arguments: [[Durability.full], [.relaxed], [.relaxed, .none]])
+    @Test(arguments: [[Durability.full], [.relaxed], [.relaxed, .full]])
     func `a killed process loses no commit and leaves nothing else`(
       durabilities: [Durability]
     ) async throws {
@@ -50,7 +50,7 @@
         }
       default:
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-          try Self.commitAndDie(path, [.relaxed, .none])
+          try Self.commitAndDie(path, [.relaxed, .full])
         }
       }
       var epochs: [UInt64] = []

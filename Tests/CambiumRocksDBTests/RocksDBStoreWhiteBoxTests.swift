@@ -13,7 +13,7 @@
       options.relaxedDelayNanoseconds = 200_000_000
       let store = try RocksDBStore(path: folder.file("store"), options: options)
       try StoreModel(store, seed: 1, durabilities: [.full]).commit()
-      _ = try store.beginWrite().publish(root: .empty(.key), durability: .none, metadata: [])
+      _ = try store.beginWrite().publish(root: .empty(.key), durability: .relaxed, metadata: [])
       store.syncSoon(2)
       store.syncSoon(1)
       for _ in 0..<500 where try store.statistics().durableVersion < 2 {

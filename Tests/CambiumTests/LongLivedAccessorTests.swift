@@ -20,7 +20,7 @@ import Testing
     func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
     var configuration = SampledStore.one(seed: seed, persistent: false)
       .configuration(TemporaryFolder.root + "/\(UUID())", [SpecPerson.self, SpecDog.self])
-    configuration.durability = .none
+    configuration.durability = .relaxed
     if seed % 3 == 0 { configuration.databaseOptions.transactionBudgetByteCount = 12 << 10 }
     let realm = try Realm(configuration: configuration)
     // Several accessors of each object, made at different times.

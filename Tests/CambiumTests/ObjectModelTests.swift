@@ -62,7 +62,7 @@ struct ObjectModel: Equatable {
     let folder = try TemporaryFolder()
     let store = SampledStore.one(seed: seed, persistent: true)
     var configuration = store.configuration(folder.file("model"), [Node.self, Tag.self])
-    configuration.durability = .none
+    configuration.durability = .relaxed
     configuration.databaseOptions.transactionBudgetByteCount = 12 << 10
     try Run(seed: seed, configuration: configuration).run(steps: 20)
     try store.expectSound(configuration)
@@ -74,7 +74,7 @@ struct ObjectModel: Equatable {
   ) throws {
     let folder = try TemporaryFolder()
     var configuration = store.configuration(folder.file("model"), [Node.self, Tag.self])
-    configuration.durability = .none
+    configuration.durability = .relaxed
     try Run(seed: seed, configuration: configuration).run(steps: 20)
     try store.expectSound(configuration)
   }

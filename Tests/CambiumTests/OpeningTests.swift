@@ -57,7 +57,7 @@ final class KeyedStage: Stage {
     var configuration = SampledStore.forTest(at: folder.path, persistent: true)
       .configuration(folder.appendingPathComponent("test.realm").path, [type])
     configuration.schemaVersion = version
-    configuration.durability = .none
+    configuration.durability = .relaxed
     return configuration
   }
 

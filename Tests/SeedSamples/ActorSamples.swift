@@ -1,4 +1,5 @@
 // swift-format-ignore-file: NeverUseForceTry, AllPublicDeclarationsHaveDocumentation
+
 // The samples are written so.
 import Foundation
 import RealmSwift

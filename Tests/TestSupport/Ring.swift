@@ -57,7 +57,7 @@ public struct Ring {
       try transaction.commitTogether()
       return
     }
-    let durabilities: [Durability] = [.full, .relaxed, .relaxed, .none]
+    let durabilities: [Durability] = [.full, .relaxed, .relaxed, .relaxed]
     _ = try transaction.commit(
       durability: durabilities.randomElement(using: &generator) ?? .full)
   }

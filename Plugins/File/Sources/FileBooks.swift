@@ -67,7 +67,7 @@ struct FileBooks: ~Copyable, Sendable {
   static func isHeld(
     _ version: Version, _ ranges: [ClosedRange<Version>], _ mark: DurableMark
   ) -> Bool {
-    !mark.isVolatile && mark.version == version || ranges.contains { $0.contains(version) }
+    mark.version == version || ranges.contains { $0.contains(version) }
   }
 
   /// Whether no entry stands for a range; such a range may have any length.
@@ -76,7 +76,7 @@ struct FileBooks: ~Copyable, Sendable {
   /// The held versions before `newest`, ascending.
   func heldVersions(before newest: Version) -> [Version] {
     var versions = Set(held.map(\.lowerBound))
-    if !heldMark.isVolatile { versions.insert(heldMark.version) }
+    versions.insert(heldMark.version)
     return versions.filter { $0 < newest }.sorted()
   }
 
@@ -104,5 +104,5 @@ struct FileBooks: ~Copyable, Sendable {
   }
 
   /// Frees pages of the store's own that no durable version needs.
-  mutating func releaseOwn() { space.releaseOwn(upTo: heldMark.reusableVersion) }
+  mutating func releaseOwn() { space.releaseOwn(upTo: heldMark.version) }
 }

@@ -86,6 +86,7 @@ enum FileLayout {
     static let freeMap = record + PageReference.byteCount
     static let blockCount = freeMap + PageReference.byteCount
     static let uuid = blockCount + 8
+    /// Once the boot of unsynced data; zero.
     static let boot = uuid + 16
     /// Room for named checkpoints and for trees given up by the store itself; zero in this version.
     static let checkpoints = boot + 16
@@ -100,8 +101,9 @@ enum FileLayout {
 
     /// The version is known to be synced, and so is everything it reaches.
     static let settled: UInt64 = 1
-    /// Unsynced data was committed since: what the head reaches survives only this boot.
-    static let volatile: UInt64 = 2
+    /// Set by earlier versions alone: unsynced data was committed since, and what the head reaches was to
+    /// survive that boot only.
+    static let unsynced: UInt64 = 2
   }
 
   /// The fields of a record's page, by offset; entries follow.

@@ -55,20 +55,18 @@ struct FileState: Sendable {
 
   /// Whether both slots hold the newest version, settled.
   var isClean: Bool {
-    recovered == nil && !mark.isVolatile
-      && slots.allSatisfy { $0?.isCleanCopy(of: newest) ?? false }
+    recovered == nil && slots.allSatisfy { $0?.isCleanCopy(of: newest) ?? false }
   }
 }
 
 extension HeadSector {
   /// Whether this slot holds the version of `other`, settled in the epoch that follows.
   func isNextEpoch(of other: HeadSector) -> Bool {
-    isSettled && !isVolatile && head.version == other.head.version
-      && head.epoch == other.head.epoch &+ 1
+    isSettled && head.version == other.head.version && head.epoch == other.head.epoch &+ 1
   }
 
   /// Whether this slot holds the version of `other`, settled.
   func isCleanCopy(of other: HeadSector) -> Bool {
-    isSettled && !isVolatile && head == other.head
+    isSettled && head == other.head
   }
 }

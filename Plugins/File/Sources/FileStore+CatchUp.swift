@@ -92,7 +92,7 @@ extension FileStore {
     books.releaseOwn()
     if let deferred = books.deferredFreeEnd,
       !held.contains(where: { $0.lowerBound < deferred }),
-      mark.isVolatile || mark.version >= deferred
+      mark.version >= deferred
     {
       books.deferredFreeEnd = nil
       books.space.blocks.allocationFloor = sector.firstBlock
@@ -235,7 +235,7 @@ extension FileStore {
         }
       }
     }
-    let reusable = books.heldMark.reusableVersion
+    let reusable = books.heldMark.version
     for record in records where record.version > oldest {
       for dead in record.freed {
         if dead.born == record.version {

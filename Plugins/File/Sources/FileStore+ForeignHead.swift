@@ -38,24 +38,10 @@ extension FileStore {
     guard memory.headWriter != nil, memory.condition == .clean,
       !state.withLock({ $0.isPoisoned || $0.hasLeft })
     else { return }
-    guard var mark = memory.durableMark else {
+    guard memory.durableMark != nil else {
       throw .damaged(
         Damage(.head, "what is durable cannot be read in \(SharedMemory.path(for: path))"))
     }
-    if !mark.isVolatile { return try settleNewest() }
-    guard var head = state.withLock({ $0.slots[mark.slot] }) else {
-      throw .damaged(Damage(.head, "the head that tells of unsynced data cannot be read"))
-    }
-    mark.slot = 1 - mark.slot
-    mark.sequence += 1
-    mark.isBeingSynced = false
-    head.sequence = mark.sequence
-    try writeSlot(mark.slot, head, isSynced: true)
-    state.withLock { publish(mark, &$0) }
-  }
-
-  /// Writes a settled head of the newest version, which is made durable first if it is not.
-  private func settleNewest() throws(StoreError) {
     if let work = try holdNewestUnlessDurable() { return try makeDurable(work) }
     try settle(state.withLock { $0.newest })
   }

@@ -65,7 +65,7 @@ extension FileStore {
 
   private func isDurable(_ version: Version) -> Bool {
     guard let mark = memory.durableMark else { return false }
-    return !mark.isVolatile && mark.version >= version
+    return mark.version >= version
   }
 
   /// Makes the newest version durable for all who wait.
@@ -92,7 +92,7 @@ extension FileStore {
   /// Recovery verifies the records of all versions since then before it accepts the head.
   private func syncGroup() throws(StoreError) {
     let mark = state.withLock { $0.mark }
-    guard memory.condition == .clean, !mark.isVolatile,
+    guard memory.condition == .clean,
       memory.unsyncedByteCount <= options.largestSingleSyncByteCount
     else { return try syncNewest() }
     guard let work = try holdNewestUnlessDurable() else { return }
@@ -102,7 +102,6 @@ extension FileStore {
     head.sequence = mark.sequence + 1
     head.durable = mark.version
     head.isSettled = false
-    head.isVolatile = false
     head.chain(link: 0, next: 0)
     let link = try writeSlot(slot, head)
     try syncDevice()

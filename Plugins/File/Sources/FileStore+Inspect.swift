@@ -12,8 +12,6 @@ public struct FileInspection: Hashable, Sendable {
     public var durableVersion: Version
     /// Whether the version itself was known to be durable.
     public var isSettled: Bool
-    /// Whether what follows is unsynced data.
-    public var isVolatile: Bool
   }
 
   /// A version that a user of the file holds.
@@ -66,7 +64,7 @@ extension FileStore {
         slot.map {
           FileInspection.Slot(
             sequence: $0.sequence, head: $0.head, durableVersion: $0.durable,
-            isSettled: $0.isSettled, isVolatile: $0.isVolatile)
+            isSettled: $0.isSettled)
         }
       },
       holder: users == .unlocked ? nil : FilePaths.holder(path: path),

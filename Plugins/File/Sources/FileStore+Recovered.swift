@@ -58,7 +58,6 @@ extension FileStore {
     state.withLock { state in
       state.recovered = nil
       state.newest.head.epoch = epoch
-      state.newest.isVolatile = false
       memory.publish(state.newest, sector)
       state.seenLive = memory.liveWord
     }
@@ -82,7 +81,7 @@ extension FileStore {
   /// A process may have died after it had done all but say so.
   private func settledEpoch() -> UInt64? {
     state.withLock { state in
-      guard !state.mark.isVolatile, state.mark.version == state.newest.head.version,
+      guard state.mark.version == state.newest.head.version,
         let head = state.slots[state.mark.slot], head.isNextEpoch(of: state.newest)
       else { return nil }
       return head.head.epoch

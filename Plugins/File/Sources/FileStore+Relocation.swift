@@ -81,13 +81,11 @@ extension FileStore {
     guard books.version == newest.head.version else { return nil }
     var blockCount = max(newest.blockCount, books.space.blocks.usedBlockCount())
     let mark = state.mark
-    if !mark.isVolatile {
-      // The head at the end of a chain is at hand only while it is the newest one.
-      guard mark.version == newest.head.version || mark.version == mark.slotVersion else {
-        return nil
-      }
-      for slot in state.slots { blockCount = max(blockCount, slot?.blockCount ?? 0) }
+    // The head at the end of a chain is at hand only while it is the newest one.
+    guard mark.version == newest.head.version || mark.version == mark.slotVersion else {
+      return nil
     }
+    for slot in state.slots { blockCount = max(blockCount, slot?.blockCount ?? 0) }
     // Readers look at a few bytes behind a page at once.
     return (blockCount + 1) * FileLayout.blockByteCount
   }

@@ -35,7 +35,7 @@ extension FileStore {
       guard !state.isClosed, !state.isPoisoned else { return nil }
       try followLiveHead(&state)
       let mark = state.mark
-      guard !mark.isVolatile, mark.version == state.newest.head.version,
+      guard mark.version == state.newest.head.version,
         mark.slotVersion != mark.version || state.slots[mark.slot]?.isSettled != true
       else { return nil }
       return state.newest

@@ -86,23 +86,18 @@ extension FileStore {
   /// Writes `head` into the slot that does not hold the last known durable head.
   ///
   /// From here on the slot's content on the medium is unknown until a sync succeeds, so that any
-  /// failure poisons the store; `isSynced` says that the slot itself, and nothing else, is to be synced, and
-  /// `holdsWriterLock` that this is part of a write.
+  /// failure poisons the store; `holdsWriterLock` says that this is part of a write.
   /// Returns the checksum that names the head in one that follows.
   @discardableResult
   func writeSlot(
-    _ slot: Int, _ head: HeadSector, isSynced: Bool = false, holdsWriterLock: Bool = false
+    _ slot: Int, _ head: HeadSector, holdsWriterLock: Bool = false
   ) throws(StoreError) -> UInt64 {
     announceHead(holdsWriterLock: holdsWriterLock)
     let offset = FileLayout.headOffsets[slot]
     var (block, link) = head.storedWithLink(in: sector, at: HeadSector.place(atByte: offset))
     block += [UInt8](repeating: 0, count: FileLayout.blockByteCount - block.count)
     do throws(DeviceError) {
-      if isSynced {
-        try device.writeDurably(block, at: offset)
-      } else {
-        try device.write(block, at: offset)
-      }
+      try device.write(block, at: offset)
     } catch {
       poison()
       throw StoreError(error, path: path)
@@ -136,7 +131,6 @@ extension FileStore {
     head.sequence = mark.sequence + 1
     head.durable = head.head.version
     head.isSettled = true
-    head.isVolatile = false
     // What follows may lie where it might have lain before.
     head.chain(link: 0, next: head.head.version == mark.version ? mark.next : 0)
     let link = try writeSlot(slot, head)
@@ -147,7 +141,6 @@ extension FileStore {
   /// Makes the newest version durable, in two steps: its pages, then a settled head.
   func syncNewest() throws(StoreError) {
     try settleRecovered()
-    try endUnsynced()
     guard let work = try holdNewestUnlessDurable() else { return }
     try makeDurable(work)
   }
@@ -160,21 +153,6 @@ extension FileStore {
     memory.addUnsynced(-work.byteCount)
   }
 
-  /// Says, if what was written is unsynced data, that the newest version is about to become durable.
-  ///
-  /// Before that version is looked up: who publishes a later one sees this, so that the pages that
-  /// only the store itself sees are spared, too.
-  private func endUnsynced() throws(StoreError) {
-    try state.withLock { state throws(StoreError) in
-      guard state.mark.isVolatile else { return }
-      try followLiveHead(&state)
-      var mark = state.mark
-      mark.version = state.newest.head.version
-      mark.isBeingSynced = true
-      publish(mark, &state)
-    }
-  }
-
   /// Pins the newest version, unless it is durable, and tells how many bytes wait for a sync.
   ///
   /// It is held until it is the durable one, so that no writer frees what it sees.
@@ -182,7 +160,7 @@ extension FileStore {
     try state.withLock { state throws(StoreError) in
       if state.isPoisoned || memory.condition == .poisoned { throw .poisoned(path: path) }
       try followLiveHead(&state)
-      while state.mark.version != state.newest.head.version || state.mark.isVolatile {
+      while state.mark.version != state.newest.head.version {
         if state.pins.hold(state.newest.head) { return (state.newest, memory.unsyncedByteCount) }
         try followLiveHead(&state)
       }
@@ -222,7 +200,7 @@ extension FileStore {
     }
     let isDone = state.withLock { state in
       state.isClosed || state.isPoisoned || memory.condition == .poisoned
-        || memory.durableMark.map { !$0.isVolatile && $0.version == memory.liveVersion } ?? false
+        || memory.durableMark.map { $0.version == memory.liveVersion } ?? false
     }
     return isDone ? nil : now + options.relaxedDelayNanoseconds
   }

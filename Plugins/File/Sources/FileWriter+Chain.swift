@@ -20,7 +20,7 @@ extension FileWriter {
     let usableBlockCount = usableBlockCount
     let place = store.books.withLock { books -> HeadPlace? in
       let mark = books.heldMark
-      guard mark.next >= store.sector.firstBlock, !mark.isVolatile, mark.version == base.version,
+      guard mark.next >= store.sector.firstBlock, mark.version == base.version,
         mark.version - mark.slotVersion < limit,
         books.space.reserve(
           byteCount: byteCount, behindFrontAt: mark.next, endingBefore: usableBlockCount),
@@ -84,7 +84,6 @@ extension FileWriter {
     var outcome = prepared
     outcome.head.sequence = place.mark.sequence
     outcome.head.durable = place.mark.version
-    outcome.head.isVolatile = false
     outcome.head.link = place.mark.link
     let (stored, link) = outcome.head.storedWithLink(
       in: store.sector, at: HeadSector.place(atByte: place.extent.byteOffset))

@@ -127,13 +127,6 @@ extension FileStore {
         try? withSlots { () throws(StoreError) in try syncNewest() }
       }
       return pin
-    case .none:
-      // What another one does to the slots from now on it would also do behind the lock.
-      let isVolatile = state.withLock { state in
-        state.seenSlots == memory.durableWord && state.mark.isVolatile && !state.mark.isBeingSynced
-      }
-      if !isVolatile { try withSlots { () throws(StoreError) in try becomeVolatile() } }
-      return try installUnlessClosed(outcome, writer, byteCount: byteCount)
     }
   }
 
@@ -143,13 +136,11 @@ extension FileStore {
     try ensureWritable()
     var outcome = outcome
     let mark = state.withLock { $0.mark }
-    let isSmall =
-      memory.unsyncedByteCount + byteCount <= options.largestSingleSyncByteCount && !mark.isVolatile
+    let isSmall = memory.unsyncedByteCount + byteCount <= options.largestSingleSyncByteCount
     if !isSmall { try syncDevice() }
     outcome.head.sequence = mark.sequence + 1
     outcome.head.durable = isSmall ? mark.version : outcome.head.head.version
     outcome.head.isSettled = !isSmall
-    outcome.head.isVolatile = false
     let slot = 1 - mark.slot
     let link = try writeSlot(slot, outcome.head, holdsWriterLock: true)
     try syncDevice()
@@ -170,37 +161,6 @@ extension FileStore {
     memory.addUnsynced(-memory.unsyncedByteCount)
     commits.raise()
     return pin
-  }
-
-  /// Says on the medium that what follows is unsynced data, before any of it can overwrite the durable
-  /// version, which is no longer held from then on.
-  private func becomeVolatile() throws(StoreError) {
-    try ensureWritable()
-    let (mark, newest) = state.withLock { ($0.mark, $0.newest) }
-    if mark.isVolatile {
-      // Who was ending it has been killed.
-      if mark.isBeingSynced {
-        var mark = mark
-        mark.isBeingSynced = false
-        state.withLock { publish(mark, &$0) }
-      }
-      return
-    }
-    var head = newest
-    head.sequence = mark.sequence + 1
-    head.isSettled = false
-    head.isVolatile = true
-    head.boot = SharedMemory.bootIdentity
-    head.chain(link: 0, next: 0)
-    let slot = 1 - mark.slot
-    // What was written before need not survive: with this head, none of it is read in another boot.
-    try writeSlot(slot, head, isSynced: true, holdsWriterLock: true)
-    state.withLock { state in
-      publish(
-        DurableMark(
-          version: mark.version, slot: slot, sequence: head.sequence, isVolatile: true,
-          slotVersion: mark.version), &state)
-    }
   }
 
   /// Installs a commit that is not durable yet.

@@ -49,7 +49,7 @@ extension FileWriter {
         // Those behind it stay, however many they are.
         || books.records.count > threshold
           && books.records[threshold - 1].version
-            <= min(base.version, books.heldMark.settledVersion)
+            <= min(base.version, books.heldMark.slotVersion)
     }
     guard isDue else { return nil }
     let update = try writeFreeMap()
@@ -59,7 +59,7 @@ extension FileWriter {
     let (retired, retiring) = store.books.withLock { books in
       let retired = max(
         books.directory.retired,
-        min(books.heldMark.settledVersion, oldest, base.version - kept))
+        min(books.heldMark.slotVersion, oldest, base.version - kept))
       return (retired, books.records.filter { $0.version <= retired })
     }
     directory.retired = retired

@@ -35,14 +35,14 @@ struct HeadChain {
   ) throws(StoreError) {
     heads = [slotHead]
     var link = slotHead.checksum
-    while tip.next > 0, !tip.isVolatile, heads.count < Self.limit {
+    while tip.next > 0, heads.count < Self.limit {
       let offset = tip.next * FileLayout.blockByteCount
       let stored = try FileOpening.readSector(device, at: offset, path: path)
       let place = HeadSector.place(atByte: offset)
       guard let head = HeadSector(stored: stored, identity: identity, at: place), head.link == link,
         head.head.version == tip.head.version + 1, head.durable == tip.head.version,
         head.head.epoch == tip.head.epoch, head.sequence == tip.sequence,
-        !head.isSettled, !head.isVolatile
+        !head.isSettled
       else { break }
       link = head.checksum
       heads.append(head)

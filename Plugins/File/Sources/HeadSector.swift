@@ -11,7 +11,8 @@ struct HeadSector: Hashable, Sendable {
   /// The newest version known to be synced when this was written.
   var durable: Version
   var isSettled: Bool
-  var isVolatile: Bool
+  /// Whether an earlier version of this library has committed unsynced data since, which no boot survives.
+  private(set) var hasUnsyncedData = false
   /// The record of the commit; none for version 0.
   var record: PageReference
   /// The directory of the free map; none while the records tell everything.
@@ -23,8 +24,6 @@ struct HeadSector: Hashable, Sendable {
   var byteCount: Int { blockCount * FileLayout.blockByteCount }
   var uuidHigh: UInt64
   var uuidLow: UInt64
-  /// The boot in which a volatile head was written.
-  var boot: [UInt8]
   /// Of a chained head: the checksum of the head that it follows; zero in slots.
   var link: UInt64 = 0
   /// The block at which the head of the next version may lie; zero for none.
@@ -36,13 +35,11 @@ struct HeadSector: Hashable, Sendable {
     head = CambiumCore.Head(version: 0, epoch: 1, root: .empty(.key))
     durable = 0
     isSettled = true
-    isVolatile = false
     record = .none
     freeMap = .none
     blockCount = identity.firstBlock
     uuidHigh = identity.uuidHigh
     uuidLow = identity.uuidLow
-    boot = [UInt8](repeating: 0, count: 16)
   }
 
   /// One past the highest version that a head may name; a page's birth has 48 bits.
@@ -101,15 +98,13 @@ struct HeadSector: Hashable, Sendable {
       fields.store(head.version, at: Field.version)
       fields.store(head.epoch, at: Field.epoch)
       fields.store(durable, at: Field.durable)
-      let flags = (isSettled ? Field.settled : 0) | (isVolatile ? Field.volatile : 0)
-      fields.store(flags, at: Field.flags)
+      fields.store(isSettled ? Field.settled : 0, at: Field.flags)
       fields.store(head.root, at: Field.root)
       fields.store(record, at: Field.record)
       fields.store(freeMap, at: Field.freeMap)
       fields.store(UInt64(blockCount), at: Field.blockCount)
       fields.store(uuidHigh, at: Field.uuid)
       fields.store(uuidLow, at: Field.uuid + 8)
-      fields.store(boot, at: Field.boot)
       fields.store(link, at: Field.link)
       fields.store(UInt64(next), at: Field.next)
       fields.store(fields.checksum(before: Field.checksum), at: Field.checksum)
@@ -142,16 +137,15 @@ struct HeadSector: Hashable, Sendable {
     durable = bytes.load(Field.durable, as: UInt64.self)
     let flags = bytes.load(Field.flags, as: UInt64.self)
     isSettled = flags & Field.settled != 0
-    isVolatile = flags & Field.volatile != 0
+    hasUnsyncedData = flags & Field.unsynced != 0
     record = bytes.reference(Field.record)
     freeMap = bytes.reference(Field.freeMap)
     let blocks = bytes.load(Field.blockCount, as: UInt64.self)
     uuidHigh = bytes.load(Field.uuid, as: UInt64.self)
     uuidLow = bytes.load(Field.uuid + 8, as: UInt64.self)
-    boot = Array(stored[Field.boot..<(Field.boot + 16)])
     link = bytes.load(Field.link, as: UInt64.self)
     let next = bytes.load(Field.next, as: UInt64.self)
-    guard flags & ~(Field.settled | Field.volatile) == 0,
+    guard flags & ~(Field.settled | Field.unsynced) == 0,
       uuidHigh == identity.uuidHigh, uuidLow == identity.uuidLow,
       blocks >= UInt64(identity.firstBlock), blocks < UInt64(Self.blockLimit),
       next == 0 || next >= UInt64(identity.firstBlock), next < UInt64(Self.blockLimit),

@@ -49,19 +49,14 @@ struct Recovery {
     // A process may have died after it wrote a slot and before it said so.
     if let live, live.sequence == newest.sequence || live.sequence + 1 == newest.sequence,
       live.head.epoch == newest.head.epoch,
-      live.head.version > tip.head.version || live.isVolatile || newest.isVolatile
+      live.head.version > tip.head.version
     {
       var live = live
       live.sequence = newest.sequence
-      if live.isVolatile {
-        // The pages of unsynced data are in the system's memory, or nowhere.
-        if !wasPoisoned { accepted = (live, first, []) }
-      } else {
-        switch try context.verify(live) {
-        case .success(let extents): accepted = (live, first, extents)
-        case .failure(let error):
-          notes.append("The live head of version \(live.head.version) was not used: \(error)")
-        }
+      switch try context.verify(live) {
+      case .success(let extents): accepted = (live, first, extents)
+      case .failure(let error):
+        notes.append("The live head of version \(live.head.version) was not used: \(error)")
       }
     }
     if accepted == nil {
@@ -76,12 +71,12 @@ struct Recovery {
       // The slot that was written last might not be on the medium; the other one is.
       let slot = order.last ?? slot
       mark = DurableMark(
-        version: head.head.version, slot: slot, sequence: sequence, isVolatile: false,
+        version: head.head.version, slot: slot, sequence: sequence,
         slotVersion: head.head.version)
       recovered = nil
     } else {
       mark = DurableMark(
-        version: head.durable, slot: slot, sequence: sequence, isVolatile: head.isVolatile,
+        version: head.durable, slot: slot, sequence: sequence,
         slotVersion: min(head.durable, slots[slot]?.head.version ?? 0))
       recovered = FileState.Recovered(slot: slot, extents: extents)
     }
@@ -95,7 +90,7 @@ struct Recovery {
   ) throws(StoreError) -> (head: HeadSector, slot: Int, extents: [Extent])? {
     for (chain, slot) in candidates {
       let head = chain.tip
-      if head.isVolatile { throw .volatileContent(path: context.path) }
+      if head.hasUnsyncedData { throw .volatileContent(path: context.path) }
       if head.isSettled {
         try context.checkLength(head)
         return (head, slot, [])

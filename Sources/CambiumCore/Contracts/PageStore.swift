@@ -284,8 +284,6 @@ public enum Durability: UInt8, Hashable, Sendable, CaseIterable {
   /// It survives the process; power loss may take the last moments, whole commits only. Made
   /// durable in the background or by `sync()`.
   case relaxed
-  /// Unsynced data: survives the process, but not the boot.
-  case none
 }
 
 /// The newest version's entry: everything else hangs from it.

@@ -49,7 +49,7 @@ extension StoreError: CustomStringConvertible {
     case .readOnly(let path):
       "'\(path)' is open for reading only. Open it without the read-only option to write."
     case .volatileContent(let path):
-      "'\(path)' held unsynced data (durability none) of an earlier boot, which did not survive. Delete it and start again."
+      "'\(path)' holds unsynced data (durability none) of an earlier version, which did not end in order. Delete it and start again, or let that version open it if the system was not restarted since."
     case .versionGone(let version):
       "Version \(version) is no longer held. Refresh to the newest version."
     case .tooManyVersions(let count, let limit):

@@ -48,7 +48,7 @@ public enum StoreError: Error, Hashable, Sendable {
   case poisoned(path: String)
   /// The store was opened for reading only.
   case readOnly(path: String)
-  /// The newest commit was unsynced data (`Durability.none`) of a boot that has ended.
+  /// An earlier version of this library left unsynced data in it, which no boot survives.
   case volatileContent(path: String)
   /// The version is no longer held.
   case versionGone(Version)

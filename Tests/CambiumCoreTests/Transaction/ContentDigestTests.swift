@@ -60,7 +60,7 @@ struct ContentDigestTests {
       }
       try transaction.setValue("v", [1, 2, 3])
       if seed > 0 { try transaction.setValue("gone", [1]) }
-      _ = try transaction.commit(durability: .none)
+      _ = try transaction.commit(durability: .relaxed)
     }
     let transaction = try database.beginWrite()
     let table = try #require(try transaction.editTable("t"))
@@ -71,7 +71,7 @@ struct ContentDigestTests {
       _ = try table.update(key: 3, column: 1, value: Row(3).number.map { .int($0) } ?? .null)
       try transaction.setValue("gone", nil)
     }
-    _ = try transaction.commit(durability: .none)
+    _ = try transaction.commit(durability: .relaxed)
   }
 
   private func digest(_ database: Database) throws -> ContentDigest {
@@ -136,7 +136,7 @@ struct ContentDigestTests {
     for (index, change) in changes.enumerated() {
       let transaction = try database.beginWrite()
       try change(transaction)
-      _ = try transaction.commit(durability: .none)
+      _ = try transaction.commit(durability: .relaxed)
       let isNew = seen.insert(try digest(database)).inserted
       #expect(isNew, "change \(index) did not change the digest")
     }
@@ -187,7 +187,7 @@ struct ContentDigestTests {
       let database = try Database(store: MemoryStore())
       let transaction = try database.beginWrite()
       try step(transaction)
-      _ = try transaction.commit(durability: .none)
+      _ = try transaction.commit(durability: .relaxed)
       if let other = seen.updateValue(index, forKey: try digest(database)) {
         Issue.record("Stores \(other) and \(index) have the same digest.")
       }

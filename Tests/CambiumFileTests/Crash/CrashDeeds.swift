@@ -3,7 +3,7 @@
 /// What runs have done, so that nobody believes in what they have left out.
 struct CrashDeeds {
   enum Kind: CaseIterable {
-    case chainedHead, slotHead, settledHead, volatileHead
+    case chainedHead, slotHead, settledHead
     case growth, bulkWrite, truncation, fold, commitDuringSync, sharedSync, failedOperation
     case relocatingWrite, movedPage
   }
@@ -54,8 +54,6 @@ struct CrashDeeds {
     else { return }
     if !FileLayout.headOffsets.contains(offset) {
       self[.chainedHead] += 1
-    } else if head.isVolatile {
-      self[.volatileHead] += 1
     } else if head.isSettled {
       self[.settledHead] += 1
     } else {

@@ -13,8 +13,6 @@ final class CrashRun<Work: CrashWork> {
     var operationCount: Int
     /// What must survive from then on.
     var durable: Point
-    /// Whether unsynced data may have taken the durable version's place.
-    var isUnsynced = false
   }
 
   /// A content and how many operations the device had done when it was to be committed.
@@ -179,7 +177,6 @@ final class CrashRun<Work: CrashWork> {
     let opened = Result<FileStore, StoreError> { () throws(StoreError) in
       try FileStore(path: "simulated", options: options)
     }
-    if case .failure(.volatileContent) = opened, promises.last?.isUnsynced == true { return nil }
     let store = try opened.get()
     let head = try store.newestHead()
     let point = Point(head)
@@ -237,9 +234,8 @@ final class CrashRun<Work: CrashWork> {
     list.append((device.operationCount, point))
   }
 
-  private func promise(_ point: Point, isUnsynced: Bool = false) {
-    promises.append(
-      Promise(operationCount: device.operationCount, durable: point, isUnsynced: isUnsynced))
+  private func promise(_ point: Point) {
+    promises.append(Promise(operationCount: device.operationCount, durable: point))
   }
 
   private func step(_ store: FileStore, _ work: Work) throws(StoreError) {
@@ -294,10 +290,6 @@ final class CrashRun<Work: CrashWork> {
     let point = Point(epoch: base.epoch, version: base.version + 1)
     note(point, &begun)
     note(content, of: point)
-    if durability == .none, let last = promises.last {
-      // From the first operation of this commit on the durable version may be gone.
-      promise(last.durable, isUnsynced: true)
-    }
     movedPageCount += try work.publish(durability)
     show(content, as: point)
     note(point, &published)
@@ -343,9 +335,8 @@ final class CrashRun<Work: CrashWork> {
       case .failedSync(let end): "\(number): failed to sync what came before \(end)"
       }
     }
-    let (least, most, isUnsynced) = promised(count)
-    return (lines + ["promised: \(least)...\(most)\(isUnsynced ? ", unsynced data" : "")"])
-      .joined(separator: "\n")
+    let (least, most) = promised(count)
+    return (lines + ["promised: \(least)...\(most)"]).joined(separator: "\n")
   }
 
   // MARK: What must be found
@@ -362,18 +353,17 @@ final class CrashRun<Work: CrashWork> {
   }
 
   /// The state of promises when power is cut after `count` operations.
-  private func promised(_ count: Int) -> (least: Point, most: Point, isUnsynced: Bool) {
+  private func promised(_ count: Int) -> (least: Point, most: Point) {
     let made = promises.prefix { $0.operationCount <= count }
     let most = begun.prefix { $0.operationCount <= count }.map(\.point).max()
-    let last = made.last
-    let least = last?.durable ?? Point(epoch: 0, version: 0)
-    return (least, most ?? least, last?.isUnsynced ?? false)
+    let least = made.last?.durable ?? Point(epoch: 0, version: 0)
+    return (least, most ?? least)
   }
 
   /// Opens `image`, which the disk may hold after `count` operations, and says what is wrong with it;
   /// whether it could be opened.
   func examine(_ image: [UInt8], after count: Int) -> (findings: [String], isOpened: Bool) {
-    let (least, most, isUnsynced) = promised(count)
+    let (least, most) = promised(count)
     let place = "operation \(count), \(settings)"
     do throws(StoreError) {
       let store = try FileStore(
@@ -390,7 +380,6 @@ final class CrashRun<Work: CrashWork> {
       }
       return (findings.map { "\(place), \(point): \($0)" }, true)
     } catch {
-      if isUnsynced, case .volatileContent = error { return ([], false) }
       return (["\(place), \(least)...\(most): \(error)"], false)
     }
   }

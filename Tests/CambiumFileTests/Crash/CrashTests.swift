@@ -11,7 +11,7 @@ import Testing
 struct CrashTests {
   /// The kinds of work.
   static let durabilities: [[Durability]] = [
-    [.full], [.full, .relaxed], [.relaxed], [.full, .relaxed, .none], [.none, .full],
+    [.full], [.full, .relaxed], [.relaxed],
   ]
 
   /// The work of a seed: each kind of it, on sectors of both sizes, with and without faults.
@@ -167,7 +167,6 @@ struct CrashTests {
       if settings.durabilities == [.full] { #expect(mark.version == live) }
       #expect(last.live <= live && last.mark <= mark.version)
       last = (live, mark.version)
-      if mark.isVolatile { continue }
       let stored = states.image(mood: 0, generator: &generator)
       let store = try FileStore(
         path: "simulated", options: CrashSettings.options(SimulatedDevice(stored)))

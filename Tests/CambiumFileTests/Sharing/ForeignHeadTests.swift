@@ -17,7 +17,7 @@ struct ForeignHeadTests {
 
   /// What the one that dies was about to do.
   enum Death: CaseIterable {
-    case settling, smallCommit, largeCommit, chainedCommit, unsyncedData, endOfUnsyncedData
+    case settling, smallCommit, largeCommit, chainedCommit
   }
 
   private func open() throws(StoreError) -> FileStore {
@@ -31,10 +31,8 @@ struct ForeignHeadTests {
   /// Writes a head as `death` says and leaves it at that.
   private func die(_ death: Death, _ store: FileStore) throws {
     switch death {
-    case .settling, .endOfUnsyncedData:
+    case .settling:
       try writeHead(store) { $0.isSettled = true }
-    case .unsyncedData:
-      try writeHead(store, holdsWriterLock: true) { $0.isVolatile = true }
     case .smallCommit, .largeCommit, .chainedCommit:
       var generator = SeededGenerator(seed: 99)
       let writer = try #require(try store.beginWrite() as? FileWriter)
@@ -82,7 +80,6 @@ struct ForeignHeadTests {
     var head = head
     head.sequence = place.mark.sequence
     head.durable = place.mark.version
-    head.isVolatile = false
     head.link = place.mark.link
     let offset = place.extent.byteOffset
     let stored = head.stored(in: store.sector, at: HeadSector.place(atByte: offset))
@@ -116,9 +113,6 @@ struct ForeignHeadTests {
     let (survivor, dying) = (try open(), try open())
     // The next head may be chained.
     for seed in 0..<4 as Range<UInt64> { try survivor.commitChanges(40, seed: seed) }
-    if death == .endOfUnsyncedData {
-      for seed in 4..<7 as Range<UInt64> { try survivor.commitChanges(40, seed: seed, .none) }
-    }
     try die(death, dying)
     for seed in 0..<commitCount {
       let (version, content) = try survivor.commitChanges(60, seed: 50 + UInt64(seed))
@@ -128,7 +122,7 @@ struct ForeignHeadTests {
     }
   }
 
-  @Test(arguments: [Death.settling, .smallCommit, .largeCommit, .chainedCommit])
+  @Test(arguments: Death.allCases)
   func `what others make durable later takes nothing from what is durable`(death: Death) throws {
     let (survivor, dying) = (try open(), try open())
     var durable = try survivor.commitChanges(40, seed: 1)
@@ -146,7 +140,6 @@ struct ForeignHeadTests {
   func `when all are killed the next one finds what was published`(death: Death) throws {
     let (survivor, dying) = (try open(), try open())
     for seed in 0..<3 as Range<UInt64> { try survivor.commitChanges(40, seed: seed) }
-    if death == .endOfUnsyncedData { try survivor.commitChanges(40, seed: 4, .none) }
     try die(death, dying)
     let (version, content) = try survivor.commitChanges(40, seed: 50, .relaxed)
     // As the lock file of this boot says.
@@ -281,12 +274,9 @@ struct ForeignHeadTests {
     try expectWhole(found, content)
   }
 
-  @Test(arguments: [Durability.relaxed, .none])
-  func `who closes last makes durable what a dead one has committed`(
-    durability: Durability
-  ) throws {
+  @Test func `who closes last makes durable what a dead one has committed`() throws {
     let (survivor, dying) = (try open(), try open())
-    let (version, content) = try dying.commitChanges(40, seed: 1, durability)
+    let (version, content) = try dying.commitChanges(40, seed: 1, .relaxed)
     dying.state.withLock { $0.isClosed = true }
     dying.leave()
     try survivor.close()

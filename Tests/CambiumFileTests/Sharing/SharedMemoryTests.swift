@@ -76,8 +76,7 @@ struct SharedMemoryTests {
     for sequence in 1...5 as ClosedRange<UInt64> {
       let mark = DurableMark(
         version: sequence * 2, slot: Int(sequence % 2), sequence: sequence,
-        isVolatile: sequence == 3, slotVersion: sequence, next: Int(sequence) * 7,
-        link: .max - sequence)
+        slotVersion: sequence, next: Int(sequence) * 7, link: .max - sequence)
       first.publish(mark)
       #expect(second.durableMark == mark)
     }

@@ -327,23 +327,4 @@ struct SharingTests {
     let reachable = try FakeTree.read(writer).extents
     #expect(try writer.check(reachable: reachable) == [])
   }
-
-  @Test func `who dies between a volatile slot and the word about it loses nothing`() throws {
-    let store = try open()
-    try commit(store, seed: 1)
-    try store.close()
-    let identity = try FileOpening.readIdentity(store.device, path: path)
-    var slots = try FileOpening.readSlots(store.device, identity: identity, path: path)
-    let newest = try #require(slots.compactMap { $0 }.max { $0.sequence < $1.sequence })
-    var scratch = newest
-    scratch.sequence += 1
-    scratch.isVolatile = true
-    scratch.isSettled = false
-    slots[try #require(slots.firstIndex(of: newest))] = scratch
-    let recovery = try Recovery(
-      slots: slots, live: newest, wasPoisoned: false, identity: identity, device: store.device,
-      path: path, fileByteCount: store.device.byteCount())
-    #expect(recovery.newest.head == newest.head)
-    #expect(!recovery.mark.isVolatile)
-  }
 }

@@ -32,7 +32,7 @@ import Testing
   ) throws {
     let folder = try TemporaryFolder()
     var configuration = store.configuration(folder.file("family"), [])
-    configuration.durability = .none
+    configuration.durability = .relaxed
     if let budget { configuration.databaseOptions.transactionBudgetByteCount = budget }
     var run = FamilyRun(seed: seed, configuration: configuration)
     let last = try autoreleasepool { try run.run(steps: steps) }

@@ -35,7 +35,7 @@ extension StoreContract {
       let store = try run.open()
       try store.sync()
       try store.makeDurable(0)
-      let model = try StoreModel(store, seed: 3, durabilities: [.relaxed, .none])
+      let model = try StoreModel(store, seed: 3, durabilities: [.relaxed])
       for round in 0..<6 as Range<Version> {
         try model.commit()
         try model.commit()

@@ -74,8 +74,7 @@ extension StoreContract {
               )
               try transaction.setValue("key/\(from)", Array("\(less)".utf8))
               try transaction.setValue("key/\(to)", Array("\(more)".utf8))
-              let durability: Durability = Bool.random(using: &generator) ? .relaxed : .none
-              kept.append(try transaction.commit(durability: durability))
+              kept.append(try transaction.commit(durability: .relaxed))
             } else {
               kept.append(try database.snapshot())
             }

@@ -3,18 +3,16 @@ import Synchronization
 
 /// What is known to be durable, and where its head is.
 struct DurableMark: Hashable, Sendable {
-  /// The last version known to be durable; of unsynced data, one that a sync is making durable.
+  /// The last version known to be durable.
   var version: Version
   /// The slot that holds its head, or the head from which a chain leads to it; the other one is
   /// written next.
   var slot: Int
   /// The newest sequence number of a slot.
   var sequence: UInt64
-  /// Whether the file says that what follows is unsynced data; then `version` is not held.
-  var isVolatile: Bool
-  /// Whether a sync is ending the time of unsynced data: ``version`` or a later one becomes durable.
-  var isBeingSynced = false
   /// The version whose head the slot holds; those up to ``version`` are chained to it.
+  ///
+  /// Recovery looks at no record of versions up to this one.
   var slotVersion: Version
   /// The block at which the head of the next version may lie; zero when it goes into a slot.
   var next = 0
@@ -23,20 +21,10 @@ struct DurableMark: Hashable, Sendable {
 }
 
 extension DurableMark {
-  /// The store's own pages that were given up by versions up to this one may be used again.
-  var reusableVersion: Version { isVolatile && !isBeingSynced ? .max : version }
-
-  /// Recovery looks at no record of versions up to this one: only at those behind the version that
-  /// the slot holds or is about to hold, and at none of unsynced data.
-  var settledVersion: Version {
-    guard isVolatile else { return slotVersion }
-    return isBeingSynced ? version : .max
-  }
-
   /// After `head` was synced in `slot`, where its checksum is `link`.
   init(inSlot slot: Int, _ head: HeadSector, link: UInt64) {
     self.init(
-      version: head.head.version, slot: slot, sequence: head.sequence, isVolatile: false,
+      version: head.head.version, slot: slot, sequence: head.sequence,
       slotVersion: head.head.version, next: head.next, link: link)
   }
 }
@@ -89,7 +77,6 @@ extension SharedMemory {
     guard var head = liveHead(identity), let mark = durableMark else { return nil }
     head.sequence = mark.sequence
     head.durable = min(mark.version, head.head.version)
-    head.isVolatile = mark.isVolatile
     return head
   }
 
@@ -122,11 +109,9 @@ extension SharedMemory {
       guard bytes.load(56, as: UInt64.self) == bytes.checksum(before: 56),
         bytes.load(16, as: UInt64.self) == word
       else { continue }
-      let flags = bytes.load(24, as: UInt64.self)
       let mark = DurableMark(
-        version: bytes.load(0, as: UInt64.self), slot: Int(flags & 1),
-        sequence: bytes.load(8, as: UInt64.self), isVolatile: flags & 2 != 0,
-        isBeingSynced: flags & 4 != 0, slotVersion: bytes.load(32, as: UInt64.self),
+        version: bytes.load(0, as: UInt64.self), slot: Int(bytes.load(24, as: UInt64.self) & 1),
+        sequence: bytes.load(8, as: UInt64.self), slotVersion: bytes.load(32, as: UInt64.self),
         next: Int(truncatingIfNeeded: bytes.load(40, as: UInt64.self)),
         link: bytes.load(48, as: UInt64.self))
       // As in a slot: a crafted number leaves no room to count on.
@@ -166,12 +151,11 @@ extension SharedMemory {
   /// For the holder of the slots' lock, or of the file alone.
   func publish(_ mark: DurableMark) {
     let word = durableWord &+ 1
-    let flags: UInt64 = (mark.isVolatile ? 2 : 0) | (mark.isBeingSynced ? 4 : 0)
     let bytes = StoredBytes(byteCount: SharedLayout.durableMarkByteCount) { fields in
       fields.store(mark.version, at: 0)
       fields.store(mark.sequence, at: 8)
       fields.store(word, at: 16)
-      fields.store(UInt64(mark.slot) | flags, at: 24)
+      fields.store(UInt64(mark.slot), at: 24)
       fields.store(mark.slotVersion, at: 32)
       fields.store(UInt64(mark.next), at: 40)
       fields.store(mark.link, at: 48)

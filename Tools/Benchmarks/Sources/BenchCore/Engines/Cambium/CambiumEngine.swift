@@ -54,7 +54,7 @@ final class CambiumEngine: Engine {
 
   /// Changes the table in one transaction.
   func write(isDurable: Bool = true, _ change: (TableEditor) throws -> Void) throws {
-    let durability: Durability = isDurable ? .full : .none
+    let durability: Durability = isDurable ? .full : .relaxed
     let transaction = try opened().beginWrite(expecting: durability)
     guard let editor = try transaction.editTable(Self.table) else { throw NotOpen() }
     try change(editor)
