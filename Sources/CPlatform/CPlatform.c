@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,26 +136,6 @@ void *cambium_allocate_large(size_t byte_count) {
 void cambium_deallocate_large(void *memory) { free(memory); }
 
 // MARK: Files
-
-int cambium_write_durably(int descriptor, const void *bytes, size_t count, int64_t offset) {
-#if defined(__linux__) && defined(RWF_DSYNC)
-  size_t done = 0;
-  while (done < count) {
-    struct iovec part = {(char *)bytes + done, count - done};
-    ssize_t written = pwritev2(descriptor, &part, 1, offset + (int64_t)done, RWF_DSYNC);
-    // Interrupted: the bytes are written again, not only synced again.
-    if (written < 0 && errno == EINTR) continue;
-    // After another error nothing is tried again: a second sync proves nothing.
-    if (written < 0) return errno == ENOSYS ? EOPNOTSUPP : errno;
-    if (written == 0) return EIO;
-    done += (size_t)written;
-  }
-  return 0;
-#else
-  (void)descriptor, (void)bytes, (void)count, (void)offset;
-  return EOPNOTSUPP;
-#endif
-}
 
 void cambium_start_writing(int descriptor, int64_t offset, int64_t length) {
 #if defined(__linux__)

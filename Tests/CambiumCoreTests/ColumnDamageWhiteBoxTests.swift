@@ -55,7 +55,7 @@ struct ColumnDamageWhiteBoxTests {
         _ = column.sumDoubles()
         _ = column.selected { column.selectDoubles(from: 0, through: 2, into: $0) }
       case .bool: _ = column.selected { column.selectBools(equalTo: true, into: $0) }
-      case .wide: _ = column.selected { column.selectWides(equalTo: (1, 2), into: $0) }
+      case .wide: for row in 0..<column.rowCount { _ = column.wide(row) }
       case .bytes:
         Array("us".utf8).withUnsafeBytes { needle in
           _ = try? column.selected {

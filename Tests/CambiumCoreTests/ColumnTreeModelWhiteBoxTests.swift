@@ -131,8 +131,8 @@ struct ColumnTreeModelWhiteBoxTests {
       #expect(try tree.rank(of: key) == index)
       let found = try #require(try tree.seek(key))
       #expect(try tree.modelValue(found.leaf, found.row, everyColumn[0]) == model[key]?[0])
-      #expect(try tree.lowerBound(key)?.key == key)
-      #expect(try tree.lowerBound(key + 1)?.key == (index + 1 < keys.count ? keys[index + 1] : nil))
+      let next = try tree.select(try tree.rank(of: key + 1))
+      #expect(next?.key == (index + 1 < keys.count ? keys[index + 1] : nil))
     }
     var backwards: [Int64] = []
     var cursor = tree.leafCursor()

@@ -29,9 +29,6 @@ struct KeySorterTests {
     sorter.forEach { found.append(([UInt8]($0), $1)) }
     #expect(found.count == sorter.count)
     #expect(found.elementsEqual(model, by: ==))
-    var numbers = [Int64](repeating: 0, count: max(1, count))
-    sorter.copyNumbers(to: &numbers)
-    #expect(Array(numbers.prefix(count)) == model.map(\.number))
   }
 
   @Test func `many strings are in order, and all are there`() {

@@ -14,10 +14,6 @@ public protocol Device: AnyObject, Sendable {
   /// may have been written.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError)
 
-  /// Writes all of `bytes` at `offset` and returns when they survive power loss; nothing is said of other
-  /// writes. After an error nothing is known of them either, as after a failed sync.
-  func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError)
-
   /// Hints that a range just written should start on its way to the medium, because a sync will
   /// wait for it. May do nothing; errors show at the next sync.
   func startWriting(byteCount: Int, at offset: Int)
@@ -37,14 +33,6 @@ public protocol Device: AnyObject, Sendable {
 extension Device {
   /// Does nothing: it is a hint.
   public func startWriting(byteCount: Int, at offset: Int) {}
-
-  /// Writes and syncs everything.
-  public func writeDurably(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int
-  ) throws(DeviceError) {
-    try write(bytes, at: offset)
-    try sync()
-  }
 }
 
 /// An operation that a device refused.

@@ -48,7 +48,8 @@ extension FileStore {
     // Until the first one is whole there is the second one.
     for offset in [FileLayout.identityCopyOffset, FileLayout.identityOffset] {
       do throws(DeviceError) {
-        try device.writeDurably(newest.stored, at: offset)
+        try device.write(newest.stored, at: offset)
+        try device.sync()
       } catch {
         poison()
         throw StoreError(error, path: path)
@@ -61,7 +62,8 @@ extension FileOpening {
   /// Writes the identity once more, which was found in its copy alone.
   func mendIdentity() throws(StoreError) {
     try device.perform(path: path) { device throws(DeviceError) in
-      try device.writeDurably(sector.stored, at: FileLayout.identityOffset)
+      try device.write(sector.stored, at: FileLayout.identityOffset)
+      try device.sync()
     }
   }
 }

@@ -15,7 +15,7 @@ extension FileWriter {
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     try store.ensureWritable()
-    if durability != .full { expected = durability }
+    if durability != .full { expectsSync = false }
     if durability == .full, let pin = try commitChained(root: root, metadata: metadata) {
       return pin
     }

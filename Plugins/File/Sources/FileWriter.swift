@@ -15,8 +15,8 @@ final class FileWriter: PageWriter {
   @exclusivity(unchecked) var headPlace: HeadPlace?
   /// Whether such a place was not looked for yet.
   @exclusivity(unchecked) var seeksHeadPlace = true
-  /// How durable the version will likely have to be.
-  var expected = Durability.full
+  /// Whether a sync will likely wait for this version.
+  var expectsSync = true
   private var hasEnded = false
   /// How large the file may become; nil for any size.
   private let sizeLimit: SizeLimit?
@@ -48,7 +48,7 @@ final class FileWriter: PageWriter {
     if let failure { throw failure }
   }
 
-  func expect(_ durability: Durability) { expected = durability }
+  func expect(_ durability: Durability) { expectsSync = durability == .full }
 
   func reserve(byteCount: Int) throws(StoreError) {
     try ensureRunning()
@@ -125,7 +125,7 @@ final class FileWriter: PageWriter {
     if store.buffer.append(bytes, at: extent.byteOffset) { return }
     do throws(StoreError) {
       // Blocks that are on their way to the medium already are costly to write again.
-      let wholeBlocks = expected != .full && store.buffer.endOffset == extent.byteOffset
+      let wholeBlocks = !expectsSync && store.buffer.endOffset == extent.byteOffset
       if isBulk {
         try passOn(wholeBlocks: wholeBlocks)
       } else {
@@ -134,7 +134,7 @@ final class FileWriter: PageWriter {
       if !store.buffer.append(bytes, at: extent.byteOffset) {
         try store.behind.finish()
         try store.writeOut(
-          bytes, at: extent.byteOffset, isBulk: true, expectsSync: expected == .full)
+          bytes, at: extent.byteOffset, isBulk: true, expectsSync: expectsSync)
       }
     } catch {
       failure = error
@@ -150,7 +150,7 @@ final class FileWriter: PageWriter {
 
   /// Hands over what is gathered, or its whole blocks, to be written while more is gathered.
   private func passOn(wholeBlocks: Bool) throws(StoreError) {
-    let expectsSync = expected == .full
+    let expectsSync = expectsSync
     // The writer keeps the store, and does not end before the chunk is written.
     try store.buffer.pass(
       to: store.behind, wholeBlocks: wholeBlocks, endsRun: endsRun
@@ -167,7 +167,7 @@ final class FileWriter: PageWriter {
       endsRun: endsRun, endsCommit: endsCommit
     ) { bytes, offset throws(StoreError) in
       try store.writeOut(
-        bytes, at: offset, isBulk: isBulk, expectsSync: expected == .full,
+        bytes, at: offset, isBulk: isBulk, expectsSync: expectsSync,
         usesSpare: isShrinking())
     }
   }

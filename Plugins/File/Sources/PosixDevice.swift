@@ -70,15 +70,6 @@ final class PosixDevice: Device {
     }
   }
 
-  func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
-    guard let base = bytes.baseAddress else { return }
-    let result = cambium_write_durably(descriptor, base, bytes.count, Int64(offset))
-    if result == 0 { return }
-    if result != EOPNOTSUPP { throw DeviceError(operation: "sync", code: result) }
-    try write(bytes, at: offset)
-    try sync()
-  }
-
   func startWriting(byteCount: Int, at offset: Int) {
     cambium_start_writing(descriptor, Int64(offset), Int64(byteCount))
   }

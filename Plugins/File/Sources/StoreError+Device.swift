@@ -39,14 +39,6 @@ extension Device {
     return buffer
   }
 
-  /// Writes `bytes` at `offset`, to survive power loss.
-  func writeDurably(_ bytes: [UInt8], at offset: Int) throws(DeviceError) {
-    let result = bytes.withUnsafeBytes { buffer in
-      Result<Void, DeviceError> { () throws(DeviceError) in try writeDurably(buffer, at: offset) }
-    }
-    try result.get()
-  }
-
   /// Writes `bytes` at `offset`.
   func write(_ bytes: [UInt8], at offset: Int) throws(DeviceError) {
     let result = bytes.withUnsafeBytes { buffer in

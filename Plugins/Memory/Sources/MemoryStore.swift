@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A store with a name is shared by all in this process who open that name, and lives while one of
 /// them keeps it. Without a name it is private. Nothing survives the last reference. Reads take no
-/// copies. All three durabilities are the same here.
+/// copies. Both durabilities are the same here.
 ///
 /// Thread-safe, as `PageStore` says.
 public final class MemoryStore: PageStore {

@@ -40,8 +40,6 @@
     package let watchers = CommitWatchers()
     /// Who is called when its write begins.
     private let beginnings = OrderedCalls(BackgroundLane())
-    /// Who is called when its version is durable.
-    private let durableCalls = OrderedCalls(BackgroundLane())
     private let forkCount = cambium_fork_count()
 
     /// Opens the store in the folder at `path`, or makes it unless it is opened for reading only.
@@ -307,18 +305,6 @@
         state.durable >= min(version, state.newest.head.version)
       }
       if !isDurable { try sync() }
-    }
-
-    /// The same without waiting.
-    public func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
-      durableCalls.add { [self] in
-        do throws(StoreError) {
-          try makeDurable(version)
-          then(nil)
-        } catch {
-          then(error)
-        }
-      }
     }
 
     private func sync(_ newest: Version, _ database: RocksDatabase) throws(StoreError) {

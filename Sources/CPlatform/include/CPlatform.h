@@ -98,10 +98,6 @@ static inline void cambium_relax(void) {
 /// either not thread-safe or not the same everywhere.
 void cambium_describe_error(int code, char *text, size_t byte_count);
 
-/// Writes all of `count` bytes and waits until they, and nothing else, survive power loss; 0 or an `errno`,
-/// `EOPNOTSUPP` where the system cannot sync a single write.
-int cambium_write_durably(int descriptor, const void *bytes, size_t count, int64_t offset);
-
 /// Starts to write the dirty pages of a range to the medium, without waiting.
 void cambium_start_writing(int descriptor, int64_t offset, int64_t length);
 

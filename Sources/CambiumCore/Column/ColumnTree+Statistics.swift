@@ -10,22 +10,14 @@ public struct ColumnStatistics: Sendable {
   public var byteCount = 0
   /// The bytes of its values in overflow pages.
   public var overflowByteCount = 0
-  /// How many cells are trees of their own.
-  public var treeCount = 0
 }
 
 /// What a tree takes, by page kind and by column.
 public struct ColumnTreeStatistics: Sendable {
   /// How many leaves there are.
   public var leafCount = 0
-  /// How many branches there are.
-  public var branchCount = 0
   /// The stored bytes of all leaves.
   public var leafByteCount = 0
-  /// The stored bytes of all branches.
-  public var branchByteCount = 0
-  /// The bytes of all keys.
-  public var keyByteCount = 0
   /// The columns that any leaf stores, by id.
   public var columns: [UInt16: ColumnStatistics] = [:]
 
@@ -41,22 +33,16 @@ extension ColumnTree {
     try TreeWalk(root, source).run(
       reach: { _, _ in },
       visit: { page, part in
-        let byteCount = part.reference.isDirty ? page.byteCount : part.reference.byteCount
-        if part.isLeaf {
-          result.leafCount += 1
-          result.leafByteCount += byteCount
-          add(ColumnLeaf(page), to: &result)
-        } else {
-          result.branchCount += 1
-          result.branchByteCount += byteCount
-        }
+        guard part.isLeaf else { return }
+        result.leafCount += 1
+        result.leafByteCount += part.reference.isDirty ? page.byteCount : part.reference.byteCount
+        add(ColumnLeaf(page), to: &result)
       }, lost: { found = found ?? $1 })
     if let found { throw .damaged(found) }
     return result
   }
 
   private func add(_ leaf: ColumnLeaf, to result: inout ColumnTreeStatistics) {
-    result.keyByteCount += PackedIntegers.byteCount(leaf.rowCount, leaf.keyWidth)
     let bitmapByteCount = (leaf.rowCount + 7) / 8
     for id in leaf.columnIDs {
       guard let column = leaf.column(id) else { continue }
@@ -68,7 +54,6 @@ extension ColumnTree {
         for row in 0..<leaf.rowCount where parts.isOverflow(row) {
           let cell = parts.cell(row)
           entry.overflowByteCount += cell.count
-          if cell.form == .tree { entry.treeCount += 1 }
         }
       }
       result.columns[id] = entry

@@ -37,11 +37,6 @@ public struct ColumnTree: VersionedTree {
     return ColumnLeaf(try source.page(reference, .columnLeaf))
   }
 
-  /// The first row whose key is not below `key`; nil past the end.
-  public func lowerBound(_ key: Int64) throws(StoreError) -> RowPosition? {
-    try select(try rank(of: key))
-  }
-
   /// The row at `index` in the order of keys; nil out of bounds.
   @inlinable public func select(_ index: Int) throws(StoreError) -> RowPosition? {
     if index < 0 || index >= count { return nil }

@@ -176,17 +176,4 @@ extension LeafColumn {
       bitmap[word] = rows & presence(word)
     }
   }
-
-  /// Marks the rows whose 128-bit value is (`low`, `high`); nulls are not.
-  ///
-  /// Overwrites ``bitmapWordCount`` words, lowest row first.
-  public func selectWides(
-    equalTo value: (low: UInt64, high: UInt64), into bitmap: UnsafeMutablePointer<UInt64>
-  ) {
-    bitmap.update(repeating: 0, count: bitmapWordCount)
-    for row in 0..<rowCount where wide(row) == (value.low, value.high) {
-      bitmap[row >> 6] |= 1 << UInt64(row & 63)
-    }
-    for word in 0..<bitmapWordCount { bitmap[word] &= presence(word) }
-  }
 }

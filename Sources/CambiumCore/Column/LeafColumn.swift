@@ -176,20 +176,6 @@
       into: values)
   }
 
-  /// Writes `count` integers from row `first` on to `values`; unspecified where null.
-  @inlinable public func copyInts(
-    from first: Int, count: Int, into values: UnsafeMutablePointer<Int64>
-  ) {
-    precondition(first >= 0 && count >= 0 && first + count <= rowCount, "Rows are below rowCount.")
-    if encoding == .packed, width < 8, width > 0 {
-      for index in 0..<count { values[index] = int(first &+ index) }
-      return
-    }
-    PackedIntegers.unpack(
-      data, width: encoding == .packed ? width : 0, base: base, first: first, count: count,
-      into: values)
-  }
-
   /// The words of a bitmap over the rows.
   @inlinable public var bitmapWordCount: Int { (rowCount &+ 63) >> 6 }
 

@@ -47,8 +47,6 @@ public struct StoreRequest: Sendable {
   /// earlier version of this library refuse an upgraded store. While others have the store open, it is
   /// not upgraded, but in use.
   public var upgradesFormat = true
-  /// Its name; empty for none.
-  public var codecName: String { codec?.name ?? "" }
 
   /// Asks for the store at `path`.
   public init(path: String, isReadOnly: Bool = false, codec: (any PageCodec)? = nil) {

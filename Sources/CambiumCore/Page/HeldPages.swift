@@ -23,7 +23,6 @@ final class HeldPages: @unchecked Sendable {
   }
 
   private static let entryByteCount = 64
-  private static let tagOffset = 0
   private static let busy: UInt64 = 1
   /// How many places a search looks at, at most.
   private static let reach = 8

@@ -8,8 +8,6 @@ package struct AllocationLog: Sendable {
     package var extent: Extent
     /// XXH64 of its bytes, set when it is written.
     package var checksum: UInt64
-    /// Whether it was written.
-    package var isWritten: Bool
   }
 
   private var entries: [Entry] = []
@@ -47,7 +45,7 @@ package struct AllocationLog: Sendable {
   /// Notes a new extent.
   package mutating func append(_ extent: Extent) {
     if hasPositions { positions[extent.address] = entries.count }
-    entries.append(Entry(extent: extent, checksum: 0, isWritten: false))
+    entries.append(Entry(extent: extent, checksum: 0))
     count += 1
     unitCount += extent.unitCount
   }
@@ -77,7 +75,6 @@ package struct AllocationLog: Sendable {
       preconditionFailure("Only allocated room may be written.")
     }
     entries[position].checksum = checksum
-    entries[position].isWritten = true
     expected = position + 1
   }
 

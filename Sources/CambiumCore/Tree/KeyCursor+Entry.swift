@@ -29,17 +29,6 @@ extension KeyCursor {
     return node.copyKey(slot, header: KeyNode.leafCellHeader, to: base)
   }
 
-  /// Below, at or above zero as the key sorts before, with or after `other`.
-  @inlinable public func compareKey(with other: UnsafeRawBufferPointer) -> Int {
-    checkValid()
-    return node.order(index, header: KeyNode.leafCellHeader, other)
-  }
-
-  /// Below, at or above zero as the key sorts before, with or after `other`.
-  @inlinable public func compareKey(with other: [UInt8]) -> Int {
-    other.withUnsafeBytes { compareKey(with: $0) }
-  }
-
   /// Whether the key begins with `prefix`.
   @inlinable public func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
     checkValid()
@@ -59,15 +48,6 @@ extension KeyCursor {
     checkValid()
     precondition(node.keyByteCount(index) >= 8, "The key is shorter than eight bytes.")
     return node.keyTail(index, header: KeyNode.leafCellHeader)
-  }
-
-  /// How long the value is, in bytes.
-  public var valueByteCount: Int {
-    get throws(StoreError) {
-      checkValid()
-      let value = node.storedValue(index)
-      return value.isOverflow ? Int(clamping: try value.overflow().byteCount) : value.bytes.count
-    }
   }
 
   /// The value; the bytes are valid until the cursor moves or goes.

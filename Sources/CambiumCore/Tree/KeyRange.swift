@@ -27,16 +27,11 @@ public struct KeyRange: Hashable, Sendable {
 }
 
 extension KeyTree {
-  /// The ranks of the keys in `range`; in O(log n).
-  public func ranks(in range: KeyRange) throws(StoreError) -> Range<Int> {
-    let lower = range.lower.isEmpty ? 0 : try rank(of: range.lower)
-    guard let bound = range.upper else { return lower..<max(lower, count) }
-    return lower..<max(lower, try rank(of: bound))
-  }
-
   /// How many keys lie in `range`; in O(log n).
   public func count(in range: KeyRange) throws(StoreError) -> Int {
-    guard let upper = range.upper else { return try ranks(in: range).count }
+    guard let upper = range.upper else {
+      return range.lower.isEmpty ? count : max(0, count - (try rank(of: range.lower)))
+    }
     return try range.lower.withUnsafeBufferPointer { lower throws(StoreError) in
       try upper.withUnsafeBufferPointer { upper throws(StoreError) in
         try count(from: UnsafeRawBufferPointer(lower), below: UnsafeRawBufferPointer(upper))
@@ -58,27 +53,6 @@ extension KeyTree {
     for _ in 0..<count {
       guard isAtKey, try body(&cursor) else { return }
       isAtKey = try cursor.next()
-    }
-  }
-
-  /// Calls `body` with a cursor at each key of `range`, descending, until it returns false.
-  ///
-  /// The body may read the cursor, but must not move it.
-  public func forEachDescending(
-    in range: KeyRange, _ body: (inout KeyCursor) throws(StoreError) -> Bool
-  ) throws(StoreError) {
-    let count = try count(in: range)
-    if count == 0 { return }
-    var cursor = cursor()
-    var isAtKey: Bool
-    if let upper = range.upper {
-      isAtKey = try cursor.seek(below: upper)
-    } else {
-      isAtKey = try cursor.seekLast()
-    }
-    for _ in 0..<count {
-      guard isAtKey, try body(&cursor) else { return }
-      isAtKey = try cursor.previous()
     }
   }
 }

@@ -186,17 +186,6 @@ public final class KeySorter {
       try body(string(place), number(place))
     }
   }
-
-  /// Writes the numbers to `numbers`, in order; there is room for ``count`` of them.
-  ///
-  /// ``sort()`` must have been called since the last string was added.
-  public func copyNumbers(to numbers: UnsafeMutablePointer<Int64>) {
-    var index = 0
-    forEach { _, number in
-      numbers[index] = number
-      index &+= 1
-    }
-  }
 }
 
 extension SortItem {

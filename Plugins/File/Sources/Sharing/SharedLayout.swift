@@ -10,7 +10,7 @@
 /// What is before the words identifies the file and the boot this memory speaks of.
 enum SharedLayout {
   static let magicBytes: [UInt8] = [0x43, 0x6d, 0x62, 0x4c, 0x6f, 0x63, 0x6b, 0x0a]
-  static let version: UInt32 = 8
+  static let version: UInt32 = 7
 
   static let magic = 0
   static let layout = magic + 8

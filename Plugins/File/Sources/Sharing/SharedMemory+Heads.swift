@@ -109,8 +109,11 @@ extension SharedMemory {
       guard bytes.load(56, as: UInt64.self) == bytes.checksum(before: 56),
         bytes.load(16, as: UInt64.self) == word
       else { continue }
+      let slot = bytes.load(24, as: UInt64.self)
+      // Earlier versions of this library told of unsynced data in further bits.
+      guard slot <= 1 else { return nil }
       let mark = DurableMark(
-        version: bytes.load(0, as: UInt64.self), slot: Int(bytes.load(24, as: UInt64.self) & 1),
+        version: bytes.load(0, as: UInt64.self), slot: Int(slot),
         sequence: bytes.load(8, as: UInt64.self), slotVersion: bytes.load(32, as: UInt64.self),
         next: Int(truncatingIfNeeded: bytes.load(40, as: UInt64.self)),
         link: bytes.load(48, as: UInt64.self))

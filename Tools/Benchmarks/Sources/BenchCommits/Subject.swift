@@ -107,8 +107,7 @@ enum Subject: String, CaseIterable, ExpressibleByArgument {
       try editor.update(key: key, column: 2, value: .int(Int64(number % 100)))
       _ = try transaction.commit(durability: .relaxed)
       let snapshot = try database.snapshot()
-      var ages = try snapshot.table(Self.table)?.groups[0].reader(of: 2)
-      _ = try ages?.seek(key)
+      _ = try snapshot.table(Self.table)?.groups[0].seek(key)
     }
   }
 

@@ -53,14 +53,14 @@ extension CambiumEngine: Indexing {
     guard let index = try snapshot.keyTree(Self.index), let table = try snapshot.table(Self.table)
     else { throw NotOpen() }
     var sum: Int64 = 0
-    var ages = table.groups[0].reader(of: Column.age)
+    let rows = table.groups[0]
     var cursor = index.cursor()
     for name in names {
       try name.withUnsafeBytes { name in
         try IndexKey.with(name, end: 0) { prefix in
           var isAtKey = try cursor.seek(to: prefix)
           while isAtKey, cursor.hasPrefix(prefix) {
-            if let row = try ages.seek(Int64(bitPattern: cursor.keyTail)) {
+            if let row = try rows.seek(Int64(bitPattern: cursor.keyTail)) {
               sum += row.column(Column.age)?.int(row.row) ?? 0
             }
             isAtKey = try cursor.next()

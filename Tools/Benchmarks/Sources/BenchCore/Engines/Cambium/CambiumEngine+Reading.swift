@@ -4,9 +4,8 @@ extension CambiumEngine: PointReading {
   func readNames(of keys: [Int64]) throws -> NameDigest {
     try read { tree in
       var digest = NameDigest()
-      var names = tree.reader(of: Column.name)
       for key in keys {
-        guard let name = try names.bytes(of: key) else { continue }
+        guard let name = try tree.name(of: key) else { continue }
         name.withBytes { digest.add($0) }
       }
       return digest
@@ -16,9 +15,8 @@ extension CambiumEngine: PointReading {
   func readStrings(of keys: [Int64]) throws -> NameDigest {
     try read { tree in
       var digest = NameDigest()
-      var names = tree.reader(of: Column.name)
       for key in keys {
-        guard let name = try names.bytes(of: key) else { continue }
+        guard let name = try tree.name(of: key) else { continue }
         digest.add(name.string)
       }
       return digest
@@ -27,9 +25,8 @@ extension CambiumEngine: PointReading {
 
   func readAges(of keys: [Int64]) throws -> [Int64] {
     try read { tree in
-      var ages = tree.reader(of: Column.age)
-      return try keys.map { key in
-        guard let row = try ages.seek(key) else { return -1 }
+      try keys.map { key in
+        guard let row = try tree.seek(key) else { return -1 }
         return row.column(Column.age)?.int(row.row) ?? 0
       }
     }
@@ -47,5 +44,13 @@ extension CambiumEngine: ColumnScanning {
   func sumOfScores() throws -> Double {
     let scores = ColumnSpec(id: Column.score, type: .double, isNullable: false)
     return try read { tree in try tree.sumDoubles(of: scores) }
+  }
+}
+
+extension ColumnTree {
+  /// The cell that a getter of a property reads.
+  fileprivate func name(of key: Int64) throws(StoreError) -> BytesCell? {
+    guard let row = try seek(key) else { return nil }
+    return LeafRow(row.leaf, row.row).cell(Column.name, hint: Column.name - 1)?.bytes
   }
 }
