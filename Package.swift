@@ -8,6 +8,7 @@ let package = Package(
     .library(name: "Cambium", targets: ["Cambium"]),
     .library(name: "RealmSwift", targets: ["RealmSwift"]),
     .library(name: "CambiumCore", targets: ["CambiumCore"]),
+    .library(name: "CambiumStoreKit", targets: ["CambiumStoreKit"]),
     .library(name: "CambiumMemory", targets: ["CambiumMemory"]),
     .library(name: "CambiumFile", targets: ["CambiumFile"]),
     .library(name: "CambiumRocksDB", targets: ["CambiumRocksDB"]),
@@ -38,13 +39,15 @@ let package = Package(
     // The engine: pages in, pages out; no files, no Foundation.
     .target(name: "CPlatform"),
     .target(name: "CambiumCore", dependencies: ["CPlatform"]),
+    // What a store of one's own would write again.
+    .target(name: "CambiumStoreKit", dependencies: ["CambiumCore", "CPlatform"]),
 
     // Page stores.
     .target(
-      name: "CambiumMemory", dependencies: ["CambiumCore", "CPlatform"],
+      name: "CambiumMemory", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
       path: "Plugins/Memory/Sources"),
     .target(
-      name: "CambiumFile", dependencies: ["CambiumCore", "CPlatform"],
+      name: "CambiumFile", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
       path: "Plugins/File/Sources"),
     // Empty without its trait.
     .systemLibrary(
@@ -53,7 +56,7 @@ let package = Package(
     .target(
       name: "CambiumRocksDB",
       dependencies: [
-        "CambiumCore", "CPlatform",
+        "CambiumCore", "CambiumStoreKit", "CPlatform",
         .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
       ],
       path: "Plugins/RocksDB/Sources"),
@@ -153,10 +156,12 @@ let package = Package(
       name: "CambiumCoreTests",
       dependencies: ["CambiumCore", "CambiumMemory", "CPlatform", "TestSupport"]),
     .testTarget(
-      name: "CambiumMemoryTests", dependencies: ["CambiumMemory", "TestSupport"]),
+      name: "CambiumStoreKitTests", dependencies: ["CambiumCore", "CambiumStoreKit", "TestSupport"]),
+    .testTarget(
+      name: "CambiumMemoryTests", dependencies: ["CambiumMemory", "CambiumStoreKit", "TestSupport"]),
     .testTarget(
       name: "CambiumFileTests",
-      dependencies: ["CambiumFile", "CambiumMemory", "TestSupport"]),
+      dependencies: ["CambiumFile", "CambiumMemory", "CambiumStoreKit", "TestSupport"]),
     .testTarget(
       name: "CambiumZstdTests",
       dependencies: ["CambiumZstd", "CambiumCore", "CambiumFile", "TestSupport"]),

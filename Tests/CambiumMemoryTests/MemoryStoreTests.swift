@@ -1,5 +1,6 @@
 import CambiumCore
 import CambiumMemory
+import CambiumStoreKit
 import Foundation
 import TestSupport
 import Testing

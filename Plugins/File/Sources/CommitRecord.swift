@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// What one commit allocated and freed: manifest, change of the free space, and link of a chain.
 ///

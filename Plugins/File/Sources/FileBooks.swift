@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// What is known of the free space of a file: which blocks are free, what waits for whom, and which pages on the
 /// medium say so.

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// Where things lie in a file of format version 2.
 ///

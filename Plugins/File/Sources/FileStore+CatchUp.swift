@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 import Synchronization
 
 /// Knowing which space is free, when others write too.

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 import Synchronization
 
 /// Comparing the books with what a version reaches, while others commit.

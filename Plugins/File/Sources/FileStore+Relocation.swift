@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// Giving space back to the system while the file is in use: its end is emptied by moving live pages
 /// down, and cut off.

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 extension FileStore {
   /// Rebuilds the free map of the store at `path` from what its newest version reaches.

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 extension FileStore {
   // MARK: Growing

@@ -1,5 +1,6 @@
 import CPlatform
 import CambiumCore
+import CambiumStoreKit
 import Synchronization
 
 /// Pages in one file: the default store.

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// Storing the free map with a commit, and other pages of the store's own.
 extension FileWriter {

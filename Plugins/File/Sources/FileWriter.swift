@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// One write to a file store: gathers pages, writes them out in runs, and commits.
 final class FileWriter: PageWriter {
@@ -100,7 +101,7 @@ final class FileWriter: PageWriter {
   /// Gives out room, `isOwn` for a page of the store's own.
   func allocate(byteCount: Int, isOwn: Bool) throws(StoreError) -> Extent {
     try ensureRunning()
-    try Space.checkPageByteCount(byteCount)
+    try StoreLimits.checkPage(byteCount: byteCount)
     if seeksHeadPlace { _ = beginChainedRun(byteCount: max(byteCount, 12 << 10)) }
     let usesSpare = isOwn || isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
     let extent = try store.withMap { books throws(StoreError) in
@@ -203,7 +204,7 @@ final class FileWriter: PageWriter {
     precondition(!root.reference.isDirty, "The root must be written before it is published.")
     do throws(StoreError) {
       try ensureRunning()
-      try Space.checkMetadata(metadata)
+      try StoreLimits.check(metadata: metadata)
       let pin = try commit(root: root, durability: durability, metadata: metadata)
       hasEnded = true
       beforeNext(pin.head)

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// Where the free map is stored, and up to which version it speaks.
 ///

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// The pages of the free map: how they are stored, and how they are read.
 struct FreeMapPages: FreeMapSource {

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// What a file says of itself once and for ever, in its first sector.
 struct IdentitySector: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// A page that lists extents which wait for pinned versions.
 ///

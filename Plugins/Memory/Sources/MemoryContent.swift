@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 import Synchronization
 
 /// What all stores of one name share: the pages, the newest head, and the space they lie in.

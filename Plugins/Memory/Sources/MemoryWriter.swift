@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 
 /// One write to a memory store.
 final class MemoryWriter: PageWriter {
@@ -64,7 +65,7 @@ final class MemoryWriter: PageWriter {
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
     ensureRunning()
-    try Space.checkPageByteCount(byteCount)
+    try StoreLimits.checkPage(byteCount: byteCount)
     let usesSpare = isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
     let extent = try content.withSpace(path: path) { space, grow throws(StoreError) in
       try space.allocate(byteCount: byteCount) { blockCount throws(StoreError) in
@@ -108,7 +109,7 @@ final class MemoryWriter: PageWriter {
     precondition(!root.reference.isDirty, "The root must be written before it is published.")
     let head = Head(version: version, epoch: base.epoch, root: root)
     do throws(StoreError) {
-      try Space.checkMetadata(metadata)
+      try StoreLimits.check(metadata: metadata)
       try checkSize()
       let pin = try content.publish(
         head, base: base, allocations: allocations, freed: freed, metadata: metadata)

@@ -1,5 +1,6 @@
 #if RocksDB
   import CambiumCore
+  import CambiumStoreKit
 
   /// What changes while a store is open; behind its lock.
   struct RocksDBState {

@@ -1,6 +1,7 @@
 #if RocksDB
   import CPlatform
   import CambiumCore
+  import CambiumStoreKit
   import Synchronization
 
   /// Pages in a RocksDB database, which is a folder.

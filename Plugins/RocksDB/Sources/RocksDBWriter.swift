@@ -1,5 +1,6 @@
 #if RocksDB
   import CambiumCore
+  import CambiumStoreKit
 
   /// One write to a RocksDB store.
   ///
@@ -55,7 +56,7 @@
 
     func allocate(byteCount: Int) throws(StoreError) -> Extent {
       try ensureUsable()
-      try Space.checkPageByteCount(byteCount)
+      try StoreLimits.checkPage(byteCount: byteCount)
       let unitCount = Extent.unitCount(forByteCount: byteCount)
       let address = store.state.withLock { state in
         defer { state.nextAddress += unitCount }
@@ -114,7 +115,7 @@
       precondition(!root.reference.isDirty, "The root must be written before it is published.")
       do throws(StoreError) {
         try ensureUsable()
-        try Space.checkMetadata(metadata)
+        try StoreLimits.check(metadata: metadata)
         if let twice {
           throw .damaged(Damage(.reference, at: twice, "the page was freed twice"))
         }

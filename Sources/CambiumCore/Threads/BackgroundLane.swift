@@ -9,9 +9,9 @@ import Synchronization
 /// caller's thread. A simulation decides with it what happens when, and can do the same again.
 ///
 /// Thread-safe.
-package final class BackgroundLane: Sendable {
+public final class BackgroundLane: Sendable {
   /// For jobs that never wait for a medium, of all databases of the process.
-  package static let shared = BackgroundLane()
+  public static let shared = BackgroundLane()
 
   fileprivate typealias Body = @Sendable (_ now: Int64) -> Int64?
 
@@ -54,7 +54,7 @@ package final class BackgroundLane: Sendable {
   private let pool: LanePool
 
   /// A lane that threads run, and the system's clock.
-  package convenience init() { self.init(LanePool.shared) }
+  public convenience init() { self.init(LanePool.shared) }
 
   /// A lane that the threads of `pool` run.
   init(_ pool: LanePool) {
@@ -137,14 +137,14 @@ package final class BackgroundLane: Sendable {
 /// Work that waits for one time at most, however often it is asked for.
 ///
 /// Thread-safe.
-package final class BackgroundJob: Sendable {
+public final class BackgroundJob: Sendable {
   private let lane: BackgroundLane
 
   /// A job of `lane`.
-  package init(_ lane: BackgroundLane) { self.lane = lane }
+  public init(_ lane: BackgroundLane) { self.lane = lane }
 
-  /// The time by the lane's clock.
-  package var now: Int64 { lane.clock.now }
+  /// The time by the lane's clock, in nanoseconds.
+  public var now: Int64 { lane.clock.now }
 
   /// Calls `body` once it is `due`, at once unless given, and again while it returns a new time.
   ///
@@ -153,12 +153,12 @@ package final class BackgroundJob: Sendable {
   /// False when the system has no thread for that, or the process was forked from the one that has it,
   /// and then nothing is called.
   @discardableResult
-  package func schedule(
+  public func schedule(
     at due: Int64 = .min, _ body: @escaping @Sendable (_ now: Int64) -> Int64?
   ) -> Bool {
     lane.schedule(self, at: due, body)
   }
 
   /// Forgets what waits; a call that is under way goes on.
-  package func cancel() { lane.cancel(self) }
+  public func cancel() { lane.cancel(self) }
 }

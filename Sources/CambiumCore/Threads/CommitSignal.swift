@@ -4,14 +4,14 @@ import Synchronization
 /// Wakes those who wait for a commit.
 ///
 /// Unchecked: the words are atomics in memory that lives as long as the signal.
-package final class CommitSignal: @unchecked Sendable {
+public final class CommitSignal: @unchecked Sendable {
   /// How many times it was raised, and how many wait.
   private let words: UnsafeMutablePointer<Atomic<UInt32>>
   /// Keeps the words alive; nil when they are this object's.
   private let owner: AnyObject?
 
   /// A signal for this process.
-  package init() {
+  public init() {
     owner = nil
     words = .allocate(capacity: 2)
     words.initialize(to: Atomic(0))
@@ -70,7 +70,7 @@ package final class CommitSignal: @unchecked Sendable {
   static let waitLimit = Int(CAMBIUM_FUTEX_LIMIT)
 
   /// Wakes all waiters.
-  package func raise() {
+  public func raise() {
     count.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
     guard waiterCount.pointee.load(ordering: .sequentiallyConsistent) > 0 else { return }
     cambium_futex_wake(futexWord, isShared)
@@ -78,7 +78,7 @@ package final class CommitSignal: @unchecked Sendable {
 
   /// Waits until `condition` holds, asking it again after each ``raise()``, at most
   /// `timeoutNanoseconds`.
-  package func wait(timeoutNanoseconds: Int64, until condition: () -> Bool) {
+  public func wait(timeoutNanoseconds: Int64, until condition: () -> Bool) {
     waiterCount.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
     defer { waiterCount.pointee.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
     let begin = MonotonicClock.system.now

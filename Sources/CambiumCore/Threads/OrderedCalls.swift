@@ -3,15 +3,15 @@ import Synchronization
 /// Calls that a lane makes one at a time, in the order in which they were handed over.
 ///
 /// Thread-safe.
-package final class OrderedCalls: Sendable {
+public final class OrderedCalls: Sendable {
   private let job: BackgroundJob
   private let calls = Mutex<[@Sendable () -> Void]>([])
 
   /// Calls that `lane` makes.
-  package init(_ lane: BackgroundLane) { job = BackgroundJob(lane) }
+  public init(_ lane: BackgroundLane) { job = BackgroundJob(lane) }
 
   /// Has `call` made, in the background; here and now where the system has no thread for that.
-  package func add(_ call: @escaping @Sendable () -> Void) {
+  public func add(_ call: @escaping @Sendable () -> Void) {
     calls.withLock { $0.append(call) }
     let isScheduled = job.schedule { [self] _ in
       makeCalls()

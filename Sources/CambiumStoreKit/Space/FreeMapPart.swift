@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// A subtree of the free map as it is stored: where its page lies, and what that says of free room.
 package struct FreeMapPart: Hashable, Sendable, BitwiseCopyable {
   /// XXH64 of the page.

@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// The counts of 512 blocks, 2 MiB of a store.
 ///
 /// Exclusivity is not checked: a node has one user, its map, and no access to it calls out.

@@ -1,14 +1,16 @@
+import CambiumCore
+
 /// The space of a store: which blocks are free, and what waits for which version.
 ///
 /// A store keeps one behind its lock and drives it through the life of a write: ``reserve`` and
 /// ``allocate`` while pages are written, then ``publish`` or ``rollBack``. Between transactions every
 /// unit below the high-water mark is reachable from the newest version, free, or pending: exactly
 /// one (S1).
-package struct Space: ~Copyable, Sendable {
+public struct Space: ~Copyable, Sendable {
   /// The counts per block.
   package var blocks: BlockMap
   /// The held versions and the dead lists.
-  package var ledger: VersionLedger
+  public var ledger: VersionLedger
   /// Where the running write allocates next, in units; the run's end.
   private var next: UInt64 = 0
   private var runEnd: UInt64 = 0
@@ -21,7 +23,7 @@ package struct Space: ~Copyable, Sendable {
   private var takenByteCount = 0
 
   /// An empty store whose first `firstBlock` blocks are its own.
-  package init(firstBlock: Int) { self.init(BlockMap(firstBlock: firstBlock)) }
+  public init(firstBlock: Int) { self.init(BlockMap(firstBlock: firstBlock)) }
 
   /// A store in which `blocks` are in use, and no version is held.
   package init(_ blocks: consuming BlockMap) {
@@ -30,29 +32,29 @@ package struct Space: ~Copyable, Sendable {
   }
 
   /// A copy between two writes that shares nothing with this one.
-  package borrowing func copy() -> Space {
+  public borrowing func copy() -> Space {
     var copy = Space(blocks.copy())
     copy.ledger = ledger
     return copy
   }
 
   /// How many bytes lie below the high-water mark.
-  package var totalByteCount: Int { blocks.blockCount * BlockMap.blockByteCount }
+  public var totalByteCount: Int { blocks.blockCount * BlockMap.blockByteCount }
   /// How many bytes the next write can use without growing.
-  package var freeByteCount: Int { blocks.freeBlockCount * BlockMap.blockByteCount }
+  public var freeByteCount: Int { blocks.freeBlockCount * BlockMap.blockByteCount }
   /// How many bytes wait for held versions.
-  package var pendingByteCount: Int { Int(ledger.pendingUnitCount) * Extent.unitByteCount }
+  public var pendingByteCount: Int { Int(ledger.pendingUnitCount) * Extent.unitByteCount }
 
   // MARK: A running write
 
   /// How many bytes are left in the current run.
-  package var remainingByteCount: Int { Int(runEnd - next) * Extent.unitByteCount }
+  public var remainingByteCount: Int { Int(runEnd - next) * Extent.unitByteCount }
 
   /// One past the last unit given out in the current run.
   package var allocationEnd: UInt64 { next }
 
   /// Called before the high-water mark rises to that many blocks; if it throws, nothing has changed.
-  package typealias Grow = (_ blockCount: Int) throws(StoreError) -> Void
+  public typealias Grow = (_ blockCount: Int) throws(StoreError) -> Void
 
   /// No run is longer, so that bulk work fits into holes.
   private static let largestRunByteCount = 4 << 20
@@ -68,7 +70,7 @@ package struct Space: ~Copyable, Sendable {
   private static let smallestPieceByteCount = 4 << 10
 
   /// Says that about `byteCount` bytes are allocated next: they come from one run if they fit one.
-  package mutating func reserve(byteCount: Int, grow: Grow) throws(StoreError) {
+  public mutating func reserve(byteCount: Int, grow: Grow) throws(StoreError) {
     reservedByteCount = max(0, byteCount)
     if reservedByteCount > remainingByteCount, reservedByteCount > 0 {
       let least = blocks.isSparse ? Self.smallestPieceByteCount : Self.smallestRunByteCount
@@ -145,7 +147,7 @@ package struct Space: ~Copyable, Sendable {
   }
 
   /// Gives out room for `byteCount` bytes, in the current run if it suffices.
-  package mutating func allocate(byteCount: Int, grow: Grow) throws(StoreError) -> Extent {
+  public mutating func allocate(byteCount: Int, grow: Grow) throws(StoreError) -> Extent {
     let unitCount = Extent.unitCount(forByteCount: byteCount)
     if let extent = allocateInFront(unitCount: unitCount, spare: Self.spareFrontUnitCount) {
       reservedByteCount -= extent.byteCount
@@ -215,12 +217,12 @@ package struct Space: ~Copyable, Sendable {
   }
 
   /// Takes back room that this write allocated.
-  package mutating func takeBack(_ extent: Extent) { blocks.letGo(extent) }
+  public mutating func takeBack(_ extent: Extent) { blocks.letGo(extent) }
 
   /// Ends the current run.
   ///
   /// Its unused blocks are free again; the next search starts there.
-  package mutating func endRun() {
+  public mutating func endRun() {
     if runEnd > 0 { blocks.moveCursor(to: nextBlock) }
     next = 0
     runEnd = 0
@@ -236,7 +238,7 @@ package struct Space: ~Copyable, Sendable {
   }
 
   /// Drops all that a write allocated.
-  package mutating func rollBack(_ allocations: AllocationLog) {
+  public mutating func rollBack(_ allocations: AllocationLog) {
     for entry in allocations.live { blocks.letGo(entry.extent) }
     endWrite()
   }
@@ -246,7 +248,7 @@ package struct Space: ~Copyable, Sendable {
   /// has changed.
   ///
   /// Throws, and changes nothing, when counts cannot be read.
-  package mutating func applyReachable(
+  public mutating func applyReachable(
     _ allocations: AllocationLog, freed: [VersionLedger.Dead], version: Version
   ) throws(StoreError) -> Int? {
     if let twice = Self.firstOverlap(freed) { return twice }
@@ -285,7 +287,7 @@ package struct Space: ~Copyable, Sendable {
   }
 
   /// Takes ``applyReachable(_:freed:version:)`` back, when the commit failed after it.
-  package mutating func unapplyReachable(
+  public mutating func unapplyReachable(
     _ allocations: AllocationLog, freed: [VersionLedger.Dead], version: Version
   ) {
     for entry in allocations.live { _ = blocks.removeReachable(entry.extent, version) }
@@ -295,7 +297,7 @@ package struct Space: ~Copyable, Sendable {
   /// Makes `version` the newest, held one in place of `previous`, and files what it freed.
   ///
   /// What is said to be born in `version` itself are pages of the store's own, which no version sees.
-  package mutating func publish(
+  public mutating func publish(
     version: Version, previous: Version, freed: [VersionLedger.Dead]
   ) {
     ledger.hold(version, .store)
@@ -311,17 +313,17 @@ package struct Space: ~Copyable, Sendable {
   }
 
   /// Ends the pins of all versions that `isPinned` denies.
-  package mutating func keepPins(where isPinned: (Version) -> Bool) {
+  public mutating func keepPins(where isPinned: (Version) -> Bool) {
     ledger.keepPins(where: isPinned) { blocks.letGo($0) }
   }
 
   /// Frees the store's own pages that were given up by versions up to `durable`.
-  package mutating func releaseOwn(upTo durable: Version) {
+  public mutating func releaseOwn(upTo durable: Version) {
     ledger.releaseOwn(upTo: durable) { blocks.letGo($0) }
   }
 
   /// Ends one hold of `version` and frees what nobody sees any more.
-  package mutating func release(_ version: Version, _ reason: VersionLedger.Reason) {
+  public mutating func release(_ version: Version, _ reason: VersionLedger.Reason) {
     ledger.release(version, reason) { blocks.letGo($0) }
   }
 }

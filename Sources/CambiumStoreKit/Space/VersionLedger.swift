@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// The versions that something still needs, and what was freed while they needed it.
 ///
 /// An extent that was alive for the versions in [born, freed) can be used again as soon as no held
@@ -8,22 +10,22 @@
 ///
 /// Only the newest version can begin to be held, so an extent in a bucket is never seen by a version
 /// that comes later. Not synchronized: the store guards it with its own lock.
-package struct VersionLedger: Sendable {
+public struct VersionLedger: Sendable {
   /// A freed extent that some held version still sees.
-  package struct Dead: Hashable, Sendable, BitwiseCopyable {
+  public struct Dead: Hashable, Sendable, BitwiseCopyable {
     /// Where it lies.
-    package var extent: Extent
+    public var extent: Extent
     /// The version that wrote it.
-    package var born: Version
+    public var born: Version
 
-    package init(extent: Extent, born: Version) {
+    public init(extent: Extent, born: Version) {
       self.extent = extent
       self.born = born
     }
   }
 
   /// Why a version is held.
-  package enum Reason: Sendable {
+  public enum Reason: Sendable {
     /// A reader, or the base of the running write.
     case pin
     /// The newest, the last durable one, or the one being synced.
@@ -45,18 +47,18 @@ package struct VersionLedger: Sendable {
   /// The store's own pages that wait for a version to become durable, in the order of versions.
   private var own: [(extent: Extent, freed: Version)] = []
   /// The units of all extents that wait.
-  package private(set) var pendingUnitCount: UInt64 = 0
+  public private(set) var pendingUnitCount: UInt64 = 0
 
-  package init() {}
+  public init() {}
 
   /// The versions that readers and the running write pin, oldest first.
-  package var pinnedVersions: [Version] { held.filter { $0.pinCount > 0 }.map(\.version) }
+  public var pinnedVersions: [Version] { held.filter { $0.pinCount > 0 }.map(\.version) }
 
   /// All extents that wait, in no order.
-  package var pending: [Extent] { held.flatMap { $0.bucket.map(\.extent) } + own.map(\.extent) }
+  public var pending: [Extent] { held.flatMap { $0.bucket.map(\.extent) } + own.map(\.extent) }
 
   /// What each pinned version sees and no other held version does, in bytes.
-  package var exclusiveByteCounts: [Version: Int] {
+  public var exclusiveByteCounts: [Version: Int] {
     var counts: [Version: Int] = [:]
     for index in held.indices where held[index].pinCount > 0 {
       counts[held[index].version] = held[index].bucket.reduce(0) { sum, dead in
@@ -68,10 +70,10 @@ package struct VersionLedger: Sendable {
   }
 
   /// Whether something holds `version`.
-  package func isHeld(_ version: Version) -> Bool { held.contains { $0.version == version } }
+  public func isHeld(_ version: Version) -> Bool { held.contains { $0.version == version } }
 
   /// Holds `version`, which is held already or newer than every held one.
-  package mutating func hold(_ version: Version, _ reason: Reason) {
+  public mutating func hold(_ version: Version, _ reason: Reason) {
     let index: Int
     if let last = held.last, last.version >= version {
       guard let found = held.lastIndex(where: { $0.version == version }) else {
@@ -92,7 +94,7 @@ package struct VersionLedger: Sendable {
   /// Ends one hold.
   ///
   /// Calls `free` with each extent that no held version sees any more.
-  package mutating func release(
+  public mutating func release(
     _ version: Version, _ reason: Reason, free: (Extent) -> Void
   ) {
     guard let index = held.lastIndex(where: { $0.version == version }) else {
@@ -127,14 +129,14 @@ package struct VersionLedger: Sendable {
   /// Pins `version` unless it is pinned already, for a store whose pins are counted elsewhere.
   ///
   /// It is held already, or newer than every held one.
-  package mutating func pinOnce(_ version: Version) {
+  public mutating func pinOnce(_ version: Version) {
     if held.contains(where: { $0.version == version && $0.pinCount > 0 }) { return }
     hold(version, .pin)
   }
 
   /// Ends the pins of all versions that `isPinned` denies, for a store whose pins are counted
   /// elsewhere: one pin stands for all of a version.
-  package mutating func keepPins(
+  public mutating func keepPins(
     where isPinned: (Version) -> Bool, free: (Extent) -> Void
   ) {
     var index = 0
@@ -147,13 +149,13 @@ package struct VersionLedger: Sendable {
 
   /// Takes in a page of the store's own that version `freed` gave up: no version sees it, but what
   /// is durable leads to it until that version is.
-  package mutating func takeOwn(_ extent: Extent, freed: Version) {
+  public mutating func takeOwn(_ extent: Extent, freed: Version) {
     own.append((extent, freed))
     pendingUnitCount += extent.unitCount
   }
 
   /// Calls `free` with the store's own pages that were given up by versions up to `durable`.
-  package mutating func releaseOwn(upTo durable: Version, free: (Extent) -> Void) {
+  public mutating func releaseOwn(upTo durable: Version, free: (Extent) -> Void) {
     let count = own.firstIndex { $0.freed > durable } ?? own.count
     if count == 0 { return }
     for page in own[..<count] {
@@ -165,7 +167,7 @@ package struct VersionLedger: Sendable {
 
   /// Takes in an extent that version `freed` is the first not to see; true when it waits for a held
   /// version, false when it is free at once.
-  package mutating func take(_ dead: Dead, freed: Version) -> Bool {
+  public mutating func take(_ dead: Dead, freed: Version) -> Bool {
     var index = held.count - 1
     while index >= 0, held[index].version >= freed { index -= 1 }
     guard index >= 0, held[index].version >= dead.born else { return false }

@@ -1,5 +1,7 @@
+import CambiumCore
+
 /// Proves that what the newest version reaches, what is pending and what is free partition a store.
-package enum SpaceCheck {
+public enum SpaceCheck {
   /// At most so many findings are listed one by one.
   private static let findingLimit = 100
 
@@ -10,7 +12,7 @@ package enum SpaceCheck {
   /// block whose counts say otherwise.
   ///
   /// Throws when counts cannot be read.
-  package static func findings(
+  public static func findings(
     space: inout Space, reachable: [Extent], owned: [Extent]
   ) throws(StoreError) -> [String] {
     var findings: [String] = []

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import CambiumCore
+@testable import CambiumStoreKit
 
 /// The search for free blocks, against a look at every one of them.
 struct BlockMapTests {

@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// The map in pages.
 extension BlockMap {
   /// The tree as it is stored: what leads to everything else.

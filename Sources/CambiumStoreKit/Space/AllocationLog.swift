@@ -1,13 +1,15 @@
+import CambiumCore
+
 /// What a running write has allocated and not taken back, in the order of allocation.
 ///
 /// The store undoes it at rollback and writes it into the commit's record.
-package struct AllocationLog: Sendable {
+public struct AllocationLog: Sendable {
   /// One allocated extent and the checksum of what was written to it.
-  package struct Entry: Sendable, BitwiseCopyable {
+  public struct Entry: Sendable, BitwiseCopyable {
     /// Where it lies; no units once it was taken back.
-    package var extent: Extent
+    public var extent: Extent
     /// XXH64 of its bytes, set when it is written.
-    package var checksum: UInt64
+    public var checksum: UInt64
   }
 
   private var entries: [Entry] = []
@@ -17,19 +19,19 @@ package struct AllocationLog: Sendable {
   /// Writes follow allocations in the same order almost always.
   private var expected = 0
   /// How many extents are allocated and not taken back.
-  package private(set) var count = 0
+  public private(set) var count = 0
   /// Their units.
-  package private(set) var unitCount: UInt64 = 0
+  public private(set) var unitCount: UInt64 = 0
 
-  package init() { entries.reserveCapacity(8) }
+  public init() { entries.reserveCapacity(8) }
 
   /// The allocated extents, in the order of allocation.
-  package var live: [Entry] {
+  public var live: [Entry] {
     count == entries.count ? entries : entries.filter { $0.extent.unitCount > 0 }
   }
 
   /// How many blocks the allocated extents touch; one that was left and come back to counts again.
-  package var blockCount: Int {
+  public var blockCount: Int {
     let unitsPerBlock = UInt64(BlockMap.unitsPerBlock)
     var count: UInt64 = 0
     var last = UInt64.max
@@ -43,7 +45,7 @@ package struct AllocationLog: Sendable {
   }
 
   /// Notes a new extent.
-  package mutating func append(_ extent: Extent) {
+  public mutating func append(_ extent: Extent) {
     if hasPositions { positions[extent.address] = entries.count }
     entries.append(Entry(extent: extent, checksum: 0))
     count += 1
@@ -67,7 +69,7 @@ package struct AllocationLog: Sendable {
 
   /// Notes that `byteCount` bytes were written to `extent`; stops when they do not fill it, or it is
   /// not allocated.
-  package mutating func noteWritten(
+  public mutating func noteWritten(
     _ byteCount: Int, to extent: Extent, checksum: UInt64 = 0
   ) {
     precondition(byteCount == extent.byteCount, "A write fills its extent.")
@@ -79,7 +81,7 @@ package struct AllocationLog: Sendable {
   }
 
   /// Takes `extent` back; false when it is not allocated.
-  package mutating func remove(_ extent: Extent) -> Bool {
+  public mutating func remove(_ extent: Extent) -> Bool {
     guard let position = position(of: extent) else { return false }
     if hasPositions { positions[extent.address] = nil }
     entries[position].extent.unitCount = 0

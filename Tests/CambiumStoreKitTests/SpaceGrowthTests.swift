@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import CPlatform
+import CambiumCore
 import Synchronization
 
 /// Lets one writer in at a time.
@@ -11,7 +12,7 @@ import Synchronization
 /// since each turn then begins with waking somebody: a lock convoy.)
 ///
 /// Belongs to no thread: a write may begin on one and end on another.
-package final class WriterQueue: Sendable {
+public final class WriterQueue: Sendable {
   /// Whether somebody writes (``taken``), and whether the next turn is the first sleeper's
   /// (``claimed``).
   private let state = Atomic<UInt32>(0)
@@ -40,19 +41,22 @@ package final class WriterQueue: Sendable {
     init(then: (@Sendable () -> Void)? = nil) { self.then = then }
   }
 
-  package init(clock: MonotonicClock = .system) { self.clock = clock }
+  /// A queue in which nobody waits.
+  public convenience init() { self.init(clock: .system) }
+
+  package init(clock: MonotonicClock) { self.clock = clock }
 
   /// How many wait for their turn.
-  package var waiterCount: Int { waiting.load(ordering: .sequentiallyConsistent) }
+  public var waiterCount: Int { waiting.load(ordering: .sequentiallyConsistent) }
 
   /// Waits for its turn.
-  package func enter() {
+  public func enter() {
     if !take(from: 0) { wait() }
     begun.store(clock.now, ordering: .relaxed)
   }
 
   /// Takes the turn if nobody has it and nobody sleeps for it; whether it did.
-  package func enterIfFree() -> Bool {
+  public func enterIfFree() -> Bool {
     guard sleeperCount.load(ordering: .sequentiallyConsistent) == 0, take(from: 0) else {
       return false
     }
@@ -64,7 +68,7 @@ package final class WriterQueue: Sendable {
   /// leaves, which it must not keep.
   ///
   /// Served in one order with those who wait on a thread.
-  package func enter(then: @escaping @Sendable () -> Void) {
+  public func enter(then: @escaping @Sendable () -> Void) {
     if take(from: 0) {
       begun.store(clock.now, ordering: .relaxed)
       return then()
@@ -77,7 +81,7 @@ package final class WriterQueue: Sendable {
   }
 
   /// Lets the next one in.
-  package func leave() {
+  public func leave() {
     let hasSleepers = sleeperCount.load(ordering: .sequentiallyConsistent) > 0
     if hasSleepers, clock.now - begun.load(ordering: .relaxed) > Self.longNanoseconds {
       state.bitwiseOr(Self.claimed, ordering: .sequentiallyConsistent)

@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// Sixteen parts of the free map.
 ///
 /// Exclusivity is not checked, as in leaves.

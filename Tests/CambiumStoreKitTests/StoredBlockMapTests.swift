@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import CambiumCore
+@testable import CambiumStoreKit
 
 /// The free map in pages: what is read again when it is needed is what was counted.
 struct StoredBlockMapTests {

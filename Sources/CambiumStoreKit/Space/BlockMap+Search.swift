@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// Finding free blocks in a row.
 ///
 /// Which blocks are free, the counts say, one by one. In a large store with little room a small commit would

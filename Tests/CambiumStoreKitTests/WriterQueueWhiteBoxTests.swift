@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import CambiumCore
+@testable import CambiumStoreKit
 
 /// One writer at a time, and nobody is forgotten.
 struct WriterQueueWhiteBoxTests {

@@ -1,3 +1,5 @@
+import CambiumCore
+
 /// How many units of each block are in use: the free space of a store.
 ///
 /// Space is given out in whole blocks; inside a run of blocks pages pack at one unit. A block that
