@@ -201,7 +201,7 @@ lint:
 # fails.
 docs:
 	$(SWIFT) package $(TRAITS) generate-documentation --enable-experimental-combined-documentation \
-	  --transform-for-static-hosting --warnings-as-errors --target CambiumCore \
+	  --transform-for-static-hosting --warnings-as-errors --target CambiumCore --target CambiumStoreKit \
 	  --target Cambium --target RealmSwift --target CambiumMemory --target CambiumFile \
 	  --target CambiumRocksDB --target CambiumZstd --target CambiumObservability \
 	  --target CambiumStoreContract

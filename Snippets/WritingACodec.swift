@@ -42,7 +42,7 @@ struct ZeroRunCodec: PageCodec {
     let header = UInt32(littleEndian: body.loadUnaligned(as: UInt32.self))
     let byteCount = Int(header & ~Self.isPlain)
     // Before memory is taken for what bytes from outside claim to be.
-    guard byteCount > 0, byteCount <= 65_535 * Extent.unitByteCount else {
+    guard byteCount > 0, byteCount <= StoreLimits.pageByteCount else {
       throw failure("a page claims to have \(byteCount) bytes")
     }
     // Whole units, as pages have without a codec; what is not written stays zero.

@@ -250,7 +250,6 @@ private final class SimpleWriter<Keeper: PageKeeper>: PageWriter {
   private var next: SavedVersion
   private var own: Set<UInt64> = []
   private var hasEnded = false
-  private static var longestPage: Int { 65_535 * Extent.unitByteCount }
 
   init(_ store: SimpleStore<Keeper>, _ newest: SavedVersion) {
     self.store = store
@@ -264,9 +263,7 @@ private final class SimpleWriter<Keeper: PageKeeper>: PageWriter {
   func reserve(byteCount: Int) throws(StoreError) {}
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
-    guard byteCount <= Self.longestPage else {
-      throw .tooLarge(what: "A page", byteCount: byteCount, limit: Self.longestPage)
-    }
+    try StoreLimits.checkPage(byteCount: byteCount)
     let extent = Extent(
       address: next.nextAddress, unitCount: Extent.unitCount(forByteCount: byteCount))
     next.nextAddress = extent.end
@@ -290,10 +287,7 @@ private final class SimpleWriter<Keeper: PageKeeper>: PageWriter {
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     do throws(StoreError) {
-      guard metadata.count <= 64 << 10 else {
-        throw .tooLarge(
-          what: "A commit's metadata", byteCount: metadata.count, limit: 64 << 10)
-      }
+      try StoreLimits.check(metadata: metadata)
       next.head = Head(version: version, epoch: base.epoch, root: root)
       let pin = try store.publish(next, durability)
       hasEnded = true

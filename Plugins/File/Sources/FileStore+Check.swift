@@ -1,28 +1,8 @@
 import CambiumCore
 import CambiumStoreKit
-import Synchronization
 
 /// Comparing the books with what a version reaches, while others commit.
 extension FileStore {
-  /// What is in use of the file in one version.
-  private final class Audit: Sendable {
-    let head: Head
-    private let space: Mutex<Space>
-    private let owned: [Extent]
-
-    init(_ head: Head, _ space: consuming sending Space, _ owned: [Extent]) {
-      self.head = head
-      self.space = Mutex(space)
-      self.owned = owned
-    }
-
-    func findings(_ reachable: [Extent]) throws(StoreError) -> [String] {
-      try space.withLock { space throws(StoreError) in
-        try SpaceCheck.findings(space: &space, reachable: reachable, owned: owned)
-      }
-    }
-  }
-
   /// Pins the newest version, with what the free map and the records say of it.
   public func audit() throws(StoreError) -> StoreAudit {
     while true {
@@ -36,7 +16,7 @@ extension FileStore {
       return StoreAudit(of: held) { [self] reachable throws(StoreError) in
         guard let audit else { return damage.map { [$0] } ?? [] }
         do throws(StoreError) {
-          return try damagedMetadataPages() + audit.findings(reachable)
+          return try damagedMetadataPages() + audit.findings(reachable: reachable)
         } catch {
           guard case .damaged(let damage) = error else { throw error }
           return [damage.detail]
@@ -47,13 +27,14 @@ extension FileStore {
 
   /// The newest version with what is in use of the file in it, or with why that cannot be read; neither for a
   /// file of an older format, whose map is made anew before anybody writes.
-  private func bookkeeping() throws(StoreError) -> (Head, Audit?, damage: String?) {
+  private func bookkeeping() throws(StoreError) -> (Head, SpaceAudit?, damage: String?) {
     do throws(StoreError) {
       return try withPublishedBooks { books, head throws(StoreError) in
         if books.isOfOlderFormat { return (head, nil, nil) }
         // Later its pages may hold something else.
         try books.space.blocks.load(blocks: 0..<books.space.blocks.blockCount)
-        let audit = Audit(head, books.space.copy(), try metadataPages(&books).map(\.extent))
+        let audit = SpaceAudit(
+          books.space.copy(), owned: try metadataPages(&books).map(\.extent))
         books.space.blocks.dropUnchanged()
         return (head, audit, nil)
       }

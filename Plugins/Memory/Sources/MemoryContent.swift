@@ -181,26 +181,11 @@ final class MemoryContent: Sendable {
   }
 
   func audit() -> StoreAudit {
-    let (held, books) = space.withLock { space -> (Pin, Books) in
+    let (held, books) = space.withLock { space -> (Pin, SpaceAudit) in
       letGo(&space)
-      return (pin(), Books(space.copy()))
+      return (pin(), SpaceAudit(space.copy()))
     }
-    return StoreAudit(of: held) { reachable throws(StoreError) in
-      try books.findings(reachable)
-    }
-  }
-
-  /// What was in use when an audit began.
-  private final class Books: Sendable {
-    private let space: Mutex<Space>
-
-    init(_ space: consuming sending Space) { self.space = Mutex(space) }
-
-    func findings(_ reachable: [Extent]) throws(StoreError) -> [String] {
-      try space.withLock { space throws(StoreError) in
-        try SpaceCheck.findings(space: &space, reachable: reachable, owned: [])
-      }
-    }
+    return StoreAudit(of: held, compare: books.findings(reachable:))
   }
 
   // MARK: Writing
