@@ -2,10 +2,10 @@ import Synchronization
 
 /// Runs jobs in the background, one after the other, each when its time has come.
 ///
-/// The lanes of a process share a few threads (``LanePool``). A job that hangs, for example in a sync, holds up
+/// The lanes of a process share a few threads (`LanePool`). A job that hangs, for example in a sync, holds up
 /// the jobs of its own lane and no others, so that stores have lanes of their own.
 ///
-/// A lane *by hand* has no thread and a clock of the caller's: due jobs run in ``runDue()``, on the
+/// A lane *by hand* has no thread and a clock of the caller's: due jobs run in `runDue()`, on the
 /// caller's thread. A simulation decides with it what happens when, and can do the same again.
 ///
 /// Thread-safe.

@@ -23,6 +23,7 @@ public struct AllocationLog: Sendable {
   /// Their units.
   public private(set) var unitCount: UInt64 = 0
 
+  /// The log of a write that has allocated nothing.
   public init() { entries.reserveCapacity(8) }
 
   /// The allocated extents, in the order of allocation.

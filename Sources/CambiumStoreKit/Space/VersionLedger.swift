@@ -18,6 +18,7 @@ public struct VersionLedger: Sendable {
     /// The version that wrote it.
     public var born: Version
 
+    /// The page at `extent`, which `born` wrote.
     public init(extent: Extent, born: Version) {
       self.extent = extent
       self.born = born
@@ -49,6 +50,7 @@ public struct VersionLedger: Sendable {
   /// The units of all extents that wait.
   public private(set) var pendingUnitCount: UInt64 = 0
 
+  /// A ledger in which no version is held.
   public init() {}
 
   /// The versions that readers and the running write pin, oldest first.
