@@ -13,7 +13,7 @@ AT ?=
 EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests SalvageMediumTests \
   ObjectModelTests LargeListTests QueryEngineTests PredicatePrinterTests BackupTests
 
-.PHONY: test exhaustive demo check-defaults fuzz sanitize soak bench bench-core bench-growth bench-objects \
+.PHONY: test exhaustive demo check-defaults check-aarch64 fuzz sanitize soak bench bench-core bench-growth bench-objects \
   bench-objects-tool bench-operations bench-commits bench-memory bench-space bench-size flights-space pictures check-pictures \
   bench-pictures bench-codecs bench-stores serve service test-tools test-examples install lint docs clean
 
@@ -35,6 +35,10 @@ exhaustive: install
 # be found.
 check-defaults:
 	@SWIFT="$(SWIFT)" Tools/check-defaults
+
+# The C target, compiled for 64-bit ARM; nothing is run.
+check-aarch64:
+	@SWIFT="$(SWIFT)" Tools/check-aarch64
 
 # Flights of a year into a store. STORE=memory or rocksdb, CODEC=zstd:3, aes-256-gcm or both joined by
 # a plus, and AT=PATH, where the store is kept, are options.

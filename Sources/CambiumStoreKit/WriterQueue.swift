@@ -2,32 +2,32 @@ import CPlatform
 import CambiumCore
 import Synchronization
 
-/// Lets one writer in at a time.
+/// The writer lock of a store within one process.
 ///
-/// Who comes while nobody writes begins at once; who comes while somebody does looks for its turn for a
-/// moment, and then sleeps. Sleepers are called in the order in which they came. Waking up takes a
-/// thread longer than a small write takes, so nobody is made to wait for that: while the first sleeper
-/// comes to its senses, those who are awake may go before it. From then on the next turn is its own, and
-/// after a long turn it is so from the start. (Strict order makes a queue of sleepers that never ends,
-/// since each turn then begins with waking somebody: a lock convoy.)
+/// If no writer holds the lock, a caller acquires it at once. Otherwise it looks for the lock for about a tenth
+/// of a millisecond and then sleeps. Sleepers are woken in the order in which they came. A thread needs longer
+/// to wake up than a small write takes, so nobody is made to wait for that: until the first sleeper is awake,
+/// threads that are awake may acquire the lock before it. Once it is awake, or when the write before took
+/// longer than a millisecond, the lock is its own. (In strict order the queue of sleepers would never end,
+/// because each write would begin by waking somebody: a lock convoy.)
 ///
-/// Belongs to no thread: a write may begin on one and end on another.
+/// The lock belongs to no thread: it may be acquired on one and released on another.
 public final class WriterQueue: Sendable {
-  /// Whether somebody writes (``taken``), and whether the next turn is the first sleeper's
+  /// Whether the lock is held (``taken``), and whether it goes to the first sleeper next
   /// (``claimed``).
   private let state = Atomic<UInt32>(0)
   private static let taken: UInt32 = 1
   private static let claimed: UInt32 = 2
   private let sleepers = Mutex<[Sleeper]>([])
-  /// How many sleepers there are; only who has the turn takes one away, itself.
+  /// How many sleepers there are; only the holder of the writer lock takes one away, itself.
   let sleeperCount = Atomic(0)
   private let waiting = Atomic(0)
-  /// When the turn began.
+  /// When the lock was acquired.
   private let begun = Atomic<Int64>(0)
   private let clock: MonotonicClock
-  /// Beside a turn that was longer, waking somebody takes no time.
+  /// Beside a write that was longer, waking somebody takes no time.
   private static let longNanoseconds: Int64 = 1_000_000
-  /// How often somebody looks for its turn before it sleeps: about 0.1 ms, or not at all where that
+  /// How often a caller looks for the lock before it sleeps: about 0.1 ms, or not at all where that
   /// would keep the writer from its only processor.
   private static let lookCount = cambium_processor_count() > 1 ? 2000 : 0
 
@@ -35,7 +35,7 @@ public final class WriterQueue: Sendable {
     /// Set by who calls it, unset when it goes to sleep again.
     let isCalled = Atomic(false)
     let signal = CommitSignal()
-    /// Called when it has the turn; nil for a thread, which takes the turn itself.
+    /// Called when it holds the writer lock; nil for a thread, which acquires the writer lock itself.
     let then: (@Sendable () -> Void)?
 
     init(then: (@Sendable () -> Void)? = nil) { self.then = then }
@@ -46,17 +46,17 @@ public final class WriterQueue: Sendable {
 
   package init(clock: MonotonicClock) { self.clock = clock }
 
-  /// How many wait for their turn.
+  /// How many wait for the lock.
   public var waiterCount: Int { waiting.load(ordering: .sequentiallyConsistent) }
 
-  /// Waits for its turn.
-  public func enter() {
+  /// Waits for the lock and acquires it.
+  public func acquire() {
     if !take(from: 0) { wait() }
     begun.store(clock.now, ordering: .relaxed)
   }
 
-  /// Takes the turn if nobody has it and nobody sleeps for it; whether it did.
-  public func enterIfFree() -> Bool {
+  /// Acquires the writer lock if nobody has it and nobody sleeps for it; whether it did.
+  public func tryAcquire() -> Bool {
     guard sleeperCount.load(ordering: .sequentiallyConsistent) == 0, take(from: 0) else {
       return false
     }
@@ -64,11 +64,11 @@ public final class WriterQueue: Sendable {
     return true
   }
 
-  /// Calls `then` when it has the turn: at once where nobody writes, otherwise on the thread of who
+  /// Calls `then` when it holds the writer lock: at once where nobody writes, otherwise on the thread of who
   /// leaves, which it must not keep.
   ///
   /// Served in one order with those who wait on a thread.
-  public func enter(then: @escaping @Sendable () -> Void) {
+  public func acquire(then: @escaping @Sendable () -> Void) {
     if take(from: 0) {
       begun.store(clock.now, ordering: .relaxed)
       return then()
@@ -80,8 +80,8 @@ public final class WriterQueue: Sendable {
     callFirst()
   }
 
-  /// Lets the next one in.
-  public func leave() {
+  /// Releases the lock, and lets the next one have it.
+  public func release() {
     let hasSleepers = sleeperCount.load(ordering: .sequentiallyConsistent) > 0
     if hasSleepers, clock.now - begun.load(ordering: .relaxed) > Self.longNanoseconds {
       state.bitwiseOr(Self.claimed, ordering: .sequentiallyConsistent)
@@ -90,14 +90,14 @@ public final class WriterQueue: Sendable {
     callFirst()
   }
 
-  /// Takes the turn if the state is `free`.
+  /// Acquires the writer lock if the state is `free`.
   private func take(from free: UInt32) -> Bool {
     state.compareExchange(
       expected: free, desired: Self.taken, ordering: .sequentiallyConsistent
     ).exchanged
   }
 
-  /// Takes the turn if the state comes to be `free` soon.
+  /// Acquires the writer lock if the state comes to be `free` soon.
   private func look(for free: UInt32) -> Bool {
     for _ in 0..<Self.lookCount {
       if state.load(ordering: .relaxed) == free, take(from: free) { return true }
@@ -119,7 +119,7 @@ public final class WriterQueue: Sendable {
     sleeperCount.subtract(1, ordering: .sequentiallyConsistent)
   }
 
-  /// Sleeps until it is the first and has taken the turn.
+  /// Sleeps until it is the first and has acquired the lock.
   private func sleep(_ sleeper: Sleeper) {
     while true {
       sleeper.signal.wait(timeoutNanoseconds: .max) {
@@ -133,7 +133,7 @@ public final class WriterQueue: Sendable {
     }
   }
 
-  /// Wakes the first sleeper, unless it is awake, or gives it the turn if it is no thread.
+  /// Wakes the first sleeper, unless it is awake, or gives it the lock if it is no thread.
   private func callFirst() {
     while sleeperCount.load(ordering: .sequentiallyConsistent) > 0,
       let first = sleepers.withLock({ $0.first })
@@ -144,7 +144,7 @@ public final class WriterQueue: Sendable {
         }
         return
       }
-      // Who has the turn comes here when it leaves.
+      // The holder of the writer lock comes here when it leaves.
       guard take(from: 0) || take(from: Self.claimed) else { return }
       if let next = takeCallback() {
         begun.store(clock.now, ordering: .relaxed)
@@ -155,7 +155,7 @@ public final class WriterQueue: Sendable {
     }
   }
 
-  /// Takes the first sleeper off the list if it is no thread; called by who has the turn.
+  /// Takes the first sleeper off the list if it is no thread; called by the holder of the writer lock.
   private func takeCallback() -> (@Sendable () -> Void)? {
     let then = sleepers.withLock { list -> (@Sendable () -> Void)? in
       guard let then = list.first?.then else { return nil }

@@ -25,7 +25,7 @@
         let codec = cipher
       #endif
       var options = FileStoreOptions(isReadOnly: isReadOnly, codec: codec)
-      options.foldAfterRecordCount = 8
+      options.checkpointAfterRecordCount = 8
       return try Database(store: FileStore(path: path, options: options))
     }
 

@@ -14,12 +14,12 @@ struct ChainTests {
   }
 
   private static func options(
-    _ device: SimulatedDevice, chainLimit: UInt64 = 4, fold: Int = 64
+    _ device: SimulatedDevice, chainLimit: UInt64 = 4, checkpoint: Int = 64
   ) -> FileStoreOptions {
     var options = FileStoreOptions()
     options.device = { _ in device }
     options.chainLimit = chainLimit
-    options.foldAfterRecordCount = fold
+    options.checkpointAfterRecordCount = checkpoint
     options.settleDelayNanoseconds = 0
     options.lane = BackgroundLane(byHand: MonotonicClock { 0 })
     return options
@@ -187,7 +187,7 @@ struct ChainTests {
   @Test func `no head of a chain is given up before a slot takes its place`() throws {
     let device = SimulatedDevice()
     let store = try FileStore(
-      path: "simulated", options: Self.options(device, chainLimit: 16, fold: 1))
+      path: "simulated", options: Self.options(device, chainLimit: 16, checkpoint: 1))
     for seed in 0..<80 as Range<UInt64> {
       let newest = try commit(seed, to: store)
       #expect(try content(reopened(device.bytes)) == newest, "after commit \(seed)")

@@ -14,7 +14,7 @@ struct CodecStoreTests {
 
   private func options(_ codec: SealCodec) -> FileStoreOptions {
     var options = FileStoreOptions(codec: codec)
-    options.foldAfterRecordCount = 3
+    options.checkpointAfterRecordCount = 3
     return options
   }
 

@@ -11,7 +11,7 @@ struct DamageTests {
   ) {
     let device = SimulatedDevice()
     var options = CrashSettings.options(device)
-    options.foldAfterRecordCount = 2
+    options.checkpointAfterRecordCount = 2
     let store = try FileStore(path: "simulated", options: options)
     var generator = SeededGenerator(seed: 12)
     var content: FakeTree.Content = []

@@ -17,7 +17,7 @@ struct DatabaseFaultTests {
     case sync
   }
 
-  /// It grows, folds the free map, chains heads, shares syncs, moves pages from the end of the file, and
+  /// It grows, checkpoints the free map, chains heads, shares syncs, moves pages from the end of the file, and
   /// cuts that off.
   private static let work: [Deed] = [
     .change(.full), .fill, .change(.relaxed), .sync, .thinOut(.full), .thinOut(.full),
@@ -78,7 +78,7 @@ struct DatabaseFaultTests {
       storeOptions.spareByteCount = 0
       store = try FileStore(path: DatabaseFaultTests.path, options: storeOptions)
       var options = DatabaseOptions()
-      options.movedByteCountPerCommit = 8 << 10
+      options.relocatedByteCountPerCommit = 8 << 10
       database = try Database(store: store, options: options)
     }
   }

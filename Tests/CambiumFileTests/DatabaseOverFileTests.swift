@@ -10,7 +10,7 @@ struct DatabaseOverFileTests {
   private static func options(_ device: SimulatedDevice) -> FileStoreOptions {
     var options = FileStoreOptions()
     options.device = { _ in device }
-    options.foldAfterRecordCount = 3
+    options.checkpointAfterRecordCount = 3
     options.largestSingleSyncByteCount = 48 << 10
     options.growthByteCount = 32 << 10
     // Only explicit syncs, so that a run repeats itself.
@@ -87,7 +87,7 @@ struct DatabaseOverFileTests {
     let folder = try TemporaryFolder()
     let path = folder.file("a.cambium")
     var options = FileStoreOptions()
-    options.foldAfterLeafCount = 4
+    options.checkpointAfterLeafCount = 4
     var database = try Database(store: FileStore(path: path, options: options))
     func set(_ key: String, _ value: [UInt8]) throws {
       let transaction = try database.beginWrite()
@@ -115,10 +115,10 @@ struct DatabaseOverFileTests {
     let path = folder.file("a.cambium")
     let large = [UInt8](repeating: 7, count: 66 << 20)
     func commits(
-      _ count: Int, fold: Int = 2, _ change: (Transaction) throws -> Void
+      _ count: Int, checkpoint: Int = 2, _ change: (Transaction) throws -> Void
     ) throws {
       var options = FileStoreOptions()
-      options.foldAfterRecordCount = fold
+      options.checkpointAfterRecordCount = checkpoint
       let store = try FileStore(path: path, options: options)
       let database = try Database(store: store)
       for _ in 0..<count {
@@ -134,8 +134,8 @@ struct DatabaseOverFileTests {
     try commits(1) { try $0.setValue("large", large) }
     try commits(1) { try $0.setValue("hole", nil) }
     try commits(20) { try $0.setValue("small", [1]) }
-    try commits(1, fold: 64) { try $0.setValue("large", nil) }
-    try commits(2, fold: 64) { try $0.setValue("small", [2]) }
+    try commits(1, checkpoint: 64) { try $0.setValue("large", nil) }
+    try commits(2, checkpoint: 64) { try $0.setValue("small", [2]) }
     // Only records know by now that those leaves were changed.
     try commits(20) { try $0.setValue("small", [3]) }
     try commits(1) { try $0.setValue("large", large) }
@@ -159,7 +159,7 @@ struct DatabaseOverFileTests {
     let rowCount: Int64 = 3_000
     let device = SimulatedDevice()
     var options = Self.options(device)
-    options.foldAfterRecordCount = 16
+    options.checkpointAfterRecordCount = 16
     let store = try FileStore(path: "simulated", options: options)
     let database = try Database(store: store)
     let filling = try database.beginWrite()

@@ -14,7 +14,7 @@ struct FileStoreTests {
     access: FileStoreOptions.Access, seed: UInt64
   ) throws {
     var options = FileStoreOptions(access: access)
-    options.foldAfterRecordCount = 4
+    options.checkpointAfterRecordCount = 4
     var content: FakeTree.Content = []
     for round in 0..<4 {
       let store = try FileStore(path: path, options: options)
@@ -46,7 +46,7 @@ struct FileStoreTests {
 
   @Test func `a commit of many megabytes is read back and its room used again`() throws {
     var options = FileStoreOptions()
-    options.foldAfterRecordCount = 2
+    options.checkpointAfterRecordCount = 2
     options.largestSingleSyncByteCount = 1 << 20
     let store = try FileStore(path: path, options: options)
     var generator = SeededGenerator(seed: 1)

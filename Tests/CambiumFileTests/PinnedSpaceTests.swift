@@ -17,7 +17,7 @@ struct PinnedSpaceTests {
   private func open() throws -> Database {
     var options = FileStoreOptions()
     // So few that records are given up while versions are pinned.
-    options.foldAfterRecordCount = 4
+    options.checkpointAfterRecordCount = 4
     return try Database(store: FileStore(path: path, options: options))
   }
 
@@ -183,7 +183,7 @@ struct PinnedSpaceTests {
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [path = path as String, seed = seed as UInt64] in
         var options = FileStoreOptions()
-        options.foldAfterRecordCount = 4
+        options.checkpointAfterRecordCount = 4
         let database = try Database(store: FileStore(path: path, options: options))
         let pinned = try database.snapshot()
         var generator = SeededGenerator(seed: seed)

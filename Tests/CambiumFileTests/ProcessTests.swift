@@ -15,7 +15,7 @@ struct ProcessTests {
   private static func commitAndDie(_ path: String, _ durabilities: [Durability]) throws {
     var options = FileStoreOptions()
     options.relaxedDelayNanoseconds = 3_600_000_000_000
-    options.foldAfterRecordCount = 3
+    options.checkpointAfterRecordCount = 3
     let store = try FileStore(path: path, options: options)
     let model = try StoreModel(store, seed: 21, durabilities: durabilities)
     for _ in 0..<12 { try model.commit() }

@@ -53,7 +53,7 @@ struct ReadFaultTests {
     options.access = .buffered
     options.memory = memory
     var databaseOptions = DatabaseOptions()
-    databaseOptions.movedByteCountPerCommit = moved
+    databaseOptions.relocatedByteCountPerCommit = moved
     return try Database(
       store: FileStore(path: path, options: options), options: databaseOptions)
   }
@@ -166,7 +166,7 @@ struct ReadFaultTests {
       // Another user, who has a shared memory of its own here.
       var options = CrashSettings.options(device)
       // It leaves the free map as it is.
-      options.foldAfterRecordCount = 64
+      options.checkpointAfterRecordCount = 64
       let other = try FileStore(path: Self.path, options: options)
       var content = sample.content
       for _ in 0..<2 { content = try Self.change(Database(store: other), content) }

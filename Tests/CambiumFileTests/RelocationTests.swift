@@ -29,9 +29,9 @@ struct RelocationTests {
     options.largestSlackByteCount = 32 << 10
     options.growthByteCount = 32 << 10
     options.leastRelocatedByteCount = 64 << 10
-    options.foldAfterRecordCount = 8
+    options.checkpointAfterRecordCount = 8
     var databaseOptions = DatabaseOptions()
-    databaseOptions.movedByteCountPerCommit = moved
+    databaseOptions.relocatedByteCountPerCommit = moved
     return try Database(
       store: FileStore(path: path, options: options), options: databaseOptions)
   }

@@ -9,7 +9,7 @@ struct RepairTests {
 
   private static func options(_ device: SimulatedDevice) -> FileStoreOptions {
     var options = CrashSettings.options(device)
-    options.foldAfterRecordCount = 2
+    options.checkpointAfterRecordCount = 2
     return options
   }
 

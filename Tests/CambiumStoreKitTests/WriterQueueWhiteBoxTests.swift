@@ -27,9 +27,9 @@ struct WriterQueueWhiteBoxTests {
       let done = DispatchSemaphore(value: 0)
       let sleeping = queue.sleeperCount.load(ordering: .sequentiallyConsistent)
       Thread {
-        self.queue.enter()
+        self.queue.acquire()
         self.turns.withLock { $0.append(index) }
-        self.queue.leave()
+        self.queue.release()
         done.signal()
       }.start()
       while queue.sleeperCount.load(ordering: .sequentiallyConsistent) == sleeping { sched_yield() }
@@ -39,10 +39,10 @@ struct WriterQueueWhiteBoxTests {
 
   @Test func `who sleeps is called in the order of coming`() {
     let course = Course()
-    course.queue.enter()
+    course.queue.acquire()
     let done = (0..<20).map { course.sleeper($0) }
     #expect(course.queue.waiterCount == 20)
-    course.queue.leave()
+    course.queue.release()
     for thread in done { thread.wait() }
     #expect(course.turns.withLock { $0 } == Array(0..<20))
     #expect(course.queue.waiterCount == 0)
@@ -51,13 +51,13 @@ struct WriterQueueWhiteBoxTests {
   @Test func `after a long turn nobody goes before who sleeps`() {
     for _ in 0..<200 {
       let course = Course()
-      course.queue.enter()
+      course.queue.acquire()
       let done = course.sleeper(1)
       course.clock.now.add(2_000_000, ordering: .relaxed)
-      course.queue.leave()
-      course.queue.enter()
+      course.queue.release()
+      course.queue.acquire()
       course.turns.withLock { $0.append(2) }
-      course.queue.leave()
+      course.queue.release()
       done.wait()
       #expect(course.turns.withLock { $0 } == [1, 2])
     }
@@ -65,13 +65,13 @@ struct WriterQueueWhiteBoxTests {
 
   @Test func `who sleeps has its turn beside one who writes without a pause`() {
     let course = Course()
-    course.queue.enter()
+    course.queue.acquire()
     let done = (0..<4).map { course.sleeper($0) }
     repeat {
-      course.queue.leave()
-      course.queue.enter()
+      course.queue.release()
+      course.queue.acquire()
     } while course.turns.withLock { $0.count } < 4
-    course.queue.leave()
+    course.queue.release()
     for thread in done { thread.wait() }
     #expect(course.turns.withLock { $0 } == Array(0..<4))
   }
@@ -93,7 +93,7 @@ struct WriterQueueWhiteBoxTests {
       Thread {
         var random = SeededGenerator(seed: UInt64(index))
         for _ in 0..<turnCount {
-          queue.enter()
+          queue.acquire()
           if shared.isInside { shared.violations += 1 }
           shared.isInside = true
           shared.count += 1
@@ -103,7 +103,7 @@ struct WriterQueueWhiteBoxTests {
           default: break
           }
           shared.isInside = false
-          queue.leave()
+          queue.release()
           if Int.random(in: 0..<50, using: &random) == 0 { sched_yield() }
         }
         done.leave()
@@ -118,14 +118,14 @@ struct WriterQueueWhiteBoxTests {
   @Test func `a turn may end on another thread than it began`() {
     let queue = WriterQueue()
     for _ in 0..<200 {
-      queue.enter()
+      queue.acquire()
       let left = DispatchSemaphore(value: 0)
       Thread {
-        queue.leave()
+        queue.release()
         left.signal()
       }.start()
-      queue.enter()
-      queue.leave()
+      queue.acquire()
+      queue.release()
       left.wait()
     }
     #expect(queue.waiterCount == 0)

@@ -126,7 +126,7 @@ enum Matrix {
     var subject = StoreSubject(name) { place throws(StoreError) in
       var options = FileStoreOptions(
         access: access, isReadOnly: place.isReadOnly, codec: place.codec)
-      options.foldAfterRecordCount = 4
+      options.checkpointAfterRecordCount = 4
       return try FileStore(path: place.path, options: options)
     }
     subject.sharing = .shared

@@ -27,7 +27,7 @@ final class Cleanup: Sendable {
   /// Whether a signal has come.
   private static let isEnding = Atomic<Bool>(false)
   /// What the next one does.
-  private static let hurry = Mutex<(@Sendable () -> Void)?>(nil)
+  private static let wake = Mutex<(@Sendable () -> Void)?>(nil)
 
   private let number: Int
 
@@ -40,7 +40,7 @@ final class Cleanup: Sendable {
   /// The same for an action that waits for something; `again` ends that when another signal comes.
   init(again: @escaping @Sendable () -> Void, _ action: @escaping @Sendable () -> Void) {
     _ = Self.sources
-    Self.hurry.withLock { $0 = again }
+    Self.wake.withLock { $0 = again }
     number = Self.registry.withLock { $0.add(action) }
   }
 
@@ -81,7 +81,7 @@ final class Cleanup: Sendable {
       source.setEventHandler {
         // Those that come meanwhile are heard, too.
         if isEnding.exchange(true, ordering: .relaxed) {
-          hurry.withLock { $0 }?()
+          wake.withLock { $0 }?()
         } else {
           ending.async { end(number) }
         }

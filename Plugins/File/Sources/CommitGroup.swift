@@ -6,7 +6,7 @@ import Synchronization
 /// Who comes while nobody syncs leads: it makes durable what is published by then. The others wait;
 /// when the sync has ended those whose version it covered go on, and one of the rest leads next.
 ///
-/// A leader lets as many come as wait for their turn to write, before it syncs: small syncs for a few
+/// A leader lets as many come as wait for the writer lock, before it syncs: small syncs for a few
 /// cost as much as large ones, and take the processor from those who write. Somebody who commits alone
 /// waits for nobody.
 final class CommitGroup: Sendable {
@@ -24,7 +24,7 @@ final class CommitGroup: Sendable {
 
   /// What to wait on for `version`; nil for who is to lead.
   ///
-  /// `writerCount` is how many wait for their turn to write.
+  /// `writerCount` is how many wait for the writer lock.
   func join(_ version: Version, writerCount: Int) -> LeaderQueue<Version, StoreError>.Waiter? {
     guard let waiter = queue.join(version) else { return nil }
     if isGathering.load(ordering: .sequentiallyConsistent), queue.waitingCount >= writerCount {

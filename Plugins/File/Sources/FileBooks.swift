@@ -29,7 +29,7 @@ struct FileBooks: ~Copyable, Sendable {
   /// Whether live pages are being moved from the end of the file to free room before it.
   var isRelocating = false
   /// Where to look for pages of the free map that are to be moved.
-  var nextMovedLeaf = 0
+  var nextRelocatedLeaf = 0
   /// Before this version it is not tried again to cut off the end of the file.
   var nextCut: Version = 0
 
@@ -101,9 +101,9 @@ struct FileBooks: ~Copyable, Sendable {
   mutating func publish(version: Version, freed: [VersionLedger.Dead]) {
     if Self.isHeld(version - 1, held, heldMark) { space.ledger.pinOnce(version - 1) }
     space.publish(version: version, previous: version - 1, freed: freed)
-    releaseOwn()
+    releaseMetadata()
   }
 
   /// Frees pages of the store's own that no durable version needs.
-  mutating func releaseOwn() { space.releaseOwn(upTo: heldMark.version) }
+  mutating func releaseMetadata() { space.releaseMetadata(upTo: heldMark.version) }
 }

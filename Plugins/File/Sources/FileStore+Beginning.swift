@@ -2,7 +2,7 @@ import CambiumCore
 
 /// How a write begins: the writer lock, what a crash has left, and what is known of the free space.
 extension FileStore {
-  /// Waits for its turn among the writers and begins a write at the newest version.
+  /// Waits for the writer lock and begins a write at the newest version.
   ///
   /// Throws when the store is read-only, closed, or poisoned by a failed sync.
   public func beginWrite() throws(StoreError) -> any PageWriter {
@@ -26,7 +26,7 @@ extension FileStore {
     return FileWriter(store: self, base: base, relocation: relocation)
   }
 
-  /// Waits for the turn to write, mends what a crash has left, and lets `prepare` see to what is
+  /// Waits for the writer lock to write, mends what a crash has left, and lets `prepare` see to what is
   /// known of the free space; the head at which the write begins.
   func acquireWriterLock(
     _ prepare: (inout FileBooks, HeadSector) throws(StoreError) -> Void
@@ -37,11 +37,11 @@ extension FileStore {
 
   private func waitForWriterLock() throws(StoreError) {
     try ensureWritable()
-    writers.enter()
+    writers.acquire()
     do throws(StoreError) {
-      try writerLock?.enter()
+      try writerLock?.acquire()
     } catch {
-      writers.leave()
+      writers.release()
       throw error
     }
   }
@@ -81,8 +81,8 @@ extension FileStore {
 
   /// Lets the next writer in.
   func releaseWriterLock() {
-    writerLock?.leave()
-    writers.leave()
+    writerLock?.release()
+    writers.release()
   }
 
   /// A writer that died may have made the file longer.
@@ -95,7 +95,7 @@ extension FileStore {
 
   /// Waits for the writer lock in the background, and calls `then` once the write has begun.
   ///
-  /// The turn among the writers of this process comes with the end of the write before; the lock among
+  /// The writer lock of this process comes with the end of the write before; the lock among
   /// processes is tried now and then on a lane that all databases of the process share. What may touch
   /// the medium happens on a lane of this store, and there `then` is called.
   public func beginWrite(
@@ -107,7 +107,7 @@ extension FileStore {
     } catch {
       return background.beginnings.add { then(.failure(error)) }
     }
-    writers.enter { [self] in
+    writers.acquire { [self] in
       guard let writerLock else { return begin(then) }
       lockAmongProcesses(writerLock, then)
     }
@@ -117,15 +117,15 @@ extension FileStore {
   public func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
     if options.isReadOnly { throw .readOnly(path: path) }
     try ensureWritable()
-    guard writers.enterIfFree() else { return nil }
+    guard writers.tryAcquire() else { return nil }
     if let writerLock {
       do throws(StoreError) {
-        guard try writerLock.enterIfFree() else {
-          writers.leave()
+        guard try writerLock.tryAcquire() else {
+          writers.release()
           return nil
         }
       } catch {
-        writers.leave()
+        writers.release()
         throw error
       }
     }
@@ -151,7 +151,7 @@ extension FileStore {
         begin(then)
       } catch {
         attempt.giveUp()
-        writers.leave()
+        writers.release()
         background.beginnings.add { then(.failure(error)) }
       }
       return nil
@@ -159,10 +159,10 @@ extension FileStore {
     // Without a thread, or in a forked child, the caller waits.
     if isScheduled { return }
     do throws(StoreError) {
-      try lock.enter()
+      try lock.acquire()
       begin(then)
     } catch {
-      writers.leave()
+      writers.release()
       background.beginnings.add { then(.failure(error)) }
     }
   }

@@ -90,7 +90,7 @@ extension FileStore {
     guard books.version != nil else { return }
     let (held, mark) = (books.held, books.heldMark)
     books.space.keepPins { version in FileBooks.isHeld(version, held, mark) }
-    books.releaseOwn()
+    books.releaseMetadata()
     if let deferred = books.deferredFreeEnd,
       !held.contains(where: { $0.lowerBound < deferred }),
       mark.version >= deferred
@@ -100,7 +100,7 @@ extension FileStore {
     }
   }
 
-  /// At the first turn, and now and then when an old version is held: whether who holds it is still
+  /// At the first write, and now and then when an old version is held: whether who holds it is still
   /// alive.
   func checkLiveness(_ books: inout FileBooks, newest: Version) {
     books.writesSinceLivenessCheck += 1
@@ -241,7 +241,7 @@ extension FileStore {
       for dead in record.freed {
         if dead.born == record.version {
           if record.version <= reusable { continue }
-          books.space.ledger.takeOwn(dead.extent, freed: record.version)
+          books.space.ledger.takeMetadata(dead.extent, freed: record.version)
         } else if !books.space.ledger.take(dead, freed: record.version) {
           continue
         }

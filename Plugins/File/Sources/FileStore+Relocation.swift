@@ -30,7 +30,7 @@ extension FileStore {
 
   // MARK: Cutting
 
-  /// Cuts off what is free at the end of the file, if that is much; for the holder of the turn.
+  /// Cuts off what is free at the end of the file, if that is much; for the holder of the writer lock.
   ///
   /// Should the file be opened from either slot, it must be as long as the head there says: nothing is
   /// cut before heads that say less have taken their places. Where a sync is running, a later commit

@@ -8,11 +8,11 @@ import Synchronization
 /// Reads are lent from a mapping without copies. A small durable commit is one contiguous write, the
 /// head, and one sync. After a crash the store opens at the newest durable version, whole. Several
 /// processes, and several stores of one process, may read and write one file at a time; one of them
-/// writes, the others wait for their turn.
+/// writes, the others wait for the writer lock.
 ///
 /// Thread-safe, as `PageStore` says. After a failed sync the store is poisoned for everybody: it can
 /// be read, but not written until all have closed it and it is opened again. A process that was
-/// forked must open it anew. Locks, always taken in this order: the writer's turn in this process and
+/// forked must open it anew. Locks, always taken in this order: the writer lock in this process and
 /// among processes, the slots (`slotsLock` and its byte in the file), `writing`, `books`, `state`.
 public final class FileStore: PageStore {
   /// What this store is.

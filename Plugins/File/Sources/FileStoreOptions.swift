@@ -58,10 +58,10 @@ public struct FileStoreOptions: Sendable {
   /// So many bytes behind what is used are kept for writes that free as much as they take, on a full medium.
   package var spareByteCount = 64 << 10
   /// How many records pile up before the free map is brought up to date; half of them stay.
-  package var foldAfterRecordCount = 2 * CommitMetadata.keptCount
+  package var checkpointAfterRecordCount = 2 * CommitMetadata.keptCount
   /// After so many changed leaves of the free map, 8 GiB of a bulk load, it is brought up to date however few the
   /// records are: who opens the file next would have to read and keep as many.
-  package var foldAfterLeafCount = 4096
+  package var checkpointAfterLeafCount = 4096
   /// How many heads are chained to one in a slot at most.
   package var chainLimit: UInt64 = 16
   /// A commit of more bytes is synced in two steps.

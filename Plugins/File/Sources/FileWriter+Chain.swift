@@ -31,7 +31,7 @@ extension FileWriter {
     guard let place else { return false }
     headPlace = place
     allocations.append(place.extent)
-    ownUnitCount += place.extent.unitCount
+    metadataUnitCount += place.extent.unitCount
     store.buffer.begin(withBlockAt: place.extent.byteOffset)
     return true
   }
@@ -52,7 +52,7 @@ extension FileWriter {
     guard let place = headPlace else { return }
     headPlace = nil
     if allocations.remove(place.extent) {
-      ownUnitCount -= place.extent.unitCount
+      metadataUnitCount -= place.extent.unitCount
       store.books.withLock { $0.space.takeBack(place.extent) }
     }
   }

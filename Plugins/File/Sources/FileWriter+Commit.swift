@@ -36,7 +36,7 @@ extension FileWriter {
     root: TreeRoot, metadata: [UInt8], isFollowed: Bool,
     _ publish: (Outcome) throws(StoreError) -> Pin
   ) throws(StoreError) -> Pin {
-    let freeMap = try foldFreeMap()
+    let freeMap = try checkpointFreeMap()
     let record = try writeRecord(metadata: metadata)
     var head = store.state.withLock { $0.newest }
     head.head = Head(version: version, epoch: base.epoch, root: root)
@@ -193,7 +193,7 @@ extension FileStore {
     // Without a mapping that reaches everything, pages are read one by one; the commit stands.
     try? ensureMapping(&state)
     let isPinned = state.pins.hold(state.newest.head)
-    precondition(isPinned, "S2: somebody has published a version without having the turn.")
+    precondition(isPinned, "S2: somebody has published a version without holding the writer lock.")
     return pin(state.newest.head, state)
   }
 

@@ -10,9 +10,9 @@ extension FileWriter {
     let extent: Extent
     if let front = allocateInFront(byteCount: byteCount) {
       extent = front
-      ownUnitCount += extent.unitCount
+      metadataUnitCount += extent.unitCount
     } else {
-      extent = try allocate(byteCount: byteCount, isOwn: true)
+      extent = try allocate(byteCount: byteCount, isMetadata: true)
     }
     let bytes =
       seal?.sealedPage(page, rawKind: rawKind, extent: extent, version: version) ?? page
@@ -34,17 +34,17 @@ extension FileWriter {
   }
 
   /// How many branches above leaves a commit looks through for pages that are to be moved.
-  private static let movedBranchCount = 256
+  private static let relocatedBranchCount = 256
 
   /// Brings the stored free map up to date when many records have piled up, and frees the records that are
   /// no longer needed; nil when there was nothing to do.
   ///
   /// Only pages of parts that have changed are written. They show the version before this one: this commit's
   /// own record comes on top, so that no page need know its own place.
-  func foldFreeMap() throws(StoreError) -> FreeMap? {
-    let threshold = store.options.foldAfterRecordCount
+  func checkpointFreeMap() throws(StoreError) -> FreeMap? {
+    let threshold = store.options.checkpointAfterRecordCount
     // Recovery may need every later record, and the heads that are kept with them.
-    let leafCount = store.options.foldAfterLeafCount
+    let leafCount = store.options.checkpointAfterLeafCount
     let isDue = store.books.withLock { books in
       rebuildsFreeMap || books.space.blocks.changedLeafCount > leafCount
         // Those behind it stay, however many they are.
@@ -80,9 +80,9 @@ extension FileWriter {
     let pages = store.mapPages
     let changes = try store.withMap { books throws(StoreError) in
       if let relocation {
-        books.nextMovedLeaf = try books.space.blocks.mark(
-          behind: relocation.address, fromLeaf: books.nextMovedLeaf,
-          count: Self.movedBranchCount)
+        books.nextRelocatedLeaf = try books.space.blocks.mark(
+          behind: relocation.address, fromLeaf: books.nextRelocatedLeaf,
+          count: Self.relocatedBranchCount)
       }
       return books.space.blocks.changes(version: base.version)
     }

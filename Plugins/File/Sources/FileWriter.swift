@@ -23,7 +23,7 @@ final class FileWriter: PageWriter {
   private let sizeLimit: SizeLimit?
   /// How much this write has freed, and taken for pages of the store's own.
   private var freedUnitCount: UInt64 = 0
-  var ownUnitCount: UInt64 = 0
+  var metadataUnitCount: UInt64 = 0
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
 
@@ -69,7 +69,7 @@ final class FileWriter: PageWriter {
   /// Whether this write frees as much as it takes when it takes `unitCount` more: it may use what is kept
   /// for such, of a limited file and of a full medium.
   func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
-    freedUnitCount + ownUnitCount >= allocations.unitCount + unitCount
+    freedUnitCount + metadataUnitCount >= allocations.unitCount + unitCount
   }
 
   /// Looks whether the file may grow; it does when pages are written, not when room is given out.
@@ -95,22 +95,22 @@ final class FileWriter: PageWriter {
   }
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
-    try allocate(byteCount: byteCount, isOwn: false)
+    try allocate(byteCount: byteCount, isMetadata: false)
   }
 
-  /// Gives out room, `isOwn` for a page of the store's own.
-  func allocate(byteCount: Int, isOwn: Bool) throws(StoreError) -> Extent {
+  /// Gives out room, `isMetadata` for a page of the store's own.
+  func allocate(byteCount: Int, isMetadata: Bool) throws(StoreError) -> Extent {
     try ensureRunning()
     try StoreLimits.checkPage(byteCount: byteCount)
     if seeksHeadPlace { _ = beginChainedRun(byteCount: max(byteCount, 12 << 10)) }
-    let usesSpare = isOwn || isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
+    let usesSpare = isMetadata || isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
     let extent = try store.withMap { books throws(StoreError) in
       try books.space.allocate(byteCount: byteCount) { blockCount throws(StoreError) in
         try checkGrowth(to: blockCount, usesSpare: usesSpare)
       }
     }
     allocations.append(extent)
-    if isOwn { ownUnitCount += extent.unitCount }
+    if isMetadata { metadataUnitCount += extent.unitCount }
     return extent
   }
 
@@ -220,7 +220,7 @@ final class FileWriter: PageWriter {
   func abort() {
     if hasEnded { return }
     hasEnded = true
-    // The write and the turn are the parent's, and so may be locks and the thread that would be waited for.
+    // The write and the writer lock are the parent's, and so may be locks and the thread that would be waited for.
     if store.isForked { return }
     store.behind.drop()
     store.buffer.drop()

@@ -196,14 +196,14 @@ final class MemoryContent: Sendable {
     space.keepPins { version in pins.contains { $0.version == version } }
   }
 
-  /// Begins a write, by who has the turn.
+  /// Begins a write, by the holder of the writer lock.
   func beginWrite() -> Head {
     space.withLock { letGo(&$0) }
     return newestHead
   }
 
   /// Ends a write.
-  func leave() { writers.leave() }
+  func leave() { writers.release() }
 
   /// Gives the running write access to the space; `body` may make it grow.
   func withSpace<Value: Sendable>(

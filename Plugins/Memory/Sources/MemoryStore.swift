@@ -106,17 +106,17 @@ public final class MemoryStore: PageStore {
     return content.metadata(from: first, through: pin.head.version)
   }
 
-  /// Waits for its turn among the writers and begins a write at the newest version.
+  /// Waits for the writer lock and begins a write at the newest version.
   public func beginWrite() throws(StoreError) -> any PageWriter {
     try ensureOpen()
-    content.writers.enter()
+    content.writers.acquire()
     return try writer()
   }
 
   /// Begins a write if nobody writes and nobody waits.
   public func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
     try ensureOpen()
-    return content.writers.enterIfFree() ? try writer() : nil
+    return content.writers.tryAcquire() ? try writer() : nil
   }
 
   /// The same without a waiting thread.
@@ -126,18 +126,18 @@ public final class MemoryStore: PageStore {
     do throws(StoreError) { try ensureOpen() } catch {
       return content.calls.add { then(.failure(error)) }
     }
-    content.writers.enter { [self] in
+    content.writers.acquire { [self] in
       content.calls.add { [self] in
         do throws(StoreError) { then(.success(try writer())) } catch { then(.failure(error)) }
       }
     }
   }
 
-  /// Begins a write; called by who has the turn.
+  /// Begins a write; called by the holder of the writer lock.
   private func writer() throws(StoreError) -> MemoryWriter {
-    // Closing may have come while this waited for its turn.
+    // Closing may have come while this waited for the writer lock.
     if isClosed.load(ordering: .acquiring) {
-      content.writers.leave()
+      content.writers.release()
       throw .closed(path: identity.path)
     }
     return MemoryWriter(

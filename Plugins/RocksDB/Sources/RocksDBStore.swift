@@ -188,13 +188,13 @@
 
     // MARK: Writing
 
-    /// Waits for its turn among the writers and begins a write at the newest version.
+    /// Waits for the writer lock and begins a write at the newest version.
     ///
     /// Throws when the store is read-only, closed, or poisoned by a failed write or sync.
     public func beginWrite() throws(StoreError) -> any PageWriter {
       if options.isReadOnly { throw .readOnly(path: path) }
       try ensureWritable()
-      writers.enter()
+      writers.acquire()
       return try writer()
     }
 
@@ -202,7 +202,7 @@
     public func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
       if options.isReadOnly { throw .readOnly(path: path) }
       try ensureWritable()
-      return writers.enterIfFree() ? try writer() : nil
+      return writers.tryAcquire() ? try writer() : nil
     }
 
     /// The same without a waiting thread.
@@ -215,14 +215,14 @@
       } catch {
         return beginnings.add { then(.failure(error)) }
       }
-      writers.enter { [self] in
+      writers.acquire { [self] in
         beginnings.add { [self] in
           do throws(StoreError) { then(.success(try writer())) } catch { then(.failure(error)) }
         }
       }
     }
 
-    /// Begins a write; called by who has the turn.
+    /// Begins a write; called by the holder of the writer lock.
     private func writer() throws(StoreError) -> RocksDBWriter {
       do throws(StoreError) {
         try ensureWritable()
@@ -234,7 +234,7 @@
             store: self, database: database, base: state.newest, firstAddress: state.nextAddress)
         }
       } catch {
-        writers.leave()
+        writers.release()
         throw error
       }
     }
@@ -285,7 +285,7 @@
     func leave(_ base: Version) {
       state.withLock { $0.isWriting = false }
       release(base, .pin)
-      writers.leave()
+      writers.release()
     }
 
     /// Refuses all further writes: what RocksDB holds and what it says it holds may differ.

@@ -25,8 +25,8 @@ private final class RowRemoval: LeafWork {
   private var next = 0
   private(set) var removedCount = 0
   /// What is left of the leaves before, until it fills a leaf.
-  private let gather = LeafRepack()
-  private var sieve = RowSieve()
+  private let repack = LeafRepack()
+  private var filter = RowFilter()
 
   init(_ editor: ColumnTreeEditor, _ keys: UnsafeBufferPointer<Int64>) {
     self.editor = editor
@@ -38,31 +38,31 @@ private final class RowRemoval: LeafWork {
   func rewrite(
     _ leaf: ColumnLeaf, into children: inout [Child]
   ) throws(StoreError) -> Bool {
-    next = sieve.sift(leaf, keys, from: next)
-    let kept = sieve.kept
+    next = filter.select(leaf, keys, from: next)
+    let kept = filter.kept
     if kept.count == leaf.rowCount { return false }
     removedCount += leaf.rowCount - kept.count
     try releaseRemoved(leaf)
     try editor.releaseDroppedColumns(leaf)
     if kept.isEmpty { return true }
-    gather.add(leaf, kept, removed: sieve.removed)
+    repack.add(leaf, kept, removed: filter.removed)
     // Only rows of a second leaf are moved on, so that there are never more leaves than before.
-    if gather.leafCount > 1, let end = fullRowCount { try close(rows: end, into: &children) }
+    if repack.leafCount > 1, let end = fullRowCount { try close(rows: end, into: &children) }
     return true
   }
 
   /// How many rows fill a leaf, if there are more.
   private var fullRowCount: Int? {
-    let rows = gather.rowCount
+    let rows = repack.rowCount
     let options = editor.options
-    let estimate = gather.estimatedByteCount(columnCount: editor.columnCount)
+    let estimate = repack.estimatedByteCount(columnCount: editor.columnCount)
     let fitting = rows * options.leafByteCount / max(1, estimate)
     let end = min(max(fitting, options.minimumRowCount), options.maximumRowCount)
     return end < rows ? end : nil
   }
 
   func close(into children: inout [Child]) throws(StoreError) {
-    if gather.rowCount > 0 { try close(rows: gather.rowCount, into: &children) }
+    if repack.rowCount > 0 { try close(rows: repack.rowCount, into: &children) }
   }
 
   /// Makes a leaf of the first rows that are left.
@@ -70,7 +70,7 @@ private final class RowRemoval: LeafWork {
     let builder = editor.makeBuilder()
     let leaf = editor.spareLeaf ?? DirtyLeaf(builder: builder, scratch: editor.scratch)
     editor.spareLeaf = nil
-    gather.pack(rows, into: leaf, builder, editor.scratch)
+    repack.pack(rows, into: leaf, builder, editor.scratch)
     let first = builder.keys.map { $0[0] } ?? 0
     leaf.builder = nil
     editor.recycle(builder)
@@ -90,7 +90,7 @@ private final class RowRemoval: LeafWork {
       guard let column = leaf.column(spec.id), column.type == .bytes, column.overflow != nil else {
         continue
       }
-      for row in 0..<leaf.rowCount where sieve.removed[row] != 0 {
+      for row in 0..<leaf.rowCount where filter.removed[row] != 0 {
         if let cell = ColumnTreeEditor.overflowCell(leaf, row: row, column: spec.id) {
           try editor.release(cell)
         }

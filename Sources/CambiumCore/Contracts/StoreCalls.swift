@@ -2,7 +2,7 @@ import Synchronization
 
 /// The threads on which a store calls back that leaves that to the engine.
 final class StoreCalls: Sendable {
-  /// Waits for the turn to write.
+  /// Waits for the writer lock.
   let beginnings = OrderedCalls(BackgroundLane())
   /// Waits for the medium.
   let durable = OrderedCalls(BackgroundLane())

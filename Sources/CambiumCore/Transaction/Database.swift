@@ -14,7 +14,7 @@ public struct DatabaseOptions: Hashable, Sendable {
   public var deadPagesPerCommit = 1024
   /// How many bytes of live pages a commit moves, about, when much of the store is free, so that the
   /// store can give its end back to the system; 0 if pages are never to be moved.
-  public var movedByteCountPerCommit = 128 << 10
+  public var relocatedByteCountPerCommit = 128 << 10
   /// How many versions may be pinned, by all users of the store, when a transaction begins; nil for
   /// any number.
   ///
@@ -42,7 +42,7 @@ public final class Database: Sendable {
   let tables = TableCache()
   let combiner = WriteCombiner()
   /// How far pages have been moved from the end of the store.
-  let moves = Mutex(PageMover.Progress())
+  let moves = Mutex(PageRelocator.Progress())
   /// The dropped trees that cannot be read.
   let deadRoots = Mutex(DeadRoots.Progress())
   /// Who is called when versions are durable.

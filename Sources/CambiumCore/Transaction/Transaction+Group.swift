@@ -1,12 +1,12 @@
 /// Commits that wait for the medium together.
 ///
-/// Each of them is a version of its own, published when its turn ends: the next writer begins while
+/// Each of them is a version of its own, published when it releases the writer lock: the next writer begins while
 /// the medium still works, and one sync makes all versions durable that were published by then, in
 /// their order. Readers see such a version before it is durable, and others may build on it: power
 /// loss then takes both.
 ///
 /// A commit by ``commit(durability:metadata:)`` with `.full` is the barrier among them: it keeps its
-/// turn until its version is durable, and with it everything before.
+/// writer lock until its version is durable, and with it everything before.
 ///
 /// When a commit throws before the version is published, the transaction is rolled back. When the
 /// sync fails, the version stands for readers, the store is poisoned, and all who wait are told.

@@ -250,10 +250,10 @@ public final class Transaction: WriteTransaction {
 
   /// Moves some pages to where the store would like them; the new root of the catalog.
   private func relocate(_ root: TreeRoot) throws(StoreError) -> TreeRoot {
-    let limit = database.options.movedByteCountPerCommit
+    let limit = database.options.relocatedByteCountPerCommit
     guard limit > 0, let relocation = writer.relocation else { return root }
     var progress = database.moves.withLock { $0 }
-    let moved = try PageMover.move(root, context, relocation, byteLimit: limit, &progress)
+    let moved = try PageRelocator.move(root, context, relocation, byteLimit: limit, &progress)
     database.moves.withLock { $0 = progress }
     return moved
   }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Lets changes that callers hand over as blocks share one transaction.
 ///
-/// Who comes while nobody leads waits for its turn to write, takes all blocks that wait by then, runs
+/// Who comes while nobody leads waits for the writer lock, takes all blocks that wait by then, runs
 /// one after the other in one transaction, publishes it, gives the lead to the next one who waits, and
 /// makes the version durable for all of them. The others sleep until their block's fate is known.
 final class WriteCombiner: Sendable {

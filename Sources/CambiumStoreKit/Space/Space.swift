@@ -297,14 +297,14 @@ public struct Space: ~Copyable, Sendable {
 
   /// Makes `version` the newest, held one in place of `previous`, and files what it freed.
   ///
-  /// What is said to be born in `version` itself are pages of the store's own, which no version sees.
+  /// What is said to be born in `version` itself are metadata pages, the store's own, which no version sees.
   public mutating func publish(
     version: Version, previous: Version, freed: [VersionLedger.Dead]
   ) {
     ledger.hold(version, .store)
     for dead in freed {
       if dead.born == version {
-        ledger.takeOwn(dead.extent, freed: version)
+        ledger.takeMetadata(dead.extent, freed: version)
       } else if !ledger.take(dead, freed: version) {
         blocks.letGo(dead.extent)
       }
@@ -318,9 +318,9 @@ public struct Space: ~Copyable, Sendable {
     ledger.keepPins(where: isPinned) { blocks.letGo($0) }
   }
 
-  /// Frees the store's own pages that were given up by versions up to `durable`.
-  public mutating func releaseOwn(upTo durable: Version) {
-    ledger.releaseOwn(upTo: durable) { blocks.letGo($0) }
+  /// Frees the metadata pages that were given up by versions up to `durable`.
+  public mutating func releaseMetadata(upTo durable: Version) {
+    ledger.releaseMetadata(upTo: durable) { blocks.letGo($0) }
   }
 
   /// Ends one hold of `version` and frees what nobody sees any more.

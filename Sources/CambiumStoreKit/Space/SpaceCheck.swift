@@ -6,7 +6,7 @@ public enum SpaceCheck {
   private static let findingLimit = 100
 
   /// Compares `space` with `reachable`, the extents of all pages of the newest version, and
-  /// `owned`, those of the store's own pages.
+  /// `owned`, those of its metadata pages.
   ///
   /// A finding per extent that is used twice, lies outside of the store or is free as well, and per
   /// block whose counts say otherwise.

@@ -45,8 +45,8 @@ public struct VersionLedger: Sendable {
   /// The memory of a bucket that was let go, for the next one.
   private var spareBucket: [Dead] = []
   private static let largestSpareCount = 1024
-  /// The store's own pages that wait for a version to become durable, in the order of versions.
-  private var own: [(extent: Extent, freed: Version)] = []
+  /// The metadata pages that wait for a version to become durable, in the order of versions.
+  private var metadata: [(extent: Extent, freed: Version)] = []
   /// The units of all extents that wait.
   public private(set) var pendingUnitCount: UInt64 = 0
 
@@ -57,7 +57,7 @@ public struct VersionLedger: Sendable {
   public var pinnedVersions: [Version] { held.filter { $0.pinCount > 0 }.map(\.version) }
 
   /// All extents that wait, in no order.
-  public var pending: [Extent] { held.flatMap { $0.bucket.map(\.extent) } + own.map(\.extent) }
+  public var pending: [Extent] { held.flatMap { $0.bucket.map(\.extent) } + metadata.map(\.extent) }
 
   /// What each pinned version sees and no other held version does, in bytes.
   public var exclusiveByteCounts: [Version: Int] {
@@ -149,22 +149,22 @@ public struct VersionLedger: Sendable {
     }
   }
 
-  /// Takes in a page of the store's own that version `freed` gave up: no version sees it, but what
+  /// Takes in a metadata page, one of the store's own, that version `freed` gave up: no version sees it, but what
   /// is durable leads to it until that version is.
-  public mutating func takeOwn(_ extent: Extent, freed: Version) {
-    own.append((extent, freed))
+  public mutating func takeMetadata(_ extent: Extent, freed: Version) {
+    metadata.append((extent, freed))
     pendingUnitCount += extent.unitCount
   }
 
-  /// Calls `free` with the store's own pages that were given up by versions up to `durable`.
-  public mutating func releaseOwn(upTo durable: Version, free: (Extent) -> Void) {
-    let count = own.firstIndex { $0.freed > durable } ?? own.count
+  /// Calls `free` with the metadata pages that were given up by versions up to `durable`.
+  public mutating func releaseMetadata(upTo durable: Version, free: (Extent) -> Void) {
+    let count = metadata.firstIndex { $0.freed > durable } ?? metadata.count
     if count == 0 { return }
-    for page in own[..<count] {
+    for page in metadata[..<count] {
       pendingUnitCount -= page.extent.unitCount
       free(page.extent)
     }
-    own.removeFirst(count)
+    metadata.removeFirst(count)
   }
 
   /// Takes in an extent that version `freed` is the first not to see; true when it waits for a held

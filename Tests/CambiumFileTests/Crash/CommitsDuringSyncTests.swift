@@ -11,7 +11,7 @@ struct CommitsDuringSyncTests {
 
   private func open(_ device: SimulatedDevice) throws(StoreError) -> FileStore {
     var options = CrashSettings.options(device)
-    options.foldAfterRecordCount = 1
+    options.checkpointAfterRecordCount = 1
     options.largestSingleSyncByteCount = 1 << 20
     return try FileStore(path: "simulated", options: options)
   }

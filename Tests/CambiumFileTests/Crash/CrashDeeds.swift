@@ -4,7 +4,7 @@
 struct CrashDeeds {
   enum Kind: CaseIterable {
     case chainedHead, slotHead, settledHead
-    case growth, bulkWrite, truncation, fold, commitDuringSync, sharedSync, failedOperation
+    case growth, bulkWrite, truncation, checkpoint, commitDuringSync, sharedSync, failedOperation
     case relocatingWrite, movedPage
   }
 
@@ -59,7 +59,7 @@ struct CrashDeeds {
     } else {
       self[.slotHead] += 1
     }
-    if !head.freeMap.isNone, head.freeMap.born == head.head.version { self[.fold] += 1 }
+    if !head.freeMap.isNone, head.freeMap.born == head.head.version { self[.checkpoint] += 1 }
   }
 
   subscript(kind: Kind) -> Int {

@@ -21,7 +21,7 @@ struct CrashSettings {
     var options = FileStoreOptions(codec: codec)
     options.device = { _ in device }
     options.gatheredByteCount = 16 << 10
-    options.foldAfterRecordCount = 3
+    options.checkpointAfterRecordCount = 3
     options.largestSingleSyncByteCount = 24 << 10
     options.growthByteCount = 16 << 10
     options.largestSlackByteCount = 8 << 10

@@ -97,7 +97,7 @@ final class DatabaseWork: CrashWork {
     // So that pages are written ahead, and dropped trees are freed by several commits.
     options.transactionBudgetByteCount = 12_000
     options.deadPagesPerCommit = 3
-    options.movedByteCountPerCommit = 8 << 10
+    options.relocatedByteCountPerCommit = 8 << 10
     database = try Database(store: store, options: options, lane: store.options.lane)
   }
 

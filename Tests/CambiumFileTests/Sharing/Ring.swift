@@ -6,7 +6,7 @@ import TestSupport
 extension Ring {
   private static func open(_ path: String, isReadOnly: Bool = false) throws -> Database {
     var options = FileStoreOptions(isReadOnly: isReadOnly)
-    options.foldAfterRecordCount = 8
+    options.checkpointAfterRecordCount = 8
     // Already little that is free is given back.
     options.leastRelocatedByteCount = 96 << 10
     options.largestSlackByteCount = 32 << 10

@@ -51,7 +51,7 @@ private final class SharingModel {
 
   private static func open(_ path: String) throws -> FileStore {
     var options = FileStoreOptions()
-    options.foldAfterRecordCount = 4
+    options.checkpointAfterRecordCount = 4
     options.largestSingleSyncByteCount = 48 << 10
     options.growthByteCount = 32 << 10
     // Only explicit syncs, so that a run repeats itself.

@@ -103,25 +103,25 @@ struct SharingTests {
   }
 
   @Test func `a store that begins to write spares old versions that others pin`() throws {
-    let first = try open { $0.foldAfterRecordCount = 4 }
+    let first = try open { $0.checkpointAfterRecordCount = 4 }
     let written = try commit(first, seed: 1)
     let pin = try first.pin()
     // So many that the records since the pinned version are gone.
     for seed in 2..<60 as Range<UInt64> { try commit(first, seed: seed) }
-    let second = try open { $0.foldAfterRecordCount = 4 }
+    let second = try open { $0.checkpointAfterRecordCount = 4 }
     for seed in 60..<200 as Range<UInt64> { try commit(second, seed: seed) }
     #expect(try FakeTree.read(pin, first).content == written)
     withExtendedLifetime(pin) {}
   }
 
   @Test func `where pins stand for ranges nothing is used again until they end`() throws {
-    let first = try open { $0.foldAfterRecordCount = 4 }
+    let first = try open { $0.checkpointAfterRecordCount = 4 }
     try commit(first, seed: 1)
     var pin: Pin? = try first.pin()
     let table = PinTable(memory: first.memory)
     table.widen(first.slot, to: 3)
     for seed in 2..<60 as Range<UInt64> { try commit(first, seed: seed) }
-    let second = try open { $0.foldAfterRecordCount = 4 }
+    let second = try open { $0.checkpointAfterRecordCount = 4 }
     try commit(second, seed: 60)
     #expect(second.books.withLock { $0.deferredFreeEnd } != nil)
     #expect(try second.statistics().exclusiveByteCounts == [:])

@@ -94,9 +94,9 @@ final class SlabStore: PageStore {
   // MARK: Writing
 
   func beginWrite() throws(StoreError) -> any PageWriter {
-    writers.enter()
+    writers.acquire()
     do throws(StoreError) { return SlabWriter(self, base: try newestHead()) } catch {
-      writers.leave()
+      writers.release()
       throw error
     }
   }
@@ -133,13 +133,13 @@ final class SlabStore: PageStore {
       return hold(&state)
     }
     commits.raise()
-    writers.leave()
+    writers.release()
     return pin
   }
 
   fileprivate func abort(_ allocations: AllocationLog) {
     state.withLock { $0.space.rollBack(allocations) }
-    writers.leave()
+    writers.release()
   }
 
   func sync() throws(StoreError) { try open { _ in } }

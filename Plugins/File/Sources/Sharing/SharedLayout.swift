@@ -26,11 +26,11 @@ enum SharedLayout {
   static let condition = 128
   /// Rises with each commit, and how many wait for it: the two words of a commit signal.
   static let commits = condition + 4
-  /// Rises with each turn of a writer; what polite writers sleep on.
-  static let turns = commits + 8
+  /// Rises when the writer lock goes to another process; what polite writers sleep on.
+  static let acquisitions = commits + 8
   /// The process slot, plus one, of the last writer.
-  static let lastWriter = turns + 4
-  /// The number of the last wait for the writer's turn.
+  static let lastWriter = acquisitions + 4
+  /// The number of the last wait for the writer lock.
   static let waits = lastWriter + 4
   /// Rises with each change of a pin.
   static let pinChanges = waits + 4
@@ -39,7 +39,7 @@ enum SharedLayout {
   /// How many bytes commits have written since the last sync.
   static let unsynced = 160
   /// Who writes a head of which the durable mark does not tell yet: twice the process slot plus one, plus
-  /// one if that user has the turn; zero for nobody.
+  /// one if that user holds the writer lock; zero for nobody.
   static let headWriter = 168
 
   /// Twice the newest version, plus which of the two live heads is it; all ones for none.
@@ -58,7 +58,7 @@ enum SharedLayout {
     /// Not zero while the slot is used.
     static let state = 0
     static let number = 4
-    /// The number of its wait for the writer's turn; zero while it does not wait.
+    /// The number of its wait for the writer lock; zero while it does not wait.
     static let waiting = 8
     /// When it began, in nanoseconds since 1970.
     static let since = 16

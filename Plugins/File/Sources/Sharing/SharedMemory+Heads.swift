@@ -82,8 +82,8 @@ extension SharedMemory {
 
   /// Makes `head` the live one.
   ///
-  /// For the holder of the writer's turn, or of the file alone; or of the slots' lock while the condition
-  /// is not clean, when whoever has the turn waits for that.
+  /// For the holder of the writer lock, or of the file alone; or of the slots' lock while the condition
+  /// is not clean, when the holder of the writer lock waits for that.
   func publish(_ head: HeadSector, _ identity: IdentitySector) {
     let word = liveWord
     let index = word == .max ? 0 : 1 - word & 1
@@ -130,7 +130,7 @@ extension SharedMemory {
   struct HeadWriter: Hashable, Sendable {
     /// Its process slot.
     var slot: Int
-    /// Whether it has the turn: nobody pins what its head leads to.
+    /// Whether it holds the writer lock: nobody pins what its head leads to.
     var holdsWriterLock: Bool
   }
 

@@ -1,13 +1,14 @@
 import CambiumCore
 import Synchronization
 
-/// Keeps the writers of several processes apart, and lets each have its turn.
+/// The writer lock between processes.
 ///
 /// The lock is one byte of the data file, held by an open file description: it ends with its process,
-/// and no second lock file can split it. A lock alone would favour who has just had it, so a writer
-/// that was the last one lets those who wait go first; one that does not take its turn is passed over.
+/// and no second lock file can split it. A lock alone would favour the process that has just released it, so
+/// a writer that was the last one lets those who wait go first; one that does not acquire the lock in time is
+/// passed over.
 ///
-/// Unchecked: used by the one thread that has the turn in this process.
+/// Unchecked: used by the one thread that holds the writer lock of this process.
 final class WriterLock: @unchecked Sendable {
   private let memory: SharedMemory
   private let file: PosixDevice
@@ -27,12 +28,12 @@ final class WriterLock: @unchecked Sendable {
     self.path = path
   }
 
-  /// Waits for the turn.
+  /// Waits for the writer lock.
   ///
   /// Throws `StoreError.inUse(path:holder:)` when somebody reads the file who
   /// cannot share memory, for then nobody may write. Who waits for another writer already when such a
   /// reader comes waits for that one, too.
-  func enter() throws(StoreError) {
+  func acquire() throws(StoreError) {
     if wasLast { letOthersGoFirst() }
     var code = file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
     if code == PosixFiles.wouldBlock {
@@ -44,8 +45,8 @@ final class WriterLock: @unchecked Sendable {
     try finish(code)
   }
 
-  /// Takes the turn if nobody has it and nobody waits for it; whether it did.
-  func enterIfFree() throws(StoreError) -> Bool {
+  /// Acquires the writer lock if nobody has it and nobody waits for it; whether it did.
+  func tryAcquire() throws(StoreError) -> Bool {
     if wasLast, nextWaiting() != nil { return false }
     let code = file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
     if code == PosixFiles.wouldBlock { return false }
@@ -53,14 +54,14 @@ final class WriterLock: @unchecked Sendable {
     return true
   }
 
-  /// A wait for the turn that keeps no thread: it is asked now and then.
+  /// A wait for the writer lock that keeps no thread: it is asked now and then.
   ///
   /// Unchecked: used by one thread at a time.
   final class Attempt: @unchecked Sendable {
     private let lock: WriterLock
     /// Until when others may go first; nil before they were looked for.
     private var courtesyEnd: Int64?
-    private var turn: UInt32 = 0
+    private var seen: UInt32 = 0
     private var other: (slot: Int, wait: UInt32)?
     private var isWaiting = false
 
@@ -69,7 +70,7 @@ final class WriterLock: @unchecked Sendable {
 
     init(_ lock: WriterLock) { self.lock = lock }
 
-    /// Whether the turn has come; throws as ``WriterLock/enter()`` does.
+    /// Whether the writer lock is held; throws as ``WriterLock/acquire()`` does.
     func succeeds(_ now: Int64) throws(StoreError) -> Bool {
       if mustWait(now) { return false }
       let code = lock.file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
@@ -89,14 +90,14 @@ final class WriterLock: @unchecked Sendable {
     /// Whether somebody else is to go first.
     private func mustWait(_ now: Int64) -> Bool {
       if let courtesyEnd {
-        guard let other, lock.turns == turn else { return false }
+        guard let other, lock.acquisitions == seen else { return false }
         if now < courtesyEnd { return true }
         lock.passedOver[other.slot] = other.wait
         self.other = nil
         return false
       }
       courtesyEnd = now + WriterLock.courtesyNanoseconds
-      turn = lock.turns
+      seen = lock.acquisitions
       if lock.wasLast { other = lock.nextWaiting() }
       return other != nil
     }
@@ -110,14 +111,14 @@ final class WriterLock: @unchecked Sendable {
 
   // MARK: Parts
 
-  /// Whether nobody else has had the turn since this process.
+  /// Whether nobody else has held the writer lock since this process.
   private var wasLast: Bool {
     memory.word(SharedLayout.lastWriter).pointee.load(ordering: .relaxed) == UInt32(slot + 1)
   }
 
-  /// How often the turn has gone to another process.
-  private var turns: UInt32 {
-    memory.word(SharedLayout.turns).pointee.load(ordering: .sequentiallyConsistent)
+  /// How often the writer lock has gone to another process.
+  private var acquisitions: UInt32 {
+    memory.word(SharedLayout.acquisitions).pointee.load(ordering: .sequentiallyConsistent)
   }
 
   private func checkForReader() throws(StoreError) {
@@ -134,25 +135,25 @@ final class WriterLock: @unchecked Sendable {
     word.pointee.store(max(1, wait), ordering: .sequentiallyConsistent)
   }
 
-  /// Notes that the turn has come, unless `code` says what has gone wrong.
+  /// Notes that the writer lock is held, unless `code` says what has gone wrong.
   private func finish(_ code: Int32) throws(StoreError) {
     guard code == 0 else {
       throw StoreError(DeviceError(operation: "lock", code: code), path: path)
     }
     let previous = memory.word(SharedLayout.lastWriter).pointee.exchange(
       UInt32(slot + 1), ordering: .sequentiallyConsistent)
-    if previous != UInt32(slot + 1) { memory.raise(SharedLayout.turns) }
+    if previous != UInt32(slot + 1) { memory.raise(SharedLayout.acquisitions) }
   }
 
-  /// Ends the turn.
-  func leave() { _ = file.lock(byte: SharedLayout.DataByte.writer, .unlocked) }
+  /// Releases the lock.
+  func release() { _ = file.lock(byte: SharedLayout.DataByte.writer, .unlocked) }
 
   private func letOthersGoFirst() {
-    let turn = turns
+    let seen = acquisitions
     guard let other = nextWaiting() else { return }
     memory.sleep(
-      SharedLayout.turns, while: turn, timeoutNanoseconds: Self.courtesyNanoseconds)
-    if memory.word(SharedLayout.turns).pointee.load(ordering: .relaxed) == turn {
+      SharedLayout.acquisitions, while: seen, timeoutNanoseconds: Self.courtesyNanoseconds)
+    if memory.word(SharedLayout.acquisitions).pointee.load(ordering: .relaxed) == seen {
       passedOver[other.slot] = other.wait
     }
   }

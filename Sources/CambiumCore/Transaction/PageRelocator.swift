@@ -4,7 +4,7 @@
 /// A page moves by being written again: its parents follow, because they name it, up to the catalog.
 /// Nothing else about it changes. Which pages lie at the end is found out by walking through all trees;
 /// a commit reads and moves a bounded number of pages, and the next one goes on from there.
-struct PageMover {
+struct PageRelocator {
   /// Where the walk through a database stands, from one commit to the next.
   struct Progress {
     /// Which child to go on with, in each page on the way down from the catalog's root; empty at the
@@ -15,8 +15,8 @@ struct PageMover {
     /// Pages of this size and more found no room during this walk, in units.
     fileprivate var unmovableUnitCount = UInt64.max
     /// How many commits pass before the next look: nothing could be moved.
-    fileprivate var restingCount = 0
-    fileprivate static let restingCommitCount = 256
+    fileprivate var commitsToSkip = 0
+    fileprivate static let skippedCommitCount = 256
   }
 
   private let context: WriteContext
@@ -45,21 +45,21 @@ struct PageMover {
     _ root: TreeRoot, _ context: WriteContext, _ goal: Relocation, byteLimit: Int,
     _ progress: inout Progress
   ) throws(StoreError) -> TreeRoot {
-    if progress.restingCount > 0 {
-      progress.restingCount -= 1
+    if progress.commitsToSkip > 0 {
+      progress.commitsToSkip -= 1
       return root
     }
     if root.isEmpty { return root }
-    var mover = PageMover(context, goal, byteLimit: byteLimit)
-    mover.unmovableUnitCount = progress.unmovableUnitCount
+    var relocator = PageRelocator(context, goal, byteLimit: byteLimit)
+    relocator.unmovableUnitCount = progress.unmovableUnitCount
     var root = root
-    root.reference = try mover.visit(
+    root.reference = try relocator.visit(
       root.reference, PageRole(root, isCatalog: true), from: progress.position[...])
-    progress.movedCount += mover.movedCount
-    progress.position = mover.cut?.reversed() ?? []
-    progress.unmovableUnitCount = mover.unmovableUnitCount
-    if mover.cut == nil {
-      if progress.movedCount == 0 { progress.restingCount = Progress.restingCommitCount }
+    progress.movedCount += relocator.movedCount
+    progress.position = relocator.cut?.reversed() ?? []
+    progress.unmovableUnitCount = relocator.unmovableUnitCount
+    if relocator.cut == nil {
+      if progress.movedCount == 0 { progress.commitsToSkip = Progress.skippedCommitCount }
       progress.movedCount = 0
       progress.unmovableUnitCount = .max
     }
@@ -108,9 +108,9 @@ struct PageMover {
         break
       }
     }
-    let isMoving =
+    let isRelocated =
       reference.extent.end > goal.address && reference.unitCount < unmovableUnitCount && cut == nil
-    guard isMoving || !changes.isEmpty else { return reference }
+    guard isRelocated || !changes.isEmpty else { return reference }
     return try rewrite(page, reference, role.kind, changes)
   }
 

@@ -1,5 +1,5 @@
 /// Which rows of a leaf stay when those with certain keys go.
-struct RowSieve: ~Copyable {
+struct RowFilter: ~Copyable {
   private var capacity = 512
   private var rowKeys: UnsafeMutablePointer<Int64>
   /// For each row 1 if it goes, otherwise 0.
@@ -24,7 +24,7 @@ struct RowSieve: ~Copyable {
 
   /// Looks for `keys` from place `next` on in `leaf`; returns the place of the first key above all
   /// of the leaf's.
-  mutating func sift(
+  mutating func select(
     _ leaf: ColumnLeaf, _ keys: UnsafeBufferPointer<Int64>, from next: Int
   ) -> Int {
     let count = leaf.rowCount
