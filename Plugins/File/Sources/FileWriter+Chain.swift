@@ -57,40 +57,38 @@ extension FileWriter {
     }
   }
 
-  /// Commits with a chained head; nil, and nothing was done, when the commit is too large or the
-  /// chain has ended meanwhile.
-  func commitChained(root: TreeRoot, metadata: [UInt8]) throws(StoreError) -> Pin? {
+  /// Where the head of a small commit goes; nil when the commit is too large, or no place was named or is
+  /// free.
+  func chainPlace() -> HeadPlace? {
     if seeksHeadPlace { _ = beginChainedRun(byteCount: 0) }
-    guard let place = headPlace,
-      Int(allocations.unitCount) * Extent.unitByteCount <= store.options.largestSingleSyncByteCount
-    else { return nil }
-    let pin = try store.withSlots { () throws(StoreError) -> Pin? in
-      try store.ensureWritable()
-      guard store.state.withLock({ $0.mark }) == place.mark else { return nil }
-      return try commit(
-        root: root, metadata: metadata, isFollowed: true
-      ) { outcome throws(StoreError) in
-        try publishChained(outcome, place)
-      }
-    }
-    if pin != nil { store.scheduleSettling() }
-    return pin
+    let byteCount = Int(allocations.unitCount) * Extent.unitByteCount
+    return byteCount <= store.options.largestSingleSyncByteCount ? headPlace : nil
   }
 
-  /// Writes what was gathered with the head before it, syncs, and installs the commit.
-  private func publishChained(
-    _ prepared: Outcome, _ place: HeadPlace
-  ) throws(StoreError) -> Pin {
-    var outcome = prepared
-    outcome.head.sequence = place.mark.sequence
-    outcome.head.durable = place.mark.version
-    outcome.head.link = place.mark.link
-    let (stored, link) = outcome.head.storedWithLink(
-      in: store.sector, at: HeadSector.place(atByte: place.extent.byteOffset))
+  /// Links `head` to the durable one and puts it into its block, which is written with the pages; the mark
+  /// that holds once they are synced.
+  func putHead(
+    _ head: inout HeadSector, at place: HeadPlace
+  ) throws(StoreError) -> DurableMark {
+    head.sequence = place.mark.sequence
+    head.durable = place.mark.version
+    head.link = place.mark.link
+    let offset = place.extent.byteOffset
+    let (stored, link) = head.storedWithLink(in: store.sector, at: HeadSector.place(atByte: offset))
     // Before the head is written, so that a full medium is found out in time.
     try store.growAhead(
-      to: outcome.head.byteCount + FileLayout.blockByteCount, usesSpare: isShrinking())
-    putHead(stored, place.extent)
+      to: head.byteCount + FileLayout.blockByteCount, usesSpare: isShrinking())
+    let isGathered = stored.withUnsafeBytes { store.buffer.replace($0, at: offset) }
+    precondition(isGathered, "The block of a head was written before its head was known.")
+    var mark = place.mark
+    mark.version = version
+    mark.next = head.next
+    mark.link = link
+    return mark
+  }
+
+  /// Writes what was gathered, with the head at `place`; when this throws, that head is not there.
+  func writeOut(withHeadAt place: HeadPlace) throws(StoreError) {
     store.announceHead(holdsWriterLock: true)
     do throws(StoreError) {
       try flush()
@@ -98,24 +96,16 @@ extension FileWriter {
       try? store.eraseHead(at: place.extent)
       throw error
     }
-    try store.syncDevice()
-    var mark = place.mark
-    mark.version = version
-    mark.next = outcome.head.next
-    mark.link = link
-    return store.installDurable(outcome, self, mark)
-  }
-
-  /// Puts the head into its block, which is written last.
-  private func putHead(_ stored: [UInt8], _ extent: Extent) {
-    let isGathered = stored.withUnsafeBytes {
-      store.buffer.replace($0, at: extent.byteOffset)
-    }
-    precondition(isGathered, "The block of a head was written before its head was known.")
   }
 }
 
 extension FileStore {
+  /// Whether `mark` still says what is durable; throws when nothing may be written.
+  func isDurable(_ mark: DurableMark) throws(StoreError) -> Bool {
+    try ensureWritable()
+    return state.withLock { $0.mark } == mark
+  }
+
   /// Takes a head back that may have been written although its commit failed.
   ///
   /// A crash could bring that commit back otherwise. The store is poisoned when this fails.

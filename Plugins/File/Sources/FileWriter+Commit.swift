@@ -1,40 +1,70 @@
 import CambiumCore
 
-/// How a write becomes a version: free map, record, pages out, head.
+/// How a write becomes a version. ``commit(root:durability:metadata:)`` is the protocol; its steps follow.
 extension FileWriter {
-  /// What a commit changes in the store's state when it succeeds.
-  struct Outcome {
+  /// A commit that is recorded, and to which nothing leads yet.
+  struct Staged {
     var head: HeadSector
-    /// The free map, if it was written anew.
+    /// What of the free map was written anew.
     var freeMap: FreeMap?
     var record: CommitRecord
   }
 
-  /// Commits; when this throws, the caller aborts.
+  /// Makes the written pages the newest version; when this throws, the caller aborts.
+  ///
+  /// Each commit is staged (checkpoint of the free map, record, head), written, synced as far as it is to
+  /// be durable, and installed. What differs is where the head goes: a small durable commit chains it to the
+  /// durable head, among its pages, which takes one write and one sync; another durable one writes it into a
+  /// slot; that of a relaxed one is in shared memory alone, until a sync in the background.
   func commit(
     root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     try store.ensureWritable()
     if durability != .full { expectsSync = false }
-    if durability == .full, let pin = try commitChained(root: root, metadata: metadata) {
-      return pin
+    if durability == .full, let place = chainPlace() {
+      let pin = try store.withSlots { () throws(StoreError) -> Pin? in
+        guard try store.isDurable(place.mark) else { return nil }
+        return try stage(root, metadata, isFollowed: true) { staged throws(StoreError) in
+          let mark = try putHead(&staged.head, at: place)
+          try writeOut(withHeadAt: place)
+          try store.syncDevice()
+          return store.installDurable(staged, self, mark)
+        }
+      }
+      if let pin {
+        store.scheduleSettling()
+        return pin
+      }
     }
     leaveHeadPlace()
     // Only a head that a sync covers begins a chain.
-    return try commit(
-      root: root, metadata: metadata, isFollowed: durability == .full
-    ) { outcome throws(StoreError) in
+    return try stage(root, metadata, isFollowed: durability == .full) { staged throws(StoreError) in
       try flush()
-      try coverHighWaterMark(outcome.head)
-      return try store.publish(outcome, self, durability)
+      try coverHighWaterMark(staged.head)
+      switch durability {
+      case .full:
+        let pin = try store.withSlots { () throws(StoreError) in
+          try store.ensureWritable()
+          let mark = try store.syncInSlot(&staged.head, of: self)
+          return store.installDurable(staged, self, mark)
+        }
+        if !staged.head.isSettled { store.scheduleSettling() }
+        return pin
+      case .relaxed:
+        let pin = try store.installRelaxed(staged, self)
+        store.syncLater()
+        return pin
+      }
     }
   }
 
-  /// Writes record and free map and lets `publish` see to the rest; `isFollowed` says whether the head
-  /// names a place for the next one.
-  func commit(
-    root: TreeRoot, metadata: [UInt8], isFollowed: Bool,
-    _ publish: (Outcome) throws(StoreError) -> Pin
+  /// Checkpoints the free map if it is time, writes the record, makes the head and moves the counts on; then
+  /// lets `publish` see to the rest, and takes the counts back when that throws.
+  ///
+  /// `isFollowed` says whether the head names a place for the next one.
+  func stage(
+    _ root: TreeRoot, _ metadata: [UInt8], isFollowed: Bool,
+    _ publish: (inout Staged) throws(StoreError) -> Pin
   ) throws(StoreError) -> Pin {
     let freeMap = try checkpointFreeMap()
     let record = try writeRecord(metadata: metadata)
@@ -48,7 +78,8 @@ extension FileWriter {
     head.chain(link: 0, next: next ?? 0)
     do throws(StoreError) {
       try checkSize()
-      return try publish(Outcome(head: head, freeMap: freeMap, record: record))
+      var staged = Staged(head: head, freeMap: freeMap, record: record)
+      return try publish(&staged)
     } catch {
       store.books.withLock {
         $0.space.unapplyReachable(allocations, freed: freed, version: version)
@@ -56,6 +87,9 @@ extension FileWriter {
       throw error
     }
   }
+
+  /// What becomes unsynced by this commit: the durable version holds whole blocks of what it frees.
+  fileprivate var blockByteCount: Int { allocations.blockCount * FileLayout.blockByteCount }
 
   /// Checks what is freed and moves the counts on; the high-water mark in blocks.
   private func applyCounts() throws(StoreError) -> Int {
@@ -103,59 +137,42 @@ extension FileWriter {
 }
 
 extension FileStore {
-  /// Makes a written commit the newest version, as durable as asked, and pins it.
+  /// Syncs what was written and writes `head` into the free slot; in one sync, with a head that recovery
+  /// verifies, when little was written since the last one.
   ///
-  /// When this throws, the old version is the newest one still; after a failed write of a slot or a
-  /// failed sync the store is poisoned.
-  fileprivate func publish(
-    _ outcome: FileWriter.Outcome, _ writer: FileWriter, _ durability: Durability
-  ) throws(StoreError) -> Pin {
-    // What the durable version holds meanwhile is freed block by block.
-    let byteCount = writer.allocations.blockCount * FileLayout.blockByteCount
-    switch durability {
-    case .full:
-      let (pin, isSettled) = try withSlots { () throws(StoreError) in
-        try publishDurably(outcome, writer, byteCount: byteCount)
-      }
-      if !isSettled { scheduleSettling() }
-      return pin
-    case .relaxed:
-      let pin = try installUnlessClosed(outcome, writer, byteCount: byteCount)
-      scheduleSync()
-      if memory.unsyncedByteCount >= options.relaxedLimitByteCount {
-        // The commit has taken place; an error here poisons the store, and the next write says so.
-        try? withSlots { () throws(StoreError) in try syncNewest() }
-      }
-      return pin
-    }
+  /// Under the slots' lock. When this throws, the store is poisoned.
+  fileprivate func syncInSlot(
+    _ head: inout HeadSector, of writer: FileWriter
+  ) throws(StoreError) -> DurableMark {
+    let mark = state.withLock { $0.mark }
+    let unsynced = memory.unsyncedByteCount + writer.blockByteCount
+    let isSmall = unsynced <= options.largestSingleSyncByteCount
+    if !isSmall { try syncDevice() }
+    head.sequence = mark.sequence + 1
+    head.durable = isSmall ? mark.version : head.head.version
+    head.isSettled = !isSmall
+    let slot = 1 - mark.slot
+    let link = try writeSlot(slot, head, holdsWriterLock: true)
+    try syncDevice()
+    return DurableMark(inSlot: slot, head, link: link)
   }
 
-  private func publishDurably(
-    _ outcome: FileWriter.Outcome, _ writer: FileWriter, byteCount: Int
-  ) throws(StoreError) -> (pin: Pin, isSettled: Bool) {
-    try ensureWritable()
-    var outcome = outcome
-    let mark = state.withLock { $0.mark }
-    let isSmall = memory.unsyncedByteCount + byteCount <= options.largestSingleSyncByteCount
-    if !isSmall { try syncDevice() }
-    outcome.head.sequence = mark.sequence + 1
-    outcome.head.durable = isSmall ? mark.version : outcome.head.head.version
-    outcome.head.isSettled = !isSmall
-    let slot = 1 - mark.slot
-    let link = try writeSlot(slot, outcome.head, holdsWriterLock: true)
-    try syncDevice()
-    let durable = DurableMark(inSlot: slot, outcome.head, link: link)
-    return (installDurable(outcome, writer, durable), !isSmall)
+  /// Sees to it that what relaxed commits have written is synced in the background, or now when it is much.
+  fileprivate func syncLater() {
+    scheduleSync()
+    guard memory.unsyncedByteCount >= options.relaxedLimitByteCount else { return }
+    // The commit has taken place; an error here poisons the store, and the next write says so.
+    try? withSlots { () throws(StoreError) in try syncNewest() }
   }
 
   /// Installs a commit that was synced, under the slots' lock.
-  func installDurable(
-    _ outcome: FileWriter.Outcome, _ writer: FileWriter, _ durable: DurableMark
+  fileprivate func installDurable(
+    _ staged: FileWriter.Staged, _ writer: FileWriter, _ durable: DurableMark
   ) -> Pin {
     // Closing waits for the slots, so the file is still this store's.
     let pin = books.withLock { books in
-      let pin = state.withLock { show(outcome.head, durable, &$0) }
-      install(&books, outcome, writer)
+      let pin = state.withLock { show(staged.head, durable, &$0) }
+      install(&books, staged, writer)
       return pin
     }
     memory.addUnsynced(-memory.unsyncedByteCount)
@@ -164,15 +181,15 @@ extension FileStore {
   }
 
   /// Installs a commit that is not durable yet.
-  private func installUnlessClosed(
-    _ outcome: FileWriter.Outcome, _ writer: FileWriter, byteCount: Int
+  fileprivate func installRelaxed(
+    _ staged: FileWriter.Staged, _ writer: FileWriter
   ) throws(StoreError) -> Pin {
     let pin = try books.withLock { books throws(StoreError) in
-      let pin = try withOpenState { state throws(StoreError) in show(outcome.head, nil, &state) }
-      install(&books, outcome, writer)
+      let pin = try withOpenState { state throws(StoreError) in show(staged.head, nil, &state) }
+      install(&books, staged, writer)
       return pin
     }
-    memory.addUnsynced(byteCount)
+    memory.addUnsynced(writer.blockByteCount)
     commits.raise()
     return pin
   }
@@ -199,18 +216,18 @@ extension FileStore {
 
   /// Moves the books on by a commit that readers see already.
   private func install(
-    _ books: inout FileBooks, _ outcome: FileWriter.Outcome, _ writer: FileWriter
+    _ books: inout FileBooks, _ staged: FileWriter.Staged, _ writer: FileWriter
   ) {
-    let version = outcome.head.head.version
+    let version = staged.head.head.version
     followHeld(&books)
     books.publish(version: version, freed: writer.freed)
     books.version = version
     noteSpaceVersion(version)
-    if let freeMap = outcome.freeMap {
+    if let freeMap = staged.freeMap {
       books.space.blocks.adopt(freeMap.update)
       books.directory = freeMap.directory
       books.records.removeAll { $0.version <= freeMap.directory.retired }
     }
-    books.records.append(FileBooks.LiveRecord(outcome.record))
+    books.records.append(FileBooks.LiveRecord(staged.record))
   }
 }

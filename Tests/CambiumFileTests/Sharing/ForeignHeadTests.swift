@@ -39,7 +39,7 @@ struct ForeignHeadTests {
       let (root, _) = try FakeTree.change(writer, store, changeCount: 40, generator: &generator)
       #expect(death != .chainedCommit || writer.headPlace != nil)
       if death != .chainedCommit { writer.leaveHeadPlace() }
-      _ = try? writer.commit(root: root, metadata: [], isFollowed: true) {
+      _ = try? writer.stage(root, [], isFollowed: true) {
         outcome throws(StoreError) in
         if death == .chainedCommit {
           try writeChainedHead(outcome.head, writer, store)
@@ -258,7 +258,7 @@ struct ForeignHeadTests {
     let (root, content) = try FakeTree.change(
       writer, dying, changeCount: 40, generator: &generator)
     writer.leaveHeadPlace()
-    _ = try? writer.commit(root: root, metadata: [], isFollowed: true) {
+    _ = try? writer.stage(root, [], isFollowed: true) {
       outcome throws(StoreError) in
       try writer.flush()
       try writeHead(dying, outcome.head, holdsWriterLock: true) { _ in }
