@@ -218,9 +218,7 @@ final class SimpleStore<Keeper: PageKeeper>: PageStore, @unchecked Sendable {
       }
       newest = next
       if durability == .full { durable = next.head.version }
-      let pin = hold(next.head)
-      endTurn()
-      return pin
+      return hold(next.head)
     }
   }
 
@@ -270,7 +268,9 @@ private final class SimpleWriter<Keeper: PageKeeper>: PageWriter {
     return extent
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+  func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
     try store.put(bytes, at: extent.address)
     own.insert(extent.address)
   }
@@ -284,13 +284,15 @@ private final class SimpleWriter<Keeper: PageKeeper>: PageWriter {
   }
 
   func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8]
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     do throws(StoreError) {
       try StoreLimits.check(metadata: metadata)
       next.head = Head(version: version, epoch: base.epoch, root: root)
       let pin = try store.publish(next, durability)
       hasEnded = true
+      beforeNext(next.head)
+      store.removeAll([], endsTurn: true)
       return pin
     } catch {
       abort()

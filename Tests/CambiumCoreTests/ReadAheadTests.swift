@@ -102,4 +102,79 @@ import Testing
     #expect(elapsed * 8 < oneByOne)
     #expect(unread < 32)
   }
+
+  @Test(arguments: [true, false])
+  func `leaves are announced below every branch of a high tree`(isForward: Bool) throws {
+    let heap = HeapStore()
+    let filling = try Database(store: heap).beginWrite()
+    let tree = try filling.editKeyTree("tree")
+    var generator = SeededGenerator(seed: 4)
+    for key in 0..<40_000 as Range<UInt64> {
+      // Few of them fit into a leaf, and what separates them is short.
+      let tail = generator.bytes(count: 400)
+      _ = try tree.set(withUnsafeBytes(of: key.bigEndian) { Array($0) } + tail, [])
+    }
+    _ = try filling.commit()
+    let store = DistantStore(heap, readAheadCount: 32)
+    let (elapsed, oneByOne, unread) = try store.time {
+      let snapshot = try Database(store: store).snapshot()
+      let tree = try #require(try snapshot.keyTree("tree"))
+      #expect(tree.root.height > 2)
+      var cursor = KeyCursor(tree)
+      var isValid = try isForward ? cursor.seekFirst() : cursor.seekLast()
+      while isValid { isValid = try isForward ? cursor.next() : cursor.previous() }
+    }
+    #expect(store.misuse == [])
+    #expect(elapsed * 12 < oneByOne)
+    #expect(unread < 32)
+  }
+
+  @Test func `what is not read is hardly announced`() throws {
+    let store = DistantStore(try Self.filled(), readAheadCount: 32)
+    // Keys far apart.
+    let removal = try store.time {
+      let transaction = try Database(store: store).beginWrite()
+      try #require(try transaction.editTable("table")).remove(keys: [10, 30_000, 59_000])
+      _ = try transaction.commit(durability: .relaxed)
+    }
+    #expect(removal.unread < 16)
+    let seeks = try store.time {
+      let snapshot = try Database(store: store).snapshot()
+      var cursor = try #require(try snapshot.table("table")).groups[0].leafCursor()
+      for key in stride(from: Int64(0), to: Self.rowCount, by: 700) {
+        #expect(try cursor.seek(toKey: key))
+      }
+    }
+    #expect(seeks.unread == 0)
+    // A second walk knows all but what one change has written.
+    let database = try Database(store: store)
+    var known: Set<PageReference> = []
+    try database.forEachStoredPage(of: try database.snapshot(), unless: { _ in false }) { page, _ in
+      known.insert(page)
+    }
+    let transaction = try database.beginWrite()
+    try #require(try transaction.editTable("table")).update(key: 7, column: 1, value: .int(1))
+    let snapshot = try transaction.commit()
+    var count = 0
+    let walk = try store.time {
+      try Database(store: store).forEachStoredPage(of: snapshot, unless: known.contains) { _, _ in
+        count += 1
+      }
+    }
+    #expect(count > 0 && walk.unread == 0)
+    #expect(store.misuse == [])
+  }
+
+  @Test func `pages of the running write are not announced`() throws {
+    let store = DistantStore(HeapStore(), readAheadCount: 32)
+    let database = try Database(store: store)
+    let transaction = try database.beginWrite()
+    let tree = try transaction.editKeyTree("new")
+    for key in 0..<20_000 as Range<UInt64> {
+      _ = try tree.set(withUnsafeBytes(of: key.bigEndian) { Array($0) }, [1, 2, 3])
+    }
+    #expect(try transaction.drop("new"))
+    _ = try transaction.commit()
+    #expect(store.misuse == [])
+  }
 }

@@ -113,10 +113,12 @@ private final class RemoteWriter: RelayingWriter {
   }
 
   func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8]
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     switch store.loss {
-    case .none: return try inner.publish(root: root, durability: durability, metadata: metadata)
+    case .none:
+      return try inner.publish(
+        root: root, durability: durability, metadata: metadata, beforeNext: beforeNext)
     case .answer: _ = try inner.publish(root: root, durability: durability, metadata: metadata)
     case .everything: inner.abort()
     }

@@ -24,9 +24,4 @@ final class WatchedWriter: RelayingWriter {
     pageCount += 1
     return try inner.allocate(byteCount: byteCount)
   }
-  func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
-  ) throws(StoreError) {
-    try inner.write(bytes, to: extent, checksum: checksum)
-  }
 }

@@ -94,17 +94,20 @@ private final class SpyWriter: RelayingWriter {
     self.store = store
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+  func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
     store.noteWrite()
-    try inner.write(bytes, to: extent)
+    try inner.write(bytes, to: extent, checksum: checksum)
   }
   func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8]
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     try store.checkPublishing()
     hasEnded = true
     return SpyStore.withoutMemory(
-      try inner.publish(root: root, durability: durability, metadata: metadata))
+      try inner.publish(
+        root: root, durability: durability, metadata: metadata, beforeNext: beforeNext))
   }
   func abort() {
     if hasEnded { return }

@@ -10,7 +10,7 @@ final class BrokenStore: PageStore {
     case pinsHoldNothing, pinsAreNotCounted, headStaysOld, byteIsLost, abortPublishes
     case versionIsSkipped, waitReturnsAtOnce, waitOutlivesClosing, closedStoreAnswers
     case checkFindsNothing, identityIsShared, strayReadsSucceed, writeHangs, metadataHasNoLimit
-    case syncDoesNothing, booksFollowCommits, announcedPagesAreStale
+    case syncDoesNothing, booksFollowCommits, announcedPagesAreStale, tellsTooLate
   }
 
   private struct State {
@@ -128,8 +128,12 @@ private final class BrokenWriter: RelayingWriter {
 
   deinit { inner.abort() }
 
-  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
-    guard store.fault == .byteIsLost else { return try inner.write(bytes, to: extent) }
+  func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
+    guard store.fault == .byteIsLost else {
+      return try inner.write(bytes, to: extent, checksum: checksum)
+    }
     var changed = Array(bytes)
     changed[changed.count - 1] = 0
     let result = changed.withUnsafeBytes { bytes in
@@ -139,10 +143,16 @@ private final class BrokenWriter: RelayingWriter {
   }
 
   func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8]
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     let kept = store.fault == .metadataHasNoLimit ? [] : metadata
-    let pin = try inner.publish(root: root, durability: durability, metadata: kept)
+    if store.fault == .tellsTooLate {
+      let pin = try inner.publish(root: root, durability: durability, metadata: kept)
+      beforeNext(pin.head)
+      return store.wrap(pin)
+    }
+    let pin = try inner.publish(
+      root: root, durability: durability, metadata: kept, beforeNext: beforeNext)
     if store.fault == .versionIsSkipped {
       let next = try store.store.beginWrite()
       return store.wrap(try next.publish(root: root, durability: durability, metadata: []))

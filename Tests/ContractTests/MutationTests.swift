@@ -16,6 +16,7 @@ struct MutationTests {
     .closedStoreAnswers: "a closed store refuses everything, and closing twice is allowed",
     .announcedPagesAreStale:
       "pages that are announced come back as they went, and may be announced in vain",
+    .tellsTooLate: "what is done with a new head is done before another writer begins",
     .booksFollowCommits: "a version's books can be compared with it however many versions follow",
     .checkFindsNothing: "checking finds pages that are missing and pages that are lost",
     .identityIsShared: "a new store is empty and says what it is",

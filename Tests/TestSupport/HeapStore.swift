@@ -133,7 +133,6 @@ public final class HeapStore: PageStore {
   fileprivate func publish(_ head: Head, freed: [PageReference]) {
     state.withLock { state in
       state.head = head
-      state.isWriting = false
       state.pending += freed.map { ($0, head.version) }
       Self.reclaim(&state)
     }
@@ -167,7 +166,9 @@ private final class HeapWriter: PageWriter {
     return extent
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+  func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
     precondition(allocated[extent.address] == extent, "Only allocated room may be written.")
     precondition(bytes.count == extent.byteCount, "A write fills its extent.")
     let buffer = PageBuffer(byteCount: bytes.count)
@@ -188,11 +189,13 @@ private final class HeapWriter: PageWriter {
   }
 
   func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8]
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     let head = Head(version: version, epoch: base.epoch, root: root)
     store.publish(head, freed: freed)
     hasEnded = true
+    beforeNext(head)
+    defer { store.endWrite() }
     return try store.pin()
   }
 

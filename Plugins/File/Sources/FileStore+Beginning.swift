@@ -26,7 +26,7 @@ extension FileStore {
     return FileWriter(store: self, base: base, relocation: relocation)
   }
 
-  /// Waits for the writer lock to write, mends what a crash has left, and lets `prepare` see to what is
+  /// Waits for the writer lock, mends what a crash has left, and lets `prepare` see to what is
   /// known of the free space; the head at which the write begins.
   func acquireWriterLock(
     _ prepare: (inout FileBooks, HeadSector) throws(StoreError) -> Void

@@ -114,10 +114,6 @@ final class FileWriter: PageWriter {
     return extent
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
-    try write(bytes, to: extent, checksum: Checksum.hash(bytes))
-  }
-
   func write(
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
@@ -189,12 +185,6 @@ final class FileWriter: PageWriter {
     } else {
       freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
     }
-  }
-
-  func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8]
-  ) throws(StoreError) -> Pin {
-    try publish(root: root, durability: durability, metadata: metadata) { _ in }
   }
 
   func publish(

@@ -77,7 +77,9 @@ final class MemoryWriter: PageWriter {
     return extent
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+  func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
     ensureRunning()
     allocations.noteWritten(bytes.count, to: extent)
     guard let memory = content.memory.base, let source = bytes.baseAddress else { return }
@@ -94,12 +96,6 @@ final class MemoryWriter: PageWriter {
     } else {
       freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
     }
-  }
-
-  func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8]
-  ) throws(StoreError) -> Pin {
-    try publish(root: root, durability: durability, metadata: metadata) { _ in }
   }
 
   func publish(

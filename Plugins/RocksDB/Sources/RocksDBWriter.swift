@@ -70,7 +70,9 @@
       return extent
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+    func write(
+      _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    ) throws(StoreError) {
       try ensureUsable()
       allocations.noteWritten(bytes.count, to: extent)
       let buffer = PageBuffer(byteCount: bytes.count)
@@ -100,12 +102,6 @@
       }
       if !freedAddresses.insert(reference.address).inserted { twice = reference }
       freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
-    }
-
-    func publish(
-      root: TreeRoot, durability: Durability, metadata: [UInt8]
-    ) throws(StoreError) -> Pin {
-      try publish(root: root, durability: durability, metadata: metadata) { _ in }
     }
 
     func publish(

@@ -89,17 +89,20 @@ public struct ColumnLeafCursor {
       steps.append(Step(branch: branch, child: child))
       reference = branch.reference(child)
     }
-    enterBranch(by: 1)
+    enterBranch()
     try stand(on: reference)
     firstIndex = Int(truncatingIfNeeded: before)
     return true
   }
 
-  /// Takes over the lowest branch, whose leaves will be met in `direction`.
-  private mutating func enterBranch(by direction: Int) {
+  /// Takes over the lowest branch; `direction` is that of a walk that comes from a neighbour, or 0.
+  private mutating func enterBranch(by direction: Int = 0) {
     guard let last = steps.last else { return }
     (references, childCount, child) = (last.branch.references, last.branch.count, last.child)
-    ahead.step(to: child, of: childCount, by: direction) { last.branch.reference($0) }
+    if direction != 0 {
+      ahead.enter()
+      ahead.step(to: child, of: childCount, by: direction) { last.branch.reference($0) }
+    }
     for ahead in 1..<Self.leavesAhead {
       prefetchLeaf(child &+ ahead)
       prefetchLeaf(child &- ahead)

@@ -54,9 +54,8 @@ extension ColumnTreeEditor {
     var children: [Child] = []
     children.reserveCapacity(branch.count)
     var isChanged = false
-    var ahead = ReadAhead(context.source, toEnd: true)
+    var ahead = ReadAhead(context.source, toEnd: false)
     for index in 0..<branch.count {
-      ahead.step(to: index, of: branch.count) { branch.reference($0) }
       let child = Child(
         separator: branch.separator(index), reference: branch.reference(index),
         rowCount: branch.rowCount(index))
@@ -66,6 +65,7 @@ extension ColumnTreeEditor {
       }
       var isRewritten = false
       if isPositional || work.concerns(high) {
+        ahead.step(to: index, of: branch.count) { branch.reference($0) }
         isRewritten =
           level > 1
           ? try rewrite(branch: child, level: level - 1, high: high, work, into: &children)
@@ -74,6 +74,7 @@ extension ColumnTreeEditor {
       if isRewritten {
         isChanged = true
       } else {
+        ahead.restart()
         try work.close(into: &children)
         children.append(child)
       }

@@ -58,7 +58,7 @@ public protocol PageStore: AnyObject, Sendable {
   ///
   /// Returns without waiting for any of them, so that a store whose pages are far away asks for all at the
   /// same time, and the reads that follow wait together instead of one after the other. A page that is
-  /// announced may never be read, or be read by another thread. What goes wrong is told by the read.
+  /// announced may never be read, be read by another thread, or be announced more than once. What goes wrong is told by the read.
   func prefetch(_ references: [PageReference], at pin: Pin)
 
   /// Waits for the writer lock and begins a write at the newest version.
@@ -206,9 +206,8 @@ public protocol PageWriter: AnyObject {
 
   /// Fills an allocated extent. `bytes` is as long as the extent. May be called again for the same
   /// extent before publishing. After it returns, ``PageStore/read(_:at:)`` finds the page.
-  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError)
-
-  /// The same for a caller who knows the bytes' ``Checksum``, which a store may want to record.
+  ///
+  /// `checksum` is the bytes' ``Checksum``, which a store may want to record.
   func write(
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
   ) throws(StoreError)
@@ -225,10 +224,8 @@ public protocol PageWriter: AnyObject {
   /// caller aborts; after a failed sync the store is poisoned. A store that cannot tell whether the
   /// version was published throws ``StoreError/indeterminate(path:)``: it has released the writer lock,
   /// keeps the pages, and is not told to abort.
-  func publish(root: TreeRoot, durability: Durability, metadata: [UInt8]) throws(StoreError) -> Pin
-
-  /// The same, and calls `beforeNext` with the new head once it is published; where the store can do
-  /// so, before another writer begins.
+  ///
+  /// Calls `beforeNext` with the new head once it is published, before another writer begins.
   func publish(
     root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin
@@ -260,20 +257,16 @@ extension PageWriter {
   /// Makes no difference.
   public func expect(_ durability: Durability) {}
 
-  /// Writes without looking at `checksum`.
-  public func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
-  ) throws(StoreError) {
-    try write(bytes, to: extent)
+  /// Fills an allocated extent for a caller who does not know the bytes' checksum.
+  public func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+    try write(bytes, to: extent, checksum: Checksum.hash(bytes))
   }
 
-  /// Publishes, and then calls `beforeNext`.
+  /// Publishes for a caller who does nothing before another writer begins.
   public func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
+    root: TreeRoot, durability: Durability, metadata: [UInt8]
   ) throws(StoreError) -> Pin {
-    let pin = try publish(root: root, durability: durability, metadata: metadata)
-    beforeNext(pin.head)
-    return pin
+    try publish(root: root, durability: durability, metadata: metadata) { _ in }
   }
 }
 

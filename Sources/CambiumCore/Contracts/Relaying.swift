@@ -69,16 +69,19 @@ extension RelayingWriter {
     try inner.allocate(byteCount: byteCount)
   }
   /// Writes the bytes in the other write.
-  public func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
-    try inner.write(bytes, to: extent)
+  public func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
+    try inner.write(bytes, to: extent, checksum: checksum)
   }
   /// Frees the page in the other write.
   public func free(_ reference: PageReference) { inner.free(reference) }
   /// Publishes the other write and returns its pin.
   public func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8]
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
-    try inner.publish(root: root, durability: durability, metadata: metadata)
+    try inner.publish(
+      root: root, durability: durability, metadata: metadata, beforeNext: beforeNext)
   }
   /// Ends the other write without a trace.
   public func abort() { inner.abort() }

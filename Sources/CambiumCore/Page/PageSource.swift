@@ -62,6 +62,11 @@ public final class PageSource {
     return try untrustedPage(reference, kind)
   }
 
+  /// Whether the page at `reference` is in memory already.
+  func isHere(_ reference: PageReference) -> Bool {
+    held?.page(reference) != nil || cache.contains(reference)
+  }
+
   /// Whether a new source would find room for pages that this one reads again and again.
   var isOutworn: Bool { held?.isOutworn ?? false }
 

@@ -24,8 +24,11 @@ struct ReadAhead {
   /// Whether the store wants to know at all.
   var isWanted: Bool { limit > 0 }
 
-  /// The walk goes on somewhere else.
+  /// The walk goes on somewhere else, and may end there.
   mutating func restart() { (known, window) = (0, first) }
+
+  /// The walk goes on in another branch.
+  mutating func enter() { known = 0 }
 
   /// Stands at child `index` of a branch of `count` children, the first that is visited there or one step
   /// from the child before; `direction` is 1 or -1.
@@ -53,12 +56,16 @@ extension PageSource {
   var readAheadCount: Int { base == nil ? max(0, store.readAheadCount) : 0 }
 
   /// Hands the store the pages that will be read next and are not here yet, if it likes to know.
+  ///
+  /// What a running write has written is not handed in: the pinned version does not have it.
   func willRead(_ references: some Sequence<PageReference>) {
     let limit = readAheadCount
     guard limit > 0, let pin else { return }
     let missing = Array(
-      references.lazy.filter { !$0.isDirty && !$0.isNone && !self.cache.contains($0) }.prefix(limit)
-    )
+      references.lazy.filter { reference in
+        !reference.isDirty && !reference.isNone && reference.born <= pin.head.version
+          && !self.isHere(reference)
+      }.prefix(limit))
     if !missing.isEmpty { store.prefetch(missing, at: pin) }
   }
 }

@@ -29,11 +29,13 @@ extension Database {
     try visit(reference, bytes)
     withExtendedLifetime(stored) {}
     var ahead = ReadAhead(snapshot.source, toEnd: true)
-    let children = ahead.isWanted ? try page.references(as: role) : []
+    let children = ahead.isWanted ? try page.references(as: role).filter { !isKnown($0) } : []
     var index = 0
     try page.forEachLink(as: role) { link throws(StoreError) in
-      ahead.step(to: index, of: children.count) { children[$0] }
-      index += 1
+      if index < children.count, children[index] == link.reference {
+        ahead.step(to: index, of: children.count) { children[$0] }
+        index += 1
+      }
       try forEachStoredPage(below: link.reference, link.role, snapshot, isKnown, visit)
     }
   }

@@ -153,12 +153,12 @@ public struct KeyCursor {
   }
 
   /// Goes down from the node at `reference` on `level` (the root's is 0) to a leaf, choosing a
-  /// child or entry in each node.
+  /// child or entry in each node; `direction` is that of a walk that comes from a neighbour, or 0.
   ///
   /// False if `choose` names an entry past the leaf's last; the cursor is then at no key, with the
   /// way kept for ``nextLeaf()``.
   private mutating func descend(
-    _ reference: PageReference, level: Int,
+    _ reference: PageReference, level: Int, by direction: Int = 0,
     _ choose: (KeyNode, Bool) throws(StoreError) -> Int
   ) throws(StoreError) -> Bool {
     var reference = reference
@@ -171,6 +171,10 @@ public struct KeyCursor {
         reference = node.child(child)
         steps.append(Step(page: branch, index: child, count: node.count))
         level += 1
+        if direction != 0 {
+          ahead.enter()
+          willReadLeaves(by: direction)
+        }
       }
       let leaf = try tree.source.page(reference, .keyLeaf)
       page = leaf
@@ -184,10 +188,13 @@ public struct KeyCursor {
     }
   }
 
-  /// Hands in the children that come next, from `child` on, when the cursor walks in `direction`.
-  private mutating func willRead(from branch: Page, _ child: Int, of count: Int, by direction: Int)
-  {
-    ahead.step(to: child, of: count, by: direction) { KeyNode(branch).child($0) }
+  /// Hands in the leaves that come next when the cursor walks in `direction`, if it stands at one of the
+  /// lowest branches.
+  private mutating func willReadLeaves(by direction: Int) {
+    guard ahead.isWanted, steps.count == Int(tree.root.height) - 1, let last = steps.last else {
+      return
+    }
+    ahead.step(to: last.index, of: last.count, by: direction) { KeyNode(last.page).child($0) }
   }
 
   /// Moves to the first key of the next leaf.
@@ -197,9 +204,9 @@ public struct KeyCursor {
       let child = last.index + 1
       if child < last.count {
         steps[steps.count - 1].index = child
-        willRead(from: last.page, child, of: last.count, by: 1)
+        willReadLeaves(by: 1)
         return try descend(
-          KeyNode(last.page).child(child), level: steps.count
+          KeyNode(last.page).child(child), level: steps.count, by: 1
         ) { _, _ throws(StoreError) in 0 }
       }
       steps.removeLast()
@@ -215,9 +222,9 @@ public struct KeyCursor {
       let child = last.index - 1
       if child >= 0 {
         steps[steps.count - 1].index = child
-        willRead(from: last.page, child, of: last.count, by: -1)
+        willReadLeaves(by: -1)
         return try descend(
-          KeyNode(last.page).child(child), level: steps.count
+          KeyNode(last.page).child(child), level: steps.count, by: -1
         ) { node, _ throws(StoreError) in node.count - 1 }
       }
       steps.removeLast()

@@ -98,8 +98,11 @@ extension KeyTreeEditor {
     guard isLone || page.liveByteCount < limit(page.kind) / 3 else { return }
     let parent = path[level - 1].page.unsafelyUnwrapped
     let index = path[level - 1].index
-    context.source.willRead(
-      [index + 1, index - 1].filter { 0 <= $0 && $0 < parent.count }.map { parent.node.child($0) })
+    if context.source.readAheadCount > 0 {
+      context.source.willRead(
+        [index + 1, index - 1].filter { 0 <= $0 && $0 < parent.count }.map { parent.node.child($0) }
+      )
+    }
     if index + 1 < parent.count, try merge(level, leftIndex: index) { return }
     if index > 0, try merge(level, leftIndex: index - 1) { return }
     if isLone { try redistribute(level, leftIndex: index > 0 ? index - 1 : index) }

@@ -49,7 +49,7 @@ public struct Space: ~Copyable, Sendable {
   // MARK: A running write
 
   /// How many bytes are left in the current run.
-  public var remainingByteCount: Int { Int(runEnd - next) * Extent.unitByteCount }
+  var remainingByteCount: Int { Int(runEnd - next) * Extent.unitByteCount }
 
   /// One past the last unit given out in the current run.
   package var allocationEnd: UInt64 { next }
@@ -223,7 +223,7 @@ public struct Space: ~Copyable, Sendable {
   /// Ends the current run.
   ///
   /// Its unused blocks are free again; the next search starts there.
-  public mutating func endRun() {
+  mutating func endRun() {
     if runEnd > 0 { blocks.moveCursor(to: nextBlock) }
     next = 0
     runEnd = 0

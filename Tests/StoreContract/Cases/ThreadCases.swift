@@ -26,6 +26,33 @@ extension StoreContract {
       run.note(try store.check(reachable: reading.extents))
     },
 
+    ContractCase("what is done with a new head is done before another writer begins") { run in
+      let store = try run.open()
+      // The version whose writer has been told of it.
+      let told = Atomic<Version>(0)
+      run.inThreads(3) { _ in
+        for round in 0..<12 {
+          let writer = try store.beginWrite()
+          run.expect(
+            told.load(ordering: .acquiring) == writer.base.version,
+            "version \(writer.version) began before \(writer.base.version) was told of")
+          let pin = try writer.publish(
+            root: writer.base.root, durability: round == 0 ? .full : .relaxed, metadata: []
+          ) { head in
+            run.expect(head.version == writer.version, "told of \(head.version)")
+            let newest = try? store.newestHead().version
+            run.expect(
+              newest == head.version, "told of \(head.version) while \(newest ?? 0) is newest")
+            // Whoever waits could begin meanwhile.
+            _ = store.waitForCommit(after: head.version, timeoutNanoseconds: 100_000)
+            told.store(head.version, ordering: .releasing)
+          }
+          run.expect(pin.head.version == writer.version, "the pin holds \(pin.head.version)")
+        }
+      }
+      run.expect(told.load(ordering: .acquiring) == 36, "not every writer was told")
+    },
+
     ContractCase("readers see whole versions beside a writer") { run in
       let store = try run.open()
       // What each version holds, noted before it is published.

@@ -104,11 +104,6 @@ private final class FaultyWriter: RelayingWriter {
     self.store = store
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
-    try store.noteWriting()
-    try inner.write(bytes, to: extent)
-  }
-
   func write(
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
@@ -116,23 +111,12 @@ private final class FaultyWriter: RelayingWriter {
     try inner.write(bytes, to: extent, checksum: checksum)
   }
 
-  /// Asks before anything is published, so that the version before stays the newest one.
-  private func notePublishing(_ durability: Durability) throws(StoreError) {
-    try store.noteEnd(.publishing)
-    if durability == .full { try store.noteEnd(.syncing) }
-  }
-
-  func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8]
-  ) throws(StoreError) -> Pin {
-    try notePublishing(durability)
-    return try inner.publish(root: root, durability: durability, metadata: metadata)
-  }
-
   func publish(
     root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
-    try notePublishing(durability)
+    // Before anything is published, so that the version before stays the newest one.
+    try store.noteEnd(.publishing)
+    if durability == .full { try store.noteEnd(.syncing) }
     return try inner.publish(
       root: root, durability: durability, metadata: metadata, beforeNext: beforeNext)
   }

@@ -120,7 +120,8 @@ final class SlabStore: PageStore {
   fileprivate func takeBack(_ extent: Extent) { state.withLock { $0.space.takeBack(extent) } }
 
   fileprivate func publish(
-    _ head: Head, _ allocations: AllocationLog, _ freed: [VersionLedger.Dead]
+    _ head: Head, _ allocations: AllocationLog, _ freed: [VersionLedger.Dead],
+    _ beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     let pin = try state.withLock { state throws(StoreError) in
       let version = head.version
@@ -133,6 +134,7 @@ final class SlabStore: PageStore {
       return hold(&state)
     }
     commits.raise()
+    beforeNext(head)
     writers.release()
     return pin
   }
@@ -173,7 +175,9 @@ private final class SlabWriter: PageWriter {
     return extent
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+  func write(
+    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
     allocations.noteWritten(bytes.count, to: extent)
     store.put(bytes, to: extent)
   }
@@ -187,12 +191,12 @@ private final class SlabWriter: PageWriter {
   }
 
   func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8]
+    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     do throws(StoreError) {
       try StoreLimits.check(metadata: metadata)
       let head = Head(version: version, epoch: base.epoch, root: root)
-      let pin = try store.publish(head, allocations, freed)
+      let pin = try store.publish(head, allocations, freed, beforeNext)
       hasEnded = true
       return pin
     } catch {

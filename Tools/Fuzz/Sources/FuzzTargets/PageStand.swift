@@ -75,7 +75,9 @@ final class PageStand: PageStore {
       }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
+    func write(
+      _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    ) throws(StoreError) {
       let buffer = PageBuffer(byteCount: bytes.count)
       UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count)
         .copyMemory(from: bytes)
@@ -85,9 +87,11 @@ final class PageStand: PageStore {
     func free(_ reference: PageReference) {}
 
     func publish(
-      root: TreeRoot, durability: Durability, metadata: [UInt8]
+      root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
     ) throws(StoreError) -> Pin {
-      Pin(head: Head(version: version, epoch: 1, root: root)) {}
+      let head = Head(version: version, epoch: 1, root: root)
+      beforeNext(head)
+      return Pin(head: head) {}
     }
 
     func abort() {}
