@@ -37,7 +37,7 @@ final class FaultyStore: RelayingStore {
     try noteEnd(.syncing)
   }
 
-  /// The writer for who has the turn; gives the turn back if beginning is to fail.
+  /// The writer for the holder of the writer lock; releases it if beginning is to fail.
   private func begun(_ writer: any PageWriter) throws(StoreError) -> any PageWriter {
     do throws(StoreError) {
       try checkPoison()
@@ -63,7 +63,7 @@ final class FaultyStore: RelayingStore {
     }
   }
 
-  /// Nil where beginning is to fail: who then waits for the turn is told why.
+  /// Nil where beginning is to fail: who then waits for the lock is told why.
   func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
     if faults.isDue(.beginning) || isPoisoned.load(ordering: .sequentiallyConsistent) { return nil }
     guard let writer = try inner.beginWriteIfFree() else { return nil }

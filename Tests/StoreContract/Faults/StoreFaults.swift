@@ -19,7 +19,7 @@ public final class StoreFaults: Sendable {
   public enum Operation: Hashable, Sendable, CaseIterable {
     /// To open.
     case opening
-    /// To begin a write, once the turn for it is there.
+    /// To begin a write, once it holds the writer lock.
     case beginning
     /// To take a page of the running write, which happens in large transactions and in each commit.
     case writing
