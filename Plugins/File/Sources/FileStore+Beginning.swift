@@ -62,6 +62,7 @@ extension FileStore {
         }
       }
       try endForeignHeadBeforeWriting()
+      try boundUnsynced()
       let newest = try withOpenState { state throws(StoreError) in
         try followLiveHead(&state)
         try followFileEnd(&state)
@@ -77,6 +78,13 @@ extension FileStore {
       releaseWriterLock()
       throw error
     }
+  }
+
+  /// Waits for the medium when relaxed commits have left much unsynced, which the lane has not got to: the
+  /// durable version holds what they freed.
+  private func boundUnsynced() throws(StoreError) {
+    guard memory.unsyncedByteCount >= options.relaxedLimitByteCount else { return }
+    try withSlots { () throws(StoreError) in try syncNewest() }
   }
 
   /// Lets the next writer in.

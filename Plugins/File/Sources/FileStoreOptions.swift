@@ -72,8 +72,8 @@ public struct FileStoreOptions: Sendable {
   package var relaxedDelayNanoseconds: Int64 = 100_000_000
   /// Relaxed commits are made durable at once after so many bytes.
   package var relaxedByteCount = 4 << 20
-  /// Relaxed commits wait for the medium after so many bytes: the last durable version is held until
-  /// there is a newer one, and with it what was freed since.
+  /// A write waits for the medium before it begins when so many bytes are unsynced: the last durable
+  /// version is held until there is a newer one, and with it what was freed since.
   package var relaxedLimitByteCount = 8 << 20
 
   /// A settled head is written when no commit came for so long.

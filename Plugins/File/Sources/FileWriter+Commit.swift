@@ -52,7 +52,7 @@ extension FileWriter {
         return pin
       case .relaxed:
         let pin = try store.installRelaxed(staged, self)
-        store.syncLater()
+        store.scheduleSync()
         return pin
       }
     }
@@ -155,14 +155,6 @@ extension FileStore {
     let link = try writeSlot(slot, head, holdsWriterLock: true)
     try syncDevice()
     return DurableMark(inSlot: slot, head, link: link)
-  }
-
-  /// Sees to it that what relaxed commits have written is synced in the background, or now when it is much.
-  fileprivate func syncLater() {
-    scheduleSync()
-    guard memory.unsyncedByteCount >= options.relaxedLimitByteCount else { return }
-    // The commit has taken place; an error here poisons the store, and the next write says so.
-    try? withSlots { () throws(StoreError) in try syncNewest() }
   }
 
   /// Installs a commit that was synced, under the slots' lock.
