@@ -51,6 +51,7 @@ extension ColumnTree {
   /// The cell that a getter of a property reads.
   fileprivate func name(of key: Int64) throws(StoreError) -> BytesCell? {
     guard let row = try seek(key) else { return nil }
-    return LeafRow(row.leaf, row.row).cell(CambiumEngine.Column.name, hint: CambiumEngine.Column.name - 1)?.bytes
+    return LeafRow(row.leaf, row.row).cell(
+      CambiumEngine.Column.name, hint: CambiumEngine.Column.name - 1)?.bytes
   }
 }
