@@ -80,10 +80,15 @@ extension FileStore {
     }
   }
 
-  /// Waits for the medium when relaxed commits have left much unsynced, which the lane has not got to: the
+  /// Whether relaxed commits have left so much unsynced that the next write has to wait for the medium: the
   /// durable version holds what they freed.
+  private var hasMuchUnsynced: Bool {
+    memory.unsyncedByteCount >= options.relaxedLimitByteCount
+  }
+
+  /// Syncs what relaxed commits have left, if it is much and the lane has not got to it.
   private func boundUnsynced() throws(StoreError) {
-    guard memory.unsyncedByteCount >= options.relaxedLimitByteCount else { return }
+    guard hasMuchUnsynced else { return }
     try withSlots { () throws(StoreError) in try syncNewest() }
   }
 
@@ -121,7 +126,8 @@ extension FileStore {
     }
   }
 
-  /// Begins a write if nobody writes and nobody waits, in this process or another one.
+  /// Begins a write if nobody writes and nobody waits, in this process or another one, and it need not wait
+  /// for the medium.
   public func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
     if options.isReadOnly { throw .readOnly(path: path) }
     try ensureWritable()
@@ -138,7 +144,7 @@ extension FileStore {
       }
     }
     // Who asks this does not wait for the medium.
-    if wantsRoom {
+    if wantsRoom || hasMuchUnsynced {
       releaseWriterLock()
       return nil
     }

@@ -18,8 +18,8 @@ extension FileStore {
   /// Sees to it, before pages are written, that no head is left of somebody who has died over it; for
   /// the holder of the writer lock.
   ///
-  /// Who announced that head while it held the writer lock is dead, and what its head leads to is free in the books of all others: that head
-  /// must be gone. Who wrote a head without the writer lock lives if another one is at the slots, or else
+  /// Who announced that head while it held the writer lock is dead, and what its head leads to is free in
+  /// the books of all others: that head must be gone. Who wrote a head without the writer lock lives if another one is at the slots, or else
   /// that one puts an end to the head; what it leads to is pinned until then.
   func endForeignHeadBeforeWriting() throws(StoreError) {
     guard let writer = memory.headWriter else { return }

@@ -58,7 +58,8 @@ public protocol PageStore: AnyObject, Sendable {
   ///
   /// Returns without waiting for any of them, so that a store whose pages are far away asks for all at the
   /// same time, and the reads that follow wait together instead of one after the other. A page that is
-  /// announced may never be read, be read by another thread, or be announced more than once. What goes wrong is told by the read.
+  /// announced may never be read, be read by another thread, or be announced more than once. What goes
+  /// wrong is told by the read.
   func prefetch(_ references: [PageReference], at pin: Pin)
 
   /// Waits for the writer lock and begins a write at the newest version.
@@ -74,7 +75,8 @@ public protocol PageStore: AnyObject, Sendable {
   /// calls of this store may wait for it.
   func beginWrite(then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void)
 
-  /// Begins a write if nobody writes and nobody waits; nil otherwise, and where the store cannot tell.
+  /// Begins a write if nobody writes and nobody waits; nil otherwise, and where the store cannot tell or the
+  /// write would have to wait for the medium first.
   func beginWriteIfFree() throws(StoreError) -> (any PageWriter)?
 
   /// Makes everything published so far durable; returns at once when it is.
@@ -218,8 +220,8 @@ public protocol PageWriter: AnyObject {
 
   /// Makes the written pages the newest version: all of them or, after a crash, none.
   ///
-  /// `metadata`, at most 64 KiB, is kept with the commit for ``PageStore/metadata(from:through:)``. On return the version
-  /// is visible to everyone, durable as far as `durability` says, and pinned by the result, which
+  /// `metadata`, at most 64 KiB, is kept with the commit for ``PageStore/metadata(from:through:)``. On return
+  /// the version is visible to everyone, durable as far as `durability` says, and pinned by the result, which
   /// was taken before another writer could begin. If it throws, the old version is intact, and the
   /// caller aborts; after a failed sync the store is poisoned. A store that cannot tell whether the
   /// version was published throws ``StoreError/indeterminate(path:)``: it has released the writer lock,

@@ -163,7 +163,8 @@ public final class Database: Sendable {
     }
   }
 
-  /// Begins a transaction if nobody writes and nobody waits; nil otherwise.
+  /// Begins a transaction if nobody writes and nobody waits, and it need not wait for the medium; nil
+  /// otherwise.
   public func beginWriteIfFree(
     expecting durability: Durability = .full
   ) throws(StoreError) -> Transaction? {

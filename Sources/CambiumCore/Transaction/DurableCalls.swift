@@ -20,8 +20,8 @@ final class DurableCalls: Sendable {
 
   private let state = Mutex(State())
 
-  /// Notes that `version` is about to be made, and whom to call; called by the holder of the writer lock, so that
-  /// versions ascend.
+  /// Notes that `version` is about to be made, and whom to call; called by the holder of the writer
+  /// lock, so that versions ascend.
   func expect(_ version: Version, _ call: @escaping @Sendable (StoreError?) -> Void) {
     state.withLock { $0.entries.append(Entry(version: version, call: call)) }
   }

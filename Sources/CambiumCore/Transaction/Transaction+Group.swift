@@ -1,7 +1,7 @@
 /// Commits that wait for the medium together.
 ///
-/// Each of them is a version of its own, published when it releases the writer lock: the next writer begins while
-/// the medium still works, and one sync makes all versions durable that were published by then, in
+/// Each of them is a version of its own, published when it releases the writer lock: the next writer begins
+/// while the medium still works, and one sync makes all versions durable that were published by then, in
 /// their order. Readers see such a version before it is durable, and others may build on it: power
 /// loss then takes both.
 ///

@@ -2,10 +2,9 @@ import CambiumCore
 
 /// The space of a store: which blocks are free, and what waits for which version.
 ///
-/// A store keeps one behind its lock and drives it through the life of a write: ``reserve(byteCount:grow:)`` and
-/// ``allocate(byteCount:grow:)`` while pages are written, then ``publish(version:previous:freed:)`` or
-/// ``rollBack(_:)``. Between transactions every
-/// unit below the high-water mark is reachable from the newest version, free, or pending: exactly
+/// A store keeps one behind its lock and drives it through the life of a write:
+/// ``reserve(byteCount:grow:)`` and ``allocate(byteCount:grow:)`` while pages are written, then
+/// ``publish(version:previous:freed:)`` or ``rollBack(_:)``. Between transactions every unit below the high-water mark is reachable from the newest version, free, or pending: exactly
 /// one (S1).
 public struct Space: ~Copyable, Sendable {
   /// The counts per block.

@@ -149,8 +149,8 @@ public struct VersionLedger: Sendable {
     }
   }
 
-  /// Takes in a metadata page, one of the store's own, that version `freed` gave up: no version sees it, but what
-  /// is durable leads to it until that version is.
+  /// Takes in a metadata page, one of the store's own, that version `freed` gave up: no version sees it,
+  /// but what is durable leads to it until that version is.
   public mutating func takeMetadata(_ extent: Extent, freed: Version) {
     metadata.append((extent, freed))
     pendingUnitCount += extent.unitCount

@@ -82,6 +82,20 @@ struct SharedMemoryTests {
     }
   }
 
+  @Test func `a mark that tells of unsynced data, as earlier versions had it, is none`() {
+    let mark = DurableMark(version: 4, slot: 1, sequence: 2, slotVersion: 4)
+    first.publish(mark)
+    #expect(second.durableMark == mark)
+    let place =
+      SharedLayout.durableMarks
+      + Int(first.durableWord & 1) * SharedLayout.durableMarkByteCount
+    var bytes = StoredBytes(first.bytes(place, SharedLayout.durableMarkByteCount))
+    bytes.store(UInt64(1 | 2), at: 24)
+    bytes.store(bytes.checksum(before: 56), at: 56)
+    first.put(bytes.bytes, at: place)
+    #expect(second.durableMark == nil)
+  }
+
   // MARK: Processes
 
   @Test func `each user has a slot until it leaves`() throws {
