@@ -264,11 +264,11 @@ final class CrashRun<Work: CrashWork> {
     }
   }
 
-  /// Commits a random change; nil when it was dropped.
+  /// Commits a random change; nil when it was dropped, or would have had to wait and may not.
   private func commit(
-    _ work: Work, _ durability: Durability
+    _ work: Work, _ durability: Durability, mayWait: Bool = true
   ) throws(StoreError) -> (point: Point, durability: Durability)? {
-    let head = try work.begin()
+    guard let head = try work.begin(mayWait: mayWait) else { return nil }
     // Whatever was recovered is durable now.
     let base = Point(head)
     if let last = published.last?.point, last < base {
@@ -307,8 +307,8 @@ final class CrashRun<Work: CrashWork> {
     if count > 0 {
       let interlude = Unchecked { [unowned self] in
         for _ in 0..<count {
-          // One that fails does not concern those who wait.
-          guard let other = try? commit(work, .relaxed) else { continue }
+          // One that fails does not concern those who wait, and none can wait for the sync it runs in.
+          guard let other = try? commit(work, .relaxed, mayWait: false) else { continue }
           others.append(other.point)
           duringSyncCount += 1
         }

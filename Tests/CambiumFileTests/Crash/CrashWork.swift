@@ -11,8 +11,8 @@ protocol CrashWork: AnyObject, SendableMetatype {
   /// Works on an open store.
   init(_ store: FileStore) throws(StoreError)
 
-  /// Begins a write; what it begins from.
-  func begin() throws(StoreError) -> Head
+  /// Begins a write; what it begins from. Nil where it would have to wait for the medium, and may not.
+  func begin(mayWait: Bool) throws(StoreError) -> Head?
 
   /// Changes a little, or much, at random; what the version holds then.
   func change(isLarge: Bool, _ generator: inout SeededGenerator) throws(StoreError) -> Content
@@ -38,8 +38,10 @@ final class PageWork: CrashWork {
 
   init(_ store: FileStore) { self.store = store }
 
-  func begin() throws(StoreError) -> Head {
-    let writer = try store.beginWrite()
+  func begin(mayWait: Bool) throws(StoreError) -> Head? {
+    guard let writer = mayWait ? try store.beginWrite() : try store.beginWriteIfFree() else {
+      return nil
+    }
     self.writer = writer
     before = writer.relocation == nil ? nil : try FakeTree.read(store)
     return writer.base
@@ -118,8 +120,9 @@ final class DatabaseWork: CrashWork {
     return device.bytes
   }
 
-  func begin() throws(StoreError) -> Head {
-    transaction = try database.beginWrite()
+  func begin(mayWait: Bool) throws(StoreError) -> Head? {
+    transaction = mayWait ? try database.beginWrite() : try database.beginWriteIfFree()
+    guard transaction != nil else { return nil }
     before = try places()
     // Nobody else writes.
     return try store.newestHead()
