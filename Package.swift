@@ -38,17 +38,31 @@ let package = Package(
   targets: [
     // The engine: pages in, pages out; no files, no Foundation.
     .target(name: "CPlatform"),
-    .target(name: "CambiumCore", dependencies: ["CPlatform"]),
+    .target(
+      name: "CambiumCore", dependencies: ["CPlatform"],
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
     // What a store of one's own would write again.
-    .target(name: "CambiumStoreKit", dependencies: ["CambiumCore", "CPlatform"]),
+    .target(
+      name: "CambiumStoreKit", dependencies: ["CambiumCore", "CPlatform"],
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
 
     // Page stores.
     .target(
       name: "CambiumMemory", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
-      path: "Plugins/Memory/Sources"),
+      path: "Plugins/Memory/Sources",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
     .target(
       name: "CambiumFile", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
-      path: "Plugins/File/Sources"),
+      path: "Plugins/File/Sources",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
     // Empty without its trait.
     .systemLibrary(
       name: "CRocksDB", path: "Plugins/CRocksDB", pkgConfig: "rocksdb",
@@ -59,7 +73,10 @@ let package = Package(
         "CambiumCore", "CambiumStoreKit", "CPlatform",
         .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
       ],
-      path: "Plugins/RocksDB/Sources"),
+      path: "Plugins/RocksDB/Sources",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
 
     // Codecs, each empty without its trait.
     .systemLibrary(
@@ -70,14 +87,20 @@ let package = Package(
       dependencies: [
         "CambiumCore", "CPlatform", .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
       ],
-      path: "Plugins/Zstd/Sources"),
+      path: "Plugins/Zstd/Sources",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
     .target(
       name: "CambiumCrypto",
       dependencies: [
         "CambiumCore",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
-      path: "Plugins/Crypto/Sources"),
+      path: "Plugins/Crypto/Sources",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
 
     // What databases tell, for swift-metrics and swift-log; empty without its trait.
     .target(
@@ -89,7 +112,10 @@ let package = Package(
         .product(
           name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
       ],
-      path: "Plugins/Observability/Sources"),
+      path: "Plugins/Observability/Sources",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
 
     // The object layer, which knows the plug-ins whose traits are on.
     .target(
@@ -99,20 +125,33 @@ let package = Package(
         .target(name: "CambiumRocksDB", condition: .when(traits: ["RocksDB"])),
         .target(name: "CambiumZstd", condition: .when(traits: ["Zstd"])),
         .target(name: "CambiumCrypto", condition: .when(traits: ["Crypto"])),
+      ],
+      swiftSettings: [
+        .strictMemorySafety()
       ]),
-    .target(name: "RealmSwift", dependencies: ["Cambium"]),
+    .target(
+      name: "RealmSwift", dependencies: ["Cambium"],
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
 
     // Tools and examples.
     // What the command line and the page share: documents, queries, schemas.
     .target(
       name: "CambiumToolKit", dependencies: ["Cambium", "CambiumCore", "CPlatform"],
-      path: "Tools/ToolKit"),
+      path: "Tools/ToolKit",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
     // What the page of 'cambium serve' asks and does; the package in Tools/Serve brings the server.
     .target(
       name: "CambiumWeb",
       dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumToolKit"],
       path: "Tools/Web",
-      resources: [.embedInCode("Site")]),
+      resources: [.embedInCode("Site")],
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
@@ -120,7 +159,10 @@ let package = Package(
         "CambiumZstd", "CPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tools/cambium"),
+      path: "Tools/cambium",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
     .executableTarget(
       name: "Flights",
       dependencies: [
@@ -128,7 +170,10 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/Examples/Flights",
-      exclude: ["Data"]),
+      exclude: ["Data"],
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
 
     .executableTarget(
       name: "bench-codecs",
@@ -137,15 +182,24 @@ let package = Package(
         "CambiumCrypto",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tools/BenchCodecs"),
+      path: "Tools/BenchCodecs",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
 
     // Tests.
     // What every store and codec promises: for the tests of plug-ins, also those of others.
     .target(
-      name: "CambiumStoreContract", dependencies: ["CambiumCore"], path: "Tests/StoreContract"),
+      name: "CambiumStoreContract", dependencies: ["CambiumCore"], path: "Tests/StoreContract",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
     .target(
       name: "TestSupport", dependencies: ["CambiumCore", "CambiumStoreContract"],
-      path: "Tests/TestSupport"),
+      path: "Tests/TestSupport",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
     .testTarget(
       name: "ContractTests",
       dependencies: [

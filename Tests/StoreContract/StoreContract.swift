@@ -75,8 +75,9 @@ extension ContractRun where Subject == StoreSubject {
   ) throws(StoreError) -> Bool {
     let page = try store.read(reference, at: pin)
     return withExtendedLifetime(page) {
-      page.byteCount >= bytes.count
-        && Checksum.hash(page.bytes, bytes.count) == bytes.withUnsafeBytes { Checksum.hash($0) }
+      unsafe page.byteCount >= bytes.count
+        && Checksum.hash(page.bytes, bytes.count)
+          == bytes.withUnsafeBytes { unsafe Checksum.hash($0) }
     }
   }
 

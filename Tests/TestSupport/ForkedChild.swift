@@ -10,18 +10,18 @@ public enum ForkedChild {
   /// its alarm.
   public static func status(of body: () -> Int32) -> Int32 {
     typealias Fork = @convention(c) () -> pid_t
-    guard let address = dlsym(nil, "fork") else { return -1 }
-    let number = unsafeBitCast(address, to: Fork.self)()
+    guard let address = unsafe dlsym(nil, "fork") else { return -1 }
+    let number = unsafe unsafeBitCast(address, to: Fork.self)()
     if number == 0 {
       // Threads of pools let no signal through, and their children inherit that.
       var signals = sigset_t()
-      sigfillset(&signals)
-      sigprocmask(SIG_UNBLOCK, &signals, nil)
+      unsafe sigfillset(&signals)
+      unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
       alarm(60)
       _exit(body())
     }
     var status: Int32 = -1
-    waitpid(number, &status, 0)
+    unsafe waitpid(number, &status, 0)
     return status
   }
 

@@ -36,7 +36,7 @@ public final class HeapStore: PageStore {
       state.pins[state.head.version, default: 0] += 1
       return state.head
     }
-    return Pin(head: head) { [weak self] in self?.unpin(head.version) }
+    return unsafe Pin(head: head) { [weak self] in self?.unpin(head.version) }
   }
 
   private func unpin(_ version: Version) {
@@ -172,7 +172,8 @@ private final class HeapWriter: PageWriter {
     precondition(allocated[extent.address] == extent, "Only allocated room may be written.")
     precondition(bytes.count == extent.byteCount, "A write fills its extent.")
     let buffer = PageBuffer(byteCount: bytes.count)
-    UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count).copyMemory(from: bytes)
+    unsafe UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count).copyMemory(
+      from: bytes)
     store.put(buffer, at: extent)
   }
 

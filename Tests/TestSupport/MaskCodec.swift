@@ -14,8 +14,9 @@ public struct MaskCodec: PageCodec {
     _ page: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> [UInt8] {
     var body: [UInt8] = [kind.rawValue]
-    body.append(contentsOf: withUnsafeBytes(of: UInt32(page.count).littleEndian) { Array($0) })
-    body.append(contentsOf: page)
+    unsafe body.append(
+      contentsOf: withUnsafeBytes(of: UInt32(page.count).littleEndian) { unsafe Array($0) })
+    unsafe body.append(contentsOf: page)
     return body
   }
 
@@ -28,7 +29,7 @@ public struct MaskCodec: PageCodec {
   public func open(
     _ body: UnsafeRawBufferPointer, context: PageContext
   ) throws(StoreError) -> PageBuffer {
-    var plain = Array(body)
+    var plain = unsafe Array(body)
     for index in plain.indices { plain[index] ^= Self.mask(index, context) }
     guard plain.count >= 5, plain[0] == context.kind.rawValue else {
       throw .codecFailure(codec: name, reason: "the check byte is wrong")
@@ -40,7 +41,7 @@ public struct MaskCodec: PageCodec {
     // A page is readable in whole units, as it would be without a codec.
     let buffer = PageBuffer(byteCount: (count + 63) / 64 * 64)
     for index in 0..<count {
-      buffer.bytes.storeBytes(of: plain[5 + index], toByteOffset: index, as: UInt8.self)
+      unsafe buffer.bytes.storeBytes(of: plain[5 + index], toByteOffset: index, as: UInt8.self)
     }
     return buffer
   }

@@ -23,8 +23,8 @@ enum RingBallast {
       let row = [UInt8](repeating: 7, count: Int.random(in: 40...400, using: &generator))
       for _ in 0..<Int.random(in: 20...300, using: &generator) {
         let key = try table.generateKey()
-        try row.withUnsafeBytes { row in
-          _ = try table.insert(key: key, values: [(text, .bytes(row))])
+        try unsafe row.withUnsafeBytes { row in
+          _ = try unsafe table.insert(key: key, values: [(text, .bytes(row))])
         }
       }
       try note(table, transaction)

@@ -47,21 +47,22 @@ public struct SealCodec: PageCodec {
   private static func mask(_ bytes: [UInt8], seed: UInt64) -> [UInt8] {
     var generator = SeededGenerator(seed: seed)
     var words = [UInt64](repeating: 0, count: (bytes.count + 7) / 8)
-    return words.withUnsafeMutableBytes { words in
-      words.copyBytes(from: bytes)
-      let masked = words.bindMemory(to: UInt64.self)
+    return unsafe words.withUnsafeMutableBytes { words in
+      unsafe words.copyBytes(from: bytes)
+      let masked = unsafe words.bindMemory(to: UInt64.self)
       var index = 0
       while index < masked.count {
-        masked[index] ^= generator.next()
+        unsafe masked[index] ^= generator.next()
         index += 1
       }
-      return Array(words.prefix(bytes.count))
+      return unsafe Array(words.prefix(bytes.count))
     }
   }
 
   private func check(_ sealed: [UInt8], _ words: [UInt64]) -> [UInt8] {
-    let check = sealed.withUnsafeBytes { Checksum.hash($0) } &+ words.reduce(secret, ^)
-    return withUnsafeBytes(of: check.littleEndian) { Array($0) }
+    let check =
+      unsafe sealed.withUnsafeBytes { unsafe Checksum.hash($0) } &+ words.reduce(secret, ^)
+    return unsafe withUnsafeBytes(of: check.littleEndian) { unsafe Array($0) }
   }
 
   private func seal(_ bytes: [UInt8], _ words: [UInt64]) -> [UInt8] {
@@ -86,7 +87,7 @@ public struct SealCodec: PageCodec {
     _ page: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> [UInt8] {
     let filler = -(page.count + 9) & 63
-    return [UInt8](repeating: 0, count: 8) + page + [UInt8](repeating: 0, count: filler)
+    return unsafe [UInt8](repeating: 0, count: 8) + page + [UInt8](repeating: 0, count: filler)
       + [UInt8(filler)]
   }
 
@@ -99,10 +100,11 @@ public struct SealCodec: PageCodec {
   public func open(
     _ body: UnsafeRawBufferPointer, context: PageContext
   ) throws(StoreError) -> PageBuffer {
-    let opened = try open(Array(body), words(context))
+    let opened = try unsafe open(Array(body), words(context))
     let page = opened.dropLast(1 + Int(opened.last ?? 0))
     let buffer = PageBuffer(byteCount: (page.count + 63) / 64 * 64)
-    UnsafeMutableRawBufferPointer(start: buffer.bytes, count: page.count).copyBytes(from: page)
+    unsafe UnsafeMutableRawBufferPointer(start: buffer.bytes, count: page.count).copyBytes(
+      from: page)
     return buffer
   }
 

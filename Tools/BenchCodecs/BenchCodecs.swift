@@ -80,8 +80,8 @@
         store: FileStore(path: path, options: FileStoreOptions(isReadOnly: true)))
       let dictionary = try ZstdCodec.dictionary(from: source)
       try source.close()
-      let key = [UInt8](repeating: 7, count: AESCodec.keyByteCount)
-        .withUnsafeBytes { CodecKey(copying: $0) }
+      let key = unsafe [UInt8](repeating: 7, count: AESCodec.keyByteCount)
+        .withUnsafeBytes { unsafe CodecKey(copying: $0) }
       let cipher = try AESCodec(key: key)
       return [
         Variant(name: "none", codec: nil),

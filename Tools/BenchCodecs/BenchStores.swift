@@ -51,8 +51,8 @@
     }
 
     private static func codecs() throws(StoreError) -> [Variant] {
-      let key = [UInt8](repeating: 7, count: AESCodec.keyByteCount)
-        .withUnsafeBytes { CodecKey(copying: $0) }
+      let key = unsafe [UInt8](repeating: 7, count: AESCodec.keyByteCount)
+        .withUnsafeBytes { unsafe CodecKey(copying: $0) }
       let cipher = try AESCodec(key: key)
       let zstd = try ZstdCodec(level: 3)
       return [

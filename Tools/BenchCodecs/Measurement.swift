@@ -40,7 +40,7 @@
 
     /// Lets the system forget what it holds of the file, so that the next scan reads the medium.
     private func dropFromMemory() throws {
-      let descriptor = open(path, O_RDONLY)
+      let descriptor = unsafe open(path, O_RDONLY)
       guard descriptor >= 0 else { return }
       fsync(descriptor)
       posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
@@ -87,13 +87,15 @@
       switch column.type {
       case .int:
         guard rowCount <= ints.count else { return }
-        ints.withUnsafeMutableBufferPointer { buffer in
+        unsafe ints.withUnsafeMutableBufferPointer { buffer in
           guard let base = buffer.baseAddress else { return }
-          column.copyInts(into: base)
-          for row in 0..<rowCount { sum &+= UInt64(bitPattern: base[row]) }
+          unsafe column.copyInts(into: base)
+          for row in 0..<rowCount { unsafe sum &+= UInt64(bitPattern: base[row]) }
         }
       case .bytes:
-        column.bytesColumn?.forEachValue { _, bytes in sum &+= UInt64(bytes?.count ?? 1) }
+        unsafe column.bytesColumn?.forEachValue { _, bytes in
+          unsafe sum &+= UInt64(bytes?.count ?? 1)
+        }
       case .bool: for row in 0..<rowCount where column.bool(row) { sum &+= 1 }
       case .float: for row in 0..<rowCount { sum &+= UInt64(column.float(row).bitPattern) }
       case .double: for row in 0..<rowCount { sum &+= column.double(row).bitPattern }
@@ -168,8 +170,8 @@
           ])
         for key in 0..<Int64(rowCount) {
           let text = Array("row \(key) of many, \(key &* 7_919 % 10_007)".utf8)
-          try text.withUnsafeBytes { bytes in
-            _ = try table.insert(
+          try unsafe text.withUnsafeBytes { bytes in
+            _ = try unsafe table.insert(
               key: key, values: [(1, .int(key)), (2, .int(key &* 31 % 1009)), (3, .bytes(bytes))])
           }
         }

@@ -78,7 +78,9 @@
       let names = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
       return ([path] + names.map { path + "/" + $0 }).reduce(0) { sum, file in
         var status = stat()
-        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return sum }
+        guard unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+          return sum
+        }
         return sum + Int(status.st_size)
       }
     }
@@ -170,12 +172,12 @@
       let number = 1 + flight.random(6_000)
       func time(_ value: Int) -> ColumnValue { isCancelled ? .null : .int(Int64(value)) }
       // A typed error does not pass through the library's closures by itself.
-      let result = carrier.withUnsafeBytes { carrier in
-        tail.withUnsafeBytes { tail in
-          origin.withUnsafeBytes { origin in
-            destination.withUnsafeBytes { destination in
+      let result = unsafe carrier.withUnsafeBytes { carrier in
+        unsafe tail.withUnsafeBytes { tail in
+          unsafe origin.withUnsafeBytes { origin in
+            unsafe destination.withUnsafeBytes { destination in
               Swift.Result { () throws(StoreError) in
-                _ = try table.insert(
+                _ = try unsafe table.insert(
                   key: key,
                   values: [
                     (1, .int(2013)), (2, .int(Int64(day / 31 + 1))), (3, .int(Int64(day % 31 + 1))),

@@ -40,7 +40,7 @@ struct BackupCommand: ParsableCommand {
       defer { cleanup?.forget() }
       let report = try realm.backup(
         to: URL(fileURLWithPath: destination), after: incremental.map { URL(fileURLWithPath: $0) },
-        willWrite: { draft in cleanup = Cleanup { unlink(draft) } },
+        willWrite: { draft in cleanup = Cleanup { unsafe unlink(draft) } },
         progress: { stage, byteCount, all in
           progress.show("\(stage)", byteCount, of: all, "bytes")
         })

@@ -83,7 +83,7 @@ struct BenchCommand: ParsableCommand {
 
   private static func medium(_ folder: String) throws -> Figure {
     let path = folder + "/block"
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw StoreError.system(operation: "create", path: path, code: errno)
     }
@@ -91,7 +91,8 @@ struct BenchCommand: ParsableCommand {
     let block = [UInt8](repeating: 7, count: 4096)
     func write() throws {
       guard
-        block.withUnsafeBytes({ pwrite(descriptor, $0.baseAddress, $0.count, 0) }) == block.count,
+        unsafe block.withUnsafeBytes({ unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) })
+          == block.count,
         fsync(descriptor) == 0
       else { throw StoreError.system(operation: "write", path: path, code: errno) }
     }
@@ -179,7 +180,7 @@ private struct TestFolder {
     let path = (folder as NSString).appendingPathComponent("cambium-bench-\(getpid())")
     cleanup = try Cleanup(
       making: { () throws(StoreError) in
-        guard mkdir(path, 0o700) != 0 else { return }
+        guard unsafe mkdir(path, 0o700) != 0 else { return }
         switch errno {
         case ENOENT, ENOTDIR: throw .parentNotFound(path: path)
         case EACCES, EROFS: throw .permissionDenied(path: path, operation: "create")

@@ -76,7 +76,9 @@ final class Cleanup: Sendable {
     let sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number -> (any DispatchSourceSignal)? in
       // Who started this process with the signal ignored, as nohup does, means it.
       let former = signal(number, SIG_IGN)
-      if unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return nil }
+      if unsafe unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+        return nil
+      }
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
       source.setEventHandler {
         // Those that come meanwhile are heard, too.
@@ -108,9 +110,9 @@ final class Cleanup: Sendable {
       for action in registry.actions.values { action() }
       // Who started this process may have blocked the signal.
       var signals = sigset_t()
-      sigemptyset(&signals)
-      sigaddset(&signals, number)
-      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      unsafe sigemptyset(&signals)
+      unsafe sigaddset(&signals, number)
+      unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
       signal(number, SIG_DFL)
       raise(number)
       _exit(128 + number)

@@ -75,7 +75,7 @@ extension CompactCommand {
       let name = (draft as NSString).lastPathComponent
       for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       where file.hasPrefix(name) {
-        unlink(folder + "/" + file)
+        unsafe unlink(folder + "/" + file)
       }
     }
   }

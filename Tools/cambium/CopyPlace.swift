@@ -33,7 +33,7 @@ struct CopyPlace {
   private static func make(
     _ folder: String, for destination: String
   ) throws(StoreError) -> Int32 {
-    if mkdir(folder, 0o777) != 0 {
+    if unsafe mkdir(folder, 0o777) != 0 {
       switch errno {
       case EEXIST: break
       case ENOENT, ENOTDIR: throw .parentNotFound(path: destination)
@@ -47,11 +47,11 @@ struct CopyPlace {
     guard contents.allSatisfy({ $0 == lockName || $0.hasPrefix(storeName) }) else {
       throw taken(folder)
     }
-    let lock = open(folder + "/" + lockName, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+    let lock = unsafe open(folder + "/" + lockName, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
     guard lock >= 0 else {
       let code = errno
       // Unless there was something in it.
-      rmdir(folder)
+      unsafe rmdir(folder)
       throw .system(operation: "create", path: folder, code: code)
     }
     guard cambium_file_lock(lock, 0, 0, 2, false) == 0 else {
@@ -69,7 +69,7 @@ struct CopyPlace {
 
   private static func isThere(_ path: String) -> Bool {
     var status = stat()
-    return lstat(path, &status) == 0
+    return unsafe lstat(path, &status) == 0
   }
 
   private static func taken(_ path: String) -> StoreError {
@@ -80,14 +80,14 @@ struct CopyPlace {
   /// something and survives power loss.
   func finish() throws(StoreError) {
     var status = stat()
-    let isFolder = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    let isFolder = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     // Moving a file would take the place of another; naming it a second time does not.
-    let result = isFolder ? rename(path, destination) : link(path, destination)
+    let result = unsafe isFolder ? rename(path, destination) : link(path, destination)
     if result != 0 { throw .system(operation: "create", path: destination, code: errno) }
     clear()
     // Not by `NSString`, which stops for a name of one character.
     let parent = URL(fileURLWithPath: destination).deletingLastPathComponent().path
-    let descriptor = open(parent, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe open(parent, O_RDONLY | O_CLOEXEC)
     if descriptor >= 0 {
       fsync(descriptor)
       close(descriptor)

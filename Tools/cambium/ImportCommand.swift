@@ -167,29 +167,30 @@ private final class InputDocument {
   init(_ path: String) throws {
     let descriptor: Int32
     if path == "-" {
-      let spool = tmpfile()
-      guard let spool else {
+      let spool = unsafe tmpfile()
+      guard let spool = unsafe spool else {
         throw StoreError.system(operation: "create", path: NSTemporaryDirectory(), code: errno)
       }
-      descriptor = fileno(spool)
+      descriptor = unsafe fileno(spool)
       while true {
         let portion = FileHandle.standardInput.readData(ofLength: Self.portionByteCount)
         if portion.isEmpty { break }
         guard
-          portion.withUnsafeBytes({ fwrite($0.baseAddress, 1, $0.count, spool) }) == portion.count
+          unsafe portion.withUnsafeBytes({ unsafe fwrite($0.baseAddress, 1, $0.count, spool) })
+            == portion.count
         else { throw StoreError.mediumFull(path: NSTemporaryDirectory()) }
       }
-      fflush(spool)
+      unsafe fflush(spool)
     } else {
-      descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
         throw errno == ENOENT
           ? TransferError("No document at '\(path)': No such file or directory. Check the path.")
-          : TransferError("Cannot open '\(path)': \(String(cString: strerror(errno))).")
+          : TransferError(unsafe "Cannot open '\(path)': \(String(cString: strerror(errno))).")
       }
     }
     var status = stat()
-    fstat(descriptor, &status)
+    unsafe fstat(descriptor, &status)
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw TransferError("'\(path)' is no file; name a file, or '-' for standard input.")
     }
@@ -197,11 +198,11 @@ private final class InputDocument {
       let place = Place()
       return {
         var bytes = [UInt8](repeating: 0, count: Self.portionByteCount)
-        let count = bytes.withUnsafeMutableBytes {
-          pread(descriptor, $0.baseAddress, $0.count, place.offset)
+        let count = unsafe bytes.withUnsafeMutableBytes {
+          unsafe pread(descriptor, $0.baseAddress, $0.count, place.offset)
         }
         guard count >= 0 else {
-          throw TransferError("Cannot read '\(path)': \(String(cString: strerror(errno))).")
+          throw TransferError(unsafe "Cannot read '\(path)': \(String(cString: strerror(errno))).")
         }
         place.offset += count
         return Array(bytes[..<count])

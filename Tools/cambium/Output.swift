@@ -30,8 +30,8 @@ enum Output {
       guard refusal == 0 else { return }
       var rest = bytes[...]
       while !rest.isEmpty {
-        let count = rest.withUnsafeBytes {
-          Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+        let count = unsafe rest.withUnsafeBytes {
+          unsafe Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
         }
         if count >= 0 {
           rest = rest.dropFirst(count)
@@ -41,7 +41,7 @@ enum Output {
         case EINTR: continue
         case EAGAIN:
           var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-          poll(&output, 1, -1)
+          unsafe poll(&output, 1, -1)
         case EPIPE:
           signal(SIGPIPE, SIG_DFL)
           raise(SIGPIPE)
@@ -59,7 +59,7 @@ enum Output {
   static func end(_ status: Int32) -> Never {
     let code = refusal.withLock { $0 }
     guard code != 0 else { exit(status) }
-    error("Cannot write the output: \(String(cString: strerror(code))).")
+    error(unsafe "Cannot write the output: \(String(cString: strerror(code))).")
     exit(EXIT_FAILURE)
   }
 

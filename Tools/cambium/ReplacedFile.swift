@@ -13,8 +13,8 @@ final class ReplacedFile {
   init(_ path: String) throws(StoreError) {
     self.path = path
     draft = path + ".writing"
-    cleanup = Cleanup { [draft] in unlink(draft) }
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    cleanup = Cleanup { [draft] in unsafe unlink(draft) }
+    let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else {
       switch errno {
       case ENOENT, ENOTDIR: throw .parentNotFound(path: path)
@@ -31,8 +31,8 @@ final class ReplacedFile {
   func write(_ bytes: [UInt8]) throws(StoreError) {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes {
-        Foundation.write(handle.fileDescriptor, $0.baseAddress, $0.count)
+      let count = unsafe rest.withUnsafeBytes {
+        unsafe Foundation.write(handle.fileDescriptor, $0.baseAddress, $0.count)
       }
       if count > 0 {
         rest = rest.dropFirst(count)
@@ -49,7 +49,7 @@ final class ReplacedFile {
     guard fsync(handle.fileDescriptor) == 0 else {
       throw .system(operation: "sync", path: path, code: errno)
     }
-    guard rename(draft, path) == 0 else {
+    guard unsafe rename(draft, path) == 0 else {
       throw .system(operation: "create", path: path, code: errno)
     }
     isFinished = true

@@ -55,9 +55,10 @@ struct ServeCommand: ParsableCommand {
         store: options.store, keyFile: options.keyFile, isWritable: write, port: port,
         timeLimit: timeLimit, rowLimit: rowLimit, printsJSON: options.json)
       let arguments = [server, try settings.argument]
-      var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-      execv(server, &pointers)
-      throw TransferError("Cannot start '\(server)': \(String(cString: strerror(errno))).")
+      var pointers: [UnsafeMutablePointer<CChar>?] =
+        unsafe arguments.map { unsafe strdup($0) } + [nil]
+      unsafe execv(server, &pointers)
+      throw TransferError(unsafe "Cannot start '\(server)': \(String(cString: strerror(errno))).")
     }
   }
 

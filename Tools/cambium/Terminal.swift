@@ -6,7 +6,7 @@ enum Terminal {
   static func width(of descriptor: Int32 = STDOUT_FILENO) -> Int? {
     guard isatty(descriptor) == 1 else { return nil }
     var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
       return unknownWidth
     }
     return Int(size.ws_col)
@@ -33,7 +33,7 @@ enum Terminal {
   static func makeRoomForHelp() {
     let wanted = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }
     guard let width = wanted ?? width(), width < leastHelpWidth else { return }
-    setenv("COLUMNS", "\(leastHelpWidth)", 1)
+    unsafe setenv("COLUMNS", "\(leastHelpWidth)", 1)
   }
 }
 

@@ -89,7 +89,7 @@
     public func encode(
       _ page: UnsafeRawBufferPointer, kind: PageKind
     ) throws(StoreError) -> [UInt8] {
-      SealedPage.body(of: page)
+      unsafe SealedPage.body(of: page)
     }
 
     /// Encrypts the page for its place.
@@ -101,7 +101,7 @@
     public func open(
       _ body: UnsafeRawBufferPointer, context: PageContext
     ) throws(StoreError) -> PageBuffer {
-      guard let page = SealedPage.open(body, context, try boundKeys()) else {
+      guard let page = unsafe SealedPage.open(body, context, try boundKeys()) else {
         throw Self.failure("a page was changed, or is not the one that belongs there")
       }
       return page

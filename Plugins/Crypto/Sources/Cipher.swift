@@ -13,7 +13,7 @@
       var bytes: [UInt8] = []
       bytes.reserveCapacity(8 * words.count)
       for word in words {
-        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
+        unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
       }
       return bytes
     }
@@ -24,21 +24,22 @@
       authenticating context: [UInt8]
     ) {
       let end = body.count - tagByteCount
-      let message = UnsafeRawBufferPointer(rebasing: body[nonceByteCount..<end])
+      let message = unsafe UnsafeRawBufferPointer(rebasing: body[nonceByteCount..<end])
       let nonce = AES.GCM.Nonce()
       guard
-        let box = try? AES.GCM.seal(message, using: key, nonce: nonce, authenticating: context)
+        let box = try? unsafe AES.GCM.seal(
+          message, using: key, nonce: nonce, authenticating: context)
       else { fatalError("AES-GCM cannot seal \(message.count) bytes.") }
-      copy(nonce, to: body, at: 0)
-      copy(box.ciphertext, to: body, at: nonceByteCount)
-      copy(box.tag, to: body, at: end)
+      unsafe copy(nonce, to: body, at: 0)
+      unsafe copy(box.ciphertext, to: body, at: nonceByteCount)
+      unsafe copy(box.tag, to: body, at: end)
     }
 
     private static func copy(
       _ source: some ContiguousBytes, to target: UnsafeMutableRawBufferPointer, at offset: Int
     ) {
-      source.withUnsafeBytes { bytes in
-        UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: bytes)
+      unsafe source.withUnsafeBytes { bytes in
+        unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: bytes)
       }
     }
 
@@ -48,7 +49,7 @@
       var body = [UInt8](repeating: 0, count: nonceByteCount)
       body += message
       body += [UInt8](repeating: 0, count: tagByteCount)
-      body.withUnsafeMutableBytes { seal(inPlace: $0, key, authenticating: context) }
+      unsafe body.withUnsafeMutableBytes { unsafe seal(inPlace: $0, key, authenticating: context) }
       return body
     }
 
@@ -56,7 +57,7 @@
     static func open(
       _ body: UnsafeRawBufferPointer, _ key: SymmetricKey, authenticating context: [UInt8]
     ) -> Data? {
-      guard body.count >= overhead, let box = try? AES.GCM.SealedBox(combined: body) else {
+      guard body.count >= overhead, let box = try? unsafe AES.GCM.SealedBox(combined: body) else {
         return nil
       }
       return try? AES.GCM.open(box, using: key, authenticating: context)

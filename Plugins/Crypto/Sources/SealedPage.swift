@@ -15,7 +15,7 @@
       var body: [UInt8] = []
       body.reserveCapacity(used + zeros)
       body.append(contentsOf: repeatElement(0, count: Cipher.nonceByteCount))
-      body.append(contentsOf: page)
+      unsafe body.append(contentsOf: page)
       body.append(contentsOf: repeatElement(0, count: zeros))
       body.append(UInt8(zeros))
       body.append(contentsOf: repeatElement(0, count: Cipher.tagByteCount))
@@ -25,14 +25,16 @@
     static func seal(_ body: inout [UInt8], _ context: PageContext, _ keys: StoreKeys) {
       let key = keys.key(for: .page, number: StoreKeys.number(of: context.born))
       let place = bytes(of: context)
-      body.withUnsafeMutableBytes { Cipher.seal(inPlace: $0, key, authenticating: place) }
+      unsafe body.withUnsafeMutableBytes {
+        unsafe Cipher.seal(inPlace: $0, key, authenticating: place)
+      }
     }
 
     static func open(
       _ body: UnsafeRawBufferPointer, _ context: PageContext, _ keys: StoreKeys
     ) -> PageBuffer? {
       let key = keys.key(for: .page, number: StoreKeys.number(of: context.born))
-      guard var opened = Cipher.open(body, key, authenticating: bytes(of: context)),
+      guard var opened = unsafe Cipher.open(body, key, authenticating: bytes(of: context)),
         let zeros = opened.last, Int(zeros) + 1 < opened.count
       else { return nil }
       defer { opened.resetBytes(in: 0..<opened.count) }
@@ -40,8 +42,8 @@
       // Readable in whole units, as it would be without a codec.
       let unit = Extent.unitByteCount
       let buffer = PageBuffer(byteCount: (count + unit - 1) / unit * unit, isSecret: true)
-      opened.withUnsafeBytes { source in
-        UnsafeMutableRawBufferPointer(start: buffer.bytes, count: count)
+      unsafe opened.withUnsafeBytes { source in
+        unsafe UnsafeMutableRawBufferPointer(start: buffer.bytes, count: count)
           .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<count]))
       }
       return buffer
@@ -65,7 +67,7 @@
     static func seal(_ record: [UInt8], _ context: RecordContext, _ keys: StoreKeys) -> [UInt8] {
       // Versions have 48 bits.
       let number = UInt32(truncatingIfNeeded: StoreKeys.number(of: context.version) >> 4)
-      let head = withUnsafeBytes(of: number.littleEndian) { Array($0) }
+      let head = unsafe withUnsafeBytes(of: number.littleEndian) { unsafe Array($0) }
       let key = keys.key(for: .record, number: UInt64(number))
       return head + Cipher.seal(record, key, authenticating: head + bytes(of: context, keys))
     }
@@ -77,8 +79,8 @@
       let head = Array(sealed.prefix(numberByteCount))
       let number = head.reversed().reduce(0) { $0 << 8 | UInt64($1) }
       let key = keys.key(for: .record, number: number)
-      let opened = sealed.withUnsafeBytes { bytes in
-        Cipher.open(
+      let opened = unsafe sealed.withUnsafeBytes { bytes in
+        unsafe Cipher.open(
           UnsafeRawBufferPointer(rebasing: bytes[numberByteCount...]), key,
           authenticating: head + Self.bytes(of: context, keys))
       }

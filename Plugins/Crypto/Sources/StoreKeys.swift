@@ -38,8 +38,8 @@
     init(key: CodecKey, salt: [UInt8], store: StoreNumber) {
       self.store = store
       self.salt = salt
-      root = key.withBytes { bytes in
-        HKDF<SHA256>.deriveKey(
+      root = unsafe key.withBytes { bytes in
+        unsafe HKDF<SHA256>.deriveKey(
           inputKeyMaterial: SymmetricKey(data: bytes), salt: salt,
           info: Array("cambium aes-256-gcm root".utf8), outputByteCount: 32)
       }
@@ -71,8 +71,8 @@
       self.init(key: key, salt: Array(parameters[1...].prefix(Self.saltByteCount)), store: store)
       let message = parameters.dropFirst(1 + Self.saltByteCount)
       let check = self.key(for: .check, number: 0)
-      let opened = message.withUnsafeBytes {
-        Cipher.open($0, check, authenticating: checkContext)
+      let opened = unsafe message.withUnsafeBytes {
+        unsafe Cipher.open($0, check, authenticating: checkContext)
       }
       guard opened != nil else {
         throw AESCodec.failure("the key is not the one with which the store was encrypted")

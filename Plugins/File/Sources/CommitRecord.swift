@@ -147,7 +147,7 @@ struct CommitRecord: Sendable {
     else { throw damaged(reference, "the reference to it names something else") }
     let buffer = try device.readPage(
       at: reference.byteOffset, byteCount: reference.byteCount, path: path)
-    guard Checksum.hash(buffer.bytes, buffer.byteCount) == reference.checksum else {
+    guard unsafe Checksum.hash(buffer.bytes, buffer.byteCount) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "a commit record"))
     }
     let bytes = StoredBytes(try identity.seal?.openedPage(buffer, reference) ?? buffer)

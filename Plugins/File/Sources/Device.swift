@@ -50,7 +50,7 @@ public struct DeviceError: Error, Hashable, Sendable {
 }
 
 /// Memory that shows a file's bytes; it is given back with the last reference.
-public final class Mapping: Sendable {
+@safe public final class Mapping: Sendable {
   /// The first byte.
   ///
   /// Unchecked: the memory is only read, and outlives this object's users.
@@ -61,7 +61,7 @@ public final class Mapping: Sendable {
 
   /// Takes over mapped memory; `unmap` is called once.
   public init(base: UnsafeRawPointer, byteCount: Int, unmap: @escaping @Sendable () -> Void) {
-    self.base = base
+    unsafe self.base = unsafe base
     self.byteCount = byteCount
     self.unmap = unmap
   }

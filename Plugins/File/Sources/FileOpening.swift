@@ -253,8 +253,10 @@ struct FileOpening {
     _ device: any Device, at offset: Int, path: String
   ) throws(StoreError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: FileLayout.sectorByteCount)
-    let result = bytes.withUnsafeMutableBytes { buffer in
-      Result<Int, DeviceError> { () throws(DeviceError) in try device.read(buffer, at: offset) }
+    let result = unsafe bytes.withUnsafeMutableBytes { buffer in
+      Result<Int, DeviceError> { () throws(DeviceError) in
+        try unsafe device.read(buffer, at: offset)
+      }
     }
     do throws(DeviceError) {
       return Array(bytes[..<(try result.get())])

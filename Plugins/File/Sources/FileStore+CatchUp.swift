@@ -52,7 +52,7 @@ extension FileStore {
   /// Tells the others which records this store has applied.
   func noteSpaceVersion(_ version: Version) {
     let offset = SharedLayout.Process.offset(slot) + SharedLayout.Process.spaceVersion
-    memory.longWord(offset).pointee.store(version, ordering: .relaxed)
+    unsafe memory.longWord(offset).pointee.store(version, ordering: .relaxed)
   }
 
   /// The oldest version at which the free space is known to somebody who will want the records since.
@@ -62,9 +62,11 @@ extension FileStore {
     var oldest = newest
     for other in 0..<SharedLayout.Process.count where other != slot {
       let offset = SharedLayout.Process.offset(other)
-      guard memory.word(offset + SharedLayout.Process.state).pointee.load(ordering: .relaxed) != 0
+      guard
+        unsafe memory.word(offset + SharedLayout.Process.state).pointee.load(ordering: .relaxed)
+          != 0
       else { continue }
-      let version = memory.longWord(offset + SharedLayout.Process.spaceVersion)
+      let version = unsafe memory.longWord(offset + SharedLayout.Process.spaceVersion)
         .pointee.load(ordering: .relaxed)
       if version < oldest, newest - version < 256 { oldest = version }
     }

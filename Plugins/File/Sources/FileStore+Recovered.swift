@@ -33,7 +33,7 @@ extension FileStore {
     for extent in recovered.extents {
       let page = try device.readPage(at: extent.byteOffset, byteCount: extent.byteCount, path: path)
       try device.perform(path: path) { device throws(DeviceError) in
-        try device.write(page.page.buffer, at: extent.byteOffset)
+        try unsafe device.write(page.page.buffer, at: extent.byteOffset)
       }
     }
     try writeLastBlockAgain()
@@ -72,7 +72,7 @@ extension FileStore {
     let count = FileLayout.blockByteCount
     let block = try device.readPage(at: end - count, byteCount: count, path: path)
     try device.perform(path: path) { device throws(DeviceError) in
-      try device.write(block.page.buffer, at: end - count)
+      try unsafe device.write(block.page.buffer, at: end - count)
     }
   }
 

@@ -23,7 +23,7 @@ extension FileStore {
         try grow(for: end, usesSpare: usesSpare, isSynced: expectsSync)
       }
       try device.perform(path: path) { device throws(DeviceError) in
-        try device.write(bytes, at: offset)
+        try unsafe device.write(bytes, at: offset)
       }
       state.withLock { $0.fileByteCount = max($0.fileByteCount, end) }
     }

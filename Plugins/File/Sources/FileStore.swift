@@ -99,7 +99,7 @@ public final class FileStore: PageStore {
     writerLock = (opening.device as? PosixDevice).map { device in
       WriterLock(memory: opening.memory, file: device, slot: opening.slot, path: opening.path)
     }
-    commits = CommitSignal(
+    commits = unsafe CommitSignal(
       words: opening.memory.word(SharedLayout.commits), of: opening.memory)
     recoveryNotes = opening.notes
     identity = StoreIdentity(
@@ -204,7 +204,7 @@ public final class FileStore: PageStore {
   func pin(_ head: Head, _ state: borrowing FileState) -> Pin {
     let mapping = state.mapping
     let readable = min(mapping?.byteCount ?? 0, state.fileByteCount)
-    return Pin(
+    return unsafe Pin(
       head: head, base: mapping?.base, readableByteCount: readable, mark: state.seenLive
     ) {
       withExtendedLifetime(mapping) {}
@@ -252,7 +252,7 @@ public final class FileStore: PageStore {
       throw .damaged(Damage(.reference, at: reference, "the page lies outside of the store"))
     }
     if let mapping, reference.byteOffset + reference.byteCount <= mapping.byteCount {
-      return Page(
+      return unsafe Page(
         bytes: mapping.base + reference.byteOffset, byteCount: reference.byteCount, owner: mapping)
     }
     return try device.readPage(

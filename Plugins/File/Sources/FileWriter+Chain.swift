@@ -13,8 +13,8 @@ extension FileWriter {
   ///
   /// The block is kept for head and record, so that pages begin at a block.
   func beginChainedRun(byteCount: Int) -> Bool {
-    guard seeksHeadPlace else { return false }
-    seeksHeadPlace = false
+    guard unsafe seeksHeadPlace else { return false }
+    unsafe seeksHeadPlace = false
     if rebuildsFreeMap { return false }
     let limit = store.options.chainLimit
     let usableBlockCount = usableBlockCount
@@ -29,8 +29,8 @@ extension FileWriter {
       return HeadPlace(extent: extent, mark: mark)
     }
     guard let place else { return false }
-    headPlace = place
-    allocations.append(place.extent)
+    unsafe headPlace = place
+    unsafe allocations.append(place.extent)
     metadataUnitCount += place.extent.unitCount
     store.buffer.begin(withBlockAt: place.extent.byteOffset)
     return true
@@ -42,16 +42,16 @@ extension FileWriter {
   func allocateInFront(byteCount: Int) -> Extent? {
     let unitCount = Extent.unitCount(forByteCount: byteCount)
     let extent = store.books.withLock { $0.space.allocateInFront(unitCount: unitCount) }
-    if let extent { allocations.append(extent) }
+    if let extent { unsafe allocations.append(extent) }
     return extent
   }
 
   /// Gives the room of the head back: it goes into a slot, or is not stored.
   func leaveHeadPlace() {
-    seeksHeadPlace = false
-    guard let place = headPlace else { return }
-    headPlace = nil
-    if allocations.remove(place.extent) {
+    unsafe seeksHeadPlace = false
+    guard let place = unsafe headPlace else { return }
+    unsafe headPlace = nil
+    if unsafe allocations.remove(place.extent) {
       metadataUnitCount -= place.extent.unitCount
       store.books.withLock { $0.space.takeBack(place.extent) }
     }
@@ -60,9 +60,9 @@ extension FileWriter {
   /// Where the head of a small commit goes; nil when the commit is too large, or no place was named or is
   /// free.
   func chainPlace() -> HeadPlace? {
-    if seeksHeadPlace { _ = beginChainedRun(byteCount: 0) }
-    let byteCount = Int(allocations.unitCount) * Extent.unitByteCount
-    return byteCount <= store.options.largestSingleSyncByteCount ? headPlace : nil
+    if unsafe seeksHeadPlace { _ = beginChainedRun(byteCount: 0) }
+    let byteCount = unsafe Int(allocations.unitCount) * Extent.unitByteCount
+    return unsafe byteCount <= store.options.largestSingleSyncByteCount ? headPlace : nil
   }
 
   /// Links `head` to the durable one and puts it into its block, which is written with the pages; the mark
@@ -78,7 +78,7 @@ extension FileWriter {
     // Before the head is written, so that a full medium is found out in time.
     try store.growAhead(
       to: head.byteCount + FileLayout.blockByteCount, usesSpare: isShrinking())
-    let isGathered = stored.withUnsafeBytes { store.buffer.replace($0, at: offset) }
+    let isGathered = unsafe stored.withUnsafeBytes { unsafe store.buffer.replace($0, at: offset) }
     precondition(isGathered, "The block of a head was written before its head was known.")
     var mark = place.mark
     mark.version = version

@@ -82,24 +82,26 @@ extension FileWriter {
       return try publish(&staged)
     } catch {
       store.books.withLock {
-        $0.space.unapplyReachable(allocations, freed: freed, version: version)
+        unsafe $0.space.unapplyReachable(allocations, freed: freed, version: version)
       }
       throw error
     }
   }
 
   /// What becomes unsynced by this commit: the durable version holds whole blocks of what it frees.
-  fileprivate var blockByteCount: Int { allocations.blockCount * FileLayout.blockByteCount }
+  fileprivate var blockByteCount: Int { unsafe allocations.blockCount * FileLayout.blockByteCount }
 
   /// Checks what is freed and moves the counts on; the high-water mark in blocks.
   private func applyCounts() throws(StoreError) -> Int {
     let (refused, blockCount) = try store.withMap { books throws(StoreError) -> (Int?, Int) in
-      let refused = try books.space.applyReachable(allocations, freed: freed, version: version)
+      let refused = try unsafe books.space.applyReachable(
+        allocations, freed: freed, version: version)
       return (refused, books.space.blocks.usedBlockCount())
     }
     if let index = refused {
       throw .damaged(
-        Damage(.reference, "the page at byte \(freed[index].extent.byteOffset) is not in use"))
+        Damage(
+          .reference, unsafe "the page at byte \(freed[index].extent.byteOffset) is not in use"))
     }
     return blockCount
   }
@@ -119,11 +121,11 @@ extension FileWriter {
   private func writeRecord(metadata: [UInt8]) throws(StoreError) -> CommitRecord {
     let previous = store.state.withLock { $0.newest.record }
     var record = CommitRecord(version: version, epoch: base.epoch, previous: previous)
-    record.allocated = allocations.live.map {
+    record.allocated = unsafe allocations.live.map {
       CommitRecord.Allocated(extent: $0.extent, checksum: $0.checksum)
     }
-    record.isChained = headPlace != nil
-    record.freed = freed
+    record.isChained = unsafe headPlace != nil
+    record.freed = unsafe freed
     record.metadata = metadata
     let sector = store.sector
     var next = PageReference.none
@@ -212,7 +214,7 @@ extension FileStore {
   ) {
     let version = staged.head.head.version
     followHeld(&books)
-    books.publish(version: version, freed: writer.freed)
+    unsafe books.publish(version: version, freed: writer.freed)
     books.version = version
     noteSpaceVersion(version)
     if let freeMap = staged.freeMap {

@@ -16,10 +16,10 @@ extension FileWriter {
     }
     let bytes =
       seal?.sealedPage(page, rawKind: rawKind, extent: extent, version: version) ?? page
-    let result = bytes.withUnsafeBytes { bytes in
+    let result = unsafe bytes.withUnsafeBytes { bytes in
       Result<UInt64, StoreError> { () throws(StoreError) in
-        let checksum = Checksum.hash(bytes)
-        try write(bytes, to: extent, checksum: checksum)
+        let checksum = unsafe Checksum.hash(bytes)
+        try unsafe write(bytes, to: extent, checksum: checksum)
         return checksum
       }
     }
@@ -98,7 +98,7 @@ extension FileWriter {
   /// Frees a page of the store's own, which no reader sees: said to be born in this version, it waits
   /// until this version is durable and for nobody else.
   private func giveUp(_ extent: Extent) {
-    freed.append(VersionLedger.Dead(extent: extent, born: version))
+    unsafe freed.append(VersionLedger.Dead(extent: extent, born: version))
   }
 
   /// Writes down what pinned versions see of what the records that are given up have freed.

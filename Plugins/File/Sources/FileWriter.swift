@@ -38,7 +38,7 @@ final class FileWriter: PageWriter {
     sizeLimit = store.options.maximumByteCount.map { limit in
       SizeLimit(limit, present: store.state.withLock { $0.newest.byteCount })
     }
-    freed.reserveCapacity(8)
+    unsafe freed.reserveCapacity(8)
   }
 
   deinit { abort() }
@@ -55,7 +55,7 @@ final class FileWriter: PageWriter {
     try ensureRunning()
     if beginChainedRun(byteCount: byteCount) { return }
     // The record follows the pages in the same run.
-    let record = 1024 + byteCount / 128 + freed.count * FileLayout.Record.entryByteCount
+    let record = unsafe 1024 + byteCount / 128 + freed.count * FileLayout.Record.entryByteCount
     try store.withMap { books throws(StoreError) in
       // Who may not have so much gets it page by page, as far as it goes.
       do throws(StoreError) {
@@ -69,7 +69,7 @@ final class FileWriter: PageWriter {
   /// Whether this write frees as much as it takes when it takes `unitCount` more: it may use what is kept
   /// for such, of a limited file and of a full medium.
   func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
-    freedUnitCount + metadataUnitCount >= allocations.unitCount + unitCount
+    unsafe freedUnitCount + metadataUnitCount >= allocations.unitCount + unitCount
   }
 
   /// Looks whether the file may grow; it does when pages are written, not when room is given out.
@@ -102,14 +102,14 @@ final class FileWriter: PageWriter {
   func allocate(byteCount: Int, isMetadata: Bool) throws(StoreError) -> Extent {
     try ensureRunning()
     try StoreLimits.checkPage(byteCount: byteCount)
-    if seeksHeadPlace { _ = beginChainedRun(byteCount: max(byteCount, 12 << 10)) }
+    if unsafe seeksHeadPlace { _ = beginChainedRun(byteCount: max(byteCount, 12 << 10)) }
     let usesSpare = isMetadata || isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
     let extent = try store.withMap { books throws(StoreError) in
       try books.space.allocate(byteCount: byteCount) { blockCount throws(StoreError) in
         try checkGrowth(to: blockCount, usesSpare: usesSpare)
       }
     }
-    allocations.append(extent)
+    unsafe allocations.append(extent)
     if isMetadata { metadataUnitCount += extent.unitCount }
     return extent
   }
@@ -118,8 +118,8 @@ final class FileWriter: PageWriter {
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     try ensureRunning()
-    allocations.noteWritten(bytes.count, to: extent, checksum: checksum)
-    if store.buffer.append(bytes, at: extent.byteOffset) { return }
+    unsafe allocations.noteWritten(bytes.count, to: extent, checksum: checksum)
+    if unsafe store.buffer.append(bytes, at: extent.byteOffset) { return }
     do throws(StoreError) {
       // Blocks that are on their way to the medium already are costly to write again.
       let wholeBlocks = !expectsSync && store.buffer.endOffset == extent.byteOffset
@@ -128,9 +128,9 @@ final class FileWriter: PageWriter {
       } else {
         try flush(endsCommit: false)
       }
-      if !store.buffer.append(bytes, at: extent.byteOffset) {
+      if unsafe !store.buffer.append(bytes, at: extent.byteOffset) {
         try store.behind.finish()
-        try store.writeOut(
+        try unsafe store.writeOut(
           bytes, at: extent.byteOffset, isBulk: true, expectsSync: expectsSync)
       }
     } catch {
@@ -142,17 +142,18 @@ final class FileWriter: PageWriter {
   /// Whether the commit is too large to wait for the file to grow ahead of it.
   private var isBulk: Bool {
     // The first buffer of bulk work is full before more is allocated.
-    allocations.unitCount > UInt64(store.options.gatheredByteCount / 2 / Extent.unitByteCount)
+    unsafe allocations.unitCount
+      > UInt64(store.options.gatheredByteCount / 2 / Extent.unitByteCount)
   }
 
   /// Hands over what is gathered, or its whole blocks, to be written while more is gathered.
   private func passOn(wholeBlocks: Bool) throws(StoreError) {
     let expectsSync = expectsSync
     // The writer keeps the store, and does not end before the chunk is written.
-    try store.buffer.pass(
+    try unsafe store.buffer.pass(
       to: store.behind, wholeBlocks: wholeBlocks, endsRun: endsRun
     ) { [unowned store] bytes, offset throws(StoreError) in
-      try store.writeOut(bytes, at: offset, isBulk: true, expectsSync: expectsSync)
+      try unsafe store.writeOut(bytes, at: offset, isBulk: true, expectsSync: expectsSync)
     }
   }
 
@@ -160,10 +161,10 @@ final class FileWriter: PageWriter {
   func flush(endsCommit: Bool = true) throws(StoreError) {
     try store.behind.finish()
     let isBulk = isBulk
-    try store.buffer.flush(
+    try unsafe store.buffer.flush(
       endsRun: endsRun, endsCommit: endsCommit
     ) { bytes, offset throws(StoreError) in
-      try store.writeOut(
+      try unsafe store.writeOut(
         bytes, at: offset, isBulk: isBulk, expectsSync: expectsSync,
         usesSpare: isShrinking())
     }
@@ -180,10 +181,10 @@ final class FileWriter: PageWriter {
     precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
     if store.isForked { return }
     if reference.born != version { freedUnitCount += reference.unitCount }
-    if reference.born == version, allocations.remove(reference.extent) {
+    if reference.born == version, unsafe allocations.remove(reference.extent) {
       store.books.withLock { $0.space.takeBack(reference.extent) }
     } else {
-      freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
+      unsafe freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
     }
   }
 
@@ -214,7 +215,7 @@ final class FileWriter: PageWriter {
     if store.isForked { return }
     store.behind.drop()
     store.buffer.drop()
-    store.books.withLock { $0.space.rollBack(allocations) }
+    store.books.withLock { unsafe $0.space.rollBack(allocations) }
     store.endWrite()
   }
 }

@@ -96,7 +96,7 @@ struct FreeMapPages: FreeMapSource {
     }
     let buffer = try device.readPage(
       at: reference.byteOffset, byteCount: reference.byteCount, path: path)
-    guard Checksum.hash(buffer.bytes, buffer.byteCount) == reference.checksum else {
+    guard unsafe Checksum.hash(buffer.bytes, buffer.byteCount) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "a page of the free map"))
     }
     guard let seal = identity.seal else { return buffer }

@@ -129,7 +129,9 @@ struct HeadSector: Hashable, Sendable {
       bytes = StoredBytes(opened)
     }
     let rootBytes = Array(stored[Field.root..<(Field.root + TreeRoot.byteCount)])
-    guard let root = rootBytes.withUnsafeBytes({ TreeRoot(loadingFrom: $0) }) else { return nil }
+    guard let root = unsafe rootBytes.withUnsafeBytes({ unsafe TreeRoot(loadingFrom: $0) }) else {
+      return nil
+    }
     sequence = bytes.load(Field.sequence, as: UInt64.self)
     head = CambiumCore.Head(
       version: bytes.load(Field.version, as: UInt64.self),

@@ -21,7 +21,7 @@ extension IdentitySector {
     }
     identity.parameterByteCount = parameters.count
     identity.parameters = parameters
-    identity.parameterChecksum = parameters.withUnsafeBytes { Checksum.hash($0) }
+    identity.parameterChecksum = unsafe parameters.withUnsafeBytes { unsafe Checksum.hash($0) }
     let bound = try codec.bound(to: identity.number, parameters: parameters)
     identity.seal = RecordSeal(bound)
     if !parameters.isEmpty || identity.seal != nil {
@@ -42,7 +42,7 @@ extension IdentitySector {
     if parameterByteCount > 0 {
       let buffer = try device.readPage(
         at: FileLayout.initialByteCount, byteCount: parameterByteCount, path: path)
-      guard Checksum.hash(buffer.bytes, buffer.byteCount) == parameterChecksum else {
+      guard unsafe Checksum.hash(buffer.bytes, buffer.byteCount) == parameterChecksum else {
         throw .damaged(
           Damage(.checksum, "what is kept for codec \(codec.name), at byte 16384, is not whole"))
       }

@@ -44,7 +44,7 @@ final class PosixDevice: Device {
     guard let base = buffer.baseAddress else { return 0 }
     var done = 0
     while done < buffer.count {
-      let count = pread(descriptor, base + done, buffer.count - done, off_t(offset + done))
+      let count = unsafe pread(descriptor, base + done, buffer.count - done, off_t(offset + done))
       if count == 0 { break }
       if count < 0 {
         if errno == EINTR { continue }
@@ -59,7 +59,7 @@ final class PosixDevice: Device {
     guard let base = bytes.baseAddress else { return }
     var done = 0
     while done < bytes.count {
-      let count = pwrite(descriptor, base + done, bytes.count - done, off_t(offset + done))
+      let count = unsafe pwrite(descriptor, base + done, bytes.count - done, off_t(offset + done))
       if count < 0 {
         if errno == EINTR { continue }
         throw DeviceError(operation: "write", code: errno)
@@ -91,12 +91,12 @@ final class PosixDevice: Device {
   }
 
   func map(byteCount: Int) throws(DeviceError) -> Mapping? {
-    guard let memory = mmap(nil, byteCount, PROT_READ, MAP_SHARED, descriptor, 0),
-      memory != MAP_FAILED
+    guard let memory = unsafe mmap(nil, byteCount, PROT_READ, MAP_SHARED, descriptor, 0),
+      unsafe memory != MAP_FAILED
     else { throw DeviceError(operation: "map", code: errno) }
     let address = UInt(bitPattern: memory)
-    return Mapping(base: UnsafeRawPointer(memory), byteCount: byteCount) {
-      munmap(UnsafeMutableRawPointer(bitPattern: address), byteCount)
+    return unsafe Mapping(base: UnsafeRawPointer(memory), byteCount: byteCount) {
+      unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), byteCount)
     }
   }
 
@@ -120,7 +120,7 @@ final class PosixDevice: Device {
   /// Which file it is: the device and the number of its inode.
   func fileNumber() -> FileNumber? {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
     return FileNumber(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 }
@@ -158,7 +158,9 @@ enum PosixFiles {
 
   static func kind(of path: String) -> Kind {
     var status = stat()
-    guard stat(path, &status) == 0 else { return errno == ENOENT ? .missing : .failed(errno) }
+    guard unsafe stat(path, &status) == 0 else {
+      return errno == ENOENT ? .missing : .failed(errno)
+    }
     switch status.st_mode & S_IFMT {
     case S_IFREG:
       return .file(
@@ -196,7 +198,7 @@ enum PosixFiles {
       }
     while true {
       #if canImport(Glibc)
-        let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o666)
+        let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, 0o666)
       #elseif canImport(Musl)
         let descriptor = Musl.open(path, flags | O_CLOEXEC, 0o666)
       #else
@@ -221,21 +223,21 @@ enum PosixFiles {
   /// system allows that.
   static func shareRights(of path: String, with descriptor: Int32) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return }
+    guard unsafe stat(path, &status) == 0 else { return }
     if geteuid() == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
     _ = fchmod(descriptor, status.st_mode & 0o777)
   }
 
   /// The path behind all symbolic links, or the path itself.
   static func resolved(_ path: String) -> String {
-    guard let real = realpath(path, nil) else { return path }
-    defer { free(real) }
-    return String(cString: real)
+    guard let real = unsafe realpath(path, nil) else { return path }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
   }
 
   static func rename(_ path: String, to target: String) throws(DeviceError) {
     #if canImport(Glibc)
-      let result = Glibc.rename(path, target)
+      let result = unsafe Glibc.rename(path, target)
     #elseif canImport(Musl)
       let result = Musl.rename(path, target)
     #else
@@ -244,11 +246,11 @@ enum PosixFiles {
     guard result == 0 else { throw DeviceError(operation: "rename", code: errno) }
   }
 
-  static func remove(_ path: String) { unlink(path) }
+  static func remove(_ path: String) { unsafe unlink(path) }
 
   /// Removes the file at `path`, if there is one.
   static func delete(_ path: String) throws(DeviceError) {
-    guard unlink(path) == 0 || errno == ENOENT else {
+    guard unsafe unlink(path) == 0 || errno == ENOENT else {
       throw DeviceError(operation: "delete", code: errno)
     }
   }
@@ -256,13 +258,13 @@ enum PosixFiles {
   /// Whether there is a symbolic link at `path`.
   static func isLink(_ path: String) -> Bool {
     var status = stat()
-    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
   /// Gives the file at `path` the name `target` as well, which must not be taken.
   static func link(_ path: String, to target: String) throws(DeviceError) {
     #if canImport(Glibc)
-      let result = Glibc.link(path, target)
+      let result = unsafe Glibc.link(path, target)
     #elseif canImport(Musl)
       let result = Musl.link(path, target)
     #else
@@ -288,14 +290,14 @@ enum PosixFiles {
   /// Sleeps for so long.
   static func pause(nanoseconds: Int) {
     var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
-    nanosleep(&time, nil)
+    unsafe nanosleep(&time, nil)
   }
 
   /// Whether the lock file of `path` is there or can be made.
   static func canShareMemory(beside path: String) -> Bool {
     let lockPath = SharedMemory.path(for: path)
-    if access(lockPath, R_OK | W_OK) == 0 { return true }
-    return errno == ENOENT && access(folder(of: lockPath), W_OK | X_OK) == 0
+    if unsafe access(lockPath, R_OK | W_OK) == 0 { return true }
+    return unsafe errno == ENOENT && access(folder(of: lockPath), W_OK | X_OK) == 0
   }
 
   /// The time of the system's clock, as coarse as it is cheap to get.
@@ -304,7 +306,7 @@ enum PosixFiles {
     #if canImport(Darwin)
       clock_gettime(CLOCK_REALTIME, &time)
     #else
-      clock_gettime(CLOCK_REALTIME_COARSE, &time)
+      unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
     #endif
     return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
   }
@@ -314,11 +316,13 @@ enum PosixFiles {
     _ descriptor: Int32, byteCount: Int, isWritable: Bool
   ) -> UnsafeMutableRawPointer? {
     let protection = isWritable ? PROT_READ | PROT_WRITE : PROT_READ
-    guard let memory = mmap(nil, byteCount, protection, MAP_SHARED, descriptor, 0),
-      memory != MAP_FAILED
+    guard let memory = unsafe mmap(nil, byteCount, protection, MAP_SHARED, descriptor, 0),
+      unsafe memory != MAP_FAILED
     else { return nil }
-    return memory
+    return unsafe memory
   }
 
-  static func unmap(_ memory: UnsafeMutableRawPointer, byteCount: Int) { munmap(memory, byteCount) }
+  static func unmap(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
+    unsafe munmap(memory, byteCount)
+  }
 }

@@ -43,8 +43,8 @@ struct RecordSeal: Sendable {
       throw .damaged(Damage(.bounds, at: reference, "a sealed page without content"))
     }
     let page = PageBuffer(byteCount: count)
-    opened.withUnsafeBytes { bytes in
-      if let base = bytes.baseAddress { page.bytes.copyMemory(from: base, byteCount: count) }
+    unsafe opened.withUnsafeBytes { bytes in
+      if let base = bytes.baseAddress { unsafe page.bytes.copyMemory(from: base, byteCount: count) }
     }
     return page
   }

@@ -42,7 +42,7 @@ final class SalvageDevice: Device {
 
   func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) -> Int {
     do throws(DeviceError) {
-      return try device.read(buffer, at: offset)
+      return try unsafe device.read(buffer, at: offset)
     } catch {
       guard Self.isOfTheMedium(error) else { throw error }
     }
@@ -51,15 +51,15 @@ final class SalvageDevice: Device {
     while position < end {
       let block = position / Self.blockByteCount
       let next = min(end, (block + 1) * Self.blockByteCount)
-      let piece = UnsafeMutableRawBufferPointer(
+      let piece = unsafe UnsafeMutableRawBufferPointer(
         rebasing: buffer[position - offset..<next - offset])
       do throws(DeviceError) {
-        let count = try device.read(piece, at: position)
+        let count = try unsafe device.read(piece, at: position)
         // The file has become shorter.
         if count < piece.count { return position - offset + count }
       } catch {
         guard Self.isOfTheMedium(error) else { throw error }
-        piece.initializeMemory(as: UInt8.self, repeating: 0)
+        unsafe piece.initializeMemory(as: UInt8.self, repeating: 0)
         state.withLock { state in
           state.badBlocks.insert(block)
           state.error = error

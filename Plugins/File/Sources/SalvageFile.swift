@@ -153,7 +153,7 @@ public final class SalvageFile: SalvageStore {
   }
 
   /// Pins the newest head; nothing changes, so that nothing has to be held.
-  public func pin() throws(StoreError) -> Pin { Pin(head: try newestHead()) {} }
+  public func pin() throws(StoreError) -> Pin { unsafe Pin(head: try newestHead()) {} }
 
   /// Throws: a damaged store is not written.
   public func beginWrite() throws(StoreError) -> any PageWriter { throw .readOnly(path: path) }

@@ -29,7 +29,7 @@ extension Device {
   func readPage(at offset: Int, byteCount: Int, path: String) throws(StoreError) -> PageBuffer {
     let buffer = PageBuffer(byteCount: byteCount)
     let count = try perform(path: path) { device throws(DeviceError) in
-      try device.read(
+      try unsafe device.read(
         UnsafeMutableRawBufferPointer(start: buffer.bytes, count: byteCount), at: offset)
     }
     guard count == byteCount else {
@@ -41,8 +41,8 @@ extension Device {
 
   /// Writes `bytes` at `offset`.
   func write(_ bytes: [UInt8], at offset: Int) throws(DeviceError) {
-    let result = bytes.withUnsafeBytes { buffer in
-      Result<Void, DeviceError> { () throws(DeviceError) in try write(buffer, at: offset) }
+    let result = unsafe bytes.withUnsafeBytes { buffer in
+      Result<Void, DeviceError> { () throws(DeviceError) in try unsafe write(buffer, at: offset) }
     }
     try result.get()
   }

@@ -11,10 +11,10 @@ struct StoredBytes {
 
   /// `byteCount` bytes that `fill` fills, which are zero before.
   init(byteCount: Int, _ fill: (UnsafeFields) -> Void) {
-    bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filledCount in
+    bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filledCount in
       let fields = UnsafeMutableRawBufferPointer(buffer)
-      fields.initializeMemory(as: UInt8.self, repeating: 0)
-      fill(UnsafeFields(bytes: fields))
+      unsafe fields.initializeMemory(as: UInt8.self, repeating: 0)
+      unsafe fill(UnsafeFields(bytes: fields))
       filledCount = byteCount
     }
   }
@@ -22,20 +22,20 @@ struct StoredBytes {
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   init(_ buffer: PageBuffer) {
-    bytes = Array(UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.byteCount))
+    bytes = unsafe Array(UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.byteCount))
   }
 
   func load<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as: Value.Type) -> Value {
     precondition(offset >= 0 && offset + MemoryLayout<Value>.size <= bytes.count)
-    return bytes.withUnsafeBytes {
-      Value(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Value.self))
+    return unsafe bytes.withUnsafeBytes {
+      unsafe Value(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Value.self))
     }
   }
 
   mutating func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
     precondition(offset >= 0 && offset + MemoryLayout<Value>.size <= bytes.count)
-    bytes.withUnsafeMutableBytes {
-      $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+    unsafe bytes.withUnsafeMutableBytes {
+      unsafe $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
     }
   }
 
@@ -53,16 +53,16 @@ struct StoredBytes {
 
   mutating func store(_ root: TreeRoot, at offset: Int) {
     precondition(offset >= 0 && offset + TreeRoot.byteCount <= bytes.count)
-    bytes.withUnsafeMutableBytes { target in
-      if let base = target.baseAddress { root.store(to: base + offset) }
+    unsafe bytes.withUnsafeMutableBytes { target in
+      if let base = target.baseAddress { unsafe root.store(to: base + offset) }
     }
   }
 
   mutating func store(_ raw: [UInt8], at offset: Int) {
     precondition(offset >= 0 && offset + raw.count <= bytes.count)
-    bytes.withUnsafeMutableBytes { target in
-      raw.withUnsafeBytes {
-        UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: $0)
+    unsafe bytes.withUnsafeMutableBytes { target in
+      unsafe raw.withUnsafeBytes {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: $0)
       }
     }
   }
@@ -75,7 +75,9 @@ struct StoredBytes {
 
   /// XXH64 of the bytes before `offset`.
   func checksum(before offset: Int) -> UInt64 {
-    bytes.withUnsafeBytes { Checksum.hash(UnsafeRawBufferPointer(rebasing: $0[..<offset])) }
+    unsafe bytes.withUnsafeBytes {
+      unsafe Checksum.hash(UnsafeRawBufferPointer(rebasing: $0[..<offset]))
+    }
   }
 }
 
@@ -84,13 +86,13 @@ struct StoredBytes {
 ///
 /// What every commit stores goes this way: an array would be asked at each field who else has it. Writes
 /// trap outside of the bytes.
-struct UnsafeFields {
+@safe struct UnsafeFields {
   fileprivate let bytes: UnsafeMutableRawBufferPointer
 
   @inline(__always)
   func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
-    precondition(offset >= 0 && offset + MemoryLayout<Value>.size <= bytes.count)
-    bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+    unsafe precondition(offset >= 0 && offset + MemoryLayout<Value>.size <= bytes.count)
+    unsafe bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
   }
 
   @inline(__always) func store(_ reference: PageReference, at offset: Int) {
@@ -100,19 +102,19 @@ struct UnsafeFields {
   }
 
   func store(_ root: TreeRoot, at offset: Int) {
-    precondition(offset >= 0 && offset + TreeRoot.byteCount <= bytes.count)
-    if let base = bytes.baseAddress { root.store(to: base + offset) }
+    unsafe precondition(offset >= 0 && offset + TreeRoot.byteCount <= bytes.count)
+    if let base = unsafe bytes.baseAddress { unsafe root.store(to: base + offset) }
   }
 
   func store(_ raw: [UInt8], at offset: Int) {
-    precondition(offset >= 0 && offset + raw.count <= bytes.count)
-    raw.withUnsafeBytes {
-      UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]).copyMemory(from: $0)
+    unsafe precondition(offset >= 0 && offset + raw.count <= bytes.count)
+    unsafe raw.withUnsafeBytes {
+      unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]).copyMemory(from: $0)
     }
   }
 
   /// XXH64 of the bytes before `offset`.
   func checksum(before offset: Int) -> UInt64 {
-    Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<offset]))
+    unsafe Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<offset]))
   }
 }

@@ -13,7 +13,7 @@ final class WriteBehind: Sendable {
   /// Writes bytes at an offset.
   typealias Write = @Sendable (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void
 
-  private struct Chunk {
+  @safe private struct Chunk {
     var bytes: [UInt8]
     /// What of them is to be written, and where.
     var range: Range<Int>
@@ -53,7 +53,7 @@ final class WriteBehind: Sendable {
     _ write: @escaping Write
   ) {
     // Moved, not copied: who is done with a chunk uses its memory again if nobody else holds it.
-    var chunk: Chunk? = Chunk(
+    var chunk: Chunk? = unsafe Chunk(
       bytes: consume bytes, range: first..<first + count, offset: offset, write: write)
     state.withLock { state in
       precondition(state.chunk == nil, "One chunk is under way at a time.")
@@ -146,9 +146,9 @@ final class WriteBehind: Sendable {
   /// Not inlined: what it holds of the chunk is let go when it returns.
   @inline(never) private func writeBegun() -> StoreError? {
     guard let chunk = state.withLock({ $0.chunk }) else { return nil }
-    return chunk.bytes.withUnsafeBytes { bytes -> StoreError? in
+    return unsafe chunk.bytes.withUnsafeBytes { bytes -> StoreError? in
       do throws(StoreError) {
-        try chunk.write(UnsafeRawBufferPointer(rebasing: bytes[chunk.range]), chunk.offset)
+        try unsafe chunk.write(UnsafeRawBufferPointer(rebasing: bytes[chunk.range]), chunk.offset)
         return nil
       } catch {
         return error

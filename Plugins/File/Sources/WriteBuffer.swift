@@ -55,8 +55,8 @@ final class WriteBuffer: Sendable {
     /// Puts `new` in the place of what is gathered for `offset`; false when nothing is.
     mutating func replace(_ new: UnsafeRawBufferPointer, at offset: Int) -> Bool {
       guard let position = position(of: new.count, at: offset) else { return false }
-      bytes.withUnsafeMutableBytes {
-        UnsafeMutableRawBufferPointer(rebasing: $0[position...]).copyMemory(from: new)
+      unsafe bytes.withUnsafeMutableBytes {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: $0[position...]).copyMemory(from: new)
       }
       return true
     }
@@ -78,7 +78,7 @@ final class WriteBuffer: Sendable {
   /// and then the caller writes out first.
   func append(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
     state.withLock { state in
-      if state.replace(bytes, at: offset) { return true }
+      if unsafe state.replace(bytes, at: offset) { return true }
       if state.count == 0 {
         state.start = offset
         state.bytes.reserveCapacity(min(capacity, 64 << 10))
@@ -96,7 +96,7 @@ final class WriteBuffer: Sendable {
         state.crossing = offset
       }
       if gap > 0 { state.bytes += Self.zeros[..<gap] }
-      state.bytes.append(contentsOf: bytes)
+      unsafe state.bytes.append(contentsOf: bytes)
       noteBounds(state)
       return true
     }
@@ -127,7 +127,7 @@ final class WriteBuffer: Sendable {
 
   /// Puts `bytes` in the place of what is gathered for `offset`; false when nothing is.
   func replace(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-    state.withLock { $0.replace(bytes, at: offset) }
+    state.withLock { unsafe $0.replace(bytes, at: offset) }
   }
 
   /// The gathered page at `reference`, if it is here.
@@ -170,7 +170,7 @@ final class WriteBuffer: Sendable {
       next.append(contentsOf: state.bytes[(front + kept - start)...])
       swap(&state.bytes, &next)
       state.start = state.count == 0 ? 0 : kept
-      behind.hand(consume next, from: front, count: count, at: start, write)
+      unsafe behind.hand(consume next, from: front, count: count, at: start, write)
       noteBounds(state)
     }
   }
@@ -188,14 +188,14 @@ final class WriteBuffer: Sendable {
       let frontByteCount = state.frontByteCount
       let (start, count, front) = (state.start, state.count, endsCommit ? state.front : nil)
       let isJoined = state.isJoined
-      let result = state.bytes.withUnsafeBytes { bytes in
+      let result = unsafe state.bytes.withUnsafeBytes { bytes in
         Result<Void, StoreError> { () throws(StoreError) in
-          if let front, isJoined { return try write(bytes, front) }
+          if let front, isJoined { return try unsafe write(bytes, front) }
           if count > 0 {
-            try write(UnsafeRawBufferPointer(rebasing: bytes[frontByteCount...]), start)
+            try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[frontByteCount...]), start)
           }
           if let front {
-            try write(UnsafeRawBufferPointer(rebasing: bytes[..<frontByteCount]), front)
+            try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[..<frontByteCount]), front)
           }
         }
       }
@@ -224,9 +224,11 @@ extension PageBuffer {
   /// A copy of the page at `reference`, whose bytes begin at `position` of `bytes`.
   convenience init(_ reference: PageReference, in bytes: [UInt8], at position: Int) {
     self.init(byteCount: reference.byteCount)
-    bytes.withUnsafeBytes { all in
-      let page = UnsafeRawBufferPointer(rebasing: all[position..<(position + reference.byteCount)])
-      UnsafeMutableRawBufferPointer(start: self.bytes, count: page.count).copyMemory(from: page)
+    unsafe bytes.withUnsafeBytes { all in
+      let page = unsafe UnsafeRawBufferPointer(
+        rebasing: all[position..<(position + reference.byteCount)])
+      unsafe UnsafeMutableRawBufferPointer(start: self.bytes, count: page.count).copyMemory(
+        from: page)
     }
   }
 }

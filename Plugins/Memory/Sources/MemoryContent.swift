@@ -129,20 +129,21 @@ final class MemoryContent: Sendable {
   }
 
   private func makePin(_ head: Head, _ byteCount: Int) -> Pin {
-    Pin(head: head, base: memory.base, readableByteCount: byteCount) {
+    unsafe Pin(head: head, base: memory.base, readableByteCount: byteCount) {
       self.state.withLock { $0.unpin(head.version) }
     }
   }
 
   func read(_ reference: PageReference) throws(StoreError) -> Page {
     let byteCount = state.withLock { $0.committedByteCount }
-    guard let base = memory.base, reference.unitCount > 0, !reference.isDirty,
+    guard let base = unsafe memory.base, reference.unitCount > 0, !reference.isDirty,
       reference.byteOffset <= byteCount,
       reference.byteCount <= byteCount - reference.byteOffset
     else {
       throw .damaged(Damage(.reference, at: reference, "the page lies outside of the store"))
     }
-    return Page(bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: self)
+    return unsafe Page(
+      bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: self)
   }
 
   /// What the commits of the versions from `first` to `last` were given; nil when one is forgotten.

@@ -82,8 +82,8 @@ final class MemoryWriter: PageWriter {
   ) throws(StoreError) {
     ensureRunning()
     allocations.noteWritten(bytes.count, to: extent)
-    guard let memory = content.memory.base, let source = bytes.baseAddress else { return }
-    (memory + extent.byteOffset).copyMemory(from: source, byteCount: bytes.count)
+    guard let memory = unsafe content.memory.base, let source = bytes.baseAddress else { return }
+    unsafe (memory + extent.byteOffset).copyMemory(from: source, byteCount: bytes.count)
   }
 
   func free(_ reference: PageReference) {

@@ -14,7 +14,7 @@ import CambiumCore
 /// lent without copies for as long as a pin lives. The only file of the module that calls C.
 ///
 /// Unchecked: the address is constant; who may write where is the store's business.
-final class ReservedMemory: @unchecked Sendable {
+@safe final class ReservedMemory: @unchecked Sendable {
   /// The first byte; nil when the system refused the addresses.
   let base: UnsafeMutableRawPointer?
   /// How many bytes of addresses are reserved.
@@ -24,20 +24,20 @@ final class ReservedMemory: @unchecked Sendable {
   init() {
     var wanted = Self.wantedByteCount
     while wanted >= 64 << 20 {
-      let memory = mmap(nil, wanted, PROT_NONE, Self.flags, -1, 0)
-      if let memory, memory != MAP_FAILED {
-        base = memory
+      let memory = unsafe mmap(nil, wanted, PROT_NONE, Self.flags, -1, 0)
+      if let memory = unsafe memory, unsafe memory != MAP_FAILED {
+        unsafe base = unsafe memory
         byteCount = wanted
         return
       }
       // Limits on address space are honoured by asking for less.
       wanted /= 2
     }
-    base = nil
+    unsafe base = nil
     byteCount = 0
   }
 
-  deinit { if let base { munmap(base, byteCount) } }
+  deinit { if let base = unsafe base { unsafe munmap(base, byteCount) } }
 
   private static var flags: Int32 {
     #if canImport(Darwin)
@@ -58,14 +58,14 @@ final class ReservedMemory: @unchecked Sendable {
   /// bytes are accessible then, or nil when memory or addresses do not suffice.
   func commit(current: Int, needed: Int) -> Int? {
     guard needed > current else { return current }
-    guard let base, needed <= byteCount else { return nil }
+    guard let base = unsafe base, needed <= byteCount else { return nil }
     let target = min(byteCount, (needed + Self.stepByteCount - 1) & ~(Self.stepByteCount - 1))
-    guard mprotect(base + current, target - current, PROT_READ | PROT_WRITE) == 0 else {
+    guard unsafe mprotect(base + current, target - current, PROT_READ | PROT_WRITE) == 0 else {
       return nil
     }
     #if os(Linux)
       // A store that has grown gets large pages: fewer faults and fewer address translations.
-      if current > 0 { madvise(base + current, target - current, Int32(MADV_HUGEPAGE)) }
+      if current > 0 { unsafe madvise(base + current, target - current, Int32(MADV_HUGEPAGE)) }
     #endif
     return target
   }

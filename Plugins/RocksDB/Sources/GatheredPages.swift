@@ -44,7 +44,7 @@
     func add(to batch: RocksBatch) {
       let pages = state.withLock { $0.pages }
       for (location, buffer) in pages.sorted(by: { $0.key < $1.key }) {
-        batch.put(
+        unsafe batch.put(
           StoredKey.page(location: location),
           UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.byteCount))
       }

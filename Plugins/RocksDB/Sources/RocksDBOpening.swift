@@ -34,12 +34,12 @@
     private func identity(_ database: RocksDatabase) throws(StoreError) -> IdentityRecord {
       if let stored = try Self.read(StoredKey.identity, in: database, path: path) {
         defer { withExtendedLifetime(stored) {} }
-        return try IdentityRecord(stored.buffer, path: path)
+        return try unsafe IdentityRecord(stored.buffer, path: path)
       }
       // A database without identity is one that was just made; one with anything in it is not.
       var isEmpty = true
       do throws(RocksFailure) {
-        try database.forEachKey(from: []) { _ in
+        try unsafe database.forEachKey(from: []) { _ in
           isEmpty = false
           return false
         }
@@ -51,8 +51,8 @@
       let record = try IdentityRecord(for: options.codec)
       let codec = try options.codec?.bound(to: record.number, parameters: record.parameters)
       let batch = RocksBatch()
-      record.bytes.withUnsafeBytes { batch.put(StoredKey.identity, $0) }
-      HeadRecord().bytes(codec).withUnsafeBytes { batch.put(StoredKey.head, $0) }
+      unsafe record.bytes.withUnsafeBytes { unsafe batch.put(StoredKey.identity, $0) }
+      unsafe HeadRecord().bytes(codec).withUnsafeBytes { unsafe batch.put(StoredKey.head, $0) }
       try Self.write(batch, to: database, path: path)
       return record
     }
@@ -67,18 +67,18 @@
         throw .damaged(Damage(.head, "the head of '\(path)' is missing"))
       }
       defer { withExtendedLifetime(stored) {} }
-      var record = try HeadRecord(stored.buffer, codec)
+      var record = try unsafe HeadRecord(stored.buffer, codec)
       let isMarked = try read(StoredKey.open, in: database, path: path) != nil
       if isReadOnly || !isMarked { return (record, isMarked) }
       // Versions that were lost may be made again; with the epoch they differ. It is stored before
       // anything is committed in it, or the next crash would give it again.
       record.head.epoch += 1
       let batch = RocksBatch()
-      record.bytes(codec).withUnsafeBytes { batch.put(StoredKey.head, $0) }
+      unsafe record.bytes(codec).withUnsafeBytes { unsafe batch.put(StoredKey.head, $0) }
       let first = StoredKey.page(Extent(address: record.nextAddress, unitCount: 0))
       do throws(RocksFailure) {
-        try database.forEachKey(from: first) { key in
-          if StoredKey.extent(key) != nil { batch.remove(from: first, to: StoredKey.end) }
+        try unsafe database.forEachKey(from: first) { key in
+          if unsafe StoredKey.extent(key) != nil { batch.remove(from: first, to: StoredKey.end) }
           return false
         }
       } catch {

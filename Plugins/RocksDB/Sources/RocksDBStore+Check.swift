@@ -38,8 +38,8 @@
     ) -> [String] {
       var findings = Findings(reachable: reachable)
       do throws(RocksFailure) {
-        try view.source.forEachKey(from: [], at: view) { key in
-          guard let extent = StoredKey.extent(key) else { return false }
+        try unsafe view.source.forEachKey(from: [], at: view) { key in
+          guard let extent = unsafe StoredKey.extent(key) else { return false }
           // Behind that are pages of the running write.
           if extent.address < version.nextAddress { findings.take(extent) }
           return true

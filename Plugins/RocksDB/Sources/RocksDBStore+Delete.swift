@@ -61,7 +61,7 @@
 
     /// Keeps all others out, RocksDB included, until the descriptor is closed.
     private func lockForDeleting() throws(StoreError) -> Int32 {
-      let descriptor = open(file(Self.lockName), O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      let descriptor = unsafe open(file(Self.lockName), O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
       guard descriptor >= 0 else {
         if errno == EACCES { throw .permissionDenied(path: path, operation: "delete") }
         throw .system(operation: "delete", path: path, code: errno)

@@ -104,7 +104,7 @@
 
     /// The pin of a version that is held for it.
     func makePin(_ head: Head) -> Pin {
-      Pin(head: head) { self.release(head.version, .pin) }
+      unsafe Pin(head: head) { self.release(head.version, .pin) }
     }
 
     func release(_ version: Version, _ reason: VersionLedger.Reason) {
@@ -149,7 +149,7 @@
       guard value.byteCount == reference.byteCount else {
         throw RocksFailure(text: "Corruption: a page of \(value.byteCount) bytes")
       }
-      return Page(bytes: value.bytes, byteCount: value.byteCount, owner: value)
+      return unsafe Page(bytes: value.bytes, byteCount: value.byteCount, owner: value)
     }
 
     /// What the latest commits were given.
@@ -164,7 +164,7 @@
       for version in first...last {
         do throws(RocksFailure) {
           guard let stored = try database.value(StoredKey.commit(version)) else { return nil }
-          let record = try? HeadRecord(stored.buffer, boundCodec)
+          let record = try? unsafe HeadRecord(stored.buffer, boundCodec)
           guard let record, record.head.version == version else { return nil }
           commits.append(
             CommitMetadata(
@@ -252,8 +252,8 @@
         var record = newest
         record.head.epoch += 1
         let batch = RocksBatch()
-        batch.put(StoredKey.open, UnsafeRawBufferPointer(start: nil, count: 0))
-        record.bytes(boundCodec).withUnsafeBytes { batch.put(StoredKey.head, $0) }
+        unsafe batch.put(StoredKey.open, UnsafeRawBufferPointer(start: nil, count: 0))
+        unsafe record.bytes(boundCodec).withUnsafeBytes { unsafe batch.put(StoredKey.head, $0) }
         try write(batch, to: database, isSynced: true)
         state.withLock { state in
           state.newest = record

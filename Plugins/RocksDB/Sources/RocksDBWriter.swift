@@ -76,7 +76,8 @@
       try ensureUsable()
       allocations.noteWritten(bytes.count, to: extent)
       let buffer = PageBuffer(byteCount: bytes.count)
-      UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count).copyMemory(from: bytes)
+      unsafe UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count).copyMemory(
+        from: bytes)
       let byteCount = store.gathered.put(buffer, at: extent.address << 16 | extent.unitCount)
       if byteCount >= store.options.batchByteCount { try writeAhead() }
     }
@@ -150,9 +151,9 @@
       store.gathered.add(to: batch)
       for dead in freed { batch.remove(StoredKey.page(dead.extent)) }
       for extent in abandoned { batch.remove(StoredKey.page(extent)) }
-      next.bytes(store.boundCodec).withUnsafeBytes { bytes in
-        batch.put(StoredKey.head, bytes)
-        batch.put(StoredKey.commit(version), bytes)
+      unsafe next.bytes(store.boundCodec).withUnsafeBytes { bytes in
+        unsafe batch.put(StoredKey.head, bytes)
+        unsafe batch.put(StoredKey.commit(version), bytes)
       }
       try store.write(batch, to: database, isSynced: durability == .full)
       let view = database.snapshot()

@@ -9,12 +9,12 @@
   /// The only file that calls RocksDB.
   ///
   /// Unchecked: RocksDB's objects may be used from any thread, and the pointers to them never change.
-  final class RocksDatabase: @unchecked Sendable {
+  @safe final class RocksDatabase: @unchecked Sendable {
     private let handle: OpaquePointer
     private let cache: OpaquePointer?
-    private let readOptions = rocksdb_readoptions_create()
-    private let syncedWrites = rocksdb_writeoptions_create()
-    private let unsyncedWrites = rocksdb_writeoptions_create()
+    private let readOptions = unsafe rocksdb_readoptions_create()
+    private let syncedWrites = unsafe rocksdb_writeoptions_create()
+    private let unsyncedWrites = unsafe rocksdb_writeoptions_create()
     private let forkCount = cambium_fork_count()
     /// As it was when this process, or the one it was forked from, first asked.
     private static let firstForkCount = cambium_fork_count()
@@ -36,28 +36,28 @@
     /// Opens the database in the folder at `path`, and makes it when `claim` says that it is new.
     init(path: String, options: RocksDBOptions, claim: FolderClaim) throws(RocksFailure) {
       self.claim = claim
-      let settings = rocksdb_options_create()
-      defer { rocksdb_options_destroy(settings) }
-      cache = rocksdb_cache_create_lru(options.blockCacheByteCount)
-      Self.apply(options, to: settings, cache: cache)
-      rocksdb_options_set_create_if_missing(settings, claim.isNew ? 1 : 0)
-      rocksdb_writeoptions_set_sync(syncedWrites, 1)
+      let settings = unsafe rocksdb_options_create()
+      defer { unsafe rocksdb_options_destroy(settings) }
+      unsafe cache = unsafe rocksdb_cache_create_lru(options.blockCacheByteCount)
+      unsafe Self.apply(options, to: settings, cache: cache)
+      unsafe rocksdb_options_set_create_if_missing(settings, claim.isNew ? 1 : 0)
+      unsafe rocksdb_writeoptions_set_sync(syncedWrites, 1)
       let opened: OpaquePointer?
       do throws(RocksFailure) {
-        opened = try Self.attempt { error in
-          options.isReadOnly
+        unsafe opened = try unsafe Self.attempt { error in
+          unsafe options.isReadOnly
             ? rocksdb_open_for_read_only(settings, path, 0, &error)
             : rocksdb_open(settings, path, &error)
         }
       } catch {
-        Self.destroy(readOptions, [syncedWrites, unsyncedWrites], cache)
+        unsafe Self.destroy(readOptions, [syncedWrites, unsyncedWrites], cache)
         throw error
       }
-      guard let opened else {
-        Self.destroy(readOptions, [syncedWrites, unsyncedWrites], cache)
+      guard let opened = unsafe opened else {
+        unsafe Self.destroy(readOptions, [syncedWrites, unsyncedWrites], cache)
         throw RocksFailure(text: "IO error: RocksDB has not opened the database")
       }
-      handle = opened
+      unsafe handle = unsafe opened
       _ = ProcessEnd.watch
     }
 
@@ -65,45 +65,46 @@
       // The threads of RocksDB are not there in a child that was forked; closing would wait for them.
       // What RocksDB itself needs may be gone when the process ends.
       guard forkCount == cambium_fork_count(), !ProcessEnd.hasBegun else { return }
-      rocksdb_close(handle)
-      Self.destroy(readOptions, [syncedWrites, unsyncedWrites], cache)
+      unsafe rocksdb_close(handle)
+      unsafe Self.destroy(readOptions, [syncedWrites, unsyncedWrites], cache)
       claim.end()
     }
 
     private static func destroy(
       _ readOptions: OpaquePointer?, _ writeOptions: [OpaquePointer?], _ cache: OpaquePointer?
     ) {
-      rocksdb_readoptions_destroy(readOptions)
-      for options in writeOptions { rocksdb_writeoptions_destroy(options) }
-      rocksdb_cache_destroy(cache)
+      unsafe rocksdb_readoptions_destroy(readOptions)
+      unsafe writeOptions.forEach { unsafe rocksdb_writeoptions_destroy($0) }
+      unsafe rocksdb_cache_destroy(cache)
     }
 
     private static func apply(
       _ options: RocksDBOptions, to settings: OpaquePointer?, cache: OpaquePointer?
     ) {
-      rocksdb_options_set_write_buffer_size(settings, options.writeBufferByteCount)
-      rocksdb_options_set_max_background_jobs(settings, Int32(max(2, options.backgroundJobCount)))
-      rocksdb_options_set_compression(settings, options.compression.number)
-      rocksdb_options_set_level_compaction_dynamic_level_bytes(settings, 1)
+      unsafe rocksdb_options_set_write_buffer_size(settings, options.writeBufferByteCount)
+      unsafe rocksdb_options_set_max_background_jobs(
+        settings, Int32(max(2, options.backgroundJobCount)))
+      unsafe rocksdb_options_set_compression(settings, options.compression.number)
+      unsafe rocksdb_options_set_level_compaction_dynamic_level_bytes(settings, 1)
       // Every file stays open, so that a store that is only read never loses one.
-      rocksdb_options_set_max_open_files(settings, -1)
+      unsafe rocksdb_options_set_max_open_files(settings, -1)
       // Files in which much was deleted are rewritten before their turn.
-      rocksdb_options_add_compact_on_deletion_collector_factory(settings, 256, 64)
-      rocksdb_options_set_info_log_level(settings, 2)
-      rocksdb_options_set_keep_log_file_num(settings, 2)
-      rocksdb_options_set_max_log_file_size(settings, 1 << 20)
-      rocksdb_options_set_stats_dump_period_sec(settings, 0)
-      if options.countsCacheReads { rocksdb_options_enable_statistics(settings) }
-      let table = rocksdb_block_based_options_create()
-      defer { rocksdb_block_based_options_destroy(table) }
-      rocksdb_block_based_options_set_block_cache(table, cache)
-      rocksdb_block_based_options_set_block_size(table, 16 << 10)
-      rocksdb_block_based_options_set_format_version(table, 5)
+      unsafe rocksdb_options_add_compact_on_deletion_collector_factory(settings, 256, 64)
+      unsafe rocksdb_options_set_info_log_level(settings, 2)
+      unsafe rocksdb_options_set_keep_log_file_num(settings, 2)
+      unsafe rocksdb_options_set_max_log_file_size(settings, 1 << 20)
+      unsafe rocksdb_options_set_stats_dump_period_sec(settings, 0)
+      if options.countsCacheReads { unsafe rocksdb_options_enable_statistics(settings) }
+      let table = unsafe rocksdb_block_based_options_create()
+      defer { unsafe rocksdb_block_based_options_destroy(table) }
+      unsafe rocksdb_block_based_options_set_block_cache(table, cache)
+      unsafe rocksdb_block_based_options_set_block_size(table, 16 << 10)
+      unsafe rocksdb_block_based_options_set_format_version(table, 5)
       if options.filterBitsPerPage > 0 {
-        rocksdb_block_based_options_set_filter_policy(
+        unsafe rocksdb_block_based_options_set_filter_policy(
           table, rocksdb_filterpolicy_create_bloom_full(options.filterBitsPerPage))
       }
-      rocksdb_options_set_block_based_table_factory(settings, table)
+      unsafe rocksdb_options_set_block_based_table_factory(settings, table)
     }
 
     /// Runs a call and turns the text it leaves into an error.
@@ -111,10 +112,10 @@
       _ body: (inout UnsafeMutablePointer<CChar>?) -> Value
     ) throws(RocksFailure) -> Value {
       var text: UnsafeMutablePointer<CChar>?
-      let value = body(&text)
-      guard let text else { return value }
-      defer { rocksdb_free(text) }
-      throw RocksFailure(text: String(cString: text))
+      let value = unsafe body(&text)
+      guard let text = unsafe text else { return value }
+      defer { unsafe rocksdb_free(text) }
+      throw unsafe RocksFailure(text: String(cString: text))
     }
 
     // MARK: Reading
@@ -123,19 +124,19 @@
     func value(_ key: [UInt8], at snapshot: RocksSnapshot? = nil) throws(RocksFailure)
       -> RocksValue?
     {
-      let options = snapshot?.readOptions ?? readOptions
-      let slice = try Self.attempt { error in
-        key.withUnsafeBytes { key in
-          rocksdb_get_pinned(
+      let options = unsafe snapshot?.readOptions ?? readOptions
+      let slice = try unsafe Self.attempt { error in
+        unsafe key.withUnsafeBytes { key in
+          unsafe rocksdb_get_pinned(
             handle, options, key.baseAddress?.assumingMemoryBound(to: CChar.self), key.count, &error
           )
         }
       }
-      return slice.map { RocksValue(slice: $0, database: self) }
+      return unsafe slice.map { unsafe RocksValue(slice: $0, database: self) }
     }
 
     /// What the database holds at this moment.
-    func snapshot() -> RocksSnapshot { RocksSnapshot(of: handle, in: self) }
+    func snapshot() -> RocksSnapshot { unsafe RocksSnapshot(of: handle, in: self) }
 
     /// Calls `body` with every key from `first` on that `snapshot` sees, in order, until it returns
     /// false.
@@ -143,32 +144,32 @@
       from first: [UInt8], at snapshot: RocksSnapshot? = nil,
       _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(RocksFailure) {
-      let iterator = rocksdb_create_iterator(handle, snapshot?.readOptions ?? readOptions)
-      defer { rocksdb_iter_destroy(iterator) }
-      first.withUnsafeBytes { first in
-        rocksdb_iter_seek(
+      let iterator = unsafe rocksdb_create_iterator(handle, snapshot?.readOptions ?? readOptions)
+      defer { unsafe rocksdb_iter_destroy(iterator) }
+      unsafe first.withUnsafeBytes { first in
+        unsafe rocksdb_iter_seek(
           iterator, first.baseAddress?.assumingMemoryBound(to: CChar.self), first.count)
       }
-      while rocksdb_iter_valid(iterator) != 0 {
+      while unsafe rocksdb_iter_valid(iterator) != 0 {
         var count = 0
-        let key = rocksdb_iter_key(iterator, &count)
-        if !body(UnsafeRawBufferPointer(start: key, count: count)) { break }
-        rocksdb_iter_next(iterator)
+        let key = unsafe rocksdb_iter_key(iterator, &count)
+        if unsafe !body(UnsafeRawBufferPointer(start: key, count: count)) { break }
+        unsafe rocksdb_iter_next(iterator)
       }
-      try Self.attempt { error in rocksdb_iter_get_error(iterator, &error) }
+      try unsafe Self.attempt { error in unsafe rocksdb_iter_get_error(iterator, &error) }
     }
 
     /// One of RocksDB's counters.
     func number(_ name: String) -> Int? {
       var value: UInt64 = 0
-      return rocksdb_property_int(handle, name, &value) == 0 ? Int(clamping: value) : nil
+      return unsafe rocksdb_property_int(handle, name, &value) == 0 ? Int(clamping: value) : nil
     }
 
     /// One of RocksDB's descriptions of itself.
     func text(_ name: String) -> String? {
-      guard let text = rocksdb_property_value(handle, name) else { return nil }
-      defer { rocksdb_free(text) }
-      return String(cString: text)
+      guard let text = unsafe rocksdb_property_value(handle, name) else { return nil }
+      defer { unsafe rocksdb_free(text) }
+      return unsafe String(cString: text)
     }
 
     // MARK: Writing
@@ -176,27 +177,27 @@
     /// Applies `batch`, all of it or nothing; when `isSynced`, it survives power loss with everything
     /// written before.
     func write(_ batch: RocksBatch, isSynced: Bool) throws(RocksFailure) {
-      try Self.attempt { error in
-        rocksdb_write(handle, isSynced ? syncedWrites : unsyncedWrites, batch.handle, &error)
+      try unsafe Self.attempt { error in
+        unsafe rocksdb_write(handle, isSynced ? syncedWrites : unsyncedWrites, batch.handle, &error)
       }
     }
 
     /// Makes everything that was written survive power loss.
     func sync() throws(RocksFailure) {
-      try Self.attempt { error in rocksdb_flush_wal(handle, 1, &error) }
+      try unsafe Self.attempt { error in unsafe rocksdb_flush_wal(handle, 1, &error) }
     }
 
     /// Rewrites all files without what was deleted; takes as long as that takes.
     func compact() throws(RocksFailure) {
-      let flushing = rocksdb_flushoptions_create()
-      defer { rocksdb_flushoptions_destroy(flushing) }
-      try Self.attempt { error in rocksdb_flush(handle, flushing, &error) }
-      let options = rocksdb_compactoptions_create()
-      defer { rocksdb_compactoptions_destroy(options) }
+      let flushing = unsafe rocksdb_flushoptions_create()
+      defer { unsafe rocksdb_flushoptions_destroy(flushing) }
+      try unsafe Self.attempt { error in unsafe rocksdb_flush(handle, flushing, &error) }
+      let options = unsafe rocksdb_compactoptions_create()
+      defer { unsafe rocksdb_compactoptions_destroy(options) }
       // Also the last level, which otherwise stays as it is.
-      rocksdb_compactoptions_set_bottommost_level_compaction(options, 2)
+      unsafe rocksdb_compactoptions_set_bottommost_level_compaction(options, 2)
       let errorCount = number("rocksdb.background-errors") ?? 0
-      rocksdb_compact_range_opt(handle, options, nil, 0, nil, 0)
+      unsafe rocksdb_compact_range_opt(handle, options, nil, 0, nil, 0)
       // The call itself says nothing of how it went.
       let newCount = number("rocksdb.background-errors") ?? 0
       guard newCount > errorCount else { return }
@@ -228,24 +229,24 @@
   /// A moment whose content stays readable.
   ///
   /// Unchecked: the pointers never change, and RocksDB's objects may be used from any thread.
-  final class RocksSnapshot: @unchecked Sendable {
-    fileprivate let readOptions = rocksdb_readoptions_create()
+  @safe final class RocksSnapshot: @unchecked Sendable {
+    fileprivate let readOptions = unsafe rocksdb_readoptions_create()
     private let snapshot: OpaquePointer?
     private let handle: OpaquePointer
     private let database: RocksDatabase
     private let forkCount = cambium_fork_count()
 
     fileprivate init(of handle: OpaquePointer, in database: RocksDatabase) {
-      self.handle = handle
+      unsafe self.handle = unsafe handle
       self.database = database
-      snapshot = rocksdb_create_snapshot(handle)
-      rocksdb_readoptions_set_snapshot(readOptions, snapshot)
+      unsafe snapshot = unsafe rocksdb_create_snapshot(handle)
+      unsafe rocksdb_readoptions_set_snapshot(readOptions, snapshot)
     }
 
     deinit {
       guard forkCount == cambium_fork_count(), !ProcessEnd.hasBegun else { return }
-      rocksdb_readoptions_destroy(readOptions)
-      rocksdb_release_snapshot(handle, snapshot)
+      unsafe rocksdb_readoptions_destroy(readOptions)
+      unsafe rocksdb_release_snapshot(handle, snapshot)
     }
 
     /// The database, which is open as long as this lives.
@@ -255,7 +256,7 @@
   /// A value that lies in RocksDB's memory, kept there for as long as this lives.
   ///
   /// Unchecked: the bytes are only read.
-  final class RocksValue: @unchecked Sendable {
+  @safe final class RocksValue: @unchecked Sendable {
     /// The first byte.
     let bytes: UnsafeRawPointer
     let byteCount: Int
@@ -264,37 +265,39 @@
     private let forkCount = cambium_fork_count()
 
     fileprivate init(slice: OpaquePointer, database: RocksDatabase) {
-      self.slice = slice
+      unsafe self.slice = unsafe slice
       self.database = database
       var count = 0
       // Only an empty value may have no place.
-      bytes =
-        rocksdb_pinnableslice_value(slice, &count).map { UnsafeRawPointer($0) }
+      unsafe bytes =
+        unsafe rocksdb_pinnableslice_value(slice, &count).map { unsafe UnsafeRawPointer($0) }
         ?? UnsafeRawPointer(slice)
       byteCount = count
     }
 
     deinit {
       guard forkCount == cambium_fork_count(), !ProcessEnd.hasBegun else { return }
-      rocksdb_pinnableslice_destroy(slice)
+      unsafe rocksdb_pinnableslice_destroy(slice)
     }
 
     /// All its bytes.
-    var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: byteCount) }
+    var buffer: UnsafeRawBufferPointer {
+      unsafe UnsafeRawBufferPointer(start: bytes, count: byteCount)
+    }
   }
 
   /// Changes that are applied together.
   ///
   /// One user at a time.
-  final class RocksBatch {
-    fileprivate let handle = rocksdb_writebatch_create()
+  @safe final class RocksBatch {
+    fileprivate let handle = unsafe rocksdb_writebatch_create()
 
-    deinit { rocksdb_writebatch_destroy(handle) }
+    deinit { unsafe rocksdb_writebatch_destroy(handle) }
 
     /// Puts `value` under `key`.
     func put(_ key: [UInt8], _ value: UnsafeRawBufferPointer) {
-      key.withUnsafeBytes { key in
-        rocksdb_writebatch_put(
+      unsafe key.withUnsafeBytes { key in
+        unsafe rocksdb_writebatch_put(
           handle, key.baseAddress?.assumingMemoryBound(to: CChar.self), key.count,
           value.baseAddress?.assumingMemoryBound(to: CChar.self), value.count)
       }
@@ -302,17 +305,17 @@
 
     /// Removes what is under `key`.
     func remove(_ key: [UInt8]) {
-      key.withUnsafeBytes { key in
-        rocksdb_writebatch_delete(
+      unsafe key.withUnsafeBytes { key in
+        unsafe rocksdb_writebatch_delete(
           handle, key.baseAddress?.assumingMemoryBound(to: CChar.self), key.count)
       }
     }
 
     /// Removes what is under the keys from `first` up to, and without, `end`.
     func remove(from first: [UInt8], to end: [UInt8]) {
-      first.withUnsafeBytes { first in
-        end.withUnsafeBytes { end in
-          rocksdb_writebatch_delete_range(
+      unsafe first.withUnsafeBytes { first in
+        unsafe end.withUnsafeBytes { end in
+          unsafe rocksdb_writebatch_delete_range(
             handle, first.baseAddress?.assumingMemoryBound(to: CChar.self), first.count,
             end.baseAddress?.assumingMemoryBound(to: CChar.self), end.count)
         }

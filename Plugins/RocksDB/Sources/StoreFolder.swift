@@ -21,7 +21,7 @@
 
     func exists(_ path: String) -> (isThere: Bool, isFolder: Bool) {
       var isFolder: ObjCBool = false
-      let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+      let isThere = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
       return (isThere, isFolder.boolValue)
     }
 
@@ -121,9 +121,9 @@
 
     /// The folder's path without links, which tells it from others in this process.
     var resolved: String? {
-      realpath(path, nil).map { text in
-        defer { free(text) }
-        return String(cString: text)
+      unsafe realpath(path, nil).map { text in
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
       }
     }
 
@@ -133,7 +133,7 @@
     ///
     /// Nil for a copy that has no lock file.
     private func lockForReading() throws(StoreError) -> Int32? {
-      let descriptor = open(file(Self.lockName), O_RDONLY | O_CLOEXEC)
+      let descriptor = unsafe open(file(Self.lockName), O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
       guard cambium_file_lock(descriptor, 0, 0, 1, false) == 0 else {
         let holder = Self.holder(descriptor)
@@ -146,7 +146,7 @@
     /// Who has the folder's lock, for people; only when it is not this process, whose lock would end
     /// with the descriptor.
     func holder() -> String {
-      let descriptor = open(file(Self.lockName), O_RDWR | O_CLOEXEC)
+      let descriptor = unsafe open(file(Self.lockName), O_RDWR | O_CLOEXEC)
       guard descriptor >= 0 else { return "another process" }
       defer { close(descriptor) }
       return Self.holder(descriptor)
@@ -156,7 +156,8 @@
       var lock = flock()
       lock.l_type = Int16(F_WRLCK)
       lock.l_whence = Int16(SEEK_SET)
-      guard fcntl(descriptor, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK), lock.l_pid > 0
+      guard unsafe fcntl(descriptor, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK),
+        lock.l_pid > 0
       else { return "another process" }
       return "process \(lock.l_pid)"
     }
@@ -177,7 +178,7 @@
       let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
       return names.reduce(0) { sum, name in
         var status = stat()
-        return stat(file(name), &status) == 0 ? sum + Int(status.st_size) : sum
+        return unsafe stat(file(name), &status) == 0 ? sum + Int(status.st_size) : sum
       }
     }
   }

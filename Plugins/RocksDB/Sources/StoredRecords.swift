@@ -27,13 +27,13 @@
     }
 
     static func page(location: UInt64) -> [UInt8] {
-      withUnsafeBytes(of: location.bigEndian) { Array($0) }
+      unsafe withUnsafeBytes(of: location.bigEndian) { unsafe Array($0) }
     }
 
     /// The extent of the page under `key`; nil for the store's own keys.
     static func extent(_ key: UnsafeRawBufferPointer) -> Extent? {
-      guard key.count == 8, key[0] != own else { return nil }
-      let location = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+      guard key.count == 8, unsafe key[0] != own else { return nil }
+      let location = unsafe UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
       return Extent(address: location >> 16, unitCount: location & 0xffff)
     }
   }
@@ -72,20 +72,20 @@
 
     /// Reads the stored form.
     init(_ stored: UnsafeRawBufferPointer, path: String) throws(StoreError) {
-      let bytes = try stored.checked(smallest: Offset.codec, "the identity of '\(path)'")
-      let format = Int(bytes.integer(at: Offset.format, UInt32.self))
+      let bytes = try unsafe stored.checked(smallest: Offset.codec, "the identity of '\(path)'")
+      let format = unsafe Int(bytes.integer(at: Offset.format, UInt32.self))
       guard format <= Self.formatVersion else {
         throw .unsupportedFormat(path: path, version: format, supported: Self.formatVersion)
       }
-      uuidHigh = bytes.integer(at: Offset.uuidHigh, UInt64.self)
-      uuidLow = bytes.integer(at: Offset.uuidLow, UInt64.self)
-      let codecByteCount = Int(bytes.integer(at: Offset.codecByteCount, UInt32.self))
+      uuidHigh = unsafe bytes.integer(at: Offset.uuidHigh, UInt64.self)
+      uuidLow = unsafe bytes.integer(at: Offset.uuidLow, UInt64.self)
+      let codecByteCount = unsafe Int(bytes.integer(at: Offset.codecByteCount, UInt32.self))
       guard bytes.count >= Offset.codec + codecByteCount else {
         throw .damaged(Damage(.encoding, "the codec's name in the identity of '\(path)'"))
       }
-      let rest = bytes[Offset.codec...]
-      codec = String(decoding: rest.prefix(codecByteCount), as: UTF8.self)
-      parameters = Array(rest.dropFirst(codecByteCount))
+      let rest = unsafe bytes[Offset.codec...]
+      codec = unsafe String(decoding: rest.prefix(codecByteCount), as: UTF8.self)
+      parameters = unsafe Array(rest.dropFirst(codecByteCount))
     }
 
     /// A new store for `codec`.
@@ -163,13 +163,15 @@
 
     /// Reads the stored form.
     init(_ stored: UnsafeRawBufferPointer, _ codec: (any PageCodec)?) throws(StoreError) {
-      var bytes = Array(try stored.checked(smallest: Offset.metadata, "the head"))
+      var bytes = unsafe Array(try stored.checked(smallest: Offset.metadata, "the head"))
       if let codec, codec.recordOverhead > 0 {
         bytes = try codec.openRecord(bytes, context: Self.place(0))
       }
       let fields = bytes
-      self = try fields.withUnsafeBytes { bytes in
-        Result<HeadRecord, StoreError> { () throws(StoreError) in try HeadRecord(fields: bytes) }
+      self = try unsafe fields.withUnsafeBytes { bytes in
+        Result<HeadRecord, StoreError> { () throws(StoreError) in
+          try unsafe HeadRecord(fields: bytes)
+        }
       }.get()
     }
 
@@ -177,39 +179,42 @@
       guard bytes.count >= Offset.metadata else {
         throw .damaged(Damage(.head, "the head is too short"))
       }
-      let root = TreeRoot(loadingFrom: UnsafeRawBufferPointer(rebasing: bytes[Offset.root...]))
-      let version = bytes.integer(at: Offset.version, UInt64.self)
-      let epoch = bytes.integer(at: Offset.epoch, UInt64.self)
-      nextAddress = bytes.integer(at: Offset.nextAddress, UInt64.self)
-      let metadataByteCount = Int(bytes.integer(at: Offset.metadataByteCount, UInt32.self))
+      let root = unsafe TreeRoot(
+        loadingFrom: UnsafeRawBufferPointer(rebasing: bytes[Offset.root...]))
+      let version = unsafe bytes.integer(at: Offset.version, UInt64.self)
+      let epoch = unsafe bytes.integer(at: Offset.epoch, UInt64.self)
+      nextAddress = unsafe bytes.integer(at: Offset.nextAddress, UInt64.self)
+      let metadataByteCount = unsafe Int(bytes.integer(at: Offset.metadataByteCount, UInt32.self))
       guard let root, version < 1 << 48, epoch < .max, nextAddress > 0, nextAddress < 1 << 48,
         bytes.count == Offset.metadata + metadataByteCount
       else { throw .damaged(Damage(.head, "the head has values that no store writes")) }
       head = Head(version: version, epoch: epoch, root: root)
-      pageCount = Int(clamping: bytes.integer(at: Offset.pageCount, UInt64.self))
-      pageByteCount = Int(clamping: bytes.integer(at: Offset.pageByteCount, UInt64.self))
-      metadata = Array(bytes[Offset.metadata...])
+      pageCount = unsafe Int(clamping: bytes.integer(at: Offset.pageCount, UInt64.self))
+      pageByteCount = unsafe Int(clamping: bytes.integer(at: Offset.pageByteCount, UInt64.self))
+      metadata = unsafe Array(bytes[Offset.metadata...])
     }
   }
 
   extension [UInt8] {
     fileprivate mutating func store<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
-      Swift.withUnsafeBytes(of: value.littleEndian) { bytes in
-        replaceSubrange(offset..<(offset + bytes.count), with: bytes)
+      unsafe Swift.withUnsafeBytes(of: value.littleEndian) { bytes in
+        unsafe replaceSubrange(offset..<(offset + bytes.count), with: bytes)
       }
     }
 
     fileprivate var withChecksum: [UInt8] {
       var bytes = self
-      let checksum = bytes.withUnsafeBytes { Checksum.hash($0) }
-      Swift.withUnsafeBytes(of: checksum.littleEndian) { bytes.append(contentsOf: $0) }
+      let checksum = unsafe bytes.withUnsafeBytes { unsafe Checksum.hash($0) }
+      unsafe Swift.withUnsafeBytes(of: checksum.littleEndian) {
+        unsafe bytes.append(contentsOf: $0)
+      }
       return bytes
     }
   }
 
   extension UnsafeRawBufferPointer {
     fileprivate func integer<Value: FixedWidthInteger>(at offset: Int, _: Value.Type) -> Value {
-      Value(littleEndian: loadUnaligned(fromByteOffset: offset, as: Value.self))
+      unsafe Value(littleEndian: loadUnaligned(fromByteOffset: offset, as: Value.self))
     }
 
     /// The bytes before the checksum, which was compared.
@@ -217,11 +222,11 @@
       smallest: Int, _ what: String
     ) throws(StoreError) -> UnsafeRawBufferPointer {
       guard count >= smallest + 8 else { throw .damaged(Damage(.head, "\(what) is too short")) }
-      let bytes = UnsafeRawBufferPointer(rebasing: self[..<(count - 8)])
-      guard Checksum.hash(bytes) == integer(at: count - 8, UInt64.self) else {
+      let bytes = unsafe UnsafeRawBufferPointer(rebasing: self[..<(count - 8)])
+      guard unsafe Checksum.hash(bytes) == integer(at: count - 8, UInt64.self) else {
         throw .damaged(Damage(.checksum, "\(what) does not match its checksum"))
       }
-      return bytes
+      return unsafe bytes
     }
   }
 #endif

@@ -21,18 +21,19 @@
       // What takes as many units as the page itself is not worth the work of opening it.
       let room = headerByteCount + page.count
       let limit = (Extent.unitCount(forByteCount: page.count + 1) - 1)
-      let body = [UInt8](unsafeUninitializedCapacity: room) { body, count in
+      let body = unsafe [UInt8](unsafeUninitializedCapacity: room) { body, count in
         let bytes = UnsafeMutableRawBufferPointer(body)
-        let frame = UnsafeMutableRawBufferPointer(rebasing: bytes[headerByteCount...])
-        guard let length = engine.compress(page, into: frame),
+        let frame = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[headerByteCount...])
+        guard let length = unsafe engine.compress(page, into: frame),
           Extent.unitCount(forByteCount: headerByteCount + length) <= limit
         else {
-          bytes[0] = plain
-          UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: page)
+          unsafe bytes[0] = plain
+          unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: page)
           count = 1 + page.count
           return
         }
-        bytes.storeBytes(of: UInt32(length << 8).littleEndian | UInt32(packed), as: UInt32.self)
+        unsafe bytes.storeBytes(
+          of: UInt32(length << 8).littleEndian | UInt32(packed), as: UInt32.self)
         count = headerByteCount + length
       }
       return body
@@ -42,26 +43,26 @@
       _ body: UnsafeRawBufferPointer, _ engine: ZstdEngine, isSecret: Bool
     ) throws(StoreError) -> PageBuffer {
       guard body.count > 1 else { throw failure("a page has no content") }
-      switch body[0] {
+      switch unsafe body[0] {
       case plain:
-        let page = UnsafeRawBufferPointer(rebasing: body[1...])
+        let page = unsafe UnsafeRawBufferPointer(rebasing: body[1...])
         let buffer = PageBuffer(roomFor: page.count, isSecret: isSecret)
-        UnsafeMutableRawBufferPointer(start: buffer.bytes, count: page.count)
+        unsafe UnsafeMutableRawBufferPointer(start: buffer.bytes, count: page.count)
           .copyMemory(from: page)
         return buffer
       case packed:
         guard body.count > headerByteCount else { throw failure("a page's length is missing") }
-        let length = Int(UInt32(littleEndian: body.loadUnaligned(as: UInt32.self)) >> 8)
+        let length = unsafe Int(UInt32(littleEndian: body.loadUnaligned(as: UInt32.self)) >> 8)
         guard length > 0, length <= body.count - headerByteCount else {
           throw failure("a page's length is wrong")
         }
-        let frame = UnsafeRawBufferPointer(
+        let frame = unsafe UnsafeRawBufferPointer(
           rebasing: body[headerByteCount..<(headerByteCount + length)])
-        guard let count = ZstdEngine.contentByteCount(of: frame), count > 0,
+        guard let count = unsafe ZstdEngine.contentByteCount(of: frame), count > 0,
           count <= largestPageByteCount
         else { throw failure("a page claims a size that no page has") }
         let buffer = PageBuffer(roomFor: count, isSecret: isSecret)
-        if let problem = engine.decompress(
+        if let problem = unsafe engine.decompress(
           frame, into: UnsafeMutableRawBufferPointer(start: buffer.bytes, count: count))
         {
           throw failure("a page cannot be written out (\(problem))")

@@ -25,11 +25,12 @@
     ) throws(StoreError) -> [UInt8] {
       let samples = Array(pages.joined())
       var problem: String?
-      let dictionary = [UInt8](unsafeUninitializedCapacity: max(1, byteCount)) { buffer, count in
-        let length = ZDICT_trainFromBuffer(
+      let dictionary = unsafe [UInt8](unsafeUninitializedCapacity: max(1, byteCount)) {
+        buffer, count in
+        let length = unsafe ZDICT_trainFromBuffer(
           buffer.baseAddress, buffer.count, samples, pages.map(\.count), UInt32(pages.count))
         if ZDICT_isError(length) != 0 {
-          problem = String(cString: ZDICT_getErrorName(length))
+          problem = unsafe String(cString: ZDICT_getErrorName(length))
         } else {
           count = length
         }

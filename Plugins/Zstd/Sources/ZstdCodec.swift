@@ -73,7 +73,7 @@
     public func encode(
       _ page: UnsafeRawBufferPointer, kind: PageKind
     ) throws(StoreError) -> [UInt8] {
-      try ZstdBody.encode(page, engine)
+      try unsafe ZstdBody.encode(page, engine)
     }
 
     /// Does nothing.
@@ -86,7 +86,7 @@
     public func open(
       _ body: UnsafeRawBufferPointer, context: PageContext
     ) throws(StoreError) -> PageBuffer {
-      try ZstdBody.open(body, engine, isSecret: context.isSecret)
+      try unsafe ZstdBody.open(body, engine, isSecret: context.isSecret)
     }
   }
 #endif

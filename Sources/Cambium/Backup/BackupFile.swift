@@ -58,7 +58,7 @@ struct BackupHead: Equatable {
     Self.put(codec, 64, &writer)
     Self.put(base?.name ?? "", 255, &writer)
     writer.putZeros(Self.byteCount - 8 - writer.bytes.count)
-    checksum = writer.bytes.withUnsafeBytes { Checksum.hash($0) }
+    checksum = unsafe writer.bytes.withUnsafeBytes { unsafe Checksum.hash($0) }
     writer.put(checksum)
     return writer.bytes
   }
@@ -86,16 +86,16 @@ struct BackupHead: Equatable {
       throw .unsupportedFormat(
         path: path, version: Int(format), supported: Int(Self.formatVersion))
     }
-    checksum = bytes[..<(Self.byteCount - 8)].withUnsafeBytes { Checksum.hash($0) }
+    checksum = unsafe bytes[..<(Self.byteCount - 8)].withUnsafeBytes { unsafe Checksum.hash($0) }
     guard let parameterCount = reader.get(UInt32.self),
       let rootBytes = reader.get(count: TreeRoot.byteCount),
-      let root = rootBytes.withUnsafeBytes({ TreeRoot(loadingFrom: $0) }),
+      let root = unsafe rootBytes.withUnsafeBytes({ unsafe TreeRoot(loadingFrom: $0) }),
       let pageCount = reader.get(UInt64.self).flatMap({ Int(exactly: $0) }),
       let indexOffset = reader.get(UInt64.self).flatMap({ Int(exactly: $0) }),
       let baseChecksum = reader.get(UInt64.self), let codec = Self.text(64, &reader),
       let baseName = Self.text(255, &reader),
-      bytes[(Self.byteCount - 8)...].elementsEqual(
-        withUnsafeBytes(of: checksum.littleEndian) { Array($0) }),
+      unsafe bytes[(Self.byteCount - 8)...].elementsEqual(
+        withUnsafeBytes(of: checksum.littleEndian) { unsafe Array($0) }),
       pageCount <= Int.max / BackupIndex.entryByteCount - 2
     else { throw damaged }
     number = StoreNumber(high: high, low: low)
@@ -117,7 +117,7 @@ struct BackupHead: Equatable {
   @Sendable static func isBackup(_ path: String) -> Bool {
     var status = stat()
     // Opening anything else could wait.
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       let handle = FileHandle(forReadingAtPath: path)
     else { return false }
     defer { try? handle.close() }
@@ -139,16 +139,16 @@ struct BackupIndex {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(offsets.count * Self.entryByteCount + 8)
     for (reference, offset) in offsets.sorted(by: { $0.value < $1.value }) {
-      bytes += [UInt8](unsafeUninitializedCapacity: Self.entryByteCount) { buffer, count in
+      unsafe bytes += [UInt8](unsafeUninitializedCapacity: Self.entryByteCount) { buffer, count in
         guard let start = buffer.baseAddress else { return }
-        reference.store(to: start)
-        UnsafeMutableRawPointer(start).storeBytes(
+        unsafe reference.store(to: start)
+        unsafe UnsafeMutableRawPointer(start).storeBytes(
           of: UInt64(offset).littleEndian, toByteOffset: PageReference.byteCount, as: UInt64.self)
         count = Self.entryByteCount
       }
     }
-    let checksum = bytes.withUnsafeBytes { Checksum.hash($0) }
-    return bytes + withUnsafeBytes(of: checksum.littleEndian) { Array($0) }
+    let checksum = unsafe bytes.withUnsafeBytes { unsafe Checksum.hash($0) }
+    return unsafe bytes + withUnsafeBytes(of: checksum.littleEndian) { unsafe Array($0) }
   }
 
   init() {}
@@ -160,16 +160,16 @@ struct BackupIndex {
     let damaged = StoreError.damaged(Damage(.reference, "the index of the backup '\(path)'"))
     let end = count * Self.entryByteCount
     guard bytes.count == end + 8 else { throw damaged }
-    let isSound = bytes.withUnsafeBytes { all in
-      Checksum.hash(UnsafeRawBufferPointer(rebasing: all[..<end]))
+    let isSound = unsafe bytes.withUnsafeBytes { all in
+      unsafe Checksum.hash(UnsafeRawBufferPointer(rebasing: all[..<end]))
         == UInt64(littleEndian: all.loadUnaligned(fromByteOffset: end, as: UInt64.self))
     }
     guard isSound else { throw damaged }
     offsets.reserveCapacity(count)
     for entry in 0..<count {
-      let (reference, offset) = bytes.withUnsafeBytes { all in
+      let (reference, offset) = unsafe bytes.withUnsafeBytes { all in
         let start = entry * Self.entryByteCount
-        return (
+        return unsafe (
           PageReference(loadingFrom: UnsafeRawPointer(all.baseAddress! + start)),
           UInt64(
             littleEndian: all.loadUnaligned(

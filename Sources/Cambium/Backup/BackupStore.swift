@@ -83,7 +83,7 @@ final class BackupStore: PageStore {
   deinit { for part in parts { Foundation.close(part.descriptor) } }
 
   private static func open(_ path: String, _ opened: inout [Int32]) throws(StoreError) -> Part {
-    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe Foundation.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       switch errno {
       case ENOENT, ENOTDIR: throw .notFound(path: path)
@@ -93,7 +93,7 @@ final class BackupStore: PageStore {
     }
     opened.append(descriptor)
     var status = stat()
-    guard fstat(descriptor, &status) == 0, Int(status.st_size) >= BackupHead.byteCount else {
+    guard unsafe fstat(descriptor, &status) == 0, Int(status.st_size) >= BackupHead.byteCount else {
       throw .notAStore(path: path, reason: "it is no backup")
     }
     let head = try BackupHead(
@@ -113,8 +113,8 @@ final class BackupStore: PageStore {
     _ descriptor: Int32, at offset: Int, _ count: Int, _ path: String
   ) throws(StoreError) -> [UInt8] {
     var failure: StoreError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      let code = fill(descriptor, at: offset, UnsafeMutableRawBufferPointer(buffer))
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      let code = unsafe fill(descriptor, at: offset, UnsafeMutableRawBufferPointer(buffer))
       if code != 0 { failure = .system(operation: "read", path: path, code: code) }
       filled = code == 0 ? count : 0
     }
@@ -128,8 +128,9 @@ final class BackupStore: PageStore {
   ) -> Int32 {
     var done = 0
     while done < buffer.count {
-      let count = pread(
-        descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
+      let count = unsafe pread(
+        descriptor, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done,
+        off_t(offset + done))
       if count > 0 {
         done += count
       } else if count == 0 {
@@ -158,7 +159,7 @@ final class BackupStore: PageStore {
 
   func newestHead() throws(StoreError) -> Head { head }
 
-  func pin() throws(StoreError) -> Pin { Pin(head: head) {} }
+  func pin() throws(StoreError) -> Pin { unsafe Pin(head: head) {} }
 
   func isNewest(_ pin: Pin) -> Bool { true }
 
@@ -166,7 +167,7 @@ final class BackupStore: PageStore {
     for part in parts {
       guard let offset = part.index.offsets[reference] else { continue }
       let page = PageBuffer(byteCount: reference.byteCount)
-      let code = Self.fill(
+      let code = unsafe Self.fill(
         part.descriptor, at: offset,
         UnsafeMutableRawBufferPointer(start: page.bytes, count: page.byteCount))
       guard code == 0 else { throw .system(operation: "read", path: part.path, code: code) }

@@ -86,12 +86,12 @@ struct BackupWriter {
     let all = base == nil ? (try? database.statistics())?.occupiedByteCount : nil
     progress(.writing, 0, all)
     var index = BackupIndex()
-    try database.forEachStoredPage(
+    try unsafe database.forEachStoredPage(
       of: snapshot,
       unless: { base?.holds($0) == true || index.offsets[$0] != nil }
     ) { reference, bytes throws(StoreError) in
       index.add(reference, at: offset)
-      portion += bytes
+      unsafe portion += bytes
       offset += bytes.count
       guard portion.count >= Self.portionByteCount else { return }
       try file.write(portion, at: written)
@@ -120,7 +120,7 @@ struct BackupWriter {
     var checked = 0
     for (reference, offset) in index {
       let bytes = try file.read(at: offset, reference.byteCount)
-      guard bytes.withUnsafeBytes({ Checksum.hash($0) }) == reference.checksum else {
+      guard unsafe bytes.withUnsafeBytes({ unsafe Checksum.hash($0) }) == reference.checksum else {
         throw .damaged(Damage(.checksum, at: reference, "a page as it was written to '\(path)'"))
       }
       checked += reference.byteCount
@@ -150,7 +150,7 @@ private final class DraftFile {
     if FileManager.default.fileExists(atPath: path) {
       throw .system(operation: "create", path: path, code: EEXIST)
     }
-    descriptor = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    descriptor = unsafe open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw Self.failure("create", path) }
   }
 
@@ -168,9 +168,9 @@ private final class DraftFile {
   func write(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
     var done = 0
     while done < bytes.count {
-      let count = bytes.withUnsafeBytes { buffer in
-        pwrite(
-          descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done,
+      let count = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe pwrite(
+          descriptor, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done,
           off_t(offset + done))
       }
       if count > 0 {
@@ -183,8 +183,8 @@ private final class DraftFile {
 
   func read(at offset: Int, _ count: Int) throws(StoreError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    let got = bytes.withUnsafeMutableBytes {
-      pread(descriptor, $0.baseAddress, count, off_t(offset))
+    let got = unsafe bytes.withUnsafeMutableBytes {
+      unsafe pread(descriptor, $0.baseAddress, count, off_t(offset))
     }
     guard got == count else { throw .system(operation: "read", path: path, code: EIO) }
     return bytes
@@ -205,15 +205,15 @@ private final class DraftFile {
 
   /// Gives the file its name, unless there is one of that name.
   func finish() throws(StoreError) {
-    guard link(draft, path) == 0 else { throw Self.failure("create", path) }
-    unlink(draft)
+    guard unsafe link(draft, path) == 0 else { throw Self.failure("create", path) }
+    unsafe unlink(draft)
     let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-    let folder = open(parent, O_RDONLY | O_CLOEXEC)
+    let folder = unsafe open(parent, O_RDONLY | O_CLOEXEC)
     if folder >= 0 {
       fsync(folder)
       close(folder)
     }
   }
 
-  func abandon() { unlink(draft) }
+  func abandon() { unsafe unlink(draft) }
 }

@@ -35,7 +35,7 @@ extension Realm {
     progress: @escaping (_ stage: BackupStage, _ byteCount: Int, _ all: Int?) -> Void
   ) throws -> BackupReport {
     instance.verify()
-    guard instance.session == nil else {
+    guard unsafe instance.session == nil else {
       fatalError("A backup cannot be made in a write transaction; commit or cancel it first.")
     }
     let database = instance.coordinator.database
@@ -63,7 +63,7 @@ extension Realm {
     from backup: URL, encryptionKey: Data? = nil, to configuration: Configuration
   ) throws {
     BundledPlugIns.register()
-    let key = encryptionKey.map { $0.withUnsafeBytes { CodecKey(copying: $0) } }
+    let key = encryptionKey.map { unsafe $0.withUnsafeBytes { unsafe CodecKey(copying: $0) } }
     let result = catching { () throws(StoreError) in
       // The codec is the one that the backup names.
       let location = StoreLocation(choice: .backup, path: backup.path)

@@ -3,35 +3,35 @@ import CambiumCore
 /// The elements of a collection as they were found; valid until the class's rows move.
 ///
 /// Whoever uses them keeps this alive.
-final class CollectionContent {
+@safe final class CollectionContent {
   let elements: StoredElements
   /// The cell's bytes, copied out of its page.
   private let bytes: UnsafeRawBufferPointer
 
   /// The elements of the collection that `cell` holds; none when it breaks the format.
   init(_ cell: ColumnValue, _ type: ColumnType, _ source: PageSource) {
-    guard case .bytes(let borrowed) = cell, !borrowed.isEmpty else {
-      bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    guard case .bytes(let borrowed) = cell, unsafe !borrowed.isEmpty else {
+      unsafe bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
       elements = StoredElements(cell, type, source) ?? .none(type)
       return
     }
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: borrowed.count, alignment: 8)
-    copy.copyMemory(from: borrowed)
-    bytes = UnsafeRawBufferPointer(copy)
-    elements = StoredElements(.bytes(bytes), type, source) ?? .none(type)
+    unsafe copy.copyMemory(from: borrowed)
+    unsafe bytes = UnsafeRawBufferPointer(copy)
+    elements = unsafe StoredElements(.bytes(bytes), type, source) ?? .none(type)
   }
 
   /// The elements of a tree that the running transaction changes.
   init(_ tree: CollectionTreeEditor) {
-    bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    unsafe bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     elements = .open(tree)
   }
 
   /// The elements of a list or dictionary inside of a value.
   init(_ nested: NestedElements) {
-    bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    unsafe bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     elements = .nested(nested)
   }
 
-  deinit { bytes.deallocate() }
+  deinit { unsafe bytes.deallocate() }
 }

@@ -37,8 +37,8 @@ struct CollectionPlace {
   /// transaction has changed.
   func content() -> CollectionContent {
     if let inside { return CollectionContent(NestedElements(stored(inside))) }
-    let realm = access.realm
-    if let tree = realm.session?.tree(ifOpen: self) { return CollectionContent(tree) }
+    let realm = unsafe access.realm
+    if let tree = unsafe realm.session?.tree(ifOpen: self) { return CollectionContent(tree) }
     return realm.withCell(access, key, index) {
       CollectionContent($0, shape.elementType, realm.source)
     }
@@ -81,9 +81,9 @@ extension CollectionPlace {
     if property.isArray { return .positions { $0.assign(found) } }
     let content = outermost.content()
     defer { withExtendedLifetime(content) {} }
-    return access.realm.reading { () throws(StoreError) in
-      try content.elements.withKey(at: found) {
-        .entries([String(decoding: $0, as: UTF8.self)])
+    return unsafe access.realm.reading { () throws(StoreError) in
+      try unsafe content.elements.withKey(at: found) {
+        unsafe .entries([String(decoding: $0, as: UTF8.self)])
       }
     }
   }
@@ -92,14 +92,14 @@ extension CollectionPlace {
   /// collection, until it returns false.
   func forEachValue(_ body: (StoredAny, Int) -> Bool) {
     guard outermost.property.isCollection else {
-      access.realm.withCell(access, key, index) { cell in
+      unsafe access.realm.withCell(access, key, index) { cell in
         if let value = StoredAny(cell) { _ = body(value, 0) }
       }
       return
     }
     let content = outermost.content()
     defer { withExtendedLifetime(content) {} }
-    access.realm.reading { () throws(StoreError) in
+    unsafe access.realm.reading { () throws(StoreError) in
       try content.elements.forEach { cell, position in
         StoredAny(cell).map { body($0, position) } ?? true
       }

@@ -56,7 +56,7 @@ extension KeyedObjects {
   /// Stops as the assignment to one object does.
   func assign(_ value: Any?, toPropertyNamed name: String) -> Bool {
     let (owner, access, all) = objectKeys()
-    guard let owner, let access, all.count > 1, let session = owner.session,
+    guard let owner, let access, all.count > 1, let session = unsafe owner.session,
       let index = access.description.propertyIndex(name)
     else { return false }
     owner.verify()

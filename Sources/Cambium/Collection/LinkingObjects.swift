@@ -157,19 +157,19 @@ extension LinkingObjects: _Persistable {
     of object: ObjectBase, _ head: _PersistedHead
   ) -> LinkingObjects<Element> {
     let access = object.classAccess
-    access.realm.verify()
+    unsafe access.realm.verify()
     object.requireRow(access)
     let property = access.description.properties[Int(head.index)].property
     let name = property.originPropertyName ?? ""
     guard let place = access.targets[Int(head.index)],
-      let origin = access.realm.classes[place].stored.propertyIndex(name)
+      let origin = unsafe access.realm.classes[place].stored.propertyIndex(name)
     else {
       return LinkingObjects(fromType: Element.self, property: name)
     }
     let source = LinkingSource(
       target: object.managedRow(in: access), originClass: place, originProperty: origin)
-    let originAccess = access.realm.classes[place]
-    return LinkingObjects(
+    let originAccess = unsafe access.realm.classes[place]
+    return unsafe LinkingObjects(
       ResultsCore(
         realm: access.realm, source: .linking(source), access: originAccess,
         layout: originAccess.layout(for: Element.self), plan: QueryPlan(originAccess.stored)),
@@ -205,7 +205,7 @@ struct LinkingSource: Equatable {
   let originProperty: Int
 
   /// The class whose objects link.
-  var origin: ClassAccess { target.access.realm.classes[originClass] }
+  var origin: ClassAccess { unsafe target.access.realm.classes[originClass] }
 
   /// Whether the target is gone.
   var isInvalidated: Bool { target.isGone }
@@ -213,7 +213,8 @@ struct LinkingSource: Equatable {
   /// How many links there are; one search, however many they are.
   func count() throws(StoreError) -> Int {
     guard
-      let tree = target.access.realm.readKeyTree(StoredName.backlinks(target.access.stored.name))
+      let tree = unsafe target.access.realm.readKeyTree(
+        StoredName.backlinks(target.access.stored.name))
     else {
       return 0
     }
@@ -229,7 +230,8 @@ struct LinkingSource: Equatable {
   /// The keys of the objects that link.
   func keys() throws(StoreError) -> [Int64] {
     guard
-      let tree = target.access.realm.readKeyTree(StoredName.backlinks(target.access.stored.name))
+      let tree = unsafe target.access.realm.readKeyTree(
+        StoredName.backlinks(target.access.stored.name))
     else {
       return []
     }

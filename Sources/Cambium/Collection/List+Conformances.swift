@@ -90,7 +90,7 @@ extension List: _PersistableCollection {
       storage = .plain(elements)
       return
     }
-    if state.writing().skipsEqualValues { return state.merge(elements) }
+    if unsafe state.writing().skipsEqualValues { return state.merge(elements) }
     removeAll()
     append(objectsIn: elements)
   }

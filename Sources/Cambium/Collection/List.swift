@@ -74,11 +74,11 @@ public final class List<Element: RealmCollectionValue> {
     case .managed(let state):
       state.realm.verify()
       if let object = object as? ObjectBase {
-        guard object.instance === state.realm else { return nil }
+        guard unsafe object.instance === state.realm else { return nil }
         let access = object.classAccess
         object.requireRow(access)
         guard access === state.place.target else { return nil }
-        return state.firstIndex(of: .int(object.key))
+        return unsafe state.firstIndex(of: .int(object.key))
       }
       if Element._rlmIsProjection { return allElements().firstIndex(of: object) }
       return object.withSoughtCell(in: state.realm) { state.firstIndex(of: $0) }

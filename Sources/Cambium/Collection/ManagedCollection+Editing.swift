@@ -4,7 +4,7 @@ extension ManagedCollection {
   /// Puts an element in; an unmanaged object is added to the Realm.
   func insert<Element: RealmCollectionValue>(_ element: Element, at position: Int) {
     let session = writing()
-    if !session.isDraining { session.policy = .error }
+    if unsafe !session.isDraining { unsafe session.policy = .error }
     session.check(element, isOf: place.target, in: place.property.collectionName)
     element._rlmWithElementCell(in: Realm(realm)) { cell in
       change(session, .positions { $0.insert(1, at: position) }) { collection throws(StoreError) in
@@ -18,7 +18,7 @@ extension ManagedCollection {
   func replace<Element: RealmCollectionValue>(_ range: Range<Int>, with elements: [Element]) {
     let session = writing()
     if range.isEmpty, elements.isEmpty { return }
-    if !session.isDraining { session.policy = .error }
+    if unsafe !session.isDraining { unsafe session.policy = .error }
     session.check(elements, areOf: place.target, in: place.property.collectionName)
     let gone = cells(in: range)
     // Bytes must outlive the closure in which an element lends its cell.

@@ -7,8 +7,8 @@ extension ManagedCollection {
     withElements { elements throws(StoreError) in
       var keys: [String] = []
       keys.reserveCapacity(min(elements.count, 1 << 16))
-      try elements.forEachKey { key, _ in
-        keys.append(String(decoding: key, as: UTF8.self))
+      try unsafe elements.forEachKey { key, _ in
+        unsafe keys.append(String(decoding: key, as: UTF8.self))
         return true
       }
       return keys
@@ -25,7 +25,7 @@ extension ManagedCollection {
   func search(_ key: String) -> (position: Int, isFound: Bool) {
     key._rlmWithScalarCell { cell in
       guard case .bytes(let bytes) = cell else { return (0, false) }
-      return withElements { elements throws(StoreError) in try elements.search(key: bytes) }
+      return withElements { elements throws(StoreError) in try unsafe elements.search(key: bytes) }
     }
   }
 
@@ -39,7 +39,7 @@ extension ManagedCollection {
   ) rethrows {
     let session = writing()
     if texts.isEmpty { return }
-    if !session.isDraining { session.policy = .error }
+    if unsafe !session.isDraining { unsafe session.policy = .error }
     let keys = CellStore(realm)
     keys.reserveCapacity(texts.count)
     for text in texts { text._rlmWithScalarCell { keys.append($0) } }
@@ -81,12 +81,12 @@ extension ManagedCollection {
   /// Puts a value in, in the place of one that has the key.
   func update<Value: RealmCollectionValue>(_ key: String, _ value: Value) {
     let session = writing()
-    if !session.isDraining { session.policy = .error }
+    if unsafe !session.isDraining { unsafe session.policy = .error }
     session.check(value, isOf: place.target, in: place.property.collectionName)
     key._rlmWithScalarCell { keyCell in
       guard case .bytes(let bytes) = keyCell else { return }
       let (position, isFound) = withElements { elements throws(StoreError) in
-        try elements.search(key: bytes)
+        try unsafe elements.search(key: bytes)
       }
       if isFound, mergesEmbedded(value, at: position, session) { return }
       value._rlmWithElementCell(in: Realm(realm)) { cell in
@@ -162,7 +162,7 @@ extension ManagedCollection {
       var places: [EntryPlace] = []
       for index in order {
         guard case .bytes(let key) = keys.cells[index] else { continue }
-        places.append(try elements.search(key: key))
+        unsafe places.append(try elements.search(key: key))
       }
       return places
     }
@@ -173,11 +173,11 @@ extension ManagedCollection {
     withElements { elements throws(StoreError) in
       var places: [EntryPlace] = []
       places.reserveCapacity(order.count)
-      try elements.forEachKey { old, position in
+      try unsafe elements.forEachKey { old, position in
         while places.count < order.count,
           case .bytes(let key) = keys.cells[order[places.count]]
         {
-          let comparison = BytesCondition.compare(key, old)
+          let comparison = unsafe BytesCondition.compare(key, old)
           if comparison > 0 { break }
           places.append((position, comparison == 0))
           if comparison == 0 { break }
@@ -217,8 +217,8 @@ extension ManagedCollection {
     if count == 0 { return try collection.replace(0..<0, with: cells, keys: keys) }
     let (old, oldKeys) = (allCells(), CellStore(realm))
     withElements { elements throws(StoreError) in
-      try elements.forEachKey { key, _ in
-        oldKeys.append(.bytes(key))
+      try unsafe elements.forEachKey { key, _ in
+        unsafe oldKeys.append(.bytes(key))
         return true
       }
     }
@@ -251,7 +251,7 @@ private struct EntryOrder {
       guard case .bytes(let first) = keys[left], case .bytes(let second) = keys[right] else {
         return 0
       }
-      return BytesCondition.compare(first, second)
+      return unsafe BytesCondition.compare(first, second)
     }
     sorted.sort { left, right in
       if left.head != right.head { return left.head < right.head }
@@ -280,7 +280,7 @@ private struct EntryOrder {
   /// The first eight bytes, most significant first, with zeros behind a shorter key.
   private static func head(_ key: ColumnValue) -> UInt64 {
     guard case .bytes(let bytes) = key else { return 0 }
-    if bytes.count >= 8 { return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
-    return bytes.reduce(0) { $0 << 8 | UInt64($1) } << UInt64((8 - bytes.count) * 8 & 63)
+    if bytes.count >= 8 { return unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) }
+    return unsafe bytes.reduce(0) { $0 << 8 | UInt64($1) } << UInt64((8 - bytes.count) * 8 & 63)
   }
 }

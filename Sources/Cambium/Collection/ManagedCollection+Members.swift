@@ -13,7 +13,7 @@ extension ManagedCollection {
   /// Puts an element in unless it is there; an unmanaged object is added to the Realm.
   func insertMember<Element: RealmCollectionValue>(_ element: Element) {
     let session = writing()
-    if !session.isDraining { session.policy = .error }
+    if unsafe !session.isDraining { unsafe session.policy = .error }
     session.check(element, isOf: place.target, in: place.property.collectionName)
     element._rlmWithElementCell(in: Realm(realm)) { cell in
       checkMember(cell)
@@ -37,7 +37,7 @@ extension ManagedCollection {
   func insertMembers<Element: RealmCollectionValue>(_ elements: [Element]) {
     let session = writing()
     if elements.isEmpty { return }
-    if !session.isDraining { session.policy = .error }
+    if unsafe !session.isDraining { unsafe session.policy = .error }
     session.check(elements, areOf: place.target, in: place.property.collectionName)
     // Bytes must outlive the closure in which an element lends its cell.
     let cells = CellStore(realm)

@@ -17,14 +17,14 @@ final class ManagedCollection {
 
   init(_ object: ObjectBase, _ index: Int, inside identifier: UInt64? = nil) {
     let access = object.classAccess
-    let place = CollectionPlace(access: access, key: object.key, index: index)
+    let place = unsafe CollectionPlace(access: access, key: object.key, index: index)
     self.place = identifier.map { place.collection($0) } ?? place
     owner = object.managedRow(in: access)
-    realm = access.realm
+    realm = unsafe access.realm
     elementType = self.place.shape.elementType
     guard realm.isFrozen else { return }
     content = self.place.content()
-    generation = access.header.pointee.generation
+    generation = unsafe access.header.pointee.generation
   }
 
   /// The list or dictionary with that identifier inside of a value that `collection` holds.
@@ -35,7 +35,7 @@ final class ManagedCollection {
     elementType = place.shape.elementType
     guard realm.isFrozen else { return }
     content = place.content()
-    generation = place.access.header.pointee.generation
+    generation = unsafe place.access.header.pointee.generation
   }
 
   /// Whether the owner was deleted or its Realm invalidated, or something else has the place of a list or
@@ -49,13 +49,13 @@ final class ManagedCollection {
   /// The elements as they are now; stops when the collection is gone.
   private func current() -> CollectionContent {
     realm.verify()
-    let now = place.access.header.pointee.generation
+    let now = unsafe place.access.header.pointee.generation
     if let content, generation == now || realm.isFrozen { return content }
     requireOwner()
     let found = place.content()
     if case .nested(let nested) = found.elements, !nested.isPresent { stopAsGone() }
     content = found
-    generation = place.access.header.pointee.generation
+    generation = unsafe place.access.header.pointee.generation
     return found
   }
 
@@ -71,7 +71,7 @@ final class ManagedCollection {
   /// Stops when the collection is gone.
   func requireOwner() {
     // Elements that were found are there until rows come or go.
-    if content != nil, generation == place.access.header.pointee.generation { return }
+    if content != nil, unsafe generation == place.access.header.pointee.generation { return }
     if !owner.isPresent { stopAsGone() }
   }
 
@@ -88,7 +88,7 @@ final class ManagedCollection {
       fatalError("Attempting to modify a frozen object - call thaw on the Object instance first.")
     }
     requireOwner()
-    guard let session = realm.session else {
+    guard let session = unsafe realm.session else {
       fatalError(
         "Cannot modify \(place.property.collectionName) outside of a write transaction.")
     }

@@ -103,7 +103,7 @@ extension Map: _PersistableCollection {
       return update(keys, values)
     }
     let session = state.writing()
-    guard session.skipsEqualValues else {
+    guard unsafe session.skipsEqualValues else {
       removeAll()
       return update(keys, values)
     }
@@ -192,7 +192,7 @@ extension Map: DescribedCollection {
     var property = Property(name: "", type: .int)
     Value._rlmDescribeElement(&property)
     let type = property.objectClassName ?? property.typeText
-    let place = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
+    let place = unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
     var lines = ["Map<string, \(type)> <0x\(String(place, radix: 16))> ("]
     let entries = entries()
     for (key, value) in entries.prefix(Self.elementLimit) {

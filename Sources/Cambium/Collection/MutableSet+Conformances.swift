@@ -88,7 +88,7 @@ extension MutableSet: _PersistableCollection {
       storage = .plain(PlainSet())
       return insert(objectsIn: elements)
     }
-    if !state.writing().skipsEqualValues { removeAll() }
+    if unsafe !state.writing().skipsEqualValues { removeAll() }
     insert(objectsIn: elements)
   }
 

@@ -192,11 +192,11 @@ public final class MutableSet<Element: RealmCollectionValue> {
     state.realm.verify()
     let found: (position: Int, isFound: Bool)
     if let object = element as? ObjectBase {
-      guard object.instance === state.realm else { return nil }
+      guard unsafe object.instance === state.realm else { return nil }
       let access = object.classAccess
       object.requireRow(access)
       guard access === state.place.target else { return nil }
-      found = state.search(.int(object.key))
+      found = unsafe state.search(.int(object.key))
     } else {
       found = element.withSoughtCell(in: state.realm) { state.search($0) }
     }

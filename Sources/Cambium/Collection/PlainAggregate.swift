@@ -79,7 +79,7 @@ enum PlainAggregate {
       guard let stored = StoredAny(cell) else { return nil }
       return stored.plainScalar
     case .bytes(let bytes):
-      return type == .data ? Data(bytes) : String(decoding: bytes, as: UTF8.self)
+      return unsafe type == .data ? Data(bytes) : String(decoding: bytes, as: UTF8.self)
     }
   }
 }

@@ -99,7 +99,7 @@ extension RealmCollection {
 ///
 /// In a write transaction it walks the elements that were there when it began; one that was deleted
 /// since comes as an invalidated object.
-public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
+@safe public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
   // The reference is used in every step, and keeps its target through the other field: no step counts
   // references.
   @usableFromInline let walk: Unmanaged<ObjectWalk>?
@@ -108,23 +108,23 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
   /// Walks objects; `Element` is their class or a superclass of it.
   init(_ walk: ObjectWalk) {
-    self.walk = Unmanaged.passUnretained(walk)
+    unsafe self.walk = unsafe Unmanaged.passUnretained(walk)
     walkOwner = walk
     values = [].makeIterator()
   }
 
   /// Walks values that are there already.
   init(_ elements: [Element]) {
-    (walk, walkOwner) = (nil, nil)
+    unsafe (walk, walkOwner) = (nil, nil)
     values = elements.makeIterator()
   }
 
   /// The next element; nil at the end.
   @inlinable public mutating func next() -> Element? {
-    guard let walk else { return values.next() }
-    guard let object = walk._withUnsafeGuaranteedRef({ $0.next() }) else { return nil }
+    guard let walk = unsafe walk else { return values.next() }
+    guard let object = unsafe walk._withUnsafeGuaranteedRef({ $0.next() }) else { return nil }
     // Whoever made the walk saw that the objects are of this type.
-    return unsafeBitCast(object, to: Element.self)
+    return unsafe unsafeBitCast(object, to: Element.self)
   }
 }
 

@@ -10,7 +10,7 @@ extension ResultsCore {
     }
     let property = access.description.properties[index].property
     Self.check(operation, property, "property '\(access.stored.name).\(property.name)'")
-    realm.session?.settle()
+    unsafe realm.session?.settle()
     if property.type == .any { return aggregatedAny(operation, index, access) }
     return realm.evaluating(or: PlainAggregate.zero(property.type)) {
       interruption throws(StoreError) in

@@ -17,7 +17,7 @@ extension ResultsCore {
     }
     precondition(
       layout.isElement(Element.self), "An accessor has the class of its table.")
-    if let table = wholeTable, realm.session == nil {
+    if let table = wholeTable, unsafe realm.session == nil {
       return RLMIterator(ObjectWalk(access, layout, table))
     }
     return RLMIterator(ObjectWalk(access, layout, currentKeys()))
@@ -36,7 +36,7 @@ extension ResultsCore {
 ///
 /// A whole table is walked leaf by leaf, everything else by keys. When the Realm moves on meanwhile,
 /// the walk goes on over what it began with, and gives the objects as they are now.
-@usableFromInline final class ObjectWalk {
+@safe @usableFromInline final class ObjectWalk {
   // Exclusivity is not checked: a walk has one user, and each access ends before the next.
   private let access: ClassAccess
   /// How the accessors are laid out.
@@ -65,15 +65,15 @@ extension ResultsCore {
   init(_ access: ClassAccess, _ layout: ClassLayout, _ tree: ColumnTree?) {
     self.access = access
     self.layout = layout
-    realm = access.realm
-    generation = access.header.pointee.generation
-    keys = UnsafeMutableBufferPointer(start: nil, count: 0)
+    realm = unsafe access.realm
+    unsafe generation = unsafe access.header.pointee.generation
+    unsafe keys = unsafe UnsafeMutableBufferPointer(start: nil, count: 0)
     all = []
     guard let tree else { return }
     var cursor = tree.leafCursor()
     if realm.reading({ () throws(StoreError) in try cursor.first() }) {
-      self.cursor = cursor
-      isByLeaf = true
+      unsafe self.cursor = cursor
+      unsafe isByLeaf = true
       takeLeaf()
     }
   }
@@ -82,11 +82,11 @@ extension ResultsCore {
   init(_ access: ClassAccess, _ layout: ClassLayout, _ keys: [Int64]) {
     self.access = access
     self.layout = layout
-    realm = access.realm
-    generation = access.header.pointee.generation
-    self.keys = .allocate(capacity: min(keys.count, Self.portion))
+    realm = unsafe access.realm
+    unsafe generation = unsafe access.header.pointee.generation
+    unsafe self.keys = .allocate(capacity: min(keys.count, Self.portion))
     all = keys
-    session = realm.session
+    session = unsafe realm.session
     session?.hold(all)
   }
 
@@ -95,34 +95,34 @@ extension ResultsCore {
 
   deinit {
     session?.release(all)
-    keys.deallocate()
+    unsafe keys.deallocate()
   }
 
   /// The next object; nil at the end.
   @usableFromInline func next() -> ObjectBase? {
     realm.verify()
-    while index == end {
-      guard isByLeaf ? nextLeaf() : nextKeys() else { return nil }
+    while unsafe index == end {
+      guard unsafe isByLeaf ? nextLeaf() : nextKeys() else { return nil }
     }
-    let place = index
-    index = place &+ 1
-    let key = keys[place]
-    let now = access.header.pointee.generation
-    if !isByLeaf {
+    let place = unsafe index
+    unsafe index = place &+ 1
+    let key = unsafe keys[place]
+    let now = unsafe access.header.pointee.generation
+    if unsafe !isByLeaf {
       if let row = lastLeaf.find(key, now) {
         return access.object(at: lastLeaf.row(row), key: key, owner: lastLeaf.owner, as: layout)
       }
       return search(key, now)
     }
-    if generation == now {
-      return access.object(at: firstRow.moved(to: place), key: key, owner: owner, as: layout)
+    if unsafe generation == now {
+      return unsafe access.object(at: firstRow.moved(to: place), key: key, owner: owner, as: layout)
     }
     return object(key)
   }
 
   @inline(never) private func nextLeaf() -> Bool {
     guard !realm.givesUp,
-      realm.reading({ () throws(StoreError) in try cursor?.next() ?? false })
+      realm.reading({ () throws(StoreError) in try unsafe cursor?.next() ?? false })
     else { return false }
     takeLeaf()
     return true
@@ -130,24 +130,24 @@ extension ResultsCore {
 
   /// Takes the next keys, if there are more.
   @inline(never) private func nextKeys() -> Bool {
-    guard taken < all.count, !realm.givesUp else { return false }
-    let next = all[taken..<min(taken + Self.portion, all.count)]
-    _ = keys.update(fromContentsOf: next)
-    taken = next.endIndex
-    (index, end) = (0, next.count)
+    guard unsafe taken < all.count, !realm.givesUp else { return false }
+    let next = unsafe all[taken..<min(taken + Self.portion, all.count)]
+    _ = unsafe keys.update(fromContentsOf: next)
+    unsafe taken = next.endIndex
+    unsafe (index, end) = (0, next.count)
     return true
   }
 
   private func takeLeaf() {
-    guard let leaf = cursor?.leaf else { return }
-    if keys.count < leaf.rowCount {
-      keys.deallocate()
-      keys = .allocate(capacity: leaf.rowCount)
+    guard let leaf = unsafe cursor?.leaf else { return }
+    if unsafe keys.count < leaf.rowCount {
+      unsafe keys.deallocate()
+      unsafe keys = .allocate(capacity: leaf.rowCount)
     }
-    if let keys = keys.baseAddress { leaf.copyKeys(into: keys) }
-    firstRow = LeafRow(leaf, 0)
-    owner = leaf.page.owner
-    (index, end) = (0, leaf.rowCount)
+    if let keys = unsafe keys.baseAddress { unsafe leaf.copyKeys(into: keys) }
+    unsafe firstRow = LeafRow(leaf, 0)
+    unsafe owner = leaf.page.owner
+    unsafe (index, end) = (0, leaf.rowCount)
   }
 
   @inline(never) private func search(_ key: Int64, _ now: UInt64) -> ObjectBase {
@@ -181,6 +181,6 @@ extension ClassLayout {
       Element.self == type || isElement(Element.self),
       // An optional reference lies in memory as the reference does.
       "An accessor has the class of its table.")
-    return unsafeBitCast(object, to: Element.self)
+    return unsafe unsafeBitCast(object, to: Element.self)
   }
 }

@@ -24,7 +24,7 @@ extension ResultsCore {
       try binder.bind(predicate, to: access.stored)
     }
     let keys = currentKeys()
-    realm.session?.settle()
+    unsafe realm.session?.settle()
     return realm.evaluating(or: nil) { interruption throws(StoreError) in
       try QueryPlan(access.stored).filtered(condition).matches(keys, in: realm.view, interruption)
         .firstIndex(of: true)
@@ -90,14 +90,14 @@ extension ResultsCore {
     let realm = realm
     let binder = QueryBinder(schema: realm.stored) { object throws(QueryError) in
       guard let object = object as? ObjectBase else { return nil }
-      guard object.isManaged, object.instance === realm || object.instance == nil else {
+      guard object.isManaged, unsafe object.instance === realm || object.instance == nil else {
         throw QueryError("Object must be from the Realm being queried")
       }
-      guard object.instance != nil, !object.isGone else {
+      guard unsafe object.instance != nil, !object.isGone else {
         return QueryObject(className: object.objectSchema.className, key: nil)
       }
       let stored = object.classAccess.stored
-      return QueryObject(className: stored.name, key: object.key, table: stored.tableID)
+      return unsafe QueryObject(className: stored.name, key: object.key, table: stored.tableID)
     }
     do { return try body(binder) } catch { error.stop() }
   }

@@ -55,12 +55,12 @@ import Foundation
     self.layout = layout
     self.plan = plan
     self.valueSteps = valueSteps
-    epoch = realm.invalidations
+    epoch = unsafe realm.invalidations
   }
 
   /// All objects of a class.
   convenience init(all access: ClassAccess, as layout: ClassLayout) {
-    self.init(
+    unsafe self.init(
       realm: access.realm, source: .all, access: access, layout: layout,
       plan: QueryPlan(access.stored))
   }
@@ -92,12 +92,13 @@ import Foundation
   ///
   /// Results of a collection whose owner was deleted are empty, not invalid.
   var isInvalidated: Bool {
-    realm.isFrozen ? realm.isInvalidated : realm.isInvalidated || epoch != realm.invalidations
+    unsafe realm.isFrozen
+      ? realm.isInvalidated : realm.isInvalidated || epoch != realm.invalidations
   }
 
   func verify() {
     realm.verify()
-    guard epoch == realm.invalidations else {
+    guard unsafe epoch == realm.invalidations else {
       fatalError("Accessing Results which have been invalidated")
     }
   }
@@ -113,7 +114,7 @@ import Foundation
   /// Rises with every change of what the elements depend on.
   private var stamp: UInt64 {
     // Counts only rise, so that their sum stays the same only while each of them does.
-    dependencies.reduce(0) { $0 &+ $1.access.touched.count($1.columns) }
+    dependencies.reduce(0) { unsafe $0 &+ $1.access.touched.count($1.columns) }
   }
 
   /// The classes whose objects decide which elements there are, and the columns that do.
@@ -129,7 +130,7 @@ import Foundation
       all.insert(
         linking.origin.stored.columns[linking.originProperty], of: linking.origin.stored)
     }
-    return realm.classes.compactMap { access in
+    return unsafe realm.classes.compactMap { access in
       all.columns[access.stored.name].map { (access, Array($0)) }
     }
   }()
@@ -141,7 +142,7 @@ import Foundation
     if access == nil { return currentValues().count }
     if case .linking(let linking) = source, let plan, plan.isWholeTable {
       if linking.isInvalidated { return 0 }
-      realm.session?.settle()
+      unsafe realm.session?.settle()
       return realm.reading { () throws(StoreError) in try linking.count() }
     }
     guard case .all = source, let plan else { return currentKeys().count }
@@ -153,7 +154,7 @@ import Foundation
   private func count(_ plan: QueryPlan, stamp: UInt64) -> Int {
     if evaluated == stamp { return keys.count }
     if countedStamp == stamp { return counted }
-    realm.session?.settle()
+    unsafe realm.session?.settle()
     counted = realm.evaluating(or: 0) { interruption throws(StoreError) in
       try plan.count(in: realm.view, interruption)
     }
@@ -216,7 +217,7 @@ import Foundation
       evaluated = stamp
       return keys
     }
-    realm.session?.settle()
+    unsafe realm.session?.settle()
     // To sort few is as dear as to sort one.
     let limit = plan.steps.isEmpty ? limit : max(limit, Self.headCount)
     let found = realm.evaluating(or: []) { interruption throws(StoreError) in
@@ -244,7 +245,7 @@ import Foundation
 
   private func evaluateKeys() -> [Int64] {
     guard let access, let plan else { return [] }
-    realm.session?.settle()
+    unsafe realm.session?.settle()
     if plan.isWholeTable, case .all = source { return realm.keys(of: access) }
     return realm.evaluating(or: []) { interruption throws(StoreError) in
       switch source {
@@ -323,7 +324,7 @@ import Foundation
     guard let access, object.isManaged else { return nil }
     let objectAccess = object.classAccess
     object.requireRow(objectAccess)
-    guard object.instance === realm else {
+    guard unsafe object.instance === realm else {
       fatalError("Object must be from the Realm being queried")
     }
     guard objectAccess === access else {
@@ -332,8 +333,8 @@ import Foundation
           + "'\(access.stored.name)'.")
     }
     if let table = wholeTable, let table {
-      return realm.reading { () throws(StoreError) in try table.rank(of: object.key) }
+      return realm.reading { () throws(StoreError) in try unsafe table.rank(of: object.key) }
     }
-    return currentKeys().firstIndex(of: object.key)
+    return unsafe currentKeys().firstIndex(of: object.key)
   }
 }

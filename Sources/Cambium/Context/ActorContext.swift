@@ -12,7 +12,7 @@ final class ActorContext: RealmContext, @unchecked Sendable {
 
   init(_ actor: any Actor) {
     self.actor = actor
-    executor = unsafeBitCast(
+    executor = unsafe unsafeBitCast(
       actor.unownedExecutor, to: (identity: UInt, implementation: UInt).self)
     identity = ContextIdentity(kind: "actor", of: actor)
   }

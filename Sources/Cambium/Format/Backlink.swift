@@ -75,16 +75,16 @@ package struct BacklinkGroup: Hashable, Sendable {
   /// Reads what a stored key begins with; nil when it is too short.
   init?(_ key: UnsafeRawBufferPointer) {
     guard key.count >= Self.headByteCount else { return nil }
-    target = Self.key(key, 0)
-    table = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
-    column = UInt16(bigEndian: key.loadUnaligned(fromByteOffset: 12, as: UInt16.self))
+    target = unsafe Self.key(key, 0)
+    table = unsafe UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+    column = unsafe UInt16(bigEndian: key.loadUnaligned(fromByteOffset: 12, as: UInt16.self))
   }
 
   /// The first source of the block under a stored key.
-  static func source(_ key: UnsafeRawBufferPointer) -> Int64 { Self.key(key, headByteCount) }
+  static func source(_ key: UnsafeRawBufferPointer) -> Int64 { unsafe Self.key(key, headByteCount) }
 
   private static func key(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int64 {
-    Int64(
+    unsafe Int64(
       bitPattern: UInt64(
         bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ signBit)
   }

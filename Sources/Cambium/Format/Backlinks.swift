@@ -9,8 +9,9 @@ package enum Backlinks {
     _ body: (BacklinkGroup, SourceRuns.Run) throws(StoreError) -> Bool
   ) throws(StoreError) {
     var goesOn = true
-    try forEachEntry(in: tree, from: prefix, prefix) { group, key, value throws(StoreError) in
-      goesOn = try forEachRun(key, value) { run throws(StoreError) in try body(group, run) }
+    try unsafe forEachEntry(in: tree, from: prefix, prefix) {
+      group, key, value throws(StoreError) in
+      goesOn = try unsafe forEachRun(key, value) { run throws(StoreError) in try body(group, run) }
       return goesOn
     }
   }
@@ -26,11 +27,11 @@ package enum Backlinks {
     while isValid {
       let key = cursor.key
       guard key.starts(with: prefix) else { return }
-      let value = try cursor.value
-      let result = key.withUnsafeBytes { key in
+      let value = try unsafe cursor.value
+      let result = unsafe key.withUnsafeBytes { key in
         catching { () throws(StoreError) -> Bool in
-          guard let group = BacklinkGroup(key) else { throw damage("a key is too short") }
-          return try body(group, key, value)
+          guard let group = unsafe BacklinkGroup(key) else { throw damage("a key is too short") }
+          return try unsafe body(group, key, value)
         }
       }
       guard try result.get() else { return }
@@ -47,22 +48,22 @@ package enum Backlinks {
     guard let first = targets.first else { return }
     let room = UnsafeMutableRawBufferPointer.allocate(
       byteCount: BacklinkGroup.longestByteCount, alignment: 8)
-    defer { room.deallocate() }
+    defer { unsafe room.deallocate() }
     var cursor = tree.cursor()
     var isValid = try cursor.seek(to: BacklinkGroup.prefix(target: first))
     var index = 0
     while isValid {
       guard cursor.keyByteCount <= room.count else { throw damage("a key is too long") }
-      let key = UnsafeRawBufferPointer(rebasing: room[..<cursor.copyKey(to: room)])
-      guard let group = BacklinkGroup(key) else { throw damage("a key is too short") }
+      let key = unsafe UnsafeRawBufferPointer(rebasing: room[..<cursor.copyKey(to: room)])
+      guard let group = unsafe BacklinkGroup(key) else { throw damage("a key is too short") }
       while index < targets.count, targets[index] < group.target { index += 1 }
       guard index < targets.count else { return }
       if targets[index] > group.target {
         isValid = try cursor.seek(to: BacklinkGroup.prefix(target: targets[index]))
         continue
       }
-      entry(key)
-      _ = try forEachRun(key, try cursor.value) { run in
+      unsafe entry(key)
+      _ = try unsafe forEachRun(key, try cursor.value) { run in
         body(group, run)
         return true
       }
@@ -78,13 +79,13 @@ package enum Backlinks {
     let goesOn: Bool?
     switch key.count {
     case BacklinkGroup.headByteCount:
-      let head = try Head(value)
-      if head.sources.isEmpty { return true }
-      goesOn = try SourceRuns.forEach(head.sources, first: nil, body)
+      let head = try unsafe Head(value)
+      if unsafe head.sources.isEmpty { return true }
+      goesOn = try unsafe SourceRuns.forEach(head.sources, first: nil, body)
     case BacklinkGroup.blockByteCount:
-      goesOn = try SourceRuns.forEach(value, first: BacklinkGroup.source(key), body)
-    case BacklinkGroup.longestByteCount where value.isEmpty:
-      goesOn = try body(SourceRuns.Run(source: BacklinkGroup.source(key), count: 1))
+      goesOn = try unsafe SourceRuns.forEach(value, first: BacklinkGroup.source(key), body)
+    case BacklinkGroup.longestByteCount where unsafe value.isEmpty:
+      goesOn = unsafe try body(SourceRuns.Run(source: BacklinkGroup.source(key), count: 1))
     default: goesOn = nil
     }
     guard let goesOn else { throw damage("an entry breaks the format") }
@@ -96,16 +97,17 @@ package enum Backlinks {
   }
 
   /// The head of a group: the number of links and, unless they lie in blocks, their sources.
-  struct Head {
+  @safe struct Head {
     let linkCount: Int
     let sources: UnsafeRawBufferPointer
 
     init(_ value: UnsafeRawBufferPointer) throws(StoreError) {
-      var rest = value[...]
-      guard let number = SourceRuns.number(&rest), number > 0, let count = Int(exactly: number)
+      var rest = unsafe value[...]
+      guard let number = unsafe SourceRuns.number(&rest), number > 0,
+        let count = Int(exactly: number)
       else { throw damage("a head has no count") }
       linkCount = count
-      sources = UnsafeRawBufferPointer(rebasing: rest)
+      unsafe sources = unsafe UnsafeRawBufferPointer(rebasing: rest)
     }
   }
 
@@ -138,9 +140,9 @@ package enum Backlinks {
     in tree: KeyTree, _ group: BacklinkGroup
   ) throws(StoreError) -> Int {
     let key = group.key
-    let count = try key.withUnsafeBufferPointer { key throws(StoreError) in
-      try tree.withValue(for: UnsafeRawBufferPointer(key)) { value throws(StoreError) in
-        try Head(value).linkCount
+    let count = try unsafe key.withUnsafeBufferPointer { key throws(StoreError) in
+      try unsafe tree.withValue(for: UnsafeRawBufferPointer(key)) { value throws(StoreError) in
+        try unsafe Head(value).linkCount
       }
     }
     if let count { return count }
@@ -157,20 +159,20 @@ package enum Backlinks {
     func visit(
       _ group: BacklinkGroup, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) throws(StoreError) -> Bool {
-      try forEachRun(key, value) { run in
+      try unsafe forEachRun(key, value) { run in
         if run.source == link.source { count += run.count }
         return run.source <= link.source
       }
     }
     // It is in the entry at its own key and behind, or in the last one before.
-    try forEachEntry(in: tree, from: key, link.group.key, visit)
+    try unsafe forEachEntry(in: tree, from: key, link.group.key, visit)
     var cursor = tree.cursor()
     guard try cursor.seek(below: key) else { return count }
     let previous = cursor.key
     guard previous.starts(with: link.group.key) else { return count }
-    let value = try cursor.value
-    let result = previous.withUnsafeBytes { key in
-      catching { () throws(StoreError) in try visit(link.group, key, value) }
+    let value = try unsafe cursor.value
+    let result = unsafe previous.withUnsafeBytes { key in
+      catching { () throws(StoreError) in try unsafe visit(link.group, key, value) }
     }
     _ = try result.get()
     return count
@@ -188,13 +190,13 @@ package enum Backlinks {
       }
     }
     var group: BacklinkGroup?
-    try forEachEntry(in: tree, from: [], []) { next, key, value throws(StoreError) in
+    try unsafe forEachEntry(in: tree, from: [], []) { next, key, value throws(StoreError) in
       if next != group {
         try close()
         (group, promised, found) = (next, 0, 0)
-        if key.count == BacklinkGroup.headByteCount { promised = try Head(value).linkCount }
+        if key.count == BacklinkGroup.headByteCount { promised = try unsafe Head(value).linkCount }
       }
-      return try forEachRun(key, value) { run throws(StoreError) in
+      return try unsafe forEachRun(key, value) { run throws(StoreError) in
         if let last, last.group == next,
           last.source > run.source
             || last.source == run.source && promised > 0

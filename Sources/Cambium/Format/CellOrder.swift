@@ -21,7 +21,7 @@ package struct CellOrder: Sendable {
     case (.int(let left), .int(let right)): Self.compare(left, right)
     case (.bool(let left), .bool(let right)): Self.compare(left ? 1 : 0, right ? 1 : 0)
     case (.bytes, .bytes) where type == .any: anyOrder(left, right)
-    case (.bytes(let left), .bytes(let right)): BytesCondition.compare(left, right)
+    case (.bytes(let left), .bytes(let right)): unsafe BytesCondition.compare(left, right)
     case (.wide(let low, let high), .wide(let otherLow, let otherHigh)) where type != .decimal128:
       Self.compare(
         WideCondition.key(low: low, high: high, isSigned: type == .date),
@@ -53,7 +53,7 @@ package struct CellOrder: Sendable {
 
   private func anyOrder(_ left: ColumnValue, _ right: ColumnValue) -> Int {
     let (first, second) = (StoredAny(left)?.orderedKey ?? [], StoredAny(right)?.orderedKey ?? [])
-    return first.withUnsafeBytes { BytesCondition.compare($0, second) }
+    return unsafe first.withUnsafeBytes { unsafe BytesCondition.compare($0, second) }
   }
 
   private static func compare<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
@@ -114,7 +114,7 @@ extension CellOrder {
         hasher.combine(low)
         hasher.combine(high)
       case .bytes where order.type == .any: hasher.combine(StoredAny(cell)?.orderedKey)
-      case .bytes(let bytes): hasher.combine(bytes: bytes)
+      case .bytes(let bytes): unsafe hasher.combine(bytes: bytes)
       }
     }
   }

@@ -35,11 +35,11 @@ extension LeafRow {
       let cell = cell.bytes
       switch cell.form {
       case .null: return body(.null)
-      case .inline: return cell.withBytes { body(.bytes($0)) }
+      case .inline: return unsafe cell.withBytes { unsafe body(.bytes($0)) }
       case .tree: return body(cell.tree.map { .tree($0) } ?? .null)
       case .overflow:
         let bytes = try tree.bytes(of: cell) ?? []
-        return bytes.withUnsafeBytes { body(.bytes($0)) }
+        return unsafe bytes.withUnsafeBytes { unsafe body(.bytes($0)) }
       }
     }
   }
@@ -54,7 +54,7 @@ extension ColumnValue {
     case .float: .float(0)
     case .double: .double(0)
     case .wide: .wide(low: 0, high: 0)
-    case .bytes: .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+    case .bytes: unsafe .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
     }
   }
 
@@ -69,7 +69,7 @@ extension ColumnValue {
     case (.double(let left), .double(let right)): left == right
     case (.wide(let low, let high), .wide(let otherLow, let otherHigh)):
       low == otherLow && high == otherHigh
-    case (.bytes(let left), .bytes(let right)): left.elementsEqual(right)
+    case (.bytes(let left), .bytes(let right)): unsafe left.elementsEqual(right)
     default: false
     }
   }

@@ -25,8 +25,10 @@ package enum IndexKey {
   /// `isSigned` tells wide values whose high word is signed (dates) from those that are not.
   package static func form(of value: ColumnValue, isSigned: Bool = false) -> [UInt8]? {
     guard let count = byteCount(ofForm: value) else { return nil }
-    return [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
-      if let start = bytes.baseAddress { write(value, isSigned, UnsafeMutableRawPointer(start)) }
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+      if let start = bytes.baseAddress {
+        unsafe write(value, isSigned, UnsafeMutableRawPointer(start))
+      }
       initialized = count
     }
   }
@@ -38,12 +40,12 @@ package enum IndexKey {
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
     guard let count = byteCount(ofForm: value) else { return nil }
-    let result = withUnsafeTemporaryAllocation(byteCount: count + 8, alignment: 8) { bytes in
+    let result = unsafe withUnsafeTemporaryAllocation(byteCount: count + 8, alignment: 8) { bytes in
       if let start = bytes.baseAddress {
-        write(value, isSigned, start)
-        put(UInt64(bitPattern: key) ^ signBit, start + count)
+        unsafe write(value, isSigned, start)
+        unsafe put(UInt64(bitPattern: key) ^ signBit, start + count)
       }
-      return catching { () throws(StoreError) in try body(UnsafeRawBufferPointer(bytes)) }
+      return catching { () throws(StoreError) in try unsafe body(UnsafeRawBufferPointer(bytes)) }
     }
     return try result.get()
   }
@@ -58,7 +60,7 @@ package enum IndexKey {
   /// The key of the object `key` under a value's form.
   package static func key(_ form: [UInt8], _ key: Int64) -> [UInt8] {
     let end = UInt64(bitPattern: key) ^ signBit
-    return withUnsafeBytes(of: end.bigEndian) { form + $0 }
+    return unsafe withUnsafeBytes(of: end.bigEndian) { unsafe form + $0 }
   }
 
   /// Adds the key of the object `key` under a value's form to `sorter`; nothing for values that have none.
@@ -66,13 +68,13 @@ package enum IndexKey {
     _ value: ColumnValue, isSigned: Bool, _ key: Int64, to sorter: KeySorter
   ) {
     guard let count = byteCount(ofForm: value) else { return }
-    let start = sorter.add(byteCount: count + 8, key)
-    write(value, isSigned, start)
-    put(UInt64(bitPattern: key) ^ signBit, start + count)
+    let start = unsafe sorter.add(byteCount: count + 8, key)
+    unsafe write(value, isSigned, start)
+    unsafe put(UInt64(bitPattern: key) ^ signBit, start + count)
   }
 
   private static func put(_ value: UInt64, _ target: UnsafeMutableRawPointer) {
-    target.storeBytes(of: value.bigEndian, as: UInt64.self)
+    unsafe target.storeBytes(of: value.bigEndian, as: UInt64.self)
   }
 
   /// The object's key at the end of an index key; nil when it is too short.
@@ -90,10 +92,10 @@ package enum IndexKey {
     case .int: 9
     case .wide: 17
     case .bytes(let bytes):
-      if let prefix = prefix(bytes) {
-        prefix.count + zeroCount(prefix) + 19
+      if let prefix = unsafe prefix(bytes) {
+        unsafe prefix.count + zeroCount(prefix) + 19
       } else {
-        bytes.count + zeroCount(bytes) + 3
+        unsafe bytes.count + zeroCount(bytes) + 3
       }
     case .float, .double, .tree: nil
     }
@@ -104,29 +106,29 @@ package enum IndexKey {
     _ value: ColumnValue, _ isSigned: Bool, _ start: UnsafeMutableRawPointer
   ) {
     if case .null = value {
-      start.storeBytes(of: 0, as: UInt8.self)
+      unsafe start.storeBytes(of: 0, as: UInt8.self)
       return
     }
-    start.storeBytes(of: 1, as: UInt8.self)
-    let start = start + 1
+    unsafe start.storeBytes(of: 1, as: UInt8.self)
+    let start = unsafe start + 1
     switch value {
-    case .bool(let value): start.storeBytes(of: value ? 1 : 0, as: UInt8.self)
-    case .int(let value): put(UInt64(bitPattern: value) ^ signBit, start)
+    case .bool(let value): unsafe start.storeBytes(of: value ? 1 : 0, as: UInt8.self)
+    case .int(let value): unsafe put(UInt64(bitPattern: value) ^ signBit, start)
     case .wide(let low, let high):
-      put(isSigned ? high ^ signBit : high, start)
-      put(low, start + 8)
+      unsafe put(isSigned ? high ^ signBit : high, start)
+      unsafe put(low, start + 8)
     case .bytes(let bytes):
-      guard let prefix = prefix(bytes) else {
-        escape(bytes, start).storeBytes(of: 0, as: UInt16.self)
+      guard let prefix = unsafe prefix(bytes) else {
+        unsafe escape(bytes, start).storeBytes(of: 0, as: UInt16.self)
         return
       }
       // Long values sort among the short ones by their first bytes. Those with the same first bytes lie
       // together, in the order of their hashes.
-      let end = escape(prefix, start)
-      end.storeBytes(of: UInt16(1).bigEndian, as: UInt16.self)
-      put(Checksum.hash(bytes), end + 2)
-      let rest = UnsafeRawBufferPointer(rebasing: bytes[prefix.count...])
-      put(Checksum.hash(rest) ^ UInt64(bytes.count), end + 10)
+      let end = unsafe escape(prefix, start)
+      unsafe end.storeBytes(of: UInt16(1).bigEndian, as: UInt16.self)
+      unsafe put(Checksum.hash(bytes), end + 2)
+      let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[prefix.count...])
+      unsafe put(Checksum.hash(rest) ^ UInt64(bytes.count), end + 10)
     case .null, .float, .double, .tree: break
     }
   }
@@ -135,41 +137,42 @@ package enum IndexKey {
   private static func prefix(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     // Most are so short that their zeros do not matter.
     if bytes.count <= formByteLimit / 2 - 3 { return nil }
-    if bytes.count <= valueByteLimit, bytes.count + zeroCount(bytes) + 3 <= formByteLimit {
+    if bytes.count <= valueByteLimit, unsafe bytes.count + zeroCount(bytes) + 3 <= formByteLimit {
       return nil
     }
     var (count, left) = (0, formByteLimit - 19)
     while count < min(prefixByteCount, bytes.count) {
-      left -= bytes[count] == 0 ? 2 : 1
+      unsafe left -= bytes[count] == 0 ? 2 : 1
       if left < 0 { break }
       count += 1
     }
-    return UnsafeRawBufferPointer(rebasing: bytes[..<count])
+    return unsafe UnsafeRawBufferPointer(rebasing: bytes[..<count])
   }
 
   private static func zeroCount(_ bytes: UnsafeRawBufferPointer) -> Int {
-    bytes.reduce(0) { $0 &+ ($1 == 0 ? 1 : 0) }
+    unsafe bytes.reduce(0) { $0 &+ ($1 == 0 ? 1 : 0) }
   }
 
   /// Writes `bytes`, each zero doubled as 0 255; where they end.
   private static func escape(
     _ bytes: UnsafeRawBufferPointer, _ start: UnsafeMutableRawPointer
   ) -> UnsafeMutableRawPointer {
-    guard let first = bytes.baseAddress else { return start }
-    if !bytes.contains(0) {
-      start.copyMemory(from: first, byteCount: bytes.count)
-      return start + bytes.count
+    guard let first = bytes.baseAddress else { return unsafe start }
+    if unsafe !bytes.contains(0) {
+      unsafe start.copyMemory(from: first, byteCount: bytes.count)
+      return unsafe start + bytes.count
     }
-    var end = start
-    for byte in bytes {
-      end.storeBytes(of: byte, as: UInt8.self)
-      end += 1
+    var end = unsafe start
+    var iterator = unsafe bytes.makeIterator()
+    while let byte = unsafe iterator.next() {
+      unsafe end.storeBytes(of: byte, as: UInt8.self)
+      unsafe end += 1
       if byte == 0 {
-        end.storeBytes(of: 0xFF, as: UInt8.self)
-        end += 1
+        unsafe end.storeBytes(of: 0xFF, as: UInt8.self)
+        unsafe end += 1
       }
     }
-    return end
+    return unsafe end
   }
 }
 
@@ -178,8 +181,9 @@ extension KeyTreeEditor {
   func insertEntry(
     of value: ColumnValue, isSigned: Bool, _ key: Int64
   ) throws(StoreError) {
-    _ = try IndexKey.withKey(of: value, isSigned: isSigned, key) { entry throws(StoreError) in
-      try set(entry, UnsafeRawBufferPointer(start: nil, count: 0))
+    _ = try unsafe IndexKey.withKey(of: value, isSigned: isSigned, key) {
+      entry throws(StoreError) in
+      try unsafe set(entry, UnsafeRawBufferPointer(start: nil, count: 0))
     }
   }
 
@@ -187,8 +191,9 @@ extension KeyTreeEditor {
   func removeEntry(
     of value: ColumnValue, isSigned: Bool, _ key: Int64
   ) throws(StoreError) {
-    _ = try IndexKey.withKey(of: value, isSigned: isSigned, key) { entry throws(StoreError) in
-      try remove(entry)
+    _ = try unsafe IndexKey.withKey(of: value, isSigned: isSigned, key) {
+      entry throws(StoreError) in
+      try unsafe remove(entry)
     }
   }
 }

@@ -1,11 +1,11 @@
 import CambiumCore
 
 /// The elements of a list or dictionary inside of a value of any type, as cells.
-final class NestedElements {
+@safe final class NestedElements {
   /// The values, in order.
   private(set) var cells: [ColumnValue] = []
   /// The keys of a dictionary, in order.
-  private(set) var keys: [UnsafeRawBufferPointer] = []
+  private(set) var keys: [UnsafeRawBufferPointer] = unsafe []
   /// Whether the list or dictionary is there.
   let isPresent: Bool
   private let bytes: UnsafeMutableRawBufferPointer
@@ -23,17 +23,17 @@ final class NestedElements {
     default: break
     }
     let count = (parts.lazy.compactMap { $0 } + keyParts).reduce(0) { $0 + $1.count }
-    bytes = .allocate(byteCount: max(count, 1), alignment: 8)
+    unsafe bytes = .allocate(byteCount: max(count, 1), alignment: 8)
     var used = 0
     func keep(_ part: [UInt8]) -> UnsafeRawBufferPointer {
-      let room = UnsafeMutableRawBufferPointer(rebasing: bytes[used..<used + part.count])
-      room.copyBytes(from: part)
+      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[used..<used + part.count])
+      unsafe room.copyBytes(from: part)
       used += part.count
       return UnsafeRawBufferPointer(room)
     }
-    for part in parts { cells.append(part.map { .bytes(keep($0)) } ?? .null) }
-    for key in keyParts { keys.append(keep(key)) }
+    for part in parts { cells.append(part.map { unsafe .bytes(keep($0)) } ?? .null) }
+    for key in keyParts { unsafe keys.append(keep(key)) }
   }
 
-  deinit { bytes.deallocate() }
+  deinit { unsafe bytes.deallocate() }
 }

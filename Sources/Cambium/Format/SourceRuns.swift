@@ -117,18 +117,18 @@ package struct SourceRuns: Hashable {
   static func forEach<Failure: Error>(
     _ bytes: UnsafeRawBufferPointer, first: Int64?, _ body: (Run) throws(Failure) -> Bool
   ) throws(Failure) -> Bool? {
-    var rest = bytes[...]
+    var rest = unsafe bytes[...]
     var run: Run
     if let first {
       run = Run(source: first, count: 1)
     } else {
-      guard let number = number(&rest) else { return nil }
+      guard let number = unsafe number(&rest) else { return nil }
       run = Run(source: unZigZag(number), count: 1)
     }
-    while !rest.isEmpty {
-      guard let difference = number(&rest) else { return nil }
+    while unsafe !rest.isEmpty {
+      guard let difference = unsafe number(&rest) else { return nil }
       if difference == 0 {
-        guard run.count == 1, let further = number(&rest), further > 0,
+        guard run.count == 1, let further = unsafe number(&rest), further > 0,
           let count = Int(exactly: further), count < Int.max
         else { return nil }
         run.count += count
@@ -146,7 +146,7 @@ package struct SourceRuns: Hashable {
   /// Reads the stored form; nil when the bytes break the format.
   package init?(_ bytes: UnsafeRawBufferPointer, first: Int64?) {
     var runs: [Run] = []
-    let isSound = Self.forEach(bytes, first: first) { (run) -> Bool in
+    let isSound = unsafe Self.forEach(bytes, first: first) { (run) -> Bool in
       runs.append(run)
       return true
     }
@@ -169,8 +169,8 @@ package struct SourceRuns: Hashable {
   static func number(_ bytes: inout Slice<UnsafeRawBufferPointer>) -> UInt64? {
     var number: UInt64 = 0
     var shift: UInt64 = 0
-    while let byte = bytes.first {
-      bytes.removeFirst()
+    while let byte = unsafe bytes.first {
+      unsafe bytes.removeFirst()
       guard shift < 63 || byte <= 1 else { return nil }
       number |= UInt64(byte & 0x7F) << shift
       if byte < 0x80 { return number }

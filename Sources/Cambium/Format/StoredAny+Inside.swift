@@ -90,7 +90,9 @@ extension StoredAny {
 
   /// The objects that the value of a cell is or holds.
   package static func links(in cell: ColumnValue) -> [StoredAnyLink] {
-    guard case .bytes(let bytes) = cell, let tag = bytes.first.flatMap(Tag.init) else { return [] }
+    guard case .bytes(let bytes) = cell, let tag = unsafe bytes.first.flatMap(Tag.init) else {
+      return []
+    }
     switch tag {
     case .link, .list, .dictionary: return StoredAny(cell)?.links ?? []
     default: return []
@@ -99,7 +101,7 @@ extension StoredAny {
 
   /// Whether a cell with a value of any type holds a list or a dictionary.
   static func isCollection(_ cell: ColumnValue) -> Bool {
-    guard case .bytes(let bytes) = cell, let first = bytes.first else { return false }
+    guard case .bytes(let bytes) = cell, let first = unsafe bytes.first else { return false }
     return first == Tag.list.rawValue || first == Tag.dictionary.rawValue
   }
 }

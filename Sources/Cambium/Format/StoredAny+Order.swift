@@ -24,7 +24,7 @@ extension StoredAny {
   }
 
   private static func ordered(_ value: some FixedWidthInteger) -> [UInt8] {
-    withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    unsafe withUnsafeBytes(of: value.bigEndian) { unsafe Array($0) }
   }
 
   /// The value as a number of which all types are; nil when it is none.

@@ -67,32 +67,33 @@ package indirect enum StoredAny: Hashable, Sendable {
   package init?(_ cell: ColumnValue) {
     switch cell {
     case .null: self = .none
-    case .bytes(let bytes): self.init(bytes, depth: 0)
+    case .bytes(let bytes): unsafe self.init(bytes, depth: 0)
     default: return nil
     }
   }
 
   private init?(_ bytes: UnsafeRawBufferPointer, depth: Int) {
-    guard let tag = bytes.first.flatMap(Tag.init) else { return nil }
-    let content = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+    guard let tag = unsafe bytes.first.flatMap(Tag.init) else { return nil }
+    let content = unsafe UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
     switch tag {
     case .bool:
-      guard content.count == 1, content[0] <= 1 else { return nil }
-      self = .bool(content[0] == 1)
+      guard content.count == 1, unsafe content[0] <= 1 else { return nil }
+      self = unsafe .bool(content[0] == 1)
     case .int:
-      guard let value = Self.integer(content) else { return nil }
+      guard let value = unsafe Self.integer(content) else { return nil }
       self = .int(value)
     case .float:
       guard content.count == 4 else { return nil }
-      self = .float(Float(bitPattern: UInt32(littleEndian: content.loadUnaligned(as: UInt32.self))))
+      self = unsafe .float(
+        Float(bitPattern: UInt32(littleEndian: content.loadUnaligned(as: UInt32.self))))
     case .double:
       guard content.count == 8 else { return nil }
-      self = .double(Double(bitPattern: Self.word(content, 0)))
-    case .string: self = .string(Array(content))
-    case .data: self = .data(Array(content))
+      self = unsafe .double(Double(bitPattern: Self.word(content, 0)))
+    case .string: self = unsafe .string(Array(content))
+    case .data: self = unsafe .data(Array(content))
     case .decimal, .date, .objectId, .uuid:
       guard content.count == 16 else { return nil }
-      let (low, high) = (Self.word(content, 0), Self.word(content, 8))
+      let (low, high) = unsafe (Self.word(content, 0), Self.word(content, 8))
       switch tag {
       case .decimal: self = .decimal(DecimalBits(low: low, high: high))
       case .date: self = .date(StoredDate(low: low, high: high))
@@ -100,11 +101,11 @@ package indirect enum StoredAny: Hashable, Sendable {
       default: self = .uuid(low: low, high: high)
       }
     case .link:
-      guard let link = StoredAnyLink(content: content) else { return nil }
+      guard let link = unsafe StoredAnyLink(content: content) else { return nil }
       self = .link(link)
     case .list, .dictionary:
       guard depth < Self.depthLimit,
-        let value = Self.collection(content, hasKeys: tag == .dictionary, depth: depth)
+        let value = unsafe Self.collection(content, hasKeys: tag == .dictionary, depth: depth)
       else { return nil }
       self = value
     }
@@ -114,49 +115,50 @@ package indirect enum StoredAny: Hashable, Sendable {
     _ bytes: UnsafeRawBufferPointer, hasKeys: Bool, depth: Int
   ) -> StoredAny? {
     guard bytes.count >= 12 else { return nil }
-    let identifier = word(bytes, 0)
-    var rest = bytes.dropFirst(8)
+    let identifier = unsafe word(bytes, 0)
+    var rest = unsafe bytes.dropFirst(8)
     func number() -> Int? {
-      guard rest.count >= 4 else { return nil }
-      let value = bytes.loadUnaligned(fromByteOffset: rest.startIndex, as: UInt32.self)
-      rest = rest.dropFirst(4)
+      guard unsafe rest.count >= 4 else { return nil }
+      let value = unsafe bytes.loadUnaligned(fromByteOffset: rest.startIndex, as: UInt32.self)
+      unsafe rest = unsafe rest.dropFirst(4)
       return Int(UInt32(littleEndian: value))
     }
     func part() -> UnsafeRawBufferPointer? {
-      guard let count = number(), count <= rest.count else { return nil }
-      defer { rest = rest.dropFirst(count) }
-      return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+      guard let count = number(), unsafe count <= rest.count else { return nil }
+      defer { unsafe rest = unsafe rest.dropFirst(count) }
+      return unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(count))
     }
-    guard let count = number(), count <= rest.count / 4 else { return nil }
+    guard let count = number(), unsafe count <= rest.count / 4 else { return nil }
     var (keys, values): ([[UInt8]], [StoredAny]) = ([], [])
     for _ in 0..<count {
       if hasKeys {
-        guard let key = part().map({ Array($0) }),
+        guard let key = unsafe part().map({ unsafe Array($0) }),
           keys.last.map({ $0.lexicographicallyPrecedes(key) }) ?? true
         else { return nil }
         keys.append(key)
       }
-      guard let part = part() else { return nil }
-      guard let value = part.isEmpty ? StoredAny.none : StoredAny(part, depth: depth + 1) else {
+      guard let part = unsafe part() else { return nil }
+      guard let value = unsafe part.isEmpty ? StoredAny.none : StoredAny(part, depth: depth + 1)
+      else {
         return nil
       }
       values.append(value)
     }
-    guard rest.isEmpty else { return nil }
+    guard unsafe rest.isEmpty else { return nil }
     guard hasKeys else { return .list(identifier: identifier, values) }
     return .dictionary(identifier: identifier, zip(keys, values).map { Entry(key: $0, value: $1) })
   }
 
   private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
-    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
   private static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
     switch bytes.count {
-    case 1: Int64(Int8(bitPattern: bytes[0]))
-    case 2: Int64(Int16(littleEndian: bytes.loadUnaligned(as: Int16.self)))
-    case 4: Int64(Int32(littleEndian: bytes.loadUnaligned(as: Int32.self)))
-    case 8: Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
+    case 1: unsafe Int64(Int8(bitPattern: bytes[0]))
+    case 2: unsafe Int64(Int16(littleEndian: bytes.loadUnaligned(as: Int16.self)))
+    case 4: unsafe Int64(Int32(littleEndian: bytes.loadUnaligned(as: Int32.self)))
+    case 8: unsafe Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
     default: nil
     }
   }
@@ -207,7 +209,7 @@ package indirect enum StoredAny: Hashable, Sendable {
   }
 
   private static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
-    withUnsafeBytes(of: value.littleEndian) { Array($0) }
+    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe Array($0) }
   }
 
   private static func bytes(_ tag: Tag, _ low: UInt64, _ high: UInt64) -> [UInt8] {
@@ -217,7 +219,7 @@ package indirect enum StoredAny: Hashable, Sendable {
   /// Calls `body` with the cell that holds the value.
   package func withCell<Result>(_ body: (ColumnValue) throws -> Result) rethrows -> Result {
     guard let bytes else { return try body(.null) }
-    return try bytes.withUnsafeBytes { try body(.bytes($0)) }
+    return try unsafe bytes.withUnsafeBytes { try unsafe body(.bytes($0)) }
   }
 }
 
@@ -244,15 +246,15 @@ package struct StoredAnyLink: Hashable, Sendable {
 
   fileprivate init?(content: UnsafeRawBufferPointer) {
     guard content.count == 12 else { return nil }
-    table = UInt32(littleEndian: content.loadUnaligned(as: UInt32.self))
-    key = Int64(littleEndian: content.loadUnaligned(fromByteOffset: 4, as: Int64.self))
+    table = unsafe UInt32(littleEndian: content.loadUnaligned(as: UInt32.self))
+    key = unsafe Int64(littleEndian: content.loadUnaligned(fromByteOffset: 4, as: Int64.self))
   }
 
   /// The object that a cell with a value of any type is; nil when it is none.
   package init?(_ cell: ColumnValue) {
-    guard case .bytes(let bytes) = cell, bytes.first == StoredAny.Tag.link.rawValue else {
+    guard case .bytes(let bytes) = cell, unsafe bytes.first == StoredAny.Tag.link.rawValue else {
       return nil
     }
-    self.init(content: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+    unsafe self.init(content: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
   }
 }

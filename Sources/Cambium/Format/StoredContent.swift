@@ -24,10 +24,10 @@ extension ObjectBase {
   ) -> StoredContent {
     let access = classAccess
     let property = access.description.properties[index].property
-    let target = access.targets[index].map { access.realm.classes[$0].stored.tableID } ?? 0
+    let target = access.targets[index].map { unsafe access.realm.classes[$0].stored.tableID } ?? 0
     requireRow(access)
     guard property.isCollection else {
-      return .value(
+      return unsafe .value(
         access.realm.withCell(access, key, index) { StoredAny($0, of: property.type, target) })
     }
     return ManagedCollection(self, index).withElements { elements throws(StoreError) in
@@ -37,7 +37,9 @@ extension ObjectBase {
         for position in bounds.clamped(to: 0..<elements.count) {
           values.append(
             try elements.withElement(at: position) { StoredAny($0, of: property.type, target) })
-          if property.isMap { keys.append(try elements.withKey(at: position) { Array($0) }) }
+          if property.isMap {
+            unsafe keys.append(try elements.withKey(at: position) { unsafe Array($0) })
+          }
         }
       } else {
         values.reserveCapacity(elements.count)
@@ -45,8 +47,8 @@ extension ObjectBase {
           values.append(StoredAny(cell, of: property.type, target))
         }
         if property.isMap {
-          try elements.forEachKey { key, _ in
-            keys.append(Array(key))
+          try unsafe elements.forEachKey { key, _ in
+            unsafe keys.append(Array(key))
             return true
           }
         }
@@ -77,8 +79,8 @@ extension StoredAny {
     case (.bool(let value), _): self = .bool(value)
     case (.float(let value), _): self = .float(value)
     case (.double(let value), _): self = .double(value)
-    case (.bytes(let bytes), .data): self = .data(Array(bytes))
-    case (.bytes(let bytes), _): self = .string(Array(bytes))
+    case (.bytes(let bytes), .data): self = unsafe .data(Array(bytes))
+    case (.bytes(let bytes), _): self = unsafe .string(Array(bytes))
     case (.wide(let low, let high), .date): self = .date(StoredDate(low: low, high: high))
     case (.wide(let low, let high), .decimal128): self = .decimal(DecimalBits(low: low, high: high))
     case (.wide(let low, let high), .objectId): self = .objectId(low: low, high: high)
@@ -116,7 +118,7 @@ extension Realm {
     let source = LinkingSource(
       target: object.managedRow(in: object.classAccess), originClass: origin.index,
       originProperty: index)
-    instance.session?.settle()
+    unsafe instance.session?.settle()
     return instance.reading { () throws(StoreError) in try source.keys() }
   }
 }

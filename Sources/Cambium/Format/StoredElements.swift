@@ -14,7 +14,7 @@ enum StoredElements {
   @inline(__always) init?(_ cell: ColumnValue, _ type: ColumnType, _ source: PageSource) {
     switch cell {
     case .bytes(let bytes):
-      guard let list = StoredList(bytes, type) else { return nil }
+      guard let list = unsafe StoredList(bytes, type) else { return nil }
       self = .small(list)
     case .tree(let root): self = .tree(ColumnTree(root: root, source: source), type)
     default: self = .none(type)
@@ -113,17 +113,17 @@ extension StoredElements {
     at position: Int, _ body: (UnsafeRawBufferPointer) -> Result
   ) throws(StoreError) -> Result {
     switch self {
-    case .small(let list): return body(list.hasKeys ? list.key(position) : .none)
+    case .small(let list): return unsafe body(list.hasKeys ? list.key(position) : .none)
     case .tree(let tree, _):
-      guard let place = try tree.select(position) else { return body(.none) }
-      return try withKey(place.row, place.leaf, tree, body)
+      guard let place = try tree.select(position) else { return unsafe body(.none) }
+      return try unsafe withKey(place.row, place.leaf, tree, body)
     case .open(let editor):
       guard position < editor.count,
         case .bytes(let key) = try editor.cell(at: position, isKey: true)
-      else { return body(.none) }
-      return body(key)
+      else { return unsafe body(.none) }
+      return unsafe body(key)
     case .nested(let nested):
-      return body(position < nested.keys.count ? nested.keys[position] : .none)
+      return unsafe body(position < nested.keys.count ? nested.keys[position] : .none)
     }
   }
 
@@ -132,7 +132,7 @@ extension StoredElements {
     switch self {
     case .small(let list):
       for position in 0..<list.count {
-        guard body(list.hasKeys ? list.key(position) : .none, position) else { return }
+        guard unsafe body(list.hasKeys ? list.key(position) : .none, position) else { return }
       }
     case .tree(let tree, _):
       var cursor = tree.leafCursor()
@@ -140,15 +140,18 @@ extension StoredElements {
       while isValid {
         let (leaf, first) = (cursor.leaf, cursor.firstIndex)
         for row in 0..<leaf.rowCount {
-          guard try withKey(row, leaf, tree, { body($0, first + row) }) else { return }
+          guard try unsafe withKey(row, leaf, tree, { unsafe body($0, first + row) }) else {
+            return
+          }
         }
         isValid = try cursor.next()
       }
     case .open(let editor):
-      try StoredElements.tree(editor.tree, editor.type).forEachKey(body)
+      try unsafe StoredElements.tree(editor.tree, editor.type).forEachKey(body)
     case .nested(let nested):
-      for (position, key) in nested.keys.enumerated() {
-        guard body(key, position) else { return }
+      var iterator = unsafe nested.keys.enumerated().makeIterator()
+      while let (position, key) = unsafe iterator.next() {
+        guard unsafe body(key, position) else { return }
       }
     }
   }
@@ -158,7 +161,7 @@ extension StoredElements {
     _ body: (UnsafeRawBufferPointer) -> Result
   ) throws(StoreError) -> Result {
     try leaf.withCell(StoredList.keyColumn, .bytes, row, tree, isNullable: false) { cell in
-      if case .bytes(let bytes) = cell { body(bytes) } else { body(.none) }
+      if case .bytes(let bytes) = cell { unsafe body(bytes) } else { unsafe body(.none) }
     }
   }
 
@@ -170,7 +173,7 @@ extension StoredElements {
     switch self {
     case .small(let list):
       return try binarySearch(0..<list.count) { position in
-        compare(byKey ? .bytes(list.hasKeys ? list.key(position) : .none) : list[position])
+        unsafe compare(byKey ? .bytes(list.hasKeys ? list.key(position) : .none) : list[position])
       }
     case .tree(let tree, let type):
       return try StoredTreeRows(tree: tree, type: type, isKey: byKey).search(compare)
@@ -178,7 +181,7 @@ extension StoredElements {
       return try OpenTreeRows(editor: editor, isKey: byKey).search(compare)
     case .nested(let nested):
       return try binarySearch(0..<nested.cells.count) { position in
-        compare(byKey ? .bytes(nested.keys[position]) : nested.cells[position])
+        unsafe compare(byKey ? .bytes(nested.keys[position]) : nested.cells[position])
       }
     }
   }
@@ -186,14 +189,14 @@ extension StoredElements {
   /// Where the entry with that key is, or belongs.
   func search(key: UnsafeRawBufferPointer) throws(StoreError) -> (position: Int, isFound: Bool) {
     try search(byKey: true) { cell in
-      if case .bytes(let bytes) = cell { BytesCondition.compare(bytes, key) } else { -1 }
+      if case .bytes(let bytes) = cell { unsafe BytesCondition.compare(bytes, key) } else { -1 }
     }
   }
 }
 
 extension UnsafeRawBufferPointer {
   /// No bytes.
-  static var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+  static var none: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
 }
 
 extension StoredElements {

@@ -90,7 +90,7 @@ extension StoredList {
       case .wide(let low, let high):
         append(low, 8)
         append(high, 8)
-      case .bytes(let value): bytes.append(contentsOf: value)
+      case .bytes(let value): unsafe bytes.append(contentsOf: value)
       case .tree: preconditionFailure("A list holds no trees.")
       }
     }

@@ -18,7 +18,7 @@ import CambiumCore
 ///
 /// A collection whose form is longer than ``byteLimit`` lives in a tree by position with one column,
 /// ``elementColumn``; that of a map has the keys in another one, ``keyColumn``.
-package struct StoredList {
+@safe package struct StoredList {
   package let type: ColumnType
   package let count: Int
   private let bytes: UnsafeRawBufferPointer
@@ -41,35 +41,35 @@ package struct StoredList {
   /// A list of no elements.
   init(emptyOf type: ColumnType) {
     self.type = type
-    bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    unsafe bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     (count, width, nullOffset, dataOffset, keyOffset) = (0, 0, 0, 0, 0)
   }
 
   /// Opens the form of a collection with elements of `type`; nil when it breaks the format.
   package init?(_ bytes: UnsafeRawBufferPointer, _ type: ColumnType) {
     self.type = type
-    self.bytes = bytes
-    guard !bytes.isEmpty else {
+    unsafe self.bytes = unsafe bytes
+    guard unsafe !bytes.isEmpty else {
       (count, width, nullOffset, dataOffset, keyOffset) = (0, 0, 0, 0, 0)
       return
     }
     guard bytes.count >= Self.headerByteCount else { return nil }
-    width = Int(bytes[0])
-    count = Int(bytes[2]) | Int(bytes[3]) << 8
-    nullOffset = bytes[1] & Self.hasNulls != 0 ? Self.headerByteCount : 0
+    width = unsafe Int(bytes[0])
+    count = unsafe Int(bytes[2]) | Int(bytes[3]) << 8
+    nullOffset = unsafe bytes[1] & Self.hasNulls != 0 ? Self.headerByteCount : 0
     dataOffset = Self.headerByteCount + (nullOffset == 0 ? 0 : (count + 7) / 8)
-    guard Self.accepts(width, type), bytes[1] & ~(Self.hasNulls | Self.hasKeys) == 0 else {
+    guard Self.accepts(width, type), unsafe bytes[1] & ~(Self.hasNulls | Self.hasKeys) == 0 else {
       return nil
     }
     var end: Int?
     if type == .bytes {
-      end = Self.end(ofTextsAt: dataOffset, count, bytes)
+      end = unsafe Self.end(ofTextsAt: dataOffset, count, bytes)
     } else {
       end = dataOffset + count * width
     }
     guard let valueEnd = end else { return nil }
-    keyOffset = bytes[1] & Self.hasKeys != 0 ? valueEnd : 0
-    if keyOffset > 0 { end = Self.end(ofTextsAt: keyOffset, count, bytes) }
+    keyOffset = unsafe bytes[1] & Self.hasKeys != 0 ? valueEnd : 0
+    if keyOffset > 0 { end = unsafe Self.end(ofTextsAt: keyOffset, count, bytes) }
     guard end == bytes.count else { return nil }
   }
 
@@ -81,7 +81,7 @@ package struct StoredList {
     guard heap <= bytes.count else { return nil }
     var start = 0
     for index in 0..<count {
-      let end = half(bytes, offset + index * 2)
+      let end = unsafe half(bytes, offset + index * 2)
       guard end >= start else { return nil }
       start = end
     }
@@ -94,7 +94,7 @@ package struct StoredList {
   /// The key at `index`, which is below ``count``, of a map.
   ///
   /// The bytes stay valid as long as the form.
-  package func key(_ index: Int) -> UnsafeRawBufferPointer { text(index, at: keyOffset) }
+  package func key(_ index: Int) -> UnsafeRawBufferPointer { unsafe text(index, at: keyOffset) }
 
   private static func accepts(_ width: Int, _ type: ColumnType) -> Bool {
     switch type {
@@ -111,19 +111,21 @@ package struct StoredList {
   ///
   /// Bytes stay valid as long as the form.
   package subscript(index: Int) -> ColumnValue {
-    if nullOffset > 0, bytes[nullOffset + index >> 3] >> UInt8(index & 7) & 1 != 0 { return .null }
+    if nullOffset > 0, unsafe bytes[nullOffset + index >> 3] >> UInt8(index & 7) & 1 != 0 {
+      return .null
+    }
     let offset = dataOffset + index * width
     switch type {
     case .int: return .int(integer(offset))
-    case .bool: return .bool(bytes[offset] != 0)
+    case .bool: return unsafe .bool(bytes[offset] != 0)
     case .float:
-      return .float(
+      return unsafe .float(
         Float(
           bitPattern: UInt32(
             littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))))
     case .double: return .double(Double(bitPattern: word(offset)))
     case .wide: return .wide(low: word(offset), high: word(offset + 8))
-    case .bytes: return .bytes(text(index, at: dataOffset))
+    case .bytes: return unsafe .bytes(text(index, at: dataOffset))
     }
   }
 
@@ -131,7 +133,7 @@ package struct StoredList {
     let heap = offset + count * 2
     let start = index == 0 ? 0 : half(offset + (index - 1) * 2)
     let end = half(offset + index * 2)
-    return UnsafeRawBufferPointer(rebasing: bytes[heap + start..<heap + end])
+    return unsafe UnsafeRawBufferPointer(rebasing: bytes[heap + start..<heap + end])
   }
 
   /// The integer at `index` of a list of integers or links; nil for null.
@@ -142,22 +144,22 @@ package struct StoredList {
 
   private func integer(_ offset: Int) -> Int64 {
     switch width {
-    case 1: Int64(Int8(bitPattern: bytes[offset]))
+    case 1: unsafe Int64(Int8(bitPattern: bytes[offset]))
     case 2: Int64(Int16(truncatingIfNeeded: half(offset)))
     case 4:
-      Int64(
+      unsafe Int64(
         Int32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)))
     default: Int64(bitPattern: word(offset))
     }
   }
 
-  private func half(_ offset: Int) -> Int { Self.half(bytes, offset) }
+  private func half(_ offset: Int) -> Int { unsafe Self.half(bytes, offset) }
 
   private static func half(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int {
-    Int(bytes[offset]) | Int(bytes[offset + 1]) << 8
+    unsafe Int(bytes[offset]) | Int(bytes[offset + 1]) << 8
   }
 
   private func word(_ offset: Int) -> UInt64 {
-    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }

@@ -4,8 +4,8 @@ import Foundation
 /// unsigned order is the order of the bytes.
 package enum StoredUUID {
   package static func wide(_ value: UUID) -> (low: UInt64, high: UInt64) {
-    withUnsafeBytes(of: value.uuid) { bytes in
-      (
+    unsafe withUnsafeBytes(of: value.uuid) { bytes in
+      unsafe (
         UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
         UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
       )
@@ -14,9 +14,9 @@ package enum StoredUUID {
 
   package static func value(low: UInt64, high: UInt64) -> UUID {
     var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    withUnsafeMutableBytes(of: &bytes) { buffer in
-      buffer.storeBytes(of: high.bigEndian, as: UInt64.self)
-      buffer.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    unsafe withUnsafeMutableBytes(of: &bytes) { buffer in
+      unsafe buffer.storeBytes(of: high.bigEndian, as: UInt64.self)
+      unsafe buffer.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
     }
     return UUID(uuid: bytes)
   }

@@ -21,7 +21,7 @@ struct ManagedRow {
 
   /// Whether the object is gone for good, whatever lies under its key.
   @inline(__always) private var isOver: Bool {
-    epoch != access.realm.invalidations || birth?.isCancelled == true
+    unsafe epoch != access.realm.invalidations || birth?.isCancelled == true
   }
 
   /// Whether nothing says that the object is gone for good.
@@ -39,7 +39,7 @@ struct ManagedRow {
   ///
   /// Checks no context: from elsewhere it answers for the newest version.
   var isGone: Bool {
-    let realm = access.realm
+    let realm = unsafe access.realm
     if realm.isFrozen { return realm.isInvalidated }
     if realm.isCurrent { return realm.isInvalidated || !isPresent }
     return birth?.isCancelled == true || access.newestCreation(of: key) != created

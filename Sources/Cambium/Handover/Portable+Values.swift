@@ -17,10 +17,10 @@ extension ObjectBase: Portable {
   final func frozenCopy() -> Self {
     guard isManaged else { fatalError("Unmanaged objects cannot be frozen.") }
     let access = classAccess
-    if access.realm.isFrozen { return self }
-    access.realm.verify()
+    if unsafe access.realm.isFrozen { return self }
+    unsafe access.realm.verify()
     requireRow(access)
-    guard let copy = ported(to: access.realm.freeze()) else { stopAtNewOwner() }
+    guard let copy = unsafe ported(to: access.realm.freeze()) else { stopAtNewOwner() }
     return copy
   }
 
@@ -30,7 +30,7 @@ extension ObjectBase: Portable {
       if self is EmbeddedObject { return nil }
       fatalError("Unmanaged objects cannot be thawed.")
     }
-    let realm = classAccess.realm
+    let realm = unsafe classAccess.realm
     return realm.isFrozen ? ported(to: realm.thaw()) : self
   }
 }
@@ -47,7 +47,7 @@ extension ManagedCollection: Portable {
       let index = object.classAccess.stored.propertyIndex(identity.name)
     else { return nil }
     guard let inside = identity.inside else { return ManagedCollection(object, index) }
-    let place = CollectionPlace(access: object.classAccess, key: object.key, index: index)
+    let place = unsafe CollectionPlace(access: object.classAccess, key: object.key, index: index)
     guard place.stored(inside) != nil else { return nil }
     return ManagedCollection(object, index, inside: inside)
   }

@@ -80,7 +80,7 @@ extension ResultsCore.Source {
     case .linking(let target, let className, let property):
       guard let object = target.object(in: realm),
         let originClass = realm.classSet.index(named: className),
-        let originProperty = realm.classes[originClass].stored.propertyIndex(property)
+        let originProperty = unsafe realm.classes[originClass].stored.propertyIndex(property)
       else { return nil }
       return .linking(
         LinkingSource(

@@ -14,7 +14,7 @@ public protocol ThreadConfined: SendableMetatype {
 
 extension ObjectBase: ThreadConfined {
   /// Whether the object is fixed to one version; false for unmanaged objects.
-  public var isFrozen: Bool { instance?.isFrozen ?? false }
+  public var isFrozen: Bool { unsafe instance?.isFrozen ?? false }
 
   /// A copy fixed to the version that is seen, readable from any thread.
   public func freeze() -> Self { frozenCopy() }

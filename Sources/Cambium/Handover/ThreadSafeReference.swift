@@ -64,7 +64,7 @@ import Synchronization
 
   init<Value: Portable>(to value: Value, of realm: RealmInstance) {
     let identity = value.identity
-    let snapshot = realm.session == nil ? realm.snapshot : nil
+    let snapshot = unsafe realm.session == nil ? realm.snapshot : nil
     content = Mutex(
       Content(
         find: { Value.value(of: identity, in: $0) }, coordinator: realm.coordinator,

@@ -15,9 +15,9 @@ struct DynamicCreation {
 
   /// Runs `body`, while dictionaries and arrays that are assigned to links make objects.
   func substituting<Result>(_ body: () throws -> Result) rethrows -> Result {
-    let outer = session.substitute
-    session.substitute = { value, access, index in linked(value, access, index) }
-    defer { session.substitute = outer }
+    let outer = unsafe session.substitute
+    unsafe session.substitute = { value, access, index in linked(value, access, index) }
+    defer { unsafe session.substitute = outer }
     return try body()
   }
 
@@ -48,7 +48,7 @@ struct DynamicCreation {
       return try session.insertRow(access, key: newKey, primaryKey: primaryKey?.cell) {
         row, positions in
         for index in given where isPlain(index, access) {
-          row.position = positions[index]
+          unsafe row.position = positions[index]
           if !access.description.properties[index].wrapper.writeConverted(values[index], to: row) {
             access.description.stopAtInvalidValue(values[index], index)
           }
@@ -111,7 +111,7 @@ struct DynamicCreation {
     writer.begin([.null])
     // Writing cannot fail: looking for the key has converted the value before.
     _ = access.description.properties[index].wrapper.writeConverted(value, to: writer)
-    let cell = writer.cells[0]
+    let cell = unsafe writer.cells[0]
     if access.stored.isKeyPrimaryKey, case .int(let key) = cell { return (key, cell) }
     return (nil, cell)
   }
@@ -142,7 +142,7 @@ struct DynamicCreation {
   /// nil where one is gone, which lists and sets leave out.
   private func anyValue(_ value: Any?) -> Any? {
     switch flattened(value) {
-    case let object as DynamicObject where old != nil && object.instance === old:
+    case let object as DynamicObject where unsafe old != nil && object.instance === old:
       return realm.classSet.index(named: object.classAccess.stored.name)
         .flatMap { element(object, $0) }
     case let value as AnyRealmValue:
@@ -175,15 +175,15 @@ struct DynamicCreation {
   }
 
   private func element(_ value: Any, _ target: Int) -> Any? {
-    let access = realm.classes[target]
+    let access = unsafe realm.classes[target]
     switch flattened(value) {
     case nil: return nil
     case let object as DynamicObject:
-      guard old != nil, object.instance === old else { return object }
+      guard old != nil, unsafe object.instance === old else { return object }
       let name = object.classAccess.stored.name
       if name != access.stored.name { session.stopAtWrongClass(name, access) }
-      guard access.creation(of: object.key) == object.created else { return nil }
-      return access.object(forKey: object.key)
+      guard unsafe access.creation(of: object.key) == object.created else { return nil }
+      return unsafe access.object(forKey: object.key)
     case let value?:
       if value is [String: Any] || value is [Any] || value is ObjectBase {
         return self.object(of: access, value)
@@ -198,6 +198,6 @@ extension ClassAccess {
   func dynamicObject(forKey key: Int64) -> DynamicObject {
     let layout = layout.dynamicLayout
     let object = object(forKey: key, as: layout) ?? goneObject(key, as: layout)
-    return unsafeDowncast(object, to: DynamicObject.self)
+    return unsafe unsafeDowncast(object, to: DynamicObject.self)
   }
 }

@@ -36,7 +36,7 @@ struct EmbeddingChange {
 
   /// Puts a copy of an object into one of the places that link to it.
   private func copy(_ key: Int64, _ access: ClassAccess, for link: Backlink) {
-    guard let source = realm.classes.first(where: { $0.stored.tableID == link.table }),
+    guard let source = unsafe realm.classes.first(where: { $0.stored.tableID == link.table }),
       let index = source.stored.columns.firstIndex(of: link.column),
       let owner = source.object(forKey: link.source), let old = access.object(forKey: key)
     else { return }
@@ -54,11 +54,11 @@ struct EmbeddingChange {
     // The first link is for the old object: of one collection the last place gets the copy.
     switch owner.value(at: index) {
     case let list as List<DynamicObject>:
-      if let position = list.lastIndex(where: { $0.key == key }) {
+      if let position = list.lastIndex(where: { unsafe $0.key == key }) {
         list.replace(index: position, object: new)
       }
     case let map as Map<String, DynamicObject?>:
-      if let entry = map.entries().last(where: { $0.value?.key == key }) {
+      if let entry = map.entries().last(where: { unsafe $0.value?.key == key }) {
         map[entry.key] = .some(new)
       }
     default: break

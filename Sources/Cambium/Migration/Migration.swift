@@ -76,8 +76,8 @@ public class Migration {
         block(oldObject, nil)
         continue
       }
-      guard newAccess.creation(of: oldObject.key) == oldObject.created,
-        let newObject = newAccess.object(forKey: oldObject.key) as? DynamicObject
+      guard unsafe newAccess.creation(of: oldObject.key) == oldObject.created,
+        let newObject = unsafe newAccess.object(forKey: oldObject.key) as? DynamicObject
       else { continue }
       block(oldObject, newObject)
       session.spillIfNeeded()
@@ -102,12 +102,12 @@ public class Migration {
 
   /// Deletes an object; links to it become nil, lists lose it.
   public func delete(_ object: MigrationObject) {
-    guard object.isManaged, object.instance === new else {
+    guard object.isManaged, unsafe object.instance === new else {
       fatalError("Can only delete an object from the Realm it belongs to.")
     }
     let access = object.classAccess
     object.requireRow(access)
-    session.delete(object.key, access)
+    unsafe session.delete(object.key, access)
     object.detach()
   }
 

@@ -21,9 +21,9 @@ struct MigrationRun {
   ) throws(StoreError) -> PrimaryKeyChange.Duplicate? {
     if configuration.migrationBlock == nil, rekeyed.isEmpty, !changesEmbedding { return nil }
     let new = try newRealm(snapshot)
-    guard let session = new.session else { return nil }
+    guard let session = unsafe new.session else { return nil }
     defer { new.endMigration() }
-    session.isMigrating = true
+    unsafe session.isMigrating = true
     if let block = configuration.migrationBlock {
       let old = try oldRealm(snapshot)
       let migration = Migration(old: old, new: new, session: session, declared: classes)
@@ -35,7 +35,7 @@ struct MigrationRun {
       EmbeddingChange(realm: new, session: session).run()
     }
     session.settle()
-    if let failure = session.failure { throw failure }
+    if let failure = unsafe session.failure { throw failure }
     if duplicate == nil {
       let changer = SchemaChanger(transaction: transaction)
       for description in classes.descriptions where rekeyed.contains(description.name) {
@@ -52,7 +52,7 @@ struct MigrationRun {
     for access in new.declaredClasses {
       guard let place = classes.index(named: access.stored.name),
         let index = classes.descriptions[place].primaryKeyIndex,
-        rekeyed.contains(access.stored.name) || session.assignedKeys.contains(access.index)
+        unsafe rekeyed.contains(access.stored.name) || session.assignedKeys.contains(access.index)
       else { continue }
       let property = classes.descriptions[place].properties[index].property
       let isKey = property.type == .int && !property.isOptional

@@ -77,7 +77,7 @@ struct PrimaryKeyChange {
     var last: Backlink?
     for link in links where link != last {
       last = link
-      guard let source = realm.classes.first(where: { $0.stored.tableID == link.table }),
+      guard let source = unsafe realm.classes.first(where: { $0.stored.tableID == link.table }),
         let index = source.stored.columns.firstIndex(of: link.column),
         let object = source.object(forKey: link.source)
       else { continue }
@@ -85,14 +85,16 @@ struct PrimaryKeyChange {
         guard let new = new as? DynamicObject else { continue }
         switch object.value(at: index) {
         case let list as List<DynamicObject>:
-          for position in 0..<list.count where list[position].key == from {
+          for position in 0..<list.count where unsafe list[position].key == from {
             list.replace(index: position, object: new)
           }
         case let set as MutableSet<DynamicObject>:
           if let old = access.object(forKey: from) as? DynamicObject { set.remove(old) }
           set.insert(new)
         case let map as Map<String, DynamicObject?>:
-          for (key, value) in map.entries() where value?.key == from { map[key] = .some(new) }
+          for (key, value) in map.entries() where unsafe value?.key == from {
+            map[key] = .some(new)
+          }
         default: relinkInside(object.value(at: index), from, new, access)
         }
       } else if source.description.properties[index].property.type == .any,
@@ -113,7 +115,7 @@ struct PrimaryKeyChange {
     guard let new = new as? Object else { return }
     func relinked(_ value: AnyRealmValue) -> AnyRealmValue? {
       switch value {
-      case .object(let object) where object.key == from && object.classAccess === access:
+      case .object(let object) where unsafe object.key == from && object.classAccess === access:
         return .object(new)
       case .list(let list): relinkInside(list, from, new, access)
       case .dictionary(let map): relinkInside(map, from, new, access)

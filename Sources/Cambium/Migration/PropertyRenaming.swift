@@ -62,8 +62,8 @@ struct PropertyRenaming {
       if isCollection {
         newObject.setValue(oldObject.value(at: oldIndex), at: newIndex)
       } else {
-        migration.old.withCell(oldAccess, oldObject.key, oldIndex) { cell in
-          session.update(newObject.key, newAccess, newIndex, cell)
+        unsafe migration.old.withCell(oldAccess, oldObject.key, oldIndex) { cell in
+          unsafe session.update(newObject.key, newAccess, newIndex, cell)
         }
       }
     }

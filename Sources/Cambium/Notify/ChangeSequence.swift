@@ -196,7 +196,7 @@ extension Realm {
       var seen = instance.version
       return ChangeSource { _ in
         // In a transaction what is seen is the version before it.
-        guard instance.session == nil, instance.version != seen else { return nil }
+        guard unsafe instance.session == nil, instance.version != seen else { return nil }
         seen = instance.version
         return .didChange
       }

@@ -82,7 +82,7 @@ enum ActorObservation {
     return observe(value) { [weak actor] change in
       // Observers run on the actor whose value they were given.
       nonisolated(unsafe) let change = change
-      actor?.assumeIsolated { block($0, change) }
+      actor?.assumeIsolated { unsafe block($0, change) }
     }
   }
 }

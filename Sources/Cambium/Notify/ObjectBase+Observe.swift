@@ -63,7 +63,7 @@ extension ObjectBase {
   func observedRealm(
     text: String = "Only objects which are managed by a Realm support change notifications"
   ) -> RealmInstance {
-    guard let instance else { fatalError(text) }
+    guard let instance = unsafe instance else { fatalError(text) }
     instance.checkChanging()
     return instance
   }

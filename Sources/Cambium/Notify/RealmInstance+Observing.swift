@@ -66,10 +66,10 @@ extension RealmInstance {
   }
 
   private func checkUnchanged() {
-    guard session?.hasChanged != true else {
+    guard unsafe session?.hasChanged != true else {
       fatalError("Cannot create asynchronous query after making changes in a write transaction.")
     }
-    session?.noteTouches()
+    unsafe session?.noteTouches()
   }
 
   private func register(_ observation: Observation) -> ObservationToken {
@@ -100,8 +100,8 @@ extension RealmInstance {
 
   /// Moves to `newest`, if the Realm refreshes by itself; whether it did.
   func follow(_ newest: Snapshot) -> Bool {
-    guard session == nil, autorefresh.load(ordering: .relaxed), !observers.isDelivering,
-      !configuration.readOnly, let snapshot, snapshot.version < newest.version
+    guard unsafe session == nil, autorefresh.load(ordering: .relaxed), !observers.isDelivering,
+      !configuration.readOnly, let snapshot = unsafe snapshot, snapshot.version < newest.version
     else { return false }
     return reading { () throws(StoreError) in
       if try obstacle(in: newest) != nil { return false }
@@ -113,7 +113,7 @@ extension RealmInstance {
   /// Tells the observers what happened until the version that is seen, of which `prepared` was found
   /// before, and, where the Realm does not follow, that `newest` is there.
   func tell(_ newest: Version, _ prepared: InstanceObservers.Prepared, hasMoved: Bool) {
-    guard session == nil, let snapshot else { return }
+    guard unsafe session == nil, let snapshot = unsafe snapshot else { return }
     if !autorefresh.load(ordering: .relaxed), snapshot.version < newest {
       observers.requireRefresh(self, for: newest)
     }
@@ -140,7 +140,7 @@ extension RealmInstance {
 
   /// The version at which the write transaction began; nil when the store fails.
   var frozenBase: RealmInstance? {
-    snapshot.flatMap { RealmInstance.frozen($0, layout, coordinator) }
+    unsafe snapshot.flatMap { RealmInstance.frozen($0, layout, coordinator) }
   }
 
   /// The observations behind tokens that a commit is to pass over; stops at tokens of other Realms.

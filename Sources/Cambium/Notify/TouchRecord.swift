@@ -205,7 +205,7 @@ extension [UInt8] {
       self += id.bytes
     case .uuid(let uuid):
       append(4)
-      Swift.withUnsafeBytes(of: uuid.uuid) { append(contentsOf: $0) }
+      unsafe Swift.withUnsafeBytes(of: uuid.uuid) { unsafe append(contentsOf: $0) }
     case .number(let value):
       append(5)
       putInteger(value)
@@ -252,11 +252,11 @@ extension ByteReader {
     case 2: return text().map { .string($0) }
     case 3:
       return get(count: ObjectId.byteCount).map { bytes in
-        .objectId(bytes.withUnsafeBytes { ObjectId(bytes: $0) })
+        unsafe .objectId(bytes.withUnsafeBytes { unsafe ObjectId(bytes: $0) })
       }
     case 4:
       return get(count: 16).map { bytes in
-        .uuid(UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        unsafe .uuid(UUID(uuid: bytes.withUnsafeBytes { unsafe $0.loadUnaligned(as: uuid_t.self) }))
       }
     case 5: return integer().map { .number($0) }
     default: return nil

@@ -21,15 +21,15 @@ final class KeyPathTrace {
 
   /// Lets the trace go on in `next`.
   static func `continue`(from object: ObjectBase, to next: ObjectBase) {
-    object.extra?.trace?.prepare(next)
+    unsafe object.extra?.trace?.prepare(next)
   }
 
   private func prepare(_ object: ObjectBase) {
     let description = ClassRegistry.description(of: type(of: object))
-    object.extra = ObjectExtra(trace: self)
+    unsafe object.extra = ObjectExtra(trace: self)
     for (index, property) in description.properties.enumerated() {
       let head = _PersistedHead(column: 0, index: UInt16(index), state: _PersistedHead.traced)
-      object.storage.storeBytes(
+      unsafe object.storage.storeBytes(
         of: head, toByteOffset: property.offset, as: _PersistedHead.self)
     }
   }
@@ -41,7 +41,7 @@ extension ObjectBase {
   /// Notes that a key path's trace has read a property.
   @usableFromInline final func recordTrace(_ head: _PersistedHead) {
     let description = ClassRegistry.description(of: type(of: self))
-    extra?.trace?.note(description.properties[Int(head.index)].property.name)
+    unsafe extra?.trace?.note(description.properties[Int(head.index)].property.name)
   }
 }
 

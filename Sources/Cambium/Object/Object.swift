@@ -44,12 +44,12 @@ extension ObjectBase {
   ///
   /// Never checks the context.
   public final var realm: Realm? {
-    created == ObjectBase.deletedCreation ? nil : instance.map { Realm($0) }
+    unsafe created == ObjectBase.deletedCreation ? nil : instance.map { Realm($0) }
   }
 
   /// The class's name and properties.
   public final var objectSchema: ObjectSchema {
-    access.map { $0._withUnsafeGuaranteedRef { $0.stored.objectSchema } }
+    unsafe access.map { unsafe $0._withUnsafeGuaranteedRef { $0.stored.objectSchema } }
       ?? ClassRegistry.description(of: type(of: self)).objectSchema
   }
 
@@ -122,10 +122,10 @@ extension ObjectBase {
   public final func isSameObject(as object: ObjectBase?) -> Bool {
     guard let object else { return false }
     if self === object { return true }
-    guard let instance, instance === object.instance,
-      access?.toOpaque() == object.access?.toOpaque()
+    guard let instance = unsafe instance, unsafe instance === object.instance,
+      unsafe access?.toOpaque() == object.access?.toOpaque()
     else { return false }
-    return key == object.key && created == object.created && !isGone && !object.isGone
+    return unsafe key == object.key && created == object.created && !isGone && !object.isGone
   }
 }
 
@@ -166,12 +166,13 @@ extension ObjectBase: Hashable {
 extension ObjectBase {
   private final func isEqual(_ other: ObjectBase) -> Bool {
     if self === other { return true }
-    guard let instance, let otherInstance = other.instance, let access,
-      let otherAccess = other.access
+    guard let instance = unsafe instance, let otherInstance = unsafe other.instance,
+      let access = unsafe access,
+      let otherAccess = unsafe other.access
     else { return false }
-    guard key == other.key, created == other.created else { return false }
-    let ours = access._withUnsafeGuaranteedRef { $0 }
-    let theirs = otherAccess._withUnsafeGuaranteedRef { $0 }
+    guard unsafe key == other.key, created == other.created else { return false }
+    let ours = unsafe access._withUnsafeGuaranteedRef { $0 }
+    let theirs = unsafe otherAccess._withUnsafeGuaranteedRef { $0 }
     guard ours.stored.name == theirs.stored.name, instance.coordinator === otherInstance.coordinator
     else { return false }
     if instance.isFrozen || otherInstance.isFrozen {
@@ -187,8 +188,8 @@ extension ObjectBase {
       if let key = value(at: index) as? AnyHashable {
         hasher.combine(key)
       }
-    } else if let instance, instance.isFrozen {
-      hasher.combine(key)
+    } else if let instance = unsafe instance, instance.isFrozen {
+      unsafe hasher.combine(key)
     } else {
       hasher.combine(ObjectIdentifier(self))
     }

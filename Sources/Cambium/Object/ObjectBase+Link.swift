@@ -44,7 +44,7 @@ extension ObjectBase: _PersistableInsideOptional {
     guard let key = object.linkKey(head) else { return nil }
     let access = object.classAccess
     guard let target = access.layout.targets[Int(head.index)] else { return nil }
-    return access.realm.classes[target].object(forKey: key, of: self) as? Self
+    return unsafe access.realm.classes[target].object(forKey: key, of: self) as? Self
   }
 
   /// Links to `value`, adding it to the Realm if it is unmanaged; nil takes the link away.
@@ -62,17 +62,19 @@ extension ObjectBase: _PersistableInsideOptional {
         if session.isMerging(value, into: target) {
           return session.adopt(value, inPlaceOf: key, target)
         }
-        if value.isManaged, value.instance === session.realm, value.key == key { return }
+        if value.isManaged, unsafe value.instance === session.realm, unsafe value.key == key {
+          return
+        }
       }
     }
-    let key = session.isDraining ? session.adopt(value) : session.adoptPlainly(value)
+    let key = unsafe session.isDraining ? session.adopt(value) : session.adoptPlainly(value)
     object.writeCell(head, .int(key))
     session.drain()
   }
 
   /// Links to `value` in a new row.
   public static func _rlmWritePersistedValue(_ value: ObjectBase, to row: _RowWriter) {
-    guard let session = row.realm.session else { return }
+    guard let session = unsafe row.realm.session else { return }
     if let target = row.target { session.check(value, isOf: target) }
     row.append(.int(session.adopt(value)))
   }
@@ -82,10 +84,10 @@ extension ObjectBase: _PersistableInsideOptional {
     _ storage: UnsafeMutableRawPointer, to row: _RowWriter
   ) {
     // Links to all classes lie in memory alike.
-    let wrapper = storage.assumingMemoryBound(to: Persisted<ObjectBase?>.self)
-    if case .some(.some(let value)) = wrapper.pointee.value {
+    let wrapper = unsafe storage.assumingMemoryBound(to: Persisted<ObjectBase?>.self)
+    if case .some(.some(let value)) = unsafe wrapper.pointee.value {
       _rlmWritePersistedValue(value, to: row)
-      wrapper.pointee.value = nil
+      unsafe wrapper.pointee.value = nil
     } else {
       row.append(.null)
     }
@@ -136,7 +138,7 @@ extension ObjectBase: _RealmCollectionValueInsideOptional {
   public func _rlmWithElementCell<Result>(
     in realm: Realm, _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
-    guard let session = realm.instance.session else { return try body(.null) }
+    guard let session = unsafe realm.instance.session else { return try body(.null) }
     return try body(.int(session.adopt(self)))
   }
 

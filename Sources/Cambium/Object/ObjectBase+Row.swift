@@ -10,23 +10,23 @@ extension ObjectBase {
   final func readCell(_ head: _PersistedHead, _ body: (ColumnValue) -> Void) {
     if let cell = nearby(or: nil, { $0.valueNearby(self, Int(head.index)) }) { return body(cell) }
     let access = classAccess
-    let realm = access.realm
+    let realm = unsafe access.realm
     realm.verify()
     if access.isTouched {
       requireRow(access)
-      realm.withCell(access, key, Int(head.index), body)
+      unsafe realm.withCell(access, key, Int(head.index), body)
       return
     }
     if head.flags & _PersistedHead.laterGroup != 0 {
       requireRow(access)
-      realm.withCell(access, key, Int(head.index), body)
+      unsafe realm.withCell(access, key, Int(head.index), body)
       return
     }
     findRow(access)
     guard let tree = access.currentTable()?.groups.first else { stopAsGone() }
     let property = access.description.properties[Int(head.index)].property
     realm.reading { () throws(StoreError) in
-      try row.withCell(
+      try unsafe row.withCell(
         head.column, hint: head.place, property.columnType, tree,
         isNullable: property.isColumnNullable, body)
     }
@@ -38,12 +38,12 @@ extension ObjectBase {
     let (access, session) = prepareToWrite()
     let index = Int(head.index)
     if index == access.stored.primaryKeyIndex {
-      guard session.isMigrating else {
+      guard unsafe session.isMigrating else {
         fatalError("Primary key can't be changed after an object is inserted.")
       }
-      session.assignedKeys.insert(access.index)
+      unsafe session.assignedKeys.insert(access.index)
     }
-    session.update(key, access, index, cell, skippingEqual: session.skipsEqualValues)
+    unsafe session.update(key, access, index, cell, skippingEqual: session.skipsEqualValues)
     session.spillIfNeeded()
   }
 
@@ -52,26 +52,26 @@ extension ObjectBase {
   @inline(__always) private final func nearby<Value>(
     or other: Value, _ body: (ClassEditor) -> Value
   ) -> Value {
-    guard let access else { return other }
-    return access._withUnsafeGuaranteedRef { access in
-      guard let editor = access.nearEditor,
-        header.pointee.thread == cambium_thread_pointer() || isInContext
+    guard let access = unsafe access else { return other }
+    return unsafe access._withUnsafeGuaranteedRef { access in
+      guard let editor = unsafe access.nearEditor,
+        unsafe header.pointee.thread == cambium_thread_pointer() || isInContext
       else { return other }
-      return editor._withUnsafeGuaranteedRef(body)
+      return unsafe editor._withUnsafeGuaranteedRef(body)
     }
   }
 
   /// The class and the running transaction; stops when the object may not be changed.
   final func prepareToWrite() -> (ClassAccess, WriteSession) {
     let access = classAccess
-    let realm = access.realm
+    let realm = unsafe access.realm
     realm.verify()
     guard !realm.isFrozen else {
       fatalError(
         "Attempting to modify a frozen object - call thaw on the Object instance first.")
     }
     requireRow(access)
-    guard let session = realm.session else {
+    guard let session = unsafe realm.session else {
       fatalError(
         "Attempting to modify object outside of a write transaction - call beginWriteTransaction "
           + "on an RLMRealm instance first.")
@@ -81,7 +81,7 @@ extension ObjectBase {
 
   /// Makes ``row`` current; stops when the object is gone.
   private final func findRow(_ access: ClassAccess) {
-    if access.header.pointee.generation == generation { return }
+    if unsafe access.header.pointee.generation == generation { return }
     guard let position = managedRow(in: access).position else { stopAsGone() }
     // Frozen accessors find their row when they are made.
     access.stand(self, at: position)
@@ -89,13 +89,15 @@ extension ObjectBase {
 
   /// Stops when the object is gone.
   final func requireRow(_ access: ClassAccess) {
-    if access.header.pointee.generation == generation { return }
+    if unsafe access.header.pointee.generation == generation { return }
     guard managedRow(in: access).mayBePresent else { stopAsGone() }
-    guard let editor = access.realm.session?.editor(ifOpen: access) else {
+    guard let editor = unsafe access.realm.session?.editor(ifOpen: access) else {
       if !managedRow(in: access).isPresent { stopAsGone() }
       return
     }
-    if !access.realm.reading({ () throws(StoreError) in try editor.find(self) }) { stopAsGone() }
+    if unsafe !access.realm.reading({ () throws(StoreError) in try editor.find(self) }) {
+      stopAsGone()
+    }
   }
 
   final func stopAsGone() -> Never {
@@ -107,13 +109,13 @@ extension ObjectBase {
   /// Checks no context: from elsewhere it answers for the newest version.
   final var isGone: Bool {
     if created == ObjectBase.unmanagedCreation { return false }
-    guard let access else { return true }
-    return managedRow(in: access._withUnsafeGuaranteedRef { $0 }).isGone
+    guard let access = unsafe access else { return true }
+    return unsafe managedRow(in: access._withUnsafeGuaranteedRef { $0 }).isGone
   }
 
   /// What the accessor is about.
   @inline(__always) final func managedRow(in access: ClassAccess) -> ManagedRow {
-    ManagedRow(
+    unsafe ManagedRow(
       access: access, key: key, created: created, epoch: epoch, birth: extra?.birth)
   }
 

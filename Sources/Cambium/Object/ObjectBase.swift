@@ -9,7 +9,7 @@ import Synchronization
 /// A managed one is an accessor: it names a row of its Realm's version, by key and creation, and
 /// remembers where it last found it. Derive from
 /// ``Object`` or ``EmbeddedObject``.
-nonisolated open class ObjectBase {
+@safe nonisolated open class ObjectBase {
   // The fields that every property access reads. Unchecked exclusivity: an accessor is confined to
   // its Realm's context, or frozen and never changed again.
 
@@ -47,7 +47,7 @@ nonisolated open class ObjectBase {
 
   /// Makes an unmanaged object with the default values of its class.
   public required init() {
-    header = AccessHeader.unmanaged
+    unsafe header = unsafe AccessHeader.unmanaged
   }
 
   /// The type's name without its module, which names the class in the database.
@@ -108,33 +108,35 @@ nonisolated open class ObjectBase {
   /// Never changed, never freed.
   nonisolated(unsafe) static let unmanaged: UnsafeMutablePointer<AccessHeader> = {
     let header = UnsafeMutablePointer<AccessHeader>.allocate(capacity: 1)
-    header.initialize(to: AccessHeader(thread: noThread, generation: .max))
-    return header
+    unsafe header.initialize(to: AccessHeader(thread: noThread, generation: .max))
+    return unsafe header
   }()
 }
 
 extension ObjectBase {
   /// Whether the row that the accessor remembers may be read here and now.
   @inlinable @inline(__always) final var isRowCurrent: Bool {
-    header.pointee.generation == generation
+    unsafe header.pointee.generation == generation
       && (header.pointee.thread == cambium_thread_pointer()
         || header.pointee.thread == AccessHeader.anyThread || isInContext)
   }
 
   /// Whether the caller is in the Realm's context, where the thread does not tell.
-  @usableFromInline @inline(never) final var isInContext: Bool { instance?.isCurrent ?? false }
+  @usableFromInline @inline(never) final var isInContext: Bool {
+    unsafe instance?.isCurrent ?? false
+  }
 
   /// A cell of the row that the accessor remembers; nil when it holds its column's default.
   ///
   /// The object must outlive what is read from it.
   @inlinable @inline(__always) final func cell(_ head: _PersistedHead) -> LeafCell? {
-    row.cell(head.column, hint: head.place)
+    unsafe row.cell(head.column, hint: head.place)
   }
 
   /// Whether collections once read are kept in the object: not by frozen ones, which several threads
   /// may read at once.
   @usableFromInline final var keepsPersistedValues: Bool {
-    header.pointee.thread != AccessHeader.anyThread
+    unsafe header.pointee.thread != AccessHeader.anyThread
   }
 
   /// When the object was created, see ``Incarnation``.
@@ -147,11 +149,11 @@ extension ObjectBase {
   final var isManaged: Bool { created != ObjectBase.unmanagedCreation }
 
   /// The object's address, at which its properties' offsets begin.
-  final var storage: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+  final var storage: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 
   /// The class in the object's Realm; stops when the object was deleted.
   final var classAccess: ClassAccess {
-    guard let access else { stopAsGone() }
-    return access._withUnsafeGuaranteedRef { $0 }
+    guard let access = unsafe access else { stopAsGone() }
+    return unsafe access._withUnsafeGuaranteedRef { $0 }
   }
 }

@@ -61,7 +61,7 @@ enum CollectionDescription {
     let type = property.objectClassName ?? property.typeText
     let object = collection as AnyObject
     let isOwned = object is List<C.Element> || object is MutableSet<C.Element>
-    let place = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+    let place = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     let address = isOwned ? " <0x\(String(place, radix: 16))>" : nil
     var lines = ["\(name)<\(type)>\(address ?? "") ("]
     let count = collection.count

@@ -11,7 +11,7 @@ public typealias ObjectKeyIdentifable = ObjectKeyIdentifiable
 extension ObjectKeyIdentifiable where Self: ObjectBase {
   /// The row of a managed object; a number of its own for an unmanaged one.
   public var id: UInt64 {
-    isManaged
+    unsafe isManaged
       ? UInt64(bitPattern: key) : UInt64(UInt(bitPattern: ObjectIdentifier(self).hashValue))
   }
 }

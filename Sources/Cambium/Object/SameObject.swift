@@ -10,7 +10,7 @@ struct SameObject: Hashable {
 
   func hash(into hasher: inout Hasher) {
     if object.isManaged {
-      hasher.combine(object.key)
+      unsafe hasher.combine(object.key)
     } else {
       hasher.combine(ObjectIdentifier(object))
     }

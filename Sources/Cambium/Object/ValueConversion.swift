@@ -51,7 +51,7 @@ public final class _ValueConversion {
   /// A dynamic accessor of the Realm's object that `object` is a typed one of, or the other way round;
   /// nil when it is none of these.
   private func sameObject<T: ObjectBase>(as object: ObjectBase) -> T? {
-    guard object.isManaged, let realm, object.instance === realm else { return nil }
+    guard object.isManaged, let realm, unsafe object.instance === realm else { return nil }
     let access = object.classAccess
     let layout = access.layout(for: T.self)
     guard layout.type == T.self, type(of: object) != T.self,
@@ -60,7 +60,7 @@ public final class _ValueConversion {
     if object.isGone {
       fatalError("Adding a deleted or invalidated object to a Realm is not permitted")
     }
-    return access.object(forKey: object.key, as: layout) as? T
+    return unsafe access.object(forKey: object.key, as: layout) as? T
   }
 
   /// The object that a link of a dynamic object is to hold, which has to be in the Realm: there are no
@@ -68,7 +68,9 @@ public final class _ValueConversion {
   ///
   /// What a migration is given instead of an object was made one before.
   private func addedObject(_ value: Any) -> DynamicObject? {
-    guard let target, let session = realm?.session, !session.isMigrating else { return nil }
+    guard let target, let session = unsafe realm?.session, unsafe !session.isMigrating else {
+      return nil
+    }
     var object = modelObject(value)
     if let object, !object.isManaged {
       session.check(object, isOf: target)
@@ -87,7 +89,7 @@ public final class _ValueConversion {
     }
     if object.isManaged {
       if object is EmbeddedObject, depth > 0 { return newObject(object, as: type(of: object)) }
-      if let realm, object.instance === realm { return object }
+      if let realm, unsafe object.instance === realm { return object }
       if object is DynamicObject {
         fatalError("Object is already managed by another Realm.")
       }
@@ -137,7 +139,9 @@ extension ObjectBase {
 
   /// The object's class, as its Realm or the program knows it.
   final var classDescription: ClassDescription {
-    access.map { $0._withUnsafeGuaranteedRef { $0.layout(for: type(of: self)).description } }
+    unsafe access.map {
+      unsafe $0._withUnsafeGuaranteedRef { $0.layout(for: type(of: self)).description }
+    }
       ?? ClassRegistry.description(of: type(of: self))
   }
 
@@ -163,7 +167,7 @@ extension ObjectBase {
   final func setValue(_ value: Any?, at index: Int) {
     let description = classDescription
     let property = description.properties[index]
-    if property.property.isPrimaryKey, isManaged, instance?.session?.isMigrating != true {
+    if property.property.isPrimaryKey, isManaged, unsafe instance?.session?.isMigrating != true {
       fatalError(
         "Primary key can't be changed to '\(value.map { "\($0)" } ?? "<null>")' after an object is "
           + "inserted.")
@@ -173,14 +177,16 @@ extension ObjectBase {
       isAssigned = false
     } else if description.isDynamic {
       let (access, _) = prepareToWrite()
-      let conversion = _ValueConversion(
+      let conversion = unsafe _ValueConversion(
         realm: instance, isCopying: false, target: access.target(index))
       var value = value
-      if let substitute = instance?.session?.substitute { value = substitute(value, access, index) }
+      if let substitute = unsafe instance?.session?.substitute {
+        value = substitute(value, access, index)
+      }
       isAssigned = property.wrapper.setDynamicValue(
         value, access.layout.head(index), of: self, conversion)
     } else {
-      let conversion = _ValueConversion(realm: instance, isCopying: false)
+      let conversion = unsafe _ValueConversion(realm: instance, isCopying: false)
       isAssigned = property.setDynamicValue(value, of: self, conversion)
     }
     if !isAssigned { description.stopAtInvalidValue(value, index) }
@@ -198,9 +204,9 @@ extension ObjectBase {
   ///
   /// Its Realm stays: other threads may ask for it now.
   final func detach() {
-    header = AccessHeader.unmanaged
-    generation = 0
-    rowOwner = nil
+    unsafe header = unsafe AccessHeader.unmanaged
+    unsafe generation = 0
+    unsafe rowOwner = nil
     created = ObjectBase.deletedCreation
   }
 }

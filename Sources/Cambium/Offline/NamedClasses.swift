@@ -48,7 +48,7 @@ extension Realm {
 
 extension DynamicObject {
   /// The number of its row, by which objects without a primary key are told apart.
-  package var rowKey: Int64 { key }
+  package var rowKey: Int64 { unsafe key }
 
   /// The name of its class.
   package var className: String { objectSchema.className }
@@ -68,7 +68,7 @@ extension Realm {
   package func dynamicCreate(
     _ typeName: String, value: [String: Any], rowKey: Int64
   ) -> DynamicObject {
-    guard let session = instance.session else {
+    guard let session = unsafe instance.session else {
       return dynamicCreate(typeName, value: value)
     }
     let access = instance.requiredAccess(named: typeName)
@@ -83,7 +83,7 @@ extension Realm {
   /// Takes what ``dynamicCreate(_:value:update:)`` takes: dictionaries become embedded objects. Stops at values
   /// of a wrong type.
   package func assign(_ values: [(property: Int, value: Any?)], to object: DynamicObject) {
-    guard let session = instance.session else { return }
+    guard let session = unsafe instance.session else { return }
     DynamicCreation(realm: instance, session: session).substituting {
       for (property, value) in values { object.setValue(value, at: property) }
     }

@@ -196,8 +196,10 @@ package struct ObjectSalvage {
     let cells = NestedElements(.list(identifier: 0, values))
     defer { withExtendedLifetime(cells) {} }
     let (bytes, ranges) = try keys(of: key, table, column, .bytes)
-    try bytes.withBytes { bytes throws(StoreError) in
-      let keys = ranges.map { ColumnValue.bytes(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
+    try unsafe bytes.withBytes { bytes throws(StoreError) in
+      let keys = ranges.map {
+        unsafe ColumnValue.bytes(UnsafeRawBufferPointer(rebasing: bytes[$0]))
+      }
       try store(cells.cells, keys: property.isMap ? keys : nil, .bytes, key, table, column)
     }
   }
@@ -223,8 +225,10 @@ package struct ObjectSalvage {
     let elements = links.map { link in link.map { ColumnValue.int($0) } ?? .null }
     guard property.isMap else { return try store(elements, keys: nil, .int, key, table, column) }
     let (bytes, ranges) = try keys(of: key, table, column, .int)
-    try bytes.withBytes { bytes throws(StoreError) in
-      let keys = ranges.map { ColumnValue.bytes(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
+    try unsafe bytes.withBytes { bytes throws(StoreError) in
+      let keys = ranges.map {
+        unsafe ColumnValue.bytes(UnsafeRawBufferPointer(rebasing: bytes[$0]))
+      }
       try store(elements, keys: keys, .int, key, table, column)
     }
   }
@@ -246,9 +250,9 @@ package struct ObjectSalvage {
     var bytes: [UInt8] = []
     var ranges: [Range<Int>] = []
     let cell = try table.editor(of: column.id).value(key: key, column: column.id) ?? .null
-    try StoredElements(cell, type, transaction.source)?.forEachKey { key, _ in
+    try unsafe StoredElements(cell, type, transaction.source)?.forEachKey { key, _ in
       ranges.append(bytes.count..<bytes.count + key.count)
-      bytes += key
+      unsafe bytes += key
       return true
     }
     return (bytes, ranges)

@@ -54,8 +54,8 @@ package struct ObjectVerifier {
       if try !index.contains(IndexKey.key(form, key)) { missing.append(key) }
     }
     for key in missing { report("\(name): the index lacks object \(key)") }
-    if index.count != table.count {
-      report("\(name): the index has \(index.count) entries for \(table.count) objects")
+    if unsafe index.count != table.count {
+      report(unsafe "\(name): the index has \(index.count) entries for \(table.count) objects")
     }
     if property.isPrimaryKey { try checkUniqueness(index, name) }
   }
@@ -89,7 +89,8 @@ package struct ObjectVerifier {
       var isOrdered = true
       try elements.forEach { element, _ in
         if case .bytes(let bytes) = element {
-          let now = property.type == .any ? StoredAny(element)?.orderedKey ?? [] : Array(bytes)
+          let now =
+            unsafe property.type == .any ? StoredAny(element)?.orderedKey ?? [] : Array(bytes)
           if case .bytes? = last { isOrdered = lastBytes.lexicographicallyPrecedes(now) }
           lastBytes = now
         } else if let last {
@@ -115,8 +116,8 @@ package struct ObjectVerifier {
       guard let elements = StoredElements(cell, type, tree.source) else { return }
       var last: [UInt8]?
       var isOrdered = true
-      try elements.forEachKey { bytes, _ in
-        let now = Array(bytes)
+      try unsafe elements.forEachKey { bytes, _ in
+        let now = unsafe Array(bytes)
         if let last { isOrdered = last.lexicographicallyPrecedes(now) }
         last = now
         return isOrdered

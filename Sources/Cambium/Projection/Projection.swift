@@ -55,7 +55,7 @@ extension Projection: Hashable {
   /// Feeds what the object is.
   public func hash(into hasher: inout Hasher) {
     if rootObject.isManaged {
-      hasher.combine(rootObject.key)
+      unsafe hasher.combine(rootObject.key)
     } else {
       hasher.combine(ObjectIdentifier(rootObject))
     }
@@ -147,7 +147,7 @@ extension Projection: RealmFetchable {
 extension ObjectKeyIdentifiable where Self: ProjectionObservable {
   /// The row of a managed object; a number of its own for an unmanaged one.
   public var id: UInt64 {
-    rootObject.isManaged
+    unsafe rootObject.isManaged
       ? UInt64(bitPattern: rootObject.key)
       : UInt64(UInt(bitPattern: ObjectIdentifier(rootObject).hashValue))
   }

@@ -40,7 +40,7 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   public static func _rlmTakePersistedValue(
     _ storage: UnsafeMutableRawPointer, to row: _RowWriter
   ) {
-    Wrapped._rlmTakeOptionalPersistedValue(storage, to: row)
+    unsafe Wrapped._rlmTakeOptionalPersistedValue(storage, to: row)
   }
 
   /// The value or nil.

@@ -23,7 +23,7 @@ extension _PersistableCollection {
   /// A view of the property.
   public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
     let access = object.classAccess
-    access.realm.verify()
+    unsafe access.realm.verify()
     object.requireRow(access)
     return view(of: object, head)
   }
@@ -60,10 +60,10 @@ protocol PersistedCollection: PersistedWrapper {
 
 extension Persisted: PersistedCollection where Value: _PersistableCollection {
   static func attach(_ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ index: Int) {
-    let wrapper = storage.assumingMemoryBound(to: Self.self)
-    guard let value = wrapper.pointee.value else { return }
+    let wrapper = unsafe storage.assumingMemoryBound(to: Self.self)
+    guard let value = unsafe wrapper.pointee.value else { return }
     value._rlmAttach(to: object, index)
-    wrapper.pointee.head.state = _PersistedHead.managedAndKept
+    unsafe wrapper.pointee.head.state = _PersistedHead.managedAndKept
   }
 }
 

@@ -9,19 +9,19 @@ extension Persisted {
     _ value: Any?, _ wrapper: UnsafeMutablePointer<Self>, of object: ObjectBase
   ) -> Bool {
     guard let stored = storedForm(of: value) else { return false }
-    guard wrapper.pointee.head.isUnmanaged else {
-      stored._rlmWithScalarCell { object.writeCell(wrapper.pointee.head, $0) }
+    guard unsafe wrapper.pointee.head.isUnmanaged else {
+      stored._rlmWithScalarCell { unsafe object.writeCell(wrapper.pointee.head, $0) }
       return true
     }
-    let offset = UnsafeRawPointer(wrapper) - UnsafeRawPointer(object.storage)
+    let offset = unsafe UnsafeRawPointer(wrapper) - UnsafeRawPointer(object.storage)
     let properties = ClassRegistry.description(of: type(of: object)).properties
     guard let index = properties.firstIndex(where: { $0.offset == offset }) else { return false }
-    let extra = object.extra ?? ObjectExtra()
+    let extra = unsafe object.extra ?? ObjectExtra()
     extra.unfitValues[index] = stored
-    object.extra = extra
-    wrapper.pointee.head.state = _PersistedHead.unfit
-    wrapper.pointee.head.index = UInt16(index)
-    wrapper.pointee.value = nil
+    unsafe object.extra = extra
+    unsafe wrapper.pointee.head.state = _PersistedHead.unfit
+    unsafe wrapper.pointee.head.index = UInt16(index)
+    unsafe wrapper.pointee.value = nil
     return true
   }
 
@@ -36,7 +36,7 @@ extension Persisted {
   static func storedValue(
     _ wrapper: UnsafeMutablePointer<Self>, of object: ObjectBase
   ) -> (any _StoredScalar)? {
-    let head = wrapper.pointee.head
+    let head = unsafe wrapper.pointee.head
     switch head.state {
     case _PersistedHead.unfit: return object.unfitValue(head)
     case _PersistedHead.managed: return Value._rlmStoredForm?.storedValue(of: object, head)
@@ -65,12 +65,12 @@ extension _PersistedHead {
 extension ObjectBase {
   /// The value that waits for its row because the property's type cannot hold it.
   final func unfitValue(_ head: _PersistedHead) -> (any _StoredScalar)? {
-    extra?.unfitValues[Int(head.index)]
+    unsafe extra?.unfitValues[Int(head.index)]
   }
 
   /// Takes such a value out, to store it.
   final func takeUnfitValue(_ index: Int) -> (any _StoredScalar)? {
-    guard let extra else { return nil }
+    guard let extra = unsafe extra else { return nil }
     return extra.unfitValues.removeValue(forKey: index)
   }
 }

@@ -36,7 +36,7 @@ protocol PersistedWrapper {
 
 extension Persisted: PersistedWrapper {
   private static func bound(_ storage: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Self> {
-    storage.assumingMemoryBound(to: Self.self)
+    unsafe storage.assumingMemoryBound(to: Self.self)
   }
 
   static var linkedClass: ObjectBase.Type? {
@@ -53,51 +53,53 @@ extension Persisted: PersistedWrapper {
 
   static func describe(_ storage: UnsafeMutableRawPointer, _ property: inout Property) {
     Value._rlmDescribeProperty(&property)
-    let wrapper = bound(storage)
-    property.isPrimaryKey = wrapper.pointee.head.flags & _PersistedHead.primaryKey != 0
+    let wrapper = unsafe bound(storage)
+    property.isPrimaryKey = unsafe wrapper.pointee.head.flags & _PersistedHead.primaryKey != 0
     property.isIndexed =
-      property.isPrimaryKey || wrapper.pointee.head.flags & _PersistedHead.indexed != 0
-    if let linking = wrapper.pointee.value as? any LinkingObjectsProtocol {
+      unsafe property.isPrimaryKey || wrapper.pointee.head.flags & _PersistedHead.indexed != 0
+    if let linking = unsafe wrapper.pointee.value as? any LinkingObjectsProtocol {
       property.originPropertyName = linking._rlmOriginPropertyName
     }
   }
 
   static func take(_ storage: UnsafeMutableRawPointer, to row: _RowWriter) {
-    Value._rlmTakePersistedValue(storage, to: row)
+    unsafe Value._rlmTakePersistedValue(storage, to: row)
   }
 
   static func peek(_ storage: UnsafeMutableRawPointer, to row: _RowWriter) {
-    let wrapper = bound(storage)
-    let value = wrapper.pointee.value ?? Value._rlmDefaultPersistedValue()
+    let wrapper = unsafe bound(storage)
+    let value = unsafe wrapper.pointee.value ?? Value._rlmDefaultPersistedValue()
     // A default such as a new identifier must not change between here and the row.
-    wrapper.pointee.value = value
+    unsafe wrapper.pointee.value = value
     Value._rlmWritePersistedValue(value, to: row)
   }
 
-  static func discard(_ storage: UnsafeMutableRawPointer) { bound(storage).pointee.value = nil }
+  static func discard(_ storage: UnsafeMutableRawPointer) {
+    unsafe bound(storage).pointee.value = nil
+  }
 
   static func takeAssigning(
     _ storage: UnsafeMutableRawPointer, to object: ObjectBase, _ head: _PersistedHead
   ) {
-    let wrapper = bound(storage)
-    let value = wrapper.pointee.value ?? Value._rlmDefaultPersistedValue()
+    let wrapper = unsafe bound(storage)
+    let value = unsafe wrapper.pointee.value ?? Value._rlmDefaultPersistedValue()
     Value._rlmSetPersistedValue(value, of: object, head)
-    wrapper.pointee.value = nil
+    unsafe wrapper.pointee.value = nil
   }
 
   static func dynamicValue(
     _ storage: UnsafeMutableRawPointer, of object: ObjectBase
   ) -> Any? {
-    if let stored = storedValue(bound(storage), of: object) {
+    if let stored = unsafe storedValue(bound(storage), of: object) {
       let conversion = _ValueConversion(realm: nil, isCopying: false)
       return Value._rlmConvertedValue(stored, conversion).map { Value._rlmDynamicValue($0) }
         ?? stored
     }
-    let head = bound(storage).pointee.head
+    let head = unsafe bound(storage).pointee.head
     if head.state == _PersistedHead.managed, let stored = Value._rlmStoredClass {
       return stored._rlmOptionalPersistedValue(of: object, head)
     }
-    return Value._rlmDynamicValue(value(storage, of: object))
+    return unsafe Value._rlmDynamicValue(value(storage, of: object))
   }
 
   static func dynamicValue(_ head: _PersistedHead, of object: ObjectBase) -> Any? {
@@ -113,7 +115,7 @@ extension Persisted: PersistedWrapper {
   }
 
   static func writeConverted(_ value: Any?, to row: _RowWriter) -> Bool {
-    let conversion = _ValueConversion(realm: row.realm, isCopying: false)
+    let conversion = unsafe _ValueConversion(realm: row.realm, isCopying: false)
     guard let converted = Value._rlmConvertedValue(value, conversion) else {
       guard let stored = storedForm(of: value) else { return false }
       stored._rlmWithScalarCell { row.append($0) }
@@ -127,7 +129,7 @@ extension Persisted: PersistedWrapper {
     _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
     _ conversion: _ValueConversion
   ) -> Bool {
-    Value._rlmAssignConvertedValue(value, storage, of: object, conversion)
+    unsafe Value._rlmAssignConvertedValue(value, storage, of: object, conversion)
   }
 
   /// What ``setDynamicValue(_:_:of:_:)`` does, with the code for a value's type at hand.
@@ -135,27 +137,27 @@ extension Persisted: PersistedWrapper {
     _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
     _ conversion: _ValueConversion, _ convert: (Any?, _ValueConversion) -> Value?
   ) -> Bool {
-    let wrapper = bound(storage)
+    let wrapper = unsafe bound(storage)
     guard let converted = convert(value, conversion) else {
-      return setUnfitValue(value, wrapper, of: object)
+      return unsafe setUnfitValue(value, wrapper, of: object)
     }
-    switch wrapper.pointee.head.state {
-    case _PersistedHead.unmanaged: wrapper.pointee.setUnmanaged(converted)
-    case _PersistedHead.unfit: wrapper.pointee.replaceUnfit(converted, of: object)
-    default: Value._rlmSetPersistedValue(converted, of: object, wrapper.pointee.head)
+    switch unsafe wrapper.pointee.head.state {
+    case _PersistedHead.unmanaged: unsafe wrapper.pointee.setUnmanaged(converted)
+    case _PersistedHead.unfit: unsafe wrapper.pointee.replaceUnfit(converted, of: object)
+    default: unsafe Value._rlmSetPersistedValue(converted, of: object, wrapper.pointee.head)
     }
     return true
   }
 
   private static func value(_ storage: UnsafeMutableRawPointer, of object: ObjectBase) -> Value {
-    let wrapper = bound(storage)
-    let head = wrapper.pointee.head
+    let wrapper = unsafe bound(storage)
+    let head = unsafe wrapper.pointee.head
     guard head.state == _PersistedHead.managed else {
-      if let value = wrapper.pointee.value { return value }
-      return wrapper.pointee.firstValue(of: object)
+      if let value = unsafe wrapper.pointee.value { return value }
+      return unsafe wrapper.pointee.firstValue(of: object)
     }
     let value = Value._rlmPersistedValue(of: object, head)
-    if Value._rlmIsKept, object.keepsPersistedValues { wrapper.pointee.keep(value) }
+    if Value._rlmIsKept, object.keepsPersistedValues { unsafe wrapper.pointee.keep(value) }
     return value
   }
 }

@@ -59,20 +59,20 @@ extension _Persistable {
   public static func _rlmTakePersistedValue(
     _ storage: UnsafeMutableRawPointer, to row: _RowWriter
   ) {
-    _rlmTakePersistedValue(storage.assumingMemoryBound(to: Persisted<Self>.self), to: row)
+    unsafe _rlmTakePersistedValue(storage.assumingMemoryBound(to: Persisted<Self>.self), to: row)
   }
 
   @inline(__always) static func _rlmTakePersistedValue(
     _ wrapper: UnsafeMutablePointer<Persisted<Self>>, to row: _RowWriter
   ) {
-    guard let value = wrapper.pointee.value else {
+    guard let value = unsafe wrapper.pointee.value else {
       let value = _rlmDefaultPersistedValue()
       _rlmWritePersistedValue(value, to: row)
-      if _rlmIsKept { wrapper.pointee.value = value }
+      if _rlmIsKept { unsafe wrapper.pointee.value = value }
       return
     }
     _rlmWritePersistedValue(value, to: row)
-    if !_rlmIsKept { wrapper.pointee.value = nil }
+    if !_rlmIsKept { unsafe wrapper.pointee.value = nil }
   }
 
   /// Converts and assigns.
@@ -80,7 +80,9 @@ extension _Persistable {
     _ value: Any?, _ storage: UnsafeMutableRawPointer, of object: ObjectBase,
     _ conversion: _ValueConversion
   ) -> Bool {
-    Persisted<Self>.assign(value, storage, of: object, conversion) { _rlmConvertedValue($0, $1) }
+    unsafe Persisted<Self>.assign(value, storage, of: object, conversion) {
+      _rlmConvertedValue($0, $1)
+    }
   }
 
   /// Only collections are kept.
@@ -121,10 +123,10 @@ extension _PersistableInsideOptional {
   public static func _rlmTakeOptionalPersistedValue(
     _ storage: UnsafeMutableRawPointer, to row: _RowWriter
   ) {
-    let wrapper = storage.assumingMemoryBound(to: Persisted<Self?>.self)
-    if case .some(.some(let value)) = wrapper.pointee.value {
+    let wrapper = unsafe storage.assumingMemoryBound(to: Persisted<Self?>.self)
+    if case .some(.some(let value)) = unsafe wrapper.pointee.value {
       _rlmWritePersistedValue(value, to: row)
-      wrapper.pointee.value = nil
+      unsafe wrapper.pointee.value = nil
     } else {
       row.append(.null)
     }

@@ -19,7 +19,7 @@ extension String: _StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey 
   /// Reads a cell; bytes that are no UTF-8 are replaced.
   @inlinable public init(_rlmCell cell: ColumnValue) {
     guard case .bytes(let bytes) = cell else { preconditionFailure("The cell is no text.") }
-    self = String(decoding: bytes, as: UTF8.self)
+    self = unsafe String(decoding: bytes, as: UTF8.self)
   }
 
   /// Calls `body` with the text's UTF-8 bytes, which are valid during the call.
@@ -27,7 +27,7 @@ extension String: _StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey 
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
     var text = self
-    return try text.withUTF8 { try body(.bytes(UnsafeRawBufferPointer($0))) }
+    return try text.withUTF8 { try unsafe body(.bytes(UnsafeRawBufferPointer($0))) }
   }
 
   /// Accepts other forms of text, and cases whose raw value is one.
@@ -63,20 +63,20 @@ extension Data: _StoredScalar, SortableType {
   @inlinable public init?(_rlmCell cell: LeafCell) {
     let cell = cell.bytes
     guard cell.form == .inline else { return nil }
-    self = cell.withBytes { Data($0) }
+    self = unsafe cell.withBytes { unsafe Data($0) }
   }
 
   /// Copies the bytes of a cell.
   @inlinable public init(_rlmCell cell: ColumnValue) {
     guard case .bytes(let bytes) = cell else { preconditionFailure("The cell holds no data.") }
-    self = Data(bytes)
+    self = unsafe Data(bytes)
   }
 
   /// Calls `body` with the bytes themselves, which are valid during the call.
   @inlinable public func _rlmWithScalarCell<Result>(
     _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
-    try withUnsafeBytes { try body(.bytes($0)) }
+    try unsafe withUnsafeBytes { try unsafe body(.bytes($0)) }
   }
 
   /// Accepts arrays of bytes.

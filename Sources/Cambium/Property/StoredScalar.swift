@@ -40,7 +40,7 @@ extension _StoredScalar {
     }
     var result: Self?
     object.readCell(head) { result = Self(_rlmCell: $0) }
-    return result.unsafelyUnwrapped
+    return unsafe result.unsafelyUnwrapped
   }
 
   /// Stores the value; needs a write transaction.

@@ -55,7 +55,7 @@ public enum BundledPlugIns {
 
   @Sendable private static func isFile(_ path: String) -> Bool {
     var isFolder: ObjCBool = false
-    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+    return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
       && !isFolder.boolValue
   }
 }

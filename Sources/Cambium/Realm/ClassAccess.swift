@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Belongs to its Realm's context, except in a frozen Realm, where all that happens after the Realm was
 /// made is that its table is found, once. What is the same in all Realms is the class's ``ClassLayout``.
-final class ClassAccess {
+@safe final class ClassAccess {
   // Exclusivity is not checked, as in the Realm's instance.
   // The Realm owns its classes, and every accessor that leads here keeps the Realm.
   unowned(unsafe) let realm: RealmInstance
@@ -30,9 +30,9 @@ final class ClassAccess {
   init(
     realm: RealmInstance, layout: ClassLayout, header: UnsafeMutablePointer<AccessHeader>
   ) {
-    self.realm = realm
+    unsafe self.realm = realm
     self.layout = layout
-    self.header = header
+    unsafe self.header = unsafe header
     index = layout.index
   }
 
@@ -48,14 +48,14 @@ final class ClassAccess {
   /// The class that a property links to; nil when it is no link.
   @inline(__always) func target(_ propertyIndex: Int) -> ClassAccess? {
     guard let target = layout.targets[propertyIndex] else { return nil }
-    return realm.classes[target]
+    return unsafe realm.classes[target]
   }
 
   /// What writing objects into a table like `record` needs to know.
   func writePlan(for record: TableRecord) -> WritePlan {
-    if let writePlan, writePlan.fits(record) { return writePlan }
+    if let writePlan = unsafe writePlan, writePlan.fits(record) { return writePlan }
     let plan = WritePlan(layout, record)
-    writePlan = plan
+    unsafe writePlan = plan
     return plan
   }
 
@@ -64,14 +64,16 @@ final class ClassAccess {
   /// The class's table at the Realm's version or in its transaction; nil when the file has no such
   /// class (possible when it is only read).
   @inline(__always) func currentTable() -> Table? {
-    if tableGeneration.load(ordering: .acquiring) == header.pointee.generation { return table }
+    if unsafe tableGeneration.load(ordering: .acquiring) == header.pointee.generation {
+      return unsafe table
+    }
     return findTable()
   }
 
   @inline(never) private func findTable() -> Table? {
-    let found = realm.readTable(stored.tableName)
-    if realm.isFrozen {
-      realm.frozenTables.withLock { _ in note(found) }
+    let found = unsafe realm.readTable(stored.tableName)
+    if unsafe realm.isFrozen {
+      unsafe realm.frozenTables.withLock { _ in note(found) }
     } else {
       note(found)
     }
@@ -80,15 +82,15 @@ final class ClassAccess {
 
   private func note(_ table: Table?) {
     // In a frozen Realm another thread may have been faster. Reading may have moved a live one.
-    let generation = header.pointee.generation
+    let generation = unsafe header.pointee.generation
     if tableGeneration.load(ordering: .relaxed) == generation { return }
-    self.table = table
+    unsafe self.table = table
     tableGeneration.store(generation, ordering: .releasing)
   }
 
   /// Forgets where rows were, whose values are as before.
   @inline(__always) func invalidateRows() {
-    header.pointee.generation &+= 1
+    unsafe header.pointee.generation &+= 1
   }
 
   /// What has changed since the Realm was opened.
@@ -97,18 +99,20 @@ final class ClassAccess {
   /// Forgets where rows were, because of a change.
   func noteChange(_ change: TouchedSet.Change) {
     invalidateRows()
-    touched.insert(change)
+    unsafe touched.insert(change)
   }
 
   /// Notes that a single value changed: the transaction's editor has said whether rows have moved.
-  func noteAssignment(_ column: UInt16) { touched.insert(.column(column)) }
+  func noteAssignment(_ column: UInt16) { unsafe touched.insert(.column(column)) }
 
   /// Whether the running transaction has changed the class, so that single cells are read through
   /// its editor instead of packed leaves.
-  var isTouched: Bool { realm.session?.editor(ifOpen: self) != nil }
+  var isTouched: Bool { unsafe realm.session?.editor(ifOpen: self) != nil }
 
   /// How many objects there are.
-  var count: Int { realm.session?.editor(ifOpen: self)?.table.count ?? currentTable()?.count ?? 0 }
+  var count: Int {
+    unsafe realm.session?.editor(ifOpen: self)?.table.count ?? currentTable()?.count ?? 0
+  }
 
   /// Where the object with that key and creation is; nil when it is gone.
   ///
@@ -120,7 +124,9 @@ final class ClassAccess {
 
   /// Where the row with that key is; nil when there is none.
   func seek(_ key: Int64) -> RowPosition? {
-    if let lastLeaf, let row = lastLeaf.find(key, header.pointee.generation) {
+    if let lastLeaf = unsafe lastLeaf,
+      let row = unsafe lastLeaf.find(key, header.pointee.generation)
+    {
       return RowPosition(leaf: lastLeaf.value, row: row, index: -1)
     }
     return search(key)
@@ -128,15 +134,15 @@ final class ClassAccess {
 
   private func search(_ key: Int64) -> RowPosition? {
     guard let tree = currentTable()?.groups.first else { return nil }
-    let position = realm.reading { () throws(StoreError) in try tree.seek(key) }
-    if let position, !realm.isFrozen { remember(position.leaf) }
+    let position = unsafe realm.reading { () throws(StoreError) in try tree.seek(key) }
+    if let position, unsafe !realm.isFrozen { remember(position.leaf) }
     return position
   }
 
   private func remember(_ leaf: ColumnLeaf) {
-    let lastLeaf = lastLeaf ?? RememberedLeaf()
-    lastLeaf.set(leaf, header.pointee.generation)
-    self.lastLeaf = lastLeaf
+    let lastLeaf = unsafe lastLeaf ?? RememberedLeaf()
+    unsafe lastLeaf.set(leaf, header.pointee.generation)
+    unsafe self.lastLeaf = lastLeaf
   }
 
   /// When the object at `position` was created.
@@ -154,7 +160,7 @@ final class ClassAccess {
   ///
   /// Works in touched classes.
   func creation(of key: Int64) -> Int64? {
-    if let editor = realm.session?.editor(ifOpen: self) { return editor.creation(of: key) }
+    if let editor = unsafe realm.session?.editor(ifOpen: self) { return editor.creation(of: key) }
     return seek(key).map { creation(at: $0) }
   }
 
@@ -162,8 +168,8 @@ final class ClassAccess {
   ///
   /// May be asked from any thread.
   func newestCreation(of key: Int64) -> Int64? {
-    realm.reading { () throws(StoreError) in
-      let snapshot = try realm.coordinator.database.snapshot()
+    unsafe realm.reading { () throws(StoreError) in
+      let snapshot = try unsafe realm.coordinator.database.snapshot()
       guard let position = try snapshot.table(stored.tableName)?.seek(key) else { return nil }
       return creation(at: position)
     }
@@ -189,17 +195,17 @@ final class ClassAccess {
   ) -> ObjectBase {
     let object = layout.newAccessor()
     complete(object, key: key, created: creation(row))
-    object.row = row
-    if let owner { object.rowOwner = owner }
-    object.generation = header.pointee.generation
+    unsafe object.row = row
+    if let owner { unsafe object.rowOwner = owner }
+    unsafe object.generation = unsafe header.pointee.generation
     return object
   }
 
   /// Lets an accessor remember where its row is.
   func stand(_ object: ObjectBase, at position: RowPosition) {
-    object.row = LeafRow(position.leaf, position.row)
-    object.rowOwner = position.leaf.page.owner
-    object.generation = header.pointee.generation
+    unsafe object.row = LeafRow(position.leaf, position.row)
+    unsafe object.rowOwner = position.leaf.page.owner
+    unsafe object.generation = unsafe header.pointee.generation
   }
 
   /// A new accessor of the object with that key; nil when there is none.
@@ -213,14 +219,16 @@ final class ClassAccess {
 
   /// A new accessor, laid out by `layout`, of the object with that key; nil when there is none.
   func object(forKey key: Int64, as layout: ClassLayout) -> ObjectBase? {
-    if let session = realm.session, let editor = session.editor(ifOpen: self) {
+    if let session = unsafe realm.session, let editor = session.editor(ifOpen: self) {
       guard let created = editor.creation(of: key) else { return nil }
       let object = layout.newAccessor()
       complete(object, key: key, created: created)
       if Incarnation.isOf(session.transaction.version, created) { session.markAsNew(object) }
       return object
     }
-    if let lastLeaf, let row = lastLeaf.find(key, header.pointee.generation) {
+    if let lastLeaf = unsafe lastLeaf,
+      let row = unsafe lastLeaf.find(key, header.pointee.generation)
+    {
       return object(at: lastLeaf.row(row), key: key, owner: lastLeaf.owner, as: layout)
     }
     return search(key).map { object(at: $0, as: layout) }
@@ -236,18 +244,18 @@ final class ClassAccess {
   /// Turns `object` into an accessor.
   func bind(_ object: ObjectBase, key: Int64, created: Int64) {
     complete(object, key: key, created: created)
-    layout(for: Swift.type(of: object)).writeHeads(object.storage)
-    if let session = realm.session, Incarnation.isOf(session.transaction.version, created) {
+    unsafe layout(for: Swift.type(of: object)).writeHeads(object.storage)
+    if let session = unsafe realm.session, Incarnation.isOf(session.transaction.version, created) {
       session.markAsNew(object)
     }
   }
 
   @inline(__always) private func complete(_ object: ObjectBase, key: Int64, created: Int64) {
-    object.instance = realm
-    object.access = Unmanaged.passUnretained(self)
-    object.header = header
-    object.key = key
+    unsafe object.instance = unsafe realm
+    unsafe object.access = unsafe Unmanaged.passUnretained(self)
+    unsafe object.header = unsafe header
+    unsafe object.key = key
     object.created = created
-    object.epoch = realm.invalidations
+    unsafe object.epoch = unsafe realm.invalidations
   }
 }

@@ -8,7 +8,7 @@ import Synchronization
 /// Never changes, and is shared by all Realm instances of one schema version: live ones in every
 /// context, and frozen ones. Where one of them stands in the class's table is its ``ClassAccess``, which
 /// serves two layouts: that of the program's class, and that of ``DynamicObject``.
-final class ClassLayout: Sendable {
+@safe final class ClassLayout: Sendable {
   /// The class's place among those of its schema.
   let index: Int
   /// The class as the program declares it.
@@ -61,13 +61,13 @@ final class ClassLayout: Sendable {
         head: Self.head(stored.columns[index], UInt16(index), record))
     }
     createdHead = Self.head(stored.createdColumn, 0, record)
-    image = description.blank.map { blank in
-      let image = UnsafeMutableRawBufferPointer.allocate(
+    unsafe image = unsafe description.blank.map { blank in
+      let image = unsafe UnsafeMutableRawBufferPointer.allocate(
         byteCount: blank.bytes.count, alignment: 16)
-      image.copyMemory(from: blank.bytes)
-      return image
+      unsafe image.copyMemory(from: blank.bytes)
+      return unsafe image
     }
-    if let start = image?.baseAddress { writeHeads(start) }
+    if let start = unsafe image?.baseAddress { unsafe writeHeads(start) }
   }
 
   /// Lays out accessors of the class of `typed` whose properties are known by name only.
@@ -83,10 +83,10 @@ final class ClassLayout: Sendable {
     collections = typed.collections
     createdHead = typed.createdHead
     slots = typed.slots
-    image = nil
+    unsafe image = nil
   }
 
-  deinit { image?.deallocate() }
+  deinit { unsafe image?.deallocate() }
 
   /// The layout of accessors of type `type`: this one, or that of ``DynamicObject``.
   @inline(__always) func layout(for type: Any.Type) -> ClassLayout {
@@ -118,27 +118,27 @@ final class ClassLayout: Sendable {
 
   /// A new instance with the heads of this class.
   @inline(__always) func newAccessor() -> ObjectBase {
-    guard let image, let start = image.baseAddress else {
+    guard let image = unsafe image, let start = image.baseAddress else {
       let object = type.init()
-      writeHeads(object.storage)
+      unsafe writeHeads(object.storage)
       return object
     }
     // All of the object's memory but the runtime's part is initialised by the copy: no value in the
     // image has a reference count.
     guard
-      let memory = cambium_allocate_object(
+      let memory = unsafe cambium_allocate_object(
         unsafeBitCast(type, to: UnsafeRawPointer.self), image.count)
     else { preconditionFailure("The runtime gave no memory for an object.") }
     let own = BlankInstance.headerByteCount
-    memcpy(memory + own, start + own, image.count &- own)
-    return Unmanaged<ObjectBase>.fromOpaque(memory).takeRetainedValue()
+    unsafe memcpy(memory + own, start + own, image.count &- own)
+    return unsafe Unmanaged<ObjectBase>.fromOpaque(memory).takeRetainedValue()
   }
 
   /// Lets the properties of an object at `storage` read and write their columns.
   func writeHeads(_ storage: UnsafeMutableRawPointer) {
     if description.isDynamic { return }
     for slot in slots {
-      storage.storeBytes(of: slot.head, toByteOffset: slot.offset, as: _PersistedHead.self)
+      unsafe storage.storeBytes(of: slot.head, toByteOffset: slot.offset, as: _PersistedHead.self)
     }
   }
 }

@@ -219,7 +219,7 @@ extension Realm.Configuration {
     BundledPlugIns.register()
     let chosen = try codec?.make()
     guard let encryptionKey else { return chosen }
-    let key = encryptionKey.withUnsafeBytes { CodecKey(copying: $0) }
+    let key = unsafe encryptionKey.withUnsafeBytes { unsafe CodecKey(copying: $0) }
     guard let cipher = try CodecRegistry.codec(BundledPlugIns.cipher, key: key) else {
       return chosen
     }
@@ -238,9 +238,9 @@ extension Realm.Configuration {
   /// The path of a file behind all symbolic links, also of one that is not there yet.
   private static func resolved(_ path: String) -> String {
     func resolved(_ path: String) -> String? {
-      guard let real = realpath(path, nil) else { return nil }
-      defer { free(real) }
-      return String(cString: real)
+      guard let real = unsafe realpath(path, nil) else { return nil }
+      defer { unsafe free(real) }
+      return unsafe String(cString: real)
     }
     if let path = resolved(path) { return path }
     let url = URL(fileURLWithPath: path)
@@ -280,7 +280,7 @@ private enum DefaultConfiguration {
   nonisolated(unsafe) private static var current = Realm.Configuration()
 
   static var value: Realm.Configuration {
-    get { lock.withLock { current } }
-    set { lock.withLock { current = newValue } }
+    get { lock.withLock { unsafe current } }
+    set { lock.withLock { unsafe current = newValue } }
   }
 }

@@ -33,20 +33,21 @@ extension RealmInstance {
   /// The class whose table has that number, one that the Realm was not opened with, too; nil when there
   /// is none.
   func access(ofTable table: UInt32) -> ClassAccess? {
-    if let known = classes.first(where: { $0.stored.tableID == table }) { return known }
+    if let known = unsafe classes.first(where: { $0.stored.tableID == table }) { return known }
     // Whoever was there when the Realm was opened is known. Others may have come since.
-    if isFrozen || comparedLayout.generation == foreignGeneration { return nil }
-    foreignGeneration = comparedLayout.generation
+    if unsafe isFrozen || comparedLayout.generation == foreignGeneration { return nil }
+    foreignGeneration = unsafe comparedLayout.generation
     let layouts = reading { () throws(StoreError) in
-      try ForeignClasses.layouts(
-        besides: Set(classes.map(\.stored.tableID)), of: classSet, from: classes.count, in: view)
+      try unsafe ForeignClasses.layouts(
+        besides: Set(classes.map(\.stored.tableID)), of: classSet, from: unsafe classes.count,
+        in: view)
     }
     append(layouts)
-    return classes.first { $0.stored.tableID == table }
+    return unsafe classes.first { $0.stored.tableID == table }
   }
 
   /// The class with that name, also one that the Realm was not opened with, as far as it has met it.
   func anyAccess(named name: String) -> ClassAccess? {
-    access(named: name) ?? classes.last { $0.stored.name == name }
+    unsafe access(named: name) ?? classes.last { $0.stored.name == name }
   }
 }

@@ -22,9 +22,9 @@ enum InstanceTable {
         // An instance leaves the table at the start of its deinitialisation, under the same lock: what
         // is found there has valid memory.
         guard let address = table.addresses[number],
-          let retained = cambium_try_retain(UnsafeMutableRawPointer(bitPattern: address))
+          let retained = unsafe cambium_try_retain(UnsafeMutableRawPointer(bitPattern: address))
         else { return nil }
-        return Unmanaged<RealmInstance>.fromOpaque(retained).takeRetainedValue()
+        return unsafe Unmanaged<RealmInstance>.fromOpaque(retained).takeRetainedValue()
       }
     }
 
@@ -34,11 +34,11 @@ enum InstanceTable {
     var coordinator: Coordinator? {
       table.withLock { table -> Coordinator? in
         guard let address = table.addresses[number],
-          let pointer = UnsafeRawPointer(bitPattern: address)
+          let pointer = unsafe UnsafeRawPointer(bitPattern: address)
         else { return nil }
-        let instance = Unmanaged<RealmInstance>.fromOpaque(pointer)
+        let instance = unsafe Unmanaged<RealmInstance>.fromOpaque(pointer)
         // An instance releases its coordinator after it has left the table.
-        let coordinator = instance._withUnsafeGuaranteedRef { $0.coordinator }
+        let coordinator = unsafe instance._withUnsafeGuaranteedRef { $0.coordinator }
         coordinator.retain()
         return coordinator
       }
@@ -65,7 +65,7 @@ enum InstanceTable {
 
   /// Lets an instance be found by its number.
   static func enter(_ instance: RealmInstance) {
-    let address = UInt(bitPattern: Unmanaged.passUnretained(instance).toOpaque())
+    let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(instance).toOpaque())
     table.withLock { $0.addresses[instance.number] = address }
   }
 

@@ -87,7 +87,7 @@ struct Launch {
     } catch {
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
       var isFolder: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
+      guard unsafe FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
         isFolder.boolValue
       else { throw .parentNotFound(path: path) }
       if (error as? CocoaError)?.code == .fileWriteOutOfSpace { throw .mediumFull(path: path) }

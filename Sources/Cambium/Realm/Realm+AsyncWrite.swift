@@ -74,7 +74,7 @@ extension Realm {
   @discardableResult
   public func asyncRefresh(_isolation: isolated any Actor = #isolation) async -> Bool {
     checkActor("asyncRefresh()")
-    if isFrozen || configuration.readOnly || !instance.hasRead || instance.session != nil {
+    if unsafe isFrozen || configuration.readOnly || !instance.hasRead || instance.session != nil {
       return false
     }
     let signal = ChangeSignal(instance)
@@ -104,7 +104,7 @@ extension Realm {
 
 extension RealmInstance {
   /// Whether something was read of the version that is seen.
-  var hasRead: Bool { snapshot != nil && !isUnread }
+  var hasRead: Bool { unsafe snapshot != nil && !isUnread }
 
   /// The newest version that the classes fit; nil when they do not fit the newest one.
   var newestFittingVersion: Version? {

@@ -41,7 +41,7 @@ extension Realm {
     allowGrouping: Bool = false, _ onComplete: ((Swift.Error?) -> Void)? = nil
   ) -> AsyncTransactionId {
     checkAsyncWrite()
-    guard instance.session != nil else {
+    guard unsafe instance.session != nil else {
       fatalError("Can't commit a non-existing write transaction")
     }
     return instance.asyncWrites.commit(instance, allowGrouping: allowGrouping, onComplete)

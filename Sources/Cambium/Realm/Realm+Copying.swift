@@ -26,8 +26,8 @@ extension Realm {
   /// - Throws: what ``writeCopy(toFile:encryptionKey:)`` throws.
   public func writeCopy(configuration: Realm.Configuration) throws {
     instance.verify()
-    instance.session?.settle()
-    if let failure = instance.session?.failure {
+    unsafe instance.session?.settle()
+    if let failure = unsafe instance.session?.failure {
       throw RLMError(failure, path: configuration.path)
     }
     try Self.writeNew(instance.view, to: configuration)
@@ -71,7 +71,8 @@ extension Realm {
   /// Gives a finished copy its name; false when there is something of that name.
   private static func name(_ draft: String, as path: String) throws(StoreError) -> Bool {
     var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: draft, isDirectory: &isFolder), isFolder.boolValue
+    guard unsafe FileManager.default.fileExists(atPath: draft, isDirectory: &isFolder),
+      isFolder.boolValue
     else { return try FileStore.name(draft: draft, as: path) }
     return (try? FileManager.default.moveItem(atPath: draft, toPath: path)) != nil
   }

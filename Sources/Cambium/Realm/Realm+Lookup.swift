@@ -32,7 +32,7 @@ extension Realm {
       found = access.key(forPrimaryKey: key, index)
     }
     guard let found, let object = access.object(forKey: found) else { return nil }
-    return unsafeDowncast(object, to: type)
+    return unsafe unsafeDowncast(object, to: type)
   }
 
   /// The object with that primary key, of the class with that name, with properties that are named by
@@ -60,21 +60,22 @@ extension ClassAccess {
   /// The key of the object with that primary key; nil when there is none.
   func key(forPrimaryKey value: Any?, _ index: Int) -> Int64? {
     let property = description.properties[index]
-    let writer = _RowWriter(realm: realm)
+    let writer = unsafe _RowWriter(realm: realm)
     writer.begin([.null])
     let unwrapped = flattened(value)
     guard property.wrapper.writeConverted(unwrapped, to: writer) else {
       description.stopAtInvalidValue(unwrapped, index)
     }
-    let cell = writer.cells[0]
+    let cell = unsafe writer.cells[0]
     if stored.isKeyPrimaryKey {
       guard case .int(let key) = cell, creation(of: key) != nil else { return nil }
       return key
     }
-    guard let form = IndexKey.form(of: cell), let tree = realm.readKeyTree(stored.indexName(index))
+    guard let form = IndexKey.form(of: cell),
+      let tree = unsafe realm.readKeyTree(stored.indexName(index))
     else { return nil }
-    return realm.reading { () throws(StoreError) in
-      try PrimaryKeyIndex.find(form, in: tree) { realm.cellEquals(self, $0, index, cell) }
+    return unsafe realm.reading { () throws(StoreError) in
+      try PrimaryKeyIndex.find(form, in: tree) { unsafe realm.cellEquals(self, $0, index, cell) }
     }
   }
 }

@@ -52,7 +52,7 @@ extension Realm {
       session.stopAtForeignClass(typeName)
     }
     if access.stored.isEmbedded { fatalError("Embedded objects cannot be created directly") }
-    guard !session.isMigrating else {
+    guard unsafe !session.isMigrating else {
       fatalError("In a migration, objects are made by 'Migration.create(_:value:)'.")
     }
     if access.description.isDynamic {
@@ -63,7 +63,7 @@ extension Realm {
       return object
     }
     let object = create(access.layout.type, value, update, session)
-    return access.dynamicObject(forKey: object.key)
+    return unsafe access.dynamicObject(forKey: object.key)
   }
 
   private func create<T: ObjectBase>(
@@ -73,9 +73,9 @@ extension Realm {
     let conversion = _ValueConversion(
       realm: instance, isCopying: true, notesPartials: update != .error)
     let object = conversion.newObject(value, as: type)
-    session.partials = conversion.partials ?? [:]
+    unsafe session.partials = conversion.partials ?? [:]
     session.add(object, update)
-    if update != .error { session.partials = [:] }
+    if update != .error { unsafe session.partials = [:] }
     return object
   }
 
@@ -91,7 +91,7 @@ extension Realm {
   /// The running transaction; stops outside of one.
   private func writing() -> WriteSession {
     instance.verify()
-    guard let session = instance.session else {
+    guard let session = unsafe instance.session else {
       fatalError(
         "Can only add, remove, or create objects in a Realm in a write transaction - call "
           + "beginWriteTransaction on an RLMRealm instance first.")
@@ -105,7 +105,7 @@ extension Realm {
   public func delete(_ object: ObjectBase) {
     let session = writing()
     requireOwn(object)
-    session.delete(object.key, object.classAccess)
+    unsafe session.delete(object.key, object.classAccess)
     object.detach()
   }
 
@@ -114,7 +114,7 @@ extension Realm {
     guard object.isManaged else {
       fatalError("Can only delete an object from the Realm it belongs to.")
     }
-    guard let owner = object.instance else { object.stopAsGone() }
+    guard let owner = unsafe object.instance else { object.stopAsGone() }
     guard owner === instance else {
       fatalError("Can only delete an object from the Realm it belongs to.")
     }
@@ -130,7 +130,7 @@ extension Realm {
     for object in objects { requireOwn(object) }
     for object in objects {
       if object.created == ObjectBase.deletedCreation { object.stopAsGone() }
-      session.delete(object.key, object.classAccess)
+      unsafe session.delete(object.key, object.classAccess)
       object.detach()
     }
   }

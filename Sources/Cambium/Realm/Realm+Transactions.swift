@@ -40,7 +40,7 @@ extension Realm {
     guard !instance.configuration.readOnly else {
       fatalError("Can't perform transactions on read-only Realms.")
     }
-    guard instance.session == nil else {
+    guard unsafe instance.session == nil else {
       fatalError("The Realm is already in a write transaction")
     }
     guard !instance.coordinator.isWriterHere else {
@@ -60,7 +60,7 @@ extension Realm {
   /// - Throws: `Realm.Error` when the store fails; the changes are undone then.
   public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
     instance.verify()
-    guard instance.session != nil else {
+    guard unsafe instance.session != nil else {
       fatalError("Can't commit a non-existing write transaction")
     }
     do throws(StoreError) {
@@ -75,7 +75,7 @@ extension Realm {
   /// Objects added in it become invalid.
   public func cancelWrite() {
     instance.verify()
-    guard instance.session != nil else {
+    guard unsafe instance.session != nil else {
       fatalError("Can't cancel a non-existing write transaction")
     }
     instance.cancelWrite()

@@ -66,11 +66,11 @@ import Foundation
   /// Whether there is no object of any class.
   public var isEmpty: Bool {
     instance.verify()
-    return instance.classes.allSatisfy { $0.count == 0 }
+    return unsafe instance.classes.allSatisfy { $0.count == 0 }
   }
 
   /// Whether a write transaction of this Realm is running.
-  public var isInWriteTransaction: Bool { instance.session != nil }
+  public var isInWriteTransaction: Bool { unsafe instance.session != nil }
 
   /// Whether this is a frozen version.
   ///

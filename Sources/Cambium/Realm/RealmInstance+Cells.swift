@@ -7,7 +7,7 @@ extension RealmInstance {
   ) -> Result {
     let property = access.description.properties[index].property
     let column = access.stored.columns[index]
-    if let editor = session?.editor(ifOpen: access) {
+    if let editor = unsafe session?.editor(ifOpen: access) {
       return reading { () throws(StoreError) in
         guard let cell = try editor.table.editor(of: column).value(key: key, column: column) else {
           return body(.null)
@@ -33,7 +33,7 @@ extension RealmInstance {
 
   /// The keys of all objects of a class.
   func keys(of access: ClassAccess) -> [Int64] {
-    session?.settle()
+    unsafe session?.settle()
     guard let tree = access.currentTable()?.groups.first else { return [] }
     return reading { () throws(StoreError) in
       var keys: [Int64] = []

@@ -5,8 +5,8 @@ extension RealmInstance {
   func freeze() -> RealmInstance {
     if isFrozen { return self }
     let snapshot = currentSnapshot
-    if let known = frozen.value, known.snapshot === snapshot { return known }
-    if foreignGeneration != 0, comparedLayout.generation != layout.stored.layoutGeneration,
+    if let known = frozen.value, unsafe known.snapshot === snapshot { return known }
+    if foreignGeneration != 0, unsafe comparedLayout.generation != layout.stored.layoutGeneration,
       let instance = RealmInstance.frozen(snapshot, layout, coordinator)
     {
       // There may be classes that the Realm was not opened with.

@@ -8,10 +8,10 @@ extension RealmInstance {
   /// one number that is looked up and compared; the classes are compared once for each number.
   func obstacle(in view: some ReadTransaction) throws(StoreError) -> RLMError? {
     let generation = try view.layoutGeneration()
-    if generation != comparedLayout.generation {
+    if unsafe generation != comparedLayout.generation {
       let drift = try SchemaDrift(classSet, stored, in: view)
-      comparedLayout = (generation, drift.error(path: configuration.path))
+      unsafe comparedLayout = (generation, drift.error(path: configuration.path))
     }
-    return comparedLayout.obstacle
+    return unsafe comparedLayout.obstacle
   }
 }

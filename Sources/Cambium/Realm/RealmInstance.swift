@@ -6,7 +6,7 @@ import Synchronization
 /// transaction, and the classes.
 ///
 /// Belongs to its context. A frozen instance has none: nothing in it changes once it is made.
-@usableFromInline final class RealmInstance {
+@safe @usableFromInline final class RealmInstance {
   // Exclusivity of what every access reads is not checked: the instance belongs to one context, and
   // frozen ones do not change.
   let coordinator: Coordinator
@@ -21,7 +21,7 @@ import Synchronization
   @exclusivity(unchecked) var comparedLayout: (generation: UInt64, obstacle: RLMError?)
   @exclusivity(unchecked) private(set) var classes: [ClassAccess] = []
   /// The headers of the classes, in the blocks in which they came.
-  @exclusivity(unchecked) private var headers: [UnsafeMutablePointer<AccessHeader>] = []
+  @exclusivity(unchecked) private var headers: [UnsafeMutablePointer<AccessHeader>] = unsafe []
   /// The layout of tables of which the classes were met that the Realm was not opened with.
   var foreignGeneration: UInt64
   /// Held while a class of a frozen instance notes its table.
@@ -63,13 +63,13 @@ import Synchronization
     observers = context == nil ? .none : InstanceObservers()
     asyncWrites = context == nil ? .none : AsyncWrites()
     self.layout = layout
-    comparedLayout = (layout.stored.layoutGeneration, nil)
-    self.snapshot = snapshot
+    unsafe comparedLayout = (layout.stored.layoutGeneration, nil)
+    unsafe self.snapshot = snapshot
     foreignGeneration = layout.classSet.hasAnyValues ? layout.stored.layoutGeneration : 0
     append(layout.classes)
     InstanceTable.enter(self)
-    session = transaction.map { WriteSession(realm: self, transaction: $0) }
-    isUnread = !isFrozen
+    unsafe session = transaction.map { WriteSession(realm: self, transaction: $0) }
+    unsafe isUnread = !isFrozen
     if isFrozen {
       setThread(AccessHeader.anyThread)
     } else {
@@ -81,14 +81,14 @@ import Synchronization
   deinit {
     InstanceTable.leave(number)
     if !isFrozen { coordinator.notifier.remove(number) }
-    if let session {
+    if let session = unsafe session {
       coordinator.noteWriter(nil)
       session.rollback()
     }
     // What is read goes before the database is closed: a pinned version would keep the file locked.
-    (session, snapshot, classes) = (nil, nil, [])
+    unsafe (session, snapshot, classes) = (nil, nil, [])
     coordinator.release()
-    for block in headers { block.deallocate() }
+    unsafe headers.forEach { unsafe $0.deallocate() }
   }
 
   /// The classes.
@@ -104,19 +104,19 @@ import Synchronization
 
   /// Stops unless the caller is in the Realm's context.
   @inline(__always) func verify() {
-    if thread == cambium_thread_pointer() || thread == AccessHeader.anyThread { return }
+    if unsafe thread == cambium_thread_pointer() || thread == AccessHeader.anyThread { return }
     verifySlowly()
   }
 
   private func verifySlowly() {
     guard isCurrent else { fatalError("Realm accessed from incorrect thread.") }
     // The main thread may come to a Realm that was opened on a thread that drained the main queue.
-    if let own = context?.ownThread, own != thread { setThread(own) }
+    if let own = context?.ownThread, unsafe own != thread { setThread(own) }
   }
 
   private func setThread(_ thread: UInt) {
-    self.thread = thread
-    for access in classes { access.header.pointee.thread = thread }
+    unsafe self.thread = thread
+    for access in unsafe classes { unsafe access.header.pointee.thread = thread }
   }
 
   /// The context's thread is no more: nobody may pass for it.
@@ -125,20 +125,20 @@ import Synchronization
   // MARK: Versions
 
   /// The version that is seen; 0 when none is.
-  var version: Version { session?.transaction.version ?? snapshot?.version ?? 0 }
+  var version: Version { unsafe session?.transaction.version ?? snapshot?.version ?? 0 }
 
   /// What is read now: the transaction with its changes, or the version.
   ///
   /// Begins a new read after `invalidate()`. For what is rare; what is not asks the one or the other.
   var view: any ReadTransaction {
-    if let session { return session.transaction }
+    if let session = unsafe session { return session.transaction }
     return currentSnapshot
   }
 
   /// The version that is seen, or the newest one if there was none.
   var currentSnapshot: Snapshot {
-    if let snapshot {
-      if isUnread { isUnread = false }
+    if let snapshot = unsafe snapshot {
+      if unsafe isUnread { unsafe isUnread = false }
       return snapshot
     }
     guard !isFrozen else {
@@ -155,24 +155,24 @@ import Synchronization
   }
 
   /// Reads the pages of what is read now.
-  var source: PageSource { session?.transaction.source ?? currentSnapshot.source }
+  var source: PageSource { unsafe session?.transaction.source ?? currentSnapshot.source }
 
   /// Whether no version is seen, because the Realm was invalidated.
-  var isInvalidated: Bool { snapshot == nil && session == nil }
+  var isInvalidated: Bool { unsafe snapshot == nil && session == nil }
 
   /// Moves to `newest`.
   func advance(to newest: Snapshot) {
-    if DatabaseEvents.isOn, let old = snapshot?.version, old != newest.version {
+    if DatabaseEvents.isOn, let old = unsafe snapshot?.version, old != newest.version {
       DatabaseEvents.send(.refreshed(from: old, to: newest.version), configuration.path)
     }
-    snapshot = newest
-    isUnread = false
+    unsafe snapshot = newest
+    unsafe isUnread = false
     moved()
   }
 
   /// Moves to the newest version; false when it was seen already, or when the classes do not fit it.
   func refresh() throws(StoreError) -> Bool {
-    if isFrozen || session != nil || observers.isDelivering { return false }
+    if unsafe isFrozen || session != nil || observers.isDelivering { return false }
     let newest = try coordinator.database.snapshot()
     let hasMoved = try move(to: newest)
     observers.deliver(self, hasMoved: hasMoved, includesInitial: false)
@@ -180,7 +180,7 @@ import Synchronization
   }
 
   private func move(to newest: Snapshot) throws(StoreError) -> Bool {
-    if let snapshot, snapshot.version == newest.version { return false }
+    if let snapshot = unsafe snapshot, snapshot.version == newest.version { return false }
     if try obstacle(in: newest) != nil { return false }
     advance(to: newest)
     return true
@@ -191,8 +191,10 @@ import Synchronization
   /// A Realm of which nothing was read yet begins at `snapshot`, if that is kept and fits its classes;
   /// one that is older than `version` moves to the newest one.
   func catchUp(with version: Version, _ snapshot: Snapshot?) throws(StoreError) {
-    if isFrozen || session != nil { return }
-    if isUnread, let snapshot, try obstacle(in: snapshot) == nil { return advance(to: snapshot) }
+    if unsafe isFrozen || session != nil { return }
+    if unsafe isUnread, let snapshot, try obstacle(in: snapshot) == nil {
+      return advance(to: snapshot)
+    }
     if currentSnapshot.version < version { _ = try refresh() }
   }
 
@@ -202,11 +204,11 @@ import Synchronization
   func invalidate() {
     if observers.isDelivering { return }
     asyncWrites.end(self)
-    if session != nil { cancelWrite() }
+    if unsafe session != nil { cancelWrite() }
     observers.endSubjects(self)
-    snapshot = nil
-    isUnread = true
-    invalidations &+= 1
+    unsafe snapshot = nil
+    unsafe isUnread = true
+    unsafe invalidations &+= 1
     moved()
   }
 
@@ -215,7 +217,7 @@ import Synchronization
 
   /// All rows may be elsewhere.
   private func moved() {
-    for access in classes { access.noteChange(.all) }
+    for access in unsafe classes { access.noteChange(.all) }
   }
 
   // MARK: Writing
@@ -242,7 +244,7 @@ import Synchronization
   /// Goes on in `transaction`, at the newest version; what keeps the Realm from that, when the transaction
   /// was rolled back.
   func begin(_ transaction: Transaction) throws(StoreError) -> RLMError? {
-    let hasMoved = transaction.baseVersion != snapshot?.version
+    let hasMoved = unsafe transaction.baseVersion != snapshot?.version
     if hasMoved {
       do throws(StoreError) {
         if let obstacle = try obstacle(in: transaction) {
@@ -250,15 +252,15 @@ import Synchronization
           return obstacle
         }
         // The writer's lock keeps anyone else from committing meanwhile.
-        snapshot = try coordinator.database.snapshot()
+        unsafe snapshot = try coordinator.database.snapshot()
       } catch {
         transaction.rollback()
         throw error
       }
     }
     coordinator.noteWriter(context)
-    session = WriteSession(realm: self, transaction: transaction)
-    isUnread = false
+    unsafe session = WriteSession(realm: self, transaction: transaction)
+    unsafe isUnread = false
     moved()
     observers.deliver(self, hasMoved: hasMoved, includesInitial: false)
     return nil
@@ -276,12 +278,12 @@ import Synchronization
     skipping: [Observation] = [],
     _ publish: (Transaction, _ metadata: [UInt8]) throws(StoreError) -> Snapshot
   ) throws(StoreError) {
-    guard let session else { return }
+    guard let session = unsafe session else { return }
     // Before the lock is released: the next writer notes itself.
     coordinator.noteWriter(nil)
     do throws(StoreError) {
       let newest = try session.commit(publish)
-      self.session = nil
+      unsafe self.session = nil
       advance(to: newest)
       observers.didCommit(self, skipping: skipping)
       coordinator.notifier.didCommit(self)
@@ -292,7 +294,7 @@ import Synchronization
   }
 
   func cancelWrite() {
-    guard let session else { return }
+    guard let session = unsafe session else { return }
     coordinator.noteWriter(nil)
     session.rollback()
     returnToBase()
@@ -301,7 +303,7 @@ import Synchronization
   /// Leaves a transaction that was undone: the version it began at is seen again, whatever others have
   /// committed since.
   private func returnToBase() {
-    session = nil
+    unsafe session = nil
     moved()
   }
 
@@ -309,10 +311,10 @@ import Synchronization
   /// read.
   func endMigration() {
     // The transaction goes on without this Realm.
-    session?.releaseRows()
-    session = nil
-    snapshot = nil
-    invalidations &+= 1
+    unsafe session?.releaseRows()
+    unsafe session = nil
+    unsafe snapshot = nil
+    unsafe invalidations &+= 1
     moved()
   }
 
@@ -347,7 +349,7 @@ import Synchronization
   /// The table under `name` as it is read now; nil when there is none.
   func readTable(_ name: String) -> Table? {
     reading { () throws(StoreError) in
-      if let session { return try session.transaction.table(name) }
+      if let session = unsafe session { return try session.transaction.table(name) }
       return try currentSnapshot.table(name)
     }
   }
@@ -355,7 +357,7 @@ import Synchronization
   /// The key tree under `name` as it is read now; nil when there is none.
   func readKeyTree(_ name: String) -> KeyTree? {
     reading { () throws(StoreError) in
-      guard let session else { return try currentSnapshot.keyTree(name) }
+      guard let session = unsafe session else { return try currentSnapshot.keyTree(name) }
       session.settle()
       return try session.transaction.keyTree(name)
     }
@@ -366,29 +368,33 @@ import Synchronization
   /// Adds classes, which are numbered as they come.
   func append(_ layouts: [ClassLayout]) {
     let block = UnsafeMutablePointer<AccessHeader>.allocate(capacity: layouts.count)
-    block.initialize(
+    unsafe block.initialize(
       repeating: AccessHeader(thread: thread, generation: 1), count: layouts.count)
-    headers.append(block)
-    if classes.isEmpty { classes.reserveCapacity(layouts.count) }
+    unsafe headers.append(block)
+    if unsafe classes.isEmpty { unsafe classes.reserveCapacity(layouts.count) }
     for (place, layout) in layouts.enumerated() {
-      classes.append(ClassAccess(realm: self, layout: layout, header: block + place))
+      unsafe classes.append(ClassAccess(realm: self, layout: layout, header: block + place))
     }
-    session?.makeRoom(for: classes.count)
+    unsafe session?.makeRoom(for: classes.count)
   }
 
   /// The classes that the Realm was opened with.
-  var declaredClasses: ArraySlice<ClassAccess> { classes.prefix(classSet.descriptions.count) }
+  var declaredClasses: ArraySlice<ClassAccess> {
+    unsafe classes.prefix(classSet.descriptions.count)
+  }
 
   @exclusivity(unchecked) private var lastIndex = -1
 
   /// The class of `type`; nil when it does not belong to this Realm.
   func access(of type: ObjectBase.Type) -> ClassAccess? {
-    if isFrozen { return classSet.index(of: type).map { classes[$0] } }
+    if isFrozen { return classSet.index(of: type).map { unsafe classes[$0] } }
     // Most questions are for the class of the last one.
-    if lastIndex >= 0, classes[lastIndex].layout.type == type { return classes[lastIndex] }
+    if unsafe lastIndex >= 0, unsafe classes[lastIndex].layout.type == type {
+      return unsafe classes[lastIndex]
+    }
     guard let index = classSet.index(of: type) else { return nil }
-    lastIndex = index
-    return classes[index]
+    unsafe lastIndex = index
+    return unsafe classes[index]
   }
 
   /// The class of `type`; stops when it does not belong to this Realm.
@@ -399,7 +405,7 @@ import Synchronization
 
   /// The class with that name; nil when it does not belong to this Realm.
   func access(named name: String) -> ClassAccess? {
-    classSet.index(named: name).map { classes[$0] }
+    classSet.index(named: name).map { unsafe classes[$0] }
   }
 
   /// The class with that name; stops when it does not belong to this Realm.

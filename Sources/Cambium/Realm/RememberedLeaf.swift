@@ -4,47 +4,51 @@ import CambiumCore
 ///
 /// Belongs to one context, and is trusted for as long as its generation is current. The leaf lies in
 /// memory of its own, where its fields are read one by one instead of copying all of it.
-final class RememberedLeaf {
+@safe final class RememberedLeaf {
   private let leaf: UnsafeMutablePointer<ColumnLeaf>
   @exclusivity(unchecked) private var isSet = false
   @exclusivity(unchecked) private var next = 0
   @exclusivity(unchecked) private var generation: UInt64 = 0
 
-  init() { leaf = .allocate(capacity: 1) }
+  init() { unsafe leaf = .allocate(capacity: 1) }
 
   deinit {
-    if isSet { leaf.deinitialize(count: 1) }
-    leaf.deallocate()
+    if unsafe isSet { unsafe leaf.deinitialize(count: 1) }
+    unsafe leaf.deallocate()
   }
 
   /// Remembers a leaf that was found in `generation`.
   func set(_ leaf: ColumnLeaf, _ generation: UInt64) {
-    if isSet { self.leaf.pointee = leaf } else { self.leaf.initialize(to: leaf) }
-    isSet = true
-    next = 0
-    self.generation = generation
+    if unsafe isSet {
+      unsafe self.leaf.pointee = leaf
+    } else {
+      unsafe self.leaf.initialize(to: leaf)
+    }
+    unsafe isSet = true
+    unsafe next = 0
+    unsafe self.generation = generation
   }
 
   /// The place of `key` in the leaf; nil when it is not there or the leaf is out of date.
   ///
   /// The row behind the last one is tried first.
   @inline(__always) func find(_ key: Int64, _ generation: UInt64) -> Int? {
-    guard generation == self.generation, isSet else { return nil }
-    if next < leaf.pointee.rowCount, leaf.pointee.key(at: next) == key {
-      next = next &+ 1
-      return next &- 1
+    guard unsafe generation == self.generation, unsafe isSet else { return nil }
+    if unsafe next < leaf.pointee.rowCount, unsafe leaf.pointee.key(at: next) == key {
+      unsafe next = unsafe next &+ 1
+      return unsafe next &- 1
     }
-    guard let row = leaf.pointee.find(key) else { return nil }
-    next = row &+ 1
+    guard let row = unsafe leaf.pointee.find(key) else { return nil }
+    unsafe next = row &+ 1
     return row
   }
 
   /// A row of the leaf.
-  @inline(__always) func row(_ index: Int) -> LeafRow { LeafRow(leaf.pointee, index) }
+  @inline(__always) func row(_ index: Int) -> LeafRow { unsafe LeafRow(leaf.pointee, index) }
 
   /// What keeps the leaf's bytes alive, unless the snapshot does.
-  @inline(__always) var owner: AnyObject? { leaf.pointee.page.owner }
+  @inline(__always) var owner: AnyObject? { unsafe leaf.pointee.page.owner }
 
   /// A copy of the leaf.
-  var value: ColumnLeaf { leaf.pointee }
+  var value: ColumnLeaf { unsafe leaf.pointee }
 }

@@ -6,7 +6,7 @@ import CPlatform
 /// are all `@Persisted` are made by copying these bytes instead of running its initialiser.
 ///
 /// Unchecked: the bytes are never changed, and belong to a description that is never freed.
-struct BlankInstance: @unchecked Sendable {
+@safe struct BlankInstance: @unchecked Sendable {
   /// The instance, whose first bytes are the runtime's.
   let bytes: UnsafeRawBufferPointer
 
@@ -15,16 +15,16 @@ struct BlankInstance: @unchecked Sendable {
 
   /// Copies `sample`, whose properties it clears.
   init(_ sample: ObjectBase, _ properties: [ClassDescription.PropertyDescription]) {
-    for property in properties { property.wrapper.discard(sample.storage + property.offset) }
+    for property in properties { unsafe property.wrapper.discard(sample.storage + property.offset) }
     let count = Self.byteCount(of: type(of: sample))
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-    copy.copyMemory(from: UnsafeRawBufferPointer(start: sample.storage, count: count))
-    bytes = UnsafeRawBufferPointer(copy)
+    unsafe copy.copyMemory(from: UnsafeRawBufferPointer(start: sample.storage, count: count))
+    unsafe bytes = UnsafeRawBufferPointer(copy)
     withExtendedLifetime(sample) {}
   }
 
   /// How long an instance of `type` is.
   static func byteCount(of type: ObjectBase.Type) -> Int {
-    cambium_instance_size(unsafeBitCast(type, to: UnsafeRawPointer.self))
+    unsafe cambium_instance_size(unsafeBitCast(type, to: UnsafeRawPointer.self))
   }
 }

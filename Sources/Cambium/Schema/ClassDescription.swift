@@ -24,14 +24,14 @@ final class ClassDescription: Sendable {
 
     /// The property's value in `object`, nil for null.
     func dynamicValue(of object: ObjectBase) -> Any? {
-      wrapper.dynamicValue(object.storage + offset, of: object)
+      unsafe wrapper.dynamicValue(object.storage + offset, of: object)
     }
 
     /// Assigns the property; false when the value is of a wrong type.
     func setDynamicValue(
       _ value: Any?, of object: ObjectBase, _ conversion: _ValueConversion
     ) -> Bool {
-      wrapper.setDynamicValue(value, object.storage + offset, of: object, conversion)
+      unsafe wrapper.setDynamicValue(value, object.storage + offset, of: object, conversion)
     }
   }
 

@@ -21,16 +21,16 @@ struct ClassDiscovery {
 
   /// The proper subclasses of `base`, in no particular order; costs a fraction of a millisecond.
   static func subclasses(of base: AnyClass) -> [AnyClass] {
-    let metadata = unsafeBitCast(base, to: UnsafeRawPointer.self)
-    guard let descriptor = cambium_type_descriptor(metadata) else { return [] }
+    let metadata = unsafe unsafeBitCast(base, to: UnsafeRawPointer.self)
+    guard let descriptor = unsafe cambium_type_descriptor(metadata) else { return [] }
     var discovery = ClassDiscovery(target: UInt(bitPattern: descriptor))
-    withUnsafeMutablePointer(to: &discovery) { pointer in
-      cambium_for_each_type_descriptor(
+    unsafe withUnsafeMutablePointer(to: &discovery) { pointer in
+      unsafe cambium_for_each_type_descriptor(
         { descriptor, context in
-          guard let descriptor, let context else { return }
-          context.assumingMemoryBound(to: ClassDiscovery.self).pointee
+          guard let descriptor = unsafe descriptor, let context = unsafe context else { return }
+          unsafe context.assumingMemoryBound(to: ClassDiscovery.self).pointee
             .visit(UInt(bitPattern: descriptor))
-        }, pointer)
+        }, unsafe pointer)
     }
     return discovery.found
   }
@@ -39,9 +39,9 @@ struct ClassDiscovery {
     guard descriptor != target, Self.load(descriptor, as: UInt32.self) & Self.genericFlag == 0,
       derives(descriptor),
       let function = Self.relative(descriptor + Self.accessFunctionOffset),
-      let metadata = cambium_call_metadata_accessor(UnsafeRawPointer(bitPattern: function))
+      let metadata = unsafe cambium_call_metadata_accessor(UnsafeRawPointer(bitPattern: function))
     else { return }
-    found.append(unsafeBitCast(metadata, to: AnyClass.self))
+    unsafe found.append(unsafeBitCast(metadata, to: AnyClass.self))
   }
 
   private mutating func derives(_ descriptor: UInt) -> Bool {
@@ -76,9 +76,9 @@ struct ClassDiscovery {
 
   // Addresses come from the loaded program's own metadata.
   private static func load<T: BitwiseCopyable>(_ address: UInt, as type: T.Type) -> T {
-    guard let pointer = UnsafeRawPointer(bitPattern: address) else {
+    guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else {
       preconditionFailure("A type descriptor refers to address zero.")
     }
-    return pointer.loadUnaligned(as: type)
+    return unsafe pointer.loadUnaligned(as: type)
   }
 }

@@ -1,4 +1,4 @@
-@preconcurrency @_spi(Reflection) import Swift
+@preconcurrency @unsafe @_spi(Reflection) import Swift
 
 /// Reads the `@Persisted` properties of a class: names, offsets and wrapper types from the type's
 /// metadata, everything else from a sample instance.
@@ -23,7 +23,7 @@ struct DeclarationReader {
       var property = Property(name: field.name, type: .int)
       if let columnName = columnNames[field.name] { property.columnName = columnName }
       SchemaValidation.check(propertyName: property.columnName)
-      field.wrapper.describe(sample.storage + field.offset, &property)
+      unsafe field.wrapper.describe(sample.storage + field.offset, &property)
       if properties.contains(where: { $0.property.name == property.name }) {
         fatalError(
           "Property '\(property.name)' is declared multiple times in the class hierarchy of "
@@ -53,10 +53,10 @@ struct DeclarationReader {
     var hasTransient = false
     let ownByteCount = BlankInstance.byteCount(of: ObjectBase.self)
     // `_EachFieldOptions.classType`, which is a static variable and so out of reach in Swift 6 mode.
-    let options = unsafeBitCast(UInt32(1), to: _EachFieldOptions.self)
-    _forEachField(of: type, options: options) { name, offset, fieldType, _ in
+    let options = unsafe unsafeBitCast(UInt32(1), to: _EachFieldOptions.self)
+    unsafe _forEachField(of: type, options: options) { name, offset, fieldType, _ in
       if let wrapper = fieldType as? any PersistedWrapper.Type {
-        let label = String(cString: name)
+        let label = unsafe String(cString: name)
         fields.append(
           Field(
             name: label.hasPrefix("_") ? String(label.dropFirst()) : label, offset: offset,

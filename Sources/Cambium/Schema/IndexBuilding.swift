@@ -26,7 +26,7 @@ extension TableEditor {
     }
     sorter.sort()
     try tree.build { builder throws(StoreError) in
-      try sorter.forEach { bytes, _ throws(StoreError) in try builder.append(bytes) }
+      try unsafe sorter.forEach { bytes, _ throws(StoreError) in try unsafe builder.append(bytes) }
     }
   }
 }

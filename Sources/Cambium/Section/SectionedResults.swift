@@ -217,7 +217,7 @@ final class SectionCore<Key: _Persistable & Hashable, Element: RealmCollectionVa
     }
     realm.verify()
     // A key may be computed from whatever an element leads to.
-    let now = realm.classes.reduce(0) { $0 &+ $1.touched.total }
+    let now = unsafe realm.classes.reduce(0) { unsafe $0 &+ $1.touched.total }
     if stamp != now {
       known = computed()
       stamp = now

@@ -22,7 +22,7 @@ extension AnyRealmValue: _Persistable {
     var stored: StoredAny?
     object.readCell(head) { stored = StoredAny($0) }
     let access = object.classAccess
-    return AnyRealmValue(stored, access.realm) { identifier in
+    return unsafe AnyRealmValue(stored, access.realm) { identifier in
       ManagedCollection(object, Int(head.index), inside: identifier)
     }
   }
@@ -34,14 +34,14 @@ extension AnyRealmValue: _Persistable {
     _ value: AnyRealmValue, of object: ObjectBase, _ head: _PersistedHead
   ) {
     let (_, session) = object.prepareToWrite()
-    if !session.isDraining { session.policy = .error }
+    if unsafe !session.isDraining { unsafe session.policy = .error }
     session.stored(value).withCell { object.writeCell(head, $0) }
     session.drain()
   }
 
   /// Stores the value in a new row.
   public static func _rlmWritePersistedValue(_ value: AnyRealmValue, to row: _RowWriter) {
-    guard let session = row.realm.session else { return }
+    guard let session = unsafe row.realm.session else { return }
     session.stored(value).withCell { row.append($0) }
   }
 
@@ -126,7 +126,7 @@ extension AnyRealmValue: RealmCollectionValue {
   public func _rlmWithElementCell<Result>(
     in realm: Realm, _ body: (ColumnValue) throws -> Result
   ) rethrows -> Result {
-    guard let session = realm.instance.session else {
+    guard let session = unsafe realm.instance.session else {
       return try StoredAny(seeking: self, in: realm.instance).withCell(body)
     }
     return try session.stored(self).withCell(body)
@@ -188,11 +188,11 @@ extension StoredAny {
   init(seeking value: AnyRealmValue, in realm: RealmInstance) {
     switch value {
     case .object(let object):
-      guard object.isManaged, object.instance === realm, !object.isGone else {
+      guard object.isManaged, unsafe object.instance === realm, !object.isGone else {
         self = .link(StoredAnyLink(table: 0, key: 0))
         return
       }
-      self = .link(StoredAnyLink(table: object.classAccess.stored.tableID, key: object.key))
+      self = unsafe .link(StoredAnyLink(table: object.classAccess.stored.tableID, key: object.key))
     case .list(let list):
       self = .list(identifier: list.state?.place.inside ?? 0, [])
     case .dictionary(let map):

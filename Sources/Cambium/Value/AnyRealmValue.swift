@@ -103,7 +103,8 @@ public enum AnyRealmValue: Hashable {
     guard case .object(let object) = self, object.isManaged else { return nil }
     if let object = object as? DynamicObject { return object }
     let access = object.classAccess
-    return access.object(forKey: object.key, as: access.layout.dynamicLayout) as? DynamicObject
+    return unsafe access.object(forKey: object.key, as: access.layout.dynamicLayout)
+      as? DynamicObject
   }
 
   /// Feeds what distinguishes the value; lists and dictionaries are not told apart.

@@ -25,7 +25,7 @@ extension NSNumber {
     // There is one box for each truth value, which no number shares.
     if self === NSNumber(value: true) { return true }
     if self === NSNumber(value: false) { return false }
-    return switch String(cString: objCType) {
+    return switch unsafe String(cString: objCType) {
     case "f": floatValue
     case "d": doubleValue
     case "Q": uint64Value

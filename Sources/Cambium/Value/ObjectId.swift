@@ -58,8 +58,14 @@ public final class ObjectId: Sendable {
     precondition(bytes.count == Self.byteCount, "an object identifier has 12 bytes")
     var head: UInt64 = 0
     var tail: UInt32 = 0
-    for byte in bytes[..<8] { head = head << 8 | UInt64(byte) }
-    for byte in bytes[8...] { tail = tail << 8 | UInt32(byte) }
+    var iterator = unsafe bytes[..<8].makeIterator()
+    while let byte = unsafe iterator.next() {
+      head = head << 8 | UInt64(byte)
+    }
+    var rest = unsafe bytes[8...].makeIterator()
+    while let byte = unsafe rest.next() {
+      tail = tail << 8 | UInt32(byte)
+    }
     self.init(head: head, tail: tail)
   }
 

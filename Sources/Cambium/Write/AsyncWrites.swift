@@ -294,7 +294,7 @@ final class AsyncWrites: @unchecked Sendable {
       return
     }
     block()
-    guard instance.session != nil else {
+    guard unsafe instance.session != nil else {
       // The block has committed or cancelled by itself.
       onComplete?(nil)
       return

@@ -48,8 +48,8 @@ final class BacklinkEditor {
     try settle()
     var links: [Backlink] = []
     let entries = KeySorter()
-    try Backlinks.forEach(in: tree.tree, toAscending: targets) { key in
-      entries.add(key, 0)
+    try unsafe Backlinks.forEach(in: tree.tree, toAscending: targets) { key in
+      unsafe entries.add(key, 0)
     } _: { group, run in
       for _ in 0..<run.count { links.append(group.link(from: run.source)) }
     }
@@ -111,11 +111,11 @@ final class BacklinkEditor {
       change(&runs, sources)
       return try write(runs, group)
     }
-    let read = value.withUnsafeBytes { value in
+    let read = unsafe value.withUnsafeBytes { value in
       catching { () throws(StoreError) -> (count: Int, runs: SourceRuns?) in
-        let head = try Backlinks.Head(value)
-        if head.sources.isEmpty { return (head.linkCount, nil) }
-        guard let runs = SourceRuns(head.sources, first: nil) else {
+        let head = try unsafe Backlinks.Head(value)
+        if unsafe head.sources.isEmpty { return (head.linkCount, nil) }
+        guard let runs = unsafe SourceRuns(head.sources, first: nil) else {
           throw Backlinks.damage("a head breaks the format")
         }
         return (head.linkCount, runs)
@@ -203,7 +203,7 @@ final class BacklinkEditor {
     func first(_ cursor: KeyCursor) -> Int64? {
       let key = cursor.key
       guard key.count == BacklinkGroup.blockByteCount, key.starts(with: prefix) else { return nil }
-      return key.withUnsafeBytes { BacklinkGroup.source($0) }
+      return unsafe key.withUnsafeBytes { unsafe BacklinkGroup.source($0) }
     }
     let wanted = group.key(ofBlock: source)
     var cursor = tree.tree.cursor()
@@ -213,7 +213,7 @@ final class BacklinkEditor {
       if !isValid || first(cursor) == nil { isValid = try cursor.seek(to: wanted) }
     }
     guard isValid, let start = first(cursor) else { return nil }
-    guard let runs = SourceRuns(try cursor.value, first: start) else {
+    guard let runs = unsafe SourceRuns(try cursor.value, first: start) else {
       throw Backlinks.damage("a block breaks the format")
     }
     return (start, runs, try cursor.next() ? first(cursor) : nil)
@@ -248,7 +248,7 @@ final class BacklinkEditor {
       var cursor = tree.tree.cursor()
       guard try cursor.seek(to: start) else { return }
       let prefix = Array(cursor.key.prefix(BacklinkGroup.headByteCount))
-      guard let group = prefix.withUnsafeBytes({ BacklinkGroup($0) }) else {
+      guard let group = unsafe prefix.withUnsafeBytes({ unsafe BacklinkGroup($0) }) else {
         throw Backlinks.damage("a key is too short")
       }
       try gather(group)

@@ -1,7 +1,7 @@
 import CambiumCore
 
 /// A class in a write transaction: its table, its indexes, and what an insertion needs to know.
-final class ClassEditor {
+@safe final class ClassEditor {
   let access: ClassAccess
   let table: TableEditor
   private let tableID: UInt32
@@ -25,13 +25,15 @@ final class ClassEditor {
     self.access = access
     self.table = table
     transaction = session.transaction
-    self.session = Unmanaged.passUnretained(session)
+    unsafe self.session = unsafe Unmanaged.passUnretained(session)
     tableID = access.stored.tableID
-    epoch = access.realm.invalidations
+    epoch = unsafe access.realm.invalidations
     plan = access.writePlan(for: table.record)
     effects = plan.effects
     // Accessors trust the rows that they remember until the editor moves one.
-    table.rowGeneration = withUnsafeMutablePointer(to: &access.header.pointee.generation) { $0 }
+    unsafe table.rowGeneration = unsafe withUnsafeMutablePointer(
+      to: &access.header.pointee.generation
+    ) { unsafe $0 }
   }
 
   /// What changes with the property, besides its cell.
@@ -39,8 +41,8 @@ final class ClassEditor {
 
   /// Ends the transaction's part in what accessors remember.
   func release() {
-    table.rowGeneration = nil
-    access.nearEditor = nil
+    unsafe table.rowGeneration = nil
+    unsafe access.nearEditor = nil
   }
 
   /// Gives a property of an object near the last change a value; false, and nothing changed, where that
@@ -48,12 +50,12 @@ final class ClassEditor {
   func assignNearby(_ object: ObjectBase, _ propertyIndex: Int, _ cell: ColumnValue) -> Bool {
     let effect = effects[propertyIndex]
     guard effect.isPlain, mayBePresent(object) else { return false }
-    return session._withUnsafeGuaranteedRef { session in
+    return unsafe session._withUnsafeGuaranteedRef { session in
       guard session.writesWhatIsAssigned,
         table.updateNearby(nearby(object), effect.placed, value: cell)
       else { return false }
       access.noteAssignment(effect.column)
-      session.touch(tableID) { $0.assign(effect.column, object.key) }
+      session.touch(tableID) { unsafe $0.assign(effect.column, object.key) }
       return true
     }
   }
@@ -66,25 +68,27 @@ final class ClassEditor {
 
   /// Whether nothing says that the object is gone for good; see ``ManagedRow``.
   @inline(__always) private func mayBePresent(_ object: ObjectBase) -> Bool {
-    object.epoch == epoch && (object.extra == nil || object.extra?.birth?.isCancelled != true)
+    unsafe object.epoch == epoch
+      && (object.extra == nil || object.extra?.birth?.isCancelled != true)
   }
 
   @inline(__always) private func nearby(_ object: ObjectBase) -> ColumnTreeEditor.NearbyRow {
-    ColumnTreeEditor.NearbyRow(key: object.key, plan.created, is: object.created)
+    unsafe ColumnTreeEditor.NearbyRow(key: object.key, plan.created, is: object.created)
   }
 
   /// Lets an accessor remember where its row is, if that can be; false when the object is gone.
   func find(_ object: ObjectBase) throws(StoreError) -> Bool {
     let column = access.stored.createdColumn
     let editor = table.editor(of: column)
-    switch try editor.locate(object.key) {
+    switch try unsafe editor.locate(object.key) {
     case .absent: return false
     case .packed(let position):
       guard access.creation(at: position) == object.created else { return false }
       access.stand(object, at: position)
       return true
     case .unpacked:
-      guard case .int(let created)? = try editor.value(key: object.key, column: column) else {
+      guard case .int(let created)? = try unsafe editor.value(key: object.key, column: column)
+      else {
         return false
       }
       return created == object.created
@@ -93,7 +97,7 @@ final class ClassEditor {
 
   /// When the object with that key was created; nil when there is none.
   func creation(of key: Int64) -> Int64? {
-    access.realm.reading { () throws(StoreError) in
+    unsafe access.realm.reading { () throws(StoreError) in
       let column = access.stored.createdColumn
       guard case .int(let created)? = try table.editor(of: column).value(key: key, column: column)
       else { return nil }
@@ -120,10 +124,10 @@ final class ClassEditor {
 
   /// The index of a property.
   func index(_ propertyIndex: Int) throws(StoreError) -> KeyTreeEditor {
-    if indexes.isEmpty { indexes = Array(repeating: nil, count: effects.count) }
-    if let index = indexes[propertyIndex] { return index }
+    if unsafe indexes.isEmpty { unsafe indexes = Array(repeating: nil, count: effects.count) }
+    if let index = unsafe indexes[propertyIndex] { return index }
     let index = try transaction.editKeyTree(access.stored.indexName(propertyIndex))
-    indexes[propertyIndex] = index
+    unsafe indexes[propertyIndex] = index
     return index
   }
 

@@ -173,8 +173,8 @@ struct CollectionEditor: ElementEditor {
     try stored.forEach { entries.elements.append($0) }
     if hasKeys {
       // Those of a row stay valid until the table's next call.
-      try stored.forEachKey { key, _ in
-        entries.keys?.append(.bytes(key))
+      try unsafe stored.forEachKey { key, _ in
+        unsafe entries.keys?.append(.bytes(key))
         return true
       }
     }
@@ -187,8 +187,8 @@ struct CollectionEditor: ElementEditor {
   /// The row is not read while a tree is made, so that elements may lie in it.
   private func store(_ entries: Entries) throws(StoreError) {
     if let form = StoredList.form(entries.elements, keys: entries.keys, type) {
-      try form.withBytes { bytes throws(StoreError) in
-        _ = try table.update(key: key, column: column, value: .bytes(bytes))
+      try unsafe form.withBytes { bytes throws(StoreError) in
+        _ = try unsafe table.update(key: key, column: column, value: .bytes(bytes))
       }
     } else {
       let tree = session.openTree(

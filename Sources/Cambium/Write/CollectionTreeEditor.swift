@@ -2,7 +2,7 @@ import CambiumCore
 
 /// A collection's own tree in a write transaction: rows by position, in one column or, with the keys of a
 /// map, in two.
-final class CollectionTreeEditor {
+@safe final class CollectionTreeEditor {
   private let editor: ColumnTreeEditor
   /// Where a row is put together.
   private let row = UnsafeMutableBufferPointer<ColumnValue>.allocate(capacity: 2)
@@ -17,11 +17,11 @@ final class CollectionTreeEditor {
       columns.append(ColumnSpec(id: StoredList.keyColumn, type: .bytes, isNullable: false))
     }
     self.type = type
-    row.initialize(repeating: .null)
+    unsafe row.initialize(repeating: .null)
     editor = ColumnTreeEditor(root: root, layout: ColumnLayout(columns), context: context)
   }
 
-  deinit { row.deallocate() }
+  deinit { unsafe row.deallocate() }
 
   /// The tree as changed so far, whose leaves are packed to be read.
   var tree: ColumnTree { editor.tree }
@@ -66,10 +66,10 @@ final class CollectionTreeEditor {
   /// Puts an element in, of a map with its key.
   func insert(_ element: ColumnValue, key: ColumnValue?, at position: Int) throws(StoreError) {
     isChanged = true
-    row[0] = element
-    if let key { row[1] = key }
-    let values = UnsafeBufferPointer(start: row.baseAddress, count: key == nil ? 1 : 2)
-    try editor.insert(at: position, values: values)
+    unsafe row[0] = element
+    if let key { unsafe row[1] = key }
+    let values = unsafe UnsafeBufferPointer(start: row.baseAddress, count: key == nil ? 1 : 2)
+    try unsafe editor.insert(at: position, values: values)
   }
 
   /// Writes the tree's pages; the owner's row has to get the root.
@@ -87,7 +87,8 @@ extension StoredList {
     in context: WriteContext, _ body: (ColumnValue) throws(StoreError) -> Void
   ) throws(StoreError) {
     if let form = form(elements, keys: keys, type) {
-      return try form.withBytes { bytes throws(StoreError) in try body(.bytes(bytes)) }
+      return try unsafe form.withBytes { bytes throws(StoreError) in try unsafe body(.bytes(bytes))
+      }
     }
     let tree = CollectionTreeEditor(
       root: .empty(.position), type: type, hasKeys: keys != nil, context: context)

@@ -43,7 +43,7 @@ struct NestedEditor: ElementEditor {
   }
 
   private static func bytes(of key: ColumnValue) -> [UInt8] {
-    if case .bytes(let bytes) = key { Array(bytes) } else { [] }
+    if case .bytes(let bytes) = key { unsafe Array(bytes) } else { [] }
   }
 
   /// Writes the value of which the collection is a part, with what `body` makes of it.

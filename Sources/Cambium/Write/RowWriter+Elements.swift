@@ -22,10 +22,12 @@ extension _RowWriter {
     description.isMap = keys != nil
     description.isSet = isSet
     let isLink = description.type == .object
-    if isLink { realm.session?.check(elements, areOf: target, in: description.collectionName) }
+    if isLink {
+      unsafe realm.session?.check(elements, areOf: target, in: description.collectionName)
+    }
     cells.reserveCapacity(elements.count)
     for element in elements {
-      element._rlmWithElementCell(in: Realm(realm)) { cell in
+      unsafe element._rlmWithElementCell(in: Realm(realm)) { cell in
         cells.append(lasting(cell))
       }
     }
@@ -37,7 +39,7 @@ extension _RowWriter {
       noteAnyLinks(in: cells)
     }
     if isLink { noteTargets(cells.compactMap(\.link)) }
-    guard let session = realm.session else { return }
+    guard let session = unsafe realm.session else { return }
     session.attempt { () throws(StoreError) in
       try StoredList.withCell(
         of: cells, keys: keys, Element._rlmElementColumnType, in: session.transaction.context

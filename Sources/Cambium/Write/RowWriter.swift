@@ -4,7 +4,7 @@ import CambiumCore
 ///
 /// Public because property types meet it; nothing of it is.
 /// Bytes are copied into memory that lasts until the next row begins.
-public final class _RowWriter {
+@safe public final class _RowWriter {
   // Exclusivity is not checked: a row has one writer, and each access ends before the next.
   unowned(unsafe) let realm: RealmInstance
   /// Where the next cell goes.
@@ -19,81 +19,85 @@ public final class _RowWriter {
   @exclusivity(unchecked) private(set) var listTargets: [(position: Int, keys: [Int64])] = []
   /// The objects that collections of values of any type hold, with the position of the collection's cell.
   @exclusivity(unchecked) private(set) var anyLinks: [(position: Int, link: StoredAnyLink)] = []
-  @exclusivity(unchecked) private var chunk = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  @exclusivity(unchecked) private var chunk = unsafe UnsafeMutableRawBufferPointer(
+    start: nil, count: 0)
   @exclusivity(unchecked) private var used = 0
-  @exclusivity(unchecked) private var fullChunks: [UnsafeMutableRawBufferPointer] = []
+  @exclusivity(unchecked) private var fullChunks: [UnsafeMutableRawBufferPointer] = unsafe []
 
-  init(realm: RealmInstance) { self.realm = realm }
+  init(realm: RealmInstance) { unsafe self.realm = realm }
 
   deinit {
-    for chunk in fullChunks { chunk.deallocate() }
-    chunk.deallocate()
+    unsafe fullChunks.forEach { unsafe $0.deallocate() }
+    unsafe chunk.deallocate()
   }
 
   /// Begins a row with the given cells.
   func begin(_ defaults: [ColumnValue]) {
-    cells.removeAll(keepingCapacity: true)
-    cells.append(contentsOf: defaults)
+    unsafe cells.removeAll(keepingCapacity: true)
+    unsafe cells.append(contentsOf: defaults)
     forgetLast()
   }
 
   /// Begins a row of one cell.
   func beginOne() {
-    cells.removeAll(keepingCapacity: true)
-    cells.append(.null)
-    position = 0
+    unsafe cells.removeAll(keepingCapacity: true)
+    unsafe cells.append(.null)
+    unsafe position = 0
     forgetLast()
   }
 
   /// Forgets what the last row had besides its cells.
   private func forgetLast() {
-    if !listTargets.isEmpty { listTargets = [] }
-    if !anyLinks.isEmpty { anyLinks = [] }
-    used = 0
-    for chunk in fullChunks { chunk.deallocate() }
-    if !fullChunks.isEmpty { fullChunks = [] }
+    if unsafe !listTargets.isEmpty { unsafe listTargets = [] }
+    if unsafe !anyLinks.isEmpty { unsafe anyLinks = [] }
+    unsafe used = 0
+    unsafe fullChunks.forEach { unsafe $0.deallocate() }
+    if unsafe !fullChunks.isEmpty { unsafe fullChunks = unsafe [] }
   }
 
   /// The class that the current property links to.
-  var target: ClassAccess? { access?.target(property) }
+  var target: ClassAccess? { unsafe access?.target(property) }
 
   /// Sets the cell at the current position.
   func append(_ cell: ColumnValue) {
     if case .bytes(let bytes) = cell {
-      cells[position] = .bytes(copy(bytes))
+      unsafe cells[position] = unsafe .bytes(copy(bytes))
     } else {
-      cells[position] = cell
+      unsafe cells[position] = cell
     }
   }
 
   /// Sets the cell at the current position to bytes.
   func append(_ bytes: [UInt8]) {
-    cells[position] = .bytes(bytes.withUnsafeBytes { copy($0) })
+    unsafe cells[position] = unsafe .bytes(bytes.withUnsafeBytes { unsafe copy($0) })
   }
 
   /// Notes that the cell at the current position is a list of links to `keys`.
-  func noteTargets(_ keys: [Int64]) { listTargets.append((position, keys)) }
+  func noteTargets(_ keys: [Int64]) { unsafe listTargets.append((position, keys)) }
 
   /// Notes what values of any type in the collection at the current position link to.
   func noteAnyLinks(in cells: [ColumnValue]) {
-    for link in cells.flatMap({ StoredAny.links(in: $0) }) { anyLinks.append((position, link)) }
+    for link in cells.flatMap({ StoredAny.links(in: $0) }) {
+      unsafe anyLinks.append((position, link))
+    }
   }
 
   /// A copy of `cell` that lasts as long as the row.
   func lasting(_ cell: ColumnValue) -> ColumnValue {
-    if case .bytes(let bytes) = cell { .bytes(copy(bytes)) } else { cell }
+    if case .bytes(let bytes) = cell { unsafe .bytes(copy(bytes)) } else { cell }
   }
 
   private func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    if bytes.isEmpty { return UnsafeRawBufferPointer(start: nil, count: 0) }
-    if chunk.count - used < bytes.count {
-      if !chunk.isEmpty { fullChunks.append(chunk) }
-      chunk = .allocate(byteCount: max(chunk.isEmpty ? 256 : 1 << 14, bytes.count), alignment: 16)
-      used = 0
+    if unsafe bytes.isEmpty { return unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
+    if unsafe chunk.count - used < bytes.count {
+      if unsafe !chunk.isEmpty { unsafe fullChunks.append(chunk) }
+      unsafe chunk = unsafe .allocate(
+        byteCount: max(chunk.isEmpty ? 256 : 1 << 14, bytes.count), alignment: 16)
+      unsafe used = 0
     }
-    let target = UnsafeMutableRawBufferPointer(rebasing: chunk[used..<used + bytes.count])
-    target.copyMemory(from: bytes)
-    used += bytes.count
+    let target = unsafe UnsafeMutableRawBufferPointer(rebasing: chunk[used..<used + bytes.count])
+    unsafe target.copyMemory(from: bytes)
+    unsafe used += bytes.count
     return UnsafeRawBufferPointer(target)
   }
 }

@@ -103,8 +103,8 @@ final class WritePlan {
   /// Whether the columns of `record` are those that this was made for.
   func fits(_ record: TableRecord) -> Bool {
     // They are nearly always the same array, of which this keeps the memory.
-    let isSame = groups.withUnsafeBufferPointer { known in
-      record.groups.withUnsafeBufferPointer { $0.baseAddress == known.baseAddress }
+    let isSame = unsafe groups.withUnsafeBufferPointer { known in
+      unsafe record.groups.withUnsafeBufferPointer { unsafe $0.baseAddress == known.baseAddress }
     }
     if isSame { return true }
     guard groups == record.groups else { return false }

@@ -3,21 +3,21 @@ import CambiumCore
 extension WriteSession {
   /// Adds an object and all it links to, handling primary keys that are taken as `policy` says.
   func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy) {
-    self.policy = policy
-    skipsEqualValues = policy == .modified
+    unsafe self.policy = policy
+    unsafe skipsEqualValues = policy == .modified
     _ = adopt(object)
     drain()
-    self.policy = .error
-    skipsEqualValues = false
+    unsafe self.policy = .error
+    unsafe skipsEqualValues = false
   }
 
   /// Gives every adopted object its row.
   func drain() {
-    if isDraining || queue.isEmpty { return }
-    isDraining = true
-    while queueStart < queue.count {
-      let adoption = queue[queueStart]
-      queueStart += 1
+    if unsafe isDraining || queue.isEmpty { return }
+    unsafe isDraining = true
+    while unsafe queueStart < queue.count {
+      let adoption = unsafe queue[queueStart]
+      unsafe queueStart += 1
       if adoption.isNew {
         attempt { () throws(StoreError) in try insert(adoption.object, adoption.access) }
       } else {
@@ -26,46 +26,49 @@ extension WriteSession {
       spill()
     }
     clearQueue()
-    isDraining = false
+    unsafe isDraining = false
   }
 
   private func insert(_ object: ObjectBase, _ access: ClassAccess) throws(StoreError) {
     let editor = try editor(access)
     // Borrowed for the whole row: what is read anew each time is counted each time.
-    let (row, storage) = (row, object.storage)
+    let (row, storage) = unsafe (row, object.storage)
     row.begin(editor.plan.defaults)
-    row.access = access
-    let mayBeUnfit = object.extra != nil
-    editor.plan.takers.withUnsafeBufferPointer { takers in
-      for taker in takers {
-        row.position = taker.position
-        row.property = taker.property
+    unsafe row.access = access
+    let mayBeUnfit = unsafe object.extra != nil
+    unsafe editor.plan.takers.withUnsafeBufferPointer { takers in
+      var iterator = unsafe takers.makeIterator()
+      while let taker = unsafe iterator.next() {
+        unsafe row.position = taker.position
+        unsafe row.property = taker.property
         if mayBeUnfit, let unfit = object.takeUnfitValue(taker.property) {
           unfit._rlmWithScalarCell { row.append($0) }
           continue
         }
-        taker.wrapper.take(storage + taker.offset, to: row)
+        unsafe taker.wrapper.take(storage + taker.offset, to: row)
       }
     }
-    row.position = editor.plan.createdPosition
+    unsafe row.position = editor.plan.createdPosition
     row.append(.int(object.created))
-    let isNew = row.cells.withUnsafeBufferPointer { cells in
-      catching { () throws(StoreError) in try editor.table.insert(key: object.key, values: cells) }
+    let isNew = unsafe row.cells.withUnsafeBufferPointer { cells in
+      catching { () throws(StoreError) in
+        try unsafe editor.table.insert(key: object.key, values: cells)
+      }
     }
-    object.generation = 0
+    unsafe object.generation = 0
     guard try isNew.get() else {
       throw .damaged(
-        Damage(.order, "class '\(access.stored.name)' already has a row \(object.key)"))
+        Damage(.order, unsafe "class '\(access.stored.name)' already has a row \(object.key)"))
     }
     access.noteChange(.objects)
-    touch(access.stored.tableID) { $0.insert(object.key) }
-    try insertIndexEntries(object.key, access, editor)
-    try insertBacklinks(object.key, access, editor)
+    touch(access.stored.tableID) { unsafe $0.insert(object.key) }
+    try unsafe insertIndexEntries(object.key, access, editor)
+    try unsafe insertBacklinks(object.key, access, editor)
     let collections = access.layout.collections
     if collections.isEmpty { return }
     let properties = access.description.properties
     for index in collections {
-      properties[index].collection?.attach(
+      unsafe properties[index].collection?.attach(
         storage + properties[index].offset, to: object, index)
     }
   }
@@ -81,16 +84,17 @@ extension WriteSession {
     let newKey: Int64
     if let key { newKey = key } else { newKey = try editor.table.generateKey() }
     row.begin(editor.plan.defaults)
-    row.position = editor.plan.createdPosition
+    unsafe row.position = editor.plan.createdPosition
     row.append(.int(editor.newCreation(of: newKey)))
     if let primaryKey, let index = access.stored.primaryKeyIndex {
-      row.position = editor.plan.positions[index]
+      unsafe row.position = editor.plan.positions[index]
       row.append(primaryKey)
       if editor.plan.isIndexed[index] { try editor.insertEntry(index, primaryKey, newKey) }
     }
     fill(row, editor.plan.positions)
-    let isNew = row.cells.withUnsafeBufferPointer { cells in
-      catching { () throws(StoreError) in try editor.table.insert(key: newKey, values: cells) }
+    let isNew = unsafe row.cells.withUnsafeBufferPointer { cells in
+      catching { () throws(StoreError) in try unsafe editor.table.insert(key: newKey, values: cells)
+      }
     }
     guard try isNew.get() else {
       throw .damaged(
@@ -106,7 +110,7 @@ extension WriteSession {
     _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor
   ) throws(StoreError) {
     for index in editor.plan.indexed where index != access.stored.primaryKeyIndex {
-      try editor.insertEntry(index, row.cells[editor.plan.positions[index]], key)
+      try unsafe editor.insertEntry(index, row.cells[editor.plan.positions[index]], key)
     }
     try insertForeignEntries(key, editor)
   }
@@ -115,7 +119,7 @@ extension WriteSession {
     _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor
   ) throws(StoreError) {
     for index in editor.plan.links {
-      guard case .int(let target) = row.cells[editor.plan.positions[index]],
+      guard case .int(let target) = unsafe row.cells[editor.plan.positions[index]],
         let targetClass = access.targets[index]
       else { continue }
       try backlinks(to: targetClass).add(
@@ -124,7 +128,7 @@ extension WriteSession {
           source: key))
     }
     if !editor.plan.anyValues.isEmpty { try insertAnyLinks(key, access, editor) }
-    for (position, targets) in row.listTargets {
+    for (position, targets) in unsafe row.listTargets {
       guard let index = editor.plan.positions.firstIndex(of: position),
         let targetClass = access.targets[index]
       else { continue }
@@ -140,19 +144,19 @@ extension WriteSession {
 
   // The object was bound to a row that exists; its own values are still in its storage.
   private func update(_ object: ObjectBase, _ access: ClassAccess) {
-    object.generation = 0
-    let partial = partials[ObjectIdentifier(object)]
+    unsafe object.generation = 0
+    let partial = unsafe partials[ObjectIdentifier(object)]
     for (index, property) in access.description.properties.enumerated() {
       if index == access.stored.primaryKeyIndex || property.property.isComputed { continue }
       if let partial, !partial.contains(index) {
-        property.wrapper.discard(object.storage + property.offset)
+        unsafe property.wrapper.discard(object.storage + property.offset)
         continue
       }
       if let unfit = object.takeUnfitValue(index) {
         unfit._rlmWithScalarCell { object.writeCell(access.layout.head(index), $0) }
         continue
       }
-      property.wrapper.takeAssigning(
+      unsafe property.wrapper.takeAssigning(
         object.storage + property.offset, to: object, access.layout.head(index))
     }
   }

@@ -9,7 +9,7 @@ extension WriteSession {
       checkIsFree(object, "Can't set link to existing managed embedded object")
       return key
     }
-    guard let access = realm.access(of: type(of: object)) else {
+    guard let access = unsafe realm.access(of: type(of: object)) else {
       stopAtForeignClass(type(of: object).className())
     }
     return attempt(0) { () throws(StoreError) in try adopt(object, access) }
@@ -17,23 +17,23 @@ extension WriteSession {
 
   /// The key of `object`, which is added without an update policy if it is unmanaged.
   func adoptPlainly(_ object: ObjectBase) -> Int64 {
-    policy = .error
+    unsafe policy = .error
     return adopt(object)
   }
 
   private func keyOfManaged(_ object: ObjectBase) -> Int64 {
-    if object.generation == ObjectBase.queuedGeneration, object.instance === realm {
-      return object.key
+    if unsafe object.generation == ObjectBase.queuedGeneration, unsafe object.instance === realm {
+      return unsafe object.key
     }
-    guard let instance = object.instance, !object.isGone else {
+    guard let instance = unsafe object.instance, !object.isGone else {
       fatalError("Adding a deleted or invalidated object to a Realm is not permitted")
     }
-    guard instance === realm else {
+    guard unsafe instance === realm else {
       fatalError(
         "Object is already managed by another Realm. Use create instead to copy it into this Realm."
       )
     }
-    return object.key
+    return unsafe object.key
   }
 
   private func adopt(
@@ -46,14 +46,14 @@ extension WriteSession {
       let cell = primaryKeyCell(of: object, primaryKey)
       let existing = try existingKey(access, editor, primaryKeyIndex, cell)
       if let existing {
-        guard policy != .error else {
+        guard unsafe policy != .error else {
           stopAtExistingKey(object, access, primaryKeyIndex)
         }
         if let created = creation(of: existing, access, editor) {
           access.bind(object, key: existing, created: created)
           // The row may have to come yet.
-          object.generation = ObjectBase.queuedGeneration
-          queue.append(Adoption(object: object, access: access, isNew: false))
+          unsafe object.generation = ObjectBase.queuedGeneration
+          unsafe queue.append(Adoption(object: object, access: access, isNew: false))
           return existing
         }
       }
@@ -68,8 +68,8 @@ extension WriteSession {
     let newKey: Int64
     if let key { newKey = key } else { newKey = try editor.table.generateKey() }
     access.bind(object, key: newKey, created: editor.newCreation(of: newKey))
-    object.generation = ObjectBase.queuedGeneration
-    queue.append(Adoption(object: object, access: access, isNew: true))
+    unsafe object.generation = ObjectBase.queuedGeneration
+    unsafe queue.append(Adoption(object: object, access: access, isNew: true))
     return newKey
   }
 
@@ -80,12 +80,12 @@ extension WriteSession {
 
   private func primaryKeyCell(of object: ObjectBase, _ taker: WritePlan.Taker) -> ColumnValue {
     keyRow.beginOne()
-    if object.extra != nil, let unfit = object.extra?.unfitValues[taker.property] {
+    if unsafe object.extra != nil, let unfit = unsafe object.extra?.unfitValues[taker.property] {
       unfit._rlmWithScalarCell { keyRow.append($0) }
     } else {
-      taker.wrapper.peek(object.storage + taker.offset, to: keyRow)
+      unsafe taker.wrapper.peek(object.storage + taker.offset, to: keyRow)
     }
-    return keyRow.cells[0]
+    return unsafe keyRow.cells[0]
   }
 
   /// The key of the object with that primary key; nil when there is none.
@@ -99,7 +99,7 @@ extension WriteSession {
     }
     guard let form = editor.indexForm(index, cell) else { return nil }
     return try PrimaryKeyIndex.find(form, in: try editor.index(index).tree) { key in
-      realm.cellEquals(access, key, index, cell)
+      unsafe realm.cellEquals(access, key, index, cell)
     }
   }
 
@@ -120,11 +120,11 @@ extension WriteSession {
   /// Objects of other Realms are refused when they are adopted.
   func check(_ object: ObjectBase, isOf target: ClassAccess) {
     if object.isManaged {
-      guard object.instance === realm else { return }
+      guard unsafe object.instance === realm else { return }
       let access = object.classAccess
       if access !== target { stopAtWrongClass(access.stored.name, target) }
     } else if type(of: object) != target.description.type {
-      guard let access = realm.access(of: type(of: object)) else {
+      guard let access = unsafe realm.access(of: type(of: object)) else {
         stopAtForeignClass(type(of: object).className())
       }
       stopAtWrongClass(access.stored.name, target)
@@ -154,5 +154,5 @@ extension WriteSession {
     fatalError("Can't set object of type '\(name)' to property of type '\(target.stored.name)'")
   }
 
-  func stopAtForeignClass(_ name: String) -> Never { realm.stopAtForeignClass(name) }
+  func stopAtForeignClass(_ name: String) -> Never { unsafe realm.stopAtForeignClass(name) }
 }

@@ -4,13 +4,13 @@ import CambiumCore
 extension WriteSession {
   /// Notes a link to an object of the class with that number.
   func addLink(_ link: Backlink, toTable table: UInt32) throws(StoreError) {
-    guard let target = realm.access(ofTable: table) else { return }
+    guard let target = unsafe realm.access(ofTable: table) else { return }
     try backlinks(to: target.index).add(link)
   }
 
   /// Forgets a link to an object of the class with that number.
   func removeLink(_ link: Backlink, toTable table: UInt32) throws(StoreError) {
-    guard let target = realm.access(ofTable: table) else { return }
+    guard let target = unsafe realm.access(ofTable: table) else { return }
     try removeLink(link, to: target.index)
   }
 
@@ -19,7 +19,7 @@ extension WriteSession {
     _ key: Int64, _ access: ClassAccess, _ index: Int, _ cell: ColumnValue
   ) throws(StoreError) {
     let place = CollectionPlace(access: access, key: key, index: index)
-    let old = realm.withCell(access, key, index) { StoredAny.links(in: $0) }
+    let old = unsafe realm.withCell(access, key, index) { StoredAny.links(in: $0) }
     for link in old { try removeLink(place.backlink(to: link.key), toTable: link.table) }
     for link in StoredAny.links(in: cell) {
       try addLink(place.backlink(to: link.key), toTable: link.table)
@@ -33,9 +33,9 @@ extension WriteSession {
     for index in editor.plan.anyValues {
       let place = CollectionPlace(access: access, key: key, index: index)
       let links =
-        access.description.properties[index].property.isCollection
+        unsafe access.description.properties[index].property.isCollection
         ? row.anyLinks.filter { $0.position == editor.plan.positions[index] }.map(\.link)
-        : StoredAny.links(in: row.cells[editor.plan.positions[index]])
+        : unsafe StoredAny.links(in: row.cells[editor.plan.positions[index]])
       for link in links { try addLink(place.backlink(to: link.key), toTable: link.table) }
     }
   }

@@ -11,7 +11,7 @@ extension WriteSession {
     attempt { () throws(StoreError) in
       let editor = try editor(access)
       let effect = editor.effect(index)
-      if skippingEqual, realm.cellEquals(access, key, index, cell) { return }
+      if skippingEqual, unsafe realm.cellEquals(access, key, index, cell) { return }
       if effect.isIndexed { try updateIndex(key, access, editor, index, cell) }
       if effect.isLink {
         try updateBacklink(key, access, editor, index, cell)
@@ -32,8 +32,8 @@ extension WriteSession {
   private func updateIndex(
     _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor, _ index: Int, _ cell: ColumnValue
   ) throws(StoreError) {
-    if realm.cellEquals(access, key, index, cell) { return }
-    let isRemoved = realm.withCell(access, key, index) { old in
+    if unsafe realm.cellEquals(access, key, index, cell) { return }
+    let isRemoved = unsafe realm.withCell(access, key, index) { old in
       catching { () throws(StoreError) in try editor.removeEntry(index, old, key) }
     }
     try isRemoved.get()
@@ -44,7 +44,7 @@ extension WriteSession {
     _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor, _ index: Int, _ cell: ColumnValue
   ) throws(StoreError) {
     guard let targetClass = access.targets[index] else { return }
-    let old = realm.withCell(access, key, index) { $0.link }
+    let old = unsafe realm.withCell(access, key, index) { $0.link }
     let new = cell.link
     if old == new { return }
     let column = access.stored.columns[index]

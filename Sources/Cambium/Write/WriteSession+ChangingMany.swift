@@ -13,9 +13,9 @@ extension WriteSession {
     let found = attempt(nil as ClassEditor?) { () throws(StoreError) in try self.editor(access) }
     guard let editor = found else { return }
     let effect = editor.effect(index)
-    guard effect.isNone, !skipsEqualValues else {
+    guard effect.isNone, unsafe !skipsEqualValues else {
       for key in keys {
-        update(key, access, index, cell, skippingEqual: skipsEqualValues)
+        unsafe update(key, access, index, cell, skippingEqual: skipsEqualValues)
         spillIfNeeded()
       }
       return

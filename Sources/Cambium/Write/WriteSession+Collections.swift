@@ -52,7 +52,7 @@ extension WriteSession {
     let collection = try collection(at: place)
     if place.shape.holdsLinks {
       // Of bytes copies: taking links away may read and write.
-      let cells = CellStore(realm)
+      let cells = unsafe CellStore(realm)
       try collection.forEach { cells.append($0) }
       try removeLinks(cells.cells, of: place)
     }

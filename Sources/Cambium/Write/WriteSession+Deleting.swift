@@ -7,7 +7,7 @@ extension WriteSession {
       let editor = try editor(access)
       guard let created = editor.creation(of: key) else { return }
       for index in editor.plan.indexed {
-        let isRemoved = realm.withCell(access, key, index) { cell in
+        let isRemoved = unsafe realm.withCell(access, key, index) { cell in
           catching { () throws(StoreError) in try editor.removeEntry(index, cell, key) }
         }
         try isRemoved.get()
@@ -36,10 +36,10 @@ extension WriteSession {
   /// Deletes all objects of all classes of the Realm's schema.
   func deleteAll() {
     attempt { () throws(StoreError) in
-      let known = Set(realm.declaredClasses.map(\.stored.tableName))
+      let known = unsafe Set(realm.declaredClasses.map(\.stored.tableName))
       let isWhole = try transaction.names(withPrefix: StoredName.tablePrefix)
         .allSatisfy { known.contains($0) }
-      for access in realm.declaredClasses {
+      for access in unsafe realm.declaredClasses {
         // A class that this Realm does not know may link to its objects.
         if isWhole { try clear(access) } else { deleteEach(access) }
       }
@@ -47,7 +47,7 @@ extension WriteSession {
   }
 
   private func deleteEach(_ access: ClassAccess) {
-    delete(realm.keys(of: access), access)
+    unsafe delete(realm.keys(of: access), access)
   }
 
   private func clear(_ access: ClassAccess) throws(StoreError) {

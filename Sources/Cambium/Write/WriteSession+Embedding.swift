@@ -11,16 +11,18 @@ extension WriteSession {
   /// Notes that objects lost a place, which matters to embedded ones.
   func noteOrphans(_ keys: some Sequence<Int64>, ofClass index: Int) {
     // In a migration objects may still be shared; it looks after them when it ends.
-    guard realm.classes[index].stored.isEmbedded, !isMigrating else { return }
-    orphans[index, default: []] += keys
+    guard unsafe realm.classes[index].stored.isEmbedded, unsafe !isMigrating else { return }
+    unsafe orphans[index, default: []] += keys
   }
 
   /// Deletes the embedded objects that lost their places, and what lived in them.
   func deleteOrphans() {
-    if isDeletingOrphans || orphans.isEmpty { return }
-    isDeletingOrphans = true
-    while let (index, keys) = orphans.popFirst() { delete(keys, realm.classes[index]) }
-    isDeletingOrphans = false
+    if unsafe isDeletingOrphans || orphans.isEmpty { return }
+    unsafe isDeletingOrphans = true
+    while let (index, keys) = unsafe orphans.popFirst() {
+      unsafe delete(keys, realm.classes[index])
+    }
+    unsafe isDeletingOrphans = false
   }
 
   /// Whether anything links to an object.
@@ -35,10 +37,10 @@ extension WriteSession {
   ///
   /// A copy can be put elsewhere, the object itself cannot.
   func checkIsFree(_ object: ObjectBase, _ text: @autoclosure () -> String) {
-    guard object.isManaged, !isMigrating, object.instance === realm else { return }
+    guard object.isManaged, unsafe !isMigrating, unsafe object.instance === realm else { return }
     let access = object.classAccess
     guard access.stored.isEmbedded else { return }
-    if object.generation == ObjectBase.queuedGeneration || isOwned(object.key, access) {
+    if unsafe object.generation == ObjectBase.queuedGeneration || isOwned(object.key, access) {
       fatalError(text())
     }
   }
@@ -47,12 +49,12 @@ extension WriteSession {
   func adopt(_ object: ObjectBase, inPlaceOf key: Int64, _ access: ClassAccess) {
     guard let created = access.creation(of: key) else { return }
     access.bind(object, key: key, created: created)
-    object.generation = ObjectBase.queuedGeneration
-    queue.append(Adoption(object: object, access: access, isNew: false))
+    unsafe object.generation = ObjectBase.queuedGeneration
+    unsafe queue.append(Adoption(object: object, access: access, isNew: false))
   }
 
   /// Whether `object` is to be merged into the embedded object that has its place.
   func isMerging(_ object: ObjectBase, into access: ClassAccess) -> Bool {
-    isDraining && skipsEqualValues && access.stored.isEmbedded && !object.isManaged
+    unsafe isDraining && skipsEqualValues && access.stored.isEmbedded && !object.isManaged
   }
 }

@@ -24,7 +24,7 @@ extension WriteSession {
     guard let name = try tableName(first.table), let table = try transaction.editTable(name),
       let column = table.record.columns.first(where: { $0.id == first.column })
     else { return }
-    let sources = realm.classes.filter { $0.stored.tableID == first.table }
+    let sources = unsafe realm.classes.filter { $0.stored.tableID == first.table }
     // Opening the editor makes reads go through it.
     for access in sources { _ = try editor(access) }
     let property = StoredProperty(attributes: column.attributes)

@@ -74,92 +74,95 @@ final class WriteSession {
   }
 
   init(realm: RealmInstance, transaction: Transaction) {
-    self.realm = realm
+    unsafe self.realm = realm
     self.transaction = transaction
-    editors = Array(repeating: nil, count: realm.classes.count)
-    isObserved = realm.coordinator.notifier.isObserved
-    if isObserved {
-      touches = TransactionTouches()
+    unsafe editors = unsafe Array(repeating: nil, count: realm.classes.count)
+    unsafe isObserved = realm.coordinator.notifier.isObserved
+    if unsafe isObserved {
+      unsafe touches = TransactionTouches()
     } else if realm.coordinator.recordsTouches {
-      touches = TransactionTouches(limit: TouchRecord.largestCount)
+      unsafe touches = TransactionTouches(limit: TouchRecord.largestCount)
     }
   }
 
-  var row: _RowWriter { writers?.row ?? makeWriters().row }
-  var keyRow: _RowWriter { writers?.key ?? makeWriters().key }
+  var row: _RowWriter { unsafe writers?.row ?? makeWriters().row }
+  var keyRow: _RowWriter { unsafe writers?.key ?? makeWriters().key }
 
   @inline(never) private func makeWriters() -> (row: _RowWriter, key: _RowWriter) {
-    let made = (row: _RowWriter(realm: realm), key: _RowWriter(realm: realm))
-    writers = made
+    let made = unsafe (row: _RowWriter(realm: realm), key: _RowWriter(realm: realm))
+    unsafe writers = made
     return made
   }
 
   /// Whether an object of the class is queued under an integer primary key.
   func isQueued(_ key: Int64, _ access: ClassAccess) -> Bool {
     // Who adds one object at a time never gets further: nothing is queued then.
-    while notedCount < queue.count {
-      let adoption = queue[notedCount]
-      notedCount += 1
+    while unsafe notedCount < queue.count {
+      let adoption = unsafe queue[notedCount]
+      unsafe notedCount += 1
       if adoption.isNew, adoption.access.stored.isKeyPrimaryKey {
-        queuedKeys.insert(QueuedKey(classIndex: adoption.access.index, key: adoption.object.key))
+        unsafe queuedKeys.insert(
+          QueuedKey(classIndex: adoption.access.index, key: adoption.object.key))
       }
     }
-    return queuedKeys.contains(QueuedKey(classIndex: access.index, key: key))
+    return unsafe queuedKeys.contains(QueuedKey(classIndex: access.index, key: key))
   }
 
   /// Forgets what was queued.
   func clearQueue() {
-    queue.removeAll(keepingCapacity: true)
-    queueStart = 0
-    if notedCount > 0 {
-      notedCount = 0
-      queuedKeys.removeAll(keepingCapacity: queuedKeys.count <= 64)
+    unsafe queue.removeAll(keepingCapacity: true)
+    unsafe queueStart = 0
+    if unsafe notedCount > 0 {
+      unsafe notedCount = 0
+      unsafe queuedKeys.removeAll(keepingCapacity: queuedKeys.count <= 64)
     }
   }
 
   /// Makes room for classes that the Realm has met since.
   func makeRoom(for count: Int) {
-    editors += Array(repeating: nil, count: count - editors.count)
-    if !backlinks.isEmpty { backlinks += Array(repeating: nil, count: count - backlinks.count) }
+    unsafe editors += Array(repeating: nil, count: count - editors.count)
+    if unsafe !backlinks.isEmpty {
+      unsafe backlinks += Array(repeating: nil, count: count - backlinks.count)
+    }
   }
 
   /// Notes all that is touched from now on, which is nothing yet.
   func noteTouches() {
-    if isObserved { return }
-    isObserved = true
-    touches = TransactionTouches()
+    if unsafe isObserved { return }
+    unsafe isObserved = true
+    unsafe touches = TransactionTouches()
   }
 
   /// An identifier that no other list or dictionary inside of a value has.
   func newIdentifier() -> UInt64 {
-    collectionCount += 1
-    return UInt64(transaction.version) << 24 + collectionCount
+    unsafe collectionCount += 1
+    return unsafe UInt64(transaction.version) << 24 + collectionCount
   }
 
   /// Notes what is touched of a table, for those who are told of it.
   @inline(__always) func touch(_ table: UInt32, _ body: (inout TouchedRows) -> Void) {
-    if touches != nil { touches?.change(table, body) }
+    if unsafe touches != nil { unsafe touches?.change(table, body) }
   }
 
   /// Whether anything was changed.
   var hasChanged: Bool {
-    editors.contains { $0 != nil } || backlinks.contains { $0 != nil } || !trees.isEmpty
+    unsafe editors.contains { $0 != nil } || backlinks.contains { $0 != nil } || !trees.isEmpty
   }
 
   /// Lets an accessor of an object that this transaction has made end with it when it is cancelled.
   func markAsNew(_ object: ObjectBase) {
-    let newborn = newborn ?? makeNewborn()
-    if let extra = object.extra {
+    let newborn = unsafe newborn ?? makeNewborn()
+    if let extra = unsafe object.extra {
       extra.birth = newborn.birth
     } else {
-      object.extra = newborn.extra
+      unsafe object.extra = newborn.extra
     }
   }
 
   @inline(never) private func makeNewborn() -> (birth: Birth, extra: ObjectExtra) {
     let birth = Birth()
     let made = (birth: birth, extra: ObjectExtra(birth: birth))
-    newborn = made
+    unsafe newborn = made
     return made
   }
 
@@ -167,17 +170,17 @@ final class WriteSession {
 
   /// Runs `body`; after a failure, now or before, returns `fallback`.
   func attempt<Value>(_ fallback: Value, _ body: () throws(StoreError) -> Value) -> Value {
-    if failure != nil { return fallback }
+    if unsafe failure != nil { return fallback }
     do throws(StoreError) {
       return try body()
     } catch {
-      failure = error
+      unsafe failure = error
       return fallback
     }
   }
 
   /// Whether assigned values are written, without a look at what they replace.
-  @inline(__always) var writesWhatIsAssigned: Bool { failure == nil && !skipsEqualValues }
+  @inline(__always) var writesWhatIsAssigned: Bool { unsafe failure == nil && !skipsEqualValues }
 
   /// Runs `body`; does nothing after a failure.
   func attempt(_ body: () throws(StoreError) -> Void) { attempt((), body) }
@@ -186,36 +189,38 @@ final class WriteSession {
 
   /// The class's editor if the transaction has opened it.
   @inline(__always) func editor(ifOpen access: ClassAccess) -> ClassEditor? {
-    editors[access.index]
+    unsafe editors[access.index]
   }
 
   /// The class's editor.
   func editor(_ access: ClassAccess) throws(StoreError) -> ClassEditor {
-    if let editor = editors[access.index] { return editor }
+    if let editor = unsafe editors[access.index] { return editor }
     guard let table = try transaction.editTable(access.stored.tableName) else {
       throw .damaged(Damage(.catalog, "the table of class '\(access.stored.name)' is gone"))
     }
     let editor = ClassEditor(access: access, table: table, session: self)
-    editors[access.index] = editor
-    if !isMigrating { access.nearEditor = Unmanaged.passUnretained(editor) }
+    unsafe editors[access.index] = editor
+    if unsafe !isMigrating { unsafe access.nearEditor = unsafe Unmanaged.passUnretained(editor) }
     access.invalidateRows()
     return editor
   }
 
   /// The links that lead to a class.
   func backlinks(to classIndex: Int) throws(StoreError) -> BacklinkEditor {
-    if backlinks.isEmpty { backlinks = Array(repeating: nil, count: realm.classes.count) }
-    if let editor = backlinks[classIndex] { return editor }
-    let editor = try BacklinkEditor(
+    if unsafe backlinks.isEmpty {
+      unsafe backlinks = unsafe Array(repeating: nil, count: realm.classes.count)
+    }
+    if let editor = unsafe backlinks[classIndex] { return editor }
+    let editor = try unsafe BacklinkEditor(
       transaction, toClass: realm.classes[classIndex].stored.name)
-    backlinks[classIndex] = editor
+    unsafe backlinks[classIndex] = editor
     return editor
   }
 
   /// Whether anything ever linked to objects of a class, which otherwise has no such tree.
   func hasBacklinks(to classIndex: Int) throws(StoreError) -> Bool {
-    if !backlinks.isEmpty, backlinks[classIndex] != nil { return true }
-    let name = StoredName.backlinks(realm.classes[classIndex].stored.name)
+    if unsafe !backlinks.isEmpty, unsafe backlinks[classIndex] != nil { return true }
+    let name = unsafe StoredName.backlinks(realm.classes[classIndex].stored.name)
     guard try transaction.keyTree(name) != nil else { return false }
     _ = try backlinks(to: classIndex)
     return true
@@ -223,15 +228,15 @@ final class WriteSession {
 
   /// A collection's own tree, when the transaction has opened it.
   func tree(ifOpen key: TreeKey) -> CollectionTreeEditor? {
-    if let lastTree, lastTree.key == key { return lastTree.tree }
-    guard !trees.isEmpty, let tree = trees[key] else { return nil }
-    lastTree = (key, tree)
+    if let lastTree = unsafe lastTree, lastTree.key == key { return lastTree.tree }
+    guard unsafe !trees.isEmpty, let tree = unsafe trees[key] else { return nil }
+    unsafe lastTree = (key, tree)
     return tree
   }
 
   /// The same for the collection at `place`.
   func tree(ifOpen place: CollectionPlace) -> CollectionTreeEditor? {
-    if trees.isEmpty { return nil }
+    if unsafe trees.isEmpty { return nil }
     return tree(
       ifOpen: TreeKey(table: place.access.stored.tableID, column: place.column, key: place.key))
   }
@@ -240,22 +245,22 @@ final class WriteSession {
   func openTree(
     _ key: TreeKey, root: TreeRoot, type: ColumnType, hasKeys: Bool
   ) -> CollectionTreeEditor {
-    if let tree = trees[key] { return tree }
+    if let tree = unsafe trees[key] { return tree }
     let tree = CollectionTreeEditor(
       root: root, type: type, hasKeys: hasKeys, context: transaction.context)
-    trees[key] = tree
+    unsafe trees[key] = tree
     return tree
   }
 
   /// Forgets a collection's own tree, after it was written or its content dropped.
   func closeTree(_ key: TreeKey) {
-    trees[key] = nil
-    lastTree = nil
+    unsafe trees[key] = nil
+    unsafe lastTree = nil
   }
 
   /// Puts the open trees of collections back into their rows: of all, or of those of a class.
   func closeTrees(ofTable table: UInt32? = nil) throws(StoreError) {
-    for (key, tree) in trees where table == nil || key.table == table {
+    for (key, tree) in unsafe trees where table == nil || key.table == table {
       if tree.isChanged { try write(tree, key) }
       closeTree(key)
     }
@@ -263,14 +268,14 @@ final class WriteSession {
 
   /// The name of the table with that number, of any class in the file.
   func tableName(_ id: UInt32) throws(StoreError) -> String? {
-    if tableNames == nil {
+    if unsafe tableNames == nil {
       var names: [UInt32: String] = [:]
       for name in try transaction.names(withPrefix: StoredName.tablePrefix) {
         if let table = try transaction.table(name) { names[table.record.id] = name }
       }
-      tableNames = names
+      unsafe tableNames = names
     }
-    return tableNames?[id]
+    return unsafe tableNames?[id]
   }
 
   // MARK: Budget
@@ -281,7 +286,7 @@ final class WriteSession {
   /// the call.
   func spillIfNeeded() {
     // Objects are being added further up the stack, which looks after each of them.
-    if !isDraining { spill() }
+    if unsafe !isDraining { spill() }
   }
 
   func spill() {
@@ -289,7 +294,7 @@ final class WriteSession {
     attempt { () throws(StoreError) in
       try closeTrees()
       try transaction.spillIfNeeded()
-      for access in realm.classes { access.invalidateRows() }
+      for access in unsafe realm.classes { access.invalidateRows() }
     }
   }
 
@@ -299,8 +304,8 @@ final class WriteSession {
   /// read as a whole.
   func settle() {
     attempt { () throws(StoreError) in
-      for editor in backlinks { try editor?.settle() }
-      for (key, tree) in trees where tree.isChanged { try write(tree, key) }
+      for editor in unsafe backlinks { try editor?.settle() }
+      for (key, tree) in unsafe trees where tree.isChanged { try write(tree, key) }
     }
   }
 
@@ -311,7 +316,7 @@ final class WriteSession {
     }
     let root = try tree.flush()
     try table.update(key: key.key, column: key.column, value: .tree(root))
-    for access in realm.classes where access.stored.tableID == key.table {
+    for access in unsafe realm.classes where access.stored.tableID == key.table {
       access.invalidateRows()
     }
   }
@@ -321,39 +326,39 @@ final class WriteSession {
     _ publish: (Transaction, _ metadata: [UInt8]) throws(StoreError) -> Snapshot
   ) throws(StoreError) -> Snapshot {
     settle()
-    if let failure {
+    if let failure = unsafe failure {
       rollback()
       throw failure
     }
     let version = transaction.version
-    let notifier = realm.coordinator.notifier
+    let notifier = unsafe realm.coordinator.notifier
     releaseRows()
     // Before others see the version: they ask what it has touched.
     notifier.expect(version)
-    if let touches, isObserved { notifier.history.add(version, touches) }
+    if let touches = unsafe touches, unsafe isObserved { notifier.history.add(version, touches) }
     do throws(StoreError) {
       return try publish(transaction, touchRecord)
     } catch {
       notifier.history.remove(version)
-      newborn?.birth.cancel()
+      unsafe newborn?.birth.cancel()
       throw error
     }
   }
 
   /// What the commit keeps, for others; empty where the store keeps nothing.
   private var touchRecord: [UInt8] {
-    guard let touches, realm.coordinator.recordsTouches else { return [] }
+    guard let touches = unsafe touches, unsafe realm.coordinator.recordsTouches else { return [] }
     var deleted: [UInt32: Set<ObjectKey>] = [:]
     let hasDeleted = touches.tables.values.contains { !$0.deletedKeys.isEmpty }
     if !hasDeleted { return TouchRecord(touches, deleted: deleted).bytes }
     var before: RealmInstance?
-    for access in realm.declaredClasses where access.stored.primaryKeyIndex != nil {
+    for access in unsafe realm.declaredClasses where access.stored.primaryKeyIndex != nil {
       guard let rows = touches.tables[access.stored.tableID], !rows.isMany,
         !rows.deletedKeys.isEmpty,
         rows.deleted.count <= TouchRecord.largestCount
       else { continue }
       // Their values are in the version at which the transaction began.
-      before = before ?? realm.frozenBase
+      before = unsafe before ?? realm.frozenBase
       guard let base = before?.access(named: access.stored.name) else { return [] }
       deleted[access.stored.tableID] = base.objectKeys(of: rows.deleted)
     }
@@ -362,12 +367,12 @@ final class WriteSession {
 
   /// Ends that the trees, which may outlive the Realm, tell its accessors of rows that move.
   func releaseRows() {
-    for editor in editors { editor?.release() }
+    for editor in unsafe editors { editor?.release() }
   }
 
   /// Undoes the changes.
   func rollback() {
-    newborn?.birth.cancel()
+    unsafe newborn?.birth.cancel()
     releaseRows()
     transaction.rollback()
   }

@@ -16,7 +16,7 @@ public struct Catalog {
   static func descriptionKey(_ name: String) -> [UInt8] { Array(name.utf8) + [0] }
 
   static func deadRootKey(_ number: UInt64) -> [UInt8] {
-    deadRootPrefix + withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    unsafe deadRootPrefix + withUnsafeBytes(of: number.bigEndian) { unsafe Array($0) }
   }
 
   /// The entry under `key`; nil when there is none.
@@ -56,10 +56,10 @@ public struct Catalog {
   /// Asked for with every new version, so it allocates nothing.
   func layoutGeneration() throws(StoreError) -> UInt64 {
     let key = Self.layoutGenerationKey
-    return try key.withUnsafeBufferPointer { bytes throws(StoreError) in
+    return try unsafe key.withUnsafeBufferPointer { bytes throws(StoreError) in
       let bytes = UnsafeRawBufferPointer(bytes)
-      let found = try tree.withValue(for: bytes) { value throws(StoreError) in
-        guard let number = CatalogEntry.number(value) else { throw Self.damaged(key) }
+      let found = try unsafe tree.withValue(for: bytes) { value throws(StoreError) in
+        guard let number = unsafe CatalogEntry.number(value) else { throw Self.damaged(key) }
         return number
       }
       return found ?? 0

@@ -65,7 +65,7 @@ enum CatalogEntry {
   /// Where in the stored form of a table or key tree its roots stand; empty for anything else, and for
   /// what breaks the format.
   static func rootOffsets(_ stored: UnsafeRawBufferPointer) -> [Int] {
-    switch CatalogEntry(Array(stored)) {
+    switch unsafe CatalogEntry(Array(stored)) {
     case .keyTree: [keyTreeRootOffset]
     case .table(let table):
       table.roots.indices.map { rootsOffset + $0 * TreeRoot.byteCount }
@@ -76,16 +76,16 @@ enum CatalogEntry {
   /// A table's roots, which every commit writes: put together in one go.
   private static func bytes(of table: TableRoots) -> [UInt8] {
     let count = rootsOffset + table.roots.count * TreeRoot.byteCount
-    return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       initialized = count
-      guard let base = buffer.baseAddress.map(UnsafeMutableRawPointer.init) else { return }
-      base.storeBytes(
+      guard let base = unsafe buffer.baseAddress.map(UnsafeMutableRawPointer.init) else { return }
+      unsafe base.storeBytes(
         of: (UInt64(Kind.table.rawValue) | UInt64(table.id) << 32).littleEndian, as: UInt64.self)
-      base.storeBytes(of: table.nextKey.littleEndian, toByteOffset: 8, as: Int64.self)
+      unsafe base.storeBytes(of: table.nextKey.littleEndian, toByteOffset: 8, as: Int64.self)
       let counts = UInt64(table.nextColumn) | UInt64(table.roots.count) << 16
-      base.storeBytes(of: counts.littleEndian, toByteOffset: 16, as: UInt64.self)
+      unsafe base.storeBytes(of: counts.littleEndian, toByteOffset: 16, as: UInt64.self)
       for (index, root) in table.roots.enumerated() {
-        root.store(to: base + rootsOffset + index * TreeRoot.byteCount)
+        unsafe root.store(to: base + rootsOffset + index * TreeRoot.byteCount)
       }
     }
   }
@@ -107,13 +107,13 @@ enum CatalogEntry {
 
   /// A value of 8 bytes that holds `number`.
   static func value(_ number: UInt64) -> CatalogEntry {
-    .value(withUnsafeBytes(of: number.littleEndian) { Array($0) })
+    unsafe .value(withUnsafeBytes(of: number.littleEndian) { unsafe Array($0) })
   }
 
   /// The number in the stored form of such a value; nil when it is anything else.
   static func number(_ stored: UnsafeRawBufferPointer) -> UInt64? {
-    guard stored.count == 9, stored[0] == Kind.value.rawValue else { return nil }
-    return UInt64(littleEndian: stored.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+    guard stored.count == 9, unsafe stored[0] == Kind.value.rawValue else { return nil }
+    return unsafe UInt64(littleEndian: stored.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
   }
 
   /// Reads the stored form; nil when it breaks the format.
@@ -183,6 +183,6 @@ extension ByteReader {
   /// The next tree root; nil when it breaks the format.
   mutating func getRoot() -> TreeRoot? {
     guard let bytes = get(count: TreeRoot.byteCount) else { return nil }
-    return bytes.withUnsafeBytes { TreeRoot(loadingFrom: $0) }
+    return unsafe bytes.withUnsafeBytes { unsafe TreeRoot(loadingFrom: $0) }
   }
 }

@@ -4,7 +4,7 @@ import CPlatform
 ///
 /// Columns of bytes keep a slot for each row, which tells where in the heap its bytes lie; bytes
 /// that no slot names any more are squeezed out now and then.
-struct BuilderColumn {
+@safe struct BuilderColumn {
   let id: UInt16
   let type: ColumnType
   let isNullable: Bool
@@ -43,14 +43,14 @@ struct BuilderColumn {
     id = spec.id
     type = spec.type
     isNullable = spec.isNullable
-    values = .allocate(byteCount: capacity * Self.stride(spec.type), alignment: 16)
-    nulls = spec.isNullable ? .allocate(capacity: capacity) : nil
+    unsafe values = .allocate(byteCount: capacity * Self.stride(spec.type), alignment: 16)
+    unsafe nulls = spec.isNullable ? .allocate(capacity: capacity) : nil
   }
 
   func deallocate() {
-    values.deallocate()
-    nulls?.deallocate()
-    heap?.deallocate()
+    unsafe values.deallocate()
+    unsafe nulls?.deallocate()
+    unsafe heap?.deallocate()
   }
 
   static func stride(_ type: ColumnType) -> Int {
@@ -65,85 +65,89 @@ struct BuilderColumn {
   var stride: Int { Self.stride(type) }
 
   @inline(__always) var ints: UnsafeMutablePointer<Int64> {
-    values.assumingMemoryBound(to: Int64.self)
+    unsafe values.assumingMemoryBound(to: Int64.self)
   }
   @inline(__always) var bools: UnsafeMutablePointer<UInt8> {
-    values.assumingMemoryBound(to: UInt8.self)
+    unsafe values.assumingMemoryBound(to: UInt8.self)
   }
   @inline(__always) var slots: UnsafeMutablePointer<Slot> {
-    values.assumingMemoryBound(to: Slot.self)
+    unsafe values.assumingMemoryBound(to: Slot.self)
   }
 
-  func isNull(_ row: Int) -> Bool { nulls.map { $0[row] != 0 } ?? false }
+  func isNull(_ row: Int) -> Bool { unsafe nulls.map { unsafe $0[row] != 0 } ?? false }
 
   func isOverflow(_ row: Int) -> Bool {
-    type == .bytes && overflowCount > 0 && slots[row] & Self.overflowBit != 0
+    unsafe type == .bytes && overflowCount > 0 && slots[row] & Self.overflowBit != 0
   }
 
   /// The bytes, or the overflow cell, of `row`.
   @inline(__always) func bytes(_ row: Int) -> UnsafeRawBufferPointer {
-    let slot = slots[row]
-    return UnsafeRawBufferPointer(
-      start: heap.map { UnsafeRawPointer($0 + Self.offset(slot)) }, count: Self.count(slot))
+    let slot = unsafe slots[row]
+    return unsafe UnsafeRawBufferPointer(
+      start: heap.map { unsafe UnsafeRawPointer($0 + Self.offset(slot)) }, count: Self.count(slot))
   }
 
   /// Moves to memory for `capacity` rows.
   mutating func grow(rowCount: Int, capacity: Int) {
     let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity * stride, alignment: 16)
-    larger.copyMemory(from: values, byteCount: rowCount * stride)
-    values.deallocate()
-    values = larger
-    if let old = nulls {
+    unsafe larger.copyMemory(from: values, byteCount: rowCount * stride)
+    unsafe values.deallocate()
+    unsafe values = unsafe larger
+    if let old = unsafe nulls {
       let flags = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
-      flags.update(from: old, count: rowCount)
-      old.deallocate()
-      nulls = flags
+      unsafe flags.update(from: old, count: rowCount)
+      unsafe old.deallocate()
+      unsafe nulls = unsafe flags
     }
   }
 
   /// Opens a gap for one row at `row`; its element is undefined until it is put.
   mutating func openGap(at row: Int, rowCount: Int) {
-    let start = values + row * stride
-    (start + stride).copyMemory(from: start, byteCount: (rowCount - row) * stride)
-    if let nulls { (nulls + row + 1).update(from: nulls + row, count: rowCount - row) }
+    let start = unsafe values + row * stride
+    unsafe (start + stride).copyMemory(from: start, byteCount: (rowCount - row) * stride)
+    if let nulls = unsafe nulls {
+      unsafe (nulls + row + 1).update(from: nulls + row, count: rowCount - row)
+    }
   }
 
   /// Drops `row`.
   mutating func remove(_ row: Int, rowCount: Int) {
     forget(row)
-    let start = values + row * stride
-    start.copyMemory(from: start + stride, byteCount: (rowCount - row - 1) * stride)
-    if let nulls { (nulls + row).update(from: nulls + row + 1, count: rowCount - row - 1) }
+    let start = unsafe values + row * stride
+    unsafe start.copyMemory(from: start + stride, byteCount: (rowCount - row - 1) * stride)
+    if let nulls = unsafe nulls {
+      unsafe (nulls + row).update(from: nulls + row + 1, count: rowCount - row - 1)
+    }
   }
 
   /// Takes the row's cell out of the totals.
   @inline(__always) mutating func forget(_ row: Int) {
-    if let nulls, nulls[row] != 0 { nullCount -= 1 }
+    if let nulls = unsafe nulls, unsafe nulls[row] != 0 { nullCount -= 1 }
     guard type == .bytes else { return }
-    let slot = slots[row]
+    let slot = unsafe slots[row]
     liveByteCount -= Self.count(slot)
     if slot & Self.overflowBit != 0 { overflowCount -= 1 }
   }
 
   /// Takes back the last cell, which was just put.
   mutating func retract(_ row: Int) {
-    if type == .bytes { heapByteCount -= Self.count(slots[row]) }
+    if type == .bytes { unsafe heapByteCount -= Self.count(slots[row]) }
     forget(row)
   }
 
   /// Sets an element that holds nothing yet to null.
   @inline(__always) mutating func putNull(_ row: Int) {
     precondition(isNullable, "Column \(id) is not nullable; give it a value.")
-    nulls.unsafelyUnwrapped[row] = 1
+    unsafe nulls.unsafelyUnwrapped[row] = 1
     nullCount += 1
-    (values + row * stride).initializeMemory(as: UInt8.self, repeating: 0, count: stride)
+    unsafe (values + row * stride).initializeMemory(as: UInt8.self, repeating: 0, count: stride)
   }
 
   @inline(__always) mutating func putInt(_ row: Int, _ value: Int64) {
-    ints[row] = value
+    unsafe ints[row] = value
     if value < minimum { minimum = value }
     if value > maximum { maximum = value }
-    nulls?[row] = 0
+    unsafe nulls?[row] = 0
   }
 
   /// Sets an element that holds nothing yet to `bytes`.
@@ -152,57 +156,59 @@ struct BuilderColumn {
   ) {
     // The bytes may be borrowed from this very heap, which must then outlive the copy.
     var outgrown: UnsafeMutableRawPointer?
-    if heap == nil || heapByteCount + bytes.count > heapCapacity {
-      outgrown = growHeap(bytes.count)
+    if unsafe heap == nil || heapByteCount + bytes.count > heapCapacity {
+      unsafe outgrown = unsafe growHeap(bytes.count)
     }
     if let start = bytes.baseAddress {
-      cambium_copy(heap.unsafelyUnwrapped + heapByteCount, start, bytes.count)
+      unsafe cambium_copy(heap.unsafelyUnwrapped + heapByteCount, start, bytes.count)
     }
-    outgrown?.deallocate()
+    unsafe outgrown?.deallocate()
     putSlot(row, bytes.count, isOverflow: isOverflow)
   }
 
   /// Names the `count` bytes at the end of the heap, just written there.
   @inline(__always) mutating func putSlot(_ row: Int, _ count: Int, isOverflow: Bool) {
-    slots[row] = Self.slot(heapByteCount, count) | (isOverflow ? Self.overflowBit : 0)
+    unsafe slots[row] = Self.slot(heapByteCount, count) | (isOverflow ? Self.overflowBit : 0)
     heapByteCount &+= count
     liveByteCount &+= count
     if isOverflow { overflowCount &+= 1 }
-    nulls?[row] = 0
+    unsafe nulls?[row] = 0
   }
 
   /// Makes room for `count` more bytes.
   @inline(__always) mutating func reserveHeap(_ count: Int) {
-    if heap == nil || heapByteCount + count > heapCapacity { growHeap(count)?.deallocate() }
+    if unsafe heap == nil || heapByteCount + count > heapCapacity {
+      unsafe growHeap(count)?.deallocate()
+    }
   }
 
   /// Moves to a larger heap with room for `count` more bytes; returns the old one.
   @inline(never) mutating func growHeap(_ count: Int) -> UnsafeMutableRawPointer? {
     heapCapacity = max(1024, heapCapacity * 2, heapByteCount + count)
     let larger = UnsafeMutableRawPointer.allocate(byteCount: heapCapacity, alignment: 16)
-    let old = heap
-    if let old { larger.copyMemory(from: old, byteCount: heapByteCount) }
-    heap = larger
-    return old
+    let old = unsafe heap
+    if let old = unsafe old { unsafe larger.copyMemory(from: old, byteCount: heapByteCount) }
+    unsafe heap = unsafe larger
+    return unsafe old
   }
 
   /// Squeezes out bytes that no slot names, when they are most of the heap.
   mutating func squeeze(rowCount: Int) {
-    guard type == .bytes, let old = heap, heapByteCount > 4096,
+    guard type == .bytes, let old = unsafe heap, heapByteCount > 4096,
       heapByteCount > liveByteCount * 2
     else { return }
     heapCapacity = max(1024, liveByteCount * 2)
     let fresh = UnsafeMutableRawPointer.allocate(byteCount: heapCapacity, alignment: 16)
     var end = 0
     for row in 0..<rowCount {
-      let slot = slots[row]
+      let slot = unsafe slots[row]
       let count = Self.count(slot)
-      (fresh + end).copyMemory(from: old + Self.offset(slot), byteCount: count)
-      slots[row] = Self.slot(end, count) | (slot & Self.overflowBit)
+      unsafe (fresh + end).copyMemory(from: old + Self.offset(slot), byteCount: count)
+      unsafe slots[row] = Self.slot(end, count) | (slot & Self.overflowBit)
       end += count
     }
-    old.deallocate()
-    heap = fresh
+    unsafe old.deallocate()
+    unsafe heap = unsafe fresh
     heapByteCount = end
     isOrdered = true
   }

@@ -4,7 +4,7 @@ import CPlatform
 ///
 /// An inline value lies in up to three parts, because a leaf factors common prefixes and suffixes
 /// out. Valid for as long as the leaf it came from.
-@frozen public struct BytesCell {
+@safe @frozen public struct BytesCell {
   /// How the cell is kept.
   @frozen public enum Form: UInt8, Sendable {
     /// No value.
@@ -31,14 +31,14 @@ import CPlatform
     tail: UnsafeRawBufferPointer
   ) {
     self.form = form
-    self.head = head
-    self.body = body
-    self.tail = tail
+    unsafe self.head = unsafe head
+    unsafe self.body = unsafe body
+    unsafe self.tail = unsafe tail
   }
 
   @inlinable init(form: Form, body: UnsafeRawBufferPointer) {
-    let none = UnsafeRawBufferPointer(start: nil, count: 0)
-    self.init(form: form, head: none, body: body, tail: none)
+    let none = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    unsafe self.init(form: form, head: none, body: body, tail: none)
   }
 
   /// Whether there is no value.
@@ -47,7 +47,7 @@ import CPlatform
   /// How many bytes the value has; 0 for null and trees.
   @inlinable public var count: Int {
     switch form {
-    case .inline: head.count &+ body.count &+ tail.count
+    case .inline: unsafe head.count &+ body.count &+ tail.count
     case .overflow: overflowByteCount
     case .null, .tree: 0
     }
@@ -56,29 +56,33 @@ import CPlatform
   @usableFromInline var overflowByteCount: Int { Int(clamping: overflow?.byteCount ?? 0) }
 
   /// Where an overflow value lies, if the cell is one.
-  public var overflow: OverflowValue? { form == .overflow ? OverflowCell(body)?.overflow : nil }
+  public var overflow: OverflowValue? {
+    unsafe form == .overflow ? OverflowCell(body)?.overflow : nil
+  }
 
   /// The root of the tree that the cell is, if it is one.
-  public var tree: TreeRoot? { form == .tree ? OverflowCell(body)?.root : nil }
+  public var tree: TreeRoot? { unsafe form == .tree ? OverflowCell(body)?.root : nil }
 
   /// The bytes of an inline value in one piece, if they lie so.
   @inlinable @inline(__always) public var contiguous: UnsafeRawBufferPointer? {
     guard form == .inline else { return nil }
-    if head.isEmpty && tail.isEmpty { return body }
-    if body.isEmpty && tail.isEmpty { return head }
-    if body.isEmpty && head.isEmpty { return tail }
+    if unsafe head.isEmpty && tail.isEmpty { return unsafe body }
+    if unsafe body.isEmpty && tail.isEmpty { return unsafe head }
+    if unsafe body.isEmpty && head.isEmpty { return unsafe tail }
     return nil
   }
 
   /// Writes an inline value to `target`, which has room for ``count`` bytes.
   @inlinable @inline(__always) public func copy(to target: UnsafeMutableRawPointer) {
     guard form == .inline else { return }
-    if let start = head.baseAddress { target.copyMemory(from: start, byteCount: head.count) }
-    if let start = body.baseAddress {
-      (target + head.count).copyMemory(from: start, byteCount: body.count)
+    if let start = unsafe head.baseAddress {
+      unsafe target.copyMemory(from: start, byteCount: head.count)
     }
-    if let start = tail.baseAddress {
-      (target + head.count + body.count).copyMemory(from: start, byteCount: tail.count)
+    if let start = unsafe body.baseAddress {
+      unsafe (target + head.count).copyMemory(from: start, byteCount: body.count)
+    }
+    if let start = unsafe tail.baseAddress {
+      unsafe (target + head.count + body.count).copyMemory(from: start, byteCount: tail.count)
     }
   }
 
@@ -86,30 +90,32 @@ import CPlatform
   @inlinable @inline(__always) public func withBytes<Result>(
     _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
-    if let contiguous { return body(contiguous) }
-    guard form == .inline else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
-    return withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { buffer in
-      if let base = buffer.baseAddress { copy(to: base) }
-      return body(UnsafeRawBufferPointer(buffer))
+    if let contiguous = unsafe contiguous { return unsafe body(contiguous) }
+    guard form == .inline else { return unsafe body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+    return unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { buffer in
+      if let base = buffer.baseAddress { unsafe copy(to: base) }
+      return unsafe body(UnsafeRawBufferPointer(buffer))
     }
   }
 
   /// An inline value as an array; empty for every other form.
   @inlinable public var array: [UInt8] {
     guard form == .inline else { return [] }
-    return [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-      if let base = buffer.baseAddress { copy(to: UnsafeMutableRawPointer(base)) }
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
+      if let base = buffer.baseAddress { unsafe copy(to: UnsafeMutableRawPointer(base)) }
       written = count
     }
   }
 
   /// An inline value as text, broken UTF-8 repaired; empty for every other form.
-  @inlinable public var string: String { withBytes { String(decoding: $0, as: UTF8.self) } }
+  @inlinable public var string: String {
+    unsafe withBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
 
   /// Whether an inline value is `bytes`; false for every other form.
   public func equals(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard form == .inline, bytes.count == count else { return false }
-    return equalBytes(head.baseAddress, bytes.baseAddress, count: head.count)
+    return unsafe equalBytes(head.baseAddress, bytes.baseAddress, count: head.count)
       && equalBytes(body.baseAddress, bytes.baseAddress, at: head.count, count: body.count)
       && equalBytes(
         tail.baseAddress, bytes.baseAddress, at: head.count + body.count, count: tail.count)
@@ -122,6 +128,6 @@ func equalBytes(
   _ left: UnsafeRawPointer?, _ right: UnsafeRawPointer?, at offset: Int = 0, count: Int
 ) -> Bool {
   if count == 0 { return true }
-  guard let left, let right else { return false }
-  return cambium_equal(left, right + offset, count)
+  guard let left = unsafe left, let right = unsafe right else { return false }
+  return unsafe cambium_equal(left, right + offset, count)
 }

@@ -3,7 +3,7 @@ import CPlatform
 /// The parts of a column of bytes, found once for many cells.
 ///
 /// Valid for as long as the leaf it came from.
-@frozen public struct BytesColumn {
+@safe @frozen public struct BytesColumn {
   @usableFromInline let column: LeafColumn
   @usableFromInline let lengths: UnsafeRawPointer
   @usableFromInline let anchors: UnsafeRawPointer
@@ -35,24 +35,24 @@ import CPlatform
       offset = (PackedIntegers.byteCount(column.rowCount, column.width) &+ 7) & ~7
     default: guard entries == column.rowCount else { return nil }
     }
-    lengths = column.data + offset
+    unsafe lengths = unsafe column.data + offset
     if column.lengthWidth != 0 {
       guard column.lengthWidth <= 32, column.lengthWidth & 7 == 0,
         column.anchorWidth == 16 || column.anchorWidth == 32
       else { return nil }
       offset &+= (entries &* Int(column.lengthWidth &>> 3) &+ 7) & ~7
-      anchors = column.data + offset
+      unsafe anchors = unsafe column.data + offset
       let groups = (entries &+ LeafEntry.anchorSpan &- 1) / LeafEntry.anchorSpan
       offset &+= (groups &* Int(column.anchorWidth &>> 3) &+ 7) & ~7
     } else {
-      anchors = lengths
+      unsafe anchors = unsafe lengths
     }
     let affixes = prefixCount &+ suffixCount
     guard offset &+ affixes <= column.dataByteCount else { return nil }
-    prefix = UnsafeRawBufferPointer(start: column.data + offset, count: prefixCount)
-    suffix = UnsafeRawBufferPointer(
+    unsafe prefix = unsafe UnsafeRawBufferPointer(start: column.data + offset, count: prefixCount)
+    unsafe suffix = unsafe UnsafeRawBufferPointer(
       start: column.data + (offset &+ prefixCount), count: suffixCount)
-    heap = column.data + (offset &+ affixes)
+    unsafe heap = unsafe column.data + (offset &+ affixes)
     heapByteCount = column.dataByteCount &- offset &- affixes
   }
 
@@ -65,7 +65,7 @@ import CPlatform
       count = fixedLength
       offset = index &* count
     case 8:
-      return clamped(Self.place(of: index, lengths: lengths, anchor: anchor(index &>> 4)))
+      return unsafe clamped(Self.place(of: index, lengths: lengths, anchor: anchor(index &>> 4)))
     default:
       let first = index & ~15
       var sum = anchor(first &>> 4)
@@ -87,12 +87,12 @@ import CPlatform
     of index: Int, lengths: UnsafeRawPointer, anchor: Int
   ) -> (offset: Int, count: Int) {
     let first = index & ~15
-    var low = UInt64(
+    var low = unsafe UInt64(
       littleEndian: lengths.loadUnaligned(fromByteOffset: first, as: UInt64.self))
     var high: UInt64 = 0
     let within = index &- first
     if within >= 8 {
-      high = UInt64(
+      high = unsafe UInt64(
         littleEndian: lengths.loadUnaligned(fromByteOffset: first &+ 8, as: UInt64.self))
       high &= (1 &<< UInt64(truncatingIfNeeded: (within &- 8) &* 8)) &- 1
     } else {
@@ -101,14 +101,14 @@ import CPlatform
     // Sums bytes in pairs of 16 bits; 16 times 255 fits.
     let even: UInt64 = 0x00ff_00ff_00ff_00ff
     let pairs = (low & even) &+ (low &>> 8 & even) &+ (high & even) &+ (high &>> 8 & even)
-    return (
+    return unsafe (
       anchor &+ Int((pairs &* 0x0001_0001_0001_0001) &>> 48),
       Int(lengths.load(fromByteOffset: index, as: UInt8.self))
     )
   }
 
   @inlinable @inline(__always) func anchor(_ group: Int) -> Int {
-    Int(truncatingIfNeeded: PackedIntegers.load(anchors, column.anchorWidth, group))
+    unsafe Int(truncatingIfNeeded: PackedIntegers.load(anchors, column.anchorWidth, group))
   }
 
   /// Hints at where the bytes of `row` likely lie.
@@ -117,14 +117,14 @@ import CPlatform
   /// lengths are near their mean, so that the second wait can begin with the first.
   @inlinable @inline(__always) func prefetch(_ row: Int) {
     guard column.encoding == .variable, column.lengthWidth != 0 else { return }
-    let guess = heap + heapByteCount &* row / max(1, entryCount)
-    cambium_prefetch(guess)
-    cambium_prefetch(guess + 64)
+    let guess = unsafe heap + heapByteCount &* row / max(1, entryCount)
+    unsafe cambium_prefetch(guess)
+    unsafe cambium_prefetch(guess + 64)
   }
 
   /// The stored length of entry `index`, without prefix and suffix.
   @inlinable @inline(__always) func length(_ index: Int) -> Int {
-    column.lengthWidth == 0
+    unsafe column.lengthWidth == 0
       ? fixedLength
       : Int(truncatingIfNeeded: PackedIntegers.load(lengths, column.lengthWidth, index))
   }
@@ -132,7 +132,7 @@ import CPlatform
   /// The stored bytes of entry `index`, without prefix and suffix.
   @inlinable @inline(__always) func entry(_ index: Int) -> UnsafeRawBufferPointer {
     let (offset, count) = place(index)
-    return UnsafeRawBufferPointer(start: heap + offset, count: count)
+    return unsafe UnsafeRawBufferPointer(start: heap + offset, count: count)
   }
 
   /// The entry that `row` shows.
@@ -140,7 +140,7 @@ import CPlatform
     switch column.encoding {
     case .constant: return 0
     case .dictionary:
-      let code = Int(truncatingIfNeeded: PackedIntegers.load(column.data, column.width, row))
+      let code = unsafe Int(truncatingIfNeeded: PackedIntegers.load(column.data, column.width, row))
       return code < entryCount ? code : 0
     default: return row
     }
@@ -148,21 +148,22 @@ import CPlatform
 
   /// Whether the value of `row` lives outside of the leaf.
   @inlinable @inline(__always) func isOverflow(_ row: Int) -> Bool {
-    guard let overflow = column.overflow else { return false }
-    return overflow.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1 != 0
+    guard let overflow = unsafe column.overflow else { return false }
+    return unsafe overflow.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1
+      != 0
   }
 
   /// The cell of `row`.
   @inlinable @inline(__always) public func cell(_ row: Int) -> BytesCell {
     if column.isNull(row) {
-      return BytesCell(form: .null, body: UnsafeRawBufferPointer(start: nil, count: 0))
+      return unsafe BytesCell(form: .null, body: UnsafeRawBufferPointer(start: nil, count: 0))
     }
-    let body = entry(entryIndex(ofRow: row))
+    let body = unsafe entry(entryIndex(ofRow: row))
     if isOverflow(row) {
-      let isTree = body.count > 0 && body[0] == 2
-      return BytesCell(form: isTree ? .tree : .overflow, body: body)
+      let isTree = unsafe body.count > 0 && body[0] == 2
+      return unsafe BytesCell(form: isTree ? .tree : .overflow, body: body)
     }
-    return BytesCell(form: .inline, head: prefix, body: body, tail: suffix)
+    return unsafe BytesCell(form: .inline, head: prefix, body: body, tail: suffix)
   }
 }
 
@@ -171,15 +172,15 @@ extension BytesColumn {
   /// value: without the common prefix and suffix, nothing for null.
   @inlinable @inline(__always)
   func forEachEntry(_ body: (Int, UnsafeRawBufferPointer) -> Void) {
-    let (lengths, heap, limit) = (lengths, heap, heapByteCount)
+    let (lengths, heap, limit) = unsafe (lengths, heap, heapByteCount)
     let isShort = column.lengthWidth == 8
     var offset = 0
     for row in 0..<column.rowCount {
       var count =
-        isShort ? Int(lengths.load(fromByteOffset: row, as: UInt8.self)) : length(row)
+        unsafe isShort ? Int(lengths.load(fromByteOffset: row, as: UInt8.self)) : length(row)
       // Only storage that rots under a mapping leads out of the heap.
       if offset &+ count > limit { count = 0 }
-      body(row, UnsafeRawBufferPointer(start: heap + offset, count: count))
+      unsafe body(row, UnsafeRawBufferPointer(start: heap + offset, count: count))
       offset &+= count
     }
   }
@@ -191,16 +192,20 @@ extension BytesColumn {
   @inlinable @inline(__always)
   public func forEachValue(_ body: (Int, UnsafeRawBufferPointer?) -> Void) {
     let rows = column.rowCount
-    guard column.encoding == .variable, column.overflow == nil, column.nulls == nil,
-      prefix.count &+ suffix.count == 0
+    guard column.encoding == .variable, unsafe column.overflow == nil, unsafe column.nulls == nil,
+      unsafe prefix.count &+ suffix.count == 0
     else {
       for row in 0..<rows {
         let cell = cell(row)
-        if cell.form == .inline { cell.withBytes { body(row, $0) } } else { body(row, nil) }
+        if cell.form == .inline {
+          unsafe cell.withBytes { unsafe body(row, $0) }
+        } else {
+          body(row, nil)
+        }
       }
       return
     }
-    forEachEntry { row, value in body(row, value) }
+    unsafe forEachEntry { row, value in unsafe body(row, value) }
   }
 }
 
@@ -211,7 +216,7 @@ extension LeafColumn {
   /// The cell of `row`; null when the column is not one of bytes.
   @inlinable @inline(__always) public func bytes(_ row: Int) -> BytesCell {
     guard let column = BytesColumn(self) else {
-      return BytesCell(form: .null, body: UnsafeRawBufferPointer(start: nil, count: 0))
+      return unsafe BytesCell(form: .null, body: UnsafeRawBufferPointer(start: nil, count: 0))
     }
     column.prefetch(row)
     return column.cell(row)

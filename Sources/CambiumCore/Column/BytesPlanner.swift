@@ -48,7 +48,7 @@ struct BytesPlanner {
   private func unsharedLengths() -> Common {
     var common = Common(shortest: .max)
     for row in 0..<rows {
-      let count = BuilderColumn.count(column.slots[row])
+      let count = unsafe BuilderColumn.count(column.slots[row])
       common.shortest = min(common.shortest, count)
       common.longest = max(common.longest, count)
     }
@@ -57,8 +57,8 @@ struct BytesPlanner {
 
   /// What all values that are not null share with that of row `model`.
   private func shared(model: Int, plan: ColumnPlan) -> Common {
-    guard let heap = column.heap else { return Common(isConstant: true) }
-    let found = cambium_shared_affixes(
+    guard let heap = unsafe column.heap else { return Common(isConstant: true) }
+    let found = unsafe cambium_shared_affixes(
       column.slots, plan.hasNulls ? column.nulls : nil, heap, rows, model)
     var common = Common(
       prefix: found.prefix, suffix: found.suffix, shortest: found.shortest,
@@ -71,11 +71,11 @@ struct BytesPlanner {
 
   /// Replaces the plan by a dictionary if that takes fewer bytes.
   private func tryDictionary(_ plan: inout ColumnPlan, longest: Int, isFixed: Bool) {
-    let codes = scratch.codes(plan.index)
-    let firsts = scratch.firsts(plan.index)
-    let table = scratch.table
+    let codes = unsafe scratch.codes(plan.index)
+    let firsts = unsafe scratch.firsts(plan.index)
+    let table = unsafe scratch.table
     let mask = scratch.tableCount - 1
-    table.update(repeating: 0, count: scratch.tableCount)
+    unsafe table.update(repeating: 0, count: scratch.tableCount)
     let affixes = plan.prefix + plan.suffix
     let limit = min(rows * 3 / 4, 0xfffe)
     let probe = max(48, rows / 8)
@@ -84,32 +84,32 @@ struct BytesPlanner {
     var distinct = 0
     var heap = 0
     for row in 0..<rows {
-      codes[row] = 0
+      unsafe codes[row] = 0
       if plan.hasNulls, column.isNull(row) { continue }
       // A column of mostly different values is not worth hashing to its end.
       if row == probe && distinct > probe * 5 / 6 || row == look && distinct == look {
         scratch.noteDistinct(plan.index, true)
         return
       }
-      let bytes = column.bytes(row)
-      var place = Int(truncatingIfNeeded: Self.hash(bytes)) & mask
+      let bytes = unsafe column.bytes(row)
+      var place = unsafe Int(truncatingIfNeeded: Self.hash(bytes)) & mask
       while true {
-        let entry = Int(table[place])
+        let entry = unsafe Int(table[place])
         if entry == 0 {
           guard distinct < limit else { return }
-          firsts[distinct] = UInt32(row)
-          codes[row] = UInt16(distinct)
+          unsafe firsts[distinct] = UInt32(row)
+          unsafe codes[row] = UInt16(distinct)
           distinct += 1
-          table[place] = UInt16(distinct)
+          unsafe table[place] = UInt16(distinct)
           heap += bytes.count - affixes
           if heap >= plan.dataByteCount { return }
           break
         }
-        let other = column.bytes(Int(firsts[entry - 1]))
+        let other = unsafe column.bytes(Int(firsts[entry - 1]))
         if other.count == bytes.count,
-          equalBytes(other.baseAddress, bytes.baseAddress, count: bytes.count)
+          unsafe equalBytes(other.baseAddress, bytes.baseAddress, count: bytes.count)
         {
-          codes[row] = UInt16(entry - 1)
+          unsafe codes[row] = UInt16(entry - 1)
           break
         }
         place = (place + 1) & mask
@@ -140,14 +140,14 @@ struct BytesPlanner {
     if count >= 8 {
       var offset = 0
       while offset + 8 < count {
-        mix(start.word(offset))
+        unsafe mix(start.word(offset))
         offset += 8
       }
-      mix(start.word(count - 8))
+      unsafe mix(start.word(count - 8))
     } else if count >= 4 {
-      mix(UInt64(start.single(0)) | UInt64(start.single(count - 4)) << 32)
+      unsafe mix(UInt64(start.single(0)) | UInt64(start.single(count - 4)) << 32)
     } else if count > 0 {
-      mix(
+      unsafe mix(
         UInt64(start.byte(0)) | UInt64(start.byte(count / 2)) << 8
           | UInt64(start.byte(count - 1)) << 16)
     }
@@ -166,35 +166,35 @@ struct BytesWriter {
   func write(to data: UnsafeMutableRawPointer) {
     var offset = 0
     if plan.encoding == .dictionary {
-      let codes = scratch.codes(plan.index)
-      for row in 0..<rows { PackedIntegers.store(UInt64(codes[row]), data, plan.width, row) }
+      let codes = unsafe scratch.codes(plan.index)
+      for row in 0..<rows { unsafe PackedIntegers.store(UInt64(codes[row]), data, plan.width, row) }
       offset = aligned8(PackedIntegers.byteCount(rows, plan.width))
     }
-    let lengths = data + offset
+    let lengths = unsafe data + offset
     offset += aligned8(plan.entryCount * Int(plan.lengthWidth / 8))
-    let anchors = data + offset
+    let anchors = unsafe data + offset
     let groups = (plan.entryCount + LeafEntry.anchorSpan - 1) / LeafEntry.anchorSpan
     offset += aligned8(groups * Int(plan.anchorWidth / 8))
     var model = 0
     while column.isNull(model) { model += 1 }
-    let shared = column.bytes(model)
+    let shared = unsafe column.bytes(model)
     if plan.prefix > 0, let start = shared.baseAddress {
-      (data + offset).copyMemory(from: start, byteCount: plan.prefix)
+      unsafe (data + offset).copyMemory(from: start, byteCount: plan.prefix)
       offset += plan.prefix
     }
     if plan.suffix > 0, let start = shared.baseAddress {
-      (data + offset).copyMemory(
+      unsafe (data + offset).copyMemory(
         from: start + shared.count - plan.suffix, byteCount: plan.suffix)
       offset += plan.suffix
     }
-    let heap = data + offset
+    let heap = unsafe data + offset
     if plan.encoding == .constant {
       if let start = shared.baseAddress {
-        heap.copyMemory(from: start, byteCount: shared.count)
+        unsafe heap.copyMemory(from: start, byteCount: shared.count)
       }
       return
     }
-    writeEntries(lengths: lengths, anchors: anchors, heap: heap)
+    unsafe writeEntries(lengths: lengths, anchors: anchors, heap: heap)
   }
 
   private func writeEntries(
@@ -202,20 +202,20 @@ struct BytesWriter {
     heap: UnsafeMutableRawPointer
   ) {
     let affixes = plan.prefix + plan.suffix
-    let firsts = plan.encoding == .dictionary ? scratch.firsts(plan.index) : nil
-    let nulls = column.nullCount > 0 ? column.nulls : nil
+    let firsts = unsafe plan.encoding == .dictionary ? scratch.firsts(plan.index) : nil
+    let nulls = unsafe column.nullCount > 0 ? column.nulls : nil
     var end = 0
     if plan.encoding == .variable, affixes == 0, column.isOrdered,
       column.heapByteCount == column.liveByteCount
     {
       // Rows that came in order lie as they must.
-      if let start = column.heap {
-        heap.copyMemory(from: start, byteCount: column.heapByteCount)
+      if let start = unsafe column.heap {
+        unsafe heap.copyMemory(from: start, byteCount: column.heapByteCount)
       }
-      return writeLengths(lengths: lengths, anchors: anchors)
+      return unsafe writeLengths(lengths: lengths, anchors: anchors)
     }
-    if plan.encoding == .variable, plan.lengthWidth == 8, let source = column.heap {
-      end = cambium_pack_values(
+    if plan.encoding == .variable, plan.lengthWidth == 8, let source = unsafe column.heap {
+      end = unsafe cambium_pack_values(
         column.slots, nulls, source, rows, plan.prefix, plan.suffix, lengths, anchors,
         Int32(plan.anchorWidth / 8), heap)
       assert(end + affixes <= plan.dataByteCount, "The values fill the planned bytes.")
@@ -223,18 +223,18 @@ struct BytesWriter {
     }
     for entry in 0..<plan.entryCount {
       if plan.lengthWidth > 0, entry % LeafEntry.anchorSpan == 0 {
-        PackedIntegers.store(
+        unsafe PackedIntegers.store(
           UInt64(end), anchors, plan.anchorWidth, entry / LeafEntry.anchorSpan)
       }
-      let row = firsts.map { Int($0[entry]) } ?? entry
-      if let nulls, nulls[row] != 0 { continue }
-      let bytes = column.bytes(row)
+      let row = unsafe firsts.map { unsafe Int($0[entry]) } ?? entry
+      if let nulls = unsafe nulls, unsafe nulls[row] != 0 { continue }
+      let bytes = unsafe column.bytes(row)
       let count = bytes.count - affixes
       if let start = bytes.baseAddress {
-        (heap + end).copyMemory(from: start + plan.prefix, byteCount: count)
+        unsafe (heap + end).copyMemory(from: start + plan.prefix, byteCount: count)
       }
       if plan.lengthWidth > 0 {
-        PackedIntegers.store(UInt64(count), lengths, plan.lengthWidth, entry)
+        unsafe PackedIntegers.store(UInt64(count), lengths, plan.lengthWidth, entry)
       }
       end += count
     }
@@ -246,16 +246,17 @@ struct BytesWriter {
   ) {
     if plan.lengthWidth == 0 { return }
     if plan.lengthWidth == 8 {
-      return cambium_pack_lengths(
+      return unsafe cambium_pack_lengths(
         column.slots, rows, lengths, anchors, Int32(plan.anchorWidth / 8))
     }
     var end = 0
     for row in 0..<rows {
       if row % LeafEntry.anchorSpan == 0 {
-        PackedIntegers.store(UInt64(end), anchors, plan.anchorWidth, row / LeafEntry.anchorSpan)
+        unsafe PackedIntegers.store(
+          UInt64(end), anchors, plan.anchorWidth, row / LeafEntry.anchorSpan)
       }
-      let count = BuilderColumn.count(column.slots[row])
-      PackedIntegers.store(UInt64(count), lengths, plan.lengthWidth, row)
+      let count = unsafe BuilderColumn.count(column.slots[row])
+      unsafe PackedIntegers.store(UInt64(count), lengths, plan.lengthWidth, row)
       end += count
     }
   }

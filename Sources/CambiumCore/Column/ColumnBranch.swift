@@ -10,7 +10,7 @@ import CPlatform
 /// children before it is; separator 0 says nothing. In a tree by position (flag bit 0)
 /// separators are zero.
 /// `room` is at least `count`; what lies between them is zero.
-@usableFromInline struct ColumnBranch {
+@safe @usableFromInline struct ColumnBranch {
   static let levelOffset = 1
   static let countOffset = 2
   static let roomOffset = 4
@@ -32,47 +32,47 @@ import CPlatform
 
   /// Reads a page that was validated; children that lead out of it all the same do not exist.
   @inlinable @inline(__always) init(_ page: Page) {
-    let bytes = page.bytes
+    let bytes = unsafe page.bytes
     self.page = page
     guard page.byteCount >= 16 else {
-      (level, count, separators, references, counts) = (0, 0, bytes, bytes, bytes)
+      unsafe (level, count, separators, references, counts) = unsafe (0, 0, bytes, bytes, bytes)
       return
     }
-    let room = Int(
+    let room = unsafe Int(
       UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt16.self)))
-    let children = Int(
+    let children = unsafe Int(
       UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
-    level = Int(bytes.load(fromByteOffset: 1, as: UInt8.self))
+    level = unsafe Int(bytes.load(fromByteOffset: 1, as: UInt8.self))
     count = children <= room && 16 &+ room &* 40 <= page.byteCount ? children : 0
-    separators = bytes + 16
-    references = separators + room &* 8
-    counts = references + room &* 24
+    unsafe separators = unsafe bytes + 16
+    unsafe references = unsafe separators + room &* 8
+    unsafe counts = unsafe references + room &* 24
   }
 
-  var isPositional: Bool { page.bytes.byte(Self.flagsOffset) & Self.isPositional != 0 }
+  var isPositional: Bool { unsafe page.bytes.byte(Self.flagsOffset) & Self.isPositional != 0 }
 
   @inlinable @inline(__always) func separator(_ index: Int) -> Int64 {
-    Int64(littleEndian: separators.loadUnaligned(fromByteOffset: index &* 8, as: Int64.self))
+    unsafe Int64(littleEndian: separators.loadUnaligned(fromByteOffset: index &* 8, as: Int64.self))
   }
 
   @inlinable @inline(__always) func reference(_ index: Int) -> PageReference {
-    PageReference(loadingFrom: references + index &* 24)
+    unsafe PageReference(loadingFrom: references + index &* 24)
   }
 
   @inlinable @inline(__always) func rowCount(_ index: Int) -> UInt64 {
-    UInt64(littleEndian: counts.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self))
+    unsafe UInt64(littleEndian: counts.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self))
   }
 
   /// The child whose range holds `key`.
   @inlinable @inline(__always) func child(for key: Int64) -> Int {
-    Self.upperBound(separators + 8, count: count &- 1, key)
+    unsafe Self.upperBound(separators + 8, count: count &- 1, key)
   }
 
   /// How many of `count` ascending integers are at or below `key`.
   @inlinable @inline(__always)
   static func upperBound(_ values: UnsafeRawPointer, count: Int, _ key: Int64) -> Int {
     // Every machine this runs on is little-endian.
-    Int(cambium_upper_bound(values, count, key))
+    unsafe Int(cambium_upper_bound(values, count, key))
   }
 
   /// The rows below the children before `index`.
@@ -103,11 +103,11 @@ import CPlatform
       .damaged(Damage(rule, at: reference, detail))
     }
     guard page.byteCount >= headerByteCount else { throw fail(.bounds, "a branch without header") }
-    guard page.bytes.byte(0) == PageKind.columnBranch.rawValue else {
+    guard unsafe page.bytes.byte(0) == PageKind.columnBranch.rawValue else {
       throw fail(.kind, "not a column branch")
     }
-    let room = Int(page.bytes.half(roomOffset))
-    let count = Int(page.bytes.half(countOffset))
+    let room = unsafe Int(page.bytes.half(roomOffset))
+    let count = unsafe Int(page.bytes.half(countOffset))
     guard count >= 1, count <= room, byteCount(room: room) <= page.byteCount else {
       throw fail(.bounds, "\(count) children in room for \(room) lead out of the page")
     }
@@ -117,7 +117,7 @@ import CPlatform
     }
     let kind = branch.level == 1 ? PageKind.columnLeaf : .columnBranch
     var total: UInt64 = 0
-    let flags = page.bytes.byte(flagsOffset)
+    let flags = unsafe page.bytes.byte(flagsOffset)
     guard flags & ~isPositional == 0 else { throw fail(.encoding, "flags \(flags) are unknown") }
     for index in 0..<count {
       let child = branch.reference(index)

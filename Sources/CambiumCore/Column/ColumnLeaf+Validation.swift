@@ -18,7 +18,7 @@ private struct LeafValidator {
 
   let page: Page
   let reference: PageReference
-  var bytes: UnsafeRawPointer { page.bytes }
+  var bytes: UnsafeRawPointer { unsafe page.bytes }
 
   func fail(_ rule: Damage.Rule, _ detail: String) -> StoreError {
     .damaged(Damage(rule, at: reference, detail))
@@ -28,12 +28,12 @@ private struct LeafValidator {
     guard page.byteCount >= LeafHeader.byteCount + LeafHeader.slackByteCount else {
       throw fail(.bounds, "a leaf without header")
     }
-    guard bytes.byte(LeafHeader.kind) == PageKind.columnLeaf.rawValue else {
+    guard unsafe bytes.byte(LeafHeader.kind) == PageKind.columnLeaf.rawValue else {
       throw fail(.kind, "not a column leaf")
     }
-    let rows = Int(bytes.single(LeafHeader.rowCount))
-    let columns = Int(bytes.half(LeafHeader.columnCount))
-    let used = Int(bytes.single(LeafHeader.usedByteCount))
+    let rows = unsafe Int(bytes.single(LeafHeader.rowCount))
+    let columns = unsafe Int(bytes.half(LeafHeader.columnCount))
+    let used = unsafe Int(bytes.single(LeafHeader.usedByteCount))
     guard rows >= 1, rows <= LeafHeader.rowLimit else { throw fail(.count, "\(rows) rows") }
     let directoryEnd = LeafHeader.byteCount + columns * LeafEntry.byteCount
     guard directoryEnd <= used, used + LeafHeader.slackByteCount <= page.byteCount else {
@@ -43,12 +43,12 @@ private struct LeafValidator {
     var previous = -1
     var logicalByteCount = 0
     for index in 0..<columns {
-      let entry = bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
-      let id = Int(entry.half(LeafEntry.id))
+      let entry = unsafe bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
+      let id = unsafe Int(entry.half(LeafEntry.id))
       guard id > previous else { throw fail(.order, "column \(id) follows column \(previous)") }
       previous = id
-      try validateColumn(entry, id: id, rows: rows, first: directoryEnd, used: used)
-      logicalByteCount += rows * longestValue(entry)
+      try unsafe validateColumn(entry, id: id, rows: rows, first: directoryEnd, used: used)
+      unsafe logicalByteCount += rows * longestValue(entry)
       guard logicalByteCount <= Self.logicalByteLimit else {
         throw fail(
           .count, "the values of \(rows) rows take more than \(Self.logicalByteLimit) bytes")
@@ -61,23 +61,25 @@ private struct LeafValidator {
   /// Where lengths vary the anchors
   /// have bounded them, so that only what is repeated needs a bound here.
   private func longestValue(_ entry: UnsafeRawPointer) -> Int {
-    guard entry.byte(LeafEntry.type) == ColumnType.bytes.rawValue,
-      let column = LeafColumn(entry: entry, leaf: ColumnLeaf(page)),
+    guard unsafe entry.byte(LeafEntry.type) == ColumnType.bytes.rawValue,
+      let column = unsafe LeafColumn(entry: entry, leaf: ColumnLeaf(page)),
       let parts = BytesColumn(column)
     else { return 16 }
-    let common = parts.prefix.count + parts.suffix.count
-    guard entry.byte(LeafEntry.encoding) != ColumnEncoding.variable.rawValue else { return common }
+    let common = unsafe parts.prefix.count + parts.suffix.count
+    guard unsafe entry.byte(LeafEntry.encoding) != ColumnEncoding.variable.rawValue else {
+      return common
+    }
     let longest = (0..<parts.entryCount).lazy.map { parts.length($0) }.max() ?? 0
     return common + longest
   }
 
   private func validateKeys(rows: Int, first: Int, used: Int) throws(StoreError) {
-    let flags = bytes.byte(LeafHeader.flags)
-    let width = bytes.byte(LeafHeader.keyWidth)
+    let flags = unsafe bytes.byte(LeafHeader.flags)
+    let width = unsafe bytes.byte(LeafHeader.keyWidth)
     guard flags & ~LeafHeader.isPositional == 0, PackedIntegers.isWidth(width) else {
       throw fail(.encoding, "flags \(flags) or \(width) bits of a key are unknown")
     }
-    let offset = Int(bytes.single(LeafHeader.keyOffset))
+    let offset = unsafe Int(bytes.single(LeafHeader.keyOffset))
     if width > 0 {
       try validateSegment(
         "keys", offset: offset, count: PackedIntegers.byteCount(rows, width), first: first,
@@ -118,31 +120,32 @@ private struct LeafValidator {
   private func validateColumn(
     _ entry: UnsafeRawPointer, id: Int, rows: Int, first: Int, used: Int
   ) throws(StoreError) {
-    guard let type = ColumnType(rawValue: entry.byte(LeafEntry.type)),
-      let encoding = ColumnEncoding(rawValue: entry.byte(LeafEntry.encoding)),
-      entry.byte(LeafEntry.flags) & ~LeafEntry.isNullable == 0
+    guard let type = unsafe ColumnType(rawValue: entry.byte(LeafEntry.type)),
+      let encoding = unsafe ColumnEncoding(rawValue: entry.byte(LeafEntry.encoding)),
+      unsafe entry.byte(LeafEntry.flags) & ~LeafEntry.isNullable == 0
     else { throw fail(.encoding, "column \(id) has an unknown type or encoding") }
     let bitmapByteCount = (rows + 7) / 8
     for field in [LeafEntry.nulls, LeafEntry.overflow] {
-      let offset = Int(entry.single(field))
+      let offset = unsafe Int(entry.single(field))
       guard offset > 0 else { continue }
       try validateSegment(
         "column \(id)", offset: offset, count: bitmapByteCount, first: first, used: used)
     }
-    guard entry.single(LeafEntry.overflow) == 0 || type == .bytes else {
+    guard unsafe entry.single(LeafEntry.overflow) == 0 || type == .bytes else {
       throw fail(.encoding, "column \(id) has values outside of the leaf")
     }
-    let offset = Int(entry.single(LeafEntry.dataOffset))
-    let count = Int(entry.single(LeafEntry.dataByteCount))
+    let offset = unsafe Int(entry.single(LeafEntry.dataOffset))
+    let count = unsafe Int(entry.single(LeafEntry.dataByteCount))
     if count > 0 {
       try validateSegment("column \(id)", offset: offset, count: count, first: first, used: used)
     } else if offset != 0 {
       throw fail(.bounds, "column \(id) without bytes lies at \(offset)")
     }
     if type == .bytes {
-      try validateBytes(entry, id: id, rows: rows, encoding: encoding)
+      try unsafe validateBytes(entry, id: id, rows: rows, encoding: encoding)
     } else {
-      try validateFixed(entry, id: id, rows: rows, type: type, encoding: encoding, count: count)
+      try unsafe validateFixed(
+        entry, id: id, rows: rows, type: type, encoding: encoding, count: count)
     }
   }
 
@@ -150,9 +153,10 @@ private struct LeafValidator {
     _ entry: UnsafeRawPointer, id: Int, rows: Int, type: ColumnType, encoding: ColumnEncoding,
     count: Int
   ) throws(StoreError) {
-    let width = entry.byte(LeafEntry.width)
-    let base = Int64(bitPattern: entry.word(LeafEntry.base))
-    let lowWidth = (type, encoding) == (.wide, .packed) ? entry.byte(LeafEntry.lengthWidth) : 0
+    let width = unsafe entry.byte(LeafEntry.width)
+    let base = unsafe Int64(bitPattern: entry.word(LeafEntry.base))
+    let lowWidth =
+      unsafe (type, encoding) == (.wide, .packed) ? entry.byte(LeafEntry.lengthWidth) : 0
     let needed: Int
     switch (type, encoding) {
     case (.int, .packed):
@@ -177,7 +181,7 @@ private struct LeafValidator {
     default: throw fail(.encoding, "column \(id): \(type) cannot be stored as \(encoding)")
     }
     guard count == needed, encoding == .packed || width == 0,
-      entry.half(LeafEntry.lengthWidth) == UInt16(lowWidth)
+      unsafe entry.half(LeafEntry.lengthWidth) == UInt16(lowWidth)
     else { throw fail(.bounds, "column \(id) has \(count) bytes, not \(needed)") }
     if encoding == .constant, type == .bool, base != 0 && base != 1 {
       throw fail(.encoding, "column \(id) is neither true nor false")
@@ -187,39 +191,40 @@ private struct LeafValidator {
   private func validateBytes(
     _ entry: UnsafeRawPointer, id: Int, rows: Int, encoding: ColumnEncoding
   ) throws(StoreError) {
-    let width = entry.byte(LeafEntry.width)
-    let lengthWidth = entry.byte(LeafEntry.lengthWidth)
-    let anchorWidth = entry.byte(LeafEntry.anchorWidth)
+    let width = unsafe entry.byte(LeafEntry.width)
+    let lengthWidth = unsafe entry.byte(LeafEntry.lengthWidth)
+    let anchorWidth = unsafe entry.byte(LeafEntry.anchorWidth)
     switch encoding {
     case .variable, .constant:
       guard width == 0 else { throw fail(.encoding, "column \(id) has codes of \(width) bits") }
     case .dictionary:
       guard width >= 1, width <= 16, PackedIntegers.isWidth(width),
-        entry.single(LeafEntry.overflow) == 0
+        unsafe entry.single(LeafEntry.overflow) == 0
       else { throw fail(.encoding, "column \(id) has codes of \(width) bits") }
     default: throw fail(.encoding, "column \(id): bytes cannot be stored as \(encoding)")
     }
     guard [0, 8, 16, 32].contains(lengthWidth), encoding != .constant || lengthWidth == 0,
       lengthWidth == 0 ? anchorWidth == 0 : anchorWidth == 16 || anchorWidth == 32
     else { throw fail(.encoding, "column \(id) has lengths of \(lengthWidth) bits") }
-    guard let column = LeafColumn(entry: entry, leaf: ColumnLeaf(page)),
+    guard let column = unsafe LeafColumn(entry: entry, leaf: ColumnLeaf(page)),
       let parts = BytesColumn(column)
     else { throw fail(.bounds, "the parts of column \(id) lead out of its bytes") }
     try validateLengths(parts, id: id)
     if encoding == .dictionary {
       for row in 0..<rows {
-        let code = PackedIntegers.load(column.data, width, row)
+        let code = unsafe PackedIntegers.load(column.data, width, row)
         guard code < UInt64(parts.entryCount) else {
           throw fail(.bounds, "code \(code) of column \(id) is not in its dictionary")
         }
       }
     }
-    guard column.overflow != nil else { return }
-    guard parts.prefix.isEmpty, parts.suffix.isEmpty, encoding == .variable else {
+    guard unsafe column.overflow != nil else { return }
+    guard unsafe parts.prefix.isEmpty, unsafe parts.suffix.isEmpty, encoding == .variable else {
       throw fail(.encoding, "column \(id) factors out what lies outside of the leaf")
     }
     for row in 0..<rows where parts.isOverflow(row) {
-      guard let cell = OverflowCell(parts.entry(row)), cell.overflow != nil || cell.root != nil,
+      guard let cell = unsafe OverflowCell(parts.entry(row)),
+        cell.overflow != nil || cell.root != nil,
         !column.isNull(row)
       else { throw fail(.encoding, "row \(row) of column \(id) leads nowhere") }
     }

@@ -4,7 +4,7 @@ import CPlatform
 ///
 /// Valid for as long as the snapshot it was read from; in a write transaction until that
 /// transaction's next change.
-@frozen public struct ColumnLeaf {
+@safe @frozen public struct ColumnLeaf {
   /// The page that holds the rows.
   public let page: Page
   /// How many rows there are.
@@ -17,23 +17,23 @@ import CPlatform
 
   /// Reads a page that was validated; whatever leads out of it all the same reads as empty.
   @inlinable @inline(__always) init(_ page: Page) {
-    let bytes = page.bytes
+    let bytes = unsafe page.bytes
     self.page = page
     guard page.byteCount >= 40 else {
       (rowCount, columnCount, keyBase, keyStride) = (0, 0, 0, 1)
-      (keyOffsets, keyWidth) = (bytes, 0)
+      unsafe (keyOffsets, keyWidth) = unsafe (bytes, 0)
       return
     }
-    var rows = Int(
+    var rows = unsafe Int(
       UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
-    let columns = Int(
+    let columns = unsafe Int(
       UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
-    keyBase = Int64(
+    keyBase = unsafe Int64(
       littleEndian: bytes.loadUnaligned(fromByteOffset: LeafHeader.keyBase, as: Int64.self))
-    keyStride = Int64(
+    keyStride = unsafe Int64(
       littleEndian: bytes.loadUnaligned(fromByteOffset: LeafHeader.keyStride, as: Int64.self))
-    let width = bytes.load(fromByteOffset: LeafHeader.keyWidth, as: UInt8.self)
-    let offset = Int(
+    let width = unsafe bytes.load(fromByteOffset: LeafHeader.keyWidth, as: UInt8.self)
+    let offset = unsafe Int(
       UInt32(
         littleEndian: bytes.loadUnaligned(fromByteOffset: LeafHeader.keyOffset, as: UInt32.self)))
     if rows > 1 << 20 || offset &+ PackedIntegers.byteCount(rows, width) > page.byteCount {
@@ -42,19 +42,19 @@ import CPlatform
     rowCount = rows
     columnCount = 40 &+ columns &* 40 <= page.byteCount ? columns : 0
     keyWidth = width
-    keyOffsets = bytes + (offset <= page.byteCount ? offset : 0)
+    unsafe keyOffsets = unsafe bytes + (offset <= page.byteCount ? offset : 0)
   }
 
   /// A leaf without rows, for where there is none.
   static var none: ColumnLeaf {
     // The address is never read: the page has no bytes.
-    let nowhere = UnsafeRawPointer(bitPattern: 64).unsafelyUnwrapped
-    return ColumnLeaf(Page(bytes: nowhere, byteCount: 0, owner: nil))
+    let nowhere = unsafe UnsafeRawPointer(bitPattern: 64).unsafelyUnwrapped
+    return unsafe ColumnLeaf(Page(bytes: nowhere, byteCount: 0, owner: nil))
   }
 
   /// The key of `row`, or in a tree by position the row itself.
   @inlinable @inline(__always) public func key(at row: Int) -> Int64 {
-    keyBase &+ keyStride &* Int64(row)
+    unsafe keyBase &+ keyStride &* Int64(row)
       &+ Int64(bitPattern: PackedIntegers.load(keyOffsets, keyWidth, row))
   }
 
@@ -92,32 +92,36 @@ import CPlatform
 
   /// Writes the keys of all rows to `keys`, which has room for ``rowCount`` of them.
   public func copyKeys(into keys: UnsafeMutablePointer<Int64>) {
-    PackedIntegers.unpack(
+    unsafe PackedIntegers.unpack(
       keyOffsets, width: keyWidth, base: keyBase, first: 0, count: rowCount, into: keys)
     if keyStride == 0 { return }
-    for row in 0..<rowCount { keys[row] = keys[row] &+ keyStride &* Int64(row) }
+    for row in 0..<rowCount { unsafe keys[row] = unsafe keys[row] &+ keyStride &* Int64(row) }
   }
 
   /// Whether the leaf belongs to a tree by position.
-  public var isPositional: Bool { page.bytes.byte(LeafHeader.flags) & LeafHeader.isPositional != 0 }
+  public var isPositional: Bool {
+    unsafe page.bytes.byte(LeafHeader.flags) & LeafHeader.isPositional != 0
+  }
 
   /// The directory entry of column `id`.
   @inlinable @inline(__always) func entry(of id: UInt16) -> UnsafeRawPointer? {
-    var entry = page.bytes + 40
+    var entry = unsafe page.bytes + 40
     var remaining = columnCount
     while remaining > 8 {
       let half = remaining &>> 1
-      let middle = entry + half &* 40
-      if UInt16(littleEndian: middle.loadUnaligned(as: UInt16.self)) <= id {
-        entry = middle
+      let middle = unsafe entry + half &* 40
+      if unsafe UInt16(littleEndian: middle.loadUnaligned(as: UInt16.self)) <= id {
+        unsafe entry = unsafe middle
         remaining = remaining &- half
       } else {
         remaining = half
       }
     }
     while remaining > 0 {
-      if UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self)) == id { return entry }
-      entry += 40
+      if unsafe UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self)) == id {
+        return unsafe entry
+      }
+      unsafe entry += 40
       remaining = remaining &- 1
     }
     return nil
@@ -125,29 +129,31 @@ import CPlatform
 
   /// The column with `id`; nil when every row holds the default.
   @inlinable @inline(__always) public func column(_ id: UInt16) -> LeafColumn? {
-    guard let entry = entry(of: id) else { return nil }
-    return LeafColumn(entry: entry, leaf: self)
+    guard let entry = unsafe entry(of: id) else { return nil }
+    return unsafe LeafColumn(entry: entry, leaf: self)
   }
 
   /// The ids of the columns that the leaf stores.
   public var columnIDs: [UInt16] {
-    (0..<columnCount).map { (page.bytes + LeafHeader.byteCount + $0 * LeafEntry.byteCount).half(0) }
+    (0..<columnCount).map {
+      unsafe (page.bytes + LeafHeader.byteCount + $0 * LeafEntry.byteCount).half(0)
+    }
   }
 
   /// Hints that column `id` will be read soon, up to 4 KiB of it.
   @inlinable public func prefetch(_ id: UInt16) {
-    guard let entry = entry(of: id) else { return }
-    let offset = Int(
+    guard let entry = unsafe entry(of: id) else { return }
+    let offset = unsafe Int(
       UInt32(
         littleEndian: entry.loadUnaligned(fromByteOffset: LeafEntry.dataOffset, as: UInt32.self)))
-    let count = Int(
+    let count = unsafe Int(
       UInt32(
         littleEndian: entry.loadUnaligned(
           fromByteOffset: LeafEntry.dataByteCount, as: UInt32.self)))
     let end = min(offset &+ min(count, 4096), page.byteCount)
     var line = offset & ~63
     while line < end {
-      cambium_prefetch(page.bytes + line)
+      unsafe cambium_prefetch(page.bytes + line)
       line &+= 64
     }
   }

@@ -4,7 +4,7 @@ import CPlatform
 ///
 /// Stands on a leaf or nowhere. Valid as long as the tree's snapshot; in a write transaction until
 /// its next change.
-public struct ColumnLeafCursor {
+@safe public struct ColumnLeafCursor {
   /// A branch on the way down and the child taken.
   private struct Step {
     var branch: ColumnBranch
@@ -34,7 +34,7 @@ public struct ColumnLeafCursor {
     self.columns = columns
     ahead = ReadAhead(tree.source, toEnd: false)
     current = .none
-    references = current.page.bytes
+    unsafe references = unsafe current.page.bytes
     steps.reserveCapacity(Int(tree.root.height))
   }
 
@@ -98,7 +98,9 @@ public struct ColumnLeafCursor {
   /// Takes over the lowest branch; `direction` is that of a walk that comes from a neighbour, or 0.
   private mutating func enterBranch(by direction: Int = 0) {
     guard let last = steps.last else { return }
-    (references, childCount, child) = (last.branch.references, last.branch.count, last.child)
+    unsafe (references, childCount, child) = unsafe (
+      last.branch.references, last.branch.count, last.child
+    )
     if direction != 0 {
       ahead.enter()
       ahead.step(to: child, of: childCount, by: direction) { last.branch.reference($0) }
@@ -143,13 +145,13 @@ public struct ColumnLeafCursor {
     let next = child &+ direction
     guard next >= 0, next < childCount else { return try climb(direction) }
     child = next
-    let references = references
+    let references = unsafe references
     ahead.step(to: next, of: childCount, by: direction) {
-      PageReference(loadingFrom: references + $0 &* 24)
+      unsafe PageReference(loadingFrom: references + $0 &* 24)
     }
     prefetchLeaf(next &+ direction &* Self.leavesAhead)
     if !columns.isEmpty { prefetchColumns(next &+ direction &* Self.columnsAhead) }
-    try stand(on: PageReference(loadingFrom: references + next &* 24))
+    try unsafe stand(on: PageReference(loadingFrom: references + next &* 24))
     return true
   }
 
@@ -184,16 +186,16 @@ public struct ColumnLeafCursor {
 
   /// Hints at what is read first of a leaf: whether it is trusted, and its directory.
   @inline(__always) private func prefetchLeaf(_ child: Int) {
-    guard let bytes = mappedBytes(child) else { return }
-    tree.source.trust.prefetch(bytes.reference)
-    for line in 0..<4 { cambium_prefetch(bytes.pointer + line &* 64) }
+    guard let bytes = unsafe mappedBytes(child) else { return }
+    unsafe tree.source.trust.prefetch(bytes.reference)
+    for line in 0..<4 { unsafe cambium_prefetch(bytes.pointer + line &* 64) }
   }
 
   /// Hints at the columns that the caller named; the leaf's directory has arrived.
   @inline(__always) private func prefetchColumns(_ child: Int) {
-    guard let bytes = mappedBytes(child) else { return }
+    guard let bytes = unsafe mappedBytes(child) else { return }
     // Not checked yet: what it says is only believed as far as the page reaches.
-    let page = Page(bytes: bytes.pointer, byteCount: bytes.reference.byteCount, owner: nil)
+    let page = unsafe Page(bytes: bytes.pointer, byteCount: bytes.reference.byteCount, owner: nil)
     let leaf = ColumnLeaf(page)
     for column in columns { leaf.prefetch(column) }
   }
@@ -203,11 +205,11 @@ public struct ColumnLeafCursor {
   @inline(__always) private func mappedBytes(
     _ child: Int
   ) -> (reference: PageReference, pointer: UnsafeRawPointer)? {
-    guard let base = tree.source.base, child >= 0, child < childCount else { return nil }
-    let reference = PageReference(loadingFrom: references + child &* 24)
+    guard let base = unsafe tree.source.base, child >= 0, child < childCount else { return nil }
+    let reference = unsafe PageReference(loadingFrom: references + child &* 24)
     guard reference.byteOffset &+ reference.byteCount <= tree.source.readableByteCount else {
       return nil
     }
-    return (reference, base + reference.byteOffset)
+    return unsafe (reference, base + reference.byteOffset)
   }
 }

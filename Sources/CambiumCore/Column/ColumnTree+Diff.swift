@@ -193,10 +193,10 @@ extension LeafColumn {
       let (cell, model) = (bytes(row), right.bytes(other))
       guard cell.form == model.form, cell.count == model.count else { return false }
       if cell.form != .inline {
-        return cell.body.count == model.body.count
+        return unsafe cell.body.count == model.body.count
           && equalBytes(cell.body.baseAddress, model.body.baseAddress, count: cell.body.count)
       }
-      return model.withBytes { cell.equals($0) }
+      return unsafe model.withBytes { unsafe cell.equals($0) }
     }
   }
 }

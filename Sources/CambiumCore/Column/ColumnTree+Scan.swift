@@ -22,7 +22,7 @@ extension ColumnTree {
   ) throws(StoreError) -> Int {
     let isDefaultCounted = !spec.isNullable && range.contains(0)
     let subtrees = try ScannedSubtrees(self)
-    let counts = try subtrees.map(0, partCount) { subtrees, counts throws(StoreError) in
+    let counts = try unsafe subtrees.map(0, partCount) { subtrees, counts throws(StoreError) in
       var scan = ColumnScan(source, interruption, column: spec.id)
       var total = 0
       for subtree in subtrees {
@@ -36,7 +36,7 @@ extension ColumnTree {
           }
         }
       }
-      counts[0] = total
+      unsafe counts[0] = total
     }
     return counts.reduce(0, &+)
   }
@@ -46,7 +46,7 @@ extension ColumnTree {
     of spec: ColumnSpec, equalTo needle: UnsafeRawBufferPointer, interruption: Interruption? = nil
   ) throws(StoreError) -> Int {
     precondition(spec.type == .bytes, "Only a column of bytes has bytes to count.")
-    return try countBytes(
+    return try unsafe countBytes(
       of: spec, equalTo: needle, partCount: idlePartCount(worthwhileFor: 200_000),
       interruption: interruption)
   }
@@ -56,10 +56,10 @@ extension ColumnTree {
     of spec: ColumnSpec, equalTo needle: UnsafeRawBufferPointer, partCount: Int,
     interruption: Interruption? = nil
   ) throws(StoreError) -> Int {
-    let isDefaultCounted = !spec.isNullable && needle.isEmpty
+    let isDefaultCounted = unsafe !spec.isNullable && needle.isEmpty
     let subtrees = try ScannedSubtrees(self)
-    let counts = try subtrees.map(0, partCount) { subtrees, counts throws(StoreError) in
-      var count = EqualCount(needle)
+    let counts = try unsafe subtrees.map(0, partCount) { subtrees, counts throws(StoreError) in
+      var count = unsafe EqualCount(needle)
       var total = 0
       var failure: StoreError?
       // Lengths, and where the values of the right length lie, come first.
@@ -72,14 +72,14 @@ extension ColumnTree {
           }
           if count.add(column) { return }
           do throws(StoreError) {
-            total &+= try column.countBytes(equalTo: needle, source: source)
+            unsafe total &+= try column.countBytes(equalTo: needle, source: source)
           } catch {
             failure = error
           }
         }
       }
       if let failure { throw failure }
-      counts[0] = total &+ count.finish()
+      unsafe counts[0] = total &+ count.finish()
     }
     return counts.reduce(0, &+)
   }
@@ -103,7 +103,7 @@ extension ColumnTree {
   ) throws(StoreError) -> Double {
     let subtrees = try ScannedSubtrees(self)
     // One for each subtree, however many threads there are: the last bits are those of one thread.
-    let sums = try subtrees.map(0.0, partCount) { subtrees, sums throws(StoreError) in
+    let sums = try unsafe subtrees.map(0.0, partCount) { subtrees, sums throws(StoreError) in
       var scan = ColumnScan(source, interruption, column: spec.id)
       for (index, subtree) in subtrees.enumerated() {
         var total = 0.0
@@ -111,10 +111,10 @@ extension ColumnTree {
           if let sum = leaf.sumDoubles() {
             total += sum
           } else if let column = leaf.column, column.type == spec.type {
-            total += column.sumDoubles()
+            unsafe total += column.sumDoubles()
           }
         }
-        sums[index] = total
+        unsafe sums[index] = total
       }
     }
     return sums.reduce(0, +)
@@ -169,14 +169,14 @@ private struct ScannedSubtrees {
     if subtrees.isEmpty { return [] }
     var values = [Value](repeating: first, count: subtrees.count)
     var failure: StoreError?
-    values.withUnsafeMutableBufferPointer { values in
+    unsafe values.withUnsafeMutableBufferPointer { values in
       guard let start = values.baseAddress else { return }
       let partCount = min(partCount, subtrees.count)
       do throws(StoreError) {
         try ParallelParts.run(partCount) { part throws(StoreError) in
           let first = subtrees.count * part / partCount
           let end = subtrees.count * (part + 1) / partCount
-          try body(subtrees[first..<end], start + first)
+          try unsafe body(subtrees[first..<end], start + first)
         }
       } catch {
         failure = error
@@ -283,33 +283,34 @@ private struct ColumnScan {
 
   /// Where a page of a mapped store lies.
   @inline(__always) private func mapped(_ reference: PageReference) -> UnsafeRawPointer? {
-    guard let base = source.base,
+    guard let base = unsafe source.base,
       reference.byteOffset &+ reference.byteCount <= source.readableByteCount,
       reference.byteCount > LeafHeader.byteCount
     else { return nil }
-    return base + reference.byteOffset
+    return unsafe base + reference.byteOffset
   }
 
   /// Hints at whether a leaf is trusted, its header and the likely entry of its directory.
   @inline(__always) private func prefetchLeaf(_ reference: PageReference) {
-    guard let bytes = mapped(reference) else { return }
+    guard let bytes = unsafe mapped(reference) else { return }
     source.trust.prefetch(reference)
-    cambium_prefetch(bytes)
-    cambium_prefetch(bytes + entryOffset)
+    unsafe cambium_prefetch(bytes)
+    unsafe cambium_prefetch(bytes + entryOffset)
   }
 
   /// Hints at the first bytes of the column; not checked yet, so only believed within the page.
   @inline(__always) private func prefetchColumn(_ reference: PageReference) {
-    guard let bytes = mapped(reference), entryOffset &+ LeafEntry.byteCount <= reference.byteCount
+    guard let bytes = unsafe mapped(reference),
+      entryOffset &+ LeafEntry.byteCount <= reference.byteCount
     else { return }
-    let entry = bytes + entryOffset
-    guard entry.half(LeafEntry.id) == column else { return }
-    let offset = Int(entry.single(LeafEntry.dataOffset))
-    let count = min(Int(entry.single(LeafEntry.dataByteCount)), hintByteCount)
+    let entry = unsafe bytes + entryOffset
+    guard unsafe entry.half(LeafEntry.id) == column else { return }
+    let offset = unsafe Int(entry.single(LeafEntry.dataOffset))
+    let count = unsafe min(Int(entry.single(LeafEntry.dataByteCount)), hintByteCount)
     let end = min(offset &+ count, reference.byteCount)
     var line = offset & ~63
     while line < end {
-      cambium_prefetch(bytes + line)
+      unsafe cambium_prefetch(bytes + line)
       line &+= 64
     }
   }
@@ -326,28 +327,28 @@ private struct ScannedLeaf {
 
   @inline(__always) init(_ page: Page, column: UInt16, likelyOffset: Int) {
     self.page = page
-    let bytes = page.bytes
+    let bytes = unsafe page.bytes
     guard page.byteCount >= LeafHeader.byteCount + LeafHeader.slackByteCount else {
       (rowCount, entryOffset) = (0, 0)
       return
     }
-    let rows = Int(bytes.single(LeafHeader.rowCount))
+    let rows = unsafe Int(bytes.single(LeafHeader.rowCount))
     rowCount = rows <= LeafHeader.rowLimit ? rows : 0
     let end =
-      LeafHeader.byteCount &+ Int(bytes.half(LeafHeader.columnCount)) &* LeafEntry.byteCount
+      unsafe LeafHeader.byteCount &+ Int(bytes.half(LeafHeader.columnCount)) &* LeafEntry.byteCount
     if end <= page.byteCount, likelyOffset &+ LeafEntry.byteCount <= end,
-      bytes.half(likelyOffset) == column
+      unsafe bytes.half(likelyOffset) == column
     {
       entryOffset = likelyOffset
     } else {
-      entryOffset = ColumnLeaf(page).entry(of: column).map { $0 - bytes } ?? 0
+      entryOffset = unsafe ColumnLeaf(page).entry(of: column).map { unsafe $0 - bytes } ?? 0
     }
   }
 
   /// The column, for whatever the quick ways do not know.
   var column: LeafColumn? {
     if entryOffset == 0 { return nil }
-    return LeafColumn(
+    return unsafe LeafColumn(
       entry: page.bytes + entryOffset, bytes: page.bytes, byteCount: page.byteCount,
       rowCount: rowCount, owner: page.owner)
   }
@@ -358,31 +359,31 @@ private struct ScannedLeaf {
     _ type: ColumnType, _ encoding: ColumnEncoding, stride: Int, allowsNulls: Bool
   ) -> UnsafeRawPointer? {
     if entryOffset == 0 { return nil }
-    let entry = page.bytes + entryOffset
-    guard entry.byte(LeafEntry.type) == type.rawValue,
-      entry.byte(LeafEntry.encoding) == encoding.rawValue,
-      allowsNulls || entry.single(LeafEntry.nulls) == 0
+    let entry = unsafe page.bytes + entryOffset
+    guard unsafe entry.byte(LeafEntry.type) == type.rawValue,
+      unsafe entry.byte(LeafEntry.encoding) == encoding.rawValue,
+      unsafe allowsNulls || entry.single(LeafEntry.nulls) == 0
     else { return nil }
-    let offset = Int(entry.single(LeafEntry.dataOffset))
+    let offset = unsafe Int(entry.single(LeafEntry.dataOffset))
     guard offset &+ rowCount &* stride <= page.byteCount &- LeafHeader.slackByteCount else {
       return nil
     }
-    return page.bytes + offset
+    return unsafe page.bytes + offset
   }
 
   /// How many integers lie in `range`; nil unless they are offsets of one byte.
   @inline(__always) func countBytes(in range: ClosedRange<Int64>) -> Int? {
-    guard entryOffset > 0, (page.bytes + entryOffset).byte(LeafEntry.width) == 8,
-      let data = data(.int, .packed, stride: 1, allowsNulls: false)
+    guard entryOffset > 0, unsafe (page.bytes + entryOffset).byte(LeafEntry.width) == 8,
+      let data = unsafe data(.int, .packed, stride: 1, allowsNulls: false)
     else { return nil }
-    let base = Int64(bitPattern: (page.bytes + entryOffset).word(LeafEntry.base))
+    let base = unsafe Int64(bitPattern: (page.bytes + entryOffset).word(LeafEntry.base))
     let (top, isOver) = base.addingReportingOverflow(255)
     if isOver { return nil }
     if range.upperBound < base || range.lowerBound > top { return 0 }
     if range.lowerBound <= base && range.upperBound >= top { return rowCount }
     let low = max(range.lowerBound, base) &- base
     let high = min(range.upperBound, top) &- base
-    return cambium_count8(
+    return unsafe cambium_count8(
       data.assumingMemoryBound(to: UInt8.self), rowCount, UInt8(truncatingIfNeeded: low),
       UInt8(truncatingIfNeeded: high &- low))
   }
@@ -390,8 +391,8 @@ private struct ScannedLeaf {
   /// The sum of the doubles; nil unless they lie there one by one.
   @inline(__always) func sumDoubles() -> Double? {
     // Null rows hold zero.
-    guard let data = data(.double, .raw, stride: 8, allowsNulls: true) else { return nil }
-    return cambium_sum_double(data.assumingMemoryBound(to: Double.self), rowCount)
+    guard let data = unsafe data(.double, .raw, stride: 8, allowsNulls: true) else { return nil }
+    return unsafe cambium_sum_double(data.assumingMemoryBound(to: Double.self), rowCount)
   }
 }
 
@@ -402,8 +403,8 @@ extension LeafColumn {
   ) throws(StoreError) -> Int {
     let words = bitmapWordCount
     let bitmap = UnsafeMutablePointer<UInt64>.allocate(capacity: words)
-    defer { bitmap.deallocate() }
-    try selectBytes(equalTo: needle, into: bitmap, source: source)
-    return (0..<words).reduce(0) { $0 + bitmap[$1].nonzeroBitCount }
+    defer { unsafe bitmap.deallocate() }
+    try unsafe selectBytes(equalTo: needle, into: bitmap, source: source)
+    return (0..<words).reduce(0) { unsafe $0 + bitmap[$1].nonzeroBitCount }
   }
 }

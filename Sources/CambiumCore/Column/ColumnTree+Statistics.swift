@@ -49,7 +49,7 @@ extension ColumnTree {
       var entry = result.columns[id] ?? ColumnStatistics(id: id, type: column.type)
       entry.leafCounts[column.encoding, default: 0] += 1
       entry.byteCount += column.dataByteCount + (column.hasNulls ? bitmapByteCount : 0)
-      if column.overflow != nil, let parts = column.bytesColumn {
+      if unsafe column.overflow != nil, let parts = column.bytesColumn {
         entry.byteCount += bitmapByteCount
         for row in 0..<leaf.rowCount where parts.isOverflow(row) {
           let cell = parts.cell(row)

@@ -62,15 +62,15 @@ extension ColumnTreeEditor {
           row.set(place, column.value(index))
         }
       }
-      let values = UnsafeBufferPointer(row.values)
+      let values = unsafe UnsafeBufferPointer(row.values)
       if isPositional {
-        try insert(at: count, values: values)
+        try unsafe insert(at: count, values: values)
       } else {
         let key = leaf.key(at: index)
-        if try !insert(key: key, values: values) { try duplicate(key) }
+        if try unsafe !insert(key: key, values: values) { try duplicate(key) }
       }
     }
-    if context.dirty.byteCount > spillByteCount { _ = try flush() }
+    if unsafe context.dirty.byteCount > spillByteCount { _ = try flush() }
   }
 }
 
@@ -92,56 +92,56 @@ extension LeafColumn {
 }
 
 /// A row on its way from one tree to another.
-private struct RowBuffer: ~Copyable {
+@safe private struct RowBuffer: ~Copyable {
   let values: UnsafeMutableBufferPointer<ColumnValue>
   /// Values that do not lie in one piece in their page.
-  private var pieces: [UnsafeMutableRawBufferPointer] = []
+  private var pieces: [UnsafeMutableRawBufferPointer] = unsafe []
 
   init(columnCount: Int) {
-    values = .allocate(capacity: columnCount)
-    values.initialize(repeating: .null)
+    unsafe values = .allocate(capacity: columnCount)
+    unsafe values.initialize(repeating: .null)
   }
 
   deinit {
-    for piece in pieces { piece.deallocate() }
-    values.deallocate()
+    unsafe pieces.forEach { unsafe $0.deallocate() }
+    unsafe values.deallocate()
   }
 
   /// Forgets the row.
   mutating func reset() {
-    if pieces.isEmpty { return }
-    for piece in pieces { piece.deallocate() }
-    pieces.removeAll(keepingCapacity: true)
+    if unsafe pieces.isEmpty { return }
+    unsafe pieces.forEach { unsafe $0.deallocate() }
+    unsafe pieces.removeAll(keepingCapacity: true)
   }
 
-  @inline(__always) func set(_ place: Int, _ value: ColumnValue) { values[place] = value }
+  @inline(__always) func set(_ place: Int, _ value: ColumnValue) { unsafe values[place] = value }
 
   mutating func set(
     _ place: Int, _ cell: BytesCell, _ tree: ColumnTree,
     _ mapping: (TreeRoot) throws(StoreError) -> TreeRoot
   ) throws(StoreError) {
     switch cell.form {
-    case .null: values[place] = .null
+    case .null: unsafe values[place] = .null
     case .inline:
-      if let bytes = cell.contiguous {
-        values[place] = .bytes(bytes)
+      if let bytes = unsafe cell.contiguous {
+        unsafe values[place] = unsafe .bytes(bytes)
       } else {
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: cell.count, alignment: 1)
-        if let start = piece.baseAddress { cell.copy(to: start) }
-        pieces.append(piece)
-        values[place] = .bytes(UnsafeRawBufferPointer(piece))
+        if let start = piece.baseAddress { unsafe cell.copy(to: start) }
+        unsafe pieces.append(piece)
+        unsafe values[place] = unsafe .bytes(UnsafeRawBufferPointer(piece))
       }
     case .overflow:
       let bytes = try tree.bytes(of: cell) ?? []
       let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-      piece.copyBytes(from: bytes)
-      pieces.append(piece)
-      values[place] = .bytes(UnsafeRawBufferPointer(piece))
+      unsafe piece.copyBytes(from: bytes)
+      unsafe pieces.append(piece)
+      unsafe values[place] = unsafe .bytes(UnsafeRawBufferPointer(piece))
     case .tree:
       guard let root = cell.tree else {
         throw .damaged(Damage(.encoding, "a row's own tree cannot be found"))
       }
-      values[place] = .tree(try mapping(root))
+      unsafe values[place] = .tree(try mapping(root))
     }
   }
 }

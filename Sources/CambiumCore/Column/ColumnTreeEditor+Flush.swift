@@ -9,18 +9,18 @@ extension ColumnTreeEditor {
   public func flush() throws(StoreError) -> TreeRoot {
     try context.change { () throws(StoreError) in
       dropFinger()
-      if log != nil { try mergeLog() }
-      pipeline?.finish()
-      pipeline?.stop()
-      pipeline = nil
-      if let failure { throw failure }
-      guard root.reference.isDirty else { return root }
+      if unsafe log != nil { try mergeLog() }
+      unsafe pipeline?.finish()
+      unsafe pipeline?.stop()
+      unsafe pipeline = nil
+      if let failure = unsafe failure { throw failure }
+      guard unsafe root.reference.isDirty else { return unsafe root }
       try rebalance()
-      try root.checkHeight()
+      try unsafe root.checkHeight()
       // A root with a single child may have given way to a stored page.
-      guard root.reference.isDirty else { return root }
-      root.reference = try write(root.reference, level: Int(root.height) - 1)
-      return root
+      guard unsafe root.reference.isDirty else { return unsafe root }
+      unsafe root.reference = try unsafe write(root.reference, level: Int(root.height) - 1)
+      return unsafe root
     }
   }
 
@@ -29,9 +29,9 @@ extension ColumnTreeEditor {
   ) throws(StoreError) -> PageReference {
     let page = context.dirty[reference.dirtyIndex]
     if level == 0 {
-      packNow(unsafeDowncast(page, to: DirtyLeaf.self))
+      unsafe packNow(unsafeDowncast(page, to: DirtyLeaf.self))
     } else {
-      let branch = unsafeDowncast(page, to: DirtyBranch.self)
+      let branch = unsafe unsafeDowncast(page, to: DirtyBranch.self)
       var index = branch.nextDirty(from: 0)
       while index < branch.count {
         branch.setReference(try write(branch[index].reference, level: level - 1), at: index)
@@ -49,24 +49,26 @@ extension ColumnTreeEditor {
   /// Brings every dirty node to a proper size, from the leaves up.
   private func rebalance() throws(StoreError) {
     var nodes: [Child]?
-    if root.height == 1 {
-      var children = [Child(separator: .min, reference: root.reference, rowCount: root.rowCount)]
+    if unsafe root.height == 1 {
+      var children = unsafe [
+        Child(separator: .min, reference: root.reference, rowCount: root.rowCount)
+      ]
       try rebalanceLeaves(&children)
       nodes = children
     } else {
-      nodes = try rebalance(branch: root.reference, separator: .min)
+      nodes = try unsafe rebalance(branch: root.reference, separator: .min)
     }
     while let list = nodes, list.count > 1 {
-      root.height += 1
-      nodes = branches(of: list, level: Int(root.height) - 1, reusing: nil)
+      unsafe root.height += 1
+      nodes = unsafe branches(of: list, level: Int(root.height) - 1, reusing: nil)
     }
-    if let only = nodes?.first { root.reference = only.reference }
-    while root.height > 1 {
-      let branch = ColumnBranch(try context.source.page(root.reference, .columnBranch))
+    if let only = nodes?.first { unsafe root.reference = only.reference }
+    while unsafe root.height > 1 {
+      let branch = unsafe ColumnBranch(try context.source.page(root.reference, .columnBranch))
       guard branch.count == 1 else { break }
-      let old = root.reference
-      root.reference = branch.reference(0)
-      root.height -= 1
+      let old = unsafe root.reference
+      unsafe root.reference = branch.reference(0)
+      unsafe root.height -= 1
       context.free(old)
     }
   }
@@ -77,7 +79,7 @@ extension ColumnTreeEditor {
   private func rebalance(
     branch reference: PageReference, separator: Int64
   ) throws(StoreError) -> [Child]? {
-    let branch = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
+    let branch = unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
     var children: [Child]
     if branch.level == 1 {
       guard areLeavesUneven(branch) else { return nil }
@@ -116,11 +118,11 @@ extension ColumnTreeEditor {
   }
 
   private func dirtyBranch(_ child: Child) -> DirtyBranch {
-    unsafeDowncast(context.dirty[child.reference.dirtyIndex], to: DirtyBranch.self)
+    unsafe unsafeDowncast(context.dirty[child.reference.dirtyIndex], to: DirtyBranch.self)
   }
 
   func dirtyLeaf(_ child: Child) -> DirtyLeaf {
-    unsafeDowncast(context.dirty[child.reference.dirtyIndex], to: DirtyLeaf.self)
+    unsafe unsafeDowncast(context.dirty[child.reference.dirtyIndex], to: DirtyLeaf.self)
   }
 
   /// Spreads children over as few branches at `level` as hold them, evenly.

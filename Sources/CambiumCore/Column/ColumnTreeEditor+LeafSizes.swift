@@ -1,7 +1,7 @@
 /// Splits and merges dirty leaves before they are written.
 extension ColumnTreeEditor {
   func isOver(_ leaf: DirtyLeaf) -> Bool {
-    options.isOver(byteCount: leaf.byteCount, rowCount: leaf.rowCount)
+    unsafe options.isOver(byteCount: leaf.byteCount, rowCount: leaf.rowCount)
   }
 
   func isUnder(_ byteCount: Int, _ rows: Int) -> Bool {
@@ -10,11 +10,11 @@ extension ColumnTreeEditor {
 
   /// Whether a leaf is to be merged with a neighbour; one that only grew was too small before, and in vain.
   private func isUnder(_ leaf: DirtyLeaf) -> Bool {
-    !leaf.hasOnlyGrown && isUnder(leaf.byteCount, leaf.rowCount)
+    unsafe !leaf.hasOnlyGrown && isUnder(leaf.byteCount, leaf.rowCount)
   }
 
   private func fitTogether(_ left: DirtyLeaf, _ byteCount: Int, _ rows: Int) -> Bool {
-    left.byteCount + byteCount <= options.leafByteCount
+    unsafe left.byteCount + byteCount <= options.leafByteCount
       && left.rowCount + rows <= options.maximumRowCount
   }
 
@@ -27,7 +27,7 @@ extension ColumnTreeEditor {
       let leaf = dirtyLeaf(branch[index])
       packNow(leaf)
       if isOver(leaf) || branch.count > 1 && isUnder(leaf)
-        || previous.map({ fitTogether($0, leaf.byteCount, leaf.rowCount) }) ?? false
+        || previous.map({ unsafe fitTogether($0, leaf.byteCount, leaf.rowCount) }) ?? false
       {
         isUneven = true
       }
@@ -66,8 +66,8 @@ extension ColumnTreeEditor {
 
   /// Lets go of the arrays of a packed leaf: its bytes are all that is written.
   private func releaseBuilder(of leaf: DirtyLeaf) {
-    guard let builder = leaf.builder else { return }
-    leaf.builder = nil
+    guard let builder = unsafe leaf.builder else { return }
+    unsafe leaf.builder = nil
     recycle(builder)
   }
 
@@ -79,12 +79,12 @@ extension ColumnTreeEditor {
       return pieces.append(child)
     }
     let builder = try builder(of: leaf)
-    let rows = builder.rowCount
+    let rows = unsafe builder.rowCount
     if rows < options.minimumRowCount * 2, rows <= options.maximumRowCount, try shed(builder) {
       packNow(leaf)
       return try appendPieces(of: child, to: &pieces)
     }
-    let wanted = max(
+    let wanted = unsafe max(
       2, (leaf.byteCount + options.leafByteCount - 1) / options.leafByteCount,
       (rows + options.maximumRowCount - 1) / options.maximumRowCount)
     let count = min(rows, min(wanted, max(2, rows / max(1, options.minimumRowCount))))
@@ -98,14 +98,14 @@ extension ColumnTreeEditor {
     builder.truncate(to: rows / count)
     packNow(leaf)
     var first = child
-    first.rowCount = UInt64(builder.rowCount)
+    first.rowCount = unsafe UInt64(builder.rowCount)
     try appendPieces(of: first, to: &pieces)
     for piece in cuts {
       let fresh = DirtyLeaf(builder: piece, scratch: scratch)
       packNow(fresh)
-      let child = Child(
-        separator: piece.keys.map { $0[0] } ?? 0, reference: context.dirty.insert(fresh),
-        rowCount: UInt64(piece.rowCount))
+      let child = unsafe Child(
+        separator: piece.keys.map { unsafe $0[0] } ?? 0, reference: context.dirty.insert(fresh),
+        rowCount: unsafe UInt64(piece.rowCount))
       try appendPieces(of: child, to: &pieces)
     }
   }
@@ -115,9 +115,9 @@ extension ColumnTreeEditor {
   private func shed(_ builder: LeafBuilder) throws(StoreError) -> Bool {
     let floor = OverflowCell.maximumByteCount * 2
     var cells: [(byteCount: Int, row: Int, column: Int)] = []
-    for column in 0..<builder.columnCount where builder.columns[column].type == .bytes {
-      for row in 0..<builder.rowCount where !builder.columns[column].isOverflow(row) {
-        let count = builder.columns[column].bytes(row).count
+    for column in 0..<builder.columnCount where unsafe builder.columns[column].type == .bytes {
+      for row in unsafe 0..<builder.rowCount where unsafe !builder.columns[column].isOverflow(row) {
+        let count = unsafe builder.columns[column].bytes(row).count
         if count > floor { cells.append((count, row, column)) }
       }
     }
@@ -125,7 +125,7 @@ extension ColumnTreeEditor {
     var excess = builder.estimatedByteCount - options.leafByteLimit
     var isShed = false
     for cell in cells where excess > 0 || !isShed {
-      let value = try OverflowValue.write(
+      let value = try unsafe OverflowValue.write(
         builder.columns[cell.column].bytes(cell.row), to: context)
       builder.update(
         row: cell.row, column: cell.column, value: .null,
@@ -138,9 +138,9 @@ extension ColumnTreeEditor {
 
   /// The packed size of a leaf, dirty or not.
   private func byteCount(_ child: Child) throws(StoreError) -> Int {
-    if child.reference.isDirty { return dirtyLeaf(child).byteCount }
+    if child.reference.isDirty { return unsafe dirtyLeaf(child).byteCount }
     let page = try context.source.page(child.reference, .columnLeaf)
-    return Int(page.bytes.single(LeafHeader.usedByteCount))
+    return unsafe Int(page.bytes.single(LeafHeader.usedByteCount))
   }
 
   /// Merges a dirty leaf with the next one if both fit into one and the next one is dirty too, or
@@ -162,10 +162,10 @@ extension ColumnTreeEditor {
     try own(leaf: &children[index + 1])
     let (leaf, next) = (dirtyLeaf(children[index]), dirtyLeaf(children[index + 1]))
     let (left, right) = (try builder(of: leaf), try builder(of: next))
-    let leftCount = left.rowCount
-    var isOne = fitTogether(leaf, next.byteCount, right.rowCount)
+    let leftCount = unsafe left.rowCount
+    var isOne = unsafe fitTogether(leaf, next.byteCount, right.rowCount)
     if isOne {
-      left.append(right, 0..<right.rowCount)
+      unsafe left.append(right, 0..<right.rowCount)
       packNow(leaf)
       if isOver(leaf) {
         // What the rows of each have in common, such as a prefix, those of both have not.
@@ -175,22 +175,22 @@ extension ColumnTreeEditor {
         context.free(children[index + 1].reference)
         children.remove(at: index + 1)
       }
-    } else if left.estimatedByteCount + right.estimatedByteCount <= options.leafByteLimit
+    } else if unsafe left.estimatedByteCount + right.estimatedByteCount <= options.leafByteLimit
       || left.rowCount + right.rowCount > options.maximumRowCount
         && leaf.byteCount + next.byteCount <= options.leafByteCount
     {
-      left.append(right, 0..<right.rowCount)
-      let rows = left.rowCount
+      unsafe left.append(right, 0..<right.rowCount)
+      let rows = unsafe left.rowCount
       right.removeAll()
       right.append(left, (rows / 2)..<rows)
       left.truncate(to: rows / 2)
-      children[index + 1].separator = right.keys.map { $0[0] } ?? 0
-      children[index + 1].rowCount = UInt64(right.rowCount)
+      children[index + 1].separator = unsafe right.keys.map { unsafe $0[0] } ?? 0
+      children[index + 1].rowCount = unsafe UInt64(right.rowCount)
     }
     packNow(leaf)
-    children[index].rowCount = UInt64(left.rowCount)
+    children[index].rowCount = unsafe UInt64(left.rowCount)
     if !isOne { packNow(next) }
-    (leaf.builder, next.builder) = (nil, nil)
+    unsafe (leaf.builder, next.builder) = (nil, nil)
     recycle(left)
     return isOne
   }

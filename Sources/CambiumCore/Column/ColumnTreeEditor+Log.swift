@@ -15,19 +15,19 @@ extension ColumnTreeEditor {
 
   /// Whether the row with `key` should go into a log: many before it have gone back in the tree.
   @inline(__always) func wantsLog(_ key: Int64) throws(StoreError) -> Bool {
-    if finger.isSet, key < finger.low {
-      scatterCount &+= 1
-      return scatterCount >= scatterLimit ? try startLog() : false
+    if unsafe finger.isSet, unsafe key < finger.low {
+      unsafe scatterCount &+= 1
+      return unsafe scatterCount >= scatterLimit ? try startLog() : false
     }
     return false
   }
 
   private func startLog() throws(StoreError) -> Bool {
-    scatterCount = 0
-    guard options.rowLogByteCount > 0, columnCount > 0 else { return false }
+    unsafe scatterCount = 0
+    guard options.rowLogByteCount > 0, unsafe columnCount > 0 else { return false }
     dropFinger()
     try finishPipeline()
-    let tree = ColumnTree(root: root, source: context.source)
+    let tree = unsafe ColumnTree(root: root, source: context.source)
     var bounds: (first: Int64, last: Int64) = (.max, .min)
     var cursor = tree.leafCursor(reading: [])
     if try cursor.last() {
@@ -45,7 +45,7 @@ extension ColumnTreeEditor {
         for row in 0..<leaf.rowCount { _ = log.keys.insert(leaf.key(at: row)) }
       } while try cursor.next()
     }
-    self.log = log
+    unsafe self.log = log
     noteLogMemory(log)
     return true
   }
@@ -57,10 +57,10 @@ extension ColumnTreeEditor {
   /// it what is known. Keys that would take too much of the log's memory are forgotten.
   private func continueLog(after log: RowLog) {
     guard log.knowsTree, log.keys.byteCount <= options.rowLogByteCount / 4 else { return }
-    let next = RowLog(
+    let next = unsafe RowLog(
       layout: layout, inlineLimit: options.inlineByteCount, keys: log.keys, knowsTree: true,
       treeBounds: (min(log.treeBounds.first, log.lowest), log.highest))
-    self.log = next
+    unsafe self.log = next
     noteLogMemory(next)
   }
 
@@ -70,15 +70,15 @@ extension ColumnTreeEditor {
   ) throws(StoreError) -> Bool {
     if !log.knowsTree, try treeHolds(key, log) { return false }
     guard log.keys.insert(key) else { return false }
-    if let start = values.baseAddress, !log.append(key: key, values: start, overflow: nil) {
-      let cells = try overflowCells(values)
-      let isAppended = log.append(key: key, values: start, overflow: cells)
+    if let start = values.baseAddress, unsafe !log.append(key: key, values: start, overflow: nil) {
+      let cells = try unsafe overflowCells(values)
+      let isAppended = unsafe log.append(key: key, values: start, overflow: cells)
       precondition(isAppended, "What is too long for a leaf has a cell in its place.")
     }
-    root.rowCount &+= 1
-    if log.count & 255 == 0 {
+    unsafe root.rowCount &+= 1
+    if unsafe log.count & 255 == 0 {
       noteLogMemory(log)
-      if log.ascendingCount >= Self.ascendingLimit {
+      if unsafe log.ascendingCount >= Self.ascendingLimit {
         try mergeLog()
       } else if log.byteCount >= options.rowLogByteCount {
         try mergeLog()
@@ -91,13 +91,13 @@ extension ColumnTreeEditor {
   /// Whether a row of the tree has `key`, found without moving the finger.
   private func treeHolds(_ key: Int64, _ log: RowLog) throws(StoreError) -> Bool {
     if key < log.treeBounds.first || key > log.treeBounds.last { return false }
-    var reference = root.reference
-    for level in stride(from: Int(root.height) - 1, to: 0, by: -1) {
+    var reference = unsafe root.reference
+    for level in unsafe stride(from: Int(root.height) - 1, to: 0, by: -1) {
       let branch = try branch(reference, level)
       reference = branch.reference(branch.child(for: key))
     }
     if reference.isDirty {
-      let leaf = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
+      let leaf = unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
       let row = leaf.lowerBound(key)
       return row < leaf.rowCount && leaf.key(at: row) == key
     }
@@ -106,37 +106,37 @@ extension ColumnTreeEditor {
 
   private func noteLogMemory(_ log: RowLog) {
     let byteCount = log.byteCount
-    context.dirty.addHeld(byteCount - logByteCount)
-    logByteCount = byteCount
+    unsafe context.dirty.addHeld(byteCount - logByteCount)
+    unsafe logByteCount = byteCount
   }
 
   /// Takes the memory of a log that is gone off the transaction's budget.
   func forgetLogMemory() {
-    context.dirty.addHeld(-logByteCount)
-    logByteCount = 0
+    unsafe context.dirty.addHeld(-logByteCount)
+    unsafe logByteCount = 0
   }
 
   // MARK: Merging
 
   /// Puts the rows of the log, if there are any, into the tree.
   func mergeLog() throws(StoreError) {
-    guard let log else { return }
+    guard let log = unsafe log else { return }
     rowsMoved()
-    self.log = nil
+    unsafe self.log = nil
     defer { forgetLogMemory() }
-    if log.count < Self.worthwhileRowCount {
-      scatterLimit = min(scatterLimit * 4, Self.largestScatterLimit)
+    if unsafe log.count < Self.worthwhileRowCount {
+      unsafe scatterLimit = unsafe min(scatterLimit * 4, Self.largestScatterLimit)
     }
-    root.rowCount &-= UInt64(log.count)
+    unsafe root.rowCount &-= UInt64(log.count)
     do throws(StoreError) {
       log.sort()
       let cursors = RowCursors()
       var next = 0
-      while next < log.count { next = try merge(log, from: next, cursors) }
+      while unsafe next < log.count { next = try merge(log, from: next, cursors) }
       dropFinger()
     } catch {
       // The transaction can only be rolled back; who reads before that is told later.
-      failure = error
+      unsafe failure = error
       dropFinger()
       throw error
     }
@@ -150,46 +150,50 @@ extension ColumnTreeEditor {
   private func merge(
     _ log: RowLog, from next: Int, _ cursors: borrowing RowCursors
   ) throws(StoreError) -> Int {
-    let entries = UnsafePointer(log.entries)
-    try descend(entries[next].key)
-    var end = log.count
-    if finger.high < .max {
+    let entries = unsafe UnsafePointer(log.entries)
+    try unsafe descend(entries[next].key)
+    var end = unsafe log.count
+    if unsafe finger.high < .max {
       end = next + 1
-      while end < log.count, entries[end].key <= finger.high { end += 1 }
+      while unsafe end < log.count, unsafe entries[end].key <= finger.high { end += 1 }
     }
     var leaf = try ownLeaf()
     let old = try builder(of: leaf)
     var merge = LeafMerge(old: old, log: log, next: next, end: end)
     let limit = evenRowCount(old, merge.restCount)
     var fresh = makeBuilder()
-    leaf.builder = fresh
-    var counted = old.rowCount
+    unsafe leaf.builder = fresh
+    var counted = unsafe old.rowCount
     while true {
       // No leaf of fewer rows is full.
-      let checkAt = max(fresh.checkAt, min(options.minimumRowCount, options.maximumRowCount))
+      let checkAt = unsafe max(fresh.checkAt, min(options.minimumRowCount, options.maximumRowCount))
       merge.fill(fresh, upTo: min(limit, checkAt), cursors)
       checkSize(fresh)
       if merge.restCount == 0 { break }
-      guard fresh.rowCount >= limit || fresh.isFull && isReallyFull(leaf, fresh, at: fresh.rowCount)
+      guard
+        unsafe fresh.rowCount >= limit
+          || fresh.isFull && isReallyFull(leaf, fresh, at: fresh.rowCount)
       else { continue }
-      count(fresh.rowCount - counted)
+      unsafe count(fresh.rowCount - counted)
       counted = 0
       try openNext(leaf, fresh, firstKey: merge.nextKey)
       (leaf, fresh) = try emptyLeaf()
     }
-    count(fresh.rowCount - counted)
+    unsafe count(fresh.rowCount - counted)
     recycle(old)
     packNow(leaf)
-    leaf.builder = nil
+    unsafe leaf.builder = nil
     recycle(fresh)
-    if finger.high < .max, !isUnder(leaf.byteCount, leaf.rowCount) { try writeAhead(leaf) }
+    if unsafe finger.high < .max, unsafe !isUnder(leaf.byteCount, leaf.rowCount) {
+      try writeAhead(leaf)
+    }
     return end
   }
 
   /// How many rows a leaf should take, so that all that one leaf becomes are of about one size.
   private func evenRowCount(_ old: LeafBuilder, _ rowCount: Int) -> Int {
-    guard finger.high < .max, old.rowCount >= 16 else { return .max }
-    let estimate = Double(old.estimatedByteCount) * packedRatio / Double(old.rowCount)
+    guard unsafe finger.high < .max, unsafe old.rowCount >= 16 else { return .max }
+    let estimate = unsafe Double(old.estimatedByteCount) * packedRatio / Double(old.rowCount)
     let pieces = (estimate * Double(rowCount) / Double(options.leafByteCount)).rounded(.up)
     guard pieces >= 2, pieces <= 8 else { return .max }
     let even = Int((Double(rowCount) / pieces).rounded(.up))
@@ -198,8 +202,8 @@ extension ColumnTreeEditor {
 
   /// Counts rows that the leaf under the finger has more than its branches know.
   private func count(_ difference: Int) {
-    root.rowCount &+= UInt64(bitPattern: Int64(difference))
-    for step in steps { branch(step).addRows(difference, at: step.child) }
+    unsafe root.rowCount &+= UInt64(bitPattern: Int64(difference))
+    for step in unsafe steps { branch(step).addRows(difference, at: step.child) }
   }
 
   /// Ends the leaf under the finger, whose builder is `builder`, and puts an empty one behind it, on
@@ -208,13 +212,13 @@ extension ColumnTreeEditor {
     _ leaf: DirtyLeaf, _ builder: LeafBuilder, firstKey: Int64
   ) throws(StoreError) {
     packNow(leaf)
-    leaf.builder = nil
+    unsafe leaf.builder = nil
     recycle(builder)
-    let slot = steps.last?.child ?? 0
-    let separator = steps.last.map { branch($0)[slot].separator } ?? .min
+    let slot = unsafe steps.last?.child ?? 0
+    let separator = unsafe steps.last.map { branch($0)[slot].separator } ?? .min
     try writeAhead(leaf)
     let child = Child(separator: firstKey, reference: adopt(makeBuilder()), rowCount: 0)
-    insertChild(
+    unsafe insertChild(
       child, at: slot + 1, depth: steps.count - 1, siblingSeparator: separator)
     try descend(firstKey, isNew: true)
   }
@@ -226,7 +230,7 @@ extension ColumnTreeEditor {
 }
 
 /// The rows of a leaf and those of a log that join them, in the order of their keys.
-private struct LeafMerge {
+@safe private struct LeafMerge {
   private let old: LeafBuilder
   private let keys: UnsafeMutablePointer<Int64>
   private var oldNext = 0
@@ -238,46 +242,46 @@ private struct LeafMerge {
   init(old: LeafBuilder, log: RowLog, next: Int, end: Int) {
     self.old = old
     // Trees with keys alone have a log.
-    keys = old.keys.unsafelyUnwrapped
+    unsafe keys = unsafe old.keys.unsafelyUnwrapped
     self.log = log
     self.next = next
     self.end = end
   }
 
   /// How many rows are still to come.
-  var restCount: Int { old.rowCount - oldNext + end - next }
+  var restCount: Int { unsafe old.rowCount - oldNext + end - next }
 
   private var comesFromLog: Bool {
-    oldNext == old.rowCount || next < end && log.entries[next].key < keys[oldNext]
+    unsafe oldNext == old.rowCount || next < end && log.entries[next].key < keys[oldNext]
   }
 
   /// The key of the next row; there must be one.
-  var nextKey: Int64 { comesFromLog ? log.entries[next].key : keys[oldNext] }
+  var nextKey: Int64 { unsafe comesFromLog ? log.entries[next].key : keys[oldNext] }
 
   /// Appends rows to `builder` until it has `limit` of them or none are left, at least one.
   mutating func fill(_ builder: LeafBuilder, upTo limit: Int, _ cursors: borrowing RowCursors) {
-    var room = max(1, limit - builder.rowCount)
+    var room = unsafe max(1, limit - builder.rowCount)
     while room > 0, restCount > 0 {
       let rows: Int
       if comesFromLog {
         let most = min(end, next + min(room, RowCursors.capacity))
         var stop = next + 1
-        if oldNext == old.rowCount {
+        if unsafe oldNext == old.rowCount {
           stop = most
         } else {
-          while stop < most, log.entries[stop].key < keys[oldNext] { stop += 1 }
+          while stop < most, unsafe log.entries[stop].key < keys[oldNext] { stop += 1 }
         }
         rows = stop - next
         prefetch(upTo: stop + max(rows, 64))
-        builder.append(log, log.entries + next, count: rows, cursors: cursors)
+        unsafe builder.append(log, log.entries + next, count: rows, cursors: cursors)
         next = stop
       } else {
-        let most = min(old.rowCount, oldNext + room)
+        let most = unsafe min(old.rowCount, oldNext + room)
         var stop = oldNext + 1
         if next == end {
           stop = most
         } else {
-          while stop < most, keys[stop] < log.entries[next].key { stop += 1 }
+          while stop < most, unsafe keys[stop] < log.entries[next].key { stop += 1 }
         }
         rows = stop - oldNext
         builder.append(old, oldNext..<stop)
@@ -290,9 +294,9 @@ private struct LeafMerge {
   /// Asks for the rows up to place `stop`: they lie all over the log.
   private mutating func prefetch(upTo stop: Int) {
     for place in max(prefetchedEnd, next)..<max(prefetchedEnd, next, min(end, stop)) {
-      let row = log.entries[place].row
-      cambium_prefetch(row)
-      cambium_prefetch(row + 63)
+      let row = unsafe log.entries[place].row
+      unsafe cambium_prefetch(row)
+      unsafe cambium_prefetch(row + 63)
     }
     prefetchedEnd = max(prefetchedEnd, min(end, stop))
   }

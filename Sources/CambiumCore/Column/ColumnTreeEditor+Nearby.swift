@@ -32,18 +32,18 @@ extension ColumnTreeEditor {
   public func updateNearby(
     _ row: NearbyRow, _ column: PlacedColumn, value: ColumnValue
   ) -> Bool {
-    if let hot {
-      return hot._withUnsafeGuaranteedRef { builder in
-        guard !builder.isPacked, let index = find(row, in: builder),
+    if let hot = unsafe hot {
+      return unsafe hot._withUnsafeGuaranteedRef { builder in
+        guard unsafe !builder.isPacked, let index = find(row, in: builder),
           builder.set(row: index, column, value)
         else { return false }
-        finger.changeCount &+= 1
+        unsafe finger.changeCount &+= 1
         return true
       }
     }
-    guard let nearLeaf else { return false }
-    return nearLeaf._withUnsafeGuaranteedRef { leaf in
-      guard leaf.builder == nil, let index = find(row, in: leaf.packed) else { return false }
+    guard let nearLeaf = unsafe nearLeaf else { return false }
+    return unsafe nearLeaf._withUnsafeGuaranteedRef { leaf in
+      guard unsafe leaf.builder == nil, let index = find(row, in: leaf.packed) else { return false }
       return LeafPatch(leaf).set(row: index, column: column.id, to: value)
     }
   }
@@ -53,32 +53,32 @@ extension ColumnTreeEditor {
   ///
   /// Bytes in it are borrowed until the editor's next call.
   public func valueNearby(_ row: NearbyRow, _ column: PlacedColumn) -> ColumnValue? {
-    if let hot {
-      return hot._withUnsafeGuaranteedRef { builder in
+    if let hot = unsafe hot {
+      return unsafe hot._withUnsafeGuaranteedRef { builder in
         guard let index = find(row, in: builder), column.place < builder.columnCount,
-          builder.columns[column.place].id == column.id,
-          !builder.columns[column.place].isOverflow(index)
+          unsafe builder.columns[column.place].id == column.id,
+          unsafe !builder.columns[column.place].isOverflow(index)
         else { return nil }
         return builder.value(row: index, column: column.place)
       }
     }
-    guard let nearLeaf else { return nil }
-    return nearLeaf._withUnsafeGuaranteedRef { leaf in
-      guard leaf.builder == nil, let index = find(row, in: leaf.packed) else { return nil }
+    guard let nearLeaf = unsafe nearLeaf else { return nil }
+    return unsafe nearLeaf._withUnsafeGuaranteedRef { leaf in
+      guard unsafe leaf.builder == nil, let index = find(row, in: leaf.packed) else { return nil }
       return leaf.packed.column(column.id)?.fixedValue(index)
     }
   }
 
   /// Where a row is in the builder under the finger.
   @inline(__always) private func find(_ row: NearbyRow, in builder: LeafBuilder) -> Int? {
-    guard let keys = builder.keys, row.column.place < builder.columnCount else { return nil }
-    let found = nearIndex(of: row.key, builder.rowCount, { keys[$0] }) {
+    guard let keys = unsafe builder.keys, row.column.place < builder.columnCount else { return nil }
+    let found = unsafe nearIndex(of: row.key, builder.rowCount, { unsafe keys[$0] }) {
       builder.lowerBound(row.key)
     }
     guard let found else { return nil }
-    let column = builder.columns + row.column.place
-    guard column.pointee.id == row.column.id, column.pointee.type == .int,
-      column.pointee.ints[found] == row.value
+    let column = unsafe builder.columns + row.column.place
+    guard unsafe column.pointee.id == row.column.id, unsafe column.pointee.type == .int,
+      unsafe column.pointee.ints[found] == row.value
     else { return nil }
     return found
   }
@@ -99,14 +99,14 @@ extension ColumnTreeEditor {
   @inline(__always) private func nearIndex(
     of key: Int64, _ count: Int, _ keyAt: (Int) -> Int64, _ search: () -> Int
   ) -> Int? {
-    var index = finger.row
-    if index >= 0, finger.key == key { return index }
+    var index = unsafe finger.row
+    if index >= 0, unsafe finger.key == key { return index }
     index &+= 1
     if index >= count || keyAt(index) != key {
       index = search()
       guard index < count, keyAt(index) == key else { return nil }
     }
-    (finger.row, finger.key) = (index, key)
+    unsafe (finger.row, finger.key) = (index, key)
     return index
   }
 }
@@ -117,11 +117,11 @@ extension LeafBuilder {
     row: Int, _ column: ColumnTreeEditor.PlacedColumn, _ value: ColumnValue
   ) -> Bool {
     let place = column.place
-    guard place < columnCount, columns[place].id == column.id else { return false }
-    switch (columns[place].type, value) {
+    guard place < columnCount, unsafe columns[place].id == column.id else { return false }
+    switch unsafe (columns[place].type, value) {
     case (.int, .int), (.bool, .bool), (.float, .float), (.double, .double), (.wide, .wide): break
     case (.bytes, _): return false
-    case (_, .null): if !columns[place].isNullable { return false }
+    case (_, .null): if unsafe !columns[place].isNullable { return false }
     default: return false
     }
     update(row: row, column: place, value: value, overflow: nil)

@@ -9,16 +9,16 @@ extension ColumnTreeEditor {
   ///
   /// Rows are appended, so that the leaf is likely done; the medium is busy before the commit.
   func pipelineForAppending(_ row: Int, to builder: LeafBuilder) -> LeafPipeline? {
-    guard row > 0, row == builder.rowCount, !steps.isEmpty,
-      context.dirty.byteCount >= options.writeAheadByteCount,
-      earlyFinishCount < Self.earlyFinishLimit,
-      isPositional ? finger.first + row == count : finger.high == .max, usesPipeline
+    guard row > 0, unsafe row == builder.rowCount, unsafe !steps.isEmpty,
+      unsafe context.dirty.byteCount >= options.writeAheadByteCount,
+      unsafe earlyFinishCount < Self.earlyFinishLimit,
+      unsafe isPositional ? finger.first + row == count : finger.high == .max, usesPipeline
     else { return nil }
-    if let pipeline { return pipeline }
+    if let pipeline = unsafe pipeline { return pipeline }
     // One at a time: the writer of the transaction has one user.
     guard context.pipeline == nil else { return nil }
     let pipeline = LeafPipeline(editor: self)
-    self.pipeline = pipeline
+    unsafe self.pipeline = pipeline
     context.pipeline = pipeline
     return pipeline
   }
@@ -37,22 +37,22 @@ extension ColumnTreeEditor {
     _ leaf: DirtyLeaf, _ builder: LeafBuilder, to pipeline: LeafPipeline,
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64
   ) throws(StoreError) {
-    if let failure { throw failure }
-    let overflow = try overflowCells(values)
-    let step = steps[steps.count - 1]
+    if let failure = unsafe failure { throw failure }
+    let overflow = try unsafe overflowCells(values)
+    let step = unsafe steps[steps.count - 1]
     let holder = branch(step)
-    let reference = childReference(steps.count)
-    let position = root.count
+    let reference = unsafe childReference(steps.count)
+    let position = unsafe root.count
     let separator = holder[step.child].separator
     let fresh = makeBuilder()
-    fresh.insert(at: 0, key: key, values: values, overflow: overflow)
-    root.rowCount &+= 1
-    for above in steps.dropLast() { branch(above).addRows(1, at: above.child) }
-    insertChild(
+    unsafe fresh.insert(at: 0, key: key, values: values, overflow: overflow)
+    unsafe root.rowCount &+= 1
+    for above in unsafe steps.dropLast() { branch(above).addRows(1, at: above.child) }
+    unsafe insertChild(
       Child(separator: isPositional ? 0 : key, reference: adopt(fresh), rowCount: 1),
       at: step.child + 1, depth: steps.count - 1, siblingSeparator: separator)
-    self.leaf = nil
-    leaf.builder = nil
+    unsafe self.leaf = nil
+    unsafe leaf.builder = nil
     pipeline.submit(
       LeafPipeline.Job(
         builder: builder, leaf: leaf, reference: reference, branch: holder, slot: step.child))
@@ -70,22 +70,22 @@ extension ColumnTreeEditor {
       context.dirty.remove(job.reference)
       learn(byteCount: job.byteCount, job.builder)
       recycle(job.builder)
-      spareLeaf = job.leaf
+      unsafe spareLeaf = job.leaf
     } else {
-      job.leaf.builder = job.builder
-      if let error = job.error { failure = error }
+      unsafe job.leaf.builder = job.builder
+      if let error = job.error { unsafe failure = error }
     }
   }
 
   /// Brings the tree up to date before something other than adding rows: merges the log, and waits
   /// for the leaves under way, if any, which what follows may touch.
   func finishPipeline() throws(StoreError) {
-    if log != nil { try mergeLog() }
-    if let pipeline, pipeline.count > 0 {
-      if pipeline.count < Self.worthwhileCount { earlyFinishCount += 1 }
+    if unsafe log != nil { try mergeLog() }
+    if let pipeline = unsafe pipeline, pipeline.count > 0 {
+      if pipeline.count < Self.worthwhileCount { unsafe earlyFinishCount += 1 }
       pipeline.finish()
     }
-    if let failure { throw failure }
+    if let failure = unsafe failure { throw failure }
   }
 }
 

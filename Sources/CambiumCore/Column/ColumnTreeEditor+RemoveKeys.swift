@@ -6,19 +6,19 @@ extension ColumnTreeEditor {
   @discardableResult
   public func remove(keys: UnsafeBufferPointer<Int64>) throws(StoreError) -> Int {
     precondition(!isPositional, "This tree has positions, not keys; remove at one.")
-    precondition(
+    unsafe precondition(
       zip(keys, keys.dropFirst()).allSatisfy { $0 <= $1 },
       "The keys of rows to remove ascend; sort them first.")
-    let count = root.count
-    let removal = RowRemoval(self, keys)
+    let count = unsafe root.count
+    let removal = unsafe RowRemoval(self, keys)
     try context.change { () throws(StoreError) in try rewriteLeaves(removal) }
-    assert(removal.removedCount == count &- root.count, "What was removed is gone.")
+    unsafe assert(removal.removedCount == count &- root.count, "What was removed is gone.")
     return removal.removedCount
   }
 }
 
 /// Removes rows by their keys, filling leaves across neighbours.
-private final class RowRemoval: LeafWork {
+@safe private final class RowRemoval: LeafWork {
   private let editor: ColumnTreeEditor
   private let keys: UnsafeBufferPointer<Int64>
   /// The first key that is not dealt with.
@@ -30,22 +30,22 @@ private final class RowRemoval: LeafWork {
 
   init(_ editor: ColumnTreeEditor, _ keys: UnsafeBufferPointer<Int64>) {
     self.editor = editor
-    self.keys = keys
+    unsafe self.keys = unsafe keys
   }
 
-  func concerns(_ high: Int64) -> Bool { next < keys.count && keys[next] <= high }
+  func concerns(_ high: Int64) -> Bool { unsafe next < keys.count && keys[next] <= high }
 
   func rewrite(
     _ leaf: ColumnLeaf, into children: inout [Child]
   ) throws(StoreError) -> Bool {
-    next = filter.select(leaf, keys, from: next)
-    let kept = filter.kept
+    next = unsafe filter.select(leaf, keys, from: next)
+    let kept = unsafe filter.kept
     if kept.count == leaf.rowCount { return false }
     removedCount += leaf.rowCount - kept.count
     try releaseRemoved(leaf)
     try editor.releaseDroppedColumns(leaf)
     if kept.isEmpty { return true }
-    repack.add(leaf, kept, removed: filter.removed)
+    unsafe repack.add(leaf, kept, removed: filter.removed)
     // Only rows of a second leaf are moved on, so that there are never more leaves than before.
     if repack.leafCount > 1, let end = fullRowCount { try close(rows: end, into: &children) }
     return true
@@ -55,7 +55,7 @@ private final class RowRemoval: LeafWork {
   private var fullRowCount: Int? {
     let rows = repack.rowCount
     let options = editor.options
-    let estimate = repack.estimatedByteCount(columnCount: editor.columnCount)
+    let estimate = unsafe repack.estimatedByteCount(columnCount: editor.columnCount)
     let fitting = rows * options.leafByteCount / max(1, estimate)
     let end = min(max(fitting, options.minimumRowCount), options.maximumRowCount)
     return end < rows ? end : nil
@@ -68,16 +68,18 @@ private final class RowRemoval: LeafWork {
   /// Makes a leaf of the first rows that are left.
   private func close(rows: Int, into children: inout [Child]) throws(StoreError) {
     let builder = editor.makeBuilder()
-    let leaf = editor.spareLeaf ?? DirtyLeaf(builder: builder, scratch: editor.scratch)
-    editor.spareLeaf = nil
+    let leaf = unsafe editor.spareLeaf ?? DirtyLeaf(builder: builder, scratch: editor.scratch)
+    unsafe editor.spareLeaf = nil
     repack.pack(rows, into: leaf, builder, editor.scratch)
-    let first = builder.keys.map { $0[0] } ?? 0
-    leaf.builder = nil
+    let first = unsafe builder.keys.map { unsafe $0[0] } ?? 0
+    unsafe leaf.builder = nil
     editor.recycle(builder)
     let reference: PageReference
-    if editor.writesFinishedLeaves, !editor.isOver(leaf), !editor.isUnder(leaf.byteCount, rows) {
+    if editor.writesFinishedLeaves, !editor.isOver(leaf),
+      unsafe !editor.isUnder(leaf.byteCount, rows)
+    {
       reference = try editor.context.write(leaf)
-      editor.spareLeaf = leaf
+      unsafe editor.spareLeaf = leaf
     } else {
       reference = editor.context.dirty.insert(leaf)
     }
@@ -87,10 +89,11 @@ private final class RowRemoval: LeafWork {
   /// Gives back what the rows that go keep outside of the leaf.
   private func releaseRemoved(_ leaf: ColumnLeaf) throws(StoreError) {
     for spec in editor.layout.columns where spec.type == .bytes {
-      guard let column = leaf.column(spec.id), column.type == .bytes, column.overflow != nil else {
+      guard let column = leaf.column(spec.id), column.type == .bytes, unsafe column.overflow != nil
+      else {
         continue
       }
-      for row in 0..<leaf.rowCount where filter.removed[row] != 0 {
+      for row in 0..<leaf.rowCount where unsafe filter.removed[row] != 0 {
         if let cell = ColumnTreeEditor.overflowCell(leaf, row: row, column: spec.id) {
           try editor.release(cell)
         }

@@ -27,22 +27,22 @@ extension ColumnTreeEditor {
   func rewriteLeaves(_ work: some LeafWork) throws(StoreError) {
     try finishPipeline()
     dropFinger()
-    if root.isEmpty { return }
-    let top = Child(separator: .min, reference: root.reference, rowCount: root.rowCount)
+    if unsafe root.isEmpty { return }
+    let top = unsafe Child(separator: .min, reference: root.reference, rowCount: root.rowCount)
     var nodes: [Child] = []
-    if root.height == 1 {
+    if unsafe root.height == 1 {
       guard try rewrite(leaf: top, work, into: &nodes) else { return }
       try work.close(into: &nodes)
     } else {
-      let level = Int(root.height) - 1
+      let level = unsafe Int(root.height) - 1
       guard try rewrite(branch: top, level: level, high: .max, work, into: &nodes) else { return }
     }
     guard let node = nodes.first else {
-      root = .empty(root.kind)
+      unsafe root = unsafe .empty(root.kind)
       return
     }
-    root.reference = node.reference
-    root.rowCount = node.rowCount
+    unsafe root.reference = node.reference
+    unsafe root.rowCount = node.rowCount
   }
 
   /// Rewrites what is below a branch, and appends the branch to `nodes` unless nothing is left of it;
@@ -88,7 +88,7 @@ extension ColumnTreeEditor {
     var node = node
     let dirty: DirtyBranch
     if node.reference.isDirty {
-      dirty = unsafeDowncast(context.dirty[node.reference.dirtyIndex], to: DirtyBranch.self)
+      dirty = unsafe unsafeDowncast(context.dirty[node.reference.dirtyIndex], to: DirtyBranch.self)
     } else {
       dirty = DirtyBranch(copying: branch, isPositional: isPositional, room: options.branchRoom)
       context.free(node.reference)
@@ -105,11 +105,11 @@ extension ColumnTreeEditor {
   ) throws(StoreError) -> Bool {
     let page: Page
     if child.reference.isDirty {
-      let dirty = unsafeDowncast(
+      let dirty = unsafe unsafeDowncast(
         context.dirty[child.reference.dirtyIndex], to: DirtyLeaf.self)
       packNow(dirty)
       // The work may use the leaf after it was given back.
-      page = Page(bytes: dirty.bytes, byteCount: dirty.byteCount, owner: dirty)
+      page = unsafe Page(bytes: dirty.bytes, byteCount: dirty.byteCount, owner: dirty)
     } else {
       page = try context.source.page(child.reference, .columnLeaf)
     }
@@ -123,5 +123,5 @@ extension ColumnTreeEditor {
   }
 
   /// Whether leaves that are done are to be written at once.
-  var writesFinishedLeaves: Bool { context.dirty.byteCount >= options.writeAheadByteCount }
+  var writesFinishedLeaves: Bool { unsafe context.dirty.byteCount >= options.writeAheadByteCount }
 }

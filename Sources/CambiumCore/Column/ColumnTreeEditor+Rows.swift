@@ -3,8 +3,8 @@ extension ColumnTreeEditor {
   func insert(
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int, into builder: LeafBuilder
   ) throws(StoreError) {
-    let overflow = try overflowCells(values)
-    add(values, key: key, row: row, overflow: overflow, to: builder)
+    let overflow = try unsafe overflowCells(values)
+    unsafe add(values, key: key, row: row, overflow: overflow, to: builder)
   }
 
   /// Adds a row to the builder under the finger and counts it.
@@ -12,22 +12,22 @@ extension ColumnTreeEditor {
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int, overflow: [[UInt8]?]?,
     to builder: LeafBuilder
   ) {
-    builder.insert(at: row, key: key, values: values, overflow: overflow)
+    unsafe builder.insert(at: row, key: key, values: values, overflow: overflow)
     noteRow(in: builder)
   }
 
   /// Counts a row that was added to the builder under the finger.
   @inline(__always) func noteRow(in builder: LeafBuilder) {
     noteShape()
-    finger.pendingRows &+= 1
-    finger.changeCount &+= 1
-    root.rowCount &+= 1
-    if builder.rowCount >= builder.checkAt { checkSize(builder) }
+    unsafe finger.pendingRows &+= 1
+    unsafe finger.changeCount &+= 1
+    unsafe root.rowCount &+= 1
+    if unsafe builder.rowCount >= builder.checkAt { checkSize(builder) }
   }
 
   /// Forgets where rows of the leaf under the finger are.
   @inline(__always) func noteShape() {
-    finger.row = -1
+    unsafe finger.row = -1
     rowsMoved()
   }
 
@@ -39,24 +39,24 @@ extension ColumnTreeEditor {
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int
   ) throws(StoreError) {
     let leaf = try ownLeaf()
-    if leaf.builder == nil, row == leaf.rowCount, row < options.maximumRowCount,
-      finger.changeCount < Self.spliceCount, !needsOverflow(values),
-      LeafSplice.append(
+    if unsafe leaf.builder == nil, row == leaf.rowCount, row < options.maximumRowCount,
+      unsafe finger.changeCount < Self.spliceCount, unsafe !needsOverflow(values),
+      unsafe LeafSplice.append(
         key: key, values: values, to: leaf, layout: layout, limit: options.leafByteCount)
     {
       noteShape()
-      finger.pendingRows &+= 1
-      finger.changeCount &+= 1
-      root.rowCount &+= 1
+      unsafe finger.pendingRows &+= 1
+      unsafe finger.changeCount &+= 1
+      unsafe root.rowCount &+= 1
       return
     }
     let builder = try builder(of: leaf)
-    if builder.isFull,
+    if unsafe builder.isFull,
       pipelineForAppending(row, to: builder) != nil || isReallyFull(leaf, builder, at: row)
     {
-      return try insertSplitting(values, key: key, row: row, leaf: leaf, builder)
+      return try unsafe insertSplitting(values, key: key, row: row, leaf: leaf, builder)
     }
-    try insert(values, key: key, row: row, into: builder)
+    try unsafe insert(values, key: key, row: row, into: builder)
   }
 
   /// Puts the first row into an empty tree.
@@ -64,12 +64,12 @@ extension ColumnTreeEditor {
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64
   ) throws(StoreError) {
     let first = DirtyLeaf(builder: makeBuilder(), scratch: scratch)
-    root = TreeRoot(
+    unsafe root = unsafe TreeRoot(
       reference: context.dirty.insert(first), height: 1, kind: root.kind, rowCount: 0)
     dropFinger()
-    leaf = first
-    finger.isSet = true
-    try insert(values, key: key, row: 0, into: try builder(of: first))
+    unsafe leaf = first
+    unsafe finger.isSet = true
+    try unsafe insert(values, key: key, row: 0, into: try builder(of: first))
   }
 
   /// Replaces a cell of the leaf under the finger.
@@ -85,17 +85,17 @@ extension ColumnTreeEditor {
       overflow = try self.overflow(value)
       try releaseOverflow(row: row, column: id, index: index, of: leaf, replacedBy: value)
     }
-    if leaf.builder == nil,
+    if unsafe leaf.builder == nil,
       LeafPatch(leaf).set(row: row, spec: spec, value: value, overflow: overflow)
     {
       return
     }
     let builder = try builder(of: leaf)
-    if !isPositional { hot = Unmanaged.passUnretained(builder) }
+    if !isPositional { unsafe hot = unsafe Unmanaged.passUnretained(builder) }
     // Who has read the packed bytes must not take them for the new ones.
-    if builder.isPacked { rowsMoved() }
+    if unsafe builder.isPacked { rowsMoved() }
     builder.update(row: row, column: index, value: value, overflow: overflow)
-    finger.changeCount &+= 1
+    unsafe finger.changeCount &+= 1
     if spec.type == .bytes { checkSize(builder) }
   }
 
@@ -118,22 +118,22 @@ extension ColumnTreeEditor {
 
   /// Reads a cell of the leaf under the finger.
   func value(row: Int, column id: UInt16) throws(StoreError) -> ColumnValue {
-    if let builder = leaf?.builder {
+    if let builder = unsafe leaf?.builder {
       guard let index = builder.layout.index(of: id) else { return .null }
       if let cell = builder.overflowCell(row: row, column: index) { return try value(of: cell) }
       return builder.value(row: row, column: index)
     }
     let spec = layout.index(of: id).map { layout.columns[$0] }
-    guard let packed = leaf?.packed ?? cleanLeaf else { return .null }
+    guard let packed = unsafe leaf?.packed ?? cleanLeaf else { return .null }
     guard let column = packed.column(id), spec == nil || column.type == spec?.type else {
       return spec.map(Self.defaultValue) ?? .null
     }
     if let value = column.fixedValue(row) { return value }
     if column.isNull(row) { return .null }
     let cell = column.bytes(row)
-    if cell.form == .inline, let bytes = cell.contiguous { return .bytes(bytes) }
+    if cell.form == .inline, let bytes = unsafe cell.contiguous { return unsafe .bytes(bytes) }
     if cell.form == .inline { return borrowed(cell.array) }
-    guard let overflow = OverflowCell(cell.body) else { return .null }
+    guard let overflow = unsafe OverflowCell(cell.body) else { return .null }
     return try value(of: overflow)
   }
 
@@ -146,7 +146,7 @@ extension ColumnTreeEditor {
     case .float: return .float(0)
     case .double: return .double(0)
     case .wide: return .wide(low: 0, high: 0)
-    case .bytes: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+    case .bytes: return unsafe .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
     }
   }
 
@@ -163,19 +163,20 @@ extension ColumnTreeEditor {
     let leaf = try ownLeaf()
     try releaseOverflow(row: row, of: leaf)
     noteShape()
-    root.rowCount &-= 1
-    finger.pendingRows &-= 1
-    finger.changeCount &+= 1
+    unsafe root.rowCount &-= 1
+    unsafe finger.pendingRows &-= 1
+    unsafe finger.changeCount &+= 1
     let builder = try builder(of: leaf)
     builder.remove(row: row)
-    if builder.rowCount == 0 { return dropLeaf() }
+    if unsafe builder.rowCount == 0 { return dropLeaf() }
   }
 
   // MARK: Values outside of the leaf
 
   /// Whether any value is too long for a leaf, or a tree.
   @inline(__always) func needsOverflow(_ values: UnsafeBufferPointer<ColumnValue>) -> Bool {
-    for value in values {
+    var iterator = unsafe values.makeIterator()
+    while let value = unsafe iterator.next() {
       switch value {
       case .bytes(let bytes): if bytes.count > options.inlineByteCount { return true }
       case .tree: return true
@@ -189,14 +190,15 @@ extension ColumnTreeEditor {
   @inline(__always) func overflowCells(
     _ values: UnsafeBufferPointer<ColumnValue>
   ) throws(StoreError) -> [[UInt8]?]? {
-    needsOverflow(values) ? try makeOverflowCells(values) : nil
+    unsafe needsOverflow(values) ? try makeOverflowCells(values) : nil
   }
 
   private func makeOverflowCells(
     _ values: UnsafeBufferPointer<ColumnValue>
   ) throws(StoreError) -> [[UInt8]?] {
     var cells: [[UInt8]?] = []
-    for (index, value) in values.enumerated() {
+    var iterator = unsafe values.enumerated().makeIterator()
+    while let (index, value) = unsafe iterator.next() {
       check(value, layout.columns[index])
       cells.append(try overflow(value))
     }
@@ -208,7 +210,7 @@ extension ColumnTreeEditor {
     switch value {
     case .bytes(let bytes):
       guard bytes.count > options.inlineByteCount else { return nil }
-      return OverflowCell.bytes(for: try OverflowValue.write(bytes, to: context))
+      return unsafe OverflowCell.bytes(for: try OverflowValue.write(bytes, to: context))
     case .tree(let root): return OverflowCell.bytes(for: root)
     default: return nil
     }
@@ -216,7 +218,7 @@ extension ColumnTreeEditor {
 
   /// Gives back what the cells of `row` keep outside of the leaf.
   private func releaseOverflow(row: Int, of leaf: DirtyLeaf) throws(StoreError) {
-    if let builder = leaf.builder {
+    if let builder = unsafe leaf.builder {
       for index in 0..<builder.columnCount {
         if let cell = builder.overflowCell(row: row, column: index) { try release(cell) }
       }
@@ -232,7 +234,7 @@ extension ColumnTreeEditor {
     row: Int, column id: UInt16, index: Int, of leaf: DirtyLeaf, replacedBy value: ColumnValue
   ) throws(StoreError) {
     let cell =
-      leaf.builder.map { $0.overflowCell(row: row, column: index) }
+      unsafe leaf.builder.map { $0.overflowCell(row: row, column: index) }
       ?? Self.overflowCell(leaf.packed, row: row, column: id)
     guard let cell else { return }
     // A tree that takes the place of a tree is what became of it: its editor freed what it replaced.
@@ -241,10 +243,11 @@ extension ColumnTreeEditor {
   }
 
   static func overflowCell(_ leaf: ColumnLeaf, row: Int, column id: UInt16) -> OverflowCell? {
-    guard let column = leaf.column(id), column.overflow != nil, let parts = column.bytesColumn,
+    guard let column = leaf.column(id), unsafe column.overflow != nil,
+      let parts = column.bytesColumn,
       parts.isOverflow(row)
     else { return nil }
-    return OverflowCell(parts.entry(row))
+    return unsafe OverflowCell(parts.entry(row))
   }
 
   func release(_ cell: OverflowCell) throws(StoreError) {

@@ -3,58 +3,58 @@ extension ColumnTreeEditor {
 
   /// Decides from a leaf's estimated size whether it is full, and when to look again.
   func checkSize(_ builder: LeafBuilder) {
-    let rows = builder.rowCount
+    let rows = unsafe builder.rowCount
     let raw = builder.estimatedByteCount
-    let estimate = Int(Double(raw) * packedRatio)
+    let estimate = unsafe Int(Double(raw) * packedRatio)
     let target = options.leafByteCount
-    builder.isFull = false
+    unsafe builder.isFull = false
     if rows >= options.maximumRowCount
       || estimate >= target && rows >= options.minimumRowCount
     {
-      builder.isFull = true
-      builder.checkAt = .max
+      unsafe builder.isFull = true
+      unsafe builder.checkAt = .max
       return
     }
-    leaf?.heldByteCount = builder.heldByteCount
+    unsafe leaf?.heldByteCount = builder.heldByteCount
     let remaining = (target - estimate) / max(1, estimate / max(1, rows))
     // Values may grow from row to row, so never look too far ahead.
     let step = max(1, min(remaining * 3 / 4, rows))
-    builder.checkAt = min(options.maximumRowCount, rows + step)
+    unsafe builder.checkAt = min(options.maximumRowCount, rows + step)
   }
 
   /// Packs a leaf that seems full to see its true size; false when a row still fits at `row`.
   func isReallyFull(_ leaf: DirtyLeaf, _ builder: LeafBuilder, at row: Int) -> Bool {
     // Both halves of a leaf that is cut are to have enough rows.
-    if row > 0, row < builder.rowCount, builder.rowCount < options.maximumRowCount,
-      builder.rowCount < options.minimumRowCount * 2
+    if row > 0, unsafe row < builder.rowCount, unsafe builder.rowCount < options.maximumRowCount,
+      unsafe builder.rowCount < options.minimumRowCount * 2
     {
       return false
     }
     packNow(leaf)
-    guard builder.rowCount < options.maximumRowCount,
-      leaf.byteCount < options.leafByteCount * 7 / 8
+    guard unsafe builder.rowCount < options.maximumRowCount,
+      unsafe leaf.byteCount < options.leafByteCount * 7 / 8
     else { return true }
     checkSize(builder)
-    return builder.isFull
+    return unsafe builder.isFull
   }
 
   /// Packs a leaf and learns how much smaller than estimated it came out.
   func packNow(_ leaf: DirtyLeaf) {
-    guard let builder = leaf.builder, !builder.isPacked else { return }
+    guard let builder = unsafe leaf.builder, unsafe !builder.isPacked else { return }
     LeafPacker(builder, scratch: scratch).pack(into: leaf)
-    builder.isPacked = true
+    unsafe builder.isPacked = true
     learn(leaf, builder)
   }
 
   /// Notes how much smaller than estimated a leaf was packed.
   func learn(_ leaf: DirtyLeaf, _ builder: LeafBuilder) {
-    learn(byteCount: leaf.byteCount, builder)
+    unsafe learn(byteCount: leaf.byteCount, builder)
   }
 
   func learn(byteCount: Int, _ builder: LeafBuilder) {
-    guard builder.rowCount >= 8 else { return }
+    guard unsafe builder.rowCount >= 8 else { return }
     let ratio = Double(byteCount) / Double(builder.estimatedByteCount)
-    packedRatio = min(1.25, max(1.0 / 16, ratio))
+    unsafe packedRatio = min(1.25, max(1.0 / 16, ratio))
   }
 
   // MARK: Splitting
@@ -69,12 +69,13 @@ extension ColumnTreeEditor {
   ) throws(StoreError) {
     settleFinger()
     noteShape()
-    let position = finger.first + row
-    let slot = steps.last?.child ?? 0
-    let separator = steps.last.map { branch($0)[slot].separator } ?? (isPositional ? 0 : .min)
-    let rows = builder.rowCount
+    let position = unsafe finger.first + row
+    let slot = unsafe steps.last?.child ?? 0
+    let separator =
+      unsafe steps.last.map { branch($0)[slot].separator } ?? (isPositional ? 0 : .min)
+    let rows = unsafe builder.rowCount
     if let pipeline = pipelineForAppending(row, to: builder) {
-      return try handOver(leaf, builder, to: pipeline, values, key: key)
+      return try unsafe handOver(leaf, builder, to: pipeline, values, key: key)
     }
     try finishPipeline()
     if row > 0 && row < rows {
@@ -82,34 +83,34 @@ extension ColumnTreeEditor {
       let middle = rows / 2
       right.append(builder, middle..<rows)
       builder.truncate(to: middle)
-      if let step = steps.last { branch(step).addRows(middle - rows, at: slot) }
-      let child = Child(
-        separator: right.keys.map { $0[0] } ?? 0, reference: adopt(right),
+      if let step = unsafe steps.last { branch(step).addRows(middle - rows, at: slot) }
+      let child = unsafe Child(
+        separator: right.keys.map { unsafe $0[0] } ?? 0, reference: adopt(right),
         rowCount: UInt64(rows - middle))
-      insertChild(child, at: slot + 1, depth: steps.count - 1, siblingSeparator: separator)
+      unsafe insertChild(child, at: slot + 1, depth: steps.count - 1, siblingSeparator: separator)
       dropFinger()
       if isPositional { try reach(position: position) } else { try reach(key) }
-      let row = isPositional ? position - finger.first : try self.position(of: key).row
+      let row = unsafe isPositional ? position - finger.first : try self.position(of: key).row
       let leaf = try ownLeaf()
-      return try insert(values, key: key, row: row, into: try self.builder(of: leaf))
+      return try unsafe insert(values, key: key, row: row, into: try self.builder(of: leaf))
     }
-    let overflow = try overflowCells(values)
-    leaf.builder = nil
-    let firstKey = builder.keys.map { $0[0] } ?? 0
+    let overflow = try unsafe overflowCells(values)
+    unsafe leaf.builder = nil
+    let firstKey = unsafe builder.keys.map { unsafe $0[0] } ?? 0
     recycle(builder)
     let fresh = makeBuilder()
-    fresh.insert(at: 0, key: key, values: values, overflow: overflow)
-    root.rowCount &+= 1
-    for step in steps.dropLast() { branch(step).addRows(1, at: step.child) }
+    unsafe fresh.insert(at: 0, key: key, values: values, overflow: overflow)
+    unsafe root.rowCount &+= 1
+    for step in unsafe steps.dropLast() { branch(step).addRows(1, at: step.child) }
     if row == 0 {
       let child = Child(separator: separator, reference: adopt(fresh), rowCount: 1)
-      if let step = steps.last { branch(step).setSeparator(firstKey, at: slot) }
-      insertChild(child, at: slot, depth: steps.count - 1, siblingSeparator: firstKey)
+      if let step = unsafe steps.last { branch(step).setSeparator(firstKey, at: slot) }
+      unsafe insertChild(child, at: slot, depth: steps.count - 1, siblingSeparator: firstKey)
     } else {
       let child = Child(
         separator: isPositional ? 0 : key, reference: adopt(fresh), rowCount: 1)
-      insertChild(child, at: slot + 1, depth: steps.count - 1, siblingSeparator: separator)
-      let isLast = isPositional ? position == count - 1 : finger.high == .max
+      unsafe insertChild(child, at: slot + 1, depth: steps.count - 1, siblingSeparator: separator)
+      let isLast = unsafe isPositional ? position == count - 1 : finger.high == .max
       if isLast { try writeAhead(leaf) }
     }
     dropFinger()
@@ -121,23 +122,24 @@ extension ColumnTreeEditor {
   ///
   /// Its memory serves the next one, and the medium is busy before the commit.
   func writeAhead(_ leaf: DirtyLeaf) throws(StoreError) {
-    guard context.dirty.byteCount >= options.writeAheadByteCount, leaf.isPacked, !isOver(leaf),
-      !steps.isEmpty
+    guard unsafe context.dirty.byteCount >= options.writeAheadByteCount, leaf.isPacked,
+      !isOver(leaf),
+      unsafe !steps.isEmpty
     else { return }
-    let old = childReference(steps.count)
-    replaceChild(steps.count, by: try context.write(leaf))
-    self.leaf = nil
+    let old = unsafe childReference(steps.count)
+    unsafe replaceChild(steps.count, by: try context.write(leaf))
+    unsafe self.leaf = nil
     context.dirty.remove(old)
-    spareLeaf = leaf
+    unsafe spareLeaf = leaf
   }
 
   /// A new dirty leaf with the rows of `builder`.
   func adopt(_ builder: LeafBuilder) -> PageReference {
-    guard let leaf = spareLeaf else {
+    guard let leaf = unsafe spareLeaf else {
       return context.dirty.insert(DirtyLeaf(builder: builder, scratch: scratch))
     }
-    spareLeaf = nil
-    leaf.builder = builder
+    unsafe spareLeaf = nil
+    unsafe leaf.builder = builder
     return context.dirty.insert(leaf)
   }
 
@@ -149,18 +151,18 @@ extension ColumnTreeEditor {
     _ child: Child, at index: Int, depth: Int, siblingSeparator: Int64
   ) {
     if depth < 0 {
-      let top = DirtyBranch(
+      let top = unsafe DirtyBranch(
         level: Int(root.height), isPositional: isPositional, room: options.branchRoom)
-      let old = Child(
+      let old = unsafe Child(
         separator: siblingSeparator, reference: root.reference,
         rowCount: root.rowCount &- child.rowCount)
       top.insert(old, at: 0)
       top.insert(child, at: index)
-      root.reference = context.dirty.insert(top)
-      root.height += 1
+      unsafe root.reference = context.dirty.insert(top)
+      unsafe root.height += 1
       return
     }
-    let branch = branch(steps[depth])
+    let branch = unsafe branch(steps[depth])
     if branch.count < branch.room { return branch.insert(child, at: index) }
     let right = DirtyBranch(
       level: branch.level, isPositional: isPositional, room: branch.room)
@@ -173,10 +175,10 @@ extension ColumnTreeEditor {
       branch.setChildren(children[..<middle])
       right.setChildren(children[middle...])
     }
-    let parentSlot = depth > 0 ? steps[depth - 1].child : 0
+    let parentSlot = unsafe depth > 0 ? steps[depth - 1].child : 0
     var separator: Int64 = isPositional ? 0 : .min
     if depth > 0 {
-      let parent = self.branch(steps[depth - 1])
+      let parent = unsafe self.branch(steps[depth - 1])
       var left = parent[parentSlot]
       left.rowCount = branch.rowCount
       parent[parentSlot] = left
@@ -193,20 +195,20 @@ extension ColumnTreeEditor {
   /// Removes the leaf under the finger, which has lost its last row, and branches that it empties.
   func dropLeaf() {
     settleFinger()
-    pipeline?.finish()
-    context.free(childReference(steps.count))
-    finger.changeCount = 0
-    leaf = nil
-    var depth = steps.count - 1
+    unsafe pipeline?.finish()
+    unsafe context.free(childReference(steps.count))
+    unsafe finger.changeCount = 0
+    unsafe leaf = nil
+    var depth = unsafe steps.count - 1
     while depth >= 0 {
-      let branch = branch(steps[depth])
-      branch.remove(at: steps[depth].child)
+      let branch = unsafe branch(steps[depth])
+      unsafe branch.remove(at: steps[depth].child)
       if branch.count > 0 { break }
-      context.free(steps[depth].reference)
+      unsafe context.free(steps[depth].reference)
       depth -= 1
     }
-    steps.removeAll(keepingCapacity: true)
-    if depth < 0 { root = .empty(root.kind) }
+    unsafe steps.removeAll(keepingCapacity: true)
+    if depth < 0 { unsafe root = unsafe .empty(root.kind) }
     dropFinger()
   }
 
@@ -217,8 +219,8 @@ extension ColumnTreeEditor {
     try context.change { () throws(StoreError) in
       dropFinger()
       try finishPipeline()
-      try discard(root.reference, level: Int(root.height) - 1, rowCount: root.rowCount)
-      root = .empty(root.kind)
+      try unsafe discard(root.reference, level: Int(root.height) - 1, rowCount: root.rowCount)
+      unsafe root = unsafe .empty(root.kind)
     }
   }
 
@@ -227,18 +229,18 @@ extension ColumnTreeEditor {
   ) throws(StoreError) {
     if reference.isNone { return }
     guard reference.isDirty else {
-      context.abandon(
+      unsafe context.abandon(
         root: TreeRoot(
           reference: reference, height: UInt8(level + 1), kind: root.kind, rowCount: rowCount))
       return
     }
     if level > 0 {
-      let branch = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
+      let branch = unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
       for child in branch.children {
         try discard(child.reference, level: level - 1, rowCount: child.rowCount)
       }
     } else {
-      let leaf = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
+      let leaf = unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
       packNow(leaf)
       let packed = leaf.packed
       for id in packed.columnIDs {
@@ -254,20 +256,20 @@ extension ColumnTreeEditor {
   /// Packs every builder, which has the columns of an older layout.
   func layoutChanged() {
     dropFinger()
-    pipeline?.finish()
-    spareBuilders = []
-    packBuilders(root.reference, level: Int(root.height) - 1)
+    unsafe pipeline?.finish()
+    unsafe spareBuilders = []
+    unsafe packBuilders(root.reference, level: Int(root.height) - 1)
   }
 
   private func packBuilders(_ reference: PageReference, level: Int) {
     guard reference.isDirty else { return }
     if level == 0 {
-      let leaf = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
+      let leaf = unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
       packNow(leaf)
-      leaf.builder = nil
+      unsafe leaf.builder = nil
       return
     }
-    let branch = unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
+    let branch = unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
     for child in branch.children { packBuilders(child.reference, level: level - 1) }
   }
 }

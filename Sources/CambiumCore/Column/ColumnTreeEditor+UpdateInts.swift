@@ -13,9 +13,9 @@ extension ColumnTreeEditor {
       preconditionFailure("Column \(id) is no column of integers of this tree.")
     }
     let spec = layout.columns[index]
-    try withoutActuallyEscapingTyped(change) { change throws(StoreError) in
+    try unsafe withoutActuallyEscapingTyped(change) { change throws(StoreError) in
       try context.change { () throws(StoreError) in
-        try rewriteLeaves(IntegerUpdate(self, spec, change))
+        try unsafe rewriteLeaves(IntegerUpdate(self, spec, change))
       }
     }
   }
@@ -24,15 +24,15 @@ extension ColumnTreeEditor {
     _ change: (ColumnLeaf, UnsafeMutableBufferPointer<Int64>) throws(StoreError) -> Void,
     _ body: (@escaping IntegerUpdate.Change) throws(StoreError) -> Void
   ) throws(StoreError) {
-    let result = withoutActuallyEscaping(change) { change in
-      Result<Void, StoreError> { () throws(StoreError) in try body(change) }
+    let result = unsafe withoutActuallyEscaping(change) { change in
+      Result<Void, StoreError> { () throws(StoreError) in try unsafe body(change) }
     }
     try result.get()
   }
 }
 
 /// Replaces the integers of one column.
-private final class IntegerUpdate: LeafWork {
+@safe private final class IntegerUpdate: LeafWork {
   typealias Change = (ColumnLeaf, UnsafeMutableBufferPointer<Int64>) throws(StoreError) -> Void
 
   private let editor: ColumnTreeEditor
@@ -46,14 +46,14 @@ private final class IntegerUpdate: LeafWork {
   init(_ editor: ColumnTreeEditor, _ spec: ColumnSpec, _ change: @escaping Change) {
     self.editor = editor
     self.spec = spec
-    self.change = change
-    old = .allocate(capacity: capacity)
-    new = .allocate(capacity: capacity)
+    unsafe self.change = unsafe change
+    unsafe old = .allocate(capacity: capacity)
+    unsafe new = .allocate(capacity: capacity)
   }
 
   deinit {
-    old.deallocate()
-    new.deallocate()
+    unsafe old.deallocate()
+    unsafe new.deallocate()
   }
 
   func rewrite(
@@ -63,25 +63,25 @@ private final class IntegerUpdate: LeafWork {
     reserve(rows)
     let column = leaf.column(spec.id)
     if let column, column.type == .int {
-      column.copyInts(into: old)
+      unsafe column.copyInts(into: old)
     } else if column == nil, !spec.isNullable {
-      old.update(repeating: 0, count: rows)
+      unsafe old.update(repeating: 0, count: rows)
     } else {
       return false
     }
-    new.update(from: old, count: rows)
-    try change(leaf, UnsafeMutableBufferPointer(start: new, count: rows))
+    unsafe new.update(from: old, count: rows)
+    try unsafe change(leaf, UnsafeMutableBufferPointer(start: new, count: rows))
     if let column, column.hasNulls {
-      for row in 0..<rows where column.isNull(row) { new[row] = old[row] }
+      for row in 0..<rows where column.isNull(row) { unsafe new[row] = unsafe old[row] }
     }
-    if equalBytes(new, old, count: rows * 8) { return false }
-    let packed = try LeafIntegerColumn(leaf, spec, new).replace(editor.scratch)
+    if unsafe equalBytes(new, old, count: rows * 8) { return false }
+    let packed = try unsafe LeafIntegerColumn(leaf, spec, new).replace(editor.scratch)
     let first = leaf.isPositional ? 0 : leaf.key(at: 0)
     let reference: PageReference
     if editor.writesFinishedLeaves,
       !editor.options.isOver(byteCount: packed.page.byteCount, rowCount: rows)
     {
-      reference = try editor.context.write(packed.page.buffer, kind: .columnLeaf)
+      reference = try unsafe editor.context.write(packed.page.buffer, kind: .columnLeaf)
     } else {
       reference = editor.context.dirty.insert(
         DirtyLeaf(copying: packed, scratch: editor.scratch))
@@ -93,9 +93,9 @@ private final class IntegerUpdate: LeafWork {
   private func reserve(_ rows: Int) {
     if rows <= capacity { return }
     capacity = rows
-    old.deallocate()
-    new.deallocate()
-    old = .allocate(capacity: capacity)
-    new = .allocate(capacity: capacity)
+    unsafe old.deallocate()
+    unsafe new.deallocate()
+    unsafe old = .allocate(capacity: capacity)
+    unsafe new = .allocate(capacity: capacity)
   }
 }

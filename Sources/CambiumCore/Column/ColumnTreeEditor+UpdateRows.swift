@@ -13,7 +13,7 @@ extension ColumnTreeEditor {
       return
     }
     var rest = keys
-    try updateInts(of: id) { leaf, cells throws(StoreError) in
+    try unsafe updateInts(of: id) { leaf, cells throws(StoreError) in
       guard let last = cells.indices.last, let first = rest.first, first <= leaf.key(at: last)
       else {
         return
@@ -21,7 +21,7 @@ extension ColumnTreeEditor {
       var row = leaf.lowerBound(first)
       while let key = rest.first, row <= last {
         let found = leaf.key(at: row)
-        if found == key { cells[row] = value }
+        if found == key { unsafe cells[row] = value }
         if found <= key { row += 1 }
         if found >= key { rest.removeFirst() }
       }

@@ -42,7 +42,7 @@ public struct ColumnTreeOptions: Sendable {
 ///
 /// Belongs to the transaction and its user. Only one editor may change a tree at a time. When a call
 /// throws, the transaction must be rolled back.
-public final class ColumnTreeEditor {
+@safe public final class ColumnTreeEditor {
   /// The tree's columns.
   ///
   /// Columns that leave the layout vanish as leaves are rewritten; columns that join it hold their
@@ -51,7 +51,7 @@ public final class ColumnTreeEditor {
     willSet { if newValue != layout { mergeLogSilently() } }
     didSet {
       if layout != oldValue { layoutChanged() }
-      columnCount = layout.columns.count
+      unsafe columnCount = layout.columns.count
     }
   }
   @exclusivity(unchecked) final var columnCount: Int
@@ -67,8 +67,8 @@ public final class ColumnTreeEditor {
   /// The leaf under the finger, if it is dirty.
   @exclusivity(unchecked) final var leaf: DirtyLeaf? {
     didSet {
-      nearLeaf = leaf.map { Unmanaged.passUnretained($0) }
-      hot = nil
+      unsafe nearLeaf = unsafe leaf.map { unsafe Unmanaged.passUnretained($0) }
+      unsafe hot = nil
     }
   }
   /// The same, for who asks at every cell.
@@ -100,7 +100,7 @@ public final class ColumnTreeEditor {
   /// A leaf that was written ahead; its memory serves the next one.
   @exclusivity(unchecked) final var spareLeaf: DirtyLeaf?
   /// Where the bytes of the value read last lie, unless they lie in a page or builder.
-  private var valueBuffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  private var valueBuffer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
   /// Counted up whenever a row that was located may lie elsewhere or be gone; see ``locate(_:)``.
   ///
@@ -136,38 +136,38 @@ public final class ColumnTreeEditor {
     options: ColumnTreeOptions = ColumnTreeOptions()
   ) {
     precondition(root.kind != .key, "A key tree is edited by a KeyTreeEditor.")
-    self.root = root
+    unsafe self.root = root
     self.layout = layout
-    columnCount = layout.columns.count
+    unsafe columnCount = layout.columns.count
     self.context = context
     self.options = options
     isPositional = root.kind == .position
   }
 
   deinit {
-    pipeline?.stop()
-    if log != nil { forgetLogMemory() }
-    valueBuffer.deallocate()
+    unsafe pipeline?.stop()
+    if unsafe log != nil { forgetLogMemory() }
+    unsafe valueBuffer.deallocate()
   }
 
   /// Lends `bytes` until the editor's next call.
   func borrowed(_ bytes: [UInt8]) -> ColumnValue {
-    valueBuffer.deallocate()
-    valueBuffer = .allocate(byteCount: bytes.count, alignment: 16)
-    valueBuffer.copyBytes(from: bytes)
-    return .bytes(UnsafeRawBufferPointer(valueBuffer))
+    unsafe valueBuffer.deallocate()
+    unsafe valueBuffer = .allocate(byteCount: bytes.count, alignment: 16)
+    unsafe valueBuffer.copyBytes(from: bytes)
+    return unsafe .bytes(UnsafeRawBufferPointer(valueBuffer))
   }
 
   /// The tree as edited so far; valid until the next change.
   public var tree: ColumnTree {
     mergeLogSilently()
     settleFinger()
-    pipeline?.finish()
-    return ColumnTree(root: root, source: context.source)
+    unsafe pipeline?.finish()
+    return unsafe ColumnTree(root: root, source: context.source)
   }
 
   /// How many rows there are.
-  public var count: Int { root.count }
+  public var count: Int { unsafe root.count }
 
   // MARK: Rows by key
 
@@ -179,14 +179,15 @@ public final class ColumnTreeEditor {
     key: Int64, values: UnsafeBufferPointer<ColumnValue>
   ) throws(StoreError) -> Bool {
     precondition(!isPositional, "This tree has positions, not keys; insert at one.")
-    precondition(
+    unsafe precondition(
       values.count == columnCount,
-      "A row needs a value for each of the \(columnCount) columns.")
+      unsafe "A row needs a value for each of the \(columnCount) columns.")
     // The hot path: the next row of a leaf that is being filled.
-    if let hot, key <= finger.high, let start = values.baseAddress {
-      let isDone = hot._withUnsafeGuaranteedRef { builder in
-        guard !builder.isFull, let keys = builder.keys, keys[builder.rowCount &- 1] < key,
-          builder.append(key: key, values: start, inlineLimit: options.inlineByteCount)
+    if let hot = unsafe hot, unsafe key <= finger.high, let start = values.baseAddress {
+      let isDone = unsafe hot._withUnsafeGuaranteedRef { builder in
+        guard unsafe !builder.isFull, let keys = unsafe builder.keys,
+          unsafe keys[builder.rowCount &- 1] < key,
+          unsafe builder.append(key: key, values: start, inlineLimit: options.inlineByteCount)
         else { return false }
         noteRow(in: builder)
         return true
@@ -194,17 +195,19 @@ public final class ColumnTreeEditor {
       if isDone { return true }
     }
     return try context.change { () throws(StoreError) in
-      if let log { return try insert(key: key, values: values, into: log) }
-      if try wantsLog(key), let log { return try insert(key: key, values: values, into: log) }
+      if let log = unsafe log { return try unsafe insert(key: key, values: values, into: log) }
+      if try wantsLog(key), let log = unsafe log {
+        return try unsafe insert(key: key, values: values, into: log)
+      }
       try reach(key)
-      if root.isEmpty {
-        try insertFirst(values, key: key)
+      if unsafe root.isEmpty {
+        try unsafe insertFirst(values, key: key)
         return true
       }
       let row = try position(of: key)
       guard !row.isFound else { return false }
-      try insert(values, key: key, row: row.row)
-      hot = leaf?.builder.map { Unmanaged.passUnretained($0) }
+      try unsafe insert(values, key: key, row: row.row)
+      unsafe hot = unsafe leaf?.builder.map { unsafe Unmanaged.passUnretained($0) }
       return true
     }
   }
@@ -212,8 +215,8 @@ public final class ColumnTreeEditor {
   /// Inserts a row given as an array; see `insert(key:values:)`.
   @discardableResult
   public func insert(key: Int64, values: [ColumnValue]) throws(StoreError) -> Bool {
-    try values.withTypedBuffer { buffer throws(StoreError) in
-      try insert(key: key, values: buffer)
+    try unsafe values.withTypedBuffer { buffer throws(StoreError) in
+      try unsafe insert(key: key, values: buffer)
     }
   }
 
@@ -264,11 +267,12 @@ public final class ColumnTreeEditor {
     try reach(key)
     let row = try position(of: key)
     guard row.isFound else { return .absent }
-    if let leaf {
-      guard leaf.builder == nil else { return .unpacked }
+    if let leaf = unsafe leaf {
+      guard unsafe leaf.builder == nil else { return .unpacked }
       return .packed(RowPosition(leaf: leaf.packed, row: row.row, index: -1))
     }
-    return cleanLeaf.map { .packed(RowPosition(leaf: $0, row: row.row, index: -1)) } ?? .absent
+    return unsafe cleanLeaf.map { .packed(RowPosition(leaf: $0, row: row.row, index: -1)) }
+      ?? .absent
   }
 
   /// Whether a row has `key`.
@@ -298,20 +302,20 @@ public final class ColumnTreeEditor {
   ) throws(StoreError) {
     precondition(isPositional, "This tree has keys, not positions; insert under one.")
     precondition(position >= 0 && position <= count, "A position is between 0 and the count.")
-    precondition(
+    unsafe precondition(
       values.count == columnCount,
-      "A row needs a value for each of the \(columnCount) columns.")
+      unsafe "A row needs a value for each of the \(columnCount) columns.")
     try context.change { () throws(StoreError) in
-      if root.isEmpty { return try insertFirst(values, key: 0) }
+      if unsafe root.isEmpty { return try unsafe insertFirst(values, key: 0) }
       try reach(position: position)
-      try insert(values, key: 0, row: position - finger.first)
+      try unsafe insert(values, key: 0, row: position - finger.first)
     }
   }
 
   /// Inserts a row given as an array; see ``insert(at:values:)-(Int,_)``.
   public func insert(at position: Int, values: [ColumnValue]) throws(StoreError) {
-    try values.withTypedBuffer { buffer throws(StoreError) in
-      try insert(at: position, values: buffer)
+    try unsafe values.withTypedBuffer { buffer throws(StoreError) in
+      try unsafe insert(at: position, values: buffer)
     }
   }
 
@@ -319,28 +323,28 @@ public final class ColumnTreeEditor {
   public func update(at position: Int, column: UInt16, value: ColumnValue) throws(StoreError) {
     try context.change { () throws(StoreError) in
       try reachRow(position)
-      try update(row: position - finger.first, column: column, value: value)
+      try unsafe update(row: position - finger.first, column: column, value: value)
     }
   }
 
   /// The cell of the row at `position`; bytes in it are borrowed until the editor's next call.
   public func value(at position: Int, column: UInt16) throws(StoreError) -> ColumnValue {
     try reachRow(position)
-    return try value(row: position - finger.first, column: column)
+    return try unsafe value(row: position - finger.first, column: column)
   }
 
   /// The positions of the rows that share a leaf with the row at `position`, which are read without
   /// leaving it.
   public func leafRows(at position: Int) throws(StoreError) -> Range<Int> {
     try reachRow(position)
-    return finger.first..<finger.first + leafRowCount
+    return unsafe finger.first..<finger.first + leafRowCount
   }
 
   /// Removes the row at `position`.
   public func remove(at position: Int) throws(StoreError) {
     try context.change { () throws(StoreError) in
       try reachRow(position)
-      try remove(row: position - finger.first)
+      try unsafe remove(row: position - finger.first)
     }
   }
 
@@ -357,8 +361,8 @@ extension Array where Element == ColumnValue {
     _ body: (UnsafeBufferPointer<ColumnValue>) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     var error: StoreError?
-    let result = withUnsafeBufferPointer { buffer -> Result? in
-      do throws(StoreError) { return try body(buffer) } catch let failure {
+    let result = unsafe withUnsafeBufferPointer { buffer -> Result? in
+      do throws(StoreError) { return unsafe try body(buffer) } catch let failure {
         error = failure
         return nil
       }

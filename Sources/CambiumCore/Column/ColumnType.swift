@@ -81,7 +81,7 @@ public struct ColumnLayout: Hashable, Sendable {
 ///
 /// Pointers inside are borrowed: into a tree they must last for the call, out of it they last until
 /// the editor's next call.
-@frozen public enum ColumnValue {
+@safe @frozen public enum ColumnValue {
   /// No value; only in nullable columns.
   case null
   /// An integer.

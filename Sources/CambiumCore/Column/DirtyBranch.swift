@@ -9,20 +9,20 @@ final class DirtyBranch: DirtyPage {
     self.room = room
     self.isPositional = isPositional
     super.init(kind: .columnBranch, unfilledCapacity: ColumnBranch.byteCount(room: room))
-    byteCount = capacity
-    bytes.put(byte: PageKind.columnBranch.rawValue, 0)
-    bytes.put(byte: UInt8(level), ColumnBranch.levelOffset)
-    bytes.put(half: UInt16(room), ColumnBranch.roomOffset)
-    bytes.put(byte: isPositional ? ColumnBranch.isPositional : 0, ColumnBranch.flagsOffset)
+    unsafe byteCount = unsafe capacity
+    unsafe bytes.put(byte: PageKind.columnBranch.rawValue, 0)
+    unsafe bytes.put(byte: UInt8(level), ColumnBranch.levelOffset)
+    unsafe bytes.put(half: UInt16(room), ColumnBranch.roomOffset)
+    unsafe bytes.put(byte: isPositional ? ColumnBranch.isPositional : 0, ColumnBranch.flagsOffset)
   }
 
   /// A copy of `branch`.
   convenience init(copying branch: ColumnBranch, isPositional: Bool, room: Int) {
     self.init(level: branch.level, isPositional: isPositional, room: max(room, branch.count))
-    (bytes + separators).copyMemory(from: branch.separators, byteCount: branch.count * 8)
-    (bytes + references).copyMemory(
+    unsafe (bytes + separators).copyMemory(from: branch.separators, byteCount: branch.count * 8)
+    unsafe (bytes + references).copyMemory(
       from: branch.references, byteCount: branch.count * PageReference.byteCount)
-    (bytes + counts).copyMemory(from: branch.counts, byteCount: branch.count * 8)
+    unsafe (bytes + counts).copyMemory(from: branch.counts, byteCount: branch.count * 8)
     count = branch.count
   }
 
@@ -32,30 +32,30 @@ final class DirtyBranch: DirtyPage {
 
   /// How many children there are.
   var count: Int {
-    get { Int(UnsafeRawPointer(bytes).half(ColumnBranch.countOffset)) }
-    set { bytes.put(half: UInt16(newValue), ColumnBranch.countOffset) }
+    get { unsafe Int(UnsafeRawPointer(bytes).half(ColumnBranch.countOffset)) }
+    set { unsafe bytes.put(half: UInt16(newValue), ColumnBranch.countOffset) }
   }
 
-  var level: Int { Int(UnsafeRawPointer(bytes).byte(ColumnBranch.levelOffset)) }
+  var level: Int { unsafe Int(UnsafeRawPointer(bytes).byte(ColumnBranch.levelOffset)) }
 
   var branch: ColumnBranch {
-    ColumnBranch(Page(bytes: bytes, byteCount: byteCount, owner: nil))
+    unsafe ColumnBranch(Page(bytes: bytes, byteCount: byteCount, owner: nil))
   }
 
   /// The child at `index`.
   subscript(index: Int) -> Child {
     get {
-      let bytes = UnsafeRawPointer(bytes)
-      return Child(
+      let bytes = unsafe UnsafeRawPointer(bytes)
+      return unsafe Child(
         separator: Int64(bitPattern: bytes.word(separators + index * 8)),
         reference: PageReference(
           loadingFrom: bytes + references + index * PageReference.byteCount),
         rowCount: bytes.word(counts + index * 8))
     }
     set {
-      bytes.put(word: UInt64(bitPattern: newValue.separator), separators + index * 8)
-      newValue.reference.store(to: bytes + references + index * PageReference.byteCount)
-      bytes.put(word: newValue.rowCount, counts + index * 8)
+      unsafe bytes.put(word: UInt64(bitPattern: newValue.separator), separators + index * 8)
+      unsafe newValue.reference.store(to: bytes + references + index * PageReference.byteCount)
+      unsafe bytes.put(word: newValue.rowCount, counts + index * 8)
     }
   }
 
@@ -63,26 +63,26 @@ final class DirtyBranch: DirtyPage {
   func nextDirty(from index: Int) -> Int {
     let count = count
     guard index < count else { return count }
-    var mark = UnsafeRawPointer(bytes) + references + index * PageReference.byteCount + 8
+    var mark = unsafe UnsafeRawPointer(bytes) + references + index * PageReference.byteCount + 8
     for child in index..<count {
-      if mark.word(0) == .max { return child }
-      mark += PageReference.byteCount
+      if unsafe mark.word(0) == .max { return child }
+      unsafe mark += PageReference.byteCount
     }
     return count
   }
 
   func setReference(_ reference: PageReference, at index: Int) {
-    reference.store(to: bytes + references + index * PageReference.byteCount)
+    unsafe reference.store(to: bytes + references + index * PageReference.byteCount)
   }
 
   func setSeparator(_ separator: Int64, at index: Int) {
-    bytes.put(word: UInt64(bitPattern: separator), separators + index * 8)
+    unsafe bytes.put(word: UInt64(bitPattern: separator), separators + index * 8)
   }
 
   /// Adds `difference` to the row count of the child at `index`.
   func addRows(_ difference: Int, at index: Int) {
-    let rows = UnsafeRawPointer(bytes).word(counts + index * 8)
-    bytes.put(word: rows &+ UInt64(bitPattern: Int64(difference)), counts + index * 8)
+    let rows = unsafe UnsafeRawPointer(bytes).word(counts + index * 8)
+    unsafe bytes.put(word: rows &+ UInt64(bitPattern: Int64(difference)), counts + index * 8)
   }
 
   /// Inserts a child; there must be room.
@@ -103,7 +103,7 @@ final class DirtyBranch: DirtyPage {
 
   private func shift(from: Int, to: Int, count: Int) {
     for (start, size) in [(separators, 8), (references, PageReference.byteCount), (counts, 8)] {
-      (bytes + start + to * size).copyMemory(
+      unsafe (bytes + start + to * size).copyMemory(
         from: bytes + start + from * size, byteCount: count * size)
     }
   }
@@ -123,7 +123,7 @@ final class DirtyBranch: DirtyPage {
 
   /// The rows below all children.
   var rowCount: UInt64 {
-    (0..<count).reduce(0) { $0 &+ UnsafeRawPointer(bytes).word(counts + $1 * 8) }
+    (0..<count).reduce(0) { unsafe $0 &+ UnsafeRawPointer(bytes).word(counts + $1 * 8) }
   }
 
   /// Moves the children together, so that the page takes no more bytes than they need; the branch
@@ -132,12 +132,12 @@ final class DirtyBranch: DirtyPage {
     let count = count
     let start = ColumnBranch.headerByteCount
     if count < room {
-      (bytes + start + count * 8).copyMemory(
+      unsafe (bytes + start + count * 8).copyMemory(
         from: bytes + references, byteCount: count * PageReference.byteCount)
-      (bytes + start + count * (8 + PageReference.byteCount)).copyMemory(
+      unsafe (bytes + start + count * (8 + PageReference.byteCount)).copyMemory(
         from: bytes + counts, byteCount: count * 8)
-      bytes.put(half: UInt16(count), ColumnBranch.roomOffset)
-      byteCount = ColumnBranch.byteCount(room: count)
+      unsafe bytes.put(half: UInt16(count), ColumnBranch.roomOffset)
+      unsafe byteCount = ColumnBranch.byteCount(room: count)
     }
   }
 }

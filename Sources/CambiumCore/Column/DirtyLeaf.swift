@@ -7,61 +7,61 @@ final class DirtyLeaf: DirtyPage {
   /// The rows as arrays, unless the bytes are all there is.
   @exclusivity(unchecked) final var builder: LeafBuilder? {
     didSet {
-      heldByteCount = builder?.heldByteCount ?? 0
-      if builder != nil { hasOnlyGrown = false }
+      unsafe heldByteCount = unsafe builder?.heldByteCount ?? 0
+      if unsafe builder != nil { unsafe hasOnlyGrown = false }
     }
   }
   /// Whether it is a stored leaf to which nothing was done but appending rows and patching cells in its
   /// bytes, so that it is no smaller than it was.
   @exclusivity(unchecked) final var hasOnlyGrown = false
   /// Whether the bytes are up to date.
-  @inline(__always) var isPacked: Bool { builder?.isPacked ?? true }
+  @inline(__always) var isPacked: Bool { unsafe builder?.isPacked ?? true }
   private let scratch: PackScratch
 
   /// A copy of a packed leaf.
   init(copying leaf: ColumnLeaf, scratch: PackScratch) {
     self.scratch = scratch
     let used =
-      Int(leaf.page.bytes.single(LeafHeader.usedByteCount)) + LeafHeader.slackByteCount
+      unsafe Int(leaf.page.bytes.single(LeafHeader.usedByteCount)) + LeafHeader.slackByteCount
     let count = min(used, leaf.page.byteCount)
     super.init(kind: .columnLeaf, unfilledCapacity: count)
-    bytes.copyMemory(from: leaf.page.bytes, byteCount: count)
-    byteCount = count
+    unsafe bytes.copyMemory(from: leaf.page.bytes, byteCount: count)
+    unsafe byteCount = count
   }
 
   /// A leaf without rows.
   init(builder: LeafBuilder, scratch: PackScratch) {
-    self.builder = builder
+    unsafe self.builder = builder
     self.scratch = scratch
     super.init(kind: .columnLeaf, unfilledCapacity: 0)
-    heldByteCount = builder.heldByteCount
+    unsafe heldByteCount = builder.heldByteCount
   }
 
   /// The packed bytes as a leaf; they must be up to date.
   var packed: ColumnLeaf {
     assert(isPacked)
-    return ColumnLeaf(Page(bytes: bytes, byteCount: byteCount, owner: nil))
+    return unsafe ColumnLeaf(Page(bytes: bytes, byteCount: byteCount, owner: nil))
   }
 
-  @inline(__always) var rowCount: Int { builder?.rowCount ?? packed.rowCount }
+  @inline(__always) var rowCount: Int { unsafe builder?.rowCount ?? packed.rowCount }
 
-  override var measuredHeldByteCount: Int { builder?.heldByteCount ?? 0 }
+  override var measuredHeldByteCount: Int { unsafe builder?.heldByteCount ?? 0 }
 
   override func pack() throws(StoreError) {
-    guard let builder, !builder.isPacked else { return }
+    guard let builder = unsafe builder, unsafe !builder.isPacked else { return }
     LeafPacker(builder, scratch: scratch).pack(into: self)
-    builder.isPacked = true
+    unsafe builder.isPacked = true
   }
 
   /// The key of `row`.
   func key(at row: Int) -> Int64 {
-    guard let builder else { return packed.key(at: row) }
-    return builder.keys.map { $0[row] } ?? Int64(row)
+    guard let builder = unsafe builder else { return packed.key(at: row) }
+    return unsafe builder.keys.map { unsafe $0[row] } ?? Int64(row)
   }
 
   /// The first row whose key is not below `key`.
   @inline(__always) func lowerBound(_ key: Int64) -> Int {
-    if let builder { return builder.lowerBound(key) }
+    if let builder = unsafe builder { return builder.lowerBound(key) }
     return packed.lowerBound(key)
   }
 }

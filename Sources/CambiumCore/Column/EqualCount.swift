@@ -4,38 +4,38 @@ import CPlatform
 ///
 /// The few values of the right length lie all over a leaf: they are asked for with one leaf, and
 /// compared with the next one, when they have arrived.
-struct EqualCount: ~Copyable {
+@safe struct EqualCount: ~Copyable {
   private let needle: UnsafeRawBufferPointer
   /// Where values of the right length lie.
   private var places: UnsafeMutablePointer<UnsafePointer<CChar>?>
   private var capacity = 512
   private var placeCount = 0
   /// The bytes they are to equal, behind what the leaf factors out.
-  private var body = UnsafeRawBufferPointer(start: nil, count: 0)
+  private var body = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   private var total = 0
 
   /// Counts values that equal `needle`, which outlives the count.
   init(_ needle: UnsafeRawBufferPointer) {
-    self.needle = needle
-    places = .allocate(capacity: capacity)
+    unsafe self.needle = unsafe needle
+    unsafe places = .allocate(capacity: capacity)
   }
 
-  deinit { places.deallocate() }
+  deinit { unsafe places.deallocate() }
 
   /// Counts those of a leaf; false, and nothing is counted, unless they lie one after another, with
   /// lengths of one byte, none of them null or outside of the leaf.
   ///
   /// The leaf stays while the count goes on, unless something owns it.
   @inline(__always) mutating func add(_ column: LeafColumn) -> Bool {
-    guard column.encoding == .variable, column.lengthWidth == 8, column.nulls == nil,
-      column.overflow == nil, let parts = BytesColumn(column)
+    guard column.encoding == .variable, column.lengthWidth == 8, unsafe column.nulls == nil,
+      unsafe column.overflow == nil, let parts = BytesColumn(column)
     else { return false }
     compare()
-    guard let body = parts.body(of: needle) else { return true }
+    guard let body = unsafe parts.body(of: needle) else { return true }
     if column.rowCount > capacity { grow(to: column.rowCount) }
-    self.body = body
-    var values = parts.shortValues
-    placeCount = Int(cambium_places_of_length(&values, body.count, places))
+    unsafe self.body = unsafe body
+    var values = unsafe parts.shortValues
+    placeCount = unsafe Int(cambium_places_of_length(&values, body.count, places))
     if column.owner != nil { compare() }
     return true
   }
@@ -50,15 +50,15 @@ struct EqualCount: ~Copyable {
   @inline(__always) private mutating func compare() {
     if placeCount == 0 { return }
     // An empty needle has no address.
-    let start = body.baseAddress ?? UnsafeRawPointer(places)
-    var needle = cambium_make_needle(start.assumingMemoryBound(to: CChar.self), body.count)
-    total &+= Int(cambium_count_equal(places, placeCount, &needle))
+    let start = unsafe body.baseAddress ?? UnsafeRawPointer(places)
+    var needle = unsafe cambium_make_needle(start.assumingMemoryBound(to: CChar.self), body.count)
+    unsafe total &+= Int(cambium_count_equal(places, placeCount, &needle))
     placeCount = 0
   }
 
   private mutating func grow(to count: Int) {
-    places.deallocate()
+    unsafe places.deallocate()
     capacity = count
-    places = .allocate(capacity: count)
+    unsafe places = .allocate(capacity: count)
   }
 }

@@ -1,6 +1,6 @@
 /// A set of keys that only grows: a hash table or, where keys lie close together, a bit for each key
 /// of their range, which takes less memory and fewer cache lines.
-final class KeySet {
+@safe final class KeySet {
   /// How many keys there are.
   @exclusivity(unchecked) private(set) final var count = 0
   @exclusivity(unchecked) private final var low = Int64.max
@@ -18,29 +18,29 @@ final class KeySet {
   private static let smallestTableCount = 512
 
   init() {
-    tableCount = Self.smallestTableCount
-    table = .allocate(capacity: tableCount)
-    table.initialize(repeating: Self.vacant, count: tableCount)
+    unsafe tableCount = Self.smallestTableCount
+    unsafe table = unsafe .allocate(capacity: tableCount)
+    unsafe table.initialize(repeating: Self.vacant, count: tableCount)
   }
 
   deinit {
-    table.deallocate()
-    words?.deallocate()
+    unsafe table.deallocate()
+    unsafe words?.deallocate()
   }
 
   /// The memory it takes, in bytes.
-  var byteCount: Int { words == nil ? tableCount * 8 : Int(bitCount / 8) }
+  var byteCount: Int { unsafe words == nil ? tableCount * 8 : Int(bitCount / 8) }
 
   /// Adds `key`; false when it was there.
   @inline(__always) func insert(_ key: Int64) -> Bool {
-    if let words {
-      let bit = UInt64(bitPattern: key &- base)
-      if bit < bitCount {
+    if let words = unsafe words {
+      let bit = unsafe UInt64(bitPattern: key &- base)
+      if unsafe bit < bitCount {
         let word = Int(truncatingIfNeeded: bit &>> 6)
         let mask: UInt64 = 1 &<< (bit & 63)
-        if words[word] & mask != 0 { return false }
-        words[word] |= mask
-        count &+= 1
+        if unsafe words[word] & mask != 0 { return false }
+        unsafe words[word] |= mask
+        unsafe count &+= 1
         return true
       }
     }
@@ -49,65 +49,67 @@ final class KeySet {
 
   /// Whether `key` is there.
   func contains(_ key: Int64) -> Bool {
-    if let words {
-      let bit = UInt64(bitPattern: key &- base)
-      return bit < bitCount && words[Int(bit >> 6)] >> (bit & 63) & 1 != 0
+    if let words = unsafe words {
+      let bit = unsafe UInt64(bitPattern: key &- base)
+      return unsafe bit < bitCount && words[Int(bit >> 6)] >> (bit & 63) & 1 != 0
     }
-    if key == Self.vacant { return holdsVacant }
-    return table[place(of: key)] == key
+    if key == Self.vacant { return unsafe holdsVacant }
+    return unsafe table[place(of: key)] == key
   }
 
   // MARK: Table
 
   @inline(never) private func insertElsewhere(_ key: Int64) -> Bool {
-    if words != nil {
+    if unsafe words != nil {
       // A key outside of the range: a wider one, if that is worth it, or a table again.
       noteBounds(key)
-      if !spread(within: count &* 32) { gather() }
+      if unsafe !spread(within: count &* 32) { gather() }
       return insert(key)
     }
     if key == Self.vacant {
-      if holdsVacant { return false }
-      holdsVacant = true
+      if unsafe holdsVacant { return false }
+      unsafe holdsVacant = true
     } else {
       let place = place(of: key)
-      if table[place] == key { return false }
-      table[place] = key
+      if unsafe table[place] == key { return false }
+      unsafe table[place] = key
     }
     noteBounds(key)
-    count &+= 1
-    if count &* 2 >= tableCount { grow() }
+    unsafe count &+= 1
+    if unsafe count &* 2 >= tableCount { grow() }
     return true
   }
 
   private func noteBounds(_ key: Int64) {
-    low = min(low, key)
-    high = max(high, key)
+    unsafe low = unsafe min(low, key)
+    unsafe high = unsafe max(high, key)
   }
 
   /// Where `key` is, or would be.
   @inline(__always) private func place(of key: Int64) -> Int {
-    let mask = tableCount &- 1
+    let mask = unsafe tableCount &- 1
     let hash = UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15
     var place = Int(truncatingIfNeeded: hash &>> 20) & mask
-    while table[place] != key, table[place] != Self.vacant { place = (place &+ 1) & mask }
+    while unsafe table[place] != key, unsafe table[place] != Self.vacant {
+      place = (place &+ 1) & mask
+    }
     return place
   }
 
   private func grow() {
-    if spread(within: tableCount * 16) { return }
-    let (old, oldCount) = (table, tableCount)
+    if unsafe spread(within: tableCount * 16) { return }
+    let (old, oldCount) = unsafe (table, tableCount)
     makeTable(oldCount * 2)
-    for index in 0..<oldCount where old[index] != Self.vacant {
-      table[place(of: old[index])] = old[index]
+    for index in 0..<oldCount where unsafe old[index] != Self.vacant {
+      unsafe table[place(of: old[index])] = unsafe old[index]
     }
-    old.deallocate()
+    unsafe old.deallocate()
   }
 
   private func makeTable(_ count: Int) {
-    tableCount = count
-    table = .allocate(capacity: count)
-    table.initialize(repeating: Self.vacant, count: count)
+    unsafe tableCount = count
+    unsafe table = .allocate(capacity: count)
+    unsafe table.initialize(repeating: Self.vacant, count: count)
   }
 
   // MARK: Bits
@@ -115,57 +117,61 @@ final class KeySet {
   /// Turns to bits for a range a little wider than what is there, if they take no more than
   /// `limit` bytes.
   private func spread(within limit: Int) -> Bool {
-    let span = UInt64(bitPattern: high &- low)
+    let span = unsafe UInt64(bitPattern: high &- low)
     guard span / 8 < UInt64(limit) else { return false }
     let margin = Int64(span / 8) + 64
-    let first = low < .min + margin ? .min : low - margin
-    let last = high > .max - margin ? .max : high + margin
+    let first = unsafe low < .min + margin ? .min : low - margin
+    let last = unsafe high > .max - margin ? .max : high + margin
     let newBase = first & ~63
     let wordCount = Int((UInt64(bitPattern: last &- newBase)) / 64) + 1
     let fresh = UnsafeMutablePointer<UInt64>.allocate(capacity: wordCount)
-    fresh.initialize(repeating: 0, count: wordCount)
-    if let words {
+    unsafe fresh.initialize(repeating: 0, count: wordCount)
+    if let words = unsafe words {
       // Bounds and margin only grow, so that the new range holds the old one.
-      let shift = Int(UInt64(bitPattern: base &- newBase) / 64)
-      let oldCount = Int(bitCount / 64)
+      let shift = unsafe Int(UInt64(bitPattern: base &- newBase) / 64)
+      let oldCount = unsafe Int(bitCount / 64)
       precondition(shift + oldCount <= wordCount, "A range of keys only grows.")
-      (fresh + shift).update(from: words, count: oldCount)
-      words.deallocate()
+      unsafe (fresh + shift).update(from: words, count: oldCount)
+      unsafe words.deallocate()
     } else {
-      for index in 0..<tableCount where table[index] != Self.vacant {
-        set(table[index], fresh, newBase)
+      for index in unsafe 0..<tableCount where unsafe table[index] != Self.vacant {
+        unsafe set(table[index], fresh, newBase)
       }
-      if holdsVacant { set(Self.vacant, fresh, newBase) }
-      table.deallocate()
-      (tableCount, holdsVacant) = (0, false)
-      table = .allocate(capacity: 1)
+      if unsafe holdsVacant { unsafe set(Self.vacant, fresh, newBase) }
+      unsafe table.deallocate()
+      unsafe (tableCount, holdsVacant) = (0, false)
+      unsafe table = .allocate(capacity: 1)
     }
-    (words, base, bitCount) = (fresh, newBase, UInt64(wordCount) * 64)
+    unsafe (words, base, bitCount) = unsafe (fresh, newBase, UInt64(wordCount) * 64)
     return true
   }
 
   private func set(_ key: Int64, _ words: UnsafeMutablePointer<UInt64>, _ base: Int64) {
     let bit = UInt64(bitPattern: key &- base)
-    words[Int(bit >> 6)] |= 1 << (bit & 63)
+    unsafe words[Int(bit >> 6)] |= 1 << (bit & 63)
   }
 
   /// Turns to a table.
   private func gather() {
-    guard let words else { return }
+    guard let words = unsafe words else { return }
     var capacity = Self.smallestTableCount
     // Large enough that as many keys must come before it grows, or turns to bits again.
-    while capacity < count * 4 { capacity *= 2 }
-    table.deallocate()
+    while unsafe capacity < count * 4 { capacity *= 2 }
+    unsafe table.deallocate()
     makeTable(capacity)
-    for index in 0..<Int(bitCount / 64) {
-      var word = words[index]
+    for index in unsafe 0..<Int(bitCount / 64) {
+      var word = unsafe words[index]
       while word != 0 {
-        let key = base &+ Int64(index * 64 + word.trailingZeroBitCount)
+        let key = unsafe base &+ Int64(index * 64 + word.trailingZeroBitCount)
         word &= word &- 1
-        if key == Self.vacant { holdsVacant = true } else { table[place(of: key)] = key }
+        if key == Self.vacant {
+          unsafe holdsVacant = true
+        } else {
+          unsafe table[place(of: key)] = key
+        }
       }
     }
-    words.deallocate()
-    (self.words, bitCount) = (nil, 0)
+    unsafe words.deallocate()
+    unsafe (self.words, bitCount) = (nil, 0)
   }
 }

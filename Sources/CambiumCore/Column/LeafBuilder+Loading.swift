@@ -7,26 +7,26 @@ extension LeafBuilder {
   /// in `removed` is set may come without their bytes.
   func load(_ leaf: ColumnLeaf, removed: UnsafePointer<UInt8>? = nil) {
     reserve(leaf.rowCount)
-    if let keys { leaf.copyKeys(into: keys + rowCount) }
+    if let keys = unsafe keys { unsafe leaf.copyKeys(into: keys + rowCount) }
     for index in 0..<columnCount {
-      let source = leaf.column(columns[index].id)
-      if let source, source.type == columns[index].type {
-        columns[index].load(source, at: rowCount, removed: removed)
+      let source = unsafe leaf.column(columns[index].id)
+      if let source, unsafe source.type == columns[index].type {
+        unsafe columns[index].load(source, at: rowCount, removed: removed)
       } else {
-        columns[index].loadDefaults(count: leaf.rowCount, at: rowCount)
+        unsafe columns[index].loadDefaults(count: leaf.rowCount, at: rowCount)
       }
     }
-    rowCount += leaf.rowCount
+    unsafe rowCount += leaf.rowCount
   }
 }
 
 extension BuilderColumn {
   /// Appends `count` default cells behind `first` rows.
   mutating func loadDefaults(count: Int, at first: Int) {
-    (values + first * stride).initializeMemory(
+    unsafe (values + first * stride).initializeMemory(
       as: UInt8.self, repeating: 0, count: count * stride)
-    if let nulls {
-      (nulls + first).update(repeating: 1, count: count)
+    if let nulls = unsafe nulls {
+      unsafe (nulls + first).update(repeating: 1, count: count)
       nullCount += count
     } else if type == .int {
       minimum = min(minimum, 0)
@@ -41,26 +41,26 @@ extension BuilderColumn {
     let count = source.rowCount
     switch type {
     case .int:
-      source.copyInts(into: ints + first)
+      unsafe source.copyInts(into: ints + first)
       for row in first..<(first + count) {
-        if ints[row] < minimum { minimum = ints[row] }
-        if ints[row] > maximum { maximum = ints[row] }
+        if unsafe ints[row] < minimum { minimum = unsafe ints[row] }
+        if unsafe ints[row] > maximum { maximum = unsafe ints[row] }
       }
-    case .bool: source.copyBools(into: bools + first)
+    case .bool: unsafe source.copyBools(into: bools + first)
     case .float, .double, .wide:
       if source.encoding == .raw {
         // As they lie.
-        (values + first * stride).copyMemory(from: source.data, byteCount: count * stride)
+        unsafe (values + first * stride).copyMemory(from: source.data, byteCount: count * stride)
       } else if source.encoding == .packed {
         for row in 0..<count {
           let (low, high) = source.isNull(row) ? (0, 0) : source.wide(row)
-          values.put(word: low, (first + row) * 16)
-          values.put(word: high, (first + row) * 16 + 8)
+          unsafe values.put(word: low, (first + row) * 16)
+          unsafe values.put(word: high, (first + row) * 16 + 8)
         }
       } else {
         loadConstant(source, at: first)
       }
-    case .bytes: loadBytes(source, at: first, removed: removed)
+    case .bytes: unsafe loadBytes(source, at: first, removed: removed)
     }
     loadNulls(source, at: first)
   }
@@ -70,23 +70,23 @@ extension BuilderColumn {
     let (low, high) = (UInt64(bitPattern: source.base), source.extra)
     for row in first..<(first + source.rowCount) {
       switch stride {
-      case 4: values.put(single: UInt32(truncatingIfNeeded: low), row * 4)
-      case 8: values.put(word: low, row * 8)
+      case 4: unsafe values.put(single: UInt32(truncatingIfNeeded: low), row * 4)
+      case 8: unsafe values.put(word: low, row * 8)
       default:
-        values.put(word: low, row * 16)
-        values.put(word: high, row * 16 + 8)
+        unsafe values.put(word: low, row * 16)
+        unsafe values.put(word: high, row * 16 + 8)
       }
     }
   }
 
   private mutating func loadNulls(_ source: LeafColumn, at first: Int) {
-    guard let nulls else { return }
-    (nulls + first).update(repeating: 0, count: source.rowCount)
+    guard let nulls = unsafe nulls else { return }
+    unsafe (nulls + first).update(repeating: 0, count: source.rowCount)
     guard source.hasNulls else { return }
     for row in 0..<source.rowCount where source.isNull(row) {
-      nulls[first + row] = 1
+      unsafe nulls[first + row] = 1
       nullCount += 1
-      (values + (first + row) * stride).initializeMemory(
+      unsafe (values + (first + row) * stride).initializeMemory(
         as: UInt8.self, repeating: 0, count: stride)
     }
   }
@@ -98,22 +98,22 @@ extension BuilderColumn {
       return loadDefaults(count: source.rowCount, at: first)
     }
     if source.encoding == .variable {
-      return loadVariable(parts, count: source.rowCount, at: first, removed: removed)
+      return unsafe loadVariable(parts, count: source.rowCount, at: first, removed: removed)
     }
     for row in 0..<source.rowCount {
-      if let removed, removed[row] != 0 {
-        slots[first + row] = 0
+      if let removed = unsafe removed, unsafe removed[row] != 0 {
+        unsafe slots[first + row] = 0
         continue
       }
       let cell = parts.cell(row)
       switch cell.form {
-      case .null: slots[first + row] = 0
+      case .null: unsafe slots[first + row] = 0
       case .inline:
         let count = cell.count
         reserveHeap(count)
-        cell.copy(to: heap.unsafelyUnwrapped + heapByteCount)
+        unsafe cell.copy(to: heap.unsafelyUnwrapped + heapByteCount)
         putSlot(first + row, count, isOverflow: false)
-      case .overflow, .tree: putBytes(first + row, cell.body, isOverflow: true)
+      case .overflow, .tree: unsafe putBytes(first + row, cell.body, isOverflow: true)
       }
     }
   }
@@ -122,42 +122,45 @@ extension BuilderColumn {
   private mutating func loadVariable(
     _ parts: BytesColumn, count: Int, at first: Int, removed: UnsafePointer<UInt8>?
   ) {
-    let (prefix, suffix) = (parts.prefix, parts.suffix)
+    let (prefix, suffix) = unsafe (parts.prefix, parts.suffix)
     let affixes = prefix.count + suffix.count
     reserveHeap(parts.heapByteCount + affixes * count)
-    guard let heap else { return }
-    if parts.column.lengthWidth == 8, parts.column.nulls == nil, parts.column.overflow == nil {
-      return loadShort(parts, heap + heapByteCount, count: count, at: first, removed: removed)
+    guard let heap = unsafe heap else { return }
+    if parts.column.lengthWidth == 8, unsafe parts.column.nulls == nil,
+      unsafe parts.column.overflow == nil
+    {
+      return unsafe loadShort(
+        parts, heap + heapByteCount, count: count, at: first, removed: removed)
     }
     if affixes == 0 {
-      (heap + heapByteCount).copyMemory(from: parts.heap, byteCount: parts.heapByteCount)
+      unsafe (heap + heapByteCount).copyMemory(from: parts.heap, byteCount: parts.heapByteCount)
     }
     var offset = 0
     for row in 0..<count {
       let length = parts.length(row)
       guard offset + length <= parts.heapByteCount else {
         // Only storage that rots under a mapping gets here.
-        (slots + first + row).update(repeating: 0, count: count - row)
+        unsafe (slots + first + row).update(repeating: 0, count: count - row)
         return
       }
       if parts.column.isNull(row) {
         // A cell set to null in place may have left its length behind.
-        slots[first + row] = 0
+        unsafe slots[first + row] = 0
         if affixes == 0 { heapByteCount += length }
       } else if affixes > 0 {
-        if let removed, removed[row] != 0 {
-          slots[first + row] = 0
+        if let removed = unsafe removed, unsafe removed[row] != 0 {
+          unsafe slots[first + row] = 0
           offset += length
           continue
         }
-        var target = heap + heapByteCount
+        var target = unsafe heap + heapByteCount
         if let start = prefix.baseAddress {
-          cambium_copy(target, start, prefix.count)
-          target += prefix.count
+          unsafe cambium_copy(target, start, prefix.count)
+          unsafe target += prefix.count
         }
-        cambium_copy(target, parts.heap + offset, length)
+        unsafe cambium_copy(target, parts.heap + offset, length)
         if let start = suffix.baseAddress {
-          cambium_copy(target + length, start, suffix.count)
+          unsafe cambium_copy(target + length, start, suffix.count)
         }
         putSlot(first + row, length + affixes, isOverflow: false)
       } else {
@@ -173,17 +176,17 @@ extension BuilderColumn {
     _ parts: BytesColumn, _ target: UnsafeMutableRawPointer, count: Int, at first: Int,
     removed: UnsafePointer<UInt8>?
   ) {
-    let lengths = parts.lengths.assumingMemoryBound(to: UInt8.self)
-    let (prefix, suffix) = (parts.prefix.count, parts.suffix.count)
+    let lengths = unsafe parts.lengths.assumingMemoryBound(to: UInt8.self)
+    let (prefix, suffix) = unsafe (parts.prefix.count, parts.suffix.count)
     var end = 0
     let loaded: Int
     if prefix + suffix == 0 {
-      target.copyMemory(from: parts.heap, byteCount: parts.heapByteCount)
-      loaded = cambium_load_slots(
+      unsafe target.copyMemory(from: parts.heap, byteCount: parts.heapByteCount)
+      loaded = unsafe cambium_load_slots(
         lengths, count, heapByteCount, parts.heapByteCount, slots + first, &end)
     } else {
       // Prefix and suffix lie right before the values.
-      loaded = cambium_load_values(
+      loaded = unsafe cambium_load_values(
         lengths, removed, count, parts.heap, parts.heapByteCount,
         parts.heap - (prefix + suffix), prefix, suffix, heapByteCount, target, slots + first,
         &end)
@@ -191,7 +194,7 @@ extension BuilderColumn {
     heapByteCount += end
     liveByteCount += end
     // Only storage that rots under a mapping has fewer.
-    (slots + first + loaded).update(repeating: 0, count: count - loaded)
+    unsafe (slots + first + loaded).update(repeating: 0, count: count - loaded)
   }
 }
 
@@ -199,19 +202,19 @@ extension LeafColumn {
   /// Writes all truth values to `values` as zeros and ones.
   fileprivate func copyBools(into values: UnsafeMutablePointer<UInt8>) {
     guard encoding == .bitmap else {
-      return values.update(repeating: base == 0 ? 0 : 1, count: rowCount)
+      return unsafe values.update(repeating: base == 0 ? 0 : 1, count: rowCount)
     }
     let target = UnsafeMutableRawPointer(values)
     var row = 0
     while row &+ 8 <= rowCount {
       // Eight copies of a byte, each with another bit of it, carried to the top.
-      let copies = UInt64(data.byte(row &>> 3)) &* 0x0101_0101_0101_0101
+      let copies = unsafe UInt64(data.byte(row &>> 3)) &* 0x0101_0101_0101_0101
       let bits = copies & 0x8040_2010_0804_0201
-      target.put(word: (bits &+ 0x7f7f_7f7f_7f7f_7f7f) &>> 7 & 0x0101_0101_0101_0101, row)
+      unsafe target.put(word: (bits &+ 0x7f7f_7f7f_7f7f_7f7f) &>> 7 & 0x0101_0101_0101_0101, row)
       row &+= 8
     }
     while row < rowCount {
-      values[row] = bool(row) ? 1 : 0
+      unsafe values[row] = bool(row) ? 1 : 0
       row &+= 1
     }
   }

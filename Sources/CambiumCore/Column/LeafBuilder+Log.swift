@@ -1,13 +1,13 @@
 import CPlatform
 
 /// Where the bytes of rows go on, while they are copied column by column.
-struct RowCursors: ~Copyable {
+@safe struct RowCursors: ~Copyable {
   /// More rows are never copied at once.
   static let capacity = 256
   fileprivate let places: UnsafeMutablePointer<UnsafeRawPointer>
 
-  init() { places = .allocate(capacity: Self.capacity) }
-  deinit { places.deallocate() }
+  init() { unsafe places = .allocate(capacity: Self.capacity) }
+  deinit { unsafe places.deallocate() }
 }
 
 extension LeafBuilder {
@@ -18,16 +18,17 @@ extension LeafBuilder {
   ) {
     assert(count <= RowCursors.capacity)
     reserve(count)
-    if let keys {
-      for index in 0..<count { keys[rowCount &+ index] = entries[index].key }
+    if let keys = unsafe keys {
+      for index in 0..<count { unsafe keys[rowCount &+ index] = unsafe entries[index].key }
     }
     let fixed = log.fixedByteCount
-    for index in 0..<count { cursors.places[index] = entries[index].row + fixed }
+    for index in 0..<count { unsafe cursors.places[index] = unsafe entries[index].row + fixed }
     for column in 0..<columnCount {
-      columns[column].append(log.fields[column], entries, count, cursors.places, at: rowCount)
+      unsafe columns[column].append(
+        log.fields[column], entries, count, cursors.places, at: rowCount)
     }
-    rowCount &+= count
-    isPacked = false
+    unsafe rowCount &+= count
+    unsafe isPacked = false
   }
 }
 
@@ -40,28 +41,32 @@ extension BuilderColumn {
   ) {
     let offset = field.offset
     switch type {
-    case .int: appendInts(field, entries, count, at: first)
+    case .int: unsafe appendInts(field, entries, count, at: first)
     case .bool:
-      let target = bools + first
-      for index in 0..<count { target[index] = entries[index].row.byte(offset) }
+      let target = unsafe bools + first
+      for index in 0..<count { unsafe target[index] = unsafe entries[index].row.byte(offset) }
     case .float:
-      let target = values + first &* 4
-      for index in 0..<count { target.put(single: entries[index].row.single(offset), index &* 4) }
-    case .double:
-      let target = values + first &* 8
-      for index in 0..<count { target.put(word: entries[index].row.word(offset), index &* 8) }
-    case .wide:
-      let target = values + first &* 16
+      let target = unsafe values + first &* 4
       for index in 0..<count {
-        target.put(word: entries[index].row.word(offset), index &* 16)
-        target.put(word: entries[index].row.word(offset &+ 8), index &* 16 &+ 8)
+        unsafe target.put(single: entries[index].row.single(offset), index &* 4)
       }
-    case .bytes: return appendBytes(offset, entries, count, places, at: first)
+    case .double:
+      let target = unsafe values + first &* 8
+      for index in 0..<count {
+        unsafe target.put(word: entries[index].row.word(offset), index &* 8)
+      }
+    case .wide:
+      let target = unsafe values + first &* 16
+      for index in 0..<count {
+        unsafe target.put(word: entries[index].row.word(offset), index &* 16)
+        unsafe target.put(word: entries[index].row.word(offset &+ 8), index &* 16 &+ 8)
+      }
+    case .bytes: return unsafe appendBytes(offset, entries, count, places, at: first)
     }
-    guard let nulls else { return }
+    guard let nulls = unsafe nulls else { return }
     for index in 0..<count {
-      let flag = entries[index].row.byte(field.nullOffset)
-      nulls[first &+ index] = flag
+      let flag = unsafe entries[index].row.byte(field.nullOffset)
+      unsafe nulls[first &+ index] = flag
       nullCount &+= Int(flag)
     }
   }
@@ -69,13 +74,13 @@ extension BuilderColumn {
   private mutating func appendInts(
     _ field: RowLog.Field, _ entries: UnsafePointer<RowLog.Entry>, _ count: Int, at first: Int
   ) {
-    let target = ints + first
+    let target = unsafe ints + first
     var (low, high) = (minimum, maximum)
     for index in 0..<count {
-      let row = entries[index].row
-      let value = Int64(bitPattern: row.word(field.offset))
-      target[index] = value
-      if field.nullOffset >= 0, row.byte(field.nullOffset) != 0 { continue }
+      let row = unsafe entries[index].row
+      let value = unsafe Int64(bitPattern: row.word(field.offset))
+      unsafe target[index] = value
+      if field.nullOffset >= 0, unsafe row.byte(field.nullOffset) != 0 { continue }
       low = min(low, value)
       high = max(high, value)
     }
@@ -88,19 +93,19 @@ extension BuilderColumn {
   ) {
     var total = 0
     for index in 0..<count {
-      let field = entries[index].row.single(offset)
+      let field = unsafe entries[index].row.single(offset)
       if field != RowLog.nullBytes { total &+= Int(field & ~RowLog.overflowBit) }
     }
     reserveHeap(total)
     for index in 0..<count {
-      let field = entries[index].row.single(offset)
+      let field = unsafe entries[index].row.single(offset)
       if field == RowLog.nullBytes {
         putNull(first &+ index)
         continue
       }
       let length = Int(field & ~RowLog.overflowBit)
-      cambium_copy(heap.unsafelyUnwrapped + heapByteCount, places[index], length)
-      places[index] += length
+      unsafe cambium_copy(heap.unsafelyUnwrapped + heapByteCount, places[index], length)
+      unsafe places[index] += length
       putSlot(first &+ index, length, isOverflow: field & RowLog.overflowBit != 0)
     }
   }

@@ -7,7 +7,7 @@ extension LeafColumn {
   ) {
     for word in 0..<bitmapWordCount {
       var rows = presence(word)
-      if let selection { rows &= selection[word] }
+      if let selection = unsafe selection { unsafe rows &= selection[word] }
       while rows != 0 {
         visit(word &* 64 &+ rows.trailingZeroBitCount)
         rows &= rows &- 1
@@ -17,48 +17,52 @@ extension LeafColumn {
 
   /// How many rows are not null and, if there is a selection, selected.
   public func countRows(selection: UnsafePointer<UInt64>? = nil) -> Int {
-    guard let selection else { return rowCount - (hasNulls ? nullCount : 0) }
+    guard let selection = unsafe selection else { return rowCount - (hasNulls ? nullCount : 0) }
     var count = 0
-    for word in 0..<bitmapWordCount { count += (presence(word) & selection[word]).nonzeroBitCount }
+    for word in 0..<bitmapWordCount {
+      unsafe count += (presence(word) & selection[word]).nonzeroBitCount
+    }
     return count
   }
 
   /// The exact sum of the integers that are not null and, if there is a selection, selected.
   public func sumInts(selection: UnsafePointer<UInt64>? = nil) -> Int128 {
-    if encoding != .packed || selection != nil || width < 8 || width == 64 {
-      if encoding != .packed { return Int128(base) * Int128(countRows(selection: selection)) }
+    if unsafe encoding != .packed || selection != nil || width < 8 || width == 64 {
+      if encoding != .packed {
+        return unsafe Int128(base) * Int128(countRows(selection: selection))
+      }
       var sum: Int128 = 0
-      forEachRow(selection) { sum += Int128(int($0)) }
+      unsafe forEachRow(selection) { sum += Int128(int($0)) }
       return sum
     }
     // Null rows hold offset 0.
     let offsets: UInt64
     switch width {
-    case 8: offsets = cambium_sum8(data.assumingMemoryBound(to: UInt8.self), rowCount)
-    case 16: offsets = cambium_sum16(data.assumingMemoryBound(to: UInt16.self), rowCount)
-    default: offsets = cambium_sum32(data.assumingMemoryBound(to: UInt32.self), rowCount)
+    case 8: offsets = unsafe cambium_sum8(data.assumingMemoryBound(to: UInt8.self), rowCount)
+    case 16: offsets = unsafe cambium_sum16(data.assumingMemoryBound(to: UInt16.self), rowCount)
+    default: offsets = unsafe cambium_sum32(data.assumingMemoryBound(to: UInt32.self), rowCount)
     }
-    return Int128(offsets) + Int128(base) * Int128(countRows())
+    return unsafe Int128(offsets) + Int128(base) * Int128(countRows())
   }
 
   /// The least and the greatest integer that is not null and, if there is a selection, selected;
   /// nil when there is none.
   public func extremeInts(selection: UnsafePointer<UInt64>? = nil) -> ClosedRange<Int64>? {
-    if encoding != .packed { return countRows(selection: selection) > 0 ? base...base : nil }
+    if encoding != .packed { return unsafe countRows(selection: selection) > 0 ? base...base : nil }
     var least = UInt64.max
     var greatest: UInt64 = 0
     if width == 64 {
       var (low, high) = (Int64.max, Int64.min)
-      forEachRow(selection) {
+      unsafe forEachRow(selection) {
         let value = int($0)
         low = min(low, value)
         high = max(high, value)
       }
       return low <= high ? low...high : nil
     }
-    if hasNulls || selection != nil || width < 8 {
-      forEachRow(selection) {
-        let offset = PackedIntegers.load(data, width, $0)
+    if unsafe hasNulls || selection != nil || width < 8 {
+      unsafe forEachRow(selection) {
+        let offset = unsafe PackedIntegers.load(data, width, $0)
         least = min(least, offset)
         greatest = max(greatest, offset)
       }
@@ -78,12 +82,12 @@ extension LeafColumn {
   @inline(__always) private func extremes<Offset: FixedWidthInteger & UnsignedInteger>(
     of type: Offset.Type, _ least: inout UInt64, _ greatest: inout UInt64
   ) {
-    let offsets = data.assumingMemoryBound(to: Offset.self)
+    let offsets = unsafe data.assumingMemoryBound(to: Offset.self)
     var low = Offset.max
     var high = Offset.min
     for row in 0..<rowCount {
-      low = min(low, Offset(littleEndian: offsets[row]))
-      high = max(high, Offset(littleEndian: offsets[row]))
+      low = unsafe min(low, Offset(littleEndian: offsets[row]))
+      high = unsafe max(high, Offset(littleEndian: offsets[row]))
     }
     if rowCount > 0 { (least, greatest) = (UInt64(low), UInt64(high)) }
   }
@@ -94,19 +98,19 @@ extension LeafColumn {
   ///
   /// The order in which they are added is unspecified, and with it the last bits of the result.
   public func sumDoubles(selection: UnsafePointer<UInt64>? = nil) -> Double {
-    if encoding != .raw || selection != nil {
+    if unsafe encoding != .raw || selection != nil {
       let isDouble = type == .double
       if encoding != .raw {
         let value = isDouble ? double(0) : Double(float(0))
-        let count = countRows(selection: selection)
+        let count = unsafe countRows(selection: selection)
         return count == 0 ? 0 : value * Double(count)
       }
       var sum = 0.0
-      forEachRow(selection) { sum += isDouble ? double($0) : Double(float($0)) }
+      unsafe forEachRow(selection) { sum += isDouble ? double($0) : Double(float($0)) }
       return sum
     }
     // Null rows hold zero.
-    return type == .double
+    return unsafe type == .double
       ? cambium_sum_double(data.assumingMemoryBound(to: Double.self), rowCount)
       : cambium_sum_float(data.assumingMemoryBound(to: Float.self), rowCount)
   }
@@ -118,7 +122,7 @@ extension LeafColumn {
     var high = -Double.infinity
     var isAny = false
     let isDouble = type == .double
-    forEachRow(selection) { row in
+    unsafe forEachRow(selection) { row in
       let value = isDouble ? double(row) : Double(float(row))
       if value <= low { low = value }
       if value >= high { high = value }
@@ -136,25 +140,25 @@ extension LeafColumn {
   ) {
     if encoding != .raw {
       let value = type == .double ? double(0) : Double(float(0))
-      if value >= lower && value <= upper { return copyPresence(into: bitmap) }
-      return bitmap.update(repeating: 0, count: bitmapWordCount)
+      if value >= lower && value <= upper { return unsafe copyPresence(into: bitmap) }
+      return unsafe bitmap.update(repeating: 0, count: bitmapWordCount)
     }
-    withUnsafeTemporaryAllocation(of: Double.self, capacity: 64) { buffer in
-      let copy = buffer.baseAddress.unsafelyUnwrapped
+    unsafe withUnsafeTemporaryAllocation(of: Double.self, capacity: 64) { buffer in
+      let copy = unsafe buffer.baseAddress.unsafelyUnwrapped
       for word in 0..<bitmapWordCount {
         let first = word * 64
         let rest = min(64, rowCount - first)
         let values: UnsafePointer<Double>
         if rest == 64, type == .double {
-          values = (data + first * 8).assumingMemoryBound(to: Double.self)
+          unsafe values = unsafe (data + first * 8).assumingMemoryBound(to: Double.self)
         } else {
-          copy.update(repeating: .nan, count: 64)
+          unsafe copy.update(repeating: .nan, count: 64)
           for row in 0..<rest {
-            copy[row] = type == .double ? double(first + row) : Double(float(first + row))
+            unsafe copy[row] = type == .double ? double(first + row) : Double(float(first + row))
           }
-          values = UnsafePointer(copy)
+          unsafe values = unsafe UnsafePointer(copy)
         }
-        bitmap[word] = cambium_mask_double(values, lower, upper) & presence(word)
+        unsafe bitmap[word] = unsafe cambium_mask_double(values, lower, upper) & presence(word)
       }
     }
   }
@@ -168,12 +172,12 @@ extension LeafColumn {
     for word in 0..<bitmapWordCount {
       var rows: UInt64
       if encoding == .bitmap {
-        rows = Self.bitmapWord(data, word, rowCount &- word &* 64)
+        rows = unsafe Self.bitmapWord(data, word, rowCount &- word &* 64)
       } else {
         rows = base != 0 ? .max : 0
       }
       if !value { rows = ~rows }
-      bitmap[word] = rows & presence(word)
+      unsafe bitmap[word] = rows & presence(word)
     }
   }
 }

@@ -12,16 +12,18 @@ extension LeafColumn {
   public func foldedAsASCII(
     lowercasing: Bool, into memory: UnsafeMutableRawPointer
   ) -> LeafColumn? {
-    guard overflow == nil, let parts = bytesColumn, let texts = parts.prefix.baseAddress else {
+    guard unsafe overflow == nil, let parts = bytesColumn,
+      let texts = unsafe parts.prefix.baseAddress
+    else {
       return nil
     }
-    let start = texts - data
-    let all = cambium_fold_ascii(
+    let start = unsafe texts - data
+    let all = unsafe cambium_fold_ascii(
       texts, dataByteCount - start, memory + start, lowercasing ? 26 : 0)
     if all >= 0x80 { return nil }
-    memory.copyMemory(from: data, byteCount: start)
-    (memory + dataByteCount).initializeMemory(
+    unsafe memory.copyMemory(from: data, byteCount: start)
+    unsafe (memory + dataByteCount).initializeMemory(
       as: UInt8.self, repeating: 0, count: LeafHeader.slackByteCount)
-    return LeafColumn(self, data: UnsafeRawPointer(memory))
+    return unsafe LeafColumn(self, data: UnsafeRawPointer(memory))
   }
 }

@@ -34,19 +34,19 @@ extension LeafColumn {
     let count: Int
     switch width {
     case 8:
-      count = cambium_count8(
+      count = unsafe cambium_count8(
         data.assumingMemoryBound(to: UInt8.self), rowCount, UInt8(truncatingIfNeeded: low),
         UInt8(truncatingIfNeeded: span))
     case 16:
-      count = cambium_count16(
+      count = unsafe cambium_count16(
         data.assumingMemoryBound(to: UInt16.self), rowCount, UInt16(truncatingIfNeeded: low),
         UInt16(truncatingIfNeeded: span))
     case 32:
-      count = cambium_count32(
+      count = unsafe cambium_count32(
         data.assumingMemoryBound(to: UInt32.self), rowCount, UInt32(truncatingIfNeeded: low),
         UInt32(truncatingIfNeeded: span))
     case 64:
-      count = cambium_count64(
+      count = unsafe cambium_count64(
         data.assumingMemoryBound(to: UInt64.self), rowCount, low, span)
     default:
       var sum = 0
@@ -68,10 +68,12 @@ extension LeafColumn {
     in range: ClosedRange<Int64>, into bitmap: UnsafeMutablePointer<UInt64>
   ) {
     guard let packed = packed(range) else {
-      return bitmap.update(repeating: 0, count: bitmapWordCount)
+      return unsafe bitmap.update(repeating: 0, count: bitmapWordCount)
     }
-    if encoding != .packed { return copyPresence(into: bitmap) }
-    for word in 0..<bitmapWordCount { bitmap[word] = offsetMask(word, packed) & presence(word) }
+    if encoding != .packed { return unsafe copyPresence(into: bitmap) }
+    for word in 0..<bitmapWordCount {
+      unsafe bitmap[word] = offsetMask(word, packed) & presence(word)
+    }
   }
 
   /// Marks the rows whose integer is one of `values`, which ascend; nulls are not.
@@ -82,15 +84,15 @@ extension LeafColumn {
   ) {
     let bounds = integerBounds
     let candidates = values.filter { bounds.contains($0) }
-    bitmap.update(repeating: 0, count: bitmapWordCount)
+    unsafe bitmap.update(repeating: 0, count: bitmapWordCount)
     if candidates.isEmpty { return }
-    if encoding != .packed { return copyPresence(into: bitmap) }
+    if encoding != .packed { return unsafe copyPresence(into: bitmap) }
     if candidates.count <= 8 {
       for value in candidates {
         guard let packed = packed(value...value) else { continue }
-        for word in 0..<bitmapWordCount { bitmap[word] |= offsetMask(word, packed) }
+        for word in 0..<bitmapWordCount { unsafe bitmap[word] |= offsetMask(word, packed) }
       }
-      for word in 0..<bitmapWordCount { bitmap[word] &= presence(word) }
+      for word in 0..<bitmapWordCount { unsafe bitmap[word] &= presence(word) }
       return
     }
     for row in 0..<rowCount where !isNull(row) {
@@ -102,14 +104,14 @@ extension LeafColumn {
         if candidates[middle] < value { low = middle + 1 } else { high = middle }
       }
       if low < candidates.count, candidates[low] == value {
-        bitmap[row >> 6] |= 1 << UInt64(row & 63)
+        unsafe bitmap[row >> 6] |= 1 << UInt64(row & 63)
       }
     }
   }
 
   /// The rows of word `word` whose offset is in the range; bits past the last row are undefined.
   @inline(__always) func offsetMask(_ word: Int, _ range: PackedRange) -> UInt64 {
-    Self.mask(data, width, word: word, rowCount: rowCount, range)
+    unsafe Self.mask(data, width, word: word, rowCount: rowCount, range)
   }
 
   /// As ``offsetMask(_:_:)``, over any packed integers.
@@ -117,20 +119,21 @@ extension LeafColumn {
     _ data: UnsafeRawPointer, _ width: UInt8, word: Int, rowCount: Int, _ range: PackedRange
   ) -> UInt64 {
     let rest = rowCount &- word &* 64
-    let start = data + word &* 8 &* Int(width)
-    if rest >= 64 { return fullMask(start, width, range) }
+    let start = unsafe data + word &* 8 &* Int(width)
+    if rest >= 64 { return unsafe fullMask(start, width, range) }
     if width >= 8, rowCount >= 64 {
       // The last 64 rows: nothing past them is read.
-      let last = data + (rowCount &- 64) &* Int(width &>> 3)
-      return fullMask(last, width, range) &>> UInt64(truncatingIfNeeded: 64 &- rest)
+      let last = unsafe data + (rowCount &- 64) &* Int(width &>> 3)
+      return unsafe fullMask(last, width, range) &>> UInt64(truncatingIfNeeded: 64 &- rest)
     }
     // A few rows: copied, so that nothing past them is read.
-    return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 16) { buffer in
-      let copy = buffer.baseAddress.unsafelyUnwrapped
+    return unsafe withUnsafeTemporaryAllocation(byteCount: 512, alignment: 16) { buffer in
+      let copy = unsafe buffer.baseAddress.unsafelyUnwrapped
       let byteCount = PackedIntegers.byteCount(rest, width)
-      copy.copyMemory(from: start, byteCount: byteCount)
-      (copy + byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: 512 - byteCount)
-      return fullMask(copy, width, range)
+      unsafe copy.copyMemory(from: start, byteCount: byteCount)
+      unsafe (copy + byteCount).initializeMemory(
+        as: UInt8.self, repeating: 0, count: 512 - byteCount)
+      return unsafe fullMask(copy, width, range)
     }
   }
 
@@ -140,27 +143,27 @@ extension LeafColumn {
     let (low, span) = (range.low, range.span)
     switch width {
     case 8:
-      return cambium_mask8(
+      return unsafe cambium_mask8(
         start.assumingMemoryBound(to: UInt8.self), UInt8(truncatingIfNeeded: low),
         UInt8(truncatingIfNeeded: span))
     case 16:
-      return cambium_mask16(
+      return unsafe cambium_mask16(
         start.assumingMemoryBound(to: UInt16.self), UInt16(truncatingIfNeeded: low),
         UInt16(truncatingIfNeeded: span))
     case 32:
-      return cambium_mask32(
+      return unsafe cambium_mask32(
         start.assumingMemoryBound(to: UInt32.self), UInt32(truncatingIfNeeded: low),
         UInt32(truncatingIfNeeded: span))
-    case 64: return cambium_mask64(start.assumingMemoryBound(to: UInt64.self), low, span)
+    case 64: return unsafe cambium_mask64(start.assumingMemoryBound(to: UInt64.self), low, span)
     case 1:
-      let ones = start.word(0)
+      let ones = unsafe start.word(0)
       let zeroes: UInt64 = low == 0 ? ~ones : 0
       return low &+ span >= 1 ? ones | zeroes : zeroes
     case 2, 4:
-      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { spread in
-        let bytes = spread.baseAddress.unsafelyUnwrapped
-        cambium_spread(start.assumingMemoryBound(to: UInt8.self), Int32(width), bytes)
-        return cambium_mask8(
+      return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { spread in
+        let bytes = unsafe spread.baseAddress.unsafelyUnwrapped
+        unsafe cambium_spread(start.assumingMemoryBound(to: UInt8.self), Int32(width), bytes)
+        return unsafe cambium_mask8(
           bytes, UInt8(truncatingIfNeeded: low), UInt8(truncatingIfNeeded: span))
       }
     default: return low == 0 ? .max : 0

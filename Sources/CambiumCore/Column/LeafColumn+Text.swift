@@ -9,22 +9,22 @@ extension LeafColumn {
     equalTo needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>,
     source: PageSource
   ) throws(StoreError) {
-    bitmap.update(repeating: 0, count: bitmapWordCount)
+    unsafe bitmap.update(repeating: 0, count: bitmapWordCount)
     guard let parts = bytesColumn else { return }
-    if let body = parts.body(of: needle) {
+    if let body = unsafe parts.body(of: needle) {
       if encoding == .variable {
-        parts.selectRows(equalTo: body, into: bitmap)
+        unsafe parts.selectRows(equalTo: body, into: bitmap)
       } else {
-        selectEntries(parts, into: bitmap) { entry in
-          entry.count == body.count
+        unsafe selectEntries(parts, into: bitmap) { entry in
+          unsafe entry.count == body.count
             && equalBytes(entry.baseAddress, body.baseAddress, count: body.count)
         }
       }
     }
-    try selectOverflow(parts, into: bitmap, source: source) { byteCount in
+    try unsafe selectOverflow(parts, into: bitmap, source: source) { byteCount in
       byteCount == needle.count
     } matches: { bytes in
-      equalBytes(bytes.baseAddress, needle.baseAddress, count: needle.count)
+      unsafe equalBytes(bytes.baseAddress, needle.baseAddress, count: needle.count)
     }
   }
 
@@ -33,8 +33,8 @@ extension LeafColumn {
     withPrefix needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>,
     source: PageSource
   ) throws(StoreError) {
-    try selectBytes(into: bitmap, source: source) { bytes in
-      bytes.count >= needle.count
+    try unsafe selectBytes(into: bitmap, source: source) { bytes in
+      unsafe bytes.count >= needle.count
         && equalBytes(bytes.baseAddress, needle.baseAddress, count: needle.count)
     }
   }
@@ -44,8 +44,8 @@ extension LeafColumn {
     withSuffix needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>,
     source: PageSource
   ) throws(StoreError) {
-    try selectBytes(into: bitmap, source: source) { bytes in
-      bytes.count >= needle.count
+    try unsafe selectBytes(into: bitmap, source: source) { bytes in
+      unsafe bytes.count >= needle.count
         && equalBytes(
           needle.baseAddress, bytes.baseAddress, at: bytes.count - needle.count,
           count: needle.count)
@@ -59,23 +59,26 @@ extension LeafColumn {
     containing needle: UnsafeRawBufferPointer, into bitmap: UnsafeMutablePointer<UInt64>,
     source: PageSource
   ) throws(StoreError) {
-    guard let pattern = needle.baseAddress?.assumingMemoryBound(to: UInt8.self), !needle.isEmpty,
+    guard let pattern = unsafe needle.baseAddress?.assumingMemoryBound(to: UInt8.self),
+      unsafe !needle.isEmpty,
       let parts = bytesColumn, encoding == .variable
     else {
-      return try selectBytes(into: bitmap, source: source) { Self.contains($0, needle) }
+      return try unsafe selectBytes(into: bitmap, source: source) {
+        unsafe Self.contains($0, needle)
+      }
     }
-    if Self.contains(parts.prefix, needle) || Self.contains(parts.suffix, needle) {
-      return copyPresence(into: bitmap)
+    if unsafe Self.contains(parts.prefix, needle) || Self.contains(parts.suffix, needle) {
+      return unsafe copyPresence(into: bitmap)
     }
-    bitmap.update(repeating: 0, count: bitmapWordCount)
-    parts.selectRows(containing: pattern, count: needle.count, into: bitmap)
-    if !parts.prefix.isEmpty || !parts.suffix.isEmpty {
-      return parts.selectRows(straddledBy: needle, into: bitmap)
+    unsafe bitmap.update(repeating: 0, count: bitmapWordCount)
+    unsafe parts.selectRows(containing: pattern, count: needle.count, into: bitmap)
+    if unsafe !parts.prefix.isEmpty || !parts.suffix.isEmpty {
+      return unsafe parts.selectRows(straddledBy: needle, into: bitmap)
     }
-    try selectOverflow(parts, into: bitmap, source: source) { byteCount in
+    try unsafe selectOverflow(parts, into: bitmap, source: source) { byteCount in
       byteCount >= needle.count
     } matches: { bytes in
-      Self.contains(bytes, needle)
+      unsafe Self.contains(bytes, needle)
     }
   }
 
@@ -88,36 +91,36 @@ extension LeafColumn {
     into bitmap: UnsafeMutablePointer<UInt64>, source: PageSource,
     where condition: (UnsafeRawBufferPointer) -> Bool
   ) throws(StoreError) {
-    bitmap.update(repeating: 0, count: bitmapWordCount)
+    unsafe bitmap.update(repeating: 0, count: bitmapWordCount)
     guard let parts = bytesColumn else { return }
-    if parts.prefix.isEmpty && parts.suffix.isEmpty {
-      selectEntries(parts, into: bitmap, where: condition)
+    if unsafe parts.prefix.isEmpty && parts.suffix.isEmpty {
+      unsafe selectEntries(parts, into: bitmap, where: condition)
     } else {
-      let (prefix, suffix) = (parts.prefix, parts.suffix)
-      let longest = (0..<parts.entryCount).reduce(0) { max($0, parts.entry($1).count) }
-      withUnsafeTemporaryAllocation(
+      let (prefix, suffix) = unsafe (parts.prefix, parts.suffix)
+      let longest = (0..<parts.entryCount).reduce(0) { unsafe max($0, parts.entry($1).count) }
+      unsafe withUnsafeTemporaryAllocation(
         byteCount: prefix.count + longest + suffix.count, alignment: 16
       ) { buffer in
-        let start = buffer.baseAddress.unsafelyUnwrapped
+        let start = unsafe buffer.baseAddress.unsafelyUnwrapped
         if let bytes = prefix.baseAddress {
-          start.copyMemory(from: bytes, byteCount: prefix.count)
+          unsafe start.copyMemory(from: bytes, byteCount: prefix.count)
         }
-        selectEntries(parts, into: bitmap) { entry in
+        unsafe selectEntries(parts, into: bitmap) { entry in
           if let bytes = entry.baseAddress {
-            (start + prefix.count).copyMemory(from: bytes, byteCount: entry.count)
+            unsafe (start + prefix.count).copyMemory(from: bytes, byteCount: entry.count)
           }
           if let bytes = suffix.baseAddress {
-            (start + prefix.count + entry.count).copyMemory(
+            unsafe (start + prefix.count + entry.count).copyMemory(
               from: bytes, byteCount: suffix.count)
           }
-          return condition(
+          return unsafe condition(
             UnsafeRawBufferPointer(
               start: start, count: prefix.count + entry.count + suffix.count))
         }
       }
     }
-    try selectOverflow(
-      parts, into: bitmap, source: source, canMatch: { _ in true }, matches: condition)
+    try unsafe selectOverflow(
+      parts, into: bitmap, source: source, canMatch: { _ in true }, matches: unsafe condition)
   }
 
   /// Marks the rows whose entry meets `condition`, overflow ones left out.
@@ -127,35 +130,35 @@ extension LeafColumn {
   ) {
     switch encoding {
     case .constant:
-      if condition(parts.entry(0)) { copyPresence(into: bitmap) }
+      if unsafe condition(parts.entry(0)) { unsafe copyPresence(into: bitmap) }
     case .dictionary:
-      withUnsafeTemporaryAllocation(of: Bool.self, capacity: parts.entryCount) { isMatch in
-        isMatch.initialize(repeating: false)
+      unsafe withUnsafeTemporaryAllocation(of: Bool.self, capacity: parts.entryCount) { isMatch in
+        unsafe isMatch.initialize(repeating: false)
         var matches: [Int] = []
-        for code in 0..<parts.entryCount where condition(parts.entry(code)) {
-          isMatch[code] = true
+        for code in 0..<parts.entryCount where unsafe condition(parts.entry(code)) {
+          unsafe isMatch[code] = true
           matches.append(code)
         }
         if matches.count <= 4 {
           for code in matches {
             let range = PackedRange(low: UInt64(code), span: 0)
-            for word in 0..<bitmapWordCount { bitmap[word] |= offsetMask(word, range) }
+            for word in 0..<bitmapWordCount { unsafe bitmap[word] |= offsetMask(word, range) }
           }
         } else {
-          for row in 0..<rowCount where isMatch[parts.entryIndex(ofRow: row)] {
-            bitmap[row >> 6] |= 1 << UInt64(row & 63)
+          for row in 0..<rowCount where unsafe isMatch[parts.entryIndex(ofRow: row)] {
+            unsafe bitmap[row >> 6] |= 1 << UInt64(row & 63)
           }
         }
       }
-      for word in 0..<bitmapWordCount { bitmap[word] &= presence(word) }
+      for word in 0..<bitmapWordCount { unsafe bitmap[word] &= presence(word) }
     default:
       var offset = 0
       for row in 0..<rowCount {
         let count = parts.length(row)
-        let bytes = parts.heapBytes(offset, count)
+        let bytes = unsafe parts.heapBytes(offset, count)
         offset &+= count
         if isNull(row) || parts.isOverflow(row) { continue }
-        if condition(bytes) { bitmap[row >> 6] |= 1 << UInt64(row & 63) }
+        if unsafe condition(bytes) { unsafe bitmap[row >> 6] |= 1 << UInt64(row & 63) }
       }
     }
   }
@@ -165,23 +168,23 @@ extension LeafColumn {
     _ parts: BytesColumn, into bitmap: UnsafeMutablePointer<UInt64>, source: PageSource,
     canMatch: (Int) -> Bool, matches: (UnsafeRawBufferPointer) -> Bool
   ) throws(StoreError) {
-    guard overflow != nil else { return }
+    guard unsafe overflow != nil else { return }
     for row in 0..<rowCount where parts.isOverflow(row) && !isNull(row) {
-      bitmap[row >> 6] &= ~(1 << UInt64(row & 63))
+      unsafe bitmap[row >> 6] &= ~(1 << UInt64(row & 63))
       guard let value = parts.cell(row).overflow, canMatch(Int(clamping: value.byteCount)) else {
         continue
       }
       let bytes = try value.read(from: source)
-      if bytes.withUnsafeBytes(matches) { bitmap[row >> 6] |= 1 << UInt64(row & 63) }
+      if unsafe bytes.withUnsafeBytes(matches) { unsafe bitmap[row >> 6] |= 1 << UInt64(row & 63) }
     }
   }
 
   static func contains(_ bytes: UnsafeRawBufferPointer, _ needle: UnsafeRawBufferPointer) -> Bool {
-    if needle.isEmpty { return true }
+    if unsafe needle.isEmpty { return true }
     guard bytes.count >= needle.count, let start = bytes.baseAddress,
       let pattern = needle.baseAddress
     else { return false }
-    return cambium_find(
+    return unsafe cambium_find(
       start.assumingMemoryBound(to: UInt8.self), bytes.count, 0,
       pattern.assumingMemoryBound(to: UInt8.self), needle.count) < bytes.count
   }
@@ -191,18 +194,18 @@ extension BytesColumn {
   /// What a stored entry must be for its value to be `value`; nil when the value lacks the common
   /// prefix or suffix.
   func body(of value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-    let count = value.count - prefix.count - suffix.count
-    guard count >= 0, equalBytes(prefix.baseAddress, value.baseAddress, count: prefix.count),
-      equalBytes(
+    let count = unsafe value.count - prefix.count - suffix.count
+    guard count >= 0, unsafe equalBytes(prefix.baseAddress, value.baseAddress, count: prefix.count),
+      unsafe equalBytes(
         suffix.baseAddress, value.baseAddress, at: value.count - suffix.count,
         count: suffix.count)
     else { return nil }
-    return UnsafeRawBufferPointer(rebasing: value[prefix.count..<(prefix.count + count)])
+    return unsafe UnsafeRawBufferPointer(rebasing: value[prefix.count..<(prefix.count + count)])
   }
 
   /// The bytes at `offset` of the heap; clamped to it.
   @inline(__always) func heapBytes(_ offset: Int, _ count: Int) -> UnsafeRawBufferPointer {
-    offset &+ count <= heapByteCount
+    unsafe offset &+ count <= heapByteCount
       ? UnsafeRawBufferPointer(start: heap + offset, count: count)
       : UnsafeRawBufferPointer(start: heap, count: 0)
   }
@@ -213,13 +216,13 @@ extension BytesColumn {
   ) {
     let width = column.lengthWidth
     if width == 8 {
-      var values = shortValues
+      var values = unsafe shortValues
       // An empty needle has no address.
-      var needle = cambium_make_needle(
+      var needle = unsafe cambium_make_needle(
         (body.baseAddress ?? lengths).assumingMemoryBound(to: CChar.self), body.count)
-      cambium_select_equal(&values, &needle, bitmap)
+      unsafe cambium_select_equal(&values, &needle, bitmap)
       if column.hasNulls {
-        for word in 0..<column.bitmapWordCount { bitmap[word] &= column.presence(word) }
+        for word in 0..<column.bitmapWordCount { unsafe bitmap[word] &= column.presence(word) }
       }
       return
     }
@@ -229,26 +232,26 @@ extension BytesColumn {
     for word in 0..<column.bitmapWordCount {
       var rows = column.presence(word)
       if width > 0 {
-        rows &= LeafColumn.mask(lengths, width, word: word, rowCount: entryCount, wanted)
+        unsafe rows &= LeafColumn.mask(lengths, width, word: word, rowCount: entryCount, wanted)
       }
       var equal: UInt64 = 0
       while rows != 0 {
         let bit = rows.trailingZeroBitCount
         rows &= rows &- 1
-        let entry = entry(word &* 64 &+ bit)
+        let entry = unsafe entry(word &* 64 &+ bit)
         if entry.count == body.count,
-          equalBytes(entry.baseAddress, body.baseAddress, count: body.count)
+          unsafe equalBytes(entry.baseAddress, body.baseAddress, count: body.count)
         {
           equal |= 1 &<< UInt64(bit)
         }
       }
-      bitmap[word] = equal
+      unsafe bitmap[word] = equal
     }
   }
 
   /// The stored bytes of all rows, given that their lengths have one byte.
   @inline(__always) var shortValues: cambium_values {
-    cambium_values(
+    unsafe cambium_values(
       lengths: lengths.assumingMemoryBound(to: UInt8.self), count: entryCount, anchors: anchors,
       anchor_byte_count: Int32(column.anchorWidth &>> 3),
       bytes: heap.assumingMemoryBound(to: CChar.self), limit: heapByteCount)
@@ -260,10 +263,10 @@ extension BytesColumn {
     containing needle: UnsafePointer<UInt8>, count: Int,
     into bitmap: UnsafeMutablePointer<UInt64>
   ) {
-    let bytes = heap.assumingMemoryBound(to: UInt8.self)
+    let bytes = unsafe heap.assumingMemoryBound(to: UInt8.self)
     var row = 0
     var rowStart = 0
-    var place = cambium_find(bytes, heapByteCount, 0, needle, count)
+    var place = unsafe cambium_find(bytes, heapByteCount, 0, needle, count)
     while place < heapByteCount {
       // Forward to the row that the hit begins in, by whole groups first.
       if column.lengthWidth == 0 {
@@ -286,10 +289,10 @@ extension BytesColumn {
       let rowEnd = rowStart &+ length(row)
       var next = place &+ 1
       if place &+ count <= rowEnd {
-        if !column.isNull(row) { bitmap[row >> 6] |= 1 &<< UInt64(row & 63) }
+        if !column.isNull(row) { unsafe bitmap[row >> 6] |= 1 &<< UInt64(row & 63) }
         next = max(next, rowEnd)
       }
-      place = cambium_find(bytes, heapByteCount, next, needle, count)
+      place = unsafe cambium_find(bytes, heapByteCount, next, needle, count)
     }
   }
 
@@ -302,24 +305,24 @@ extension BytesColumn {
   ) {
     let count = needle.count
     let heads = (1..<max(1, count)).filter { share in
-      share <= prefix.count
+      unsafe share <= prefix.count
         && equalBytes(
           needle.baseAddress, prefix.baseAddress, at: prefix.count - share, count: share)
     }
     let tails = (1..<max(1, count)).filter { share in
-      share <= suffix.count
+      unsafe share <= suffix.count
         && equalBytes(suffix.baseAddress, needle.baseAddress, at: count - share, count: share)
     }
     if heads.isEmpty && tails.isEmpty { return }
     var offset = 0
     for row in 0..<column.rowCount {
-      let body = heapBytes(offset, length(row))
+      let body = unsafe heapBytes(offset, length(row))
       offset &+= length(row)
       if column.isNull(row) { continue }
       let isMatch =
-        heads.contains { continues(needle, from: $0, in: body) }
-        || tails.contains { precedes(needle, upTo: count - $0, in: body) }
-      if isMatch { bitmap[row >> 6] |= 1 &<< UInt64(row & 63) }
+        heads.contains { unsafe continues(needle, from: $0, in: body) }
+        || tails.contains { unsafe precedes(needle, upTo: count - $0, in: body) }
+      if isMatch { unsafe bitmap[row >> 6] |= 1 &<< UInt64(row & 63) }
     }
   }
 
@@ -330,7 +333,7 @@ extension BytesColumn {
     let rest = needle.count - start
     let inner = min(rest, body.count)
     let outer = rest - inner
-    return outer <= suffix.count
+    return unsafe outer <= suffix.count
       && equalBytes(body.baseAddress, needle.baseAddress, at: start, count: inner)
       && equalBytes(suffix.baseAddress, needle.baseAddress, at: start + inner, count: outer)
   }
@@ -341,9 +344,9 @@ extension BytesColumn {
   ) -> Bool {
     let inner = min(end, body.count)
     let outer = end - inner
-    guard outer <= prefix.count else { return false }
-    return equalBytes(
-      needle.baseAddress.map { $0 + outer }, body.baseAddress, at: body.count - inner,
+    guard unsafe outer <= prefix.count else { return false }
+    return unsafe equalBytes(
+      needle.baseAddress.map { unsafe $0 + outer }, body.baseAddress, at: body.count - inner,
       count: inner)
       && equalBytes(
         needle.baseAddress, prefix.baseAddress, at: prefix.count - outer, count: outer)

@@ -2,7 +2,7 @@
 ///
 /// Valid for as long as the leaf. Rows count from 0 and must be below ``rowCount``. Whoever reads a
 /// cell asks ``isNull(_:)`` first: what the typed accessors give for a null cell is unspecified.
-@frozen public struct LeafColumn {
+@safe @frozen public struct LeafColumn {
   /// The column's number.
   public let id: UInt16
   /// What its cells are.
@@ -27,7 +27,7 @@
 
   /// Reads a directory entry; nil when it breaks the format, which validation rules out.
   @inlinable @inline(__always) init?(entry: UnsafeRawPointer, leaf: ColumnLeaf) {
-    self.init(
+    unsafe self.init(
       entry: entry, bytes: leaf.page.bytes, byteCount: leaf.page.byteCount,
       rowCount: leaf.rowCount, owner: leaf.page.owner)
   }
@@ -38,16 +38,16 @@
     owner: AnyObject?
   ) {
     let limit = byteCount &- 16
-    guard let type = ColumnType(rawValue: entry.load(fromByteOffset: 2, as: UInt8.self)),
-      let encoding = ColumnEncoding(rawValue: entry.load(fromByteOffset: 3, as: UInt8.self))
+    guard let type = unsafe ColumnType(rawValue: entry.load(fromByteOffset: 2, as: UInt8.self)),
+      let encoding = unsafe ColumnEncoding(rawValue: entry.load(fromByteOffset: 3, as: UInt8.self))
     else { return nil }
-    let nullOffset = Int(
+    let nullOffset = unsafe Int(
       UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 8, as: UInt32.self)))
-    let overflowOffset = Int(
+    let overflowOffset = unsafe Int(
       UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 12, as: UInt32.self)))
-    let dataOffset = Int(
+    let dataOffset = unsafe Int(
       UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 16, as: UInt32.self)))
-    let dataByteCount = Int(
+    let dataByteCount = unsafe Int(
       UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 20, as: UInt32.self)))
     let bitmapByteCount = (rowCount &+ 7) >> 3
     // A leaf of constants has many rows in a page that is shorter than a bitmap of them.
@@ -55,20 +55,20 @@
       overflowOffset == 0 || overflowOffset &+ bitmapByteCount <= limit,
       dataOffset &+ dataByteCount <= limit
     else { return nil }
-    id = UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self))
+    id = unsafe UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self))
     self.type = type
     self.encoding = encoding
-    width = entry.load(fromByteOffset: 4, as: UInt8.self)
-    lengthWidth = entry.load(fromByteOffset: 5, as: UInt8.self)
-    anchorWidth = entry.load(fromByteOffset: 6, as: UInt8.self)
-    isNullable = entry.load(fromByteOffset: 7, as: UInt8.self) & 1 != 0
+    width = unsafe entry.load(fromByteOffset: 4, as: UInt8.self)
+    lengthWidth = unsafe entry.load(fromByteOffset: 5, as: UInt8.self)
+    anchorWidth = unsafe entry.load(fromByteOffset: 6, as: UInt8.self)
+    isNullable = unsafe entry.load(fromByteOffset: 7, as: UInt8.self) & 1 != 0
     self.rowCount = rowCount
-    nulls = nullOffset == 0 ? nil : bytes + nullOffset
-    overflow = overflowOffset == 0 ? nil : bytes + overflowOffset
-    data = bytes + dataOffset
+    unsafe nulls = unsafe nullOffset == 0 ? nil : bytes + nullOffset
+    unsafe overflow = unsafe overflowOffset == 0 ? nil : bytes + overflowOffset
+    unsafe data = unsafe bytes + dataOffset
     self.dataByteCount = dataByteCount
-    base = Int64(littleEndian: entry.loadUnaligned(fromByteOffset: 24, as: Int64.self))
-    extra = UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+    base = unsafe Int64(littleEndian: entry.loadUnaligned(fromByteOffset: 24, as: Int64.self))
+    extra = unsafe UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
     self.owner = owner
     let needed: Int
     switch (type, encoding) {
@@ -95,36 +95,36 @@
     (id, type, encoding, width) = (other.id, other.type, other.encoding, other.width)
     (lengthWidth, anchorWidth) = (other.lengthWidth, other.anchorWidth)
     (isNullable, rowCount) = (other.isNullable, other.rowCount)
-    (nulls, overflow) = (other.nulls, other.overflow)
-    (self.data, dataByteCount) = (data, other.dataByteCount)
+    unsafe (nulls, overflow) = unsafe (other.nulls, other.overflow)
+    unsafe (self.data, dataByteCount) = unsafe (data, other.dataByteCount)
     (base, extra, owner) = (other.base, other.extra, other.owner)
   }
 
   /// Whether any row can be null.
-  @inlinable public var hasNulls: Bool { nulls != nil }
+  @inlinable public var hasNulls: Bool { unsafe nulls != nil }
 
   /// Whether the cell of `row` is null.
   @inlinable @inline(__always) public func isNull(_ row: Int) -> Bool {
-    guard let nulls else { return false }
-    return nulls.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1 != 0
+    guard let nulls = unsafe nulls else { return false }
+    return unsafe nulls.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1 != 0
   }
 
   /// The integer of `row`.
   @inlinable @inline(__always) public func int(_ row: Int) -> Int64 {
-    encoding == .packed
+    unsafe encoding == .packed
       ? base &+ Int64(bitPattern: PackedIntegers.load(data, width, row)) : base
   }
 
   /// The truth value of `row`.
   @inlinable @inline(__always) public func bool(_ row: Int) -> Bool {
-    encoding == .bitmap
+    unsafe encoding == .bitmap
       ? data.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> UInt8(row & 7) & 1 != 0
       : base != 0
   }
 
   /// The float of `row`.
   @inlinable @inline(__always) public func float(_ row: Int) -> Float {
-    Float(
+    unsafe Float(
       bitPattern: encoding == .raw
         ? UInt32(littleEndian: data.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self))
         : UInt32(truncatingIfNeeded: base))
@@ -132,7 +132,7 @@
 
   /// The double of `row`.
   @inlinable @inline(__always) public func double(_ row: Int) -> Double {
-    Double(
+    unsafe Double(
       bitPattern: encoding == .raw
         ? UInt64(littleEndian: data.loadUnaligned(fromByteOffset: row &* 8, as: UInt64.self))
         : UInt64(bitPattern: base))
@@ -142,13 +142,13 @@
   @inlinable @inline(__always) public func wide(_ row: Int) -> (low: UInt64, high: UInt64) {
     if encoding == .packed {
       // The directory has the base of the high words and the base of the low ones.
-      let high = UInt64(bitPattern: base) &+ PackedIntegers.load(data, width, row)
+      let high = unsafe UInt64(bitPattern: base) &+ PackedIntegers.load(data, width, row)
       if lengthWidth == 0 { return (extra, high) }
-      let lows = data + Self.lowWordsOffset(rowCount, width)
-      return (extra &+ PackedIntegers.load(lows, lengthWidth, row), high)
+      let lows = unsafe data + Self.lowWordsOffset(rowCount, width)
+      return unsafe (extra &+ PackedIntegers.load(lows, lengthWidth, row), high)
     }
     if encoding != .raw { return (UInt64(bitPattern: base), extra) }
-    return (
+    return unsafe (
       UInt64(littleEndian: data.loadUnaligned(fromByteOffset: row &* 16, as: UInt64.self)),
       UInt64(littleEndian: data.loadUnaligned(fromByteOffset: row &* 16 &+ 8, as: UInt64.self))
     )
@@ -171,7 +171,7 @@
   /// Writes all integers to `values`, which has room for ``rowCount`` of them; unspecified where
   /// null.
   @inlinable public func copyInts(into values: UnsafeMutablePointer<Int64>) {
-    PackedIntegers.unpack(
+    unsafe PackedIntegers.unpack(
       data, width: encoding == .packed ? width : 0, base: base, first: 0, count: rowCount,
       into: values)
   }
@@ -182,7 +182,7 @@
   /// Writes a bitmap of the rows that are not null, ``bitmapWordCount`` words, lowest row first;
   /// bits past the last row are 0.
   public func copyPresence(into bitmap: UnsafeMutablePointer<UInt64>) {
-    for word in 0..<bitmapWordCount { bitmap[word] = presence(word) }
+    for word in 0..<bitmapWordCount { unsafe bitmap[word] = presence(word) }
   }
 
   /// How many rows are null.
@@ -196,22 +196,22 @@
   @inlinable @inline(__always) func presence(_ word: Int) -> UInt64 {
     let rest = rowCount &- word &* 64
     let all: UInt64 = rest >= 64 ? .max : (1 &<< UInt64(truncatingIfNeeded: rest)) &- 1
-    guard let nulls else { return all }
-    return ~Self.bitmapWord(nulls, word, rest) & all
+    guard let nulls = unsafe nulls else { return all }
+    return unsafe ~Self.bitmapWord(nulls, word, rest) & all
   }
 
   /// Word `word` of a bitmap on a page; does not read past the bytes that `rest` rows take.
   @inlinable @inline(__always)
   static func bitmapWord(_ bitmap: UnsafeRawPointer, _ word: Int, _ rest: Int) -> UInt64 {
     if rest >= 57 {
-      return UInt64(
+      return unsafe UInt64(
         littleEndian: bitmap.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self))
     }
     var result: UInt64 = 0
     var shift: UInt64 = 0
     var offset = word &* 8
     while Int(shift) < rest {
-      result |= UInt64(bitmap.load(fromByteOffset: offset, as: UInt8.self)) &<< shift
+      unsafe result |= UInt64(bitmap.load(fromByteOffset: offset, as: UInt8.self)) &<< shift
       shift &+= 8
       offset &+= 1
     }

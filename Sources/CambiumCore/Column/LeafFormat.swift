@@ -82,31 +82,31 @@
 
 extension UnsafeRawPointer {
   @inline(__always) func byte(_ offset: Int) -> UInt8 {
-    load(fromByteOffset: offset, as: UInt8.self)
+    unsafe load(fromByteOffset: offset, as: UInt8.self)
   }
   @inline(__always) func half(_ offset: Int) -> UInt16 {
-    UInt16(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+    unsafe UInt16(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self))
   }
   @inline(__always) func single(_ offset: Int) -> UInt32 {
-    UInt32(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    unsafe UInt32(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }
   @inline(__always) func word(_ offset: Int) -> UInt64 {
-    UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    unsafe UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }
 
 extension UnsafeMutableRawPointer {
   @inline(__always) func put(byte value: UInt8, _ offset: Int) {
-    storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
+    unsafe storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
   }
   @inline(__always) func put(half value: UInt16, _ offset: Int) {
-    storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt16.self)
+    unsafe storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt16.self)
   }
   @inline(__always) func put(single value: UInt32, _ offset: Int) {
-    storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt32.self)
+    unsafe storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt32.self)
   }
   @inline(__always) func put(word value: UInt64, _ offset: Int) {
-    storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
+    unsafe storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
   }
 }
 

@@ -1,5 +1,5 @@
 /// Other integers for a column of a packed leaf; everything else is copied as it lies.
-struct LeafIntegerColumn {
+@safe struct LeafIntegerColumn {
   private let leaf: ColumnLeaf
   private let spec: ColumnSpec
   private let values: UnsafeMutablePointer<Int64>
@@ -9,7 +9,7 @@ struct LeafIntegerColumn {
   init(_ leaf: ColumnLeaf, _ spec: ColumnSpec, _ values: UnsafeMutablePointer<Int64>) {
     self.leaf = leaf
     self.spec = spec
-    self.values = values
+    unsafe self.values = unsafe values
   }
 
   /// How the integers are packed.
@@ -35,49 +35,50 @@ struct LeafIntegerColumn {
     var used = directoryEnd + aligned8(keyByteCount) + aligned8(plan.byteCount)
     columns.reserveCapacity(leaf.columnCount)
     for index in 0..<leaf.columnCount {
-      guard let column = LeafColumn(entry: entry(index), leaf: leaf) else {
+      guard let column = unsafe LeafColumn(entry: entry(index), leaf: leaf) else {
         throw .damaged(Damage(.encoding, "a column of a leaf cannot be read"))
       }
       columns.append(column)
-      if column.nulls != nil { used += aligned8(bitmapByteCount) }
-      if column.overflow != nil { used += aligned8(bitmapByteCount) }
+      if unsafe column.nulls != nil { used += aligned8(bitmapByteCount) }
+      if unsafe column.overflow != nil { used += aligned8(bitmapByteCount) }
       if column.id != spec.id { used += aligned8(column.dataByteCount) }
     }
     let total = (used + LeafHeader.slackByteCount + 63) & ~63
-    let target = scratch.splicePage(byteCount: total)
-    target.copyMemory(from: leaf.page.bytes, byteCount: LeafHeader.byteCount)
-    target.put(half: UInt16(stored), LeafHeader.columnCount)
-    target.put(single: UInt32(used), LeafHeader.usedByteCount)
+    let target = unsafe scratch.splicePage(byteCount: total)
+    unsafe target.copyMemory(from: leaf.page.bytes, byteCount: LeafHeader.byteCount)
+    unsafe target.put(half: UInt16(stored), LeafHeader.columnCount)
+    unsafe target.put(single: UInt32(used), LeafHeader.usedByteCount)
     var cursor = directoryEnd
     if keyByteCount > 0 {
-      target.put(single: UInt32(cursor), LeafHeader.keyOffset)
-      (target + cursor).copyMemory(from: leaf.keyOffsets, byteCount: keyByteCount)
+      unsafe target.put(single: UInt32(cursor), LeafHeader.keyOffset)
+      unsafe (target + cursor).copyMemory(from: leaf.keyOffsets, byteCount: keyByteCount)
       cursor += aligned8(keyByteCount)
     }
-    var place = target + LeafHeader.byteCount
+    var place = unsafe target + LeafHeader.byteCount
     var isPending = isNew
     for (index, column) in columns.enumerated() {
       if isPending, column.id > spec.id {
-        putNew(plan, entry: place, page: target, &cursor)
-        place += LeafEntry.byteCount
+        unsafe putNew(plan, entry: place, page: target, &cursor)
+        unsafe place += LeafEntry.byteCount
         isPending = false
       }
-      place.copyMemory(from: entry(index), byteCount: LeafEntry.byteCount)
-      copy(column.nulls, bitmapByteCount, LeafEntry.nulls, entry: place, page: target, &cursor)
-      copy(
+      unsafe place.copyMemory(from: entry(index), byteCount: LeafEntry.byteCount)
+      unsafe copy(
+        column.nulls, bitmapByteCount, LeafEntry.nulls, entry: place, page: target, &cursor)
+      unsafe copy(
         column.overflow, bitmapByteCount, LeafEntry.overflow, entry: place, page: target, &cursor)
       if column.id == spec.id {
-        put(plan, entry: place, page: target, &cursor)
+        unsafe put(plan, entry: place, page: target, &cursor)
       } else if column.dataByteCount > 0 {
-        copy(
+        unsafe copy(
           column.data, column.dataByteCount, LeafEntry.dataOffset, entry: place, page: target,
           &cursor)
       }
-      place += LeafEntry.byteCount
+      unsafe place += LeafEntry.byteCount
     }
-    if isPending { putNew(plan, entry: place, page: target, &cursor) }
+    if isPending { unsafe putNew(plan, entry: place, page: target, &cursor) }
     assert(cursor == used, "A leaf is as large as planned.")
-    return ColumnLeaf(Page(bytes: target, byteCount: total, owner: nil))
+    return unsafe ColumnLeaf(Page(bytes: target, byteCount: total, owner: nil))
   }
 
   /// A copy of the leaf with the integers in the place of the old ones; nil when they are packed in
@@ -86,26 +87,26 @@ struct LeafIntegerColumn {
     guard plan.encoding == .packed, old.encoding == .packed, old.width == plan.width,
       old.base == plan.base
     else { return nil }
-    let bytes = leaf.page.bytes
-    let used = Int(bytes.single(LeafHeader.usedByteCount)) + LeafHeader.slackByteCount
-    let offset = old.data - bytes
+    let bytes = unsafe leaf.page.bytes
+    let used = unsafe Int(bytes.single(LeafHeader.usedByteCount)) + LeafHeader.slackByteCount
+    let offset = unsafe old.data - bytes
     guard used <= leaf.page.byteCount, offset + plan.byteCount <= used else { return nil }
     let total = (used + 63) & ~63
-    let target = scratch.unfilledPage(byteCount: total)
-    target.copyMemory(from: bytes, byteCount: used)
-    (target + used).initializeMemory(as: UInt8.self, repeating: 0, count: total - used)
-    let data = target + offset
+    let target = unsafe scratch.unfilledPage(byteCount: total)
+    unsafe target.copyMemory(from: bytes, byteCount: used)
+    unsafe (target + used).initializeMemory(as: UInt8.self, repeating: 0, count: total - used)
+    let data = unsafe target + offset
     // Narrow integers are put together bit by bit.
     if plan.width < 8 {
-      data.initializeMemory(as: UInt8.self, repeating: 0, count: plan.byteCount)
+      unsafe data.initializeMemory(as: UInt8.self, repeating: 0, count: plan.byteCount)
     }
-    PackedIntegers.pack(
+    unsafe PackedIntegers.pack(
       values, count: leaf.rowCount, base: plan.base, width: plan.width, into: data)
-    return ColumnLeaf(Page(bytes: target, byteCount: total, owner: nil))
+    return unsafe ColumnLeaf(Page(bytes: target, byteCount: total, owner: nil))
   }
 
   private func entry(_ index: Int) -> UnsafeRawPointer {
-    leaf.page.bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
+    unsafe leaf.page.bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
   }
 
   /// Chooses base and width as a packer does, and sets the integers of null rows to the base.
@@ -114,8 +115,8 @@ struct LeafIntegerColumn {
     let nulls = old.flatMap { $0.hasNulls ? $0 : nil }
     for row in 0..<leaf.rowCount {
       if let nulls, nulls.isNull(row) { continue }
-      low = min(low, values[row])
-      high = max(high, values[row])
+      low = unsafe min(low, values[row])
+      high = unsafe max(high, values[row])
     }
     if low >= high { return Plan(base: low > high ? 0 : low) }
     var plan = Plan(encoding: .packed)
@@ -123,7 +124,7 @@ struct LeafIntegerColumn {
     plan.base = LeafPacker.base(low: low, high: high, width: plan.width)
     plan.byteCount = PackedIntegers.byteCount(leaf.rowCount, plan.width)
     if let nulls {
-      for row in 0..<leaf.rowCount where nulls.isNull(row) { values[row] = plan.base }
+      for row in 0..<leaf.rowCount where nulls.isNull(row) { unsafe values[row] = plan.base }
     }
     return plan
   }
@@ -132,9 +133,9 @@ struct LeafIntegerColumn {
     _ segment: UnsafeRawPointer?, _ byteCount: Int, _ field: Int,
     entry: UnsafeMutableRawPointer, page: UnsafeMutableRawPointer, _ cursor: inout Int
   ) {
-    guard let segment else { return }
-    entry.put(single: UInt32(cursor), field)
-    (page + cursor).copyMemory(from: segment, byteCount: byteCount)
+    guard let segment = unsafe segment else { return }
+    unsafe entry.put(single: UInt32(cursor), field)
+    unsafe (page + cursor).copyMemory(from: segment, byteCount: byteCount)
     cursor += aligned8(byteCount)
   }
 
@@ -142,13 +143,13 @@ struct LeafIntegerColumn {
     _ plan: Plan, entry: UnsafeMutableRawPointer, page: UnsafeMutableRawPointer,
     _ cursor: inout Int
   ) {
-    entry.put(byte: plan.encoding.rawValue, LeafEntry.encoding)
-    entry.put(byte: plan.width, LeafEntry.width)
-    entry.put(word: UInt64(bitPattern: plan.base), LeafEntry.base)
-    entry.put(word: 0, LeafEntry.extra)
-    entry.put(single: plan.byteCount > 0 ? UInt32(cursor) : 0, LeafEntry.dataOffset)
-    entry.put(single: UInt32(plan.byteCount), LeafEntry.dataByteCount)
-    PackedIntegers.pack(
+    unsafe entry.put(byte: plan.encoding.rawValue, LeafEntry.encoding)
+    unsafe entry.put(byte: plan.width, LeafEntry.width)
+    unsafe entry.put(word: UInt64(bitPattern: plan.base), LeafEntry.base)
+    unsafe entry.put(word: 0, LeafEntry.extra)
+    unsafe entry.put(single: plan.byteCount > 0 ? UInt32(cursor) : 0, LeafEntry.dataOffset)
+    unsafe entry.put(single: UInt32(plan.byteCount), LeafEntry.dataByteCount)
+    unsafe PackedIntegers.pack(
       values, count: leaf.rowCount, base: plan.base, width: plan.width, into: page + cursor)
     cursor += aligned8(plan.byteCount)
   }
@@ -157,9 +158,9 @@ struct LeafIntegerColumn {
     _ plan: Plan, entry: UnsafeMutableRawPointer, page: UnsafeMutableRawPointer,
     _ cursor: inout Int
   ) {
-    entry.put(half: spec.id, LeafEntry.id)
-    entry.put(byte: spec.type.rawValue, LeafEntry.type)
-    entry.put(byte: spec.isNullable ? LeafEntry.isNullable : 0, LeafEntry.flags)
-    put(plan, entry: entry, page: page, &cursor)
+    unsafe entry.put(half: spec.id, LeafEntry.id)
+    unsafe entry.put(byte: spec.type.rawValue, LeafEntry.type)
+    unsafe entry.put(byte: spec.isNullable ? LeafEntry.isNullable : 0, LeafEntry.flags)
+    unsafe put(plan, entry: entry, page: page, &cursor)
   }
 }

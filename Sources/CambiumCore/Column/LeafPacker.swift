@@ -53,7 +53,7 @@ struct LeafPacker {
   private let scratch: PackScratch
   /// Rows of packed leaves that take the place of the builder's cells.
   private let gather: LeafRepack?
-  private var rows: Int { builder.rowCount }
+  private var rows: Int { unsafe builder.rowCount }
   private var bitmapByteCount: Int { (rows + 7) / 8 }
 
   init(_ builder: LeafBuilder, scratch: PackScratch, gather: LeafRepack? = nil) {
@@ -65,13 +65,13 @@ struct LeafPacker {
   /// Writes the packed leaf to `page`, growing it as needed.
   func pack(into page: DirtyPage) {
     scratch.prepare(columnCount: builder.columnCount, rowCount: rows)
-    let plans = scratch.plans
+    let plans = unsafe scratch.plans
     let keys = planKeys()
     var stored = 0
     var size = 0
     for index in 0..<builder.columnCount {
-      plans[index] = plan(builder.columns + index, index: index)
-      let plan = plans[index]
+      unsafe plans[index] = unsafe plan(builder.columns + index, index: index)
+      let plan = unsafe plans[index]
       if plan.isAbsent { continue }
       stored += 1
       size += aligned8(plan.dataByteCount)
@@ -82,35 +82,38 @@ struct LeafPacker {
     let keyByteCount = PackedIntegers.byteCount(rows, keys.width)
     size += directoryEnd + aligned8(keyByteCount)
     let total = size + LeafHeader.slackByteCount
-    let old = page.byteCount
-    page.byteCount = 0
+    let old = unsafe page.byteCount
+    unsafe page.byteCount = 0
     // Grown room comes zeroed.
-    if page.capacity < total {
+    if unsafe page.capacity < total {
       page.grow(to: (total + 511) / 512 * 512)
     } else {
-      page.bytes.initializeMemory(as: UInt8.self, repeating: 0, count: old)
+      unsafe page.bytes.initializeMemory(as: UInt8.self, repeating: 0, count: old)
     }
-    let bytes = page.bytes
-    page.byteCount = total
+    let bytes = unsafe page.bytes
+    unsafe page.byteCount = total
 
     var cursor = directoryEnd
-    bytes.put(byte: PageKind.columnLeaf.rawValue, LeafHeader.kind)
-    if builder.keys == nil { bytes.put(byte: LeafHeader.isPositional, LeafHeader.flags) }
-    bytes.put(half: UInt16(stored), LeafHeader.columnCount)
-    bytes.put(single: UInt32(rows), LeafHeader.rowCount)
-    bytes.put(single: UInt32(size), LeafHeader.usedByteCount)
-    bytes.put(byte: keys.width, LeafHeader.keyWidth)
-    bytes.put(word: UInt64(bitPattern: keys.base), LeafHeader.keyBase)
-    bytes.put(word: UInt64(bitPattern: keys.stride), LeafHeader.keyStride)
+    unsafe bytes.put(byte: PageKind.columnLeaf.rawValue, LeafHeader.kind)
+    if unsafe builder.keys == nil {
+      unsafe bytes.put(byte: LeafHeader.isPositional, LeafHeader.flags)
+    }
+    unsafe bytes.put(half: UInt16(stored), LeafHeader.columnCount)
+    unsafe bytes.put(single: UInt32(rows), LeafHeader.rowCount)
+    unsafe bytes.put(single: UInt32(size), LeafHeader.usedByteCount)
+    unsafe bytes.put(byte: keys.width, LeafHeader.keyWidth)
+    unsafe bytes.put(word: UInt64(bitPattern: keys.base), LeafHeader.keyBase)
+    unsafe bytes.put(word: UInt64(bitPattern: keys.stride), LeafHeader.keyStride)
     if keys.width > 0 {
-      bytes.put(single: UInt32(cursor), LeafHeader.keyOffset)
-      writeKeys(keys, to: bytes + cursor)
+      unsafe bytes.put(single: UInt32(cursor), LeafHeader.keyOffset)
+      unsafe writeKeys(keys, to: bytes + cursor)
       cursor += aligned8(keyByteCount)
     }
-    var entry = bytes + LeafHeader.byteCount
-    for index in 0..<builder.columnCount where !plans[index].isAbsent {
-      write(plans[index], builder.columns + index, entry: entry, page: bytes, cursor: &cursor)
-      entry += LeafEntry.byteCount
+    var entry = unsafe bytes + LeafHeader.byteCount
+    for index in 0..<builder.columnCount where unsafe !plans[index].isAbsent {
+      unsafe write(
+        plans[index], builder.columns + index, entry: entry, page: bytes, cursor: &cursor)
+      unsafe entry += LeafEntry.byteCount
     }
     assert(cursor == size, "A leaf is as large as planned.")
   }
@@ -124,9 +127,9 @@ struct LeafPacker {
   }
 
   private func planKeys() -> KeyPlan {
-    guard let keys = builder.keys, rows > 0 else { return KeyPlan() }
-    let first = keys[0]
-    let span = UInt64(bitPattern: keys[rows - 1] &- first)
+    guard let keys = unsafe builder.keys, rows > 0 else { return KeyPlan() }
+    let first = unsafe keys[0]
+    let span = unsafe UInt64(bitPattern: keys[rows - 1] &- first)
     if span == UInt64(rows - 1) { return KeyPlan(base: first) }
     let plain = KeyPlan(base: first, stride: 0, width: PackedIntegers.width(of: span))
     // Residuals around an even stride are only worth a look when the span is no extreme.
@@ -135,7 +138,7 @@ struct LeafPacker {
     var low: Int64 = 0
     var high: Int64 = 0
     for row in 0..<rows {
-      let residual = keys[row] &- first &- stride &* Int64(row)
+      let residual = unsafe keys[row] &- first &- stride &* Int64(row)
       low = min(low, residual)
       high = max(high, residual)
     }
@@ -144,14 +147,14 @@ struct LeafPacker {
   }
 
   private func writeKeys(_ plan: KeyPlan, to data: UnsafeMutableRawPointer) {
-    guard let keys = builder.keys else { return }
+    guard let keys = unsafe builder.keys else { return }
     if plan.stride == 0 {
-      PackedIntegers.pack(keys, count: rows, base: plan.base, width: plan.width, into: data)
+      unsafe PackedIntegers.pack(keys, count: rows, base: plan.base, width: plan.width, into: data)
       return
     }
     for row in 0..<rows {
-      let residual = keys[row] &- plan.base &- plan.stride &* Int64(row)
-      PackedIntegers.store(UInt64(bitPattern: residual), data, plan.width, row)
+      let residual = unsafe keys[row] &- plan.base &- plan.stride &* Int64(row)
+      unsafe PackedIntegers.store(UInt64(bitPattern: residual), data, plan.width, row)
     }
   }
 
@@ -159,19 +162,19 @@ struct LeafPacker {
 
   private func plan(_ column: UnsafeMutablePointer<BuilderColumn>, index: Int) -> ColumnPlan {
     if let gather {
-      if let plan = gather.plan(column.pointee) { return plan }
-      gather.load(&column.pointee)
+      if let plan = unsafe gather.plan(column.pointee) { return plan }
+      unsafe gather.load(&column.pointee)
     }
     var plan = ColumnPlan()
     plan.index = index
-    let source = column.pointee
+    let source = unsafe column.pointee
     if source.nullCount == rows {
       plan.isAbsent = true
       return plan
     }
     plan.hasNulls = source.nullCount > 0
     switch source.type {
-    case .int: planInts(column, &plan)
+    case .int: unsafe planInts(column, &plan)
     case .bool: planBools(source, &plan)
     case .float: planRaw(source, &plan, stride: 4)
     case .double: planRaw(source, &plan, stride: 8)
@@ -187,23 +190,23 @@ struct LeafPacker {
   }
 
   private func planInts(_ column: UnsafeMutablePointer<BuilderColumn>, _ plan: inout ColumnPlan) {
-    let ints = column.pointee.ints
+    let ints = unsafe column.pointee.ints
     var low = Int64.max
     var high = Int64.min
-    if plan.hasNulls, let nulls = column.pointee.nulls {
-      for row in 0..<rows where nulls[row] == 0 {
-        if ints[row] < low { low = ints[row] }
-        if ints[row] > high { high = ints[row] }
+    if plan.hasNulls, let nulls = unsafe column.pointee.nulls {
+      for row in 0..<rows where unsafe nulls[row] == 0 {
+        if unsafe ints[row] < low { low = unsafe ints[row] }
+        if unsafe ints[row] > high { high = unsafe ints[row] }
       }
     } else {
       for row in 0..<rows {
-        low = min(low, ints[row])
-        high = max(high, ints[row])
+        low = unsafe min(low, ints[row])
+        high = unsafe max(high, ints[row])
       }
     }
     // Narrow the running bounds too: they only ever widen otherwise.
-    column.pointee.minimum = low
-    column.pointee.maximum = high
+    unsafe column.pointee.minimum = low
+    unsafe column.pointee.maximum = high
     plan.base = low
     if low == high { return }
     plan.encoding = .packed
@@ -223,7 +226,7 @@ struct LeafPacker {
 
   private func planBools(_ column: BuilderColumn, _ plan: inout ColumnPlan) {
     var trues = 0
-    for row in 0..<rows { trues += Int(column.bools[row]) }
+    for row in 0..<rows { unsafe trues += Int(column.bools[row]) }
     if trues == 0 { return }
     if trues == rows - column.nullCount {
       plan.base = 1
@@ -236,20 +239,20 @@ struct LeafPacker {
   private func planRaw(_ column: BuilderColumn, _ plan: inout ColumnPlan, stride: Int) {
     var first = 0
     while plan.hasNulls, column.isNull(first) { first += 1 }
-    let model = UnsafeRawPointer(column.values + first * stride)
-    for row in first..<rows where !equalBytes(model, column.values, at: row * stride, count: stride)
-    {
+    let model = unsafe UnsafeRawPointer(column.values + first * stride)
+    for row in first..<rows
+    where unsafe !equalBytes(model, column.values, at: row * stride, count: stride) {
       if plan.hasNulls, column.isNull(row) { continue }
       plan.encoding = .raw
       plan.dataByteCount = rows * stride
       return
     }
     switch stride {
-    case 4: plan.base = Int64(model.single(0))
-    case 8: plan.base = Int64(bitPattern: model.word(0))
+    case 4: plan.base = unsafe Int64(model.single(0))
+    case 8: plan.base = unsafe Int64(bitPattern: model.word(0))
     default:
-      plan.base = Int64(bitPattern: model.word(0))
-      plan.extra = model.word(8)
+      plan.base = unsafe Int64(bitPattern: model.word(0))
+      plan.extra = unsafe model.word(8)
     }
   }
 
@@ -282,19 +285,19 @@ struct LeafPacker {
   }
 
   private static func words(_ column: BuilderColumn, _ row: Int) -> (low: UInt64, high: UInt64) {
-    let cell = UnsafeRawPointer(column.values + row * 16)
-    return (cell.word(0), cell.word(8))
+    let cell = unsafe UnsafeRawPointer(column.values + row * 16)
+    return unsafe (cell.word(0), cell.word(8))
   }
 
   private func writePackedWide(
     _ plan: ColumnPlan, _ column: BuilderColumn, to data: UnsafeMutableRawPointer
   ) {
-    let lows = data + LeafColumn.lowWordsOffset(rows, plan.width)
+    let lows = unsafe data + LeafColumn.lowWordsOffset(rows, plan.width)
     // A null row has offsets 0, which are there already.
     for row in 0..<rows where !(plan.hasNulls && column.isNull(row)) {
       let (low, high) = Self.words(column, row)
-      PackedIntegers.store(high &- UInt64(bitPattern: plan.base), data, plan.width, row)
-      PackedIntegers.store(low &- plan.extra, lows, plan.lengthWidth, row)
+      unsafe PackedIntegers.store(high &- UInt64(bitPattern: plan.base), data, plan.width, row)
+      unsafe PackedIntegers.store(low &- plan.extra, lows, plan.lengthWidth, row)
     }
   }
 
@@ -304,55 +307,55 @@ struct LeafPacker {
     _ plan: ColumnPlan, _ column: UnsafeMutablePointer<BuilderColumn>,
     entry: UnsafeMutableRawPointer, page: UnsafeMutableRawPointer, cursor: inout Int
   ) {
-    entry.put(half: column.pointee.id, LeafEntry.id)
-    entry.put(byte: column.pointee.type.rawValue, LeafEntry.type)
-    entry.put(byte: plan.encoding.rawValue, LeafEntry.encoding)
-    entry.put(byte: plan.width, LeafEntry.width)
-    entry.put(byte: column.pointee.isNullable ? LeafEntry.isNullable : 0, LeafEntry.flags)
-    entry.put(byte: plan.lengthWidth, LeafEntry.lengthWidth)
-    entry.put(byte: plan.anchorWidth, LeafEntry.anchorWidth)
-    entry.put(word: UInt64(bitPattern: plan.base), LeafEntry.base)
-    entry.put(word: plan.extra, LeafEntry.extra)
+    unsafe entry.put(half: column.pointee.id, LeafEntry.id)
+    unsafe entry.put(byte: column.pointee.type.rawValue, LeafEntry.type)
+    unsafe entry.put(byte: plan.encoding.rawValue, LeafEntry.encoding)
+    unsafe entry.put(byte: plan.width, LeafEntry.width)
+    unsafe entry.put(byte: column.pointee.isNullable ? LeafEntry.isNullable : 0, LeafEntry.flags)
+    unsafe entry.put(byte: plan.lengthWidth, LeafEntry.lengthWidth)
+    unsafe entry.put(byte: plan.anchorWidth, LeafEntry.anchorWidth)
+    unsafe entry.put(word: UInt64(bitPattern: plan.base), LeafEntry.base)
+    unsafe entry.put(word: plan.extra, LeafEntry.extra)
     let gather = plan.isGathered ? gather : nil
     if plan.hasNulls {
-      entry.put(single: UInt32(cursor), LeafEntry.nulls)
+      unsafe entry.put(single: UInt32(cursor), LeafEntry.nulls)
       if let gather {
-        gather.writeNulls(plan, to: page + cursor)
-      } else if let nulls = column.pointee.nulls {
-        writeBitmap(nulls, to: page + cursor)
+        unsafe gather.writeNulls(plan, to: page + cursor)
+      } else if let nulls = unsafe column.pointee.nulls {
+        unsafe writeBitmap(nulls, to: page + cursor)
       }
       cursor += aligned8(bitmapByteCount)
     }
     if plan.hasOverflow {
-      entry.put(single: UInt32(cursor), LeafEntry.overflow)
-      for row in 0..<rows where column.pointee.isOverflow(row) {
-        PackedIntegers.store(1, page + cursor, 1, row)
+      unsafe entry.put(single: UInt32(cursor), LeafEntry.overflow)
+      for row in 0..<rows where unsafe column.pointee.isOverflow(row) {
+        unsafe PackedIntegers.store(1, page + cursor, 1, row)
       }
       cursor += aligned8(bitmapByteCount)
     }
     if plan.dataByteCount == 0 { return }
-    entry.put(single: UInt32(cursor), LeafEntry.dataOffset)
-    entry.put(single: UInt32(plan.dataByteCount), LeafEntry.dataByteCount)
+    unsafe entry.put(single: UInt32(cursor), LeafEntry.dataOffset)
+    unsafe entry.put(single: UInt32(plan.dataByteCount), LeafEntry.dataByteCount)
     if let gather {
-      gather.writeData(plan, to: page + cursor)
+      unsafe gather.writeData(plan, to: page + cursor)
     } else {
-      writeData(plan, column, to: page + cursor)
+      unsafe writeData(plan, column, to: page + cursor)
     }
     cursor += aligned8(plan.dataByteCount)
   }
 
   private func writeBitmap(_ flags: UnsafePointer<UInt8>, to data: UnsafeMutableRawPointer) {
-    let out = data.assumingMemoryBound(to: UInt8.self)
-    let source = UnsafeRawPointer(flags)
+    let out = unsafe data.assumingMemoryBound(to: UInt8.self)
+    let source = unsafe UnsafeRawPointer(flags)
     var row = 0
     while row &+ 8 <= rows {
       // Eight flags of 0 or 1, gathered in the top byte.
-      let bits = source.word(row) &* 0x0102_0408_1020_4080
-      out[row &>> 3] = UInt8(truncatingIfNeeded: bits &>> 56)
+      let bits = unsafe source.word(row) &* 0x0102_0408_1020_4080
+      unsafe out[row &>> 3] = UInt8(truncatingIfNeeded: bits &>> 56)
       row &+= 8
     }
     while row < rows {
-      out[row &>> 3] |= flags[row] &<< UInt8(row & 7)
+      unsafe out[row &>> 3] |= flags[row] &<< UInt8(row & 7)
       row &+= 1
     }
   }
@@ -361,21 +364,24 @@ struct LeafPacker {
     _ plan: ColumnPlan, _ column: UnsafeMutablePointer<BuilderColumn>,
     to data: UnsafeMutableRawPointer
   ) {
-    switch column.pointee.type {
+    switch unsafe column.pointee.type {
     case .int:
-      if plan.hasNulls, let nulls = column.pointee.nulls {
+      if plan.hasNulls, let nulls = unsafe column.pointee.nulls {
         // A null row has offset 0, which every width holds.
-        for row in 0..<rows where nulls[row] != 0 { column.pointee.ints[row] = plan.base }
+        for row in 0..<rows where unsafe nulls[row] != 0 {
+          unsafe column.pointee.ints[row] = plan.base
+        }
       }
-      PackedIntegers.pack(
+      unsafe PackedIntegers.pack(
         column.pointee.ints, count: rows, base: plan.base, width: plan.width, into: data)
-    case .bool: writeBitmap(column.pointee.bools, to: data)
+    case .bool: unsafe writeBitmap(column.pointee.bools, to: data)
     case .wide where plan.encoding == .packed:
-      writePackedWide(plan, column.pointee, to: data)
+      unsafe writePackedWide(plan, column.pointee, to: data)
     case .float, .double, .wide:
-      data.copyMemory(from: column.pointee.values, byteCount: plan.dataByteCount)
+      unsafe data.copyMemory(from: column.pointee.values, byteCount: plan.dataByteCount)
     case .bytes:
-      BytesWriter(column: column.pointee, rows: rows, plan: plan, scratch: scratch).write(to: data)
+      unsafe BytesWriter(column: column.pointee, rows: rows, plan: plan, scratch: scratch).write(
+        to: data)
     }
   }
 }

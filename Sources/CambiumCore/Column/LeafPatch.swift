@@ -12,25 +12,28 @@ extension LeafColumn {
 }
 
 /// Overwrites cells of a packed leaf in place, as far as the encodings allow.
-struct LeafPatch {
+@safe struct LeafPatch {
   let leaf: ColumnLeaf
   private let bytes: UnsafeMutableRawPointer
 
   /// Patches the bytes of `page`, which must be up to date.
   init(_ page: DirtyLeaf) {
     leaf = page.packed
-    bytes = page.bytes
+    unsafe bytes = unsafe page.bytes
   }
 
   /// Sets a cell; false, and nothing changed, when the value does not fit.
   ///
   /// `overflow` is what stands in place of a value that lives elsewhere.
   func set(row: Int, spec: ColumnSpec, value: ColumnValue, overflow: [UInt8]?) -> Bool {
-    guard let entry = leaf.entry(of: spec.id), let column = LeafColumn(entry: entry, leaf: leaf),
+    guard let entry = unsafe leaf.entry(of: spec.id),
+      let column = unsafe LeafColumn(entry: entry, leaf: leaf),
       column.type == spec.type
-    else { return leaf.entry(of: spec.id) == nil && overflow == nil && Self.isDefault(value, spec) }
+    else {
+      return unsafe leaf.entry(of: spec.id) == nil && overflow == nil && Self.isDefault(value, spec)
+    }
     if let overflow {
-      return overflow.withUnsafeBytes { setOverflow(column, row: row, $0) }
+      return unsafe overflow.withUnsafeBytes { unsafe setOverflow(column, row: row, $0) }
     }
     return set(column, row: row, value)
   }
@@ -52,7 +55,7 @@ struct LeafPatch {
       isSet = true
     case .wide(let low, let high):
       isSet = setRaw(column, row: row, low: low, high: high, stride: 16)
-    case .bytes(let value): isSet = setBytes(column, row: row, value)
+    case .bytes(let value): isSet = unsafe setBytes(column, row: row, value)
     case .null, .tree: isSet = false
     }
     if isSet { setNullBit(column, row: row, false) }
@@ -69,19 +72,19 @@ struct LeafPatch {
     case .float(let value): return value.bitPattern == 0
     case .double(let value): return value.bitPattern == 0
     case .wide(let low, let high): return low == 0 && high == 0
-    case .bytes(let value): return value.isEmpty
+    case .bytes(let value): return unsafe value.isEmpty
     case .tree: return false
     }
   }
 
   /// A part of the page, for writing.
   private func mutable(_ pointer: UnsafeRawPointer) -> UnsafeMutableRawPointer {
-    bytes + (pointer - UnsafeRawPointer(bytes))
+    unsafe bytes + (pointer - UnsafeRawPointer(bytes))
   }
 
   private func setNullBit(_ column: LeafColumn, row: Int, _ isNull: Bool) {
-    guard let nulls = column.nulls else { return }
-    PackedIntegers.store(isNull ? 1 : 0, mutable(nulls), 1, row)
+    guard let nulls = unsafe column.nulls else { return }
+    unsafe PackedIntegers.store(isNull ? 1 : 0, mutable(nulls), 1, row)
   }
 
   private func setNull(_ column: LeafColumn, row: Int) -> Bool {
@@ -89,18 +92,18 @@ struct LeafPatch {
     if column.isNull(row) { return true }
     // Null cells read as zero within their encoding; sums rely on it.
     switch (column.type, column.encoding) {
-    case (.int, .packed): PackedIntegers.store(0, mutable(column.data), column.width, row)
-    case (.bool, .bitmap): PackedIntegers.store(0, mutable(column.data), 1, row)
-    case (.float, .raw): mutable(column.data).put(single: 0, row * 4)
-    case (.double, .raw): mutable(column.data).put(word: 0, row * 8)
+    case (.int, .packed): unsafe PackedIntegers.store(0, mutable(column.data), column.width, row)
+    case (.bool, .bitmap): unsafe PackedIntegers.store(0, mutable(column.data), 1, row)
+    case (.float, .raw): unsafe mutable(column.data).put(single: 0, row * 4)
+    case (.double, .raw): unsafe mutable(column.data).put(word: 0, row * 8)
     case (.wide, .raw):
-      mutable(column.data).put(word: 0, row * 16)
-      mutable(column.data).put(word: 0, row * 16 + 8)
+      unsafe mutable(column.data).put(word: 0, row * 16)
+      unsafe mutable(column.data).put(word: 0, row * 16 + 8)
     case (.wide, .packed): setPacked(column, row: row, low: 0, high: 0)
     case (.bytes, _):
       guard let parts = column.bytesColumn, !parts.isOverflow(row) else { return false }
-      if column.encoding == .variable, let body = parts.entry(row).baseAddress {
-        mutable(body).initializeMemory(
+      if column.encoding == .variable, let body = unsafe parts.entry(row).baseAddress {
+        unsafe mutable(body).initializeMemory(
           as: UInt8.self, repeating: 0, count: parts.entry(row).count)
       }
     default: break
@@ -114,13 +117,13 @@ struct LeafPatch {
     let offset = UInt64(bitPattern: value &- column.base)
     let isWithin = column.width == 64 || value >= column.base
     guard isWithin, offset <= PackedIntegers.maximum(column.width) else { return false }
-    PackedIntegers.store(offset, mutable(column.data), column.width, row)
+    unsafe PackedIntegers.store(offset, mutable(column.data), column.width, row)
     return true
   }
 
   private func setBool(_ column: LeafColumn, row: Int, _ value: Bool) -> Bool {
     guard column.encoding == .bitmap else { return value == (column.base != 0) }
-    PackedIntegers.store(value ? 1 : 0, mutable(column.data), 1, row)
+    unsafe PackedIntegers.store(value ? 1 : 0, mutable(column.data), 1, row)
     return true
   }
 
@@ -130,58 +133,58 @@ struct LeafPatch {
     guard column.encoding == .raw else {
       return UInt64(bitPattern: column.base) == low && column.extra == high
     }
-    let data = mutable(column.data)
+    let data = unsafe mutable(column.data)
     switch stride {
-    case 4: data.put(single: UInt32(low), row * 4)
-    case 8: data.put(word: low, row * 8)
+    case 4: unsafe data.put(single: UInt32(low), row * 4)
+    case 8: unsafe data.put(word: low, row * 8)
     default:
-      data.put(word: low, row * 16)
-      data.put(word: high, row * 16 + 8)
+      unsafe data.put(word: low, row * 16)
+      unsafe data.put(word: high, row * 16 + 8)
     }
     return true
   }
 
   /// Sets the offsets of packed 128-bit values.
   private func setPacked(_ column: LeafColumn, row: Int, low: UInt64, high: UInt64) {
-    let data = mutable(column.data)
-    PackedIntegers.store(high, data, column.width, row)
-    let lows = data + LeafColumn.lowWordsOffset(column.rowCount, column.width)
-    PackedIntegers.store(low, lows, column.lengthWidth, row)
+    let data = unsafe mutable(column.data)
+    unsafe PackedIntegers.store(high, data, column.width, row)
+    let lows = unsafe data + LeafColumn.lowWordsOffset(column.rowCount, column.width)
+    unsafe PackedIntegers.store(low, lows, column.lengthWidth, row)
   }
 
   private func setBytes(
     _ column: LeafColumn, row: Int, _ value: UnsafeRawBufferPointer
   ) -> Bool {
     guard let parts = column.bytesColumn, !parts.isOverflow(row) else { return false }
-    let (prefix, suffix) = (parts.prefix.count, parts.suffix.count)
+    let (prefix, suffix) = unsafe (parts.prefix.count, parts.suffix.count)
     let count = value.count - prefix - suffix
     guard count >= 0,
-      equalBytes(parts.prefix.baseAddress, value.baseAddress, count: prefix),
-      equalBytes(
+      unsafe equalBytes(parts.prefix.baseAddress, value.baseAddress, count: prefix),
+      unsafe equalBytes(
         parts.suffix.baseAddress, value.baseAddress, at: value.count - suffix, count: suffix)
     else { return false }
     switch column.encoding {
     case .variable:
-      let body = parts.entry(row)
+      let body = unsafe parts.entry(row)
       guard body.count == count else { return false }
       if count > 0, let target = body.baseAddress, let source = value.baseAddress {
-        mutable(target).copyMemory(from: source + prefix, byteCount: count)
+        unsafe mutable(target).copyMemory(from: source + prefix, byteCount: count)
       }
       return true
     case .dictionary:
       for code in 0..<parts.entryCount {
-        let body = parts.entry(code)
+        let body = unsafe parts.entry(code)
         if body.count == count,
-          equalBytes(body.baseAddress, value.baseAddress, at: prefix, count: count)
+          unsafe equalBytes(body.baseAddress, value.baseAddress, at: prefix, count: count)
         {
-          PackedIntegers.store(UInt64(code), mutable(column.data), column.width, row)
+          unsafe PackedIntegers.store(UInt64(code), mutable(column.data), column.width, row)
           return true
         }
       }
       return false
     default:
-      let body = parts.entry(0)
-      return body.count == count
+      let body = unsafe parts.entry(0)
+      return unsafe body.count == count
         && equalBytes(body.baseAddress, value.baseAddress, at: prefix, count: count)
     }
   }
@@ -191,10 +194,10 @@ struct LeafPatch {
     _ column: LeafColumn, row: Int, _ cell: UnsafeRawBufferPointer
   ) -> Bool {
     guard let parts = column.bytesColumn, column.encoding == .variable, parts.isOverflow(row),
-      parts.entry(row).count == cell.count, let target = parts.entry(row).baseAddress,
+      unsafe parts.entry(row).count == cell.count, let target = unsafe parts.entry(row).baseAddress,
       let source = cell.baseAddress
     else { return false }
-    mutable(target).copyMemory(from: source, byteCount: cell.count)
+    unsafe mutable(target).copyMemory(from: source, byteCount: cell.count)
     return true
   }
 }

@@ -14,7 +14,7 @@ import Synchronization
 /// branches as dirty ones, which get their references when they are collected.
 ///
 /// Unchecked: jobs change hands with a release and an acquire of the counters.
-final class LeafPipeline: @unchecked Sendable {
+@safe final class LeafPipeline: @unchecked Sendable {
   /// A leaf on its way.
   struct Job {
     let builder: LeafBuilder
@@ -68,13 +68,13 @@ final class LeafPipeline: @unchecked Sendable {
     background = BackgroundJob(context.lane)
     bench = Mutex(
       Bench(page: DirtyPage(kind: .columnLeaf, capacity: editor.options.leafByteCount * 5 / 4)))
-    jobs = .allocate(capacity: Self.capacity)
-    jobs.initialize(repeating: nil, count: Self.capacity)
+    unsafe jobs = .allocate(capacity: Self.capacity)
+    unsafe jobs.initialize(repeating: nil, count: Self.capacity)
   }
 
   deinit {
-    jobs.deinitialize(count: Self.capacity)
-    jobs.deallocate()
+    unsafe jobs.deinitialize(count: Self.capacity)
+    unsafe jobs.deallocate()
   }
 
   // MARK: The editor's side
@@ -90,7 +90,7 @@ final class LeafPipeline: @unchecked Sendable {
       wait(for: queuedCount &- UInt32(Self.capacity) &+ Self.batchCount)
       collect()
     }
-    jobs[Int(queuedCount) % Self.capacity] = job
+    unsafe jobs[Int(queuedCount) % Self.capacity] = job
     queuedCount &+= 1
     if queuedCount % Self.batchCount == 0 { hand() }
   }
@@ -143,11 +143,11 @@ final class LeafPipeline: @unchecked Sendable {
     isCollecting = true
     while collectedCount != done {
       let place = Int(collectedCount) % Self.capacity
-      if var job = jobs[place] {
+      if var job = unsafe jobs[place] {
         if let failure { (job.stored, job.error) = (nil, failure) }
         editor.collect(job)
       }
-      jobs[place] = nil
+      unsafe jobs[place] = nil
       collectedCount &+= 1
     }
     isCollecting = false
@@ -170,9 +170,9 @@ final class LeafPipeline: @unchecked Sendable {
   private func process(_ bench: inout Bench) -> Bool {
     if bench.doneCount == submitted.load(ordering: .acquiring) { return true }
     let place = Int(bench.doneCount) % Self.capacity
-    if var job = jobs[place] {
+    if var job = unsafe jobs[place] {
       process(&job, bench.page, bench.scratch)
-      jobs[place] = job
+      unsafe jobs[place] = job
     }
     bench.doneCount &+= 1
     completed.store(bench.doneCount, ordering: .releasing)
@@ -181,8 +181,8 @@ final class LeafPipeline: @unchecked Sendable {
 
   private func process(_ job: inout Job, _ page: DirtyPage, _ scratch: PackScratch) {
     LeafPacker(job.builder, scratch: scratch).pack(into: page)
-    job.byteCount = page.byteCount
-    if options.isOver(byteCount: page.byteCount, rowCount: job.builder.rowCount) { return }
+    job.byteCount = unsafe page.byteCount
+    if unsafe options.isOver(byteCount: page.byteCount, rowCount: job.builder.rowCount) { return }
     do throws(StoreError) { job.stored = try context.put(page) } catch { job.error = error }
   }
 }

@@ -5,35 +5,42 @@ extension LeafRepack {
   /// Completes the plan of such a column: what all leaves factor out stays factored out.
   func planBytes(_ parts: UnsafeBufferPointer<RepackPart>, _ planned: ColumnPlan) -> ColumnPlan? {
     var plan = planned
-    var (prefix, suffix) = (parts[0].prefix, parts[0].suffix)
-    for part in parts.dropFirst() {
-      prefix = prefix.commonStart(with: part.prefix)
-      suffix = suffix.commonEnd(with: part.suffix)
+    var (prefix, suffix) = unsafe (parts[0].prefix, parts[0].suffix)
+    var iterator = unsafe parts.dropFirst().makeIterator()
+    while let part = unsafe iterator.next() {
+      unsafe prefix = unsafe prefix.commonStart(with: part.prefix)
+      unsafe suffix = unsafe suffix.commonEnd(with: part.suffix)
     }
     (plan.prefix, plan.suffix) = (prefix.count, suffix.count)
-    let fixedLength = parts[0].fixedLength
+    let fixedLength = unsafe parts[0].fixedLength
     var isFixed = true
-    for part in parts where part.lengthWidth > 0 || part.fixedLength != fixedLength {
+    var rest = unsafe parts.makeIterator()
+    while let part = unsafe rest.next() {
+      guard part.lengthWidth > 0 || part.fixedLength != fixedLength else { continue }
       isFixed = false
     }
     var heap = 0
     for index in parts.indices {
-      let part = parts[index]
-      let more = part.prefix.count + part.suffix.count - prefix.count - suffix.count
+      let part = unsafe parts[index]
+      let more = unsafe part.prefix.count + part.suffix.count - prefix.count - suffix.count
       if more > 0 { isFixed = false }
-      let place = lengths.count
+      let place = unsafe lengths.count
       if part.lengthWidth == 0 {
-        lengths.append(repeating: UInt8(part.fixedLength), count: part.endRow)
+        unsafe lengths.append(repeating: UInt8(part.fixedLength), count: part.endRow)
       } else {
-        lengths.append(UnsafeBufferPointer(start: part.storedLengths, count: part.endRow))
+        unsafe lengths.append(UnsafeBufferPointer(start: part.storedLengths, count: part.endRow))
       }
       setLengths(place, ofPart: plan.firstPart + index)
-      let own = lengths.start + place
+      let own = unsafe lengths.start + place
       // More is only in storage that rots under a mapping.
-      guard Int(cambium_kept_bytes(own, nil, part.endRow)) <= part.heapByteCount else { return nil }
-      if more > 0, (0..<part.endRow).contains(where: { Int(own[$0]) + more > 0xff }) { return nil }
+      guard unsafe Int(cambium_kept_bytes(own, nil, part.endRow)) <= part.heapByteCount else {
+        return nil
+      }
+      if more > 0, (0..<part.endRow).contains(where: { unsafe Int(own[$0]) + more > 0xff }) {
+        return nil
+      }
       let first = part.firstRow
-      heap +=
+      unsafe heap +=
         Int(cambium_kept_bytes(own + first, part.removed + first, part.endRow - first))
         + more * part.count
     }
@@ -46,23 +53,24 @@ extension LeafRepack {
 
   /// Writes such a column to `data`, which is zero and as long as planned.
   func writeBytes(_ plan: ColumnPlan, to data: UnsafeMutableRawPointer) {
-    let lengths = data.assumingMemoryBound(to: UInt8.self)
-    let anchors = data + aligned8(plan.entryCount * Int(plan.lengthWidth / 8))
+    let lengths = unsafe data.assumingMemoryBound(to: UInt8.self)
+    let anchors = unsafe data + aligned8(plan.entryCount * Int(plan.lengthWidth / 8))
     let groups = (plan.entryCount + LeafEntry.anchorSpan - 1) / LeafEntry.anchorSpan
-    let affixes = anchors + aligned8(groups * Int(plan.anchorWidth / 8))
-    let heap = (affixes + plan.prefix + plan.suffix).assumingMemoryBound(to: CChar.self)
+    let affixes = unsafe anchors + aligned8(groups * Int(plan.anchorWidth / 8))
+    let heap = unsafe (affixes + plan.prefix + plan.suffix).assumingMemoryBound(to: CChar.self)
     var end = 0
-    for part in parts(from: plan.firstPart) {
+    var iterator = unsafe parts(from: plan.firstPart).makeIterator()
+    while let part = unsafe iterator.next() {
       // What this leaf factors out and others do not goes back to the values.
-      let head = UnsafeRawBufferPointer(rebasing: part.prefix[plan.prefix...])
-      let tail = UnsafeRawBufferPointer(rebasing: part.suffix.dropLast(plan.suffix))
+      let head = unsafe UnsafeRawBufferPointer(rebasing: part.prefix[plan.prefix...])
+      let tail = unsafe UnsafeRawBufferPointer(rebasing: part.suffix.dropLast(plan.suffix))
       if part.place == 0 {
-        affixes.copyBytes(of: part.prefix.prefix(plan.prefix))
-        (affixes + plan.prefix).copyBytes(of: part.suffix.suffix(plan.suffix))
+        unsafe affixes.copyBytes(of: part.prefix.prefix(plan.prefix))
+        unsafe (affixes + plan.prefix).copyBytes(of: part.suffix.suffix(plan.suffix))
       }
-      let own = self.lengths.start + part.lengths
+      let own = unsafe self.lengths.start + part.lengths
       let first = part.firstRow
-      end += cambium_keep_values(
+      unsafe end += cambium_keep_values(
         part.heap + Int(cambium_kept_bytes(own, nil, first)),
         part.heap + part.heapByteCount + LeafHeader.slackByteCount, own + first,
         part.removed + first, part.endRow - first,
@@ -71,46 +79,49 @@ extension LeafRepack {
         plan.lengthWidth == 0 ? nil : lengths + part.place, heap + end)
     }
     if plan.lengthWidth > 0 {
-      cambium_put_anchors(lengths, plan.entryCount, anchors, Int32(plan.anchorWidth / 8))
+      unsafe cambium_put_anchors(lengths, plan.entryCount, anchors, Int32(plan.anchorWidth / 8))
     }
-    assert(
+    unsafe assert(
       UnsafeMutableRawPointer(heap + end) == data + plan.dataByteCount,
       "The values fill the planned bytes.")
     // The last values may have been copied together with what lies behind them.
-    UnsafeMutableRawPointer(heap + end).initializeMemory(as: UInt8.self, repeating: 0, count: 32)
+    unsafe UnsafeMutableRawPointer(heap + end).initializeMemory(
+      as: UInt8.self, repeating: 0, count: 32)
   }
 }
 
 extension UnsafeRawBufferPointer {
   private func equals(_ other: Self) -> Bool {
-    count == other.count && equalBytes(baseAddress, other.baseAddress, count: count)
+    unsafe count == other.count && equalBytes(baseAddress, other.baseAddress, count: count)
   }
 
   /// What both begin with.
   fileprivate func commonStart(with other: Self) -> Self {
-    if equals(other) { return self }
+    if unsafe equals(other) { return unsafe self }
     var count = 0
-    while count < Swift.min(self.count, other.count), self[count] == other[count] { count += 1 }
-    return Self(rebasing: prefix(count))
+    while count < Swift.min(self.count, other.count), unsafe self[count] == other[count] {
+      count += 1
+    }
+    return unsafe Self(rebasing: prefix(count))
   }
 
   /// What both end with.
   fileprivate func commonEnd(with other: Self) -> Self {
-    if equals(other) { return self }
+    if unsafe equals(other) { return unsafe self }
     var count = 0
     while count < Swift.min(self.count, other.count),
-      self[self.count - count - 1] == other[other.count - count - 1]
+      unsafe self[self.count - count - 1] == other[other.count - count - 1]
     {
       count += 1
     }
-    return Self(rebasing: suffix(count))
+    return unsafe Self(rebasing: suffix(count))
   }
 }
 
 extension UnsafeMutableRawPointer {
   fileprivate func copyBytes(of bytes: Slice<UnsafeRawBufferPointer>) {
-    if let start = UnsafeRawBufferPointer(rebasing: bytes).baseAddress {
-      copyMemory(from: start, byteCount: bytes.count)
+    if let start = unsafe UnsafeRawBufferPointer(rebasing: bytes).baseAddress {
+      unsafe copyMemory(from: start, byteCount: bytes.count)
     }
   }
 }

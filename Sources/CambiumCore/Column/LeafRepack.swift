@@ -37,13 +37,13 @@ final class LeafRepack {
     _ leaf: ColumnLeaf, _ kept: UnsafeBufferPointer<Int32>, removed marks: UnsafePointer<UInt8>
   ) {
     let header = LeafHeader.byteCount + leaf.columnCount * LeafEntry.byteCount
-    let used = max(header, Int(leaf.page.bytes.single(LeafHeader.usedByteCount)))
-    sources.append(
+    let used = unsafe max(header, Int(leaf.page.bytes.single(LeafHeader.usedByteCount)))
+    unsafe sources.append(
       Source(
         leaf: leaf, start: rows.count, count: kept.count, marks: removed.count,
         rowByteCount: Double(used - header) / Double(leaf.rowCount)))
-    rows.append(kept)
-    removed.append(UnsafeBufferPointer(start: marks, count: leaf.rowCount))
+    unsafe rows.append(kept)
+    unsafe removed.append(UnsafeBufferPointer(start: marks, count: leaf.rowCount))
     rowCount += kept.count
   }
 
@@ -59,10 +59,10 @@ final class LeafRepack {
   func pack(_ count: Int, into leaf: DirtyLeaf, _ builder: LeafBuilder, _ scratch: PackScratch) {
     let rest = split(at: count)
     builder.reserve(sources.reduce(0) { $0 + $1.leaf.rowCount })
-    if let keys = builder.keys { copyKeys(to: keys) }
-    builder.rowCount = rowCount
-    parts.removeAll()
-    lengths.removeAll()
+    if let keys = unsafe builder.keys { unsafe copyKeys(to: keys) }
+    unsafe builder.rowCount = rowCount
+    unsafe parts.removeAll()
+    unsafe lengths.removeAll()
     LeafPacker(builder, scratch: scratch, gather: self).pack(into: leaf)
     restart(with: rest)
   }
@@ -87,10 +87,10 @@ final class LeafRepack {
   }
 
   private func restart(with rest: [Source]) {
-    let start = rest.first?.start ?? rows.count
-    let marks = rest.first?.marks ?? removed.count
-    rows.removeFirst(start)
-    removed.removeFirst(marks)
+    let start = unsafe rest.first?.start ?? rows.count
+    let marks = unsafe rest.first?.marks ?? removed.count
+    unsafe rows.removeFirst(start)
+    unsafe removed.removeFirst(marks)
     rowCount = 0
     sources.removeAll(keepingCapacity: true)
     for var source in rest {
@@ -102,7 +102,7 @@ final class LeafRepack {
   }
 
   private func rows(_ source: Source) -> UnsafeBufferPointer<Int32> {
-    UnsafeBufferPointer(start: rows.start + source.start, count: source.count)
+    unsafe UnsafeBufferPointer(start: rows.start + source.start, count: source.count)
   }
 
   private func copyKeys(to keys: UnsafeMutablePointer<Int64>) {
@@ -110,13 +110,15 @@ final class LeafRepack {
     for source in sources {
       let leaf = source.leaf
       if leaf.keyWidth == 0 {
-        for row in rows(source) {
-          keys[place] = leaf.keyBase &+ leaf.keyStride &* Int64(row)
+        var iterator = unsafe rows(source).makeIterator()
+        while let row = unsafe iterator.next() {
+          unsafe keys[place] = leaf.keyBase &+ leaf.keyStride &* Int64(row)
           place &+= 1
         }
       } else {
-        for row in rows(source) {
-          keys[place] = leaf.key(at: Int(row))
+        var iterator = unsafe rows(source).makeIterator()
+        while let row = unsafe iterator.next() {
+          unsafe keys[place] = leaf.key(at: Int(row))
           place &+= 1
         }
       }
@@ -129,13 +131,13 @@ final class LeafRepack {
   func load(_ column: inout BuilderColumn) {
     var first = 0
     for source in sources {
-      let (leaf, rows) = (source.leaf, rows(source))
+      let (leaf, rows) = unsafe (source.leaf, rows(source))
       if let packed = leaf.column(column.id), packed.type == column.type {
-        column.load(packed, at: first, removed: removed.start + source.marks)
+        unsafe column.load(packed, at: first, removed: removed.start + source.marks)
       } else {
         column.loadDefaults(count: leaf.rowCount, at: first)
       }
-      column.keep(rows, from: first, rowCount: first + leaf.rowCount)
+      unsafe column.keep(rows, from: first, rowCount: first + leaf.rowCount)
       first += rows.count
     }
   }
@@ -144,36 +146,36 @@ final class LeafRepack {
   ///
   /// Valid until the next pack; its place, for ``parts(from:)``, is the number of parts before.
   func findParts(of id: UInt16) -> UnsafeBufferPointer<RepackPart>? {
-    let first = parts.count
+    let first = unsafe parts.count
     var place = 0
     for index in sources.indices {
       let source = sources[index]
       let leaf = source.leaf
       // The source keeps the page, so that its columns need not.
-      if let entry = leaf.entry(of: id),
-        let column = LeafColumn(
+      if let entry = unsafe leaf.entry(of: id),
+        let column = unsafe LeafColumn(
           entry: entry, bytes: leaf.page.bytes, byteCount: leaf.page.byteCount,
           rowCount: leaf.rowCount, owner: nil)
       {
-        parts.append(
+        unsafe parts.append(
           RepackPart(
             column, rows(source), at: place, removed: removed.start + source.marks))
       }
       place &+= source.count
     }
-    let count = parts.count - first
-    return count == 0 || count == sources.count ? parts(from: first) : nil
+    let count = unsafe parts.count - first
+    return unsafe count == 0 || count == sources.count ? parts(from: first) : nil
   }
 
   /// How many parts were found so far.
-  var partCount: Int { parts.count }
+  var partCount: Int { unsafe parts.count }
 
   /// The parts of a column in all leaves, given the place of the first one.
   func parts(from first: Int) -> UnsafeBufferPointer<RepackPart> {
-    UnsafeBufferPointer(
+    unsafe UnsafeBufferPointer(
       start: parts.start + first, count: min(sources.count, parts.count - first))
   }
 
   /// Where the lengths of a part stand.
-  func setLengths(_ place: Int, ofPart part: Int) { parts.start[part].lengths = place }
+  func setLengths(_ place: Int, ofPart part: Int) { unsafe parts.start[part].lengths = place }
 }

@@ -2,7 +2,7 @@
 ///
 /// Keeps nothing alive: whoever holds it also holds the leaf's owner and the snapshot. Reads never
 /// leave the page, whatever the page says.
-@frozen public struct LeafRow: BitwiseCopyable {
+@safe @frozen public struct LeafRow: BitwiseCopyable {
   @usableFromInline let bytes: UnsafeRawPointer
   @usableFromInline let byteCount: UInt32
   @usableFromInline let columnCount: UInt32
@@ -11,7 +11,7 @@
 
   /// Row `row` of `leaf`, which must have it.
   @inlinable @inline(__always) public init(_ leaf: ColumnLeaf, _ row: Int) {
-    bytes = leaf.page.bytes
+    unsafe bytes = unsafe leaf.page.bytes
     byteCount = UInt32(truncatingIfNeeded: leaf.page.byteCount)
     columnCount = UInt32(truncatingIfNeeded: leaf.columnCount)
     rowCount = UInt32(truncatingIfNeeded: leaf.rowCount)
@@ -20,7 +20,7 @@
 
   /// Row `row` of the same leaf, which must have it.
   @inlinable @inline(__always) public func moved(to row: Int) -> LeafRow {
-    LeafRow(
+    unsafe LeafRow(
       bytes: bytes, byteCount: byteCount, columnCount: columnCount, rowCount: rowCount,
       row: UInt32(truncatingIfNeeded: row))
   }
@@ -28,7 +28,7 @@
   @inlinable @inline(__always) init(
     bytes: UnsafeRawPointer, byteCount: UInt32, columnCount: UInt32, rowCount: UInt32, row: UInt32
   ) {
-    self.bytes = bytes
+    unsafe self.bytes = unsafe bytes
     self.byteCount = byteCount
     self.columnCount = columnCount
     self.rowCount = rowCount
@@ -38,7 +38,7 @@
   /// No row: every cell is the default.
   @inlinable @inline(__always) public init() {
     // Never read: a row without columns has no cells.
-    bytes = UnsafeRawPointer(bitPattern: 64).unsafelyUnwrapped
+    unsafe bytes = unsafe UnsafeRawPointer(bitPattern: 64).unsafelyUnwrapped
     (byteCount, columnCount, rowCount, row) = (0, 0, 0, 0)
   }
 
@@ -48,9 +48,9 @@
   @inlinable @inline(__always) public func cell(_ id: UInt16, hint: UInt16) -> LeafCell? {
     if UInt32(hint) < columnCount {
       // The leaf's directory lies within its page: `ColumnLeaf` sees to that.
-      let entry = bytes + (40 &+ Int(hint) &* 40)
-      if UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self)) == id {
-        return LeafCell(entry: entry, place: self)
+      let entry = unsafe bytes + (40 &+ Int(hint) &* 40)
+      if unsafe UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self)) == id {
+        return unsafe LeafCell(entry: entry, place: self)
       }
     }
     return search(id)
@@ -58,9 +58,9 @@
 
   @usableFromInline @inline(never) func search(_ id: UInt16) -> LeafCell? {
     for index in 0..<Int(columnCount) {
-      let entry = bytes + (LeafHeader.byteCount &+ index &* LeafEntry.byteCount)
-      if UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self)) == id {
-        return LeafCell(entry: entry, place: self)
+      let entry = unsafe bytes + (LeafHeader.byteCount &+ index &* LeafEntry.byteCount)
+      if unsafe UInt16(littleEndian: entry.loadUnaligned(as: UInt16.self)) == id {
+        return unsafe LeafCell(entry: entry, place: self)
       }
     }
     return nil
@@ -71,32 +71,32 @@
 ///
 /// The typed accessors believe what the caller says of the column's type; asked for another one, they
 /// give some value of that type. Whoever reads a column that can be null asks ``isNull`` first.
-@frozen public struct LeafCell: BitwiseCopyable {
+@safe @frozen public struct LeafCell: BitwiseCopyable {
   @usableFromInline let entry: UnsafeRawPointer
   @usableFromInline let place: LeafRow
 
   @inlinable @inline(__always) init(entry: UnsafeRawPointer, place: LeafRow) {
-    self.entry = entry
+    unsafe self.entry = unsafe entry
     self.place = place
   }
 
   @inlinable @inline(__always) func offset(_ field: Int) -> Int {
-    Int(UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: field, as: UInt32.self)))
+    unsafe Int(UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: field, as: UInt32.self)))
   }
 
   @inlinable @inline(__always) var isConstant: Bool {
-    entry.load(fromByteOffset: 3, as: UInt8.self) == ColumnEncoding.constant.rawValue
+    unsafe entry.load(fromByteOffset: 3, as: UInt8.self) == ColumnEncoding.constant.rawValue
   }
 
   /// The column's base, which is the value of a constant one.
   @inlinable @inline(__always) var base: UInt64 {
-    UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+    unsafe UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
   }
 
   /// `count` bytes at `byteOffset` of the column's data; nil when they are not all on the page.
   @inlinable @inline(__always) func data(_ byteOffset: Int, _ count: Int) -> UnsafeRawPointer? {
     let start = offset(16) &+ byteOffset
-    return start &+ count <= Int(place.byteCount) ? place.bytes + start : nil
+    return unsafe start &+ count <= Int(place.byteCount) ? place.bytes + start : nil
   }
 
   /// Whether the cell is null.
@@ -105,7 +105,7 @@
     if nulls == 0 { return false }
     let byte = nulls &+ Int(place.row) &>> 3
     guard byte < Int(place.byteCount) else { return true }
-    return place.bytes.load(fromByteOffset: byte, as: UInt8.self)
+    return unsafe place.bytes.load(fromByteOffset: byte, as: UInt8.self)
       &>> UInt8(truncatingIfNeeded: place.row & 7) & 1 != 0
   }
 
@@ -113,57 +113,57 @@
   @inlinable @inline(__always) public var int: Int64 {
     let base = Int64(bitPattern: base)
     if isConstant { return base }
-    let width = Int(entry.load(fromByteOffset: 4, as: UInt8.self))
+    let width = unsafe Int(entry.load(fromByteOffset: 4, as: UInt8.self))
     return base &+ Int64(bitPattern: packed(width, behind: 0))
   }
 
   /// The truth value.
   @inlinable @inline(__always) public var bool: Bool {
-    if !isConstant, let data = data(Int(place.row) &>> 3, 1) {
-      return data.load(as: UInt8.self) &>> UInt8(truncatingIfNeeded: place.row & 7) & 1 != 0
+    if !isConstant, let data = unsafe data(Int(place.row) &>> 3, 1) {
+      return unsafe data.load(as: UInt8.self) &>> UInt8(truncatingIfNeeded: place.row & 7) & 1 != 0
     }
     return base != 0
   }
 
   /// The float.
   @inlinable @inline(__always) public var float: Float {
-    if !isConstant, let data = data(Int(place.row) &* 4, 4) {
-      return Float(bitPattern: UInt32(littleEndian: data.loadUnaligned(as: UInt32.self)))
+    if !isConstant, let data = unsafe data(Int(place.row) &* 4, 4) {
+      return unsafe Float(bitPattern: UInt32(littleEndian: data.loadUnaligned(as: UInt32.self)))
     }
     return Float(bitPattern: UInt32(truncatingIfNeeded: base))
   }
 
   /// The double.
   @inlinable @inline(__always) public var double: Double {
-    if !isConstant, let data = data(Int(place.row) &* 8, 8) {
-      return Double(bitPattern: UInt64(littleEndian: data.loadUnaligned(as: UInt64.self)))
+    if !isConstant, let data = unsafe data(Int(place.row) &* 8, 8) {
+      return unsafe Double(bitPattern: UInt64(littleEndian: data.loadUnaligned(as: UInt64.self)))
     }
     return Double(bitPattern: base)
   }
 
   /// The two words of the 128-bit value.
   @inlinable @inline(__always) public var wide: (low: UInt64, high: UInt64) {
-    if entry.load(fromByteOffset: 3, as: UInt8.self) == ColumnEncoding.packed.rawValue {
+    if unsafe entry.load(fromByteOffset: 3, as: UInt8.self) == ColumnEncoding.packed.rawValue {
       return packedWide
     }
-    if !isConstant, let data = data(Int(place.row) &* 16, 16) {
-      return (
+    if !isConstant, let data = unsafe data(Int(place.row) &* 16, 16) {
+      return unsafe (
         UInt64(littleEndian: data.loadUnaligned(as: UInt64.self)),
         UInt64(littleEndian: data.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
       )
     }
-    let high = entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
+    let high = unsafe entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
     return (base, UInt64(littleEndian: high))
   }
 
   /// The two words where high and low ones are packed.
   @inlinable @inline(__always) var packedWide: (low: UInt64, high: UInt64) {
-    let highWidth = Int(entry.load(fromByteOffset: 4, as: UInt8.self))
-    let lowWidth = Int(entry.load(fromByteOffset: 5, as: UInt8.self))
-    let low = UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+    let highWidth = unsafe Int(entry.load(fromByteOffset: 4, as: UInt8.self))
+    let lowWidth = unsafe Int(entry.load(fromByteOffset: 5, as: UInt8.self))
+    let low = unsafe UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
     let high = base &+ packed(highWidth, behind: 0)
     if lowWidth == 0 { return (low, high) }
-    let rows = Int(
+    let rows = unsafe Int(
       UInt32(littleEndian: place.bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
     let lows = ((rows &* highWidth &+ 7) &>> 3 &+ 7) & ~7
     return (low &+ packed(lowWidth, behind: lows), high)
@@ -173,8 +173,8 @@
   @inlinable @inline(__always) func packed(_ width: Int, behind byteOffset: Int) -> UInt64 {
     // Widths are powers of two: no value crosses the word that begins at its first byte.
     let bit = Int(place.row) &* width
-    guard width > 0, let data = data(byteOffset &+ bit &>> 3, 8) else { return 0 }
-    let word = UInt64(littleEndian: data.loadUnaligned(as: UInt64.self))
+    guard width > 0, let data = unsafe data(byteOffset &+ bit &>> 3, 8) else { return 0 }
+    let word = unsafe UInt64(littleEndian: data.loadUnaligned(as: UInt64.self))
     let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- width)
     return word &>> UInt64(truncatingIfNeeded: bit & 7) & mask
   }

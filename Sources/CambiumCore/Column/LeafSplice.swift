@@ -2,7 +2,7 @@
 ///
 /// The usual small commit appends a row to the last leaf. Making arrays of the whole leaf and packing
 /// them again costs ten times as much as copying its segments with one more cell each.
-struct LeafSplice {
+@safe struct LeafSplice {
   private let leaf: ColumnLeaf
   private let values: UnsafeBufferPointer<ColumnValue>
   private let layout: ColumnLayout
@@ -13,7 +13,7 @@ struct LeafSplice {
   /// Where the next segment begins.
   private var cursor = 0
 
-  private var source: UnsafeRawPointer { leaf.page.bytes }
+  private var source: UnsafeRawPointer { unsafe leaf.page.bytes }
   private var rows: Int { leaf.rowCount }
 
   /// Appends a row to `page`, whose bytes are up to date; false, and nothing changed, when a value
@@ -27,12 +27,12 @@ struct LeafSplice {
   ) -> Bool {
     let leaf = page.packed
     guard leaf.page.byteCount <= limit else { return false }
-    let target = PageMemory.take(byteCount: limit + 64)
-    target.initializeMemory(as: UInt8.self, repeating: 0, count: limit + 64)
-    var splice = LeafSplice(
+    let target = unsafe PageMemory.take(byteCount: limit + 64)
+    unsafe target.initializeMemory(as: UInt8.self, repeating: 0, count: limit + 64)
+    var splice = unsafe LeafSplice(
       leaf: leaf, values: values, layout: layout, target: target, limit: limit)
     guard splice.putKeys(key), splice.putColumns() else {
-      PageMemory.giveBack(target, byteCount: limit + 64)
+      unsafe PageMemory.giveBack(target, byteCount: limit + 64)
       return false
     }
     splice.finish(page)
@@ -44,20 +44,20 @@ struct LeafSplice {
     target: UnsafeMutableRawPointer, limit: Int
   ) {
     self.leaf = leaf
-    self.values = values
+    unsafe self.values = unsafe values
     self.layout = layout
-    self.target = target
+    unsafe self.target = unsafe target
     self.limit = limit
   }
 
   /// Completes the header and replaces the page.
   private func finish(_ page: DirtyLeaf) {
-    target.put(single: UInt32(rows + 1), LeafHeader.rowCount)
-    target.put(single: UInt32(cursor), LeafHeader.usedByteCount)
+    unsafe target.put(single: UInt32(rows + 1), LeafHeader.rowCount)
+    unsafe target.put(single: UInt32(cursor), LeafHeader.usedByteCount)
     let total = cursor + LeafHeader.slackByteCount
-    page.adopt(
+    unsafe page.adopt(
       target, memoryByteCount: limit + 64, capacity: min(limit, (total + 1023) / 1024 * 1024))
-    page.byteCount = total
+    unsafe page.byteCount = total
   }
 
   /// Moves on over a segment of `byteCount` bytes; nil when there is no room for it.
@@ -65,31 +65,31 @@ struct LeafSplice {
     let start = cursor
     guard start + aligned8(byteCount) <= limit - LeafHeader.slackByteCount else { return nil }
     cursor += aligned8(byteCount)
-    return target + start
+    return unsafe target + start
   }
 
   private mutating func putKeys(_ key: Int64) -> Bool {
     let directoryEnd = LeafHeader.byteCount + leaf.columnCount * LeafEntry.byteCount
-    guard takeSegment(directoryEnd) != nil else { return false }
-    target.copyMemory(from: source, byteCount: directoryEnd)
+    guard unsafe takeSegment(directoryEnd) != nil else { return false }
+    unsafe target.copyMemory(from: source, byteCount: directoryEnd)
     if leaf.isPositional { return true }
     let residual = UInt64(bitPattern: key &- leaf.keyBase &- leaf.keyStride &* Int64(rows))
     guard residual <= PackedIntegers.maximum(leaf.keyWidth) else { return false }
     if leaf.keyWidth == 0 { return true }
-    target.put(single: UInt32(cursor), LeafHeader.keyOffset)
-    return putPacked(leaf.keyOffsets, leaf.keyWidth, residual) != nil
+    unsafe target.put(single: UInt32(cursor), LeafHeader.keyOffset)
+    return unsafe putPacked(leaf.keyOffsets, leaf.keyWidth, residual) != nil
   }
 
   private mutating func putColumns() -> Bool {
     var stored = 0
     for (index, spec) in layout.columns.enumerated() {
-      guard let source = leaf.entry(of: spec.id) else {
-        guard LeafPatch.isDefault(values[index], spec) else { return false }
+      guard let source = unsafe leaf.entry(of: spec.id) else {
+        guard unsafe LeafPatch.isDefault(values[index], spec) else { return false }
         continue
       }
-      guard let column = LeafColumn(entry: source, leaf: leaf), column.type == spec.type,
-        (source.byte(LeafEntry.flags) & LeafEntry.isNullable != 0) == spec.isNullable,
-        put(column, values[index], entry: target + (source - self.source))
+      guard let column = unsafe LeafColumn(entry: source, leaf: leaf), column.type == spec.type,
+        unsafe (source.byte(LeafEntry.flags) & LeafEntry.isNullable != 0) == spec.isNullable,
+        unsafe put(column, values[index], entry: target + (source - self.source))
       else { return false }
       stored += 1
     }
@@ -102,22 +102,22 @@ struct LeafSplice {
   ) -> Bool {
     var isNull = false
     if case .null = value { isNull = true }
-    if let nulls = column.nulls {
-      entry.put(single: UInt32(cursor), LeafEntry.nulls)
-      guard putPacked(nulls, 1, isNull ? 1 : 0) != nil else { return false }
+    if let nulls = unsafe column.nulls {
+      unsafe entry.put(single: UInt32(cursor), LeafEntry.nulls)
+      guard unsafe putPacked(nulls, 1, isNull ? 1 : 0) != nil else { return false }
     } else if isNull {
       return false
     }
-    if let overflow = column.overflow {
-      entry.put(single: UInt32(cursor), LeafEntry.overflow)
-      guard putPacked(overflow, 1, 0) != nil else { return false }
+    if let overflow = unsafe column.overflow {
+      unsafe entry.put(single: UInt32(cursor), LeafEntry.overflow)
+      guard unsafe putPacked(overflow, 1, 0) != nil else { return false }
     }
     let start = cursor
-    guard let byteCount = putData(column, value, isNull: isNull, entry: entry) else {
+    guard let byteCount = unsafe putData(column, value, isNull: isNull, entry: entry) else {
       return false
     }
-    entry.put(single: byteCount == 0 ? 0 : UInt32(start), LeafEntry.dataOffset)
-    entry.put(single: UInt32(byteCount), LeafEntry.dataByteCount)
+    unsafe entry.put(single: byteCount == 0 ? 0 : UInt32(start), LeafEntry.dataOffset)
+    unsafe entry.put(single: UInt32(byteCount), LeafEntry.dataByteCount)
     return true
   }
 
@@ -126,9 +126,9 @@ struct LeafSplice {
     _ data: UnsafeRawPointer, _ width: UInt8, _ value: UInt64
   ) -> Int? {
     let byteCount = PackedIntegers.byteCount(rows + 1, width)
-    guard let segment = takeSegment(byteCount) else { return nil }
-    segment.copyMemory(from: data, byteCount: PackedIntegers.byteCount(rows, width))
-    PackedIntegers.store(value, segment, width, rows)
+    guard let segment = unsafe takeSegment(byteCount) else { return nil }
+    unsafe segment.copyMemory(from: data, byteCount: PackedIntegers.byteCount(rows, width))
+    unsafe PackedIntegers.store(value, segment, width, rows)
     return byteCount
   }
 
@@ -136,14 +136,14 @@ struct LeafSplice {
   private mutating func putRaw(
     _ column: LeafColumn, stride: Int, low: UInt64, high: UInt64 = 0
   ) -> Int? {
-    guard let segment = takeSegment((rows + 1) * stride) else { return nil }
-    segment.copyMemory(from: column.data, byteCount: rows * stride)
+    guard let segment = unsafe takeSegment((rows + 1) * stride) else { return nil }
+    unsafe segment.copyMemory(from: column.data, byteCount: rows * stride)
     switch stride {
-    case 4: segment.put(single: UInt32(truncatingIfNeeded: low), rows * 4)
-    case 8: segment.put(word: low, rows * 8)
+    case 4: unsafe segment.put(single: UInt32(truncatingIfNeeded: low), rows * 4)
+    case 8: unsafe segment.put(word: low, rows * 8)
     default:
-      segment.put(word: low, rows * 16)
-      segment.put(word: high, rows * 16 + 8)
+      unsafe segment.put(word: low, rows * 16)
+      unsafe segment.put(word: high, rows * 16 + 8)
     }
     return (rows + 1) * stride
   }
@@ -152,7 +152,7 @@ struct LeafSplice {
   private mutating func putData(
     _ column: LeafColumn, _ value: ColumnValue, isNull: Bool, entry: UnsafeMutableRawPointer
   ) -> Int? {
-    if column.type == .bytes { return putBytes(column, value, isNull: isNull, entry: entry) }
+    if column.type == .bytes { return unsafe putBytes(column, value, isNull: isNull, entry: entry) }
     if column.encoding == .constant {
       return isNull || isConstant(column, value) ? 0 : nil
     }
@@ -163,10 +163,10 @@ struct LeafSplice {
       guard column.width == 64 || value >= column.base,
         offset <= PackedIntegers.maximum(column.width)
       else { return nil }
-      return putPacked(column.data, column.width, offset)
-    case (.int, .null): return putPacked(column.data, column.width, 0)
-    case (.bool, .bool(let value)): return putPacked(column.data, 1, value ? 1 : 0)
-    case (.bool, .null): return putPacked(column.data, 1, 0)
+      return unsafe putPacked(column.data, column.width, offset)
+    case (.int, .null): return unsafe putPacked(column.data, column.width, 0)
+    case (.bool, .bool(let value)): return unsafe putPacked(column.data, 1, value ? 1 : 0)
+    case (.bool, .null): return unsafe putPacked(column.data, 1, 0)
     case (.float, .float(let value)):
       return putRaw(column, stride: 4, low: UInt64(value.bitPattern))
     case (.float, .null): return putRaw(column, stride: 4, low: 0)
@@ -185,9 +185,9 @@ struct LeafSplice {
   private mutating func putPackedWide(
     _ column: LeafColumn, _ offsets: (low: UInt64, high: UInt64)
   ) -> Int? {
-    let lows = column.data + LeafColumn.lowWordsOffset(rows, column.width)
-    guard putPacked(column.data, column.width, offsets.high) != nil,
-      putPacked(lows, column.lengthWidth, offsets.low) != nil
+    let lows = unsafe column.data + LeafColumn.lowWordsOffset(rows, column.width)
+    guard unsafe putPacked(column.data, column.width, offsets.high) != nil,
+      unsafe putPacked(lows, column.lengthWidth, offsets.low) != nil
     else { return nil }
     return LeafColumn.lowWordsOffset(rows + 1, column.width)
       + PackedIntegers.byteCount(rows + 1, column.lengthWidth)
@@ -211,44 +211,44 @@ struct LeafSplice {
     _ column: LeafColumn, _ value: ColumnValue, isNull: Bool, entry: UnsafeMutableRawPointer
   ) -> Int? {
     guard let parts = column.bytesColumn else { return nil }
-    var body = UnsafeRawBufferPointer(start: nil, count: 0)
+    var body = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     if case .bytes(let bytes) = value {
-      let (prefix, suffix) = (parts.prefix.count, parts.suffix.count)
+      let (prefix, suffix) = unsafe (parts.prefix.count, parts.suffix.count)
       guard bytes.count >= prefix + suffix,
-        equalBytes(parts.prefix.baseAddress, bytes.baseAddress, count: prefix),
-        equalBytes(
+        unsafe equalBytes(parts.prefix.baseAddress, bytes.baseAddress, count: prefix),
+        unsafe equalBytes(
           parts.suffix.baseAddress, bytes.baseAddress, at: bytes.count - suffix, count: suffix)
       else { return nil }
-      body = UnsafeRawBufferPointer(rebasing: bytes[prefix..<(bytes.count - suffix)])
+      unsafe body = unsafe UnsafeRawBufferPointer(rebasing: bytes[prefix..<(bytes.count - suffix)])
     } else if !isNull {
       return nil
     }
     switch column.encoding {
-    case .variable: return putVariable(column, parts, body, isNull: isNull, entry: entry)
+    case .variable: return unsafe putVariable(column, parts, body, isNull: isNull, entry: entry)
     case .dictionary:
-      guard let code = isNull ? 0 : code(of: body, parts) else { return nil }
+      guard let code = unsafe isNull ? 0 : code(of: body, parts) else { return nil }
       let oldCodes = aligned8(PackedIntegers.byteCount(rows, column.width))
       let rest = column.dataByteCount - oldCodes
-      guard putPacked(column.data, column.width, UInt64(code)) != nil,
-        let segment = takeSegment(rest)
+      guard unsafe putPacked(column.data, column.width, UInt64(code)) != nil,
+        let segment = unsafe takeSegment(rest)
       else { return nil }
-      segment.copyMemory(from: column.data + oldCodes, byteCount: rest)
+      unsafe segment.copyMemory(from: column.data + oldCodes, byteCount: rest)
       return aligned8(PackedIntegers.byteCount(rows + 1, column.width)) + rest
     default:
       let isSame =
-        isNull
+        unsafe isNull
         || body.count == parts.entry(0).count
           && equalBytes(parts.entry(0).baseAddress, body.baseAddress, count: body.count)
-      guard isSame, let segment = takeSegment(column.dataByteCount) else { return nil }
-      segment.copyMemory(from: column.data, byteCount: column.dataByteCount)
+      guard isSame, let segment = unsafe takeSegment(column.dataByteCount) else { return nil }
+      unsafe segment.copyMemory(from: column.data, byteCount: column.dataByteCount)
       return column.dataByteCount
     }
   }
 
   private func code(of body: UnsafeRawBufferPointer, _ parts: BytesColumn) -> Int? {
     (0..<parts.entryCount).first { code in
-      let entry = parts.entry(code)
-      return entry.count == body.count
+      let entry = unsafe parts.entry(code)
+      return unsafe entry.count == body.count
         && equalBytes(entry.baseAddress, body.baseAddress, count: body.count)
     }
   }
@@ -265,19 +265,19 @@ struct LeafSplice {
       count = parts.fixedLength
     } else {
       guard UInt64(count) <= PackedIntegers.maximum(column.lengthWidth),
-        putPacked(parts.lengths, column.lengthWidth, UInt64(count)) != nil,
+        unsafe putPacked(parts.lengths, column.lengthWidth, UInt64(count)) != nil,
         putAnchors(column, parts)
       else { return nil }
     }
-    let affixes = parts.prefix.count + parts.suffix.count
+    let affixes = unsafe parts.prefix.count + parts.suffix.count
     let old = affixes + parts.heapByteCount
-    guard let segment = takeSegment(old + count) else { return nil }
-    segment.copyMemory(from: parts.heap - affixes, byteCount: old)
+    guard let segment = unsafe takeSegment(old + count) else { return nil }
+    unsafe segment.copyMemory(from: parts.heap - affixes, byteCount: old)
     if let bytes = body.baseAddress {
-      (segment + old).copyMemory(from: bytes, byteCount: body.count)
+      unsafe (segment + old).copyMemory(from: bytes, byteCount: body.count)
     }
-    entry.put(single: UInt32(rows + 1), LeafEntry.entryCount)
-    return segment - target - start + old + count
+    unsafe entry.put(single: UInt32(rows + 1), LeafEntry.entryCount)
+    return unsafe segment - target - start + old + count
   }
 
   private mutating func putAnchors(_ column: LeafColumn, _ parts: BytesColumn) -> Bool {
@@ -286,11 +286,11 @@ struct LeafSplice {
     let isNew = rows % span == 0
     let stride = Int(column.anchorWidth / 8)
     guard UInt64(parts.heapByteCount) <= PackedIntegers.maximum(column.anchorWidth),
-      let segment = takeSegment((isNew ? groups + 1 : groups) * stride)
+      let segment = unsafe takeSegment((isNew ? groups + 1 : groups) * stride)
     else { return false }
-    segment.copyMemory(from: parts.anchors, byteCount: groups * stride)
+    unsafe segment.copyMemory(from: parts.anchors, byteCount: groups * stride)
     if isNew {
-      PackedIntegers.store(UInt64(parts.heapByteCount), segment, column.anchorWidth, groups)
+      unsafe PackedIntegers.store(UInt64(parts.heapByteCount), segment, column.anchorWidth, groups)
     }
     return true
   }

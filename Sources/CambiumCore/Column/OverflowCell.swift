@@ -2,7 +2,7 @@
 ///
 ///      0      1       8
 ///     | kind | zero  | the stored form of an ``OverflowValue`` (32) or of a ``TreeRoot`` (40)
-struct OverflowCell {
+@safe struct OverflowCell {
   static let overflowKind: UInt8 = 1
   static let treeKind: UInt8 = 2
   static let headerByteCount = 8
@@ -14,37 +14,38 @@ struct OverflowCell {
   /// Checks the size of the form; nil when it breaks the format.
   @inline(__always) init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= Self.headerByteCount, let start = bytes.baseAddress else { return nil }
-    switch start.byte(0) {
+    switch unsafe start.byte(0) {
     case Self.overflowKind:
       guard bytes.count == Self.headerByteCount + OverflowValue.storedByteCount else { return nil }
     case Self.treeKind:
       guard bytes.count == Self.headerByteCount + TreeRoot.byteCount else { return nil }
     default: return nil
     }
-    self.bytes = bytes
+    unsafe self.bytes = unsafe bytes
   }
 
-  private var start: UnsafeRawPointer { bytes.baseAddress.unsafelyUnwrapped }
+  private var start: UnsafeRawPointer { unsafe bytes.baseAddress.unsafelyUnwrapped }
 
   /// The value in pages of its own, if it is one.
   var overflow: OverflowValue? {
-    guard start.byte(0) == Self.overflowKind else { return nil }
-    let value = OverflowValue(loadingFrom: start + Self.headerByteCount)
+    guard unsafe start.byte(0) == Self.overflowKind else { return nil }
+    let value = unsafe OverflowValue(loadingFrom: start + Self.headerByteCount)
     return value.isWellFormed ? value : nil
   }
 
   /// The tree of its own, if it is one.
   var root: TreeRoot? {
-    guard start.byte(0) == Self.treeKind else { return nil }
-    return TreeRoot(loadingFrom: UnsafeRawBufferPointer(rebasing: bytes[Self.headerByteCount...]))
+    guard unsafe start.byte(0) == Self.treeKind else { return nil }
+    return unsafe TreeRoot(
+      loadingFrom: UnsafeRawBufferPointer(rebasing: bytes[Self.headerByteCount...]))
   }
 
   /// The stored form for `value`.
   static func bytes(for value: OverflowValue) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: headerByteCount + OverflowValue.storedByteCount)
     bytes[0] = overflowKind
-    bytes.withUnsafeMutableBytes { buffer in
-      if let start = buffer.baseAddress { value.store(to: start + headerByteCount) }
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+      if let start = buffer.baseAddress { unsafe value.store(to: start + headerByteCount) }
     }
     return bytes
   }

@@ -29,19 +29,20 @@
   @inlinable @inline(__always)
   static func load(_ data: UnsafeRawPointer, _ width: UInt8, _ index: Int) -> UInt64 {
     switch width {
-    case 8: return UInt64(data.load(fromByteOffset: index, as: UInt8.self))
+    case 8: return unsafe UInt64(data.load(fromByteOffset: index, as: UInt8.self))
     case 16:
-      return UInt64(
+      return unsafe UInt64(
         UInt16(littleEndian: data.loadUnaligned(fromByteOffset: index &* 2, as: UInt16.self)))
     case 32:
-      return UInt64(
+      return unsafe UInt64(
         UInt32(littleEndian: data.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self)))
     case 64:
-      return UInt64(littleEndian: data.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self))
+      return unsafe UInt64(
+        littleEndian: data.loadUnaligned(fromByteOffset: index &* 8, as: UInt64.self))
     case 0: return 0
     default:
       let bit = index &* Int(width)
-      let byte = data.load(fromByteOffset: bit >> 3, as: UInt8.self)
+      let byte = unsafe data.load(fromByteOffset: bit >> 3, as: UInt8.self)
       return UInt64((byte &>> UInt8(truncatingIfNeeded: bit & 7)) & ((1 &<< width) &- 1))
     }
   }
@@ -52,17 +53,17 @@
   ) {
     switch width {
     case 0: return
-    case 8: data.put(byte: UInt8(truncatingIfNeeded: value), index)
-    case 16: data.put(half: UInt16(truncatingIfNeeded: value), index * 2)
-    case 32: data.put(single: UInt32(truncatingIfNeeded: value), index * 4)
-    case 64: data.put(word: value, index * 8)
+    case 8: unsafe data.put(byte: UInt8(truncatingIfNeeded: value), index)
+    case 16: unsafe data.put(half: UInt16(truncatingIfNeeded: value), index * 2)
+    case 32: unsafe data.put(single: UInt32(truncatingIfNeeded: value), index * 4)
+    case 64: unsafe data.put(word: value, index * 8)
     default:
       let bit = index * Int(width)
       let shift = UInt8(bit & 7)
       let mask = ((1 as UInt8) << width) - 1
-      let byte = UnsafeRawPointer(data).byte(bit >> 3)
+      let byte = unsafe UnsafeRawPointer(data).byte(bit >> 3)
       let cleared = byte & ~(mask << shift)
-      data.put(byte: cleared | (UInt8(truncatingIfNeeded: value) & mask) << shift, bit >> 3)
+      unsafe data.put(byte: cleared | (UInt8(truncatingIfNeeded: value) & mask) << shift, bit >> 3)
     }
   }
 
@@ -74,29 +75,31 @@
     switch width {
     case 0: return
     case 8:
-      let out = data.assumingMemoryBound(to: UInt8.self)
-      for index in 0..<count { out[index] = UInt8(truncatingIfNeeded: values[index] &- base) }
-    case 16:
-      let out = data.assumingMemoryBound(to: UInt16.self)
+      let out = unsafe data.assumingMemoryBound(to: UInt8.self)
       for index in 0..<count {
-        out[index] = UInt16(truncatingIfNeeded: values[index] &- base).littleEndian
+        unsafe out[index] = unsafe UInt8(truncatingIfNeeded: values[index] &- base)
+      }
+    case 16:
+      let out = unsafe data.assumingMemoryBound(to: UInt16.self)
+      for index in 0..<count {
+        unsafe out[index] = unsafe UInt16(truncatingIfNeeded: values[index] &- base).littleEndian
       }
     case 32:
-      let out = data.assumingMemoryBound(to: UInt32.self)
+      let out = unsafe data.assumingMemoryBound(to: UInt32.self)
       for index in 0..<count {
-        out[index] = UInt32(truncatingIfNeeded: values[index] &- base).littleEndian
+        unsafe out[index] = unsafe UInt32(truncatingIfNeeded: values[index] &- base).littleEndian
       }
     case 64:
-      let out = data.assumingMemoryBound(to: UInt64.self)
+      let out = unsafe data.assumingMemoryBound(to: UInt64.self)
       for index in 0..<count {
-        out[index] = UInt64(bitPattern: values[index] &- base).littleEndian
+        unsafe out[index] = unsafe UInt64(bitPattern: values[index] &- base).littleEndian
       }
     default:
-      let out = data.assumingMemoryBound(to: UInt8.self)
+      let out = unsafe data.assumingMemoryBound(to: UInt8.self)
       let perByte = 8 / Int(width)
       for index in 0..<count {
-        let value = UInt8(truncatingIfNeeded: values[index] &- base)
-        out[index / perByte] |= value << UInt8(index % perByte * Int(width))
+        let value = unsafe UInt8(truncatingIfNeeded: values[index] &- base)
+        unsafe out[index / perByte] |= value << UInt8(index % perByte * Int(width))
       }
     }
   }
@@ -109,26 +112,28 @@
   ) {
     switch width {
     case 0:
-      for index in 0..<count { values[index] = base }
+      for index in 0..<count { unsafe values[index] = base }
     case 8:
-      let source = (data + first).assumingMemoryBound(to: UInt8.self)
-      for index in 0..<count { values[index] = base &+ Int64(source[index]) }
+      let source = unsafe (data + first).assumingMemoryBound(to: UInt8.self)
+      for index in 0..<count { unsafe values[index] = unsafe base &+ Int64(source[index]) }
     case 16:
-      let source = (data + first * 2).assumingMemoryBound(to: UInt16.self)
+      let source = unsafe (data + first * 2).assumingMemoryBound(to: UInt16.self)
       for index in 0..<count {
-        values[index] = base &+ Int64(UInt16(littleEndian: source[index]))
+        unsafe values[index] = unsafe base &+ Int64(UInt16(littleEndian: source[index]))
       }
     case 32:
-      let source = (data + first * 4).assumingMemoryBound(to: UInt32.self)
+      let source = unsafe (data + first * 4).assumingMemoryBound(to: UInt32.self)
       for index in 0..<count {
-        values[index] = base &+ Int64(UInt32(littleEndian: source[index]))
+        unsafe values[index] = unsafe base &+ Int64(UInt32(littleEndian: source[index]))
       }
     case 64:
-      let source = (data + first * 8).assumingMemoryBound(to: Int64.self)
-      for index in 0..<count { values[index] = base &+ Int64(littleEndian: source[index]) }
+      let source = unsafe (data + first * 8).assumingMemoryBound(to: Int64.self)
+      for index in 0..<count {
+        unsafe values[index] = unsafe base &+ Int64(littleEndian: source[index])
+      }
     default:
       for index in 0..<count {
-        values[index] = base &+ Int64(bitPattern: load(data, width, first &+ index))
+        unsafe values[index] = unsafe base &+ Int64(bitPattern: load(data, width, first &+ index))
       }
     }
   }

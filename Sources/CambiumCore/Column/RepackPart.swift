@@ -1,7 +1,7 @@
 /// A column of a leaf that rows are picked from, and these rows.
 ///
 /// Says what a ``LeafColumn`` says, but for what keeps the page, so that it is copied as plain bytes.
-struct RepackPart: BitwiseCopyable {
+@safe struct RepackPart: BitwiseCopyable {
   let type: ColumnType
   let encoding: ColumnEncoding
   let width: UInt8
@@ -35,33 +35,33 @@ struct RepackPart: BitwiseCopyable {
     removed: UnsafePointer<UInt8>
   ) {
     (type, encoding, width) = (column.type, column.encoding, column.width)
-    (base, extra, data) = (column.base, column.extra, column.data)
-    nulls = column.nulls?.assumingMemoryBound(to: UInt8.self)
-    hasOverflow = column.overflow != nil
-    self.rows = rows.baseAddress.unsafelyUnwrapped
+    unsafe (base, extra, data) = unsafe (column.base, column.extra, column.data)
+    unsafe nulls = unsafe column.nulls?.assumingMemoryBound(to: UInt8.self)
+    hasOverflow = unsafe column.overflow != nil
+    unsafe self.rows = unsafe rows.baseAddress.unsafelyUnwrapped
     count = rows.count
     self.place = place
-    self.removed = removed
+    unsafe self.removed = unsafe removed
     lengthWidth = column.lengthWidth
-    let nothing = UnsafeRawBufferPointer(start: column.data, count: 0)
+    let nothing = unsafe UnsafeRawBufferPointer(start: column.data, count: 0)
     if column.type == .bytes, let bytes = BytesColumn(column) {
       fixedLength = bytes.fixedLength
-      storedLengths = bytes.lengths.assumingMemoryBound(to: UInt8.self)
-      heap = bytes.heap.assumingMemoryBound(to: CChar.self)
+      unsafe storedLengths = unsafe bytes.lengths.assumingMemoryBound(to: UInt8.self)
+      unsafe heap = unsafe bytes.heap.assumingMemoryBound(to: CChar.self)
       heapByteCount = bytes.heapByteCount
-      (prefix, suffix) = (bytes.prefix, bytes.suffix)
+      unsafe (prefix, suffix) = unsafe (bytes.prefix, bytes.suffix)
     } else {
       fixedLength = 0
-      storedLengths = column.data.assumingMemoryBound(to: UInt8.self)
-      heap = column.data.assumingMemoryBound(to: CChar.self)
+      unsafe storedLengths = unsafe column.data.assumingMemoryBound(to: UInt8.self)
+      unsafe heap = unsafe column.data.assumingMemoryBound(to: CChar.self)
       heapByteCount = -1
-      (prefix, suffix) = (nothing, nothing)
+      unsafe (prefix, suffix) = unsafe (nothing, nothing)
     }
   }
 
   /// The first row that was picked, and the one behind the last.
-  var firstRow: Int { Int(rows[0]) }
-  var endRow: Int { Int(rows[count &- 1]) &+ 1 }
+  var firstRow: Int { unsafe Int(rows[0]) }
+  var endRow: Int { unsafe Int(rows[count &- 1]) &+ 1 }
 
   /// Whether rows of this column may stand beside rows of `other` as they lie.
   func isPacked(like other: RepackPart) -> Bool {

@@ -1,5 +1,5 @@
 /// Which rows of a leaf stay when those with certain keys go.
-struct RowFilter: ~Copyable {
+@safe struct RowFilter: ~Copyable {
   private var capacity = 512
   private var rowKeys: UnsafeMutablePointer<Int64>
   /// For each row 1 if it goes, otherwise 0.
@@ -8,19 +8,19 @@ struct RowFilter: ~Copyable {
   private var keptCount = 0
 
   init() {
-    rowKeys = .allocate(capacity: capacity)
-    removed = .allocate(capacity: capacity)
-    rows = .allocate(capacity: capacity)
+    unsafe rowKeys = .allocate(capacity: capacity)
+    unsafe removed = .allocate(capacity: capacity)
+    unsafe rows = .allocate(capacity: capacity)
   }
 
   deinit {
-    rowKeys.deallocate()
-    removed.deallocate()
-    rows.deallocate()
+    unsafe rowKeys.deallocate()
+    unsafe removed.deallocate()
+    unsafe rows.deallocate()
   }
 
   /// The rows that stay, ascending; valid until the next leaf.
-  var kept: UnsafeBufferPointer<Int32> { UnsafeBufferPointer(start: rows, count: keptCount) }
+  var kept: UnsafeBufferPointer<Int32> { unsafe UnsafeBufferPointer(start: rows, count: keptCount) }
 
   /// Looks for `keys` from place `next` on in `leaf`; returns the place of the first key above all
   /// of the leaf's.
@@ -29,12 +29,12 @@ struct RowFilter: ~Copyable {
   ) -> Int {
     let count = leaf.rowCount
     if count > capacity { grow(to: count) }
-    removed.update(repeating: 0, count: count)
-    let next = leaf.isDense ? markDense(leaf, keys, next) : mark(leaf, keys, next)
+    unsafe removed.update(repeating: 0, count: count)
+    let next = unsafe leaf.isDense ? markDense(leaf, keys, next) : mark(leaf, keys, next)
     var kept = 0
     for row in 0..<count {
-      rows[kept] = Int32(truncatingIfNeeded: row)
-      kept &+= 1 &- Int(removed[row])
+      unsafe rows[kept] = Int32(truncatingIfNeeded: row)
+      unsafe kept &+= 1 &- Int(removed[row])
     }
     keptCount = kept
     return next
@@ -44,14 +44,14 @@ struct RowFilter: ~Copyable {
   private func mark(
     _ leaf: ColumnLeaf, _ keys: UnsafeBufferPointer<Int64>, _ next: Int
   ) -> Int {
-    leaf.copyKeys(into: rowKeys)
-    let last = rowKeys[leaf.rowCount - 1]
+    unsafe leaf.copyKeys(into: rowKeys)
+    let last = unsafe rowKeys[leaf.rowCount - 1]
     var next = next
     var row = 0
-    while next < keys.count, keys[next] <= last {
-      let key = keys[next]
-      while rowKeys[row] < key { row &+= 1 }
-      if rowKeys[row] == key { removed[row] = 1 }
+    while next < keys.count, unsafe keys[next] <= last {
+      let key = unsafe keys[next]
+      while unsafe rowKeys[row] < key { row &+= 1 }
+      if unsafe rowKeys[row] == key { unsafe removed[row] = 1 }
       next &+= 1
     }
     return next
@@ -64,20 +64,20 @@ struct RowFilter: ~Copyable {
     let first = leaf.key(at: 0)
     let last = leaf.key(at: leaf.rowCount - 1)
     var next = next
-    while next < keys.count, keys[next] <= last {
-      if keys[next] >= first { removed[Int(keys[next] &- first)] = 1 }
+    while next < keys.count, unsafe keys[next] <= last {
+      if unsafe keys[next] >= first { unsafe removed[Int(keys[next] &- first)] = 1 }
       next &+= 1
     }
     return next
   }
 
   private mutating func grow(to count: Int) {
-    rowKeys.deallocate()
-    removed.deallocate()
-    rows.deallocate()
+    unsafe rowKeys.deallocate()
+    unsafe removed.deallocate()
+    unsafe rows.deallocate()
     capacity = count
-    rowKeys = .allocate(capacity: count)
-    removed = .allocate(capacity: count)
-    rows = .allocate(capacity: count)
+    unsafe rowKeys = .allocate(capacity: count)
+    unsafe removed = .allocate(capacity: count)
+    unsafe rows = .allocate(capacity: count)
   }
 }

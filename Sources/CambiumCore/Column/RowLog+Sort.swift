@@ -6,51 +6,51 @@ extension RowLog {
 
   /// Puts the entries in the order of their keys.
   func sort() {
-    if count < Self.comparedCount {
-      var rows = UnsafeMutableBufferPointer(start: entries, count: count)
-      rows.sort { $0.key < $1.key }
+    if unsafe count < Self.comparedCount {
+      var rows = unsafe UnsafeMutableBufferPointer(start: entries, count: count)
+      unsafe rows.sort { $0.key < $1.key }
       return
     }
     // From the lowest digit to the highest, each pass keeping the order of the one before. Only bits
     // in which keys can differ take part.
-    let bitCount = UInt64(64 - UInt64(bitPattern: highest &- lowest).leadingZeroBitCount)
+    let bitCount = unsafe UInt64(64 - UInt64(bitPattern: highest &- lowest).leadingZeroBitCount)
     if bitCount == 0 { return }
     let passCount = (bitCount + Self.digitBitCount - 1) / Self.digitBitCount
     let width = (bitCount + passCount - 1) / passCount
     let places = UnsafeMutablePointer<Int>.allocate(capacity: 1 << Int(width))
-    var target = UnsafeMutablePointer<Entry>.allocate(capacity: count)
-    var source = entries
+    var target = unsafe UnsafeMutablePointer<Entry>.allocate(capacity: count)
+    var source = unsafe entries
     for pass in 0..<passCount {
-      distribute(source, to: target, places, shift: pass * width, width: width)
-      swap(&source, &target)
+      unsafe distribute(source, to: target, places, shift: pass * width, width: width)
+      unsafe swap(&source, &target)
     }
-    places.deallocate()
-    adopt(sorted: source, spare: target)
+    unsafe places.deallocate()
+    unsafe adopt(sorted: source, spare: target)
   }
 
   private func distribute(
     _ source: UnsafeMutablePointer<Entry>, to target: UnsafeMutablePointer<Entry>,
     _ places: UnsafeMutablePointer<Int>, shift: UInt64, width: UInt64
   ) {
-    let low = lowest
+    let low = unsafe lowest
     let mask: UInt64 = (1 << width) - 1
-    places.initialize(repeating: 0, count: 1 << Int(width))
-    for index in 0..<count {
-      let digit = (UInt64(bitPattern: source[index].key &- low) &>> shift) & mask
-      places[Int(truncatingIfNeeded: digit)] &+= 1
+    unsafe places.initialize(repeating: 0, count: 1 << Int(width))
+    for index in unsafe 0..<count {
+      let digit = unsafe (UInt64(bitPattern: source[index].key &- low) &>> shift) & mask
+      unsafe places[Int(truncatingIfNeeded: digit)] &+= 1
     }
     var sum = 0
     for digit in 0..<(1 << Int(width)) {
-      let rows = places[digit]
-      places[digit] = sum
+      let rows = unsafe places[digit]
+      unsafe places[digit] = sum
       sum += rows
     }
-    for index in 0..<count {
-      let entry = source[index]
+    for index in unsafe 0..<count {
+      let entry = unsafe source[index]
       let digit = Int(
         truncatingIfNeeded: (UInt64(bitPattern: entry.key &- low) &>> shift) & mask)
-      target[places[digit]] = entry
-      places[digit] &+= 1
+      unsafe target[places[digit]] = entry
+      unsafe places[digit] &+= 1
     }
   }
 }

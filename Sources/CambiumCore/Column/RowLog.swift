@@ -5,9 +5,9 @@ import CPlatform
 ///
 /// A row is a fixed part with a field for each column, in which a value of bytes has its length, and
 /// behind it those bytes. Belongs to one editor.
-final class RowLog {
+@safe final class RowLog {
   /// A row and its key.
-  struct Entry {
+  @safe struct Entry {
     var key: Int64
     var row: UnsafeRawPointer
   }
@@ -35,7 +35,7 @@ final class RowLog {
   /// The most that a row can take.
   private let largestByteCount: Int
   private let chunkByteCount: Int
-  private var chunks: [UnsafeMutableRawPointer] = []
+  private var chunks: [UnsafeMutableRawPointer] = unsafe []
   @exclusivity(unchecked) private final var cursor: UnsafeMutableRawPointer
   /// A row that begins at or before it has room whatever it holds.
   @exclusivity(unchecked) private final var lastStart: UnsafeMutableRawPointer
@@ -67,7 +67,7 @@ final class RowLog {
     self.knowsTree = knowsTree
     self.treeBounds = treeBounds
     columnCount = layout.columns.count
-    fields = .allocate(capacity: max(1, columnCount))
+    unsafe fields = .allocate(capacity: max(1, columnCount))
     var end = 0
     var longest = 0
     for (index, spec) in layout.columns.enumerated() {
@@ -83,29 +83,30 @@ final class RowLog {
           end += 1
         }
       }
-      (fields + index).initialize(to: field)
+      unsafe (fields + index).initialize(to: field)
     }
     fixedByteCount = end
     largestByteCount = end + longest
     chunkByteCount = max(256 << 10, largestByteCount * 4)
-    capacity = 4096
-    entries = .allocate(capacity: capacity)
+    unsafe capacity = 4096
+    unsafe entries = unsafe .allocate(capacity: capacity)
     let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkByteCount, alignment: 16)
-    chunks = [chunk]
-    cursor = chunk
-    lastStart = chunk + (chunkByteCount - largestByteCount)
-    highest = treeBounds.last
+    unsafe chunks = unsafe [chunk]
+    unsafe cursor = unsafe chunk
+    unsafe lastStart = unsafe chunk + (chunkByteCount - largestByteCount)
+    unsafe highest = treeBounds.last
   }
 
   deinit {
-    for chunk in chunks { chunk.deallocate() }
-    entries.deallocate()
-    fields.deallocate()
+    unsafe chunks.forEach { unsafe $0.deallocate() }
+    unsafe entries.deallocate()
+    unsafe fields.deallocate()
   }
 
   /// The memory it takes, with what sorting it will take, in bytes.
   var byteCount: Int {
-    chunks.count * chunkByteCount + capacity * MemoryLayout<Entry>.stride * 2 + keys.byteCount
+    unsafe chunks.count * chunkByteCount + capacity * MemoryLayout<Entry>.stride * 2
+      + keys.byteCount
   }
 
   /// Adds a row; false, and no row more, when a value is longer than the limit for leaves, or a tree,
@@ -113,70 +114,70 @@ final class RowLog {
   @inline(__always) func append(
     key: Int64, values: UnsafePointer<ColumnValue>, overflow: [[UInt8]?]?
   ) -> Bool {
-    if cursor > lastStart { addChunk() }
-    if count == capacity { growEntries() }
-    let row = cursor
-    var end = row + fixedByteCount
+    if unsafe cursor > lastStart { addChunk() }
+    if unsafe count == capacity { growEntries() }
+    let row = unsafe cursor
+    var end = unsafe row + fixedByteCount
     for index in 0..<columnCount {
-      let field = fields[index]
+      let field = unsafe fields[index]
       if let cell = overflow?[index] {
-        cell.withUnsafeBytes { cell in
-          row.put(single: UInt32(cell.count) | Self.overflowBit, field.offset)
-          end.copyMemory(from: cell.baseAddress.unsafelyUnwrapped, byteCount: cell.count)
-          end += cell.count
+        unsafe cell.withUnsafeBytes { cell in
+          unsafe row.put(single: UInt32(cell.count) | Self.overflowBit, field.offset)
+          unsafe end.copyMemory(from: cell.baseAddress.unsafelyUnwrapped, byteCount: cell.count)
+          unsafe end += cell.count
         }
         continue
       }
-      if field.nullOffset >= 0 { row.put(byte: 0, field.nullOffset) }
-      switch values[index] {
-      case .null: putNull(field, row, index)
+      if field.nullOffset >= 0 { unsafe row.put(byte: 0, field.nullOffset) }
+      switch unsafe values[index] {
+      case .null: unsafe putNull(field, row, index)
       case .int(let value):
         if field.type != .int { mismatch(index) }
-        row.put(word: UInt64(bitPattern: value), field.offset)
+        unsafe row.put(word: UInt64(bitPattern: value), field.offset)
       case .bool(let value):
         if field.type != .bool { mismatch(index) }
-        row.put(byte: value ? 1 : 0, field.offset)
+        unsafe row.put(byte: value ? 1 : 0, field.offset)
       case .float(let value):
         if field.type != .float { mismatch(index) }
-        row.put(single: value.bitPattern, field.offset)
+        unsafe row.put(single: value.bitPattern, field.offset)
       case .double(let value):
         if field.type != .double { mismatch(index) }
-        row.put(word: value.bitPattern, field.offset)
+        unsafe row.put(word: value.bitPattern, field.offset)
       case .wide(let low, let high):
         if field.type != .wide { mismatch(index) }
-        row.put(word: low, field.offset)
-        row.put(word: high, field.offset &+ 8)
+        unsafe row.put(word: low, field.offset)
+        unsafe row.put(word: high, field.offset &+ 8)
       case .bytes(let bytes):
         if field.type != .bytes { mismatch(index) }
         if bytes.count > inlineLimit { return false }
-        row.put(single: UInt32(truncatingIfNeeded: bytes.count), field.offset)
-        if let start = bytes.baseAddress { cambium_copy(end, start, bytes.count) }
-        end += bytes.count
+        unsafe row.put(single: UInt32(truncatingIfNeeded: bytes.count), field.offset)
+        if let start = bytes.baseAddress { unsafe cambium_copy(end, start, bytes.count) }
+        unsafe end += bytes.count
       case .tree:
         if field.type != .bytes { mismatch(index) }
         return false
       }
     }
-    entries[count] = Entry(key: key, row: UnsafeRawPointer(row))
-    cursor = end
-    count &+= 1
-    if key > highest {
-      ascendingCount &+= 1
-      highest = key
+    unsafe entries[count] = unsafe Entry(key: key, row: UnsafeRawPointer(row))
+    unsafe cursor = unsafe end
+    unsafe count &+= 1
+    if unsafe key > highest {
+      unsafe ascendingCount &+= 1
+      unsafe highest = key
     } else {
-      ascendingCount = 0
+      unsafe ascendingCount = 0
     }
-    if key < lowest { lowest = key }
+    if unsafe key < lowest { unsafe lowest = key }
     return true
   }
 
   private func putNull(_ field: Field, _ row: UnsafeMutableRawPointer, _ index: Int) {
     precondition(
       field.isNullable, "Column \(layout.columns[index].id) is not nullable; give it a value.")
-    if field.type == .bytes { return row.put(single: Self.nullBytes, field.offset) }
-    (row + field.offset).initializeMemory(
+    if field.type == .bytes { return unsafe row.put(single: Self.nullBytes, field.offset) }
+    unsafe (row + field.offset).initializeMemory(
       as: UInt8.self, repeating: 0, count: BuilderColumn.stride(field.type))
-    row.put(byte: 1, field.nullOffset)
+    unsafe row.put(byte: 1, field.nullOffset)
   }
 
   @inline(never) private func mismatch(_ index: Int) -> Never {
@@ -187,23 +188,23 @@ final class RowLog {
 
   @inline(never) private func addChunk() {
     let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkByteCount, alignment: 16)
-    chunks.append(chunk)
-    cursor = chunk
-    lastStart = chunk + (chunkByteCount - largestByteCount)
+    unsafe chunks.append(chunk)
+    unsafe cursor = unsafe chunk
+    unsafe lastStart = unsafe chunk + (chunkByteCount - largestByteCount)
   }
 
   /// Keeps `sorted` in place of the entries; `spare` is not needed any more.
   func adopt(sorted: UnsafeMutablePointer<Entry>, spare: UnsafeMutablePointer<Entry>) {
-    spare.deallocate()
-    entries = sorted
-    capacity = count
+    unsafe spare.deallocate()
+    unsafe entries = unsafe sorted
+    unsafe capacity = unsafe count
   }
 
   @inline(never) private func growEntries() {
-    let larger = UnsafeMutablePointer<Entry>.allocate(capacity: max(64, capacity * 2))
-    larger.update(from: entries, count: count)
-    entries.deallocate()
-    entries = larger
-    capacity = max(64, capacity * 2)
+    let larger = unsafe UnsafeMutablePointer<Entry>.allocate(capacity: max(64, capacity * 2))
+    unsafe larger.update(from: entries, count: count)
+    unsafe entries.deallocate()
+    unsafe entries = unsafe larger
+    unsafe capacity = unsafe max(64, capacity * 2)
   }
 }

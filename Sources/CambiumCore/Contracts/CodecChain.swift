@@ -32,11 +32,11 @@ public struct CodecChain: PageCodec {
   public func encode(
     _ page: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> [UInt8] {
-    var body = try codecs[0].encode(page, kind: kind)
+    var body = try unsafe codecs[0].encode(page, kind: kind)
     for codec in codecs.dropFirst() {
-      let result = body.withUnsafeBytes { bytes in
+      let result = unsafe body.withUnsafeBytes { bytes in
         Result<[UInt8], StoreError> { () throws(StoreError) in
-          try codec.encode(bytes, kind: kind)
+          try unsafe codec.encode(bytes, kind: kind)
         }
       }
       body = try result.get()
@@ -55,10 +55,10 @@ public struct CodecChain: PageCodec {
   ) throws(StoreError) -> PageBuffer {
     var context = context
     context.isSecret = context.isSecret || isSecret
-    var buffer = try last.open(body, context: context)
+    var buffer = try unsafe last.open(body, context: context)
     for codec in codecs.dropLast().reversed() {
-      let bytes = UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.byteCount)
-      buffer = try codec.open(bytes, context: context)
+      let bytes = unsafe UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.byteCount)
+      buffer = try unsafe codec.open(bytes, context: context)
     }
     return buffer
   }
@@ -103,7 +103,9 @@ public struct CodecChain: PageCodec {
   }
 
   private static func append(_ part: [UInt8], to parameters: inout [UInt8]) {
-    withUnsafeBytes(of: UInt32(part.count).littleEndian) { parameters.append(contentsOf: $0) }
+    unsafe withUnsafeBytes(of: UInt32(part.count).littleEndian) {
+      unsafe parameters.append(contentsOf: $0)
+    }
     parameters.append(contentsOf: part)
   }
 

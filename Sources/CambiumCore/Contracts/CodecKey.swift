@@ -6,7 +6,7 @@ import CPlatform
 /// Nothing shows its bytes but ``withBytes(_:)``: neither its description nor a dump of it.
 ///
 /// Unchecked: the memory is written only while it is being made and when it is freed.
-public final class CodecKey: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
+@safe public final class CodecKey: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
   private let bytes: UnsafeMutableRawPointer
   /// How long the key is, in bytes.
   public let byteCount: Int
@@ -14,21 +14,23 @@ public final class CodecKey: @unchecked Sendable, CustomStringConvertible, Custo
   /// A copy of `source`, whose own memory the caller wipes.
   public init(copying source: UnsafeRawBufferPointer) {
     byteCount = source.count
-    guard let memory = cambium_secret_allocate(max(1, source.count)) else {
+    guard let memory = unsafe cambium_secret_allocate(max(1, source.count)) else {
       fatalError("There is no memory left for a key of \(source.count) bytes.")
     }
-    bytes = memory
-    if let base = source.baseAddress { bytes.copyMemory(from: base, byteCount: source.count) }
+    unsafe bytes = unsafe memory
+    if let base = source.baseAddress {
+      unsafe bytes.copyMemory(from: base, byteCount: source.count)
+    }
   }
 
-  deinit { cambium_secret_free(bytes, max(1, byteCount)) }
+  deinit { unsafe cambium_secret_free(bytes, max(1, byteCount)) }
 
   /// Lends the key's bytes for the time of the call.
   public func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     defer { withExtendedLifetime(self) {} }
-    return try body(UnsafeRawBufferPointer(start: bytes, count: byteCount))
+    return try unsafe body(UnsafeRawBufferPointer(start: bytes, count: byteCount))
   }
 
   /// Says how long it is, and no more.

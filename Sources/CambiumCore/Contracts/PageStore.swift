@@ -261,7 +261,7 @@ extension PageWriter {
 
   /// Fills an allocated extent for a caller who does not know the bytes' checksum.
   public func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
-    try write(bytes, to: extent, checksum: Checksum.hash(bytes))
+    try unsafe write(bytes, to: extent, checksum: Checksum.hash(bytes))
   }
 
   /// Publishes for a caller who does nothing before another writer begins.
@@ -321,7 +321,7 @@ public struct CommitMetadata: Hashable, Sendable {
 }
 
 /// Keeps one version readable until its last reference goes.
-public final class Pin: Sendable {
+@safe public final class Pin: Sendable {
   /// The pinned head.
   public let head: Head
   /// Where address 0 of the store lies in memory, if the store can lend its memory for as long as
@@ -341,7 +341,7 @@ public final class Pin: Sendable {
     release: @escaping @Sendable () -> Void
   ) {
     self.head = head
-    self.base = base
+    unsafe self.base = unsafe base
     self.readableByteCount = readableByteCount
     self.mark = mark
     self.release = release

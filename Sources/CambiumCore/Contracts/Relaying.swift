@@ -72,7 +72,7 @@ extension RelayingWriter {
   public func write(
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
-    try inner.write(bytes, to: extent, checksum: checksum)
+    try unsafe inner.write(bytes, to: extent, checksum: checksum)
   }
   /// Frees the page in the other write.
   public func free(_ reference: PageReference) { inner.free(reference) }

@@ -80,10 +80,10 @@ extension StoreError {
   }
 
   private static func text(ofSystemError code: Int32) -> String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
       guard let start = text.baseAddress else { return "unknown" }
-      cambium_describe_error(code, start, text.count)
-      return String(cString: start)
+      unsafe cambium_describe_error(code, start, text.count)
+      return unsafe String(cString: start)
     }
   }
 }

@@ -8,7 +8,7 @@ public struct ByteWriter {
 
   /// Appends an integer.
   public mutating func put<T: FixedWidthInteger>(_ value: T) {
-    withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
   /// Appends bytes as they are.
@@ -35,7 +35,9 @@ public struct ByteReader {
   public mutating func get<T: FixedWidthInteger>(_ type: T.Type) -> T? {
     let count = MemoryLayout<T>.size
     guard bytes.count - position >= count else { return nil }
-    let value = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: position, as: T.self) }
+    let value = unsafe bytes.withUnsafeBytes {
+      unsafe $0.loadUnaligned(fromByteOffset: position, as: T.self)
+    }
     position += count
     return T(littleEndian: value)
   }

@@ -25,40 +25,40 @@ public enum Checksum {
 
   /// The hash of `byteCount` bytes at `pointer`; any alignment.
   public static func hash(_ pointer: UnsafeRawPointer, _ byteCount: Int) -> UInt64 {
-    var position = pointer
-    let end = pointer + byteCount
+    var position = unsafe pointer
+    let end = unsafe pointer + byteCount
     var hash: UInt64
     if byteCount >= 32 {
       var a = prime1 &+ prime2
       var b = prime2
       var c: UInt64 = 0
       var d = 0 &- prime1
-      let limit = end - 32
+      let limit = unsafe end - 32
       repeat {
-        a = round(a, word(position, 0))
-        b = round(b, word(position, 8))
-        c = round(c, word(position, 16))
-        d = round(d, word(position, 24))
-        position += 32
-      } while position <= limit
+        a = unsafe round(a, word(position, 0))
+        b = unsafe round(b, word(position, 8))
+        c = unsafe round(c, word(position, 16))
+        d = unsafe round(d, word(position, 24))
+        unsafe position += 32
+      } while unsafe position <= limit
       hash = rotate(a, 1) &+ rotate(b, 7) &+ rotate(c, 12) &+ rotate(d, 18)
       hash = merge(merge(merge(merge(hash, a), b), c), d)
     } else {
       hash = prime5
     }
     hash = hash &+ UInt64(byteCount)
-    while position + 8 <= end {
-      hash = rotate(hash ^ round(0, word(position, 0)), 27) &* prime1 &+ prime4
-      position += 8
+    while unsafe position + 8 <= end {
+      hash = unsafe rotate(hash ^ round(0, word(position, 0)), 27) &* prime1 &+ prime4
+      unsafe position += 8
     }
-    if position + 4 <= end {
-      let value = UInt32(littleEndian: position.loadUnaligned(as: UInt32.self))
+    if unsafe position + 4 <= end {
+      let value = unsafe UInt32(littleEndian: position.loadUnaligned(as: UInt32.self))
       hash = rotate(hash ^ UInt64(value) &* prime1, 23) &* prime2 &+ prime3
-      position += 4
+      unsafe position += 4
     }
-    while position < end {
-      hash = rotate(hash ^ UInt64(position.load(as: UInt8.self)) &* prime5, 11) &* prime1
-      position += 1
+    while unsafe position < end {
+      hash = unsafe rotate(hash ^ UInt64(position.load(as: UInt8.self)) &* prime5, 11) &* prime1
+      unsafe position += 1
     }
     hash = (hash ^ hash >> 33) &* prime2
     hash = (hash ^ hash >> 29) &* prime3
@@ -70,10 +70,10 @@ public enum Checksum {
   /// The hash of `bytes`.
   public static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     guard let base = bytes.baseAddress else { return emptyHash }
-    return hash(base, bytes.count)
+    return unsafe hash(base, bytes.count)
   }
 
   @inline(__always) private static func word(_ pointer: UnsafeRawPointer, _ offset: Int) -> UInt64 {
-    UInt64(littleEndian: pointer.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    unsafe UInt64(littleEndian: pointer.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }

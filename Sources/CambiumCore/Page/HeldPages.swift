@@ -12,8 +12,8 @@ import Synchronization
 ///
 /// Unchecked: an entry is written by whoever has claimed it, then published by its tag with a release
 /// store, and never changes again.
-final class HeldPages: @unchecked Sendable {
-  private struct Entry {
+@safe final class HeldPages: @unchecked Sendable {
+  @safe private struct Entry {
     /// Zero while free, ``busy`` while it is being written, otherwise the tag of its reference.
     var tag: UInt64
     var reference: PageReference
@@ -42,17 +42,17 @@ final class HeldPages: @unchecked Sendable {
       "An entry is one cache line that begins with its tag.")
     var count = 64
     while count < byteCount / 2048 { count *= 2 }
-    entries = ZeroedMemory.allocate(byteCount: count * Self.entryByteCount)
+    unsafe entries = unsafe ZeroedMemory.allocate(byteCount: count * Self.entryByteCount)
     mask = count - 1
     byteLimit = byteCount
     entryLimit = count / 4 * 3
   }
 
   deinit {
-    for index in 0...mask where tag(index).pointee.load(ordering: .acquiring) > Self.busy {
-      entry(index).pointee.buffer.release()
+    for index in 0...mask where unsafe tag(index).pointee.load(ordering: .acquiring) > Self.busy {
+      unsafe entry(index).pointee.buffer.release()
     }
-    ZeroedMemory.deallocate(entries, byteCount: (mask + 1) * Self.entryByteCount)
+    unsafe ZeroedMemory.deallocate(entries, byteCount: (mask + 1) * Self.entryByteCount)
   }
 
   /// How many bytes of pages it keeps.
@@ -68,12 +68,12 @@ final class HeldPages: @unchecked Sendable {
 
   @inline(__always)
   private func entry(_ index: Int) -> UnsafeMutablePointer<Entry> {
-    (entries + index &* Self.entryByteCount).assumingMemoryBound(to: Entry.self)
+    unsafe (entries + index &* Self.entryByteCount).assumingMemoryBound(to: Entry.self)
   }
 
   @inline(__always)
   private func tag(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
-    (entries + index &* Self.entryByteCount).assumingMemoryBound(to: Atomic<UInt64>.self)
+    unsafe (entries + index &* Self.entryByteCount).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
   /// Checksums are as good as random; the two values with a meaning of their own are left out.
@@ -92,11 +92,12 @@ final class HeldPages: @unchecked Sendable {
     let wanted = tag(of: reference)
     var index = home(reference) & mask
     for _ in 0..<Self.reach {
-      let found = tag(index).pointee.load(ordering: .acquiring)
+      let found = unsafe tag(index).pointee.load(ordering: .acquiring)
       if found == wanted {
-        let entry = entry(index)
-        if entry.pointee.reference == reference {
-          return Page(bytes: entry.pointee.bytes, byteCount: entry.pointee.byteCount, owner: nil)
+        let entry = unsafe entry(index)
+        if unsafe entry.pointee.reference == reference {
+          return unsafe Page(
+            bytes: entry.pointee.bytes, byteCount: entry.pointee.byteCount, owner: nil)
         }
       } else if found == 0 {
         return nil
@@ -125,18 +126,18 @@ final class HeldPages: @unchecked Sendable {
   private func place(_ buffer: PageBuffer, _ reference: PageReference) -> Bool {
     var index = home(reference) & mask
     for _ in 0..<Self.reach {
-      let isClaimed = tag(index).pointee.compareExchange(
+      let isClaimed = unsafe tag(index).pointee.compareExchange(
         expected: 0, desired: Self.busy, ordering: .acquiringAndReleasing
       ).exchanged
       if isClaimed {
         let tag = tag(of: reference)
         // The tag is not written here: others may be looking at it.
-        let entry = entry(index)
-        entry.pointee.reference = reference
-        entry.pointee.bytes = UnsafeRawPointer(buffer.bytes)
-        entry.pointee.byteCount = buffer.byteCount
-        entry.pointee.buffer = Unmanaged.passRetained(buffer)
-        self.tag(index).pointee.store(tag, ordering: .releasing)
+        let entry = unsafe entry(index)
+        unsafe entry.pointee.reference = reference
+        unsafe entry.pointee.bytes = unsafe UnsafeRawPointer(buffer.bytes)
+        unsafe entry.pointee.byteCount = buffer.byteCount
+        unsafe entry.pointee.buffer = unsafe Unmanaged.passRetained(buffer)
+        unsafe self.tag(index).pointee.store(tag, ordering: .releasing)
         return true
       }
       index = (index &+ 1) & mask

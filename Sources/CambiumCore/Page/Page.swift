@@ -5,7 +5,7 @@ import CPlatform
 /// A mapped store lends its own memory and ``owner`` is nil: the bytes stay as long as the snapshot
 /// that read them. Otherwise the owner keeps them alive for as long as this value lives. In a write
 /// transaction the bytes of a dirty page stay until the transaction's next change.
-@frozen public struct Page {
+@safe @frozen public struct Page {
   /// The first byte.
   public let bytes: UnsafeRawPointer
   /// How many bytes may be read; what the reference says, never what the page says of itself.
@@ -15,21 +15,21 @@ import CPlatform
 
   /// A page whose bytes `owner` or, when that is nil, a pin keeps alive.
   @inlinable public init(bytes: UnsafeRawPointer, byteCount: Int, owner: AnyObject?) {
-    self.bytes = bytes
+    unsafe self.bytes = unsafe bytes
     self.byteCount = byteCount
     self.owner = owner
   }
 
   /// All its bytes.
   @inlinable public var buffer: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: bytes, count: byteCount)
+    unsafe UnsafeRawBufferPointer(start: bytes, count: byteCount)
   }
 }
 
 /// A page's bytes in memory of their own, for stores and codecs that cannot lend theirs.
 ///
 /// Unchecked: the bytes are written before the buffer is shared and only read afterwards.
-public final class PageBuffer: @unchecked Sendable {
+@safe public final class PageBuffer: @unchecked Sendable {
   /// The first byte; 64-byte aligned.
   public let bytes: UnsafeMutableRawPointer
   /// How many bytes belong to the page; 64 more may be read, all zero.
@@ -43,17 +43,21 @@ public final class PageBuffer: @unchecked Sendable {
     self.byteCount = byteCount
     self.isSecret = isSecret
     if isSecret {
-      bytes = cambium_undumped_allocate(byteCount + 64)
+      unsafe bytes = unsafe cambium_undumped_allocate(byteCount + 64)
     } else {
-      bytes = .allocate(byteCount: byteCount + 64, alignment: 64)
-      bytes.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount + 64)
+      unsafe bytes = .allocate(byteCount: byteCount + 64, alignment: 64)
+      unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount + 64)
     }
   }
 
   deinit {
-    if isSecret { cambium_undumped_free(bytes, byteCount + 64) } else { bytes.deallocate() }
+    if isSecret {
+      unsafe cambium_undumped_free(bytes, byteCount + 64)
+    } else {
+      unsafe bytes.deallocate()
+    }
   }
 
   /// A page over these bytes that keeps the buffer alive.
-  public var page: Page { Page(bytes: bytes, byteCount: byteCount, owner: self) }
+  public var page: Page { unsafe Page(bytes: bytes, byteCount: byteCount, owner: self) }
 }

@@ -105,7 +105,7 @@ public struct Extent: Hashable, Sendable, BitwiseCopyable {
 
   /// Reads the stored form at `pointer`; any alignment.
   @inlinable public init(loadingFrom pointer: UnsafeRawPointer) {
-    self.init(
+    unsafe self.init(
       checksum: UInt64(littleEndian: pointer.loadUnaligned(as: UInt64.self)),
       location: UInt64(littleEndian: pointer.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
       origin: UInt64(littleEndian: pointer.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
@@ -113,8 +113,8 @@ public struct Extent: Hashable, Sendable, BitwiseCopyable {
 
   /// Writes the stored form at `pointer`; any alignment.
   @inlinable public func store(to pointer: UnsafeMutableRawPointer) {
-    pointer.storeBytes(of: checksum.littleEndian, as: UInt64.self)
-    pointer.storeBytes(of: location.littleEndian, toByteOffset: 8, as: UInt64.self)
-    pointer.storeBytes(of: origin.littleEndian, toByteOffset: 16, as: UInt64.self)
+    unsafe pointer.storeBytes(of: checksum.littleEndian, as: UInt64.self)
+    unsafe pointer.storeBytes(of: location.littleEndian, toByteOffset: 8, as: UInt64.self)
+    unsafe pointer.storeBytes(of: origin.littleEndian, toByteOffset: 16, as: UInt64.self)
   }
 }

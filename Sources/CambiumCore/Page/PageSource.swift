@@ -8,7 +8,7 @@ import CPlatform
 ///
 /// Not `Sendable`, and so no tree is: what a write transaction reads changes with it, and belongs to its
 /// user. The source of a ``Snapshot`` never changes; the snapshot gives it to any thread.
-public final class PageSource {
+@safe public final class PageSource {
   @exclusivity(unchecked) @usableFromInline private(set) final var base: UnsafeRawPointer?
   @usableFromInline let readableByteCount: Int
   @usableFromInline let trust: TrustTable
@@ -31,8 +31,8 @@ public final class PageSource {
     self.codec = codec
     self.trust = trust
     self.cache = cache
-    base = codec == nil ? pin.base : nil
-    held = base == nil ? cache.heldPages() : nil
+    unsafe base = unsafe codec == nil ? pin.base : nil
+    held = unsafe base == nil ? cache.heldPages() : nil
     readableByteCount = pin.readableByteCount
   }
 
@@ -43,7 +43,7 @@ public final class PageSource {
   ///
   /// Reading through it is misuse from now on.
   func end() {
-    base = nil
+    unsafe base = nil
     pin = nil
     dirty = nil
   }
@@ -53,10 +53,10 @@ public final class PageSource {
   /// Throws ``StoreError/damaged(_:)`` when the bytes break the format or their checksum.
   @inlinable @inline(__always)
   public func page(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Page {
-    if let base, trust.contains(reference), reference.rawKind == kind.rawValue,
+    if let base = unsafe base, trust.contains(reference), reference.rawKind == kind.rawValue,
       reference.byteOffset &+ reference.byteCount <= readableByteCount
     {
-      return Page(
+      return unsafe Page(
         bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: nil)
     }
     return try untrustedPage(reference, kind)
@@ -72,14 +72,14 @@ public final class PageSource {
 
   /// Hints that all of a page will be read next, if it is mapped.
   func prefetch(_ reference: PageReference) {
-    guard let base, !reference.isDirty,
+    guard let base = unsafe base, !reference.isDirty,
       reference.byteOffset &+ reference.byteCount <= readableByteCount
     else { return }
-    var line = base + reference.byteOffset
-    let end = line + reference.byteCount
-    while line < end {
-      cambium_prefetch(line)
-      line += 64
+    var line = unsafe base + reference.byteOffset
+    let end = unsafe line + reference.byteCount
+    while unsafe line < end {
+      unsafe cambium_prefetch(line)
+      unsafe line += 64
     }
   }
 
@@ -104,11 +104,11 @@ public final class PageSource {
       throw .damaged(Damage(.reference, at: reference, "an empty reference"))
     }
     // Pages of a running write may not have reached the memory that the pin lends.
-    if codec == nil, let base, reference.born <= pin.head.version,
+    if codec == nil, let base = unsafe base, reference.born <= pin.head.version,
       reference.byteOffset <= readableByteCount,
       reference.byteCount <= readableByteCount - reference.byteOffset
     {
-      let page = Page(
+      let page = unsafe Page(
         bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: nil)
       try check(page, reference, kind)
       trust.insert(reference)
@@ -142,7 +142,7 @@ public final class PageSource {
         buffer = owned
       } else {
         buffer = PageBuffer(byteCount: reference.byteCount)
-        buffer.bytes.copyMemory(from: stored.bytes, byteCount: reference.byteCount)
+        unsafe buffer.bytes.copyMemory(from: stored.bytes, byteCount: reference.byteCount)
       }
       try check(buffer.page, reference, kind)
       return buffer
@@ -153,8 +153,8 @@ public final class PageSource {
     let context = PageContext(
       storeHigh: identity.uuid.0, storeLow: identity.uuid.1, kind: kind,
       address: reference.address, born: reference.born)
-    let body = UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
-    let buffer = try codec.open(body, context: context)
+    let body = unsafe UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
+    let buffer = try unsafe codec.open(body, context: context)
     try PageValidator.validate(buffer.page, reference, kind)
     DatabaseEvents.tell(since: start, identity.path) {
       .pageDecoded(byteCount: buffer.byteCount, nanoseconds: $0)
@@ -170,7 +170,7 @@ public final class PageSource {
   }
 
   private func checkSum(_ page: Page, _ reference: PageReference) throws(StoreError) {
-    guard Checksum.hash(page.bytes, reference.byteCount) == reference.checksum else {
+    guard unsafe Checksum.hash(page.bytes, reference.byteCount) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "the bytes do not match their checksum"))
     }
   }

@@ -53,7 +53,7 @@ struct ReadAhead {
 
 extension PageSource {
   /// How many pages ahead the store likes to know; 0 where it lends its memory.
-  var readAheadCount: Int { base == nil ? max(0, store.readAheadCount) : 0 }
+  var readAheadCount: Int { unsafe base == nil ? max(0, store.readAheadCount) : 0 }
 
   /// Hands the store the pages that will be read next and are not here yet, if it likes to know.
   ///

@@ -63,12 +63,13 @@
   /// Reads the stored form; nil when it breaks the format.
   public init?(loadingFrom bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= Self.byteCount, let base = bytes.baseAddress else { return nil }
-    let reference = PageReference(loadingFrom: base)
-    guard let kind = Kind(rawValue: bytes[31]), bytes[24..<30].allSatisfy({ $0 == 0 }) else {
+    let reference = unsafe PageReference(loadingFrom: base)
+    guard let kind = unsafe Kind(rawValue: bytes[31]), unsafe bytes[24..<30].allSatisfy({ $0 == 0 })
+    else {
       return nil
     }
-    let height = bytes[30]
-    let rowCount = UInt64(
+    let height = unsafe bytes[30]
+    let rowCount = unsafe UInt64(
       littleEndian: base.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
     guard height <= Self.maximumHeight, reference.isNone == (height == 0),
       reference.isNone == (rowCount == 0), rowCount <= Self.maximumRowCount, !reference.isDirty
@@ -78,16 +79,16 @@
 
   /// Writes the stored form, ``byteCount`` bytes.
   public func store(to pointer: UnsafeMutableRawPointer) {
-    reference.store(to: pointer)
-    pointer.storeBytes(
+    unsafe reference.store(to: pointer)
+    unsafe pointer.storeBytes(
       of: UInt64(height) << 48 | UInt64(kind.rawValue) << 56, toByteOffset: 24, as: UInt64.self)
-    pointer.storeBytes(of: rowCount.littleEndian, toByteOffset: 32, as: UInt64.self)
+    unsafe pointer.storeBytes(of: rowCount.littleEndian, toByteOffset: 32, as: UInt64.self)
   }
 
   /// The stored form.
   public var storedBytes: [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
-      if let base = buffer.baseAddress { store(to: base) }
+    unsafe [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
+      if let base = buffer.baseAddress { unsafe store(to: base) }
       count = Self.byteCount
     }
   }

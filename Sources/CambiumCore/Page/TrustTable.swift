@@ -18,7 +18,7 @@ import Synchronization
 /// walks the store: scattered tags cost a scan more than all its pages, in cache and TLB misses.
 ///
 /// Unchecked: the tags are atomics in memory that lives as long as the table.
-public final class TrustTable: @unchecked Sendable {
+@safe public final class TrustTable: @unchecked Sendable {
   @usableFromInline let tags: UnsafeMutablePointer<Atomic<UInt64>>
   @usableFromInline let bitCount: UInt64
   /// What tags are mixed with; another for each table, never stored.
@@ -29,11 +29,11 @@ public final class TrustTable: @unchecked Sendable {
     precondition(bitCount > 3, "A trust table has at least 16 tags.")
     self.bitCount = UInt64(bitCount)
     secrets = (.random(in: .min ... .max), .random(in: .min ... .max))
-    let memory = ZeroedMemory.allocate(byteCount: 8 << bitCount)
-    tags = memory.bindMemory(to: Atomic<UInt64>.self, capacity: 1 << bitCount)
+    let memory = unsafe ZeroedMemory.allocate(byteCount: 8 << bitCount)
+    unsafe tags = unsafe memory.bindMemory(to: Atomic<UInt64>.self, capacity: 1 << bitCount)
   }
 
-  deinit { ZeroedMemory.deallocate(UnsafeMutableRawPointer(tags), byteCount: 8 << bitCount) }
+  deinit { unsafe ZeroedMemory.deallocate(UnsafeMutableRawPointer(tags), byteCount: 8 << bitCount) }
 
   /// One slot for 512 bytes of the store.
   ///
@@ -58,15 +58,15 @@ public final class TrustTable: @unchecked Sendable {
   /// Whether this very page was checked before.
   @inlinable @inline(__always)
   public func contains(_ reference: PageReference) -> Bool {
-    tags[slot(reference)].load(ordering: .relaxed) == tag(reference)
+    unsafe tags[slot(reference)].load(ordering: .relaxed) == tag(reference)
   }
 
   /// Hints that ``contains(_:)`` will be asked soon.
   @inlinable @inline(__always)
-  func prefetch(_ reference: PageReference) { cambium_prefetch(tags + slot(reference)) }
+  func prefetch(_ reference: PageReference) { unsafe cambium_prefetch(tags + slot(reference)) }
 
   /// Notes that the page has been checked.
   public func insert(_ reference: PageReference) {
-    tags[slot(reference)].store(tag(reference), ordering: .relaxed)
+    unsafe tags[slot(reference)].store(tag(reference), ordering: .relaxed)
   }
 }

@@ -13,15 +13,15 @@
 enum ZeroedMemory {
   /// `byteCount` bytes, to be given back with ``deallocate(_:byteCount:)``.
   static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
-    let memory = mmap(
+    let memory = unsafe mmap(
       nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | CInt(MAP_ANONYMOUS), -1, 0)
-    guard let memory, memory != MAP_FAILED else {
+    guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
       fatalError("Out of memory: \(byteCount) bytes were refused.")
     }
-    return memory
+    return unsafe memory
   }
 
   static func deallocate(_ memory: UnsafeMutableRawPointer, byteCount: Int) {
-    munmap(memory, byteCount)
+    unsafe munmap(memory, byteCount)
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// The best rows met so far tell what a later one must be to have a chance; most rows are turned away
 /// by their first column, a leaf at a time.
-struct FirstRows: ~Copyable {
+@safe struct FirstRows: ~Copyable {
   private let tree: ColumnTree
   private let plan: SortPlan
   private let limit: Int
@@ -55,10 +55,10 @@ struct FirstRows: ~Copyable {
     noted = LeafList(plan)
     comparison = RowComparison(plan, noted, tree.source)
     capacity = limit * 2 + 256
-    items = .allocate(capacity: capacity)
+    unsafe items = .allocate(capacity: capacity)
   }
 
-  deinit { items.deallocate() }
+  deinit { unsafe items.deallocate() }
 
   /// The keys of the first `limit` rows of a tree, in order.
   ///
@@ -83,8 +83,8 @@ struct FirstRows: ~Copyable {
 
   /// Keeps the first rows of a later part that are among the first.
   private mutating func keepFirst(of other: borrowing FirstRows) throws(StoreError) {
-    let items = UnsafeBufferPointer(start: other.items, count: other.count)
-    for item in items.sorted(by: { $0.place < $1.place }) where isAmongFirst(item) {
+    let items = unsafe UnsafeBufferPointer(start: other.items, count: other.count)
+    for item in unsafe items.sorted(by: { $0.place < $1.place }) where isAmongFirst(item) {
       let (leaf, row) = other.noted.find(item.place)
       try keep(item, other.noted[leaf], item.place - row)
     }
@@ -102,23 +102,23 @@ struct FirstRows: ~Copyable {
   }
 
   /// The keys of the first rows, in order.
-  private func keys() -> [Int64] { (0..<count).map { noted.key(items[$0].place) } }
+  private func keys() -> [Int64] { (0..<count).map { unsafe noted.key(items[$0].place) } }
 
   /// Looks at the rows of a leaf that may be among the first.
   private mutating func look(at leaf: ColumnLeaf, _ place: Int) throws(StoreError) {
     guard let bound, let part = firstPart else { return try lookAtAll(of: leaf, place) }
     let words = (leaf.rowCount &+ 63) &>> 6
-    let bitmap = bitmaps.room(words)
+    let bitmap = unsafe bitmaps.room(words)
     let plain = bound.range == nil ? nil : PlainIntegers(leaf, bound.column)
     var marked = 0
     if let range = bound.range, let plain {
-      marked = plain.select(in: range, into: bitmap)
+      marked = unsafe plain.select(in: range, into: bitmap)
     } else {
       guard let column = leaf.column(bound.column), column.type == .int else {
         return try lookAtAll(of: leaf, place)
       }
-      bound.select(column, into: bitmap)
-      for word in 0..<words { marked &+= bitmap[word].nonzeroBitCount }
+      unsafe bound.select(column, into: bitmap)
+      for word in 0..<words { unsafe marked &+= bitmap[word].nonzeroBitCount }
     }
     if marked == 0 { return }
     if marked > leaf.rowCount / 4 { return try lookAtAll(of: leaf, place) }
@@ -130,7 +130,7 @@ struct FirstRows: ~Copyable {
     if let texts { self.texts.append(texts) }
     let column = plain == nil ? leaf.column(bound.column) : nil
     for word in 0..<words {
-      var bits = bitmap[word]
+      var bits = unsafe bitmap[word]
       while bits != 0 {
         let row = word &* 64 &+ bits.trailingZeroBitCount
         // What tells where its text lies arrives while more rows are found.
@@ -151,9 +151,11 @@ struct FirstRows: ~Copyable {
   private mutating func lookAtAll(of leaf: ColumnLeaf, _ place: Int) throws(StoreError) {
     try lookAtCandidates()
     let rows = leaf.rowCount
-    let all = leafItems.room(rows)
-    try plan.read(plan.parts, leaf, at: place, into: all, integers.room(rows), tree.source)
-    for row in 0..<rows where isAmongFirst(all[row]) { try keep(all[row], leaf, place) }
+    let all = unsafe leafItems.room(rows)
+    try unsafe plan.read(plan.parts, leaf, at: place, into: all, integers.room(rows), tree.source)
+    for row in 0..<rows where unsafe isAmongFirst(all[row]) {
+      try unsafe keep(all[row], leaf, place)
+    }
   }
 
   /// Keeps the noted rows that may be among the first.
@@ -170,9 +172,9 @@ struct FirstRows: ~Copyable {
       // Most are turned away by their first column, which has become stricter meanwhile.
       if let last, last.high < item.high { continue }
       if let textPart, texts[candidate.leaf].isPlain {
-        let text = texts[candidate.leaf].text(candidate.row)
+        let text = unsafe texts[candidate.leaf].text(candidate.row)
         if let start = text.baseAddress {
-          textPart.put(SortWord(reading16: start, text.count), &item)
+          unsafe textPart.put(SortWord(reading16: start, text.count), &item)
         }
       } else {
         let leaf = ColumnLeaf(pages[candidate.leaf])
@@ -209,19 +211,19 @@ struct FirstRows: ~Copyable {
     // Few values make many ties with the last of the best: each is told by one comparison, and not sorted
     // among the others again and again.
     if let last, !isExact, item.isTied(with: last), try !comparison.precedes(item, last) { return }
-    items[count] = item
+    unsafe items[count] = item
     count &+= 1
     if count == capacity { try settle() }
   }
 
   /// Sorts what was kept, and drops what is not among the first.
   private mutating func settle() throws(StoreError) {
-    sorter.sort(items, count)
-    try comparison.sortTies(items, count)
+    unsafe sorter.sort(items, count)
+    try unsafe comparison.sortTies(items, count)
     count = min(count, limit)
     if count == limit {
-      last = items[limit - 1]
-      bound = firstPart?.bound(items[limit - 1])
+      last = unsafe items[limit - 1]
+      bound = unsafe firstPart?.bound(items[limit - 1])
     }
   }
 }
@@ -238,15 +240,15 @@ struct FirstColumnBound {
   func select(_ column: LeafColumn, into bitmap: UnsafeMutablePointer<UInt64>) {
     let words = column.bitmapWordCount
     if let range {
-      column.selectInts(in: range, into: bitmap)
+      unsafe column.selectInts(in: range, into: bitmap)
     } else {
-      bitmap.update(repeating: 0, count: words)
+      unsafe bitmap.update(repeating: 0, count: words)
     }
     guard includesNull, column.hasNulls else { return }
     for word in 0..<words {
       let rest = column.rowCount &- word &* 64
       let all: UInt64 = rest >= 64 ? .max : (1 &<< UInt64(truncatingIfNeeded: rest)) &- 1
-      bitmap[word] |= all & ~column.presence(word)
+      unsafe bitmap[word] |= all & ~column.presence(word)
     }
   }
 }

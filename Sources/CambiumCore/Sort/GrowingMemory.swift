@@ -1,6 +1,6 @@
 /// Elements of plain memory, of which there come more and more; unlike an array it is read and written
 /// without counting references.
-struct GrowingMemory<Element: BitwiseCopyable>: ~Copyable {
+@safe struct GrowingMemory<Element: BitwiseCopyable>: ~Copyable {
   /// The first element.
   private(set) var start: UnsafeMutablePointer<Element>
   /// How many there are.
@@ -9,22 +9,24 @@ struct GrowingMemory<Element: BitwiseCopyable>: ~Copyable {
 
   init(capacity: Int = 0) {
     self.capacity = capacity
-    start = .allocate(capacity: max(1, capacity))
+    unsafe start = .allocate(capacity: max(1, capacity))
   }
 
-  deinit { start.deallocate() }
+  deinit { unsafe start.deallocate() }
 
   @inline(__always) subscript(index: Int) -> Element {
     assert(index >= 0 && index < count, "An element that is there.")
-    return start[index]
+    return unsafe start[index]
   }
 
   /// All of them; valid until the next change.
-  var elements: UnsafeBufferPointer<Element> { UnsafeBufferPointer(start: start, count: count) }
+  var elements: UnsafeBufferPointer<Element> {
+    unsafe UnsafeBufferPointer(start: start, count: count)
+  }
 
   @inline(__always) mutating func append(_ element: Element) {
     if count == capacity { reserve(max(16, capacity * 2)) }
-    start[count] = element
+    unsafe start[count] = element
     count &+= 1
   }
 
@@ -32,7 +34,7 @@ struct GrowingMemory<Element: BitwiseCopyable>: ~Copyable {
   mutating func append(_ elements: UnsafeBufferPointer<Element>) {
     reserveMore(elements.count)
     if let first = elements.baseAddress {
-      (start + count).update(from: first, count: elements.count)
+      unsafe (start + count).update(from: first, count: elements.count)
     }
     count &+= elements.count
   }
@@ -40,7 +42,7 @@ struct GrowingMemory<Element: BitwiseCopyable>: ~Copyable {
   /// Appends `element` as often as `count` says.
   mutating func append(repeating element: Element, count: Int) {
     reserveMore(count)
-    (start + self.count).update(repeating: element, count: count)
+    unsafe (start + self.count).update(repeating: element, count: count)
     self.count &+= count
   }
 
@@ -52,7 +54,7 @@ struct GrowingMemory<Element: BitwiseCopyable>: ~Copyable {
 
   /// Drops the first `count` elements.
   mutating func removeFirst(_ count: Int) {
-    start.update(from: start + count, count: self.count &- count)
+    unsafe start.update(from: start + count, count: self.count &- count)
     self.count &-= count
   }
 
@@ -64,9 +66,9 @@ struct GrowingMemory<Element: BitwiseCopyable>: ~Copyable {
   @inline(never) mutating func reserve(_ capacity: Int) {
     if capacity <= self.capacity { return }
     let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
-    larger.update(from: start, count: count)
-    start.deallocate()
-    (start, self.capacity) = (larger, capacity)
+    unsafe larger.update(from: start, count: count)
+    unsafe start.deallocate()
+    unsafe (start, self.capacity) = unsafe (larger, capacity)
   }
 
   /// Forgets all, keeping the memory.

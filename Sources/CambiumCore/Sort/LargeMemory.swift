@@ -2,7 +2,7 @@ import CPlatform
 
 /// Memory for elements that are worked on for a moment and may be many; unlike an array it asks the
 /// system for large pages, which a wide scatter needs few translations for.
-struct LargeMemory<Element: BitwiseCopyable>: ~Copyable {
+@safe struct LargeMemory<Element: BitwiseCopyable>: ~Copyable {
   /// The first element; nothing is initialised.
   let start: UnsafeMutablePointer<Element>
   /// How many there is room for.
@@ -18,23 +18,23 @@ struct LargeMemory<Element: BitwiseCopyable>: ~Copyable {
   /// Nil when the system refuses so much.
   init?(trying capacity: Int) {
     let byteCount = max(1, capacity) * MemoryLayout<Element>.stride
-    guard let memory = cambium_allocate_large(byteCount) else { return nil }
+    guard let memory = unsafe cambium_allocate_large(byteCount) else { return nil }
     self.capacity = capacity
-    start = memory.bindMemory(to: Element.self, capacity: max(1, capacity))
+    unsafe start = unsafe memory.bindMemory(to: Element.self, capacity: max(1, capacity))
   }
 
-  deinit { UnsafeMutableRawPointer(start).deallocateLarge() }
+  deinit { unsafe UnsafeMutableRawPointer(start).deallocateLarge() }
 }
 
 extension UnsafeMutableRawPointer {
   /// Memory in large pages, where the system has such and it is large.
   static func allocateLarge(byteCount: Int) -> UnsafeMutableRawPointer {
-    guard let memory = cambium_allocate_large(byteCount) else {
+    guard let memory = unsafe cambium_allocate_large(byteCount) else {
       fatalError("Out of memory: \(byteCount) bytes were refused.")
     }
-    return memory
+    return unsafe memory
   }
 
   /// Gives back what ``allocateLarge(byteCount:)`` gave.
-  func deallocateLarge() { cambium_deallocate_large(self) }
+  func deallocateLarge() { unsafe cambium_deallocate_large(self) }
 }

@@ -21,63 +21,67 @@ final class LeafList {
   /// Adds a leaf whose first row is at `first` of about `count` in all; leaves come in their order.
   func append(_ leaf: ColumnLeaf, at first: Int, of count: Int = 0) {
     // Counts of a branch are claims until all leaves were read.
-    if leaves.isEmpty { reserve(min(1 << 16, count / max(1, leaf.rowCount) * 5 / 4 + 16)) }
-    leaves.append(leaf)
-    firsts.append(first)
-    if let textColumn { texts.append(PlainTexts(leaf, textColumn, skipping: textSkip)) }
+    if unsafe leaves.isEmpty { reserve(min(1 << 16, count / max(1, leaf.rowCount) * 5 / 4 + 16)) }
+    unsafe leaves.append(leaf)
+    unsafe firsts.append(first)
+    if let textColumn { unsafe texts.append(PlainTexts(leaf, textColumn, skipping: textSkip)) }
     reach(first + leaf.rowCount)
   }
 
   /// Adds the leaves of `other`, which come behind.
   func append(_ other: LeafList) {
-    if other.leaves.isEmpty { return }
-    leaves += other.leaves
-    firsts.append(other.firsts.elements)
-    texts.append(other.texts.elements)
-    reach(other.end)
+    if unsafe other.leaves.isEmpty { return }
+    unsafe leaves += other.leaves
+    unsafe firsts.append(other.firsts.elements)
+    unsafe texts.append(other.texts.elements)
+    unsafe reach(other.end)
   }
 
   private func reserve(_ count: Int) {
-    leaves.reserveCapacity(count)
-    firsts.reserve(count)
-    if textColumn != nil { texts.reserve(count) }
+    unsafe leaves.reserveCapacity(count)
+    unsafe firsts.reserve(count)
+    if textColumn != nil { unsafe texts.reserve(count) }
   }
 
   private func reach(_ end: Int) {
-    self.end = end
-    leavesPerRow = Double(leaves.count) / Double(max(1, end))
+    unsafe self.end = end
+    unsafe leavesPerRow = unsafe Double(leaves.count) / Double(max(1, end))
   }
 
   /// The leaf at `index`.
-  @inline(__always) subscript(index: Int) -> ColumnLeaf { leaves[index] }
+  @inline(__always) subscript(index: Int) -> ColumnLeaf { unsafe leaves[index] }
 
   /// The leaf of a row and the row within it.
   @inline(__always) func find(_ place: Int) -> (leaf: Int, row: Int) {
     // Leaves have about as many rows each.
-    var leaf = min(firsts.count &- 1, Int(Double(place) * leavesPerRow))
-    while firsts[leaf] > place { leaf &-= 1 }
-    while leaf &+ 1 < firsts.count, firsts[leaf &+ 1] <= place { leaf &+= 1 }
-    return (leaf, place &- firsts[leaf])
+    var leaf = unsafe min(firsts.count &- 1, Int(Double(place) * leavesPerRow))
+    while unsafe firsts[leaf] > place { leaf &-= 1 }
+    while unsafe leaf &+ 1 < firsts.count, unsafe firsts[leaf &+ 1] <= place { leaf &+= 1 }
+    return unsafe (leaf, place &- firsts[leaf])
   }
 
   /// The key of the row at `place`, in a tree by position that place.
   func key(_ place: Int) -> Int64 {
     let (leaf, row) = find(place)
-    return leaves[leaf].isPositional ? Int64(place) : leaves[leaf].key(at: row)
+    return unsafe leaves[leaf].isPositional ? Int64(place) : leaves[leaf].key(at: row)
   }
 
   /// The first key if all keys follow each other without gaps, the leaves being those of a whole tree.
   var denseBase: Int64? {
-    guard let first = leaves.first, let last = leaves.last, last.rowCount > 0 else { return nil }
+    guard let first = unsafe leaves.first, let last = unsafe leaves.last, last.rowCount > 0 else {
+      return nil
+    }
     if first.isPositional { return 0 }
     let low = first.key(at: 0)
-    return last.key(at: last.rowCount - 1) &- low == Int64(end - 1) ? low : nil
+    return unsafe last.key(at: last.rowCount - 1) &- low == Int64(end - 1) ? low : nil
   }
 
   /// The keys of all rows, the leaves being those of a whole tree.
   func copyKeys() -> LargeMemory<Int64> {
-    let keys = LargeMemory<Int64>(capacity: end)
-    for (index, leaf) in leaves.enumerated() { leaf.copyKeys(into: keys.start + firsts[index]) }
+    let keys = unsafe LargeMemory<Int64>(capacity: end)
+    for (index, leaf) in unsafe leaves.enumerated() {
+      unsafe leaf.copyKeys(into: keys.start + firsts[index])
+    }
     return keys
   }
 }

@@ -1,7 +1,7 @@
 /// The integers of a leaf whose column has the usual form: no nulls, offsets of one byte.
 ///
 /// Plain memory without an owner; valid for as long as the leaf.
-struct PlainIntegers: BitwiseCopyable {
+@safe struct PlainIntegers: BitwiseCopyable {
   private let offsets: UnsafeRawPointer
   private let rowCount: Int
   private let base: Int64
@@ -11,10 +11,12 @@ struct PlainIntegers: BitwiseCopyable {
     guard let column = PlainColumn(leaf, id, .int, .packed), column.width == 8,
       column.rowCount <= column.dataByteCount
     else { return nil }
-    (offsets, rowCount, base) = (column.data, column.rowCount, Int64(bitPattern: column.base))
+    unsafe (offsets, rowCount, base) = unsafe (
+      column.data, column.rowCount, Int64(bitPattern: column.base)
+    )
   }
 
-  @inline(__always) subscript(row: Int) -> Int64 { base &+ Int64(offsets.byte(row)) }
+  @inline(__always) subscript(row: Int) -> Int64 { unsafe base &+ Int64(offsets.byte(row)) }
 
   /// Marks the rows whose integer is in `range`; returns how many there are.
   @inline(__always) func select(
@@ -24,18 +26,18 @@ struct PlainIntegers: BitwiseCopyable {
     let (top, isOver) = base.addingReportingOverflow(255)
     let end = isOver ? .max : top
     if range.upperBound < base || range.lowerBound > end {
-      bitmap.update(repeating: 0, count: words)
+      unsafe bitmap.update(repeating: 0, count: words)
       return 0
     }
     let low = UInt64(bitPattern: max(range.lowerBound, base) &- base)
     let span = UInt64(bitPattern: min(range.upperBound, end) &- base) &- low
     var marked = 0
     for word in 0..<words {
-      var mask = LeafColumn.mask(
+      var mask = unsafe LeafColumn.mask(
         offsets, 8, word: word, rowCount: rowCount, LeafColumn.PackedRange(low: low, span: span))
       let rest = rowCount &- word &* 64
       if rest < 64 { mask &= 1 &<< UInt64(truncatingIfNeeded: rest) &- 1 }
-      bitmap[word] = mask
+      unsafe bitmap[word] = mask
       marked &+= mask.nonzeroBitCount
     }
     return marked

@@ -5,7 +5,7 @@ import CPlatform
 ///
 /// Plain memory without an owner, so that many of them can be kept and read without counting
 /// references; valid for as long as the leaf.
-struct PlainTexts: BitwiseCopyable {
+@safe struct PlainTexts: BitwiseCopyable {
   private let lengths: UnsafeRawPointer
   private let anchors: UnsafeRawPointer
   private let heap: UnsafeRawPointer
@@ -23,16 +23,16 @@ struct PlainTexts: BitwiseCopyable {
       let anchorOffset = (column.rowCount &+ 7) & ~7
       let heapOffset = anchorOffset &+ (groups &* Int(column.anchorWidth &>> 3) &+ 7) & ~7 &+ skip
       if heapOffset <= column.dataByteCount {
-        lengths = column.data
-        anchors = column.data + anchorOffset
-        heap = column.data + heapOffset
+        unsafe lengths = unsafe column.data
+        unsafe anchors = unsafe column.data + anchorOffset
+        unsafe heap = unsafe column.data + heapOffset
         heapByteCount = column.dataByteCount &- heapOffset
         anchorWidth = column.anchorWidth
         return
       }
     }
-    let nowhere = leaf.page.bytes
-    (lengths, anchors, heap) = (nowhere, nowhere, nowhere)
+    let nowhere = unsafe leaf.page.bytes
+    unsafe (lengths, anchors, heap) = unsafe (nowhere, nowhere, nowhere)
     (heapByteCount, anchorWidth) = (0, 0)
   }
 
@@ -41,24 +41,24 @@ struct PlainTexts: BitwiseCopyable {
 
   /// The text of `row`, if the column has that form; 16 bytes may be read from its start.
   @inline(__always) func text(_ row: Int) -> UnsafeRawBufferPointer {
-    let anchor = Int(
+    let anchor = unsafe Int(
       truncatingIfNeeded: PackedIntegers.load(anchors, anchorWidth, row &>> 4))
-    let (offset, count) = BytesColumn.place(of: row, lengths: lengths, anchor: anchor)
+    let (offset, count) = unsafe BytesColumn.place(of: row, lengths: lengths, anchor: anchor)
     // Only storage that rots under a mapping leads out of the heap.
     guard offset &+ count <= heapByteCount else {
-      return UnsafeRawBufferPointer(start: heap, count: 0)
+      return unsafe UnsafeRawBufferPointer(start: heap, count: 0)
     }
-    return UnsafeRawBufferPointer(start: heap + offset, count: count)
+    return unsafe UnsafeRawBufferPointer(start: heap + offset, count: count)
   }
 
   /// Hints at what tells where the text of `row` lies.
   @inline(__always) func prefetchPlace(_ row: Int) {
-    cambium_prefetch(lengths + (row & ~15))
-    cambium_prefetch(anchors + (row &>> 4) &* Int(anchorWidth &>> 3))
+    unsafe cambium_prefetch(lengths + (row & ~15))
+    unsafe cambium_prefetch(anchors + (row &>> 4) &* Int(anchorWidth &>> 3))
   }
 
   /// Hints at the text of `row`, if the column has that form.
   @inline(__always) func prefetch(_ row: Int) {
-    if let start = text(row).baseAddress { cambium_prefetch(start) }
+    if let start = unsafe text(row).baseAddress { unsafe cambium_prefetch(start) }
   }
 }

@@ -47,27 +47,27 @@ final class RowComparison {
   /// Brings items with the same prefix, which stand together, into order.
   func sortTies(_ items: UnsafeMutablePointer<SortItem>, _ count: Int) throws(StoreError) {
     if firstOpenTerm == terms.count { return }
-    groups.removeAll()
+    unsafe groups.removeAll()
     var start = 0
     while start &+ 1 < count {
       var end = start &+ 1
-      while end < count, items[end].isTied(with: items[start]) { end &+= 1 }
+      while end < count, unsafe items[end].isTied(with: items[start]) { end &+= 1 }
       if end &- start > 1 {
-        groups.append(
+        unsafe groups.append(
           Group(
             start: Int32(truncatingIfNeeded: start),
             count: Int32(truncatingIfNeeded: end &- start)))
       }
       start = end
     }
-    for index in 0..<groups.count {
-      prefetch(items, index &+ Self.distance)
-      let (first, count) = (items + Int(groups[index].start), Int(groups[index].count))
-      let prefix = first[0]
-      try sort(first, count, term: firstOpenTerm, depth: textSkip)
+    for index in unsafe 0..<groups.count {
+      unsafe prefetch(items, index &+ Self.distance)
+      let (first, count) = unsafe (items + Int(groups[index].start), Int(groups[index].count))
+      let prefix = unsafe first[0]
+      try unsafe sort(first, count, term: firstOpenTerm, depth: textSkip)
       // Sorting by more has put other prefixes there.
       for item in 0..<count {
-        first[item] = SortItem(
+        unsafe first[item] = unsafe SortItem(
           high: prefix.high,
           low: prefix.low & 0xffff_ffff_0000_0000 | first[item].low & 0xffff_ffff)
       }
@@ -78,9 +78,10 @@ final class RowComparison {
   @inline(__always) private func prefetch(
     _ items: UnsafeMutablePointer<SortItem>, _ index: Int
   ) {
-    guard comparesTexts, index &+ Self.distance < groups.count else { return }
-    forFirst(items, groups[index]) { texts, row in texts.prefetch(row) }
-    forFirst(items, groups[index &+ Self.distance]) { texts, row in texts.prefetchPlace(row) }
+    guard comparesTexts, unsafe index &+ Self.distance < groups.count else { return }
+    unsafe forFirst(items, groups[index]) { texts, row in texts.prefetch(row) }
+    unsafe forFirst(items, groups[index &+ Self.distance]) { texts, row in texts.prefetchPlace(row)
+    }
   }
 
   /// Calls `body` with the texts and the row of the first items of a group.
@@ -89,8 +90,8 @@ final class RowComparison {
     _ body: (PlainTexts, Int) -> Void
   ) {
     for index in 0..<min(4, Int(group.count)) {
-      let (leaf, row) = leaves.find(items[Int(group.start) &+ index].place)
-      if leaves.texts[leaf].isPlain { body(leaves.texts[leaf], row) }
+      let (leaf, row) = unsafe leaves.find(items[Int(group.start) &+ index].place)
+      if unsafe leaves.texts[leaf].isPlain { unsafe body(leaves.texts[leaf], row) }
     }
   }
 
@@ -99,23 +100,23 @@ final class RowComparison {
     _ items: UnsafeMutablePointer<SortItem>, _ count: Int, term: Int, depth: Int
   ) throws(StoreError) {
     if count > Self.comparedLimit, depth < Self.prefixLimit {
-      return try sortByPrefixes(items, count, term: term, depth: depth)
+      return try unsafe sortByPrefixes(items, count, term: term, depth: depth)
     }
     if count <= Self.comparedLimit {
       for end in 1..<count {
-        let item = items[end]
+        let item = unsafe items[end]
         var place = end
-        while place > 0, try precedes(item, items[place &- 1], term) {
-          items[place] = items[place &- 1]
+        while place > 0, try unsafe precedes(item, items[place &- 1], term) {
+          unsafe items[place] = unsafe items[place &- 1]
           place &-= 1
         }
-        items[place] = item
+        unsafe items[place] = item
       }
       return
     }
     var failure: StoreError?
-    var group = UnsafeMutableBufferPointer(start: items, count: count)
-    group.sort { left, right in
+    var group = unsafe UnsafeMutableBufferPointer(start: items, count: count)
+    unsafe group.sort { left, right in
       if failure != nil { return false }
       do throws(StoreError) {
         return try precedes(left, right, term)
@@ -133,20 +134,20 @@ final class RowComparison {
   ) throws(StoreError) {
     let isText = terms[term].column.type == .bytes || terms[term].column.type == .wide
     for index in 0..<count {
-      items[index] = try item(items[index].place, terms[term], depth: depth)
+      unsafe items[index] = try unsafe item(items[index].place, terms[term], depth: depth)
     }
-    sorter.sort(items, count)
+    unsafe sorter.sort(items, count)
     var start = 0
     while start < count {
       var end = start &+ 1
-      while end < count, items[end].isTied(with: items[start]) { end &+= 1 }
+      while end < count, unsafe items[end].isTied(with: items[start]) { end &+= 1 }
       if end &- start > 1 {
-        var marker = UInt8(truncatingIfNeeded: items[start].low &>> 32)
+        var marker = unsafe UInt8(truncatingIfNeeded: items[start].low &>> 32)
         if !terms[term].isAscending { marker = ~marker }
         if isText, marker > Self.textStride + 1 {
-          try sort(items + start, end &- start, term: term, depth: depth + Self.textStride)
+          try unsafe sort(items + start, end &- start, term: term, depth: depth + Self.textStride)
         } else if term + 1 < terms.count {
-          try sort(items + start, end &- start, term: term + 1, depth: 0)
+          try unsafe sort(items + start, end &- start, term: term + 1, depth: 0)
         }
       }
       start = end
@@ -161,10 +162,10 @@ final class RowComparison {
     var word: SortWord
     switch term.column.type {
     case .bytes:
-      word = try withText(column, row, term.column) { text throws(StoreError) in
-        guard let text else { return SortWord(0, 0) }
-        let rest = UnsafeRawBufferPointer(rebasing: text.dropFirst(depth))
-        return Self.marked(SortWord(rest), rest.count)
+      word = try unsafe withText(column, row, term.column) { text throws(StoreError) in
+        guard let text = unsafe text else { return SortWord(0, 0) }
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: text.dropFirst(depth))
+        return unsafe Self.marked(SortWord(rest), rest.count)
       }
     case .wide:
       let (low, high) = column?.wide(row) ?? (0, 0)
@@ -203,10 +204,10 @@ final class RowComparison {
     let (leftLeaf, leftRow) = leaves.find(left.place)
     let (rightLeaf, rightRow) = leaves.find(right.place)
     var index = first
-    if index == firstOpenTerm, comparesTexts, leaves.texts[leftLeaf].isPlain,
-      leaves.texts[rightLeaf].isPlain
+    if index == firstOpenTerm, comparesTexts, unsafe leaves.texts[leftLeaf].isPlain,
+      unsafe leaves.texts[rightLeaf].isPlain
     {
-      let order = ByteComparison.order(
+      let order = unsafe ByteComparison.order(
         leaves.texts[leftLeaf].text(leftRow), leaves.texts[rightLeaf].text(rightRow))
       if order != 0 { return terms[index].isAscending ? order < 0 : order > 0 }
       index &+= 1
@@ -235,12 +236,12 @@ final class RowComparison {
   ) throws(StoreError) -> Int {
     switch spec.type {
     case .bytes:
-      return try withText(left, leftRow, spec) { one throws(StoreError) in
-        try withText(right, rightRow, spec) { other throws(StoreError) in
-          guard let one, let other else {
-            return (one == nil ? 0 : 1) - (other == nil ? 0 : 1)
+      return try unsafe withText(left, leftRow, spec) { one throws(StoreError) in
+        try unsafe withText(right, rightRow, spec) { other throws(StoreError) in
+          guard let one = unsafe one, let other = unsafe other else {
+            return unsafe (one == nil ? 0 : 1) - (other == nil ? 0 : 1)
           }
-          return ByteComparison.order(one, other)
+          return unsafe ByteComparison.order(one, other)
         }
       }
     case .wide:
@@ -286,24 +287,24 @@ final class RowComparison {
     _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     guard let column, let parts = column.bytesColumn else {
-      return try body(spec.isNullable ? nil : UnsafeRawBufferPointer(start: nil, count: 0))
+      return try unsafe body(spec.isNullable ? nil : UnsafeRawBufferPointer(start: nil, count: 0))
     }
     let cell = parts.cell(row)
     switch cell.form {
     case .null, .tree: return try body(nil)
     case .inline:
-      if let contiguous = cell.contiguous { return try body(contiguous) }
-      return try Self.withBytes(of: cell.array, body)
+      if let contiguous = unsafe cell.contiguous { return try unsafe body(contiguous) }
+      return try unsafe Self.withBytes(of: cell.array, body)
     case .overflow:
-      return try Self.withBytes(of: try cell.overflow?.read(from: source) ?? [], body)
+      return try unsafe Self.withBytes(of: try cell.overflow?.read(from: source) ?? [], body)
     }
   }
 
   private static func withBytes<Value>(
     of array: [UInt8], _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Value
   ) throws(StoreError) -> Value {
-    let result = array.withUnsafeBytes { bytes in
-      Result<Value, StoreError> { () throws(StoreError) in try body(bytes) }
+    let result = unsafe array.withUnsafeBytes { bytes in
+      Result<Value, StoreError> { () throws(StoreError) in try unsafe body(bytes) }
     }
     return try result.get()
   }

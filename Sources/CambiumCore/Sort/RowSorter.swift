@@ -35,12 +35,12 @@ final class RowSorter {
   func keys(limit: Int) throws(StoreError) -> [Int64] {
     if let first = plan.parts.first, first.width > 0, first.width <= Self.digitLimit {
       let ends = try readSections(width: first.width)
-      return try sortedKeys(ends, spare: nil, limit)
+      return try unsafe sortedKeys(ends, spare: nil, limit)
     }
     let spare = try Self.memory(for: parts.tree)
     defer { withExtendedLifetime(spare) {} }
-    let ends = try spread(from: spare.start)
-    return try sortedKeys(ends, spare: spare.start, limit)
+    let ends = try unsafe spread(from: spare.start)
+    return try unsafe sortedKeys(ends, spare: spare.start, limit)
   }
 
   /// Memory for all rows that `tree` claims to have.
@@ -59,17 +59,17 @@ final class RowSorter {
   private func readSections(width: Int) throws(StoreError) -> [Int] {
     let sections = SectionCounts(width: width, partCount: parts.count)
     let digit = SectionDigit(highest: width)
-    let target = items.start
+    let target = unsafe items.start
     try ParallelParts.run(parts.count) { [self] part throws(StoreError) in
-      try read(plan.parts[..<1], of: part, noting: nil) { _, items, count in
-        sections.count(items, count, of: part, digit)
+      try unsafe read(plan.parts[..<1], of: part, noting: nil) { _, items, count in
+        unsafe sections.count(items, count, of: part, digit)
       }
     }
     let ends = sections.settle()
     // Only storage that rots under a mapping counts differently a second time.
     guard ends.last == parts.tree.count else { throw wrongCount }
-    try readAll { part, _, items, count in
-      sections.distribute(items, count, of: part, digit, to: target)
+    try unsafe readAll { part, _, items, count in
+      unsafe sections.distribute(items, count, of: part, digit, to: target)
     }
     guard sections.isDistributed else { throw wrongCount }
     return ends
@@ -78,28 +78,28 @@ final class RowSorter {
   /// Reads all rows to `spare`, and spreads them then; where each section ends.
   private func spread(from spare: UnsafeMutablePointer<SortItem>) throws(StoreError) -> [Int] {
     let memory = LargeMemory<DifferingBits>(capacity: parts.count)
-    let differing = memory.start
-    differing.initialize(repeating: DifferingBits(), count: parts.count)
-    try readAll { part, place, items, count in
-      (spare + place).update(from: items, count: count)
-      differing[part].add(items, count)
+    let differing = unsafe memory.start
+    unsafe differing.initialize(repeating: DifferingBits(), count: parts.count)
+    try unsafe readAll { part, place, items, count in
+      unsafe (spare + place).update(from: items, count: count)
+      unsafe differing[part].add(items, count)
     }
     var all = DifferingBits()
-    for part in 0..<parts.count { all.add(differing[part]) }
+    for part in 0..<parts.count { unsafe all.add(differing[part]) }
     withExtendedLifetime(memory) {}
     let bits = all
     let digit = SectionDigit(bits, width: Self.sectionWidth)
     let sections = SectionCounts(width: Self.sectionWidth, partCount: parts.count)
     try ParallelParts.run(parts.count) { [parts] part throws(StoreError) in
       let rows = parts.rows(of: part)
-      bits.squeeze(spare + rows.lowerBound, rows.count)
-      sections.count(spare + rows.lowerBound, rows.count, of: part, digit)
+      unsafe bits.squeeze(spare + rows.lowerBound, rows.count)
+      unsafe sections.count(spare + rows.lowerBound, rows.count, of: part, digit)
     }
     let ends = sections.settle()
-    let target = items.start
+    let target = unsafe items.start
     try ParallelParts.run(parts.count) { [parts] part throws(StoreError) in
       let rows = parts.rows(of: part)
-      sections.distribute(spare + rows.lowerBound, rows.count, of: part, digit, to: target)
+      unsafe sections.distribute(spare + rows.lowerBound, rows.count, of: part, digit, to: target)
     }
     return ends
   }
@@ -111,7 +111,7 @@ final class RowSorter {
   ) throws(StoreError) {
     let lists = (0..<parts.count).map { _ in LeafList(plan) }
     try ParallelParts.run(parts.count) { [self] part throws(StoreError) in
-      try read(plan.parts, of: part, noting: lists[part]) { body(part, $0, $1, $2) }
+      try unsafe read(plan.parts, of: part, noting: lists[part]) { unsafe body(part, $0, $1, $2) }
     }
     for list in lists { leaves.append(list) }
   }
@@ -128,10 +128,10 @@ final class RowSorter {
     try parts.forEachLeaf(of: part, reading: shares.map(\.term.column.id)) {
       leaf, place throws(StoreError) in
       list?.append(leaf, at: place, of: rowCount)
-      let items = items.room(leaf.rowCount)
-      try plan.read(
+      let items = unsafe items.room(leaf.rowCount)
+      try unsafe plan.read(
         shares, leaf, at: place, into: items, integers.room(leaf.rowCount), source)
-      body(place, items, leaf.rowCount)
+      unsafe body(place, items, leaf.rowCount)
     }
   }
 
@@ -146,17 +146,17 @@ final class RowSorter {
   ) throws(StoreError) -> [Int64] {
     let base = leaves.denseBase
     let stored = base == nil ? leaves.copyKeys() : LargeMemory(capacity: 0)
-    let known = stored.start
+    let known = unsafe stored.start
     let shares = Self.shares(of: ends, parts.count, limit)
     var failure: StoreError?
-    let keys = [Int64](unsafeUninitializedCapacity: limit) { keys, count in
-      let keys = keys
+    let keys = unsafe [Int64](unsafeUninitializedCapacity: limit) { keys, count in
+      let keys = unsafe keys
       do throws(StoreError) {
         try ParallelParts.run(shares.count) { [self] part throws(StoreError) in
-          try sort(shares[part], spare) { first, items, count in
+          try unsafe sort(shares[part], spare) { first, items, count in
             for index in 0..<min(count, limit &- first) {
-              let place = items[index].place
-              keys[first &+ index] = base.map { $0 &+ Int64(place) } ?? known[place]
+              let place = unsafe items[index].place
+              unsafe keys[first &+ index] = base.map { $0 &+ Int64(place) } ?? known[place]
             }
           }
         }
@@ -198,14 +198,14 @@ final class RowSorter {
     var start = share.start
     for end in share.ends where end > start {
       try parts.interruption?.check()
-      let (section, count) = (items.start + start, end - start)
-      if let spare {
-        sorter.sort(section, count, spare: spare + start)
+      let (section, count) = unsafe (items.start + start, end - start)
+      if let spare = unsafe spare {
+        unsafe sorter.sort(section, count, spare: spare + start)
       } else {
-        sorter.sort(section, count, squeezes: true)
+        unsafe sorter.sort(section, count, squeezes: true)
       }
-      try comparison.sortTies(section, count)
-      body(start, section, count)
+      try unsafe comparison.sortTies(section, count)
+      unsafe body(start, section, count)
       start = end
     }
   }

@@ -15,7 +15,7 @@ struct DifferingBits: BitwiseCopyable {
   mutating func add(_ items: UnsafeMutablePointer<SortItem>, _ count: Int) {
     var sum = self
     for index in 0..<count {
-      let item = items[index]
+      let item = unsafe items[index]
       sum.someHigh |= item.high
       sum.everyHigh &= item.high
       sum.someLow |= item.low
@@ -40,7 +40,7 @@ struct DifferingBits: BitwiseCopyable {
 
   /// Takes them out, if it pays, which changes neither the order of items nor who is tied with whom.
   func squeeze(_ items: UnsafeMutablePointer<SortItem>, _ count: Int) {
-    if isSqueezed { cambium_squeeze_words(items, 16, count, high) }
+    if isSqueezed { unsafe cambium_squeeze_words(items, 16, count, high) }
   }
 
   /// The highest bit of ``SortItem/high`` that differs once items are squeezed, counted from 1; 0 if none
@@ -93,17 +93,17 @@ final class SectionCounts {
     sectionCount = 1 << width
     self.partCount = partCount
     places = LargeMemory(capacity: sectionCount * partCount)
-    places.start.initialize(repeating: 0, count: places.capacity)
+    unsafe places.start.initialize(repeating: 0, count: places.capacity)
     ends = LargeMemory(capacity: places.capacity)
-    ends.start.initialize(repeating: 0, count: ends.capacity)
+    unsafe ends.start.initialize(repeating: 0, count: ends.capacity)
   }
 
   /// Counts items of a part.
   @inline(__always) func count(
     _ items: UnsafeMutablePointer<SortItem>, _ count: Int, of part: Int, _ digit: SectionDigit
   ) {
-    let counts = places.start + part &* sectionCount
-    for index in 0..<count { counts[digit[items[index]]] &+= 1 }
+    let counts = unsafe places.start + part &* sectionCount
+    for index in 0..<count { unsafe counts[digit[items[index]]] &+= 1 }
   }
 
   /// Makes places of the counts, parts one behind the other in each section; where each section ends.
@@ -113,8 +113,8 @@ final class SectionCounts {
     for section in 0..<sectionCount {
       for part in 0..<partCount {
         let index = part &* sectionCount &+ section
-        (places.start[index], total) = (total, total &+ places.start[index])
-        ends.start[index] = total
+        unsafe (places.start[index], total) = unsafe (total, total &+ places.start[index])
+        unsafe ends.start[index] = total
       }
       sections.append(total)
     }
@@ -126,17 +126,17 @@ final class SectionCounts {
     _ items: UnsafeMutablePointer<SortItem>, _ count: Int, of part: Int, _ digit: SectionDigit,
     to target: UnsafeMutablePointer<SortItem>
   ) {
-    let next = places.start + part &* sectionCount
+    let next = unsafe places.start + part &* sectionCount
     let last = total &- 1
     for index in 0..<count {
-      let section = digit[items[index]]
-      target[min(next[section], last)] = items[index]
-      next[section] &+= 1
+      let section = unsafe digit[items[index]]
+      unsafe target[min(next[section], last)] = unsafe items[index]
+      unsafe next[section] &+= 1
     }
   }
 
   /// Whether exactly those items came that were counted.
   var isDistributed: Bool {
-    (0..<places.capacity).allSatisfy { places.start[$0] == ends.start[$0] }
+    (0..<places.capacity).allSatisfy { unsafe places.start[$0] == ends.start[$0] }
   }
 }

@@ -1,7 +1,7 @@
 /// What all values of a column of bytes begin with.
 ///
 /// Nothing is told apart by it, so that sorting leaves it out: keys of 96 bits then hold what differs.
-struct SharedPrefix {
+@safe struct SharedPrefix {
   private var bytes: UnsafeRawBufferPointer?
   private(set) var count = 0
 
@@ -28,13 +28,13 @@ struct SharedPrefix {
     guard let parts = column.bytesColumn else { return false }
     let cell = parts.cell(0)
     // One value alone has nothing to share its beginning with.
-    let prefix = leaf.rowCount == 1 && cell.form == .inline ? cell.contiguous : parts.prefix
-    guard let prefix else { return false }
-    guard let bytes else {
-      (bytes, count) = (prefix, prefix.count)
+    let prefix = unsafe leaf.rowCount == 1 && cell.form == .inline ? cell.contiguous : parts.prefix
+    guard let prefix = unsafe prefix else { return false }
+    guard let bytes = unsafe bytes else {
+      unsafe (bytes, count) = unsafe (prefix, prefix.count)
       return count > 0
     }
-    count = KeyTreeEditor.commonPrefix(
+    count = unsafe KeyTreeEditor.commonPrefix(
       UnsafeRawBufferPointer(rebasing: bytes[..<count]), prefix)
     return count > 0
   }

@@ -25,18 +25,18 @@ struct SortItem: BitwiseCopyable {
 /// those bits, a few put into place one by one.
 ///
 /// One thread may use it at a time.
-final class ItemSorter {
+@safe final class ItemSorter {
   private typealias Items = UnsafeMutablePointer<SortItem>
 
   /// Where items go when they are distributed.
   private var spare = LargeMemory<SortItem>(capacity: 0)
   /// Counters for each depth of the recursion.
-  private var counters: [UnsafeMutablePointer<UInt32>] = []
+  private var counters: [UnsafeMutablePointer<UInt32>] = unsafe []
   private static let insertionLimit = 16
   /// How many bits at most are distributed over at a time.
   private static let digitWidth = 13
 
-  deinit { for counters in counters { counters.deallocate() } }
+  deinit { unsafe counters.forEach { unsafe $0.deallocate() } }
 
   /// Sorts `count` items; `others`, if given, has room for as many, which nobody needs.
   ///
@@ -46,14 +46,14 @@ final class ItemSorter {
     _ items: UnsafeMutablePointer<SortItem>, _ count: Int, squeezes: Bool = false,
     spare others: UnsafeMutablePointer<SortItem>? = nil
   ) {
-    if count <= Self.insertionLimit { return Self.insert(items, count, into: items) }
-    if others == nil, spare.capacity < count { spare = LargeMemory(capacity: count) }
+    if count <= Self.insertionLimit { return unsafe Self.insert(items, count, into: items) }
+    if unsafe others == nil, spare.capacity < count { spare = LargeMemory(capacity: count) }
     if squeezes {
       var differing = DifferingBits()
-      differing.add(items, count)
-      differing.squeeze(items, count)
+      unsafe differing.add(items, count)
+      unsafe differing.squeeze(items, count)
     }
-    sort(items, count, others ?? spare.start, into: items, depth: 0)
+    unsafe sort(items, count, others ?? spare.start, into: items, depth: 0)
   }
 
   /// Sorts `count` items at `items` to `target`, which is either there or at `spare`; the other one
@@ -61,12 +61,12 @@ final class ItemSorter {
   private func sort(
     _ items: Items, _ count: Int, _ spare: Items, into target: Items, depth: Int
   ) {
-    if count <= Self.insertionLimit { return Self.insert(items, count, into: target) }
+    if count <= Self.insertionLimit { return unsafe Self.insert(items, count, into: target) }
     var (high, low): (UInt64, UInt64) = (0, 0)
-    let first = items[0]
+    let first = unsafe items[0]
     for index in 1..<count {
-      high |= items[index].high ^ first.high
-      low |= items[index].low ^ first.low
+      unsafe high |= items[index].high ^ first.high
+      unsafe low |= items[index].low ^ first.low
     }
     let differing = high == 0 ? low : high
     let top = 64 - differing.leadingZeroBitCount
@@ -74,25 +74,27 @@ final class ItemSorter {
     let width = min(Self.digitWidth, max(4, Int.bitWidth - count.leadingZeroBitCount - 1))
     let shift = UInt64(max(0, top - width))
     let bucketCount = 1 << width
-    if counters.count == depth { counters.append(.allocate(capacity: 1 << Self.digitWidth)) }
-    let ends = counters[depth]
-    ends.initialize(repeating: 0, count: bucketCount)
-    if high != 0 {
-      Self.distribute(items, count, spare, ends, bucketCount) { $0.high &>> shift }
-    } else {
-      Self.distribute(items, count, spare, ends, bucketCount) { $0.low &>> shift }
+    if unsafe counters.count == depth {
+      unsafe counters.append(.allocate(capacity: 1 << Self.digitWidth))
     }
-    let isInTarget = spare == target
+    let ends = unsafe counters[depth]
+    unsafe ends.initialize(repeating: 0, count: bucketCount)
+    if high != 0 {
+      unsafe Self.distribute(items, count, spare, ends, bucketCount) { $0.high &>> shift }
+    } else {
+      unsafe Self.distribute(items, count, spare, ends, bucketCount) { $0.low &>> shift }
+    }
+    let isInTarget = unsafe spare == target
     var start = 0
     for bucket in 0..<bucketCount {
-      let end = Int(ends[bucket])
+      let end = unsafe Int(ends[bucket])
       let size = end &- start
       if size > 1 {
-        sort(
+        unsafe sort(
           spare + start, size, items + start, into: (isInTarget ? spare : items) + start,
           depth: depth &+ 1)
       } else if size == 1, !isInTarget {
-        items[start] = spare[start]
+        unsafe items[start] = unsafe spare[start]
       }
       start = end
     }
@@ -106,15 +108,17 @@ final class ItemSorter {
   ) {
     let mask = UInt64(bucketCount &- 1)
     for index in 0..<count {
-      ends[Int(truncatingIfNeeded: digit(items[index]) & mask)] &+= 1
+      unsafe ends[Int(truncatingIfNeeded: digit(items[index]) & mask)] &+= 1
     }
     var start: UInt32 = 0
-    for bucket in 0..<bucketCount { (ends[bucket], start) = (start, start &+ ends[bucket]) }
+    for bucket in 0..<bucketCount {
+      unsafe (ends[bucket], start) = unsafe (start, start &+ ends[bucket])
+    }
     for index in 0..<count {
-      let item = items[index]
+      let item = unsafe items[index]
       let bucket = Int(truncatingIfNeeded: digit(item) & mask)
-      spare[Int(truncatingIfNeeded: ends[bucket])] = item
-      ends[bucket] &+= 1
+      unsafe spare[Int(truncatingIfNeeded: ends[bucket])] = item
+      unsafe ends[bucket] &+= 1
     }
   }
 
@@ -122,13 +126,13 @@ final class ItemSorter {
   @inline(__always) private static func insert(_ items: Items, _ count: Int, into target: Items) {
     var end = 0
     while end < count {
-      let item = items[end]
+      let item = unsafe items[end]
       var place = end
-      while place > 0, item < target[place &- 1] {
-        target[place] = target[place &- 1]
+      while place > 0, unsafe item < target[place &- 1] {
+        unsafe target[place] = unsafe target[place &- 1]
         place &-= 1
       }
-      target[place] = item
+      unsafe target[place] = item
       end &+= 1
     }
   }

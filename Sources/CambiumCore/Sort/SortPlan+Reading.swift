@@ -9,14 +9,14 @@ extension SortPlan {
   ) throws(StoreError) {
     let rows = leaf.rowCount
     for row in 0..<rows {
-      (items + row).initialize(to: SortItem(high: 0, low: UInt64(place &+ row)))
+      unsafe (items + row).initialize(to: SortItem(high: 0, low: UInt64(place &+ row)))
     }
     for part in parts {
       let column = part.column(of: leaf)
-      if part.fillIntegers(items, rows, column, scratch) { continue }
-      if part.fillTexts(items, column) || part.fillSharedTexts(items, column) { continue }
+      if unsafe part.fillIntegers(items, rows, column, scratch) { continue }
+      if unsafe part.fillTexts(items, column) || part.fillSharedTexts(items, column) { continue }
       let values = SortCells(column, part, source)
-      for row in 0..<rows { part.put(try values.word(row), &items[row]) }
+      for row in 0..<rows { unsafe part.put(try values.word(row), &items[row]) }
     }
   }
 }
@@ -73,8 +73,8 @@ extension SortPlan.Part {
     _ scratch: UnsafeMutablePointer<Int64>
   ) -> Bool {
     guard let column, column.type == .int, !column.hasNulls else { return false }
-    column.copyInts(into: scratch)
-    for row in 0..<rows { put(word(scratch[row]), &items[row]) }
+    unsafe column.copyInts(into: scratch)
+    for row in 0..<rows { unsafe put(word(scratch[row]), &items[row]) }
     return true
   }
 
@@ -83,19 +83,19 @@ extension SortPlan.Part {
     _ items: UnsafeMutablePointer<SortItem>, _ column: LeafColumn?
   ) -> Bool {
     guard let column, let parts = column.bytesColumn, column.encoding == .variable,
-      column.overflow == nil, parts.suffix.isEmpty, parts.prefix.count >= skip
+      unsafe column.overflow == nil, unsafe parts.suffix.isEmpty, unsafe parts.prefix.count >= skip
     else { return false }
     // What the leaf's own texts share beyond what all share.
-    let rest = UnsafeRawBufferPointer(rebasing: parts.prefix[skip...])
+    let rest = unsafe UnsafeRawBufferPointer(rebasing: parts.prefix[skip...])
     // 16 bytes may be read behind everything on the page.
-    if rest.isEmpty, !column.hasNulls {
-      parts.forEachEntry { row, text in
+    if unsafe rest.isEmpty, !column.hasNulls {
+      unsafe parts.forEachEntry { row, text in
         guard let start = text.baseAddress else { return }
-        put(SortWord(reading16: start, text.count), &items[row])
+        unsafe put(SortWord(reading16: start, text.count), &items[row])
       }
     } else {
-      parts.forEachEntry { row, text in
-        put(column.isNull(row) ? nil : SortWord(rest, text), &items[row])
+      unsafe parts.forEachEntry { row, text in
+        unsafe put(column.isNull(row) ? nil : SortWord(rest, text), &items[row])
       }
     }
     return true
@@ -108,20 +108,20 @@ extension SortPlan.Part {
   fileprivate func fillSharedTexts(
     _ items: UnsafeMutablePointer<SortItem>, _ column: LeafColumn?
   ) -> Bool {
-    guard let column, let parts = column.bytesColumn, column.overflow == nil,
+    guard let column, let parts = column.bytesColumn, unsafe column.overflow == nil,
       column.encoding == .dictionary || column.encoding == .constant
     else { return false }
-    withUnsafeTemporaryAllocation(of: SortWord.self, capacity: parts.entryCount) { words in
+    unsafe withUnsafeTemporaryAllocation(of: SortWord.self, capacity: parts.entryCount) { words in
       for entry in 0..<parts.entryCount {
-        let text = BytesCell(
+        let text = unsafe BytesCell(
           form: .inline, head: parts.prefix, body: parts.entry(entry), tail: parts.suffix)
-        text.withBytes { bytes in
-          let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skip))
-          words.initializeElement(at: entry, to: SortWord(rest))
+        unsafe text.withBytes { bytes in
+          let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skip))
+          unsafe words.initializeElement(at: entry, to: SortWord(rest))
         }
       }
       for row in 0..<column.rowCount {
-        put(column.isNull(row) ? nil : words[parts.entryIndex(ofRow: row)], &items[row])
+        unsafe put(column.isNull(row) ? nil : words[parts.entryIndex(ofRow: row)], &items[row])
       }
     }
     return true
@@ -143,7 +143,7 @@ struct SortCells {
   }
 
   private func word(_ text: UnsafeRawBufferPointer) -> SortWord {
-    SortWord(UnsafeRawBufferPointer(rebasing: text.dropFirst(part.skip)))
+    unsafe SortWord(UnsafeRawBufferPointer(rebasing: text.dropFirst(part.skip)))
   }
 
   /// The word of a row; nil for null.
@@ -169,10 +169,10 @@ struct SortCells {
       guard let cell = texts?.cell(row) else { return nil }
       switch cell.form {
       case .null, .tree: return nil
-      case .inline: return cell.withBytes { word($0) }
+      case .inline: return unsafe cell.withBytes { unsafe word($0) }
       case .overflow:
         guard let bytes = try cell.overflow?.read(from: source) else { return nil }
-        return bytes.withUnsafeBytes { word($0) }
+        return unsafe bytes.withUnsafeBytes { unsafe word($0) }
       }
     }
   }

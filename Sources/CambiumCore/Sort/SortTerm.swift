@@ -33,20 +33,21 @@ struct SortWord: BitwiseCopyable {
     // Lengths are nobody's guess, so no branch depends on them; shifting by 64 gives zero.
     let firstMask = ~(UInt64.max >> UInt64(min(count, 8) &* 8))
     let secondMask = ~(UInt64.max >> UInt64((max(8, min(count, 16)) &- 8) &* 8))
-    first = UInt64(bigEndian: start.loadUnaligned(as: UInt64.self)) & firstMask
+    first = unsafe UInt64(bigEndian: start.loadUnaligned(as: UInt64.self)) & firstMask
     second =
-      UInt64(bigEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) & secondMask
+      unsafe UInt64(bigEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) & secondMask
   }
 
   /// The first bytes of `head` and, behind it, `body`; 16 bytes are read from the start of each.
   @inline(__always) init(_ head: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer) {
     guard let start = head.baseAddress, head.count > 0 else {
-      self = body.baseAddress.map { SortWord(reading16: $0, body.count) } ?? SortWord(0, 0)
+      self =
+        unsafe body.baseAddress.map { unsafe SortWord(reading16: $0, body.count) } ?? SortWord(0, 0)
       return
     }
-    self.init(reading16: start, head.count)
+    unsafe self.init(reading16: start, head.count)
     guard head.count < 16, let next = body.baseAddress else { return }
-    let rest = SortWord(reading16: next, body.count)
+    let rest = unsafe SortWord(reading16: next, body.count)
     let shift = UInt64(head.count &* 8)
     if shift < 64 {
       first |= rest.first >> shift
@@ -59,8 +60,8 @@ struct SortWord: BitwiseCopyable {
   /// The first bytes of `bytes`.
   init(_ bytes: UnsafeRawBufferPointer) {
     var copy = SortWord(0, 0)
-    withUnsafeMutableBytes(of: &copy) { copy in
-      copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(16)))
+    unsafe withUnsafeMutableBytes(of: &copy) { copy in
+      unsafe copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(16)))
     }
     self.init(UInt64(bigEndian: copy.first), UInt64(bigEndian: copy.second))
   }

@@ -9,13 +9,13 @@ package enum DetachedThread {
       let body: @Sendable () -> Void
       init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
-    let context = Unmanaged.passRetained(Box(body))
-    let code = cambium_start_thread(
+    let context = unsafe Unmanaged.passRetained(Box(body))
+    let code = unsafe cambium_start_thread(
       { raw in
-        guard let raw else { return }
-        Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
-      }, context.toOpaque())
-    if code != 0 { context.release() }
+        guard let raw = unsafe raw else { return }
+        unsafe Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
+      }, unsafe context.toOpaque())
+    if code != 0 { unsafe context.release() }
     return code == 0
   }
 }

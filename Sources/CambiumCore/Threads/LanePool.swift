@@ -22,19 +22,19 @@ final class LanePool: Sendable {
   static var shared: LanePool {
     while true {
       let known = latest.load(ordering: .acquiring)
-      if let pointer = UnsafeRawPointer(bitPattern: known) {
-        let pool = Unmanaged<LanePool>.fromOpaque(pointer).takeUnretainedValue()
+      if let pointer = unsafe UnsafeRawPointer(bitPattern: known) {
+        let pool = unsafe Unmanaged<LanePool>.fromOpaque(pointer).takeUnretainedValue()
         if !pool.isForked { return pool }
       }
       let pool = LanePool()
-      let pointer = Unmanaged.passRetained(pool)
-      if latest.compareExchange(
+      let pointer = unsafe Unmanaged.passRetained(pool)
+      if unsafe latest.compareExchange(
         expected: known, desired: UInt(bitPattern: pointer.toOpaque()),
         ordering: .acquiringAndReleasing
       ).exchanged {
         return pool
       }
-      pointer.release()
+      unsafe pointer.release()
     }
   }
 

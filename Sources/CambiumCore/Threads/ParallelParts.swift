@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Unchecked: parts are claimed by an atomic counter, what they did is handed over by a release and an
 /// acquire of another one, and the body is changed only when no part is under way.
-final class ParallelParts: @unchecked Sendable {
+@safe final class ParallelParts: @unchecked Sendable {
   typealias Body = (Int) throws(StoreError) -> Void
 
   private let count: Int
@@ -26,17 +26,17 @@ final class ParallelParts: @unchecked Sendable {
   private init(_ count: Int, _ body: @escaping Body) {
     self.count = count
     self.body = body
-    errors = .allocate(capacity: count)
-    errors.initialize(repeating: nil, count: count)
-    done = .allocate(capacity: 1)
-    done.initialize(to: Atomic(0))
+    unsafe errors = .allocate(capacity: count)
+    unsafe errors.initialize(repeating: nil, count: count)
+    unsafe done = .allocate(capacity: 1)
+    unsafe done.initialize(to: Atomic(0))
   }
 
   deinit {
-    errors.deinitialize(count: count)
-    errors.deallocate()
-    done.deinitialize(count: 1)
-    done.deallocate()
+    unsafe errors.deinitialize(count: count)
+    unsafe errors.deallocate()
+    unsafe done.deinitialize(count: 1)
+    unsafe done.deallocate()
   }
 
   /// Into how many parts work is best cut that takes long enough for a thread of its own: one for each
@@ -66,7 +66,7 @@ final class ParallelParts: @unchecked Sendable {
     }
     parts.body = nil
     for part in 0..<count {
-      if let error = parts.errors[part] { throw error }
+      if let error = unsafe parts.errors[part] { throw error }
     }
   }
 
@@ -76,31 +76,31 @@ final class ParallelParts: @unchecked Sendable {
       let part = next.add(1, ordering: .relaxed).oldValue
       if part >= count { return }
       perform(part)
-      if done.pointee.add(1, ordering: .releasing).newValue == count { wakeCaller() }
+      if unsafe done.pointee.add(1, ordering: .releasing).newValue == count { wakeCaller() }
     }
   }
 
   /// Not inlined: whatever it holds is let go before the part counts as done.
   @inline(never) private func perform(_ part: Int) {
-    do throws(StoreError) { try body?(part) } catch { errors[part] = error }
+    do throws(StoreError) { try body?(part) } catch { unsafe errors[part] = error }
   }
 
   /// Waits until all parts are done, each of which was begun.
   private func wait() {
     for _ in 0..<Self.lookCount {
-      if done.pointee.load(ordering: .acquiring) == count { return }
+      if unsafe done.pointee.load(ordering: .acquiring) == count { return }
       cambium_relax()
     }
     while true {
-      let done = done.pointee.load(ordering: .acquiring)
+      let done = unsafe done.pointee.load(ordering: .acquiring)
       if done == count { return }
-      _ = cambium_futex_wait(futexWord, done, -1, false)
+      _ = unsafe cambium_futex_wait(futexWord, done, -1, false)
     }
   }
 
-  private func wakeCaller() { cambium_futex_wake(futexWord, false) }
+  private func wakeCaller() { unsafe cambium_futex_wake(futexWord, false) }
 
   private var futexWord: UnsafePointer<UInt32> {
-    UnsafeRawPointer(done).assumingMemoryBound(to: UInt32.self)
+    unsafe UnsafeRawPointer(done).assumingMemoryBound(to: UInt32.self)
   }
 }

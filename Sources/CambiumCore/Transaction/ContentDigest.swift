@@ -63,7 +63,7 @@ private struct ContentReading: ~Copyable {
 
   mutating func add(_ tree: KeyTree, _ progress: Progress) throws(StoreError) {
     hasher.put(byte: 2)
-    hasher.put(word: UInt64(tree.count))
+    unsafe hasher.put(word: UInt64(tree.count))
     var cursor = tree.cursor()
     var isValid = try cursor.seekFirst()
     while isValid {
@@ -166,15 +166,15 @@ private struct ContentHasher: ~Copyable {
 
   private mutating func beginBlock() {
     block.removeAll(keepingCapacity: true)
-    withUnsafeBytes(of: high.littleEndian) { block.append(contentsOf: $0) }
-    withUnsafeBytes(of: low.littleEndian) { block.append(contentsOf: $0) }
+    unsafe withUnsafeBytes(of: high.littleEndian) { unsafe block.append(contentsOf: $0) }
+    unsafe withUnsafeBytes(of: low.littleEndian) { unsafe block.append(contentsOf: $0) }
   }
 
   /// The two halves see different states before the same bytes.
   private mutating func endBlock() {
     let half = Self.stateByteCount / 2
-    (high, low) = block.withUnsafeBytes { bytes in
-      (Checksum.hash(bytes), Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[half...])))
+    (high, low) = unsafe block.withUnsafeBytes { bytes in
+      unsafe (Checksum.hash(bytes), Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[half...])))
     }
     beginBlock()
   }

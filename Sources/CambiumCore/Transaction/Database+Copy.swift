@@ -36,7 +36,7 @@ extension ReadTransaction {
       if let table = try table(name) {
         count += table.count
       } else if let tree = try keyTree(name) {
-        count += tree.count
+        unsafe count += tree.count
       }
     }
     return count
@@ -54,7 +54,7 @@ extension Transaction {
         rowCount += table.count
       } else if let tree = try view.keyTree(name) {
         try editKeyTree(name).append(contentsOf: tree) { progress(rowCount + $0) }
-        rowCount += tree.count
+        unsafe rowCount += tree.count
       } else if let bytes = try view.value(name) {
         try setValue(name, bytes)
       }

@@ -9,7 +9,7 @@ extension Database {
     _ visit: (PageReference, UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {
     let root = snapshot.head.root
-    try forEachStoredPage(
+    try unsafe forEachStoredPage(
       below: root.reference, PageRole(root, isCatalog: true), snapshot, isKnown, visit)
   }
 
@@ -22,11 +22,11 @@ extension Database {
     // Checks the stored bytes, and gives the page as it was before it went through a codec.
     let page = try snapshot.source.page(reference, role.kind)
     let stored = try store.read(reference, at: snapshot.pin)
-    let bytes = UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
-    guard Checksum.hash(bytes) == reference.checksum else {
+    let bytes = unsafe UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
+    guard unsafe Checksum.hash(bytes) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "a page of the version"))
     }
-    try visit(reference, bytes)
+    try unsafe visit(reference, bytes)
     withExtendedLifetime(stored) {}
     var ahead = ReadAhead(snapshot.source, toEnd: true)
     let children = ahead.isWanted ? try page.references(as: role).filter { !isKnown($0) } : []
@@ -36,7 +36,7 @@ extension Database {
         ahead.step(to: index, of: children.count) { children[$0] }
         index += 1
       }
-      try forEachStoredPage(below: link.reference, link.role, snapshot, isKnown, visit)
+      try unsafe forEachStoredPage(below: link.reference, link.role, snapshot, isKnown, visit)
     }
   }
 

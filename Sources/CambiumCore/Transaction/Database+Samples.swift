@@ -27,7 +27,7 @@ extension Database {
       let reference = references[index]
       guard let kind = PageKind(rawValue: reference.rawKind) else { continue }
       let page = try snapshot.source.page(reference, kind)
-      samples.append(withExtendedLifetime(page) { Array(page.buffer) })
+      samples.append(withExtendedLifetime(page) { unsafe Array(page.buffer) })
     }
     return samples
   }

@@ -2,7 +2,7 @@
 ///
 /// Edited in place while its bytes suffice. A subclass may keep another form that is quicker to edit
 /// and pack it when somebody reads or the transaction commits.
-open class DirtyPage {
+@safe open class DirtyPage {
   /// The packed bytes; 64-byte aligned, with 64 readable bytes behind the capacity.
   @exclusivity(unchecked) public private(set) final var bytes: UnsafeMutableRawPointer
   /// How many bytes of them the page uses.
@@ -13,7 +13,9 @@ open class DirtyPage {
   @exclusivity(unchecked) private final var memoryByteCount: Int
   /// Room that a subclass takes besides, in bytes; counted like the capacity.
   @exclusivity(unchecked) public final var heldByteCount = 0 {
-    didSet { if heldByteCount != oldValue { owner?.byteCount += heldByteCount - oldValue } }
+    didSet {
+      if unsafe heldByteCount != oldValue { unsafe owner?.byteCount += heldByteCount - oldValue }
+    }
   }
   /// What counts its room.
   ///
@@ -25,39 +27,39 @@ open class DirtyPage {
   /// An all-zero page of `kind` with room for `capacity` bytes.
   public convenience init(kind: PageKind, capacity: Int) {
     self.init(kind: kind, unfilledCapacity: capacity)
-    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: capacity + 64)
+    unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: capacity + 64)
   }
 
   /// A page of which only the first 64 bytes are zero, for subclasses that write all they use.
   init(kind: PageKind, unfilledCapacity capacity: Int) {
     self.kind = kind
-    self.capacity = capacity
-    byteCount = 0
-    memoryByteCount = capacity + 64
-    bytes = PageMemory.take(byteCount: capacity + 64)
-    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: 64)
+    unsafe self.capacity = capacity
+    unsafe byteCount = 0
+    unsafe memoryByteCount = capacity + 64
+    unsafe bytes = unsafe PageMemory.take(byteCount: capacity + 64)
+    unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: 64)
   }
 
-  deinit { PageMemory.giveBack(bytes, byteCount: memoryByteCount) }
+  deinit { unsafe PageMemory.giveBack(bytes, byteCount: memoryByteCount) }
 
   /// Makes room for `capacity` bytes, keeping those in use.
   public func grow(to capacity: Int) {
-    guard capacity > self.capacity else { return }
-    let larger = PageMemory.take(byteCount: capacity + 64)
-    larger.copyMemory(from: bytes, byteCount: byteCount)
-    (larger + byteCount).initializeMemory(
+    guard unsafe capacity > self.capacity else { return }
+    let larger = unsafe PageMemory.take(byteCount: capacity + 64)
+    unsafe larger.copyMemory(from: bytes, byteCount: byteCount)
+    unsafe (larger + byteCount).initializeMemory(
       as: UInt8.self, repeating: 0, count: capacity + 64 - byteCount)
-    adopt(larger, memoryByteCount: capacity + 64, capacity: capacity)
+    unsafe adopt(larger, memoryByteCount: capacity + 64, capacity: capacity)
   }
 
   /// Takes `memory`, which ``PageMemory`` gave for `memoryByteCount`, in place of its own; `capacity`
   /// and 64 bytes more of it belong to the page.
   func adopt(_ memory: UnsafeMutableRawPointer, memoryByteCount: Int, capacity: Int) {
-    owner?.byteCount += capacity - self.capacity
-    PageMemory.giveBack(bytes, byteCount: self.memoryByteCount)
-    bytes = memory
-    self.memoryByteCount = memoryByteCount
-    self.capacity = capacity
+    unsafe owner?.byteCount += capacity - self.capacity
+    unsafe PageMemory.giveBack(bytes, byteCount: self.memoryByteCount)
+    unsafe bytes = unsafe memory
+    unsafe self.memoryByteCount = memoryByteCount
+    unsafe self.capacity = capacity
   }
 
   /// Brings ``bytes`` and ``byteCount`` up to date with any other form.
@@ -71,7 +73,7 @@ open class DirtyPage {
   /// The packed page; valid until the transaction's next change.
   func page() throws(StoreError) -> Page {
     try pack()
-    return Page(bytes: bytes, byteCount: byteCount, owner: nil)
+    return unsafe Page(bytes: bytes, byteCount: byteCount, owner: nil)
   }
 }
 
@@ -85,22 +87,22 @@ public final class DirtyPages {
 
   /// The pages of a transaction that has changed nothing yet.
   public init() {
-    pages.reserveCapacity(8)
-    vacant.reserveCapacity(8)
+    unsafe pages.reserveCapacity(8)
+    unsafe vacant.reserveCapacity(8)
   }
 
-  deinit { for page in pages { page?.owner = nil } }
+  deinit { for page in unsafe pages { unsafe page?.owner = nil } }
 
   /// Takes `page` in and returns the reference by which trees name it.
   public func insert(_ page: DirtyPage) -> PageReference {
-    page.owner = self
-    byteCount += page.capacity + page.heldByteCount
-    if let index = vacant.popLast() {
-      pages[index] = page
+    unsafe page.owner = self
+    unsafe byteCount += page.capacity + page.heldByteCount
+    if let index = unsafe vacant.popLast() {
+      unsafe pages[index] = page
       return PageReference(dirty: index, kind: page.kind)
     }
-    pages.append(page)
-    return PageReference(dirty: pages.count - 1, kind: page.kind)
+    unsafe pages.append(page)
+    return unsafe PageReference(dirty: pages.count - 1, kind: page.kind)
   }
 
   /// Room of it that is taken besides by pages.
@@ -108,20 +110,20 @@ public final class DirtyPages {
 
   /// Counts `difference` more bytes that the transaction takes besides its pages.
   func addHeld(_ difference: Int) {
-    heldByteCount += difference
-    byteCount += difference
+    unsafe heldByteCount += difference
+    unsafe byteCount += difference
   }
 
   /// The same room as ``byteCount``, measured page by page: for tests.
   var measuredByteCount: Int {
-    pages.reduce(heldByteCount) { sum, page in
-      sum + (page.map { $0.capacity + $0.measuredHeldByteCount } ?? 0)
+    unsafe pages.reduce(heldByteCount) { sum, page in
+      sum + (page.map { unsafe $0.capacity + $0.measuredHeldByteCount } ?? 0)
     }
   }
 
   /// The page with that number; it must exist.
   public subscript(index: Int) -> DirtyPage {
-    guard index < pages.count, let page = pages[index] else {
+    guard unsafe index < pages.count, let page = unsafe pages[index] else {
       preconditionFailure("A dirty page was used after it was written or dropped.")
     }
     return page
@@ -131,9 +133,9 @@ public final class DirtyPages {
   public func remove(_ reference: PageReference) {
     let index = reference.dirtyIndex
     let page = self[index]
-    page.owner = nil
-    byteCount -= page.capacity + page.heldByteCount
-    pages[index] = nil
-    vacant.append(index)
+    unsafe page.owner = nil
+    unsafe byteCount -= page.capacity + page.heldByteCount
+    unsafe pages[index] = nil
+    unsafe vacant.append(index)
   }
 }

@@ -13,19 +13,25 @@ struct ExactName: Hashable, Comparable {
   /// Calls `body` with the bytes, which lie in one place.
   private func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     guard
-      let result = text.utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) })
+      let result = unsafe text.utf8.withContiguousStorageIfAvailable({
+        unsafe body(UnsafeRawBufferPointer($0))
+      })
     else { preconditionFailure("A name's bytes lie in one place.") }
     return result
   }
 
   static func == (left: ExactName, right: ExactName) -> Bool {
     guard left.text.utf8.count == right.text.utf8.count else { return false }
-    return left.withBytes { left in right.withBytes { ByteComparison.order(left, $0) == 0 } }
+    return unsafe left.withBytes { left in
+      unsafe right.withBytes { unsafe ByteComparison.order(left, $0) == 0 }
+    }
   }
 
   static func < (left: ExactName, right: ExactName) -> Bool {
-    left.withBytes { left in right.withBytes { ByteComparison.order(left, $0) < 0 } }
+    unsafe left.withBytes { left in
+      unsafe right.withBytes { unsafe ByteComparison.order(left, $0) < 0 }
+    }
   }
 
-  func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: $0) } }
+  func hash(into hasher: inout Hasher) { unsafe withBytes { unsafe hasher.combine(bytes: $0) } }
 }

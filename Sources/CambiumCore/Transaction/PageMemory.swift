@@ -10,7 +10,7 @@ import Synchronization
 /// does for good in a process that was forked at such a moment.
 enum PageMemory {
   /// Memory that nobody uses, and whose pointer therefore may go from thread to thread: unchecked.
-  fileprivate struct Block: @unchecked Sendable {
+  @safe fileprivate struct Block: @unchecked Sendable {
     let start: UnsafeMutableRawPointer
   }
 
@@ -43,15 +43,15 @@ enum PageMemory {
     if step <= largestStep,
       let spare = spares.withLockIfAvailable({ $0.blocks[step].popLast() }) ?? nil
     {
-      return spare.start
+      return unsafe spare.start
     }
     return .allocate(byteCount: step * stepByteCount, alignment: 64)
   }
 
   /// Takes back what ``take(byteCount:)`` gave for `byteCount`.
   static func giveBack(_ start: UnsafeMutableRawPointer, byteCount: Int) {
-    let (block, step) = (Block(start: start), step(byteCount))
+    let (block, step) = unsafe (Block(start: start), step(byteCount))
     if step <= largestStep, spares.withLockIfAvailable({ $0.keep(block, step) }) == true { return }
-    start.deallocate()
+    unsafe start.deallocate()
   }
 }

@@ -121,11 +121,11 @@ struct PageRelocator {
   ) throws(StoreError) -> PageReference {
     let isSecret = context.source.codec?.isSecret ?? false
     let copy = PageBuffer(byteCount: page.byteCount, isSecret: isSecret)
-    copy.bytes.copyMemory(from: page.bytes, byteCount: page.byteCount)
+    unsafe copy.bytes.copyMemory(from: page.bytes, byteCount: page.byteCount)
     withExtendedLifetime(page) {}
-    for change in changes { change.reference.store(to: copy.bytes + change.offset) }
+    for change in changes { unsafe change.reference.store(to: copy.bytes + change.offset) }
     context.free(reference)
-    let moved = try context.write(
+    let moved = try unsafe context.write(
       UnsafeRawBufferPointer(start: copy.bytes, count: page.byteCount), kind: kind)
     bytesLeft -= moved.byteCount
     if moved.extent.end > goal.address {

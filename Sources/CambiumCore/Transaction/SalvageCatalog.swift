@@ -47,7 +47,8 @@ struct SalvageCatalog {
   }
 
   private func makeSource(_ head: Head) -> PageSource {
-    PageSource(pin: Pin(head: head) {}, store: store, codec: codec, trust: trust, cache: cache)
+    unsafe PageSource(
+      pin: Pin(head: head) {}, store: store, codec: codec, trust: trust, cache: cache)
   }
 
   private mutating func read(_ head: Head, isNewest: Bool) throws(StoreError) {
@@ -108,7 +109,7 @@ struct SalvageCatalog {
     if isScanned || codec != nil { return }
     isScanned = true
     let head = Head(version: version ?? 0, epoch: 1, root: .empty(.key))
-    let pin = Pin(head: head) {}
+    let pin = unsafe Pin(head: head) {}
     let source = makeSource(head)
     var leaves: [(born: Version, entries: [([UInt8], CatalogEntry)])] = []
     let chunkUnitCount: UInt64 = 16_384
@@ -119,7 +120,7 @@ struct SalvageCatalog {
       let extent = Extent(address: address, unitCount: unitCount)
       if let page = try readable(extent, pin) {
         for unit in 0..<Int(min(chunkUnitCount, unitCount)) {
-          let place = Page(
+          let place = unsafe Page(
             bytes: page.bytes + unit * 64, byteCount: page.byteCount - unit * 64, owner: page.owner)
           if let entries = Self.catalogLeaf(place) {
             leaves.append((entries.map { Self.born($0.1) }.max() ?? 0, entries))
@@ -149,12 +150,12 @@ struct SalvageCatalog {
 
   /// The entries of the catalog's leaf that begins at `page`; nil when there is none.
   private static func catalogLeaf(_ page: Page) -> [([UInt8], CatalogEntry)]? {
-    guard page.byteCount >= 64, page.bytes.load(as: UInt8.self) == PageKind.keyLeaf.rawValue,
-      page.bytes.load(fromByteOffset: 1, as: UInt8.self) == 0
+    guard page.byteCount >= 64, unsafe page.bytes.load(as: UInt8.self) == PageKind.keyLeaf.rawValue,
+      unsafe page.bytes.load(fromByteOffset: 1, as: UInt8.self) == 0
     else { return nil }
     let node = KeyNode(page)
     guard node.count > 0, node.end < page.byteCount || page.byteCount % 64 == 0 else { return nil }
-    let leaf = Page(
+    let leaf = unsafe Page(
       bytes: page.bytes, byteCount: min(page.byteCount, (node.end + 63) / 64 * 64),
       owner: page.owner)
     let reference = PageReference(checksum: 0, location: 1, origin: 0)
@@ -167,7 +168,9 @@ struct SalvageCatalog {
       // A large value is found through its reference, or not at all.
       if value.isOverflow { continue }
       let key = node.key(index, header: KeyNode.leafCellHeader)
-      guard isCatalogKey(key), let entry = CatalogEntry([UInt8](value.bytes)) else { return nil }
+      guard isCatalogKey(key), let entry = unsafe CatalogEntry([UInt8](value.bytes)) else {
+        return nil
+      }
       entries.append((key, entry))
     }
     // Leaves of other trees may hold values that look like entries; a catalog names trees.

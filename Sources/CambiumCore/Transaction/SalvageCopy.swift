@@ -141,7 +141,7 @@ struct SalvageCopy {
         report.losses.append(
           SalvageReport.Loss(name: name, keys: keys, rowCount: count, reason: "\(damage)"))
       }
-      return (.keyTree, editor.tree.count)
+      return unsafe (.keyTree, editor.tree.count)
     case .table(var record, let rows):
       record.id = takeNumber(record.id)
       let editor = try transaction.adoptTable(name, record)

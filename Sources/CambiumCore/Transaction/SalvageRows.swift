@@ -86,7 +86,7 @@ extension ColumnLeaf {
     try page.forEachLink(as: .column(height: 1)) { link throws(StoreError) in
       guard case .value(let value) = link.target, unreadable[link.index] == nil else { return }
       do throws(StoreError) {
-        try value.forEachChunk(in: source) { _ throws(StoreError) in }
+        try unsafe value.forEachChunk(in: source) { _ throws(StoreError) in }
       } catch {
         guard let damage = error.damage(at: value.reference) else { throw error }
         unreadable[link.index] = damage

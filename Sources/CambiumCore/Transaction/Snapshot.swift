@@ -10,9 +10,9 @@ public final class Snapshot: ReadTransaction, Sendable {
   /// Rises with the first write after the store was opened; (epoch, version) never names two contents.
   public let epoch: UInt64
   /// Reads this version's pages.
-  ///
+  public var source: PageSource { unsafe pages }
   /// Unchecked: a snapshot's source never changes.
-  public nonisolated(unsafe) let source: PageSource
+  private nonisolated(unsafe) let pages: PageSource
   let pin: Pin
   /// When it was pinned, where somebody listens.
   private let start = DatabaseEvents.now
@@ -30,7 +30,7 @@ public final class Snapshot: ReadTransaction, Sendable {
     self.pin = pin
     version = pin.head.version
     epoch = pin.head.epoch
-    self.source = source
+    unsafe pages = source
   }
 
   deinit {

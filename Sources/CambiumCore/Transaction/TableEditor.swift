@@ -1,7 +1,7 @@
 /// A table within a write transaction: rows and columns can be changed.
 ///
 /// Made by ``Transaction``; ends with it.
-public final class TableEditor {
+@safe public final class TableEditor {
   // Exclusivity of what every row touches is not checked: the editor has one user, and no access
   // to these calls out.
   /// Columns and numbers, as changed so far.
@@ -21,14 +21,14 @@ public final class TableEditor {
 
   /// Edits a table that the catalog holds.
   init(_ entry: TableCache.Entry, context: WriteContext) {
-    record = entry.record
+    unsafe record = entry.record
     self.context = context
-    editors = zip(entry.layouts, entry.roots).map { layout, root in
+    unsafe editors = zip(entry.layouts, entry.roots).map { layout, root in
       ColumnTreeEditor(root: root, layout: layout, context: context)
     }
     layouts = entry.layouts
     writtenRoots = entry.roots
-    isRecordChanged = false
+    unsafe isRecordChanged = false
     isDescriptionChanged = false
     noteOnlyEditor()
   }
@@ -46,26 +46,26 @@ public final class TableEditor {
 
   /// The table as it was written last.
   var written: TableCache.Entry {
-    TableCache.Entry(
+    unsafe TableCache.Entry(
       record: record, layouts: layouts ?? editors.map(\.layout), roots: writtenRoots)
   }
 
   private func noteOnlyEditor() {
-    onlyEditor = editors.count == 1 ? Unmanaged.passUnretained(editors[0]) : nil
+    unsafe onlyEditor = unsafe editors.count == 1 ? Unmanaged.passUnretained(editors[0]) : nil
   }
 
   /// Counted up whenever a row of the first group that was located may lie elsewhere or be gone; see
   /// ``ColumnTreeEditor/locate(_:)``.
   public var rowGeneration: UnsafeMutablePointer<UInt64>? {
-    get { editors[0].rowGeneration }
-    set { for editor in editors { editor.rowGeneration = newValue } }
+    get { unsafe editors[0].rowGeneration }
+    set { for editor in unsafe editors { unsafe editor.rowGeneration = unsafe newValue } }
   }
 
   /// The table with all changes; valid until the next change.
-  public var table: Table { Table(record: record, groups: editors.map(\.tree)) }
+  public var table: Table { unsafe Table(record: record, groups: editors.map(\.tree)) }
 
   /// The number of rows.
-  public var count: Int { editors[0].count }
+  public var count: Int { unsafe editors[0].count }
 
   // MARK: Rows
 
@@ -74,16 +74,16 @@ public final class TableEditor {
   /// Throws ``StoreError/exhausted(what:limit:)`` when keys were given or chosen up to the largest
   /// integer. Rows can then be inserted only under keys of the caller's.
   public func generateKey() throws(StoreError) -> Int64 {
-    guard record.nextKey < .max else {
+    guard unsafe record.nextKey < .max else {
       throw .exhausted(what: "keys of a table", limit: Int(Int64.max))
     }
-    isRecordChanged = true
-    defer { record.nextKey += 1 }
-    return record.nextKey
+    unsafe isRecordChanged = true
+    defer { unsafe record.nextKey += 1 }
+    return unsafe record.nextKey
   }
 
   /// Whether `key` is above all keys that rows have or had, so that nobody has to look for it.
-  public func isUnused(_ key: Int64) -> Bool { key >= record.nextKey && key < .max }
+  public func isUnused(_ key: Int64) -> Bool { unsafe key >= record.nextKey && key < .max }
 
   /// Adds a row; `values` has one value per column, in the order of ``TableRecord/columns``.
   ///
@@ -93,24 +93,24 @@ public final class TableEditor {
   public func insert(
     key: Int64, values: UnsafeBufferPointer<ColumnValue>
   ) throws(StoreError) -> Bool {
-    isRecordChanged = true
-    if let onlyEditor {
-      let isNew = onlyEditor._withUnsafeGuaranteedRef { editor in
+    unsafe isRecordChanged = true
+    if let onlyEditor = unsafe onlyEditor {
+      let isNew = unsafe onlyEditor._withUnsafeGuaranteedRef { editor in
         Result<Bool, StoreError> { () throws(StoreError) in
-          try editor.insert(key: key, values: values)
+          try unsafe editor.insert(key: key, values: values)
         }
       }
       guard try isNew.get() else { return false }
     } else {
       var start = 0
-      for (group, editor) in editors.enumerated() {
-        let width = record.groups[group].count
-        let part = UnsafeBufferPointer(rebasing: values[start..<start + width])
-        guard try editor.insert(key: key, values: part) else { return false }
+      for (group, editor) in unsafe editors.enumerated() {
+        let width = unsafe record.groups[group].count
+        let part = unsafe UnsafeBufferPointer(rebasing: values[start..<start + width])
+        guard try unsafe editor.insert(key: key, values: part) else { return false }
         start += width
       }
     }
-    if key >= record.nextKey, key < .max { record.nextKey = key + 1 }
+    if unsafe key >= record.nextKey, key < .max { unsafe record.nextKey = key + 1 }
     return true
   }
 
@@ -121,17 +121,17 @@ public final class TableEditor {
   public func insert(
     key: Int64, values: [(column: UInt16, value: ColumnValue)]
   ) throws(StoreError) -> Bool {
-    var row = record.columns.map(\.spec.defaultValue)
-    let ids = record.columns.map(\.id)
+    var row = unsafe record.columns.map(\.spec.defaultValue)
+    let ids = unsafe record.columns.map(\.id)
     for (column, value) in values {
       guard let index = ids.firstIndex(of: column) else {
         preconditionFailure("The table has no column \(column).")
       }
       row[index] = value
     }
-    let result = row.withUnsafeBufferPointer { buffer -> Result<Bool, StoreError> in
+    let result = unsafe row.withUnsafeBufferPointer { buffer -> Result<Bool, StoreError> in
       do throws(StoreError) {
-        return .success(try insert(key: key, values: buffer))
+        return unsafe .success(try insert(key: key, values: buffer))
       } catch {
         return .failure(error)
       }
@@ -144,11 +144,11 @@ public final class TableEditor {
   public func update(
     key: Int64, column: UInt16, value: ColumnValue
   ) throws(StoreError) -> Bool {
-    isRecordChanged = true
-    guard let onlyEditor else {
+    unsafe isRecordChanged = true
+    guard let onlyEditor = unsafe onlyEditor else {
       return try editor(of: column).update(key: key, column: column, value: value)
     }
-    let result = onlyEditor._withUnsafeGuaranteedRef { editor in
+    let result = unsafe onlyEditor._withUnsafeGuaranteedRef { editor in
       Result<Bool, StoreError> { () throws(StoreError) in
         try editor.update(key: key, column: column, value: value)
       }
@@ -162,7 +162,7 @@ public final class TableEditor {
   public func updateNearby(
     _ row: ColumnTreeEditor.NearbyRow, _ column: ColumnTreeEditor.PlacedColumn, value: ColumnValue
   ) -> Bool {
-    onlyEditor?._withUnsafeGuaranteedRef { editor in
+    unsafe onlyEditor?._withUnsafeGuaranteedRef { editor in
       editor.updateNearby(row, column, value: value)
     } ?? false
   }
@@ -173,15 +173,15 @@ public final class TableEditor {
   public func valueNearby(
     _ row: ColumnTreeEditor.NearbyRow, _ column: ColumnTreeEditor.PlacedColumn
   ) -> ColumnValue? {
-    onlyEditor?._withUnsafeGuaranteedRef { editor in editor.valueNearby(row, column) }
+    unsafe onlyEditor?._withUnsafeGuaranteedRef { editor in editor.valueNearby(row, column) }
   }
 
   /// Removes a row; false when there is none with that key.
   @discardableResult
   public func remove(key: Int64) throws(StoreError) -> Bool {
-    isRecordChanged = true
+    unsafe isRecordChanged = true
     var isFound = false
-    for editor in editors { isFound = try editor.remove(key: key) }
+    for editor in unsafe editors { isFound = try editor.remove(key: key) }
     return isFound
   }
 
@@ -191,9 +191,9 @@ public final class TableEditor {
   /// occur twice and need not exist.
   @discardableResult
   public func remove(keys: UnsafeBufferPointer<Int64>) throws(StoreError) -> Int {
-    isRecordChanged = true
+    unsafe isRecordChanged = true
     var count = 0
-    for editor in editors { count = try editor.remove(keys: keys) }
+    for editor in unsafe editors { count = try unsafe editor.remove(keys: keys) }
     return count
   }
 
@@ -201,8 +201,8 @@ public final class TableEditor {
   /// ``remove(keys:)-(UnsafeBufferPointer<Int64>)``.
   @discardableResult
   public func remove(keys: [Int64]) throws(StoreError) -> Int {
-    let result = keys.withUnsafeBufferPointer { keys in
-      Result<Int, StoreError> { () throws(StoreError) in try remove(keys: keys) }
+    let result = unsafe keys.withUnsafeBufferPointer { keys in
+      Result<Int, StoreError> { () throws(StoreError) in try unsafe remove(keys: keys) }
     }
     return try result.get()
   }
@@ -212,7 +212,7 @@ public final class TableEditor {
   public func update(
     keys: ArraySlice<Int64>, column: UInt16, value: ColumnValue
   ) throws(StoreError) {
-    isRecordChanged = true
+    unsafe isRecordChanged = true
     try editor(of: column).update(keys: keys, column: column, value: value)
   }
 
@@ -221,24 +221,24 @@ public final class TableEditor {
     of column: UInt16,
     _ change: (ColumnLeaf, UnsafeMutableBufferPointer<Int64>) throws(StoreError) -> Void
   ) throws(StoreError) {
-    isRecordChanged = true
-    try editor(of: column).updateInts(of: column, change)
+    unsafe isRecordChanged = true
+    try unsafe editor(of: column).updateInts(of: column, change)
   }
 
   /// Removes all rows; keys and column numbers are not used again.
   public func removeAll() throws(StoreError) {
-    isRecordChanged = true
-    for editor in editors { try editor.removeAll() }
+    unsafe isRecordChanged = true
+    for editor in unsafe editors { try editor.removeAll() }
   }
 
   /// The tree editor that holds the column with number `id`, for point reads and bulk work.
   public func editor(of id: UInt16) -> ColumnTreeEditor {
-    if editors.count == 1 { return editors[0] }
-    guard let group = record.group(of: id) else {
+    if unsafe editors.count == 1 { return unsafe editors[0] }
+    guard let group = unsafe record.group(of: id) else {
       preconditionFailure("The table has no column \(id).")
     }
-    isRecordChanged = true
-    return editors[group]
+    unsafe isRecordChanged = true
+    return unsafe editors[group]
   }
 
   /// Adds all rows of `table`, which has the same columns, behind the rows there are.
@@ -248,8 +248,8 @@ public final class TableEditor {
     contentsOf table: Table, copy: (TreeRoot) throws(StoreError) -> TreeRoot,
     progress: (Int) -> Void
   ) throws(StoreError) {
-    isRecordChanged = true
-    for (editor, group) in zip(editors, table.groups) {
+    unsafe isRecordChanged = true
+    for (editor, group) in unsafe zip(editors, table.groups) {
       try editor.append(contentsOf: group, mapping: copy, progress: progress)
     }
   }
@@ -266,32 +266,32 @@ public final class TableEditor {
   public func addColumn(
     name: String, type: ColumnType, isNullable: Bool, attributes: [UInt8] = []
   ) throws(StoreError) -> UInt16 {
-    let groupCount = record.groups.count
-    let id = try record.append(
+    let groupCount = unsafe record.groups.count
+    let id = try unsafe record.append(
       ColumnDescriptor(type: type, isNullable: isNullable, name: name, attributes: attributes))
     markDescriptionChanged()
-    if record.groups.count > groupCount {
-      editors.append(
+    if unsafe record.groups.count > groupCount {
+      unsafe editors.append(
         try context.change { () throws(StoreError) in try makeGroup(groupCount) })
     } else {
-      editors[groupCount - 1].layout = record.layout(of: groupCount - 1)
+      unsafe editors[groupCount - 1].layout = unsafe record.layout(of: groupCount - 1)
     }
     return id
   }
 
   /// A new group's tree, with a row for every key.
   private func makeGroup(_ group: Int) throws(StoreError) -> ColumnTreeEditor {
-    let layout = record.layout(of: group)
+    let layout = unsafe record.layout(of: group)
     let editor = ColumnTreeEditor(root: .empty(.column), layout: layout, context: context)
     let defaults = layout.columns.map(\.defaultValue)
-    var cursor = editors[0].tree.leafCursor()
+    var cursor = unsafe editors[0].tree.leafCursor()
     var isValid = try cursor.first()
     while isValid {
       for row in 0..<cursor.leaf.rowCount {
         let key = cursor.leaf.key(at: row)
-        let result = defaults.withUnsafeBufferPointer { values -> Result<Bool, StoreError> in
+        let result = unsafe defaults.withUnsafeBufferPointer { values -> Result<Bool, StoreError> in
           do throws(StoreError) {
-            return .success(try editor.insert(key: key, values: values))
+            return unsafe .success(try editor.insert(key: key, values: values))
           } catch {
             return .failure(error)
           }
@@ -306,15 +306,15 @@ public final class TableEditor {
   /// Removes a column with its values; its number is not used again.
   public func removeColumn(_ id: UInt16) throws(StoreError) {
     markDescriptionChanged()
-    guard let group = record.group(of: id) else {
+    guard let group = unsafe record.group(of: id) else {
       preconditionFailure("The table has no column \(id).")
     }
-    try context.change { () throws(StoreError) in try editors[group].clearColumn(id) }
-    if let emptied = record.remove(id) {
-      try editors[emptied].removeAll()
-      editors.remove(at: emptied)
+    try context.change { () throws(StoreError) in try unsafe editors[group].clearColumn(id) }
+    if let emptied = unsafe record.remove(id) {
+      try unsafe editors[emptied].removeAll()
+      unsafe editors.remove(at: emptied)
     } else {
-      editors[group].layout = record.layout(of: group)
+      unsafe editors[group].layout = unsafe record.layout(of: group)
     }
   }
 
@@ -324,7 +324,7 @@ public final class TableEditor {
       name.utf8.count <= TableRecord.maximumNameByteCount,
       "A column's name has at most 65,535 bytes.")
     markDescriptionChanged()
-    record.withColumn(id) { $0.name = name }
+    unsafe record.withColumn(id) { $0.name = name }
   }
 
   /// Changes what a layer above remembers of a column, at most 65,535 bytes.
@@ -333,20 +333,20 @@ public final class TableEditor {
       attributes.count <= TableRecord.maximumNameByteCount,
       "A column's attributes have at most 65,535 bytes.")
     markDescriptionChanged()
-    record.withColumn(id) { $0.attributes = attributes }
+    unsafe record.withColumn(id) { $0.attributes = attributes }
   }
 
   /// What a layer above remembers of the table.
   public var attributes: [UInt8] {
-    get { record.attributes }
+    get { unsafe record.attributes }
     set {
       markDescriptionChanged()
-      record.attributes = newValue
+      unsafe record.attributes = newValue
     }
   }
 
   private func markDescriptionChanged() {
-    isRecordChanged = true
+    unsafe isRecordChanged = true
     isDescriptionChanged = true
     layouts = nil
   }
@@ -355,20 +355,20 @@ public final class TableEditor {
 
   /// Whether the catalog has to hear of anything.
   var isChanged: Bool {
-    isRecordChanged || !editors.lazy.map(\.root).elementsEqual(writtenRoots)
+    unsafe isRecordChanged || !editors.lazy.map(unsafe \.root).elementsEqual(writtenRoots)
   }
 
   /// Writes all dirty pages; returns one root per group.
   func flush() throws(StoreError) -> [TreeRoot] {
     var roots: [TreeRoot] = []
-    for editor in editors { roots.append(try editor.flush()) }
+    for editor in unsafe editors { roots.append(try editor.flush()) }
     writtenRoots = roots
     return roots
   }
 
   /// Notes that the catalog says what this editor says.
   func markWritten() {
-    isRecordChanged = false
+    unsafe isRecordChanged = false
     isDescriptionChanged = false
   }
 }

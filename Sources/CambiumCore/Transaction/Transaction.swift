@@ -17,8 +17,9 @@ public final class Transaction: WriteTransaction {
   @exclusivity(unchecked) private var writtenRoots: [ExactName: TreeRoot] = [:]
   /// What callers hold for this transaction beside its pages, in bytes; the budget counts it.
   @exclusivity(unchecked) package var heldByteCount = 0
+  @exclusivity(unchecked) private var hasEnded = false
   /// Whether neither commit nor rollback has ended it.
-  @exclusivity(unchecked) public private(set) var isActive = true
+  public var isActive: Bool { unsafe !hasEnded }
 
   init(database: Database, writer: any PageWriter, source: PageSource) {
     self.database = database
@@ -48,14 +49,14 @@ public final class Transaction: WriteTransaction {
 
   /// The table under `name` with this transaction's changes; nil when there is none.
   public func table(_ name: String) throws(StoreError) -> Table? {
-    if let editor = tables[name] { return editor.table }
-    if droppedTables.isEmpty { return try knownTable(name)?.table(source) }
+    if let editor = unsafe tables[name] { return editor.table }
+    if unsafe droppedTables.isEmpty { return try knownTable(name)?.table(source) }
     return try catalog.table(name)
   }
 
   /// The key tree under `name` with this transaction's changes; nil when there is none.
   public func keyTree(_ name: String) throws(StoreError) -> KeyTree? {
-    if let editor = keyTrees[name] { return editor.tree }
+    if let editor = unsafe keyTrees[name] { return editor.tree }
     return try catalog.keyTree(name)
   }
 
@@ -73,7 +74,7 @@ public final class Transaction: WriteTransaction {
       id: try takeTableNumber(), nextKey: 0, nextColumn: 1, groups: [[]], attributes: attributes)
     for column in columns { try record.append(column) }
     let editor = TableEditor(newTable: record, context: context)
-    tables[name] = editor
+    unsafe tables[name] = editor
     try write(editor, name)
     return editor
   }
@@ -83,16 +84,16 @@ public final class Transaction: WriteTransaction {
   /// Always the same editor.
   public func editTable(_ name: String) throws(StoreError) -> TableEditor? {
     precondition(isActive, "The transaction has ended; begin another one.")
-    if let editor = tables[name] { return editor }
+    if let editor = unsafe tables[name] { return editor }
     let entry: TableCache.Entry?
-    if droppedTables.isEmpty {
+    if unsafe droppedTables.isEmpty {
       entry = try knownTable(name)
     } else {
       entry = try catalog.table(name).map { TableCache.Entry($0) }
     }
     guard let entry else { return nil }
     let editor = TableEditor(entry, context: context)
-    tables[name] = editor
+    unsafe tables[name] = editor
     return editor
   }
 
@@ -110,7 +111,7 @@ public final class Transaction: WriteTransaction {
   /// Always the same editor.
   public func editKeyTree(_ name: String) throws(StoreError) -> KeyTreeEditor {
     precondition(isActive, "The transaction has ended; begin another one.")
-    if let editor = keyTrees[name] { return editor }
+    if let editor = unsafe keyTrees[name] { return editor }
     let root: TreeRoot
     if let tree = try catalog.keyTree(name) {
       root = tree.root
@@ -120,8 +121,8 @@ public final class Transaction: WriteTransaction {
       try put(.keyTree(root), Catalog.key(name))
     }
     let editor = KeyTreeEditor(root: root, context: context)
-    keyTrees[name] = editor
-    writtenRoots[ExactName(name)] = root
+    unsafe keyTrees[name] = editor
+    unsafe writtenRoots[ExactName(name)] = root
     return editor
   }
 
@@ -154,14 +155,14 @@ public final class Transaction: WriteTransaction {
     case .table:
       guard let editor = try editTable(name) else { return false }
       for root in try editor.flush() { context.abandon(root: root) }
-      tables[name] = nil
-      droppedTables.append(ExactName(name))
+      unsafe tables[name] = nil
+      unsafe droppedTables.append(ExactName(name))
       try remove(Catalog.descriptionKey(name))
       try raiseLayoutGeneration()
     case .keyTree:
       context.abandon(root: try editKeyTree(name).flush())
-      keyTrees[name] = nil
-      writtenRoots[ExactName(name)] = nil
+      unsafe keyTrees[name] = nil
+      unsafe writtenRoots[ExactName(name)] = nil
     case .value, .deadRoot, .tableDescription:
       break
     }
@@ -173,7 +174,7 @@ public final class Transaction: WriteTransaction {
   package var isOverBudget: Bool {
     let budget = database.options.transactionBudgetByteCount
     // Whoever holds more than half of it would write ahead after each change.
-    return context.dirty.byteCount > budget - min(heldByteCount, budget / 2)
+    return unsafe context.dirty.byteCount > budget - min(heldByteCount, budget / 2)
   }
 
   /// Writes changed pages ahead of the commit when they outgrow the transaction's budget.
@@ -204,7 +205,7 @@ public final class Transaction: WriteTransaction {
     let start = DatabaseEvents.now
     do throws(StoreError) {
       try context.checkChanges()
-      try context.reserve(byteCount: context.dirty.byteCount)
+      try unsafe context.reserve(byteCount: context.dirty.byteCount)
       try flushTrees()
       var deadRoots = database.deadRoots.withLock { $0 }
       try reclaimDeadRoots(&deadRoots)
@@ -225,7 +226,7 @@ public final class Transaction: WriteTransaction {
       end()
       if !database.watchers.isEmpty { database.watchers.tell(pin.head.version) }
       DatabaseEvents.tell(since: start, database.identity.path) {
-        .committed(
+        unsafe .committed(
           version: pin.head.version, byteCount: context.writtenByteCount, durability: durability,
           nanoseconds: $0)
       }
@@ -267,28 +268,28 @@ public final class Transaction: WriteTransaction {
   }
 
   private func end() {
-    isActive = false
-    tables = NameList()
-    keyTrees = NameList()
+    unsafe hasEnded = true
+    unsafe tables = NameList()
+    unsafe keyTrees = NameList()
     context.source.end()
   }
 
   /// Notes what the tables that were touched have become; of a name that was dropped and given again,
   /// the new table.
   private func noteTables(_ known: inout [ExactName: TableCache.Entry]) {
-    for name in droppedTables { known[name] = nil }
-    for (name, editor) in tables.entries { known[ExactName(name)] = editor.written }
+    for name in unsafe droppedTables { known[name] = nil }
+    for (name, editor) in unsafe tables.entries { known[ExactName(name)] = editor.written }
   }
 
   // MARK: Catalog
 
   private func flushTrees() throws(StoreError) {
-    for (name, editor) in tables.entries { try write(editor, name) }
-    for (name, editor) in keyTrees.entries {
+    for (name, editor) in unsafe tables.entries { try write(editor, name) }
+    for (name, editor) in unsafe keyTrees.entries {
       let root = try editor.flush()
-      if root != writtenRoots[ExactName(name)] {
+      if unsafe root != writtenRoots[ExactName(name)] {
         try put(.keyTree(root), Catalog.key(name))
-        writtenRoots[ExactName(name)] = root
+        unsafe writtenRoots[ExactName(name)] = root
       }
     }
   }
@@ -296,7 +297,7 @@ public final class Transaction: WriteTransaction {
   private func write(_ editor: TableEditor, _ name: String) throws(StoreError) {
     guard editor.isChanged else { return }
     let roots = try editor.flush()
-    let record = editor.record
+    let record = unsafe editor.record
     try put(
       .table(
         CatalogEntry.TableRoots(
@@ -313,9 +314,9 @@ public final class Transaction: WriteTransaction {
   }
 
   private func raiseLayoutGeneration() throws(StoreError) {
-    if hasNewLayout { return }
+    if unsafe hasNewLayout { return }
     try put(.value(try layoutGeneration() + 1), Catalog.layoutGenerationKey)
-    hasNewLayout = true
+    unsafe hasNewLayout = true
   }
 
   /// Lists the trees that were given up, and frees some pages of those that are listed.
@@ -355,7 +356,7 @@ public final class Transaction: WriteTransaction {
   ) throws(StoreError) {
     try checkNew(name)
     let editor = TableEditor(newTable: table.record, context: context)
-    tables[name] = editor
+    unsafe tables[name] = editor
     try editor.append(
       contentsOf: table,
       copy: { root throws(StoreError) in
@@ -368,7 +369,7 @@ public final class Transaction: WriteTransaction {
   func adoptTable(_ name: String, _ record: TableRecord) throws(StoreError) -> TableEditor {
     try checkNew(name)
     let editor = TableEditor(newTable: record, context: context)
-    tables[name] = editor
+    unsafe tables[name] = editor
     try write(editor, name)
     return editor
   }

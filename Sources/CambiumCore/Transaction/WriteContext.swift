@@ -40,7 +40,7 @@ public final class WriteContext {
     self.codec = codec
     self.store = store
     dirty = DirtyPages()
-    if codec == nil { written.reserveCapacity(8) }
+    if codec == nil { unsafe written.reserveCapacity(8) }
     version = writer.version
     source.begin(dirty)
   }
@@ -74,12 +74,12 @@ public final class WriteContext {
   }
 
   @inline(never) private func fail(_ error: StoreError) {
-    if failure == nil { failure = error }
+    if unsafe failure == nil { unsafe failure = error }
   }
 
   /// Throws what a change has thrown before.
   func checkChanges() throws(StoreError) {
-    if let failure { throw failure }
+    if let failure = unsafe failure { throw failure }
   }
 
   /// Forgets the abandoned roots, which the catalog now lists.
@@ -96,30 +96,30 @@ public final class WriteContext {
     _ bytes: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> PageReference {
     settle()
-    return try put(bytes, kind: kind)
+    return try unsafe put(bytes, kind: kind)
   }
 
   /// What ``write(_:kind:)`` does, for the pipeline too.
   private func put(
     _ bytes: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> PageReference {
-    precondition(!bytes.isEmpty, "A page has at least one byte.")
+    unsafe precondition(!bytes.isEmpty, "A page has at least one byte.")
     if let codec {
-      var body = try codec.encode(bytes, kind: kind)
+      var body = try unsafe codec.encode(bytes, kind: kind)
       let extent = try writer.allocate(byteCount: body.count)
       let context = PageContext(
         storeHigh: store.uuid.0, storeLow: store.uuid.1, kind: kind, address: extent.address,
         born: version)
       try codec.seal(&body, context: context)
-      let sealed = body.withUnsafeBytes { bytes in
+      let sealed = unsafe body.withUnsafeBytes { bytes in
         Result<PageReference, StoreError> { () throws(StoreError) in
-          try store(bytes, to: extent, kind: kind)
+          try unsafe store(bytes, to: extent, kind: kind)
         }
       }
       return try sealed.get()
     }
     let extent = try writer.allocate(byteCount: bytes.count)
-    return try store(bytes, to: extent, kind: kind)
+    return try unsafe store(bytes, to: extent, kind: kind)
   }
 
   /// Writes a dirty page as it is packed and returns its reference; the dirty page remains.
@@ -133,10 +133,11 @@ public final class WriteContext {
   /// What ``write(_:)-(DirtyPage)`` does, for the pipeline too.
   func put(_ page: DirtyPage) throws(StoreError) -> PageReference {
     // 64 bytes behind the capacity are the page's, too.
-    let padding = -page.byteCount & (Extent.unitByteCount - 1)
-    (page.bytes + page.byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: padding)
-    let count = codec == nil ? page.byteCount + padding : page.byteCount
-    return try put(UnsafeRawBufferPointer(start: page.bytes, count: count), kind: page.kind)
+    let padding = unsafe -page.byteCount & (Extent.unitByteCount - 1)
+    unsafe (page.bytes + page.byteCount).initializeMemory(
+      as: UInt8.self, repeating: 0, count: padding)
+    let count = unsafe codec == nil ? page.byteCount + padding : page.byteCount
+    return try unsafe put(UnsafeRawBufferPointer(start: page.bytes, count: count), kind: page.kind)
   }
 
   /// Says that about `byteCount` bytes of pages will be written next.
@@ -156,33 +157,36 @@ public final class WriteContext {
   private func store(
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, kind: PageKind
   ) throws(StoreError) -> PageReference {
-    var bytes = bytes
+    var bytes = unsafe bytes
     if bytes.count < extent.byteCount {
       let padded = paddedPage(byteCount: extent.byteCount)
-      let target = UnsafeMutableRawBufferPointer(start: padded.bytes, count: extent.byteCount)
-      target.copyMemory(from: bytes)
-      target[bytes.count...].initializeMemory(as: UInt8.self, repeating: 0)
-      bytes = UnsafeRawBufferPointer(target)
+      let target = unsafe UnsafeMutableRawBufferPointer(
+        start: padded.bytes, count: extent.byteCount)
+      unsafe target.copyMemory(from: bytes)
+      unsafe target[bytes.count...].initializeMemory(as: UInt8.self, repeating: 0)
+      unsafe bytes = UnsafeRawBufferPointer(target)
     }
-    let checksum = Checksum.hash(bytes)
-    try writer.write(bytes, to: extent, checksum: checksum)
-    writtenByteCount &+= bytes.count
+    let checksum = unsafe Checksum.hash(bytes)
+    try unsafe writer.write(bytes, to: extent, checksum: checksum)
+    unsafe writtenByteCount &+= bytes.count
     let reference = PageReference(checksum: checksum, extent: extent, kind: kind, born: version)
-    if codec == nil, written.count < Self.trustedPageLimit { written.append(reference) }
+    if codec == nil, unsafe written.count < Self.trustedPageLimit {
+      unsafe written.append(reference)
+    }
     return reference
   }
 
   /// Memory for a page of `byteCount` bytes at least.
   private func paddedPage(byteCount: Int) -> PageBuffer {
-    if let padded, padded.byteCount >= byteCount { return padded }
+    if let padded = unsafe padded, padded.byteCount >= byteCount { return padded }
     let page = PageBuffer(byteCount: byteCount)
-    padded = page
+    unsafe padded = page
     return page
   }
 
   /// Spares the next readers to check what this transaction wrote, which is now stored.
   func trustWritten() {
-    for reference in written { source.trust.insert(reference) }
-    written = []
+    for reference in unsafe written { source.trust.insert(reference) }
+    unsafe written = []
   }
 }

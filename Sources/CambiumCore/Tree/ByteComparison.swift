@@ -7,7 +7,7 @@ enum ByteComparison {
     var position = 0
     while position &+ 8 <= count {
       let difference =
-        a.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+        unsafe a.loadUnaligned(fromByteOffset: position, as: UInt64.self)
         ^ b.loadUnaligned(fromByteOffset: position, as: UInt64.self)
       if difference != 0 {
         return position &+ UInt64(littleEndian: difference).trailingZeroBitCount / 8
@@ -15,7 +15,7 @@ enum ByteComparison {
       position &+= 8
     }
     while position < count {
-      if a.load(fromByteOffset: position, as: UInt8.self)
+      if unsafe a.load(fromByteOffset: position, as: UInt8.self)
         != b.load(fromByteOffset: position, as: UInt8.self)
       {
         return position
@@ -28,9 +28,9 @@ enum ByteComparison {
   /// Below, at or above zero as the `count` bytes at `a` sort before, with or after those at `b`.
   @inlinable @inline(__always)
   static func order(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, _ count: Int) -> Int {
-    let position = commonPrefix(a, b, count)
+    let position = unsafe commonPrefix(a, b, count)
     if position == count { return 0 }
-    return Int(a.load(fromByteOffset: position, as: UInt8.self))
+    return unsafe Int(a.load(fromByteOffset: position, as: UInt8.self))
       - Int(b.load(fromByteOffset: position, as: UInt8.self))
   }
 
@@ -39,7 +39,7 @@ enum ByteComparison {
   static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     let count = min(a.count, b.count)
     if count > 0, let left = a.baseAddress, let right = b.baseAddress {
-      let order = order(left, right, count)
+      let order = unsafe order(left, right, count)
       if order != 0 { return order }
     }
     return a.count - b.count

@@ -26,18 +26,18 @@ extension KeyCursor {
     let slot = node.slot(index)
     precondition(buffer.count >= node.keyByteCount(slot), "The buffer is shorter than the key.")
     guard let base = buffer.baseAddress else { return 0 }
-    return node.copyKey(slot, header: KeyNode.leafCellHeader, to: base)
+    return unsafe node.copyKey(slot, header: KeyNode.leafCellHeader, to: base)
   }
 
   /// Whether the key begins with `prefix`.
   @inlinable public func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
     checkValid()
-    return node.hasPrefix(index, header: KeyNode.leafCellHeader, prefix)
+    return unsafe node.hasPrefix(index, header: KeyNode.leafCellHeader, prefix)
   }
 
   /// Whether the key begins with `prefix`.
   @inlinable public func hasPrefix(_ prefix: [UInt8]) -> Bool {
-    prefix.withUnsafeBytes { hasPrefix($0) }
+    unsafe prefix.withUnsafeBytes { unsafe hasPrefix($0) }
   }
 
   /// The last eight bytes of the key as a number, most significant byte first: how indexes store
@@ -58,10 +58,10 @@ extension KeyCursor {
     mutating get throws(StoreError) {
       checkValid()
       let value = node.storedValue(index)
-      if !value.isOverflow { return value.bytes }
+      if !value.isOverflow { return unsafe value.bytes }
       let buffer = ValueBuffer(try value.read(from: tree.source))
       overflow = buffer
-      return buffer.bytes
+      return unsafe buffer.bytes
     }
   }
 
@@ -73,15 +73,15 @@ extension KeyCursor {
 }
 
 /// A value in memory of its own, at an address that stays.
-final class ValueBuffer {
+@safe final class ValueBuffer {
   let bytes: UnsafeRawBufferPointer
 
   init(_ array: [UInt8]) {
     let memory = UnsafeMutableRawBufferPointer.allocate(
       byteCount: max(1, array.count), alignment: 8)
-    memory.copyBytes(from: array)
-    bytes = UnsafeRawBufferPointer(rebasing: memory[..<array.count])
+    unsafe memory.copyBytes(from: array)
+    unsafe bytes = unsafe UnsafeRawBufferPointer(rebasing: memory[..<array.count])
   }
 
-  deinit { bytes.deallocate() }
+  deinit { unsafe bytes.deallocate() }
 }

@@ -33,7 +33,7 @@ public struct KeyCursor {
 
   /// A node without entries.
   private static let emptyBytes = PageBuffer(byteCount: 64)
-  private static var nowhere: KeyNode { KeyNode(emptyBytes.bytes, byteCount: 64) }
+  private static var nowhere: KeyNode { unsafe KeyNode(emptyBytes.bytes, byteCount: 64) }
 
   /// Whether it is at a key.
   @inlinable public var isValid: Bool { leafCount > 0 }
@@ -84,7 +84,7 @@ public struct KeyCursor {
     reset()
     if tree.root.isEmpty { return false }
     let isInLeaf = try descend(tree.root.reference, level: 0) { node, isLeaf throws(StoreError) in
-      isLeaf
+      unsafe isLeaf
         ? node.search(key, from: 0, header: KeyNode.leafCellHeader).index : node.childIndex(key)
     }
     return isInLeaf ? true : try nextLeaf()
@@ -93,14 +93,14 @@ public struct KeyCursor {
   /// Moves to the last key below `key`; false, at no key, if there is none.
   @discardableResult
   public mutating func seek(below key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-    try seek(to: key) ? try previous() : try seekLast()
+    try unsafe seek(to: key) ? try previous() : try seekLast()
   }
 
   /// Moves to the key with `rank` keys below it; false, at no key, if there is none.
   @discardableResult
   public mutating func seek(toRank rank: Int) throws(StoreError) -> Bool {
     reset()
-    guard rank >= 0, rank < tree.count else { return false }
+    guard rank >= 0, unsafe rank < tree.count else { return false }
     var rest = rank
     let isInLeaf = try descend(tree.root.reference, level: 0) { node, isLeaf throws(StoreError) in
       if isLeaf { return rest }
@@ -123,8 +123,8 @@ public struct KeyCursor {
   /// Moves to the first key that is not below `key`; false, at no key, if there is none.
   @discardableResult
   public mutating func seek(to key: [UInt8]) throws(StoreError) -> Bool {
-    let result = key.withUnsafeBufferPointer { key in
-      Result { () throws(StoreError) in try seek(to: UnsafeRawBufferPointer(key)) }
+    let result = unsafe key.withUnsafeBufferPointer { key in
+      Result { () throws(StoreError) in try unsafe seek(to: UnsafeRawBufferPointer(key)) }
     }
     return try result.get()
   }

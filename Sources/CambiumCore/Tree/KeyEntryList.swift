@@ -2,7 +2,7 @@
 ///
 /// Splitting, merging and changing a prefix go through such a list. It copies what it takes, so that
 /// the nodes may be overwritten from it. An editor keeps one and uses it again and again.
-final class KeyEntryList {
+@safe final class KeyEntryList {
   private struct Entry {
     /// Where the key begins in the arena; the cell header and the tail follow it.
     var start: Int
@@ -25,32 +25,32 @@ final class KeyEntryList {
     cellHeader = isLeaf ? KeyNode.leafCellHeader : KeyNode.branchCellHeader
   }
 
-  deinit { arena.deallocate() }
+  deinit { unsafe arena.deallocate() }
 
   /// How many entries it holds.
-  var count: Int { entries.count }
+  var count: Int { unsafe entries.count }
 
   /// Drops all entries.
   func removeAll() {
-    entries.removeAll(keepingCapacity: true)
-    used = 0
+    unsafe entries.removeAll(keepingCapacity: true)
+    unsafe used = 0
   }
 
   /// Drops the last entry.
   func removeLast() {
-    if let last = entries.popLast() { used = last.start }
+    if let last = unsafe entries.popLast() { unsafe used = last.start }
   }
 
   private func extend(by byteCount: Int) -> UnsafeMutableRawPointer {
-    if used + byteCount > capacity {
-      let larger = max(2 * capacity, used + byteCount)
+    if unsafe used + byteCount > capacity {
+      let larger = unsafe max(2 * capacity, used + byteCount)
       let memory = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
-      memory.copyMemory(from: arena, byteCount: used)
-      arena.deallocate()
-      (arena, capacity) = (memory, larger)
+      unsafe memory.copyMemory(from: arena, byteCount: used)
+      unsafe arena.deallocate()
+      unsafe (arena, capacity) = unsafe (memory, larger)
     }
-    used += byteCount
-    return arena + used - byteCount
+    unsafe used += byteCount
+    return unsafe arena + used - byteCount
   }
 
   /// Takes the entries of `node` in `range`.
@@ -59,64 +59,65 @@ final class KeyEntryList {
   /// knows of it.
   func append(_ node: KeyNode, _ range: Range<Int>, firstSeparator: UnsafeRawBufferPointer? = nil) {
     for index in range {
-      if index == 0, let firstSeparator {
-        appendChild(firstSeparator, node.child(0), rowCount: node.childRowCount(0))
+      if index == 0, let firstSeparator = unsafe firstSeparator {
+        unsafe appendChild(firstSeparator, node.child(0), rowCount: node.childRowCount(0))
         continue
       }
-      let start = used
+      let start = unsafe used
       let slot = node.slot(index)
-      let length = node.copyKey(
+      let length = unsafe node.copyKey(
         slot, header: cellHeader, to: extend(by: node.keyByteCount(slot)))
-      used = start + length
+      unsafe used = start + length
       if isLeaf {
         appendTail(node.storedValue(index), start: start, keyByteCount: length)
       } else {
-        extend(by: cellHeader).copyMemory(
+        unsafe extend(by: cellHeader).copyMemory(
           from: node.bytes + node.childCell(index), byteCount: cellHeader)
-        entries.append(
+        unsafe entries.append(
           Entry(start: start, keyByteCount: length, tailByteCount: 0, isOverflow: false))
       }
     }
   }
 
   private func appendTail(_ value: StoredValue, start: Int, keyByteCount: Int) {
-    let tail = extend(by: value.bytes.count)
-    if value.bytes.count > 0, let base = value.bytes.baseAddress {
-      tail.copyMemory(from: base, byteCount: value.bytes.count)
+    let tail = unsafe extend(by: value.bytes.count)
+    if unsafe value.bytes.count > 0, let base = unsafe value.bytes.baseAddress {
+      unsafe tail.copyMemory(from: base, byteCount: value.bytes.count)
     }
-    entries.append(
+    unsafe entries.append(
       Entry(
         start: start, keyByteCount: keyByteCount, tailByteCount: value.bytes.count,
         isOverflow: value.isOverflow))
   }
 
   private func appendKey(_ key: UnsafeRawBufferPointer) -> Int {
-    let start = used
-    let memory = extend(by: key.count)
+    let start = unsafe used
+    let memory = unsafe extend(by: key.count)
     if key.count > 0, let base = key.baseAddress {
-      memory.copyMemory(from: base, byteCount: key.count)
+      unsafe memory.copyMemory(from: base, byteCount: key.count)
     }
     return start
   }
 
   /// Takes one new leaf entry.
   func append(_ key: UnsafeRawBufferPointer, _ value: StoredValue) {
-    appendTail(value, start: appendKey(key), keyByteCount: key.count)
+    unsafe appendTail(value, start: appendKey(key), keyByteCount: key.count)
   }
 
   /// Takes one new child.
   func appendChild(_ separator: UnsafeRawBufferPointer, _ child: PageReference, rowCount: Int) {
-    let start = appendKey(separator)
-    let cell = extend(by: cellHeader)
-    child.store(to: cell)
-    (cell + PageReference.byteCount).storeBytes(of: UInt64(rowCount).littleEndian, as: UInt64.self)
-    entries.append(
+    let start = unsafe appendKey(separator)
+    let cell = unsafe extend(by: cellHeader)
+    unsafe child.store(to: cell)
+    unsafe (cell + PageReference.byteCount).storeBytes(
+      of: UInt64(rowCount).littleEndian, as: UInt64.self)
+    unsafe entries.append(
       Entry(start: start, keyByteCount: separator.count, tailByteCount: 0, isOverflow: false))
   }
 
   /// Key `index`; valid until the list changes.
   func key(_ index: Int) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(
+    unsafe UnsafeRawBufferPointer(
       start: arena + entries[index].start, count: entries[index].keyByteCount)
   }
 }
@@ -130,19 +131,19 @@ extension KeyEntryList {
   private func prefixLength(_ range: Range<Int>) -> Int {
     let first = isLeaf ? range.lowerBound : range.lowerBound + 1
     let last = range.upperBound - 1
-    guard first < last, let base = key(first).baseAddress else { return 0 }
-    var shared = key(first).count
+    guard first < last, let base = unsafe key(first).baseAddress else { return 0 }
+    var shared = unsafe key(first).count
     // Not only the first and last: a damaged tree need not be in order.
     for index in first + 1...last {
-      let key = key(index)
+      let key = unsafe key(index)
       guard shared > 0, let other = key.baseAddress else { return 0 }
-      shared = ByteComparison.commonPrefix(base, other, min(shared, key.count))
+      shared = unsafe ByteComparison.commonPrefix(base, other, min(shared, key.count))
     }
     return shared
   }
 
   private func cellByteCount(_ index: Int, prefixLength: Int) -> Int {
-    let entry = entries[index]
+    let entry = unsafe entries[index]
     return cellHeader + max(0, entry.keyByteCount - prefixLength - 4) + entry.tailByteCount
   }
 
@@ -161,7 +162,7 @@ extension KeyEntryList {
   /// more on each side.
   func middle(least: Int) -> Int {
     var total = 0
-    for index in entries.indices { total += cellByteCount(index, prefixLength: 0) + 8 }
+    for index in unsafe entries.indices { total += cellByteCount(index, prefixLength: 0) + 8 }
     var left = 0
     var middle = 0
     while middle < count, left + left < total {
@@ -182,27 +183,27 @@ extension KeyEntryList {
     }
     let prefixLength = prefixLength(range)
     let first = min(isLeaf ? range.lowerBound : range.lowerBound + 1, range.upperBound - 1)
-    page.reset(
+    unsafe page.reset(
       capacity: byteCount,
       prefix: UnsafeRawBufferPointer(rebasing: key(first)[..<prefixLength]))
     for index in range {
-      let entry = entries[index]
-      let key = key(index)
+      let entry = unsafe entries[index]
+      let key = unsafe key(index)
       let position = index - range.lowerBound
-      let tail = arena + entry.start + entry.keyByteCount
+      let tail = unsafe arena + entry.start + entry.keyByteCount
       if isLeaf {
-        let value = StoredValue(
+        let value = unsafe StoredValue(
           bytes: UnsafeRawBufferPointer(start: tail, count: entry.tailByteCount),
           isOverflow: entry.isOverflow)
-        page.insert(
+        unsafe page.insert(
           at: position, suffix: UnsafeRawBufferPointer(rebasing: key[prefixLength...]), value)
       } else {
         let suffix =
-          position == 0
+          unsafe position == 0
           ? UnsafeRawBufferPointer(start: nil, count: 0)
           : UnsafeRawBufferPointer(rebasing: key[prefixLength...])
-        let rowCount = (tail + PageReference.byteCount).loadUnaligned(as: UInt64.self)
-        page.insertChild(
+        let rowCount = unsafe (tail + PageReference.byteCount).loadUnaligned(as: UInt64.self)
+        unsafe page.insertChild(
           at: position, suffix: suffix, PageReference(loadingFrom: tail),
           rowCount: Int(UInt64(littleEndian: rowCount)))
       }
@@ -212,8 +213,8 @@ extension KeyEntryList {
   /// How many rows lie below the children in `range`.
   func rowCount(_ range: Range<Int>) -> Int {
     range.reduce(0) { total, index in
-      let tail = arena + entries[index].start + entries[index].keyByteCount
-      let rowCount = (tail + PageReference.byteCount).loadUnaligned(as: UInt64.self)
+      let tail = unsafe arena + entries[index].start + entries[index].keyByteCount
+      let rowCount = unsafe (tail + PageReference.byteCount).loadUnaligned(as: UInt64.self)
       return total + Int(UInt64(littleEndian: rowCount))
     }
   }

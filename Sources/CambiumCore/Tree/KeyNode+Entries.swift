@@ -16,9 +16,9 @@ extension KeyNode {
   /// branch.
   @inlinable
   func copyKey(_ slot: KeySlot, header: Int, to pointer: UnsafeMutableRawPointer) -> Int {
-    pointer.copyMemory(from: bytes + prefixStart, byteCount: prefixLength)
-    let rest = rest(slot, cell: cell(slot, header: header), header: header)
-    return prefixLength + Self.copySuffix(slot, rest, to: pointer + prefixLength)
+    unsafe pointer.copyMemory(from: bytes + prefixStart, byteCount: prefixLength)
+    let rest = unsafe rest(slot, cell: cell(slot, header: header), header: header)
+    return unsafe prefixLength + Self.copySuffix(slot, rest, to: pointer + prefixLength)
   }
 
   /// Writes head and rest; returns how many bytes these are.
@@ -28,11 +28,11 @@ extension KeyNode {
   ) -> Int {
     let headLength = min(4, slot.suffixLength)
     var head = slot.head.bigEndian
-    withUnsafeBytes(of: &head) { head in
-      pointer.copyMemory(from: head.baseAddress.unsafelyUnwrapped, byteCount: headLength)
+    unsafe withUnsafeBytes(of: &head) { head in
+      unsafe pointer.copyMemory(from: head.baseAddress.unsafelyUnwrapped, byteCount: headLength)
     }
     if rest.count > 0, let source = rest.baseAddress {
-      (pointer + headLength).copyMemory(from: source, byteCount: rest.count)
+      unsafe (pointer + headLength).copyMemory(from: source, byteCount: rest.count)
     }
     return headLength &+ rest.count
   }
@@ -41,9 +41,9 @@ extension KeyNode {
   @inlinable
   func key(_ index: Int, header: Int) -> [UInt8] {
     let slot = slot(index)
-    return [UInt8](unsafeUninitializedCapacity: keyByteCount(slot)) { buffer, count in
+    return unsafe [UInt8](unsafeUninitializedCapacity: keyByteCount(slot)) { buffer, count in
       guard let base = buffer.baseAddress else { return }
-      count = copyKey(slot, header: header, to: base)
+      count = unsafe copyKey(slot, header: header, to: base)
     }
   }
 
@@ -52,18 +52,20 @@ extension KeyNode {
   func hasPrefix(_ index: Int, header: Int, _ sought: UnsafeRawBufferPointer) -> Bool {
     guard let base = sought.baseAddress, sought.count > 0 else { return true }
     let shared = min(sought.count, prefixLength)
-    if ByteComparison.commonPrefix(bytes + prefixStart, base, shared) < shared { return false }
+    if unsafe ByteComparison.commonPrefix(bytes + prefixStart, base, shared) < shared {
+      return false
+    }
     let left = sought.count &- shared
     if left == 0 { return true }
     let slot = slot(index)
     if left > slot.suffixLength { return false }
     let inHead = min(4, left)
     let shift = UInt32(32 &- 8 &* inHead)
-    if slot.head >> shift != KeySlot.head(base + shared, inHead) >> shift { return false }
-    let rest = rest(slot, cell: cell(slot, header: header), header: header)
+    if unsafe slot.head >> shift != KeySlot.head(base + shared, inHead) >> shift { return false }
+    let rest = unsafe rest(slot, cell: cell(slot, header: header), header: header)
     let inRest = left &- inHead
     guard inRest <= rest.count, let start = rest.baseAddress else { return false }
-    return ByteComparison.commonPrefix(start, base + shared + inHead, inRest) == inRest
+    return unsafe ByteComparison.commonPrefix(start, base + shared + inHead, inRest) == inRest
   }
 
   /// The last eight bytes of key `index`, which has as many, as a number.
@@ -74,11 +76,11 @@ extension KeyNode {
   @inlinable
   func keyTail(_ index: Int, header: Int) -> UInt64 {
     let slot = slot(index)
-    let rest = rest(slot, cell: cell(slot, header: header), header: header)
-    guard let start = rest.baseAddress, start + rest.count - bytes >= 8,
+    let rest = unsafe rest(slot, cell: cell(slot, header: header), header: header)
+    guard let start = rest.baseAddress, unsafe start + rest.count - bytes >= 8,
       prefixStart &+ prefixLength >= 8
     else { return 0 }
-    let last = UInt64(
+    let last = unsafe UInt64(
       bigEndian: (start + rest.count - 8).loadUnaligned(as: UInt64.self))
     if rest.count >= 8 { return last }
     let restBits = UInt64(rest.count &* 8)
@@ -87,8 +89,8 @@ extension KeyNode {
     var tail = last & (1 &<< restBits &- 1) | head &<< restBits
     let suffixBits = restBits &+ 8 &* headLength
     if suffixBits < 64 {
-      let prefixEnd = bytes + prefixStart + prefixLength
-      tail |= UInt64(bigEndian: (prefixEnd - 8).loadUnaligned(as: UInt64.self)) << suffixBits
+      let prefixEnd = unsafe bytes + prefixStart + prefixLength
+      unsafe tail |= UInt64(bigEndian: (prefixEnd - 8).loadUnaligned(as: UInt64.self)) << suffixBits
     }
     return tail
   }
@@ -98,11 +100,11 @@ extension KeyNode {
   func storedValue(_ index: Int) -> StoredValue {
     let slot = slot(index)
     let cell = cell(slot, header: Self.leafCellHeader)
-    let length = Int(
+    let length = unsafe Int(
       UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: cell, as: UInt16.self)))
     let start = min(end, cell &+ Self.leafCellHeader &+ slot.restLength)
     let isOverflow = length == Self.overflowMark
-    return StoredValue(
+    return unsafe StoredValue(
       bytes: UnsafeRawBufferPointer(
         start: bytes + start,
         count: min(isOverflow ? OverflowValue.storedByteCount : length, end &- start)),
@@ -116,13 +118,13 @@ extension KeyNode {
   /// The page of child `index` of a branch.
   @inlinable @inline(__always)
   func child(_ index: Int) -> PageReference {
-    PageReference(loadingFrom: bytes + childCell(index))
+    unsafe PageReference(loadingFrom: bytes + childCell(index))
   }
 
   /// How many rows lie below child `index` of a branch.
   @inlinable @inline(__always)
   func childRowCount(_ index: Int) -> Int {
-    let count = UInt64(
+    let count = unsafe UInt64(
       littleEndian: bytes.loadUnaligned(
         fromByteOffset: childCell(index) &+ PageReference.byteCount, as: UInt64.self))
     return Int(truncatingIfNeeded: count & 0xffff_ffff_ffff)
@@ -143,28 +145,29 @@ extension KeyNode {
 
 /// What a leaf holds of a value: all its bytes, or where they are.
 @usableFromInline
-struct StoredValue {
+@safe struct StoredValue {
   @usableFromInline let bytes: UnsafeRawBufferPointer
   @usableFromInline let isOverflow: Bool
 
   @inlinable
   init(bytes: UnsafeRawBufferPointer, isOverflow: Bool) {
-    self.bytes = bytes
+    unsafe self.bytes = unsafe bytes
     self.isOverflow = isOverflow
   }
 
   /// Where the value is, if it is not here.
   @usableFromInline
   func overflow() throws(StoreError) -> OverflowValue {
-    guard bytes.count == OverflowValue.storedByteCount, let base = bytes.baseAddress else {
+    guard unsafe bytes.count == OverflowValue.storedByteCount, let base = unsafe bytes.baseAddress
+    else {
       throw .damaged(Damage(.bounds, "an overflow value is cut off"))
     }
-    return OverflowValue(loadingFrom: base)
+    return unsafe OverflowValue(loadingFrom: base)
   }
 
   /// All bytes of the value.
   @usableFromInline
   func read(from source: PageSource) throws(StoreError) -> [UInt8] {
-    isOverflow ? try overflow().read(from: source) : [UInt8](bytes)
+    unsafe isOverflow ? try overflow().read(from: source) : [UInt8](bytes)
   }
 }

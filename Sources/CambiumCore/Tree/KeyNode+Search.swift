@@ -10,7 +10,7 @@ extension KeyNode {
   func prefixOrder(_ key: UnsafeRawBufferPointer) -> Int {
     let count = min(key.count, prefixLength)
     if count > 0, let base = key.baseAddress {
-      let order = ByteComparison.order(bytes + prefixStart, base, count)
+      let order = unsafe ByteComparison.order(bytes + prefixStart, base, count)
       if order != 0 { return order }
     }
     return prefixLength &- count
@@ -22,10 +22,10 @@ extension KeyNode {
     _ slot: KeySlot, _ header: Int, _ suffix: UnsafeRawPointer, _ suffixLength: Int
   ) -> Int {
     if slot.suffixLength > 4, suffixLength > 4 {
-      let rest = rest(slot, cell: cell(slot, header: header), header: header)
+      let rest = unsafe rest(slot, cell: cell(slot, header: header), header: header)
       let count = min(rest.count, suffixLength &- 4)
       if let base = rest.baseAddress {
-        let order = ByteComparison.order(base, suffix + 4, count)
+        let order = unsafe ByteComparison.order(base, suffix + 4, count)
         if order != 0 { return order }
       }
     }
@@ -35,21 +35,21 @@ extension KeyNode {
   /// Below, at or above zero as key `index` sorts before, with or after `key`.
   @inlinable
   func order(_ index: Int, header: Int, _ key: UnsafeRawBufferPointer) -> Int {
-    let prefixOrder = prefixOrder(key)
+    let prefixOrder = unsafe prefixOrder(key)
     if prefixOrder != 0 { return prefixOrder }
     guard let base = key.baseAddress else { return slot(index).suffixLength }
-    let suffix = base + prefixLength
+    let suffix = unsafe base + prefixLength
     let slot = slot(index)
-    let head = KeySlot.head(suffix, key.count &- prefixLength)
+    let head = unsafe KeySlot.head(suffix, key.count &- prefixLength)
     if slot.head != head { return slot.head < head ? -1 : 1 }
-    return restOrder(slot, header, suffix, key.count &- prefixLength)
+    return unsafe restOrder(slot, header, suffix, key.count &- prefixLength)
   }
 
   /// The first entry from `first` on whose key is not below `key`, and whether it is `key` itself.
   @inlinable @inline(__always)
   func search(
     _ key: UnsafeRawBufferPointer, from first: Int, header: Int
-  ) -> (index: Int, isFound: Bool) { search(key, from: first, to: count, header: header) }
+  ) -> (index: Int, isFound: Bool) { unsafe search(key, from: first, to: count, header: header) }
 
   /// As ``search(_:from:header:)`` among the entries before `count`, which is the result when none of
   /// them is at or above `key`.
@@ -57,7 +57,7 @@ extension KeyNode {
   func search(
     _ key: UnsafeRawBufferPointer, from first: Int, to count: Int, header: Int
   ) -> (index: Int, isFound: Bool) {
-    let prefixOrder = prefixOrder(key)
+    let prefixOrder = unsafe prefixOrder(key)
     if prefixOrder != 0 { return (prefixOrder < 0 ? max(first, count) : first, false) }
     var low = first
     var length = count &- first
@@ -65,19 +65,19 @@ extension KeyNode {
     let isLong = length > 96
     if isLong {
       let stride = length >> 3 &* 8
-      var line = bytes + (16 &+ first &* 8)
+      var line = unsafe bytes + (16 &+ first &* 8)
       for _ in 0..<7 {
-        line += stride
-        cambium_prefetch(line)
+        unsafe line += stride
+        unsafe cambium_prefetch(line)
       }
     }
     // The empty key has no address; it can only meet an empty prefix.
     guard let base = key.baseAddress else {
       return (first, length > 0 && slot(first).suffixLength == 0)
     }
-    let suffix = base + prefixLength
+    let suffix = unsafe base + prefixLength
     let suffixLength = key.count &- prefixLength
-    let head = KeySlot.head(suffix, suffixLength)
+    let head = unsafe KeySlot.head(suffix, suffixLength)
     if isLong {
       while length > 64 {
         let half = length >> 1
@@ -85,7 +85,7 @@ extension KeyNode {
         low = isBelow ? low &+ half &+ 1 : low
         length = isBelow ? length &- half &- 1 : half
       }
-      for line in 0..<8 { cambium_prefetch(bytes + (16 &+ low &* 8 &+ line &* 64)) }
+      for line in 0..<8 { unsafe cambium_prefetch(bytes + (16 &+ low &* 8 &+ line &* 64)) }
     }
     while length > 0 {
       let half = length >> 1
@@ -94,9 +94,9 @@ extension KeyNode {
       length = isBelow ? length &- half &- 1 : half
     }
     if low >= count || slot(low).head != head { return (low, false) }
-    let order = restOrder(slot(low), header, suffix, suffixLength)
+    let order = unsafe restOrder(slot(low), header, suffix, suffixLength)
     if order >= 0 { return (low, order == 0) }
-    return searchTies(
+    return unsafe searchTies(
       from: low &+ 1, to: count, head: head, header: header, suffix: suffix,
       suffixLength: suffixLength)
   }
@@ -112,7 +112,7 @@ extension KeyNode {
     // The end of the ties is near, mostly.
     var step = 4
     while high < end, slot(high).head == head {
-      cambium_prefetch(bytes + cell(slot(high), header: header))
+      unsafe cambium_prefetch(bytes + cell(slot(high), header: header))
       high &+= step
       step &*= 2
     }
@@ -120,7 +120,7 @@ extension KeyNode {
     while low < high {
       let middle = (low &+ high) >> 1
       let slot = slot(middle)
-      let order = slot.head != head ? 1 : restOrder(slot, header, suffix, suffixLength)
+      let order = unsafe slot.head != head ? 1 : restOrder(slot, header, suffix, suffixLength)
       if order == 0 { return (middle, true) }
       if order < 0 { low = middle &+ 1 } else { high = middle }
     }
@@ -130,7 +130,7 @@ extension KeyNode {
   /// The child of a branch whose range holds `key`.
   @inlinable @inline(__always)
   func childIndex(_ key: UnsafeRawBufferPointer) -> Int {
-    let (index, isFound) = search(key, from: 1, header: Self.branchCellHeader)
+    let (index, isFound) = unsafe search(key, from: 1, header: Self.branchCellHeader)
     return isFound ? index : index &- 1
   }
 }

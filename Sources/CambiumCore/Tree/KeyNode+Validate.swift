@@ -9,8 +9,8 @@ extension KeyNode {
     guard page.byteCount >= least, page.byteCount >= branchCellHeader else {
       throw .damaged(Damage(.bounds, at: reference, "a node of \(page.byteCount) bytes"))
     }
-    guard page.bytes.load(as: UInt8.self) == kind.rawValue,
-      page.bytes.load(fromByteOffset: 1, as: UInt8.self) == 0
+    guard unsafe page.bytes.load(as: UInt8.self) == kind.rawValue,
+      unsafe page.bytes.load(fromByteOffset: 1, as: UInt8.self) == 0
     else { throw .damaged(Damage(.kind, at: reference, "the page is no \(kind)")) }
 
     // What the node made of its header counts from here on: the bytes may change under a mapping.
@@ -46,7 +46,7 @@ extension KeyNode {
   private var heapByteCount: Int { end - Self.headerByteCount - count * Self.slotByteCount }
 
   func field(_ offset: Int) -> Int {
-    Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+    unsafe Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
   }
 
   /// Checks that the cell of entry `index` with `header` and at least the rest of its key lies in
@@ -86,7 +86,7 @@ extension KeyNode {
         throw .damaged(Damage(.bounds, at: reference, "value \(index) leaves the page"))
       }
       if isOverflow {
-        let value = OverflowValue(loadingFrom: bytes + end - cell.offset + cell.byteCount)
+        let value = unsafe OverflowValue(loadingFrom: bytes + end - cell.offset + cell.byteCount)
         guard value.isWellFormed else {
           throw .damaged(Damage(.encoding, at: reference, "overflow value \(index)"))
         }
@@ -111,7 +111,7 @@ extension KeyNode {
       guard child.rawKind == childKind, !child.isNone, !child.isDirty, child.unitCount > 0,
         childKind == PageKind.keyLeaf.rawValue || childKind == PageKind.keyBranch.rawValue
       else { throw .damaged(Damage(.reference, at: reference, "child \(index)")) }
-      let rowCount = (bytes + end - cell.offset + PageReference.byteCount).loadUnaligned(
+      let rowCount = unsafe (bytes + end - cell.offset + PageReference.byteCount).loadUnaligned(
         as: UInt64.self)
       guard UInt64(littleEndian: rowCount) &- 1 < (1 << 48) - 1 else {
         throw .damaged(Damage(.count, at: reference, "the rows below child \(index)"))
@@ -129,9 +129,9 @@ extension KeyNode {
       let left = slot(index - 1)
       let right = slot(index)
       if left.head >= right.head {
-        let leftRest = rest(left, cell: cell(left, header: header), header: header)
-        let rightRest = rest(right, cell: cell(right, header: header), header: header)
-        let order = ByteComparison.order(leftRest, rightRest)
+        let leftRest = unsafe rest(left, cell: cell(left, header: header), header: header)
+        let rightRest = unsafe rest(right, cell: cell(right, header: header), header: header)
+        let order = unsafe ByteComparison.order(leftRest, rightRest)
         guard left.head == right.head, order < 0 || left.suffixLength < right.suffixLength,
           order <= 0
         else { throw .damaged(Damage(.order, at: reference, "keys \(index - 1) and \(index)")) }
@@ -146,7 +146,7 @@ extension KeyNode {
 /// Each piece flips a bit where it begins and one where it ends. If in the end only those at both
 /// ends of the heap are set, every byte is covered an odd number of times; if the lengths add up to
 /// the heap's as well, every byte is covered once.
-private struct HeapTiling {
+@safe private struct HeapTiling {
   private let flips: UnsafeMutablePointer<UInt64>
   private let wordCount: Int
   private let byteCount: Int
@@ -155,15 +155,15 @@ private struct HeapTiling {
   init(byteCount: Int) {
     self.byteCount = byteCount
     wordCount = byteCount / 64 + 1
-    flips = .allocate(capacity: wordCount)
-    flips.initialize(repeating: 0, count: wordCount)
+    unsafe flips = .allocate(capacity: wordCount)
+    unsafe flips.initialize(repeating: 0, count: wordCount)
     flip(0)
     flip(byteCount)
   }
 
-  func deallocate() { flips.deallocate() }
+  func deallocate() { unsafe flips.deallocate() }
 
-  private func flip(_ position: Int) { flips[position >> 6] ^= 1 << UInt64(position & 63) }
+  private func flip(_ position: Int) { unsafe flips[position >> 6] ^= 1 << UInt64(position & 63) }
 
   /// Adds a piece that begins `offset` bytes, at most the heap's length, before the heap's end and
   /// does not reach beyond it.
@@ -174,6 +174,6 @@ private struct HeapTiling {
   }
 
   var isExact: Bool {
-    covered == byteCount && (0..<wordCount).allSatisfy { flips[$0] == 0 }
+    covered == byteCount && (0..<wordCount).allSatisfy { unsafe flips[$0] == 0 }
   }
 }

@@ -24,7 +24,7 @@
 ///
 /// Reads are bounded by the page even after it was checked: storage can rot under a mapping.
 @usableFromInline
-struct KeyNode {
+@safe struct KeyNode {
   /// Offsets of the header fields, in bytes.
   enum Field {
     static let kind = 0
@@ -60,14 +60,14 @@ struct KeyNode {
   @usableFromInline let prefixStart: Int
 
   @inlinable @inline(__always)
-  init(_ page: Page) { self.init(page.bytes, byteCount: page.byteCount) }
+  init(_ page: Page) { unsafe self.init(page.bytes, byteCount: page.byteCount) }
 
   /// The node in `byteCount` bytes, at least 64 (a unit).
   @inlinable @inline(__always)
   init(_ bytes: UnsafeRawPointer, byteCount: Int) {
-    self.bytes = bytes
-    let low = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
-    let high = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    unsafe self.bytes = unsafe bytes
+    let low = unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+    let high = unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     let end = max(16, min(Int(truncatingIfNeeded: high & 0xffff), byteCount))
     self.end = end
     count = min(Int(truncatingIfNeeded: low >> 16 & 0xffff), (end &- 16) >> 3)
@@ -79,12 +79,12 @@ struct KeyNode {
   /// The bytes that all keys begin with.
   @inlinable
   var prefix: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: bytes + prefixStart, count: prefixLength)
+    unsafe UnsafeRawBufferPointer(start: bytes + prefixStart, count: prefixLength)
   }
 
   @inlinable @inline(__always)
   func slot(_ index: Int) -> KeySlot {
-    KeySlot(
+    unsafe KeySlot(
       raw: UInt64(
         littleEndian: bytes.loadUnaligned(
           fromByteOffset: 16 &+ index &* 8, as: UInt64.self)))
@@ -100,7 +100,7 @@ struct KeyNode {
   @inlinable @inline(__always)
   func rest(_ slot: KeySlot, cell: Int, header: Int) -> UnsafeRawBufferPointer {
     let start = cell &+ header
-    return UnsafeRawBufferPointer(
+    return unsafe UnsafeRawBufferPointer(
       start: bytes + start, count: min(slot.restLength, max(0, end &- start)))
   }
 }
@@ -139,11 +139,11 @@ struct KeySlot {
   /// The head of `count` bytes at `pointer`.
   @inlinable @inline(__always)
   static func head(_ pointer: UnsafeRawPointer, _ count: Int) -> UInt32 {
-    if count >= 4 { return UInt32(bigEndian: pointer.loadUnaligned(as: UInt32.self)) }
+    if count >= 4 { return unsafe UInt32(bigEndian: pointer.loadUnaligned(as: UInt32.self)) }
     var head: UInt32 = 0
     var index = 0
     while index < count {
-      head |=
+      unsafe head |=
         UInt32(pointer.load(fromByteOffset: index, as: UInt8.self)) << UInt32(24 &- 8 &* index)
       index &+= 1
     }

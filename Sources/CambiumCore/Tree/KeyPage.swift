@@ -11,8 +11,8 @@ final class KeyPage: DirtyPage {
     let capacity = Self.rounded(capacity)
     cellHeader = kind == .keyLeaf ? KeyNode.leafCellHeader : KeyNode.branchCellHeader
     super.init(kind: kind, unfilledCapacity: capacity)
-    bytes.storeBytes(of: kind.rawValue, as: UInt8.self)
-    byteCount = capacity
+    unsafe bytes.storeBytes(of: kind.rawValue, as: UInt8.self)
+    unsafe byteCount = capacity
     end = capacity
   }
 
@@ -21,9 +21,9 @@ final class KeyPage: DirtyPage {
     let slots = KeyNode.headerByteCount + node.count * KeyNode.slotByteCount
     let heap = max(0, node.end - slots)
     self.init(kind: kind, capacity: max(capacity, node.end))
-    let capacity = self.capacity
-    bytes.copyMemory(from: node.bytes, byteCount: slots)
-    (bytes + capacity - heap).copyMemory(from: node.bytes + node.end - heap, byteCount: heap)
+    let capacity = unsafe self.capacity
+    unsafe bytes.copyMemory(from: node.bytes, byteCount: slots)
+    unsafe (bytes + capacity - heap).copyMemory(from: node.bytes + node.end - heap, byteCount: heap)
     end = capacity
     self.heap = heap
   }
@@ -34,7 +34,7 @@ final class KeyPage: DirtyPage {
   }
 
   /// The page as a reader sees it; valid until the next change.
-  var node: KeyNode { KeyNode(bytes, byteCount: byteCount) }
+  var node: KeyNode { unsafe KeyNode(bytes, byteCount: byteCount) }
 
   /// How many entries it has.
   var count: Int {
@@ -68,21 +68,22 @@ final class KeyPage: DirtyPage {
   }
 
   private func field(_ offset: Int) -> Int {
-    Int(UInt16(littleEndian: bytes.load(fromByteOffset: offset, as: UInt16.self)))
+    unsafe Int(UInt16(littleEndian: bytes.load(fromByteOffset: offset, as: UInt16.self)))
   }
 
   private func setField(_ offset: Int, _ value: Int) {
-    bytes.storeBytes(of: UInt16(value).littleEndian, toByteOffset: offset, as: UInt16.self)
+    unsafe bytes.storeBytes(of: UInt16(value).littleEndian, toByteOffset: offset, as: UInt16.self)
   }
 
   /// How many bytes the cell of entry `index` of `node`, which is this one or a copy, takes.
   private func cellByteCount(_ index: Int, in node: KeyNode) -> Int {
-    let tail = kind == .keyLeaf ? node.storedValue(index).bytes.count : 0
+    let tail = unsafe kind == .keyLeaf ? node.storedValue(index).bytes.count : 0
     return cellHeader + node.slot(index).restLength + tail
   }
 
   private func setSlot(_ index: Int, _ slot: KeySlot) {
-    bytes.storeBytes(of: slot.raw.littleEndian, toByteOffset: 16 + index * 8, as: UInt64.self)
+    unsafe bytes.storeBytes(
+      of: slot.raw.littleEndian, toByteOffset: 16 + index * 8, as: UInt64.self)
   }
 }
 
@@ -98,7 +99,7 @@ extension KeyPage {
     let live = liveByteCount
     guard live + needed <= limit else { return false }
     if end < limit, live + needed > end / 2 {
-      expand(to: min(limit, max(2 * capacity, live + needed)))
+      unsafe expand(to: min(limit, max(2 * capacity, live + needed)))
     }
     if needed > end - heap - slots { compact() }
     return true
@@ -108,13 +109,13 @@ extension KeyPage {
   func expand(to capacity: Int) {
     let capacity = Self.rounded(capacity)
     let (end, heap) = (end, heap)
-    if capacity > self.capacity {
-      byteCount = self.capacity
+    if unsafe capacity > self.capacity {
+      unsafe byteCount = unsafe self.capacity
       grow(to: capacity)
     }
-    let larger = self.capacity
-    (bytes + larger - heap).copyMemory(from: bytes + end - heap, byteCount: heap)
-    byteCount = larger
+    let larger = unsafe self.capacity
+    unsafe (bytes + larger - heap).copyMemory(from: bytes + end - heap, byteCount: heap)
+    unsafe byteCount = larger
     self.end = larger
   }
 
@@ -122,12 +123,12 @@ extension KeyPage {
   func compact() {
     let (end, count) = (end, count)
     let scratch = UnsafeMutableRawPointer.allocate(byteCount: end, alignment: 8)
-    defer { scratch.deallocate() }
-    scratch.copyMemory(from: bytes, byteCount: end)
-    let old = KeyNode(scratch, byteCount: end)
+    defer { unsafe scratch.deallocate() }
+    unsafe scratch.copyMemory(from: bytes, byteCount: end)
+    let old = unsafe KeyNode(scratch, byteCount: end)
     let slots = KeyNode.headerByteCount + count * KeyNode.slotByteCount
     var used = old.prefixLength
-    (bytes + end - used).copyMemory(from: scratch + old.prefixStart, byteCount: used)
+    unsafe (bytes + end - used).copyMemory(from: scratch + old.prefixStart, byteCount: used)
     setField(KeyNode.Field.prefixOffset, used)
     for index in 0..<count {
       let slot = old.slot(index)
@@ -137,7 +138,8 @@ extension KeyPage {
       precondition(
         used <= end - slots && byteCount <= slot.offset && slot.offset <= end,
         "The cells of a node are more than its heap.")
-      (bytes + end - used).copyMemory(from: scratch + end - slot.offset, byteCount: byteCount)
+      unsafe (bytes + end - used).copyMemory(
+        from: scratch + end - slot.offset, byteCount: byteCount)
       setSlot(index, KeySlot(head: slot.head, offset: used, suffixLength: slot.suffixLength))
     }
     heap = used
@@ -147,14 +149,14 @@ extension KeyPage {
   /// Empties the node, makes room for `capacity` bytes and sets the prefix of the keys to come.
   func reset(capacity: Int, prefix: UnsafeRawBufferPointer) {
     precondition(capacity <= KeyNode.maximumByteCount, "A node cannot be this large.")
-    byteCount = 0
-    if Self.rounded(capacity) > self.capacity { grow(to: Self.rounded(capacity)) }
-    byteCount = self.capacity
-    bytes.storeBytes(of: UInt64(kind.rawValue), as: UInt64.self)
-    bytes.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)
-    end = self.capacity
+    unsafe byteCount = 0
+    if unsafe Self.rounded(capacity) > self.capacity { grow(to: Self.rounded(capacity)) }
+    unsafe byteCount = unsafe self.capacity
+    unsafe bytes.storeBytes(of: UInt64(kind.rawValue), as: UInt64.self)
+    unsafe bytes.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)
+    end = unsafe self.capacity
     if prefix.count > 0, let base = prefix.baseAddress {
-      (bytes + end - prefix.count).copyMemory(from: base, byteCount: prefix.count)
+      unsafe (bytes + end - prefix.count).copyMemory(from: base, byteCount: prefix.count)
       setField(KeyNode.Field.prefixLength, prefix.count)
       setField(KeyNode.Field.prefixOffset, prefix.count)
       heap = prefix.count
@@ -169,11 +171,11 @@ extension KeyPage {
     let (end, heap) = (end, heap)
     let tight = KeyNode.headerByteCount + count * KeyNode.slotByteCount + heap
     if tight < end {
-      (bytes + tight - heap).copyMemory(from: bytes + end - heap, byteCount: heap)
+      unsafe (bytes + tight - heap).copyMemory(from: bytes + end - heap, byteCount: heap)
       self.end = tight
     }
     let whole = (tight + 63) & ~63
-    (bytes + tight).initializeMemory(as: UInt8.self, repeating: 0, count: whole - tight)
+    unsafe (bytes + tight).initializeMemory(as: UInt8.self, repeating: 0, count: whole - tight)
     return whole
   }
 }
@@ -195,36 +197,37 @@ extension KeyPage {
     precondition(
       KeyNode.headerByteCount + (count + 1) * KeyNode.slotByteCount + heap <= end,
       "A node has no room for the entry.")
-    let slots = bytes + KeyNode.headerByteCount
+    let slots = unsafe bytes + KeyNode.headerByteCount
     if index < count {
-      (slots + (index + 1) * 8).copyMemory(from: slots + index * 8, byteCount: (count - index) * 8)
+      unsafe (slots + (index + 1) * 8).copyMemory(
+        from: slots + index * 8, byteCount: (count - index) * 8)
     }
-    let cell = bytes + end - heap
+    let cell = unsafe bytes + end - heap
     var head: UInt32 = 0
     if suffix.count > 0, let base = suffix.baseAddress {
-      head = KeySlot.head(base, suffix.count)
+      head = unsafe KeySlot.head(base, suffix.count)
       if restLength > 0 {
-        (cell + cellHeader).copyMemory(from: base + 4, byteCount: restLength)
+        unsafe (cell + cellHeader).copyMemory(from: base + 4, byteCount: restLength)
       }
     }
     setSlot(index, KeySlot(head: head, offset: heap, suffixLength: suffix.count))
     self.heap = heap
     self.count = count + 1
-    return cell
+    return unsafe cell
   }
 
   /// Inserts a leaf entry; there must be room.
   func insert(at index: Int, suffix: UnsafeRawBufferPointer, _ value: StoredValue) {
-    let cell = open(at: index, suffix, tail: value.bytes.count)
-    put(value, cell, restLength: max(0, suffix.count - 4))
+    let cell = unsafe open(at: index, suffix, tail: value.bytes.count)
+    unsafe put(value, cell, restLength: max(0, suffix.count - 4))
     if value.isOverflow { overflowCount += 1 }
   }
 
   private func put(_ value: StoredValue, _ cell: UnsafeMutableRawPointer, restLength: Int) {
-    let length = value.isOverflow ? KeyNode.overflowMark : value.bytes.count
-    cell.storeBytes(of: UInt16(length).littleEndian, as: UInt16.self)
-    if value.bytes.count > 0, let base = value.bytes.baseAddress {
-      (cell + KeyNode.leafCellHeader + restLength).copyMemory(
+    let length = unsafe value.isOverflow ? KeyNode.overflowMark : value.bytes.count
+    unsafe cell.storeBytes(of: UInt16(length).littleEndian, as: UInt16.self)
+    if unsafe value.bytes.count > 0, let base = unsafe value.bytes.baseAddress {
+      unsafe (cell + KeyNode.leafCellHeader + restLength).copyMemory(
         from: base, byteCount: value.bytes.count)
     }
   }
@@ -233,10 +236,10 @@ extension KeyPage {
   func replaceInPlace(at index: Int, _ value: StoredValue) -> Bool {
     let node = node
     let old = node.storedValue(index)
-    guard value.bytes.count <= old.bytes.count else { return false }
+    guard unsafe value.bytes.count <= old.bytes.count else { return false }
     let slot = node.slot(index)
-    put(value, bytes + end - slot.offset, restLength: slot.restLength)
-    garbage += old.bytes.count - value.bytes.count
+    unsafe put(value, bytes + end - slot.offset, restLength: slot.restLength)
+    unsafe garbage += old.bytes.count - value.bytes.count
     overflowCount += (value.isOverflow ? 1 : 0) - (old.isOverflow ? 1 : 0)
     return true
   }
@@ -245,20 +248,20 @@ extension KeyPage {
   func insertChild(
     at index: Int, suffix: UnsafeRawBufferPointer, _ reference: PageReference, rowCount: Int
   ) {
-    let cell = open(at: index, suffix, tail: 0)
-    reference.store(to: cell)
-    (cell + PageReference.byteCount).storeBytes(
+    let cell = unsafe open(at: index, suffix, tail: 0)
+    unsafe reference.store(to: cell)
+    unsafe (cell + PageReference.byteCount).storeBytes(
       of: UInt64(rowCount).littleEndian, as: UInt64.self)
   }
 
   /// Points child `index` to another page.
   func setChild(_ index: Int, _ reference: PageReference) {
-    reference.store(to: bytes + node.childCell(index))
+    unsafe reference.store(to: bytes + node.childCell(index))
   }
 
   /// Sets how many rows lie below child `index`.
   func setRowCount(_ index: Int, _ rowCount: Int) {
-    (bytes + node.childCell(index) + PageReference.byteCount).storeBytes(
+    unsafe (bytes + node.childCell(index) + PageReference.byteCount).storeBytes(
       of: UInt64(rowCount).littleEndian, as: UInt64.self)
   }
 
@@ -270,8 +273,8 @@ extension KeyPage {
     let count = count
     if kind == .keyLeaf, node.storedValue(index).isOverflow { overflowCount -= 1 }
     garbage += cellByteCount(index, in: node)
-    let slots = bytes + KeyNode.headerByteCount
-    (slots + index * 8).copyMemory(
+    let slots = unsafe bytes + KeyNode.headerByteCount
+    unsafe (slots + index * 8).copyMemory(
       from: slots + (index + 1) * 8, byteCount: (count - index - 1) * 8)
     self.count = count - 1
     if kind == .keyBranch, index == 0, count > 1 {

@@ -30,11 +30,11 @@ extension KeyTree {
   /// How many keys lie in `range`; in O(log n).
   public func count(in range: KeyRange) throws(StoreError) -> Int {
     guard let upper = range.upper else {
-      return range.lower.isEmpty ? count : max(0, count - (try rank(of: range.lower)))
+      return unsafe range.lower.isEmpty ? count : max(0, count - (try rank(of: range.lower)))
     }
-    return try range.lower.withUnsafeBufferPointer { lower throws(StoreError) in
-      try upper.withUnsafeBufferPointer { upper throws(StoreError) in
-        try count(from: UnsafeRawBufferPointer(lower), below: UnsafeRawBufferPointer(upper))
+    return try unsafe range.lower.withUnsafeBufferPointer { lower throws(StoreError) in
+      try unsafe upper.withUnsafeBufferPointer { upper throws(StoreError) in
+        try unsafe count(from: UnsafeRawBufferPointer(lower), below: UnsafeRawBufferPointer(upper))
       }
     }
   }

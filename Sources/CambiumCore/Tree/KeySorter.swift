@@ -5,7 +5,7 @@ import CPlatform
 /// What a bulk build of a ``KeyTree`` needs, and sorting rows by columns whose values were turned into
 /// keys that sort as they do. Strings are copied. The twelve bytes behind what all of them share are
 /// sorted as numbers; only strings that agree in those are compared. One thread may use it at a time.
-public final class KeySorter {
+@safe public final class KeySorter {
   /// What lies before each string, at a multiple of 8.
   private struct Header {
     var number: Int64
@@ -31,75 +31,75 @@ public final class KeySorter {
 
   /// Has room for `capacity` strings of `byteCount` bytes in all; grows beyond that.
   public init(capacity: Int = 0, byteCount: Int = 0) {
-    self.capacity = max(256, byteCount + capacity * (Header.size + 4)) + Self.slack
-    bytes = .allocateLarge(byteCount: self.capacity)
+    unsafe self.capacity = max(256, byteCount + capacity * (Header.size + 4)) + Self.slack
+    unsafe bytes = unsafe .allocateLarge(byteCount: self.capacity)
   }
 
-  deinit { bytes.deallocateLarge() }
+  deinit { unsafe bytes.deallocateLarge() }
 
   // MARK: Adding
 
   /// Adds `string`, which stands for `number`.
   public func add(_ string: UnsafeRawBufferPointer, _ number: Int64) {
-    let target = add(byteCount: string.count, number)
-    if let start = string.baseAddress { cambium_copy(target, start, string.count) }
+    let target = unsafe add(byteCount: string.count, number)
+    if let start = string.baseAddress { unsafe cambium_copy(target, start, string.count) }
   }
 
   /// Adds a string of `byteCount` bytes, which the caller writes to where the result points before
   /// the next call.
   public func add(byteCount: Int, _ number: Int64) -> UnsafeMutableRawPointer {
     let size = aligned8(Header.size &+ byteCount)
-    if self.byteCount &+ size &+ Self.slack > capacity { grow(size) }
-    let header = bytes + self.byteCount
-    header.storeBytes(of: number, as: Int64.self)
-    header.storeBytes(of: UInt32(byteCount), toByteOffset: 8, as: UInt32.self)
-    count &+= 1
-    self.byteCount &+= size
-    sortedCount = 0
-    return header + Header.size
+    if unsafe self.byteCount &+ size &+ Self.slack > capacity { grow(size) }
+    let header = unsafe bytes + self.byteCount
+    unsafe header.storeBytes(of: number, as: Int64.self)
+    unsafe header.storeBytes(of: UInt32(byteCount), toByteOffset: 8, as: UInt32.self)
+    unsafe count &+= 1
+    unsafe self.byteCount &+= size
+    unsafe sortedCount = 0
+    return unsafe header + Header.size
   }
 
   @inline(never) private func grow(_ more: Int) {
-    precondition(byteCount + more < 8 << 32, "A sorter holds at most 32 GiB.")
-    capacity = max(capacity * 2, byteCount + more + Self.slack)
-    let larger = UnsafeMutableRawPointer.allocateLarge(byteCount: capacity)
-    larger.copyMemory(from: bytes, byteCount: byteCount)
-    bytes.deallocateLarge()
-    bytes = larger
+    unsafe precondition(byteCount + more < 8 << 32, "A sorter holds at most 32 GiB.")
+    unsafe capacity = unsafe max(capacity * 2, byteCount + more + Self.slack)
+    let larger = unsafe UnsafeMutableRawPointer.allocateLarge(byteCount: capacity)
+    unsafe larger.copyMemory(from: bytes, byteCount: byteCount)
+    unsafe bytes.deallocateLarge()
+    unsafe bytes = unsafe larger
   }
 
   @inline(__always) private func header(_ place: UInt32) -> UnsafeRawPointer {
-    UnsafeRawPointer(bytes) + Int(place) &* 8
+    unsafe UnsafeRawPointer(bytes) + Int(place) &* 8
   }
 
   @inline(__always) private func string(_ place: UInt32) -> UnsafeRawBufferPointer {
-    let header = header(place)
-    return UnsafeRawBufferPointer(
+    let header = unsafe header(place)
+    return unsafe UnsafeRawBufferPointer(
       start: header + Header.size,
       count: Int(header.load(fromByteOffset: 8, as: UInt32.self)))
   }
 
   @inline(__always) private func number(_ place: UInt32) -> Int64 {
-    header(place).load(as: Int64.self)
+    unsafe header(place).load(as: Int64.self)
   }
 
   // MARK: Sorting
 
   /// Brings what was added into order.
   public func sort() {
-    items = LargeMemory(capacity: count)
-    let items = items.start
-    (bytes + byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: Self.slack)
+    items = unsafe LargeMemory(capacity: count)
+    let items = unsafe items.start
+    unsafe (bytes + byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: Self.slack)
     let shared = sharedByteCount()
     var place: UInt32 = 0
-    for index in 0..<count {
-      let string = string(place)
-      items[index] = item(string, behind: shared, place)
+    for index in unsafe 0..<count {
+      let string = unsafe string(place)
+      unsafe items[index] = unsafe item(string, behind: shared, place)
       place = next(place, string.count)
     }
-    ItemSorter().sort(items, count, squeezes: true)
-    sortTies(items, behind: shared)
-    sortedCount = count
+    unsafe ItemSorter().sort(items, count, squeezes: true)
+    unsafe sortTies(items, behind: shared)
+    unsafe sortedCount = unsafe count
   }
 
   /// Where the header behind the string of `byteCount` bytes at `place` lies.
@@ -109,12 +109,12 @@ public final class KeySorter {
 
   /// How many bytes all strings begin with alike.
   private func sharedByteCount() -> Int {
-    guard count > 1, let first = string(0).baseAddress else { return 0 }
-    var shared = string(0).count
+    guard unsafe count > 1, let first = unsafe string(0).baseAddress else { return 0 }
+    var shared = unsafe string(0).count
     var place = next(0, shared)
-    for _ in 1..<count where shared > 0 {
-      let other = string(place)
-      shared = ByteComparison.commonPrefix(
+    for _ in unsafe 1..<count where shared > 0 {
+      let other = unsafe string(place)
+      shared = unsafe ByteComparison.commonPrefix(
         first, other.baseAddress.unsafelyUnwrapped, min(shared, other.count))
       place = next(place, other.count)
     }
@@ -127,7 +127,7 @@ public final class KeySorter {
     _ string: UnsafeRawBufferPointer, behind shared: Int, _ place: UInt32
   ) -> SortItem {
     guard let start = string.baseAddress else { return SortItem(high: 0, low: UInt64(place)) }
-    let word = SortWord(reading16: start + shared, string.count &- shared)
+    let word = unsafe SortWord(reading16: start + shared, string.count &- shared)
     return SortItem(
       high: word.first, low: word.second & 0xffff_ffff_0000_0000 | UInt64(place))
   }
@@ -136,19 +136,23 @@ public final class KeySorter {
   private func sortTies(_ items: UnsafeMutablePointer<SortItem>, behind shared: Int) {
     let known = shared + Self.prefixByteCount
     var start = 0
-    while start < count {
-      let first = items[start]
+    while unsafe start < count {
+      let first = unsafe items[start]
       var end = start &+ 1
       var isOrdered = true
-      while end < count, items[end].isTied(with: first) {
+      while unsafe end < count, unsafe items[end].isTied(with: first) {
         let ahead = end &+ Self.distance
-        if ahead < count { cambium_prefetch(header(items[ahead].headerPlace) + Header.size) }
-        if isOrdered, precedes(items[end], items[end &- 1], behind: known) { isOrdered = false }
+        if unsafe ahead < count {
+          unsafe cambium_prefetch(header(items[ahead].headerPlace) + Header.size)
+        }
+        if isOrdered, unsafe precedes(items[end], items[end &- 1], behind: known) {
+          isOrdered = false
+        }
         end &+= 1
       }
       if !isOrdered {
-        var group = UnsafeMutableBufferPointer(start: items + start, count: end &- start)
-        group.sort { left, right in precedes(left, right, behind: known) }
+        var group = unsafe UnsafeMutableBufferPointer(start: items + start, count: end &- start)
+        unsafe group.sort { left, right in precedes(left, right, behind: known) }
       }
       start = end
     }
@@ -157,9 +161,9 @@ public final class KeySorter {
   /// Whether a string sorts before another one that is the same in `known` bytes.
   @inline(__always)
   private func precedes(_ left: SortItem, _ right: SortItem, behind known: Int) -> Bool {
-    let (first, second) = (string(left.headerPlace), string(right.headerPlace))
+    let (first, second) = unsafe (string(left.headerPlace), string(right.headerPlace))
     let known = min(known, first.count, second.count)
-    let order = ByteComparison.order(
+    let order = unsafe ByteComparison.order(
       UnsafeRawBufferPointer(rebasing: first[known...]),
       UnsafeRawBufferPointer(rebasing: second[known...]))
     return order == 0
@@ -174,16 +178,16 @@ public final class KeySorter {
   public func forEach<Failure: Error>(
     _ body: (UnsafeRawBufferPointer, Int64) throws(Failure) -> Void
   ) throws(Failure) {
-    if count == 0 { return }
-    precondition(
+    if unsafe count == 0 { return }
+    unsafe precondition(
       sortedCount == count, "Strings are in order once sort() was called; call it first.")
-    let items = items.start
-    for index in 0..<count {
+    let items = unsafe items.start
+    for index in unsafe 0..<count {
       // Strings lie in the order in which they came.
       let ahead = index &+ Self.distance
-      if ahead < count { cambium_prefetch(header(items[ahead].headerPlace)) }
-      let place = items[index].headerPlace
-      try body(string(place), number(place))
+      if unsafe ahead < count { unsafe cambium_prefetch(header(items[ahead].headerPlace)) }
+      let place = unsafe items[index].headerPlace
+      try unsafe body(string(place), number(place))
     }
   }
 }

@@ -52,8 +52,12 @@ enum KeySpan: Equatable {
       let (first, least) = role.height == 1 ? (0, 0) : (1, 1)
       guard first < node.count else { return (false, false) }
       return (
-        lower.map { $0.withUnsafeBytes { node.order(first, header: header, $0) < least } } ?? false,
-        upper.map { $0.withUnsafeBytes { node.order(node.count - 1, header: header, $0) >= 0 } }
+        lower.map {
+          unsafe $0.withUnsafeBytes { unsafe node.order(first, header: header, $0) < least }
+        } ?? false,
+        upper.map {
+          unsafe $0.withUnsafeBytes { unsafe node.order(node.count - 1, header: header, $0) >= 0 }
+        }
           ?? false
       )
     case .rows(let keys):

@@ -5,11 +5,11 @@ extension KeyTree {
     _ visit: (TreeDifference<UnsafeRawBufferPointer>) throws(StoreError) -> Void
   ) throws(StoreError) {
     if old.root.reference == new.root.reference { return }
-    try KeyDiffCursor.diff(KeyDiffCursor(old), KeyDiffCursor(new), visit)
+    try unsafe KeyDiffCursor.diff(KeyDiffCursor(old), KeyDiffCursor(new), visit)
   }
 }
 
-private struct KeyDiffCursor: DiffCursor {
+@safe private struct KeyDiffCursor: @unsafe DiffCursor {
   private struct Frame {
     var page: Page
     var index: Int
@@ -27,9 +27,9 @@ private struct KeyDiffCursor: DiffCursor {
 
   init(_ tree: KeyTree) {
     source = tree.source
-    root = tree.isEmpty ? nil : tree.root
+    root = unsafe tree.isEmpty ? nil : tree.root
     keyOwner = ValueBuffer([UInt8](repeating: 0, count: 2 * KeyNode.maximumKeyByteCount))
-    key = UnsafeMutableRawBufferPointer(mutating: keyOwner.bytes)
+    unsafe key = unsafe UnsafeMutableRawBufferPointer(mutating: keyOwner.bytes)
   }
 
   var isAtEnd: Bool { root == nil && frames.isEmpty }
@@ -47,10 +47,10 @@ private struct KeyDiffCursor: DiffCursor {
 
   /// The key it is at, or the least key its subtree may hold.
   var element: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(key)[..<keyByteCount])
+    unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(key)[..<keyByteCount])
   }
 
-  func order(_ other: KeyDiffCursor) -> Int { ByteComparison.order(element, other.element) }
+  func order(_ other: KeyDiffCursor) -> Int { unsafe ByteComparison.order(element, other.element) }
 
   mutating func enter() throws(StoreError) {
     guard let subtree else { return }
@@ -76,15 +76,15 @@ private struct KeyDiffCursor: DiffCursor {
 
   /// Takes the key, or the separator of the subtree, where the top frame is.
   private mutating func loadKey() {
-    guard let top = frames.last, let base = key.baseAddress else { return }
+    guard let top = frames.last, let base = unsafe key.baseAddress else { return }
     let node = KeyNode(top.page)
     let header = top.height == 1 ? KeyNode.leafCellHeader : KeyNode.branchCellHeader
     let slot = node.slot(top.index)
-    guard node.keyByteCount(slot) <= key.count else {
+    guard unsafe node.keyByteCount(slot) <= key.count else {
       keyByteCount = 0
       return
     }
-    keyByteCount = node.copyKey(slot, header: header, to: base)
+    keyByteCount = unsafe node.copyKey(slot, header: header, to: base)
   }
 
   /// Whether the values under both keys are stored alike: the same bytes, or the same pages.
@@ -92,7 +92,7 @@ private struct KeyDiffCursor: DiffCursor {
     guard let mine = frames.last, let their = other.frames.last else { return false }
     let left = KeyNode(mine.page).storedValue(mine.index)
     let right = KeyNode(their.page).storedValue(their.index)
-    return left.isOverflow == right.isOverflow
+    return unsafe left.isOverflow == right.isOverflow
       && ByteComparison.order(left.bytes, right.bytes) == 0
   }
 }

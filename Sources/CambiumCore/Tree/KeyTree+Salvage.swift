@@ -23,7 +23,7 @@ extension KeyTree {
             lost(Salvage.describe(key), 1, Damage(.order, "the key occurs twice"))
           }
         }
-        if editor.context.dirty.byteCount > editor.limits.spillByteCount {
+        if unsafe editor.context.dirty.byteCount > editor.limits.spillByteCount {
           _ = try editor.flush()
         }
       },

@@ -4,7 +4,7 @@ import CPlatform
 ///
 /// A value of this type is one version of the tree. Keys have at most 512 bytes; values any length.
 /// Changes are made with a ``KeyTreeEditor``.
-public struct KeyTree: VersionedTree {
+public struct KeyTree: @unsafe VersionedTree {
   /// Where the tree hangs.
   public var root: TreeRoot
   /// Reads its pages.
@@ -27,7 +27,7 @@ public struct KeyTree: VersionedTree {
     while level > 1 {
       let page = try source.page(reference, .keyBranch)
       let node = KeyNode(page)
-      reference = node.child(node.childIndex(key))
+      reference = unsafe node.child(node.childIndex(key))
       withExtendedLifetime(page) {}
       level &-= 1
     }
@@ -41,47 +41,47 @@ public struct KeyTree: VersionedTree {
     for key: UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
-    guard let page = try leaf(for: key) else { return nil }
+    guard let page = try unsafe leaf(for: key) else { return nil }
     let node = KeyNode(page)
-    let (index, isFound) = node.search(key, from: 0, header: KeyNode.leafCellHeader)
+    let (index, isFound) = unsafe node.search(key, from: 0, header: KeyNode.leafCellHeader)
     guard isFound else { return nil }
     let value = node.storedValue(index)
     if value.isOverflow {
       let bytes = try value.read(from: source)
-      return try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
-        try body(UnsafeRawBufferPointer(bytes))
+      return unsafe try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
+        try unsafe body(UnsafeRawBufferPointer(bytes))
       }
     }
-    let result = try body(value.bytes)
+    let result = try unsafe body(value.bytes)
     withExtendedLifetime(page) {}
     return result
   }
 
   /// The value stored under `key`; nil if there is none.
   public func value(for key: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
-    try withValue(for: key) { bytes throws(StoreError) in [UInt8](bytes) }
+    try unsafe withValue(for: key) { bytes throws(StoreError) in unsafe [UInt8](bytes) }
   }
 
   /// The value stored under `key`; nil if there is none.
   public func value(for key: [UInt8]) throws(StoreError) -> [UInt8]? {
-    try key.withUnsafeBufferPointer { key throws(StoreError) in
-      try value(for: UnsafeRawBufferPointer(key))
+    try unsafe key.withUnsafeBufferPointer { key throws(StoreError) in
+      try unsafe value(for: UnsafeRawBufferPointer(key))
     }
   }
 
   /// Whether there is a value under `key`.
   public func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-    guard let page = try leaf(for: key) else { return false }
+    guard let page = try unsafe leaf(for: key) else { return false }
     let node = KeyNode(page)
-    let isFound = node.search(key, from: 0, header: KeyNode.leafCellHeader).isFound
+    let isFound = unsafe node.search(key, from: 0, header: KeyNode.leafCellHeader).isFound
     withExtendedLifetime(page) {}
     return isFound
   }
 
   /// Whether there is a value under `key`.
   public func contains(_ key: [UInt8]) throws(StoreError) -> Bool {
-    try key.withUnsafeBufferPointer { key throws(StoreError) in
-      try contains(UnsafeRawBufferPointer(key))
+    try unsafe key.withUnsafeBufferPointer { key throws(StoreError) in
+      try unsafe contains(UnsafeRawBufferPointer(key))
     }
   }
 
@@ -94,22 +94,22 @@ public struct KeyTree: VersionedTree {
     while level > 1 {
       let page = try source.page(reference, .keyBranch)
       let node = KeyNode(page)
-      let index = node.childIndex(key)
+      let index = unsafe node.childIndex(key)
       rank &+= node.rowCount(before: index)
       reference = node.child(index)
       withExtendedLifetime(page) {}
       level &-= 1
     }
     let page = try source.page(reference, .keyLeaf)
-    let index = KeyNode(page).search(key, from: 0, header: KeyNode.leafCellHeader).index
+    let index = unsafe KeyNode(page).search(key, from: 0, header: KeyNode.leafCellHeader).index
     withExtendedLifetime(page) {}
     return rank &+ index
   }
 
   /// How many keys are below `key`.
   public func rank(of key: [UInt8]) throws(StoreError) -> Int {
-    try key.withUnsafeBufferPointer { key throws(StoreError) in
-      try rank(of: UnsafeRawBufferPointer(key))
+    try unsafe key.withUnsafeBufferPointer { key throws(StoreError) in
+      try unsafe rank(of: UnsafeRawBufferPointer(key))
     }
   }
 
@@ -125,11 +125,12 @@ public struct KeyTree: VersionedTree {
     while level > 1 {
       let page = try source.page(reference, .keyBranch)
       let node = KeyNode(page)
-      let index = node.childIndex(lower)
+      let index = unsafe node.childIndex(lower)
       if index &+ 1 < node.count,
-        node.order(index &+ 1, header: KeyNode.branchCellHeader, upper) <= 0
+        unsafe node.order(index &+ 1, header: KeyNode.branchCellHeader, upper) <= 0
       {
-        return max(0, try rank(of: upper, below: page, level) - rank(of: lower, below: page, level))
+        return unsafe max(
+          0, try rank(of: upper, below: page, level) - rank(of: lower, below: page, level))
       }
       reference = node.child(index)
       if level == 2 { prefetchLeaf(reference, keyCount: node.childRowCount(index)) }
@@ -138,16 +139,16 @@ public struct KeyTree: VersionedTree {
     }
     let page = try source.page(reference, .keyLeaf)
     let node = KeyNode(page)
-    let first = node.search(lower, from: 0, header: KeyNode.leafCellHeader).index
+    let first = unsafe node.search(lower, from: 0, header: KeyNode.leafCellHeader).index
     // Mostly the end is near: twice as far each time, then in between.
     var (low, step) = (first, 1)
     while low &+ step < node.count,
-      node.order(low &+ step &- 1, header: KeyNode.leafCellHeader, upper) < 0
+      unsafe node.order(low &+ step &- 1, header: KeyNode.leafCellHeader, upper) < 0
     {
       low &+= step
       step &*= 2
     }
-    let end = node.search(
+    let end = unsafe node.search(
       upper, from: low, to: min(node.count, low &+ step), header: KeyNode.leafCellHeader
     ).index
     withExtendedLifetime(page) {}
@@ -157,16 +158,16 @@ public struct KeyTree: VersionedTree {
   /// Hints at all slots of a leaf of `keyCount` keys, and at what the keys share: a search that comes to
   /// them one after the other waits for each.
   private func prefetchLeaf(_ reference: PageReference, keyCount: Int) {
-    guard let base = source.base,
+    guard let base = unsafe source.base,
       reference.byteOffset &+ reference.byteCount <= source.readableByteCount
     else { return }
-    let bytes = base + reference.byteOffset
-    cambium_prefetch(bytes)
-    cambium_prefetch(bytes + (reference.byteCount &- 64))
+    let bytes = unsafe base + reference.byteOffset
+    unsafe cambium_prefetch(bytes)
+    unsafe cambium_prefetch(bytes + (reference.byteCount &- 64))
     var line = 64
     let end = min(16 &+ keyCount &* 8, reference.byteCount)
     while line < end {
-      cambium_prefetch(bytes + line)
+      unsafe cambium_prefetch(bytes + line)
       line &+= 64
     }
   }
@@ -176,14 +177,14 @@ public struct KeyTree: VersionedTree {
     of key: UnsafeRawBufferPointer, below page: Page, _ level: Int
   ) throws(StoreError) -> Int {
     let node = KeyNode(page)
-    let index = node.childIndex(key)
+    let index = unsafe node.childIndex(key)
     let child = KeyTree(
       root: TreeRoot(
         reference: node.child(index), height: UInt8(level - 1), kind: root.kind,
         rowCount: UInt64(node.childRowCount(index))), source: source)
     let before = node.rowCount(before: index)
     withExtendedLifetime(page) {}
-    return before &+ (try child.rank(of: key))
+    return unsafe before &+ (try child.rank(of: key))
   }
 
   /// A cursor, at no key yet.

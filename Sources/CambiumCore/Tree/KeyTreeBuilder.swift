@@ -48,23 +48,23 @@ public final class KeyTreeBuilder {
   /// Throws ``StoreError/tooLarge(what:byteCount:limit:)`` for a key of more than 512 bytes.
   public func append(
     _ key: UnsafeRawBufferPointer,
-    _ value: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    _ value: UnsafeRawBufferPointer = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   ) throws(StoreError) {
-    precondition(isAbove(key), "The keys of a tree that is built ascend; sort them first.")
+    unsafe precondition(isAbove(key), "The keys of a tree that is built ascend; sort them first.")
     guard key.count <= KeyNode.maximumKeyByteCount else {
       throw .tooLarge(what: "A key", byteCount: key.count, limit: KeyNode.maximumKeyByteCount)
     }
     if value.count <= KeyNode.maximumInlineByteCount {
-      return try append(key, StoredValue(bytes: value, isOverflow: false))
+      return try unsafe append(key, StoredValue(bytes: value, isOverflow: false))
     }
     var form = [UInt8](repeating: 0, count: OverflowValue.storedByteCount)
-    let overflow = try OverflowValue.write(value, to: context)
-    form.withUnsafeMutableBytes { buffer in
-      if let start = buffer.baseAddress { overflow.store(to: start) }
+    let overflow = try unsafe OverflowValue.write(value, to: context)
+    unsafe form.withUnsafeMutableBytes { buffer in
+      if let start = buffer.baseAddress { unsafe overflow.store(to: start) }
     }
-    let result = form.withUnsafeBytes { form in
+    let result = unsafe form.withUnsafeBytes { form in
       Result<Void, StoreError> { () throws(StoreError) in
-        try append(key, StoredValue(bytes: form, isOverflow: true))
+        try unsafe append(key, StoredValue(bytes: form, isOverflow: true))
       }
     }
     try result.get()
@@ -72,52 +72,52 @@ public final class KeyTreeBuilder {
 
   /// Whether `key` is above all keys so far.
   func isAbove(_ key: UnsafeRawBufferPointer) -> Bool {
-    leafEntries.count == 0
+    unsafe leafEntries.count == 0
       || ByteComparison.order(leafEntries.key(leafEntries.count - 1), key) < 0
   }
 
   private func append(_ key: UnsafeRawBufferPointer, _ value: StoredValue) throws(StoreError) {
     let count = leafEntries.count
     if count == 0 {
-      begin(key, value)
+      unsafe begin(key, value)
     } else {
-      let shared = min(
+      let shared = unsafe min(
         sharedByteCount, KeyTreeEditor.commonPrefix(leafEntries.key(0), key))
-      var byteCount = leafByteCount
+      var byteCount = unsafe leafByteCount
       // Shorter ones leave more of every key to its cell.
-      if shared < sharedByteCount {
-        leafEntries.append(key, value)
+      if unsafe shared < sharedByteCount {
+        unsafe leafEntries.append(key, value)
         byteCount = leafEntries.nodeByteCount(0..<count + 1)
         leafEntries.removeLast()
       } else {
-        byteCount += Self.entryByteCount(key, value, shared)
+        unsafe byteCount += Self.entryByteCount(key, value, shared)
       }
       if byteCount > limits.leafByteCount {
-        let last = leafEntries.key(count - 1)
-        let next = Array(key.prefix(KeyTreeEditor.commonPrefix(last, key) + 1))
+        let last = unsafe leafEntries.key(count - 1)
+        let next = unsafe Array(key.prefix(KeyTreeEditor.commonPrefix(last, key) + 1))
         try writeLeaf()
-        separator = next
-        begin(key, value)
+        unsafe separator = next
+        unsafe begin(key, value)
       } else {
-        (sharedByteCount, leafByteCount) = (shared, byteCount)
+        unsafe (sharedByteCount, leafByteCount) = (shared, byteCount)
       }
     }
-    leafEntries.append(key, value)
-    rowCount += 1
+    unsafe leafEntries.append(key, value)
+    unsafe rowCount += 1
   }
 
   /// Sets the sizes of a leaf with one entry.
   private func begin(_ key: UnsafeRawBufferPointer, _ value: StoredValue) {
     // A lone key shares all of its bytes.
-    sharedByteCount = key.count
-    leafByteCount =
-      KeyNode.headerByteCount + key.count + Self.entryByteCount(key, value, key.count)
+    unsafe sharedByteCount = key.count
+    unsafe leafByteCount =
+      unsafe KeyNode.headerByteCount + key.count + Self.entryByteCount(key, value, key.count)
   }
 
   private static func entryByteCount(
     _ key: UnsafeRawBufferPointer, _ value: StoredValue, _ shared: Int
   ) -> Int {
-    KeyNode.slotByteCount + KeyNode.leafCellHeader + max(0, key.count - shared - 4)
+    unsafe KeyNode.slotByteCount + KeyNode.leafCellHeader + max(0, key.count - shared - 4)
       + value.bytes.count
   }
 
@@ -127,41 +127,41 @@ public final class KeyTreeBuilder {
     let count = leafEntries.count
     try leafEntries.fill(leafPage, 0..<count)
     leafEntries.removeAll()
-    try add(
+    try unsafe add(
       Child(separator: separator, reference: try write(leafPage), rowCount: count), at: 0)
   }
 
   private func write(_ page: KeyPage) throws(StoreError) -> PageReference {
     let byteCount = page.tighten()
-    return try context.write(
+    return try unsafe context.write(
       UnsafeRawBufferPointer(start: page.bytes, count: byteCount), kind: page.kind)
   }
 
   /// Takes a node in; when a branch of those on its level would be too large, writes one.
   private func add(_ child: Child, at level: Int) throws(StoreError) {
-    if level == levels.count { levels.append(Level()) }
+    if unsafe level == levels.count { unsafe levels.append(Level()) }
     let byteCount =
       KeyNode.slotByteCount + KeyNode.branchCellHeader + max(0, child.separator.count - 4)
-    if levels[level].children.count > 2,
-      levels[level].byteCount + byteCount > limits.branchByteCount
+    if unsafe levels[level].children.count > 2,
+      unsafe levels[level].byteCount + byteCount > limits.branchByteCount
     {
       // One stays, so that the next branch has two children at least.
-      let last = levels[level].children.removeLast()
+      let last = unsafe levels[level].children.removeLast()
       try writeBranch(level)
       try add(last, at: level)
     }
-    levels[level].children.append(child)
-    levels[level].byteCount += byteCount
+    unsafe levels[level].children.append(child)
+    unsafe levels[level].byteCount += byteCount
   }
 
   /// Writes a branch of all children on `level` and hands it on.
   private func writeBranch(_ level: Int) throws(StoreError) {
-    let children = levels[level].children
-    levels[level] = Level()
+    let children = unsafe levels[level].children
+    unsafe levels[level] = Level()
     branchEntries.removeAll()
     for child in children {
-      child.separator.withUnsafeBytes {
-        branchEntries.appendChild($0, child.reference, rowCount: child.rowCount)
+      unsafe child.separator.withUnsafeBytes {
+        unsafe branchEntries.appendChild($0, child.reference, rowCount: child.rowCount)
       }
     }
     try branchEntries.fill(branchPage, 0..<children.count)
@@ -173,14 +173,14 @@ public final class KeyTreeBuilder {
 
   /// Writes what is left and returns the root.
   func finish() throws(StoreError) -> TreeRoot {
-    if rowCount == 0 { return .empty(kind) }
+    if unsafe rowCount == 0 { return .empty(kind) }
     try writeLeaf()
     var level = 0
-    while level < levels.count - 1 || levels[level].children.count > 1 {
+    while unsafe level < levels.count - 1 || levels[level].children.count > 1 {
       try writeBranch(level)
       level += 1
     }
-    return TreeRoot(
+    return unsafe TreeRoot(
       reference: levels[level].children[0].reference, height: UInt8(level + 1), kind: kind,
       rowCount: rowCount)
   }
@@ -191,11 +191,11 @@ extension KeyTreeEditor {
   public func build(
     _ body: (KeyTreeBuilder) throws(StoreError) -> Void
   ) throws(StoreError) {
-    precondition(root.isEmpty, "Only an empty tree is built; add to others by set(_:_:).")
-    let builder = KeyTreeBuilder(context, limits, kind: root.kind)
+    unsafe precondition(root.isEmpty, "Only an empty tree is built; add to others by set(_:_:).")
+    let builder = unsafe KeyTreeBuilder(context, limits, kind: root.kind)
     try body(builder)
-    path.removeAll(keepingCapacity: true)
-    isWarm = false
-    root = try builder.finish()
+    unsafe path.removeAll(keepingCapacity: true)
+    unsafe isWarm = false
+    unsafe root = try builder.finish()
   }
 }

@@ -13,30 +13,30 @@ extension KeyTreeEditor {
   private func copy(_ other: KeyTree, _ progress: (Int) -> Void) throws(StoreError) {
     let key = UnsafeMutableRawBufferPointer.allocate(
       byteCount: KeyNode.maximumKeyByteCount, alignment: 8)
-    defer { key.deallocate() }
+    defer { unsafe key.deallocate() }
     var cursor = other.cursor()
     var isAtKey = try cursor.seekFirst()
     var copied = 0
-    if root.isEmpty, isAtKey {
-      let builder = KeyTreeBuilder(context, limits, kind: root.kind)
+    if unsafe root.isEmpty, isAtKey {
+      let builder = unsafe KeyTreeBuilder(context, limits, kind: root.kind)
       while isAtKey {
-        let length = cursor.copyKey(to: key)
-        let bytes = UnsafeRawBufferPointer(rebasing: key[..<length])
-        guard builder.isAbove(bytes) else { break }
-        try builder.append(bytes, try cursor.value)
+        let length = unsafe cursor.copyKey(to: key)
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: key[..<length])
+        guard unsafe builder.isAbove(bytes) else { break }
+        try unsafe builder.append(bytes, try cursor.value)
         copied += 1
         if copied & 0xfff == 0 { progress(copied) }
         isAtKey = try cursor.next()
       }
-      root = try builder.finish()
+      unsafe root = try builder.finish()
     }
     while isAtKey {
-      let length = cursor.copyKey(to: key)
-      try set(UnsafeRawBufferPointer(rebasing: key[..<length]), try cursor.value)
+      let length = unsafe cursor.copyKey(to: key)
+      try unsafe set(UnsafeRawBufferPointer(rebasing: key[..<length]), try cursor.value)
       copied += 1
       if copied & 0xfff == 0 {
         progress(copied)
-        if context.dirty.byteCount > limits.spillByteCount { _ = try flush() }
+        if unsafe context.dirty.byteCount > limits.spillByteCount { _ = try flush() }
       }
       isAtKey = try cursor.next()
     }

@@ -11,19 +11,19 @@ extension KeyTreeEditor {
   func insert(
     _ separator: [UInt8], _ left: Half, _ right: Half, above level: Int
   ) throws(StoreError) {
-    isWarm = false
+    unsafe isWarm = false
     guard level > 0 else { return try growRoot(separator, left, right) }
-    let parent = path[level - 1].page.unsafelyUnwrapped
-    let index = path[level - 1].index
+    let parent = unsafe path[level - 1].page.unsafelyUnwrapped
+    let index = unsafe path[level - 1].index
     parent.setChild(index, left.reference)
     parent.setRowCount(index, left.rowCount)
-    let isInserted = separator.withUnsafeBytes { separator -> Bool in
+    let isInserted = unsafe separator.withUnsafeBytes { separator -> Bool in
       let node = parent.node
-      guard node.prefixOrder(separator) == 0 else { return false }
-      let suffix = UnsafeRawBufferPointer(rebasing: separator[node.prefixLength...])
+      guard unsafe node.prefixOrder(separator) == 0 else { return false }
+      let suffix = unsafe UnsafeRawBufferPointer(rebasing: separator[node.prefixLength...])
       let cellByteCount = KeyNode.branchCellHeader + max(0, suffix.count - 4)
       guard parent.reserve(cellByteCount, limit: limits.branchByteCount) else { return false }
-      parent.insertChild(
+      unsafe parent.insertChild(
         at: index + 1, suffix: suffix, right.reference, rowCount: right.rowCount)
       return true
     }
@@ -32,18 +32,18 @@ extension KeyTreeEditor {
     let entries = entries(.keyBranch)
     entries.removeAll()
     let node = parent.node
-    entries.append(node, 0..<index + 1)
-    separator.withUnsafeBytes {
-      entries.appendChild($0, right.reference, rowCount: right.rowCount)
+    unsafe entries.append(node, 0..<index + 1)
+    unsafe separator.withUnsafeBytes {
+      unsafe entries.appendChild($0, right.reference, rowCount: right.rowCount)
     }
-    entries.append(node, index + 1..<node.count)
+    unsafe entries.append(node, index + 1..<node.count)
     try refill(level - 1, insertedAt: index + 1)
   }
 
   /// Makes the branch on level `level` hold the collected entries, in two nodes if need be.
   func refill(_ level: Int, insertedAt index: Int?) throws(StoreError) {
     let entries = entries(.keyBranch)
-    let page = path[level].page.unsafelyUnwrapped
+    let page = unsafe path[level].page.unsafelyUnwrapped
     let count = entries.count
     // Each half needs two children.
     if count < 4 || entries.nodeByteCount(0..<count) <= limits.branchByteCount {
@@ -57,7 +57,7 @@ extension KeyTreeEditor {
     let (other, reference) = makePage(.keyBranch)
     try entries.fill(other, middle..<count)
     try entries.fill(page, 0..<middle)
-    try insert(
+    try unsafe insert(
       [UInt8](entries.key(middle)),
       Half(
         reference: path[level].reference, page: page, rowCount: entries.rowCount(0..<middle)),
@@ -71,15 +71,15 @@ extension KeyTreeEditor {
   ) throws(StoreError) {
     let entries = entries(.keyBranch)
     entries.removeAll()
-    entries.appendChild(
+    unsafe entries.appendChild(
       UnsafeRawBufferPointer(start: nil, count: 0), left.reference, rowCount: left.rowCount)
-    separator.withUnsafeBytes {
-      entries.appendChild($0, right.reference, rowCount: right.rowCount)
+    unsafe separator.withUnsafeBytes {
+      unsafe entries.appendChild($0, right.reference, rowCount: right.rowCount)
     }
     let page = KeyPage(kind: .keyBranch, capacity: min(512, limits.branchByteCount))
     try entries.fill(page, 0..<2)
-    root.reference = context.dirty.insert(page)
-    root.height += 1
-    try root.checkHeight()
+    unsafe root.reference = context.dirty.insert(page)
+    unsafe root.height += 1
+    try unsafe root.checkHeight()
   }
 }

@@ -4,14 +4,14 @@ extension KeyTreeEditor {
   /// Used to commit, and to spill when the transaction holds too much; the editor goes on from the
   /// clean tree. Flushing a clean tree writes nothing.
   public func flush() throws(StoreError) -> TreeRoot {
-    path.removeAll(keepingCapacity: true)
-    isWarm = false
-    if root.reference.isDirty {
-      root.reference = try context.change { () throws(StoreError) in
-        try write(root.reference, height: Int(root.height))
+    unsafe path.removeAll(keepingCapacity: true)
+    unsafe isWarm = false
+    if unsafe root.reference.isDirty {
+      unsafe root.reference = try context.change { () throws(StoreError) in
+        try unsafe write(root.reference, height: Int(root.height))
       }
     }
-    return root
+    return unsafe root
   }
 
   private func write(
@@ -26,7 +26,7 @@ extension KeyTreeEditor {
     }
     try lengthenPrefix(page)
     let byteCount = page.tighten()
-    let stored = try context.write(
+    let stored = try unsafe context.write(
       UnsafeRawBufferPointer(start: page.bytes, count: byteCount), kind: page.kind)
     context.free(reference)
     return stored
@@ -47,13 +47,13 @@ extension KeyTreeEditor {
     guard sharedHead == 4 || sharedHead >= leastByteCount else { return }
     let low = node.key(first, header: page.cellHeader)
     let high = node.key(node.count - 1, header: page.cellHeader)
-    let shared = low.withUnsafeBytes { low in
-      high.withUnsafeBytes { high in Self.commonPrefix(low, high) }
+    let shared = unsafe low.withUnsafeBytes { low in
+      unsafe high.withUnsafeBytes { high in unsafe Self.commonPrefix(low, high) }
     }
     guard (shared - node.prefixLength) * (node.count - 1) >= 64 else { return }
     let entries = entries(page.kind)
     entries.removeAll()
-    entries.append(node, 0..<node.count)
+    unsafe entries.append(node, 0..<node.count)
     try entries.fill(page, 0..<node.count)
   }
 }

@@ -2,19 +2,19 @@ extension KeyTreeEditor {
   /// Removes `key` and its value; false if there is none.
   @discardableResult
   public func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-    try context.change { () throws(StoreError) in try removeEntry(key) }
+    try context.change { () throws(StoreError) in try unsafe removeEntry(key) }
   }
 
   private func removeEntry(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-    if root.isEmpty { return false }
+    if unsafe root.isEmpty { return false }
     let place: (index: Int, isFound: Bool)
-    if let warm = warmPosition(key) { place = warm } else { place = try descend(key) }
+    if let warm = unsafe warmPosition(key) { place = warm } else { place = try unsafe descend(key) }
     guard place.isFound else { return false }
-    let level = path.count - 1
+    let level = unsafe path.count - 1
     try freeOverflow(place.index)
     try makePathDirty()
     changeRowCount(by: -1)
-    let leaf = path[level].page.unsafelyUnwrapped
+    let leaf = unsafe path[level].page.unsafelyUnwrapped
     leaf.remove(at: place.index)
     if leaf.count == 0 {
       try removeEmptyLeaf()
@@ -27,8 +27,8 @@ extension KeyTreeEditor {
   /// Removes `key` and its value; false if there is none.
   @discardableResult
   public func remove(_ key: [UInt8]) throws(StoreError) -> Bool {
-    try key.withUnsafeBufferPointer { key throws(StoreError) in
-      try remove(UnsafeRawBufferPointer(key))
+    try unsafe key.withUnsafeBufferPointer { key throws(StoreError) in
+      try unsafe remove(UnsafeRawBufferPointer(key))
     }
   }
 
@@ -38,11 +38,11 @@ extension KeyTreeEditor {
   /// ``WriteContext/abandon(root:)``.
   public func removeAll() throws(StoreError) {
     try context.change { () throws(StoreError) in
-      if !root.isEmpty { try free(root.reference, height: Int(root.height)) }
+      if unsafe !root.isEmpty { try unsafe free(root.reference, height: Int(root.height)) }
     }
-    root = .empty(root.kind)
-    path.removeAll()
-    isWarm = false
+    unsafe root = unsafe .empty(root.kind)
+    unsafe path.removeAll()
+    unsafe isWarm = false
   }
 
   private func free(_ reference: PageReference, height: Int) throws(StoreError) {
@@ -62,42 +62,42 @@ extension KeyTreeEditor {
 
   /// Gives back the overflow pages of entry `index` of the path's leaf, if it has any.
   func freeOverflow(_ index: Int) throws(StoreError) {
-    let stored = try context.source.page(path[path.count - 1].reference, .keyLeaf)
+    let stored = try unsafe context.source.page(path[path.count - 1].reference, .keyLeaf)
     let value = KeyNode(stored).storedValue(index)
     if value.isOverflow { try value.overflow().free(in: context) }
     withExtendedLifetime(stored) {}
   }
 
   func removeEmptyLeaf() throws(StoreError) {
-    isWarm = false
-    let level = path.count - 1
-    context.free(path[level].reference)
+    unsafe isWarm = false
+    let level = unsafe path.count - 1
+    unsafe context.free(path[level].reference)
     if level == 0 {
-      root = .empty(root.kind)
+      unsafe root = unsafe .empty(root.kind)
       return
     }
-    path[level - 1].page.unsafelyUnwrapped.remove(at: path[level - 1].index)
+    unsafe path[level - 1].page.unsafelyUnwrapped.remove(at: path[level - 1].index)
     try mergeIfSmall(level - 1)
   }
 
   /// Merges the node on level `level` of the path with a neighbour if it is less than a third full
   /// and the two fit into one; goes on upwards.
   func mergeIfSmall(_ level: Int) throws(StoreError) {
-    let page = path[level].page.unsafelyUnwrapped
+    let page = unsafe path[level].page.unsafelyUnwrapped
     let isLone = page.kind == .keyBranch && page.count == 1
     guard level > 0 else {
       if isLone {
-        isWarm = false
+        unsafe isWarm = false
         let only = page.node.child(0)
-        context.free(root.reference)
-        root.reference = only
-        root.height -= 1
+        unsafe context.free(root.reference)
+        unsafe root.reference = only
+        unsafe root.height -= 1
       }
       return
     }
     guard isLone || page.liveByteCount < limit(page.kind) / 3 else { return }
-    let parent = path[level - 1].page.unsafelyUnwrapped
-    let index = path[level - 1].index
+    let parent = unsafe path[level - 1].page.unsafelyUnwrapped
+    let index = unsafe path[level - 1].index
     if context.source.readAheadCount > 0 {
       context.source.willRead(
         [index + 1, index - 1].filter { 0 <= $0 && $0 < parent.count }.map { parent.node.child($0) }
@@ -110,16 +110,16 @@ extension KeyTreeEditor {
 
   /// Collects the entries of two neighbours, of which the path's node on `level` is one.
   private func collect(_ level: Int, leftIndex: Int) throws(StoreError) {
-    let parent = path[level - 1].page.unsafelyUnwrapped.node
+    let parent = unsafe path[level - 1].page.unsafelyUnwrapped.node
     let kind = kind(level)
     let entries = entries(kind)
     entries.removeAll()
     let left = try context.source.page(parent.child(leftIndex), kind)
-    entries.append(KeyNode(left), 0..<KeyNode(left).count)
+    unsafe entries.append(KeyNode(left), 0..<KeyNode(left).count)
     let right = try context.source.page(parent.child(leftIndex + 1), kind)
     let separator = parent.key(leftIndex + 1, header: KeyNode.branchCellHeader)
-    separator.withUnsafeBytes {
-      entries.append(
+    unsafe separator.withUnsafeBytes {
+      unsafe entries.append(
         KeyNode(right), 0..<KeyNode(right).count,
         firstSeparator: kind == .keyBranch ? $0 : nil)
     }
@@ -129,9 +129,9 @@ extension KeyTreeEditor {
   /// Makes one node of children `leftIndex` and `leftIndex` + 1 of the parent of the path's node on
   /// `level`; false, with nothing changed, if they do not fit into one.
   private func merge(_ level: Int, leftIndex: Int) throws(StoreError) -> Bool {
-    let page = path[level].page.unsafelyUnwrapped
-    let parent = path[level - 1].page.unsafelyUnwrapped
-    let sibling = parent.node.child(
+    let page = unsafe path[level].page.unsafelyUnwrapped
+    let parent = unsafe path[level - 1].page.unsafelyUnwrapped
+    let sibling = unsafe parent.node.child(
       path[level - 1].index == leftIndex ? leftIndex + 1 : leftIndex)
     let isLone = page.kind == .keyBranch && page.count == 1
     let siblingByteCount: Int
@@ -155,10 +155,10 @@ extension KeyTreeEditor {
       entries.nodeByteCount(all) <= limit(page.kind)
         || (page.kind == .keyBranch && entries.count < 4)
     else { return false }
-    isWarm = false
+    unsafe isWarm = false
     try entries.fill(page, all)
     let rowCount = parent.node.childRowCount(leftIndex) + parent.node.childRowCount(leftIndex + 1)
-    parent.setChild(leftIndex, path[level].reference)
+    unsafe parent.setChild(leftIndex, path[level].reference)
     parent.setRowCount(leftIndex, rowCount)
     parent.remove(at: leftIndex + 1)
     context.free(sibling)
@@ -170,13 +170,13 @@ extension KeyTreeEditor {
   /// the other is too full to take it.
   private func redistribute(_ level: Int, leftIndex: Int) throws(StoreError) {
     try collect(level, leftIndex: leftIndex)
-    let parent = path[level - 1].page.unsafelyUnwrapped
-    let sibling = parent.node.child(
+    let parent = unsafe path[level - 1].page.unsafelyUnwrapped
+    let sibling = unsafe parent.node.child(
       path[level - 1].index == leftIndex ? leftIndex + 1 : leftIndex)
     context.free(sibling)
     parent.remove(at: leftIndex + 1)
-    parent.setChild(leftIndex, path[level].reference)
-    path[level - 1].index = leftIndex
+    unsafe parent.setChild(leftIndex, path[level].reference)
+    unsafe path[level - 1].index = leftIndex
     try refill(level, insertedAt: nil)
   }
 }

@@ -12,9 +12,9 @@ extension KeyTreeEditor {
     }
     return try context.change { () throws(StoreError) in
       if value.count <= KeyNode.maximumInlineByteCount {
-        return try set(key, StoredValue(bytes: value, isOverflow: false))
+        return try unsafe set(key, StoredValue(bytes: value, isOverflow: false))
       }
-      return try setOverflow(key, value)
+      return try unsafe setOverflow(key, value)
     }
   }
 
@@ -22,12 +22,12 @@ extension KeyTreeEditor {
   private func setOverflow(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
   ) throws(StoreError) -> Bool {
-    let overflow = try OverflowValue.write(value, to: context)
+    let overflow = try unsafe OverflowValue.write(value, to: context)
     let form = UnsafeMutableRawPointer.allocate(
       byteCount: OverflowValue.storedByteCount, alignment: 8)
-    defer { form.deallocate() }
-    overflow.store(to: form)
-    return try set(
+    defer { unsafe form.deallocate() }
+    unsafe overflow.store(to: form)
+    return try unsafe set(
       key,
       StoredValue(
         bytes: UnsafeRawBufferPointer(start: form, count: OverflowValue.storedByteCount),
@@ -37,32 +37,32 @@ extension KeyTreeEditor {
   /// Stores `value` under `key`; see ``set(_:_:)-(UnsafeRawBufferPointer,_)``.
   @discardableResult
   public func set(_ key: [UInt8], _ value: [UInt8]) throws(StoreError) -> Bool {
-    try key.withUnsafeBufferPointer { key throws(StoreError) in
-      try value.withUnsafeBufferPointer { value throws(StoreError) in
-        try set(UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value))
+    try unsafe key.withUnsafeBufferPointer { key throws(StoreError) in
+      try unsafe value.withUnsafeBufferPointer { value throws(StoreError) in
+        try unsafe set(UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value))
       }
     }
   }
 
   private func set(_ key: UnsafeRawBufferPointer, _ value: StoredValue) throws(StoreError) -> Bool {
-    if root.isEmpty { makeRoot(.keyLeaf) }
+    if unsafe root.isEmpty { makeRoot(.keyLeaf) }
     let place: (index: Int, isFound: Bool)
-    if let warm = warmPosition(key) { place = warm } else { place = try descend(key) }
+    if let warm = unsafe warmPosition(key) { place = warm } else { place = try unsafe descend(key) }
     if place.isFound {
       let isDone = try replace(place.index, value)
-      if !isDone { try insert(key, value, at: place.index) }
+      if !isDone { try unsafe insert(key, value, at: place.index) }
       return false
     }
     try makePathDirty()
     changeRowCount(by: 1)
-    try insert(key, value, at: place.index)
+    try unsafe insert(key, value, at: place.index)
     return true
   }
 
   /// Puts an empty node of `kind` in place of the empty tree.
   private func makeRoot(_ kind: PageKind) {
     let page = KeyPage(kind: kind, capacity: min(512, limit(kind)))
-    root = TreeRoot(
+    unsafe root = unsafe TreeRoot(
       reference: context.dirty.insert(page), height: 1, kind: root.kind, rowCount: 0)
   }
 
@@ -70,16 +70,16 @@ extension KeyTreeEditor {
   ///
   /// False if it does not fit: then the entry is gone and has to be inserted again.
   private func replace(_ index: Int, _ value: StoredValue) throws(StoreError) -> Bool {
-    let stored = try context.source.page(path[path.count - 1].reference, .keyLeaf)
+    let stored = try unsafe context.source.page(path[path.count - 1].reference, .keyLeaf)
     let isEqual = withExtendedLifetime(stored) {
       let old = KeyNode(stored).storedValue(index)
-      return !old.isOverflow && !value.isOverflow
+      return unsafe !old.isOverflow && !value.isOverflow
         && ByteComparison.order(old.bytes, value.bytes) == 0
     }
     if isEqual { return true }
     try freeOverflow(index)
     try makePathDirty()
-    let leaf = path[path.count - 1].page.unsafelyUnwrapped
+    let leaf = unsafe path[path.count - 1].page.unsafelyUnwrapped
     if leaf.replaceInPlace(at: index, value) { return true }
     leaf.remove(at: index)
     return false
@@ -91,27 +91,28 @@ extension KeyTreeEditor {
   private func insert(
     _ key: UnsafeRawBufferPointer, _ value: StoredValue, at index: Int
   ) throws(StoreError) {
-    let level = path.count - 1
-    let leaf = path[level].page.unsafelyUnwrapped
+    let level = unsafe path.count - 1
+    let leaf = unsafe path[level].page.unsafelyUnwrapped
     let prefixLength = leaf.node.prefixLength
-    if leaf.node.prefixOrder(key) == 0 {
-      let suffix = UnsafeRawBufferPointer(rebasing: key[prefixLength...])
-      let cellByteCount = KeyNode.leafCellHeader + max(0, suffix.count - 4) + value.bytes.count
+    if unsafe leaf.node.prefixOrder(key) == 0 {
+      let suffix = unsafe UnsafeRawBufferPointer(rebasing: key[prefixLength...])
+      let cellByteCount =
+        unsafe KeyNode.leafCellHeader + max(0, suffix.count - 4) + value.bytes.count
       let limit = leaf.count == 0 ? KeyNode.maximumByteCount : limits.leafByteCount
       if leaf.reserve(cellByteCount, limit: limit) {
-        leaf.insert(at: index, suffix: suffix, value)
+        unsafe leaf.insert(at: index, suffix: suffix, value)
         return
       }
     } else {
       // The key shortens the prefix, so it is the first or last of the leaf.
       let entries = entries(.keyLeaf)
-      collect(leaf, key, value, at: index)
+      unsafe collect(leaf, key, value, at: index)
       if entries.nodeByteCount(0..<entries.count) <= limits.leafByteCount {
         try entries.fill(leaf, 0..<entries.count)
         return
       }
     }
-    try split(key, value, at: index)
+    try unsafe split(key, value, at: index)
   }
 
   /// Takes the leaf's entries and the new one.
@@ -121,9 +122,9 @@ extension KeyTreeEditor {
     let entries = entries(.keyLeaf)
     let node = leaf.node
     entries.removeAll()
-    entries.append(node, 0..<index)
-    entries.append(key, value)
-    entries.append(node, index..<node.count)
+    unsafe entries.append(node, 0..<index)
+    unsafe entries.append(key, value)
+    unsafe entries.append(node, index..<node.count)
   }
 
   /// Divides the path's leaf and inserts the entry into one of the halves.
@@ -133,27 +134,28 @@ extension KeyTreeEditor {
   private func split(
     _ key: UnsafeRawBufferPointer, _ value: StoredValue, at index: Int
   ) throws(StoreError) {
-    let level = path.count - 1
-    let leaf = path[level].page.unsafelyUnwrapped
+    let level = unsafe path.count - 1
+    let leaf = unsafe path[level].page.unsafelyUnwrapped
     let (other, otherReference) = makePage(.keyLeaf)
-    var left = Half(reference: path[level].reference, page: leaf)
+    var left = unsafe Half(reference: path[level].reference, page: leaf)
     var right = Half(reference: otherReference, page: other)
     if index == 0 || index == leaf.count {
       // The neighbour a full leaf away tells how much of a prefix the next keys will share.
       let far = leaf.node.key(
         index == 0 ? leaf.count - 1 : 0, header: KeyNode.leafCellHeader)
-      let shared = far.withUnsafeBytes { Self.commonPrefix($0, key) }
-      let suffix = UnsafeRawBufferPointer(rebasing: key[shared...])
-      let cellByteCount = KeyNode.leafCellHeader + max(0, suffix.count - 4) + value.bytes.count
+      let shared = unsafe far.withUnsafeBytes { unsafe Self.commonPrefix($0, key) }
+      let suffix = unsafe UnsafeRawBufferPointer(rebasing: key[shared...])
+      let cellByteCount =
+        unsafe KeyNode.leafCellHeader + max(0, suffix.count - 4) + value.bytes.count
       let byteCount =
         KeyNode.headerByteCount + KeyNode.slotByteCount + shared + cellByteCount
-      other.reset(
+      unsafe other.reset(
         capacity: max(other.capacity, byteCount),
         prefix: UnsafeRawBufferPointer(rebasing: key[..<shared]))
-      other.insert(at: 0, suffix: suffix, value)
+      unsafe other.insert(at: 0, suffix: suffix, value)
       if index == 0 { swap(&left, &right) }
     } else {
-      collect(leaf, key, value, at: index)
+      unsafe collect(leaf, key, value, at: index)
       let entries = entries(.keyLeaf)
       let middle = entries.middle(least: 1)
       try entries.fill(other, middle..<entries.count)
@@ -167,15 +169,15 @@ extension KeyTreeEditor {
 
   static func commonPrefix(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     guard let left = a.baseAddress, let right = b.baseAddress else { return 0 }
-    return ByteComparison.commonPrefix(left, right, min(a.count, b.count))
+    return unsafe ByteComparison.commonPrefix(left, right, min(a.count, b.count))
   }
 
   /// The shortest key above all of the leaf `left` that is not above any of `right`.
   private static func separator(_ left: KeyNode, _ right: KeyNode) -> [UInt8] {
     let low = left.key(left.count - 1, header: KeyNode.leafCellHeader)
     let high = right.key(0, header: KeyNode.leafCellHeader)
-    let shared = low.withUnsafeBytes { low in
-      high.withUnsafeBytes { high in commonPrefix(low, high) }
+    let shared = unsafe low.withUnsafeBytes { low in
+      unsafe high.withUnsafeBytes { high in unsafe commonPrefix(low, high) }
     }
     return Array(high.prefix(shared + 1))
   }

@@ -49,22 +49,22 @@ public final class KeyTreeEditor {
   }
 
   init(root: TreeRoot, context: WriteContext, limits: Limits) {
-    self.root = root
+    unsafe self.root = root
     self.context = context
     self.limits = limits
   }
 
   /// The tree with all changes so far; valid until the next change.
-  public var tree: KeyTree { KeyTree(root: root, source: context.source) }
+  public var tree: KeyTree { unsafe KeyTree(root: root, source: context.source) }
 
   /// How many keys the tree holds.
-  public var count: Int { root.count }
+  public var count: Int { unsafe root.count }
 
   // MARK: Pages
 
   /// The dirty page named by `reference`.
   func page(_ reference: PageReference) -> KeyPage {
-    unsafeDowncast(context.dirty[reference.dirtyIndex], to: KeyPage.self)
+    unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: KeyPage.self)
   }
 
   func limit(_ kind: PageKind) -> Int {
@@ -83,21 +83,21 @@ public final class KeyTreeEditor {
 
   /// The kind of the nodes on level `level` of ``path``.
   func kind(_ level: Int) -> PageKind {
-    level == Int(root.height) - 1 ? .keyLeaf : .keyBranch
+    unsafe level == Int(root.height) - 1 ? .keyLeaf : .keyBranch
   }
 
   // MARK: Path
 
   /// Goes down to the leaf where `key` belongs and notes the path.
   func descend(_ key: UnsafeRawBufferPointer) throws(StoreError) -> (index: Int, isFound: Bool) {
-    isWarm = false
-    path.removeAll(keepingCapacity: true)
-    isFirstLeaf = true
-    isLastLeaf = true
-    var reference = root.reference
+    unsafe isWarm = false
+    unsafe path.removeAll(keepingCapacity: true)
+    unsafe isFirstLeaf = true
+    unsafe isLastLeaf = true
+    var reference = unsafe root.reference
     var level = 1
     while true {
-      let isLeaf = level == Int(root.height)
+      let isLeaf = unsafe level == Int(root.height)
       let dirty = reference.isDirty ? page(reference) : nil
       let node: KeyNode
       if let dirty {
@@ -105,13 +105,15 @@ public final class KeyTreeEditor {
       } else {
         // The store's pages stay while the transaction pins them; cached ones until the next read.
         let page = try context.source.page(reference, isLeaf ? .keyLeaf : .keyBranch)
-        let found = withExtendedLifetime(page) { visit(KeyNode(page), key, isLeaf, reference, nil) }
+        let found = withExtendedLifetime(page) {
+          unsafe visit(KeyNode(page), key, isLeaf, reference, nil)
+        }
         if isLeaf { return (found.index, found.isFound) }
         reference = found.child
         level += 1
         continue
       }
-      let found = visit(node, key, isLeaf, reference, dirty)
+      let found = unsafe visit(node, key, isLeaf, reference, dirty)
       if isLeaf { return (found.index, found.isFound) }
       reference = found.child
       level += 1
@@ -123,37 +125,37 @@ public final class KeyTreeEditor {
     _ page: KeyPage?
   ) -> (index: Int, isFound: Bool, child: PageReference) {
     if isLeaf {
-      path.append(Step(reference: reference, index: 0, page: page))
-      let (index, isFound) = node.search(key, from: 0, header: KeyNode.leafCellHeader)
+      unsafe path.append(Step(reference: reference, index: 0, page: page))
+      let (index, isFound) = unsafe node.search(key, from: 0, header: KeyNode.leafCellHeader)
       return (index, isFound, .none)
     }
-    let index = node.childIndex(key)
-    path.append(Step(reference: reference, index: index, page: page))
-    if index > 0 { isFirstLeaf = false }
-    if index < node.count - 1 { isLastLeaf = false }
+    let index = unsafe node.childIndex(key)
+    unsafe path.append(Step(reference: reference, index: index, page: page))
+    if index > 0 { unsafe isFirstLeaf = false }
+    if index < node.count - 1 { unsafe isLastLeaf = false }
     return (index, false, node.child(index))
   }
 
   /// The place of `key` in the leaf of the last change, if it surely belongs there.
   @inline(__always)
   func warmPosition(_ key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool)? {
-    guard isWarm, let leaf = path.last?.page else { return nil }
+    guard unsafe isWarm, let leaf = unsafe path.last?.page else { return nil }
     let node = leaf.node
     let count = node.count
     guard count > 0 else { return nil }
-    let last = node.order(count - 1, header: KeyNode.leafCellHeader, key)
-    if last < 0 { return isLastLeaf ? (count, false) : nil }
+    let last = unsafe node.order(count - 1, header: KeyNode.leafCellHeader, key)
+    if last < 0 { return unsafe isLastLeaf ? (count, false) : nil }
     if last == 0 { return (count - 1, true) }
-    let place = node.search(key, from: 0, header: KeyNode.leafCellHeader)
-    return place.index > 0 || place.isFound || isFirstLeaf ? place : nil
+    let place = unsafe node.search(key, from: 0, header: KeyNode.leafCellHeader)
+    return unsafe place.index > 0 || place.isFound || isFirstLeaf ? place : nil
   }
 
   /// Makes every node of ``path`` dirty, from the root down.
   func makePathDirty() throws(StoreError) {
-    if isWarm { return }
-    for level in path.indices where path[level].page == nil {
+    if unsafe isWarm { return }
+    for level in unsafe path.indices where unsafe path[level].page == nil {
       let kind = kind(level)
-      let stored = path[level].reference
+      let stored = unsafe path[level].reference
       let source = try context.source.page(stored, kind)
       let node = KeyNode(source)
       let room = node.end * 4 >= limit(kind) ? limit(kind) : node.end * 4
@@ -161,25 +163,25 @@ public final class KeyTreeEditor {
       withExtendedLifetime(source) {}
       let reference = context.dirty.insert(page)
       if level == 0 {
-        root.reference = reference
+        unsafe root.reference = reference
       } else {
-        path[level - 1].page.unsafelyUnwrapped.setChild(path[level - 1].index, reference)
+        unsafe path[level - 1].page.unsafelyUnwrapped.setChild(path[level - 1].index, reference)
       }
-      path[level].reference = reference
-      path[level].page = page
+      unsafe path[level].reference = reference
+      unsafe path[level].page = page
       context.free(stored)
     }
-    isWarm = true
+    unsafe isWarm = true
   }
 
   /// Adds `change` to the row counts on the whole ``path``, which must be dirty.
   @inline(__always)
   func changeRowCount(by change: Int) {
     // Counts of a damaged tree may be anything; they must not trap.
-    root.rowCount &+= UInt64(bitPattern: Int64(change))
-    for level in 0..<path.count - 1 {
-      let page = path[level].page.unsafelyUnwrapped
-      let index = path[level].index
+    unsafe root.rowCount &+= UInt64(bitPattern: Int64(change))
+    for level in unsafe 0..<path.count - 1 {
+      let page = unsafe path[level].page.unsafelyUnwrapped
+      let index = unsafe path[level].index
       page.setRowCount(index, max(0, page.node.childRowCount(index) + change))
     }
   }

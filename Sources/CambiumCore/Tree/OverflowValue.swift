@@ -32,14 +32,14 @@
 
   /// Reads the stored form at `pointer`; any alignment.
   public init(loadingFrom pointer: UnsafeRawPointer) {
-    byteCount = UInt64(littleEndian: pointer.loadUnaligned(as: UInt64.self))
-    reference = PageReference(loadingFrom: pointer + 8)
+    byteCount = unsafe UInt64(littleEndian: pointer.loadUnaligned(as: UInt64.self))
+    reference = unsafe PageReference(loadingFrom: pointer + 8)
   }
 
   /// Writes the stored form at `pointer`; any alignment.
   public func store(to pointer: UnsafeMutableRawPointer) {
-    pointer.storeBytes(of: byteCount.littleEndian, as: UInt64.self)
-    reference.store(to: pointer + 8)
+    unsafe pointer.storeBytes(of: byteCount.littleEndian, as: UInt64.self)
+    unsafe reference.store(to: pointer + 8)
   }
 
   /// Whether the fields can belong to a stored value.
@@ -71,30 +71,30 @@ extension OverflowValue {
   public static func write(
     _ bytes: UnsafeRawBufferPointer, to context: WriteContext
   ) throws(StoreError) -> OverflowValue {
-    precondition(!bytes.isEmpty, "An empty value needs no overflow page; store it inline.")
+    unsafe precondition(!bytes.isEmpty, "An empty value needs no overflow page; store it inline.")
     guard bytes.count <= maximumByteCount else {
       throw .tooLarge(what: "A value", byteCount: bytes.count, limit: maximumByteCount)
     }
-    let reference = try write(bytes, height: height(bytes.count), to: context)
+    let reference = try unsafe write(bytes, height: height(bytes.count), to: context)
     return OverflowValue(byteCount: UInt64(bytes.count), reference: reference)
   }
 
   private static func write(
     _ bytes: UnsafeRawBufferPointer, height: Int, to context: WriteContext
   ) throws(StoreError) -> PageReference {
-    if height == 0 { return try context.write(bytes, kind: .overflow) }
+    if height == 0 { return try unsafe context.write(bytes, kind: .overflow) }
     let step = coverage(height - 1)
     let count = (bytes.count + step - 1) / step
     let list = UnsafeMutableRawBufferPointer.allocate(
       byteCount: count * PageReference.byteCount, alignment: 8)
-    defer { list.deallocate() }
+    defer { unsafe list.deallocate() }
     for index in 0..<count {
-      let piece = bytes[index * step..<min(bytes.count, (index + 1) * step)]
-      let child = try write(
+      let piece = unsafe bytes[index * step..<min(bytes.count, (index + 1) * step)]
+      let child = try unsafe write(
         UnsafeRawBufferPointer(rebasing: piece), height: height - 1, to: context)
-      child.store(to: list.baseAddress.unsafelyUnwrapped + index * PageReference.byteCount)
+      unsafe child.store(to: list.baseAddress.unsafelyUnwrapped + index * PageReference.byteCount)
     }
-    return try context.write(UnsafeRawBufferPointer(list), kind: .overflow)
+    return try unsafe context.write(UnsafeRawBufferPointer(list), kind: .overflow)
   }
 
   /// The whole value.
@@ -102,7 +102,9 @@ extension OverflowValue {
     var bytes: [UInt8] = []
     // A damaged length must not reserve the machine's memory.
     bytes.reserveCapacity(min(Int(clamping: byteCount), 16 << 20))
-    try forEachChunk(in: source) { chunk throws(StoreError) in bytes.append(contentsOf: chunk) }
+    try unsafe forEachChunk(in: source) { chunk throws(StoreError) in
+      unsafe bytes.append(contentsOf: chunk)
+    }
     return bytes
   }
 
@@ -113,7 +115,7 @@ extension OverflowValue {
     try forEachPage(in: source, readsChunks: true) { reference, chunkByteCount throws(StoreError) in
       guard let chunkByteCount else { return }
       let page = try Self.page(reference, atLeast: chunkByteCount, in: source)
-      try body(UnsafeRawBufferPointer(start: page.bytes, count: chunkByteCount))
+      try unsafe body(UnsafeRawBufferPointer(start: page.bytes, count: chunkByteCount))
     }
   }
 
@@ -181,7 +183,7 @@ extension OverflowValue {
     let count = (byteCount + step - 1) / step
     let list = try page(reference, atLeast: count * PageReference.byteCount, in: source)
     let children = (0..<count).map {
-      PageReference(loadingFrom: list.bytes + $0 * PageReference.byteCount)
+      unsafe PageReference(loadingFrom: list.bytes + $0 * PageReference.byteCount)
     }
     try checkDistinct(children)
     var ahead = ReadAhead(source, toEnd: true)

@@ -80,7 +80,7 @@ extension Page {
       let node = KeyNode(self)
       for index in 0..<node.count {
         if height > 1 {
-          try visitChild(
+          try unsafe visitChild(
             index, at: bytes + node.childCell(index), UInt64(node.childRowCount(index)), role, visit
           )
         } else {
@@ -91,7 +91,7 @@ extension Page {
       if height == 1 { return try visitCells(visit) }
       let branch = ColumnBranch(self)
       for index in 0..<branch.count {
-        try visitChild(
+        try unsafe visitChild(
           index, at: branch.references + index * PageReference.byteCount, branch.rowCount(index),
           role, visit)
       }
@@ -111,7 +111,7 @@ extension Page {
     _ index: Int, at pointer: UnsafeRawPointer, _ rowCount: UInt64, _ role: PageRole,
     _ visit: (PageLink) throws(StoreError) -> Void
   ) throws(StoreError) {
-    try visit(
+    try unsafe visit(
       PageLink(
         index: index, offset: pointer - bytes, reference: PageReference(loadingFrom: pointer),
         role: role.child, target: .child(rowCount: rowCount)))
@@ -123,9 +123,9 @@ extension Page {
   ) throws(StoreError) {
     if value.isOverflow {
       let overflow = (try? value.overflow()) ?? OverflowValue(byteCount: 0, reference: .none)
-      try visitOverflow(index, overflow, at: value.bytes, isCatalog: isCatalog, visit)
+      try unsafe visitOverflow(index, overflow, at: value.bytes, isCatalog: isCatalog, visit)
     } else if isCatalog {
-      try visitRoots(index, value.bytes, visit)
+      try unsafe visitRoots(index, value.bytes, visit)
     }
   }
 
@@ -136,7 +136,7 @@ extension Page {
     guard let start = form.baseAddress else { return }
     // What storage that rots has made of it leads nowhere; who reads the value finds that out.
     let isWhole = value.isWellFormed
-    try visit(
+    try unsafe visit(
       PageLink(
         index: index, offset: start + OverflowValue.referenceOffset - bytes,
         reference: isWhole ? value.reference : .none,
@@ -149,8 +149,8 @@ extension Page {
     _ index: Int, _ entry: UnsafeRawBufferPointer,
     _ visit: (PageLink) throws(StoreError) -> Void
   ) throws(StoreError) {
-    for offset in CatalogEntry.rootOffsets(entry) {
-      try visitTree(index, at: UnsafeRawBufferPointer(rebasing: entry[offset...]), visit)
+    for offset in unsafe CatalogEntry.rootOffsets(entry) {
+      try unsafe visitTree(index, at: UnsafeRawBufferPointer(rebasing: entry[offset...]), visit)
     }
   }
 
@@ -158,8 +158,10 @@ extension Page {
     _ index: Int, at form: UnsafeRawBufferPointer,
     _ visit: (PageLink) throws(StoreError) -> Void
   ) throws(StoreError) {
-    guard let root = TreeRoot(loadingFrom: form), let start = form.baseAddress else { return }
-    try visit(
+    guard let root = unsafe TreeRoot(loadingFrom: form), let start = form.baseAddress else {
+      return
+    }
+    try unsafe visit(
       PageLink(
         index: index, offset: start - bytes, reference: root.reference, role: PageRole(root),
         target: .tree(root)))
@@ -169,18 +171,18 @@ extension Page {
   private func visitCells(_ visit: (PageLink) throws(StoreError) -> Void) throws(StoreError) {
     let leaf = ColumnLeaf(self)
     for index in 0..<leaf.columnCount {
-      let entry = bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
-      guard let column = LeafColumn(entry: entry, leaf: leaf), column.overflow != nil,
+      let entry = unsafe bytes + LeafHeader.byteCount + index * LeafEntry.byteCount
+      guard let column = unsafe LeafColumn(entry: entry, leaf: leaf), unsafe column.overflow != nil,
         let parts = column.bytesColumn
       else { continue }
       for row in 0..<leaf.rowCount where parts.isOverflow(row) {
-        let bytes = parts.entry(row)
-        guard let cell = OverflowCell(bytes) else { continue }
-        let form = UnsafeRawBufferPointer(rebasing: bytes[OverflowCell.headerByteCount...])
+        let bytes = unsafe parts.entry(row)
+        guard let cell = unsafe OverflowCell(bytes) else { continue }
+        let form = unsafe UnsafeRawBufferPointer(rebasing: bytes[OverflowCell.headerByteCount...])
         if let value = cell.overflow {
-          try visitOverflow(row, value, at: form, visit)
+          try unsafe visitOverflow(row, value, at: form, visit)
         } else {
-          try visitTree(row, at: form, visit)
+          try unsafe visitTree(row, at: form, visit)
         }
       }
     }
@@ -193,7 +195,7 @@ extension Page {
     let height = OverflowValue.height(byteCount)
     if height == 0 {
       if isCatalog {
-        try visitRoots(
+        try unsafe visitRoots(
           0, UnsafeRawBufferPointer(start: bytes, count: min(byteCount, self.byteCount)), visit)
       }
       return
@@ -204,7 +206,7 @@ extension Page {
       guard offset + PageReference.byteCount <= self.byteCount else {
         throw .damaged(Damage(.bounds, "an overflow page is shorter than its list"))
       }
-      try visit(
+      try unsafe visit(
         PageLink(
           index: index, offset: offset, reference: PageReference(loadingFrom: bytes + offset),
           role: .overflow(byteCount: min(step, byteCount - index * step), isCatalog: false),

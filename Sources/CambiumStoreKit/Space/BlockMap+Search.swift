@@ -118,13 +118,13 @@ extension BlockMap {
       let start = base + child * blocksPerChild
       if max(start, first) + count > end { return nil }
       let number = firstLeaf + child * branch.leavesPerChild
-      if branch.bounds[child] >= least {
+      if unsafe branch.bounds[child] >= least {
         if branch.level > 1 {
           let next = try loadedChild(child, of: branch)
           if let found = try search(count, from: first, to: end, in: next, firstLeaf: number) {
             return found
           }
-          branch.bounds[child] = next.bound
+          unsafe branch.bounds[child] = next.bound
         } else {
           if let found = try search(count, from: first, to: end, inLeaf: number) { return found }
           if isWhole(number, count, from: first, to: end) {
@@ -204,10 +204,10 @@ extension BlockMap {
     leaf number: Int, in branch: FreeMapBranch, failing count: Int
   ) throws(StoreError) {
     let child = branch.child(ofLeaf: number)
-    if branch.bounds[child] < count { return }
+    if unsafe branch.bounds[child] < count { return }
     let blockCount = min(FreeMapLeaf.blockCount, blockCount - number * FreeMapLeaf.blockCount)
     let bound = try loadedLeaf(number).bound(.held, ofFirst: max(0, blockCount))
-    branch.bounds[child] = min(bound, count - 1)
+    unsafe branch.bounds[child] = min(bound, count - 1)
   }
 
   /// Raises the bound of a leaf, and of what leads to it.
@@ -216,7 +216,7 @@ extension BlockMap {
     var branch = root
     while true {
       let child = branch.child(ofLeaf: number)
-      branch.bounds[child] = max(branch.bounds[child], length)
+      unsafe branch.bounds[child] = unsafe max(branch.bounds[child], length)
       if branch.level == 1 { return }
       // What is not in memory has runs that are no longer than is stored, but for one that has just become
       // longer; where that cannot be read it stays unused.

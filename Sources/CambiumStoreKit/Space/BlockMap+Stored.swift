@@ -132,7 +132,7 @@ extension BlockMap {
 
   /// What has changed since it was stored, as of `version`, which is the newest one.
   package func changes(version: Version) -> Changes {
-    Changes(
+    unsafe Changes(
       stored: Stored(
         version: version, level: root.level, parts: root.parts, blockCount: blockCount,
         freeBlockCount: unreachedBlockCount),
@@ -141,18 +141,20 @@ extension BlockMap {
 
   private func changedChildren(of branch: FreeMapBranch) -> [Changes.Child] {
     var changed: [Changes.Child] = []
-    for index in branch.parts.indices {
+    for index in unsafe branch.parts.indices {
       let content: Changes.Child.Content
       if branch.level > 1 {
-        guard let next = branch.branches[index],
-          next.isUnstored || next.changed > storedVersion
+        guard let next = unsafe branch.branches[index],
+          unsafe next.isUnstored || next.changed > storedVersion
         else { continue }
-        content = .branch(next.parts, changedChildren(of: next))
+        content = unsafe .branch(next.parts, changedChildren(of: next))
       } else {
-        guard let leaf = branch.leaves[index], leaf.changed > storedVersion else { continue }
+        guard let leaf = unsafe branch.leaves[index], unsafe leaf.changed > storedVersion else {
+          continue
+        }
         content = .leaf(leaf.reachable, longest: leaf.bound(.reachable))
       }
-      changed.append(
+      unsafe changed.append(
         Changes.Child(
           branch: branch, index: index, part: branch.parts[index], content: content))
     }
@@ -162,8 +164,8 @@ extension BlockMap {
   /// Takes what was written for what is stored.
   package mutating func adopt(_ update: Update) {
     for (branch, child, part) in update.changes {
-      branch.parts[child] = part
-      if branch.level > 1 { branch.branches[child]?.isUnstored = false }
+      unsafe branch.parts[child] = part
+      if branch.level > 1 { unsafe branch.branches[child]?.isUnstored = false }
     }
     storedVersion = update.stored.version
     changedLeafCount = 0
@@ -182,22 +184,22 @@ extension BlockMap {
 
   /// Whether nothing in `branch` needs memory.
   private mutating func dropUnchanged(in branch: FreeMapBranch) -> Bool {
-    var isIdle = branch.changed <= storedVersion && !branch.isUnstored
-    for child in branch.leaves.indices {
-      guard let leaf = branch.leaves[child] else { continue }
-      if leaf.changed <= storedVersion, leaf.excess == 0 {
-        branch.leaves[child] = nil
-        branch.bounds[child] = min(branch.bounds[child], branch.parts[child].longest)
+    var isIdle = unsafe branch.changed <= storedVersion && !branch.isUnstored
+    for child in unsafe branch.leaves.indices {
+      guard let leaf = unsafe branch.leaves[child] else { continue }
+      if unsafe leaf.changed <= storedVersion, unsafe leaf.excess == 0 {
+        unsafe branch.leaves[child] = nil
+        unsafe branch.bounds[child] = unsafe min(branch.bounds[child], branch.parts[child].longest)
         leafCount -= 1
       } else {
         isIdle = false
       }
     }
-    for child in branch.branches.indices {
-      guard let next = branch.branches[child] else { continue }
+    for child in unsafe branch.branches.indices {
+      guard let next = unsafe branch.branches[child] else { continue }
       if dropUnchanged(in: next) {
-        branch.branches[child] = nil
-        branch.bounds[child] = min(branch.bounds[child], branch.parts[child].longest)
+        unsafe branch.branches[child] = nil
+        unsafe branch.bounds[child] = unsafe min(branch.bounds[child], branch.parts[child].longest)
       } else {
         isIdle = false
       }
@@ -211,7 +213,7 @@ extension BlockMap {
   package func forEachStoredPart(
     _ body: (_ part: FreeMapPart, _ level: Int) throws(StoreError) -> Void
   ) throws(StoreError) {
-    try forEachStoredPart(root.parts, level: root.level, root, body)
+    try unsafe forEachStoredPart(root.parts, level: root.level, root, body)
   }
 
   private func forEachStoredPart(
@@ -219,12 +221,12 @@ extension BlockMap {
     _ body: (_ part: FreeMapPart, _ level: Int) throws(StoreError) -> Void
   ) throws(StoreError) {
     for (child, part) in parts.enumerated() {
-      let next = level > 1 ? known?.branches[child] : nil
+      let next = unsafe level > 1 ? known?.branches[child] : nil
       if !part.isEmpty { try body(part, level - 1) }
       guard level > 1 else { continue }
       // A branch without a page of its own has children that have some.
       if let next {
-        try forEachStoredPart(next.parts, level: level - 1, next, body)
+        try unsafe forEachStoredPart(next.parts, level: level - 1, next, body)
       } else if let source, !part.isEmpty {
         let children = try source.children(of: part, level: level - 1)
         try forEachStoredPart(children, level: level - 1, nil, body)
@@ -243,7 +245,7 @@ extension BlockMap {
       let leaf = try loadedLeaf(number)
       let bound = storedBound(ofLeaf: number)
       let longest =
-        leaf.changed > storedVersion
+        unsafe leaf.changed > storedVersion
         ? 0 : leaf.longestRun(.reachable, in: 0..<FreeMapLeaf.blockCount)
       let blocks = 0..<min(FreeMapLeaf.blockCount, blockCount - number * FreeMapLeaf.blockCount)
       body(
@@ -256,10 +258,10 @@ extension BlockMap {
     var (branch, bound) = (root, FreeMapPart.anyLength)
     while true {
       let child = branch.child(ofLeaf: number)
-      if branch.level == 1 || branch.branches[child]?.isUnstored != true {
-        bound = min(bound, branch.parts[child].longest)
+      if unsafe branch.level == 1 || branch.branches[child]?.isUnstored != true {
+        bound = unsafe min(bound, branch.parts[child].longest)
       }
-      guard branch.level > 1, let next = branch.branches[child] else { return bound }
+      guard branch.level > 1, let next = unsafe branch.branches[child] else { return bound }
       branch = next
     }
   }
@@ -287,14 +289,14 @@ extension BlockMap {
     while branch.level > 1 {
       let child = branch.child(ofLeaf: number)
       let next = try loadedChild(child, of: branch)
-      if branch.parts[child].address >= address {
+      if unsafe branch.parts[child].address >= address {
         markPath(toLeaf: number, version)
       }
       branch = next
     }
-    for child in branch.leaves.indices where branch.parts[child].address >= address {
+    for child in unsafe branch.leaves.indices where unsafe branch.parts[child].address >= address {
       let leaf = try loadedLeaf(number + child)
-      leaf.changed = max(leaf.changed, version)
+      unsafe leaf.changed = unsafe max(leaf.changed, version)
       markPath(toLeaf: number + child, version)
     }
   }

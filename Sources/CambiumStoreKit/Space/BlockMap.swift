@@ -100,12 +100,12 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
     if let latest, latest.number == number { return latest.leaf }
     let branch = try loadedBranch(ofLeaf: number)
     let child = branch.child(ofLeaf: number)
-    if let leaf = branch.leaves[child] {
+    if let leaf = unsafe branch.leaves[child] {
       latest = (number, leaf)
       return leaf
     }
-    let leaf = try readLeaf(number, branch.parts[child])
-    branch.leaves[child] = leaf
+    let leaf = try unsafe readLeaf(number, branch.parts[child])
+    unsafe branch.leaves[child] = leaf
     leafCount += 1
     latest = (number, leaf)
     return leaf
@@ -142,9 +142,9 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   func loadedChild(
     _ child: Int, of branch: FreeMapBranch
   ) throws(StoreError) -> FreeMapBranch {
-    if let known = branch.branches[child] { return known }
-    let next = try readBranch(branch.parts[child], level: branch.level - 1)
-    branch.branches[child] = next
+    if let known = unsafe branch.branches[child] { return known }
+    let next = try unsafe readBranch(branch.parts[child], level: branch.level - 1)
+    unsafe branch.branches[child] = next
     return next
   }
 
@@ -160,10 +160,10 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
     var branch = root
     guard number < FreeMapBranch.leafCount(level: branch.level) else { return nil }
     while branch.level > 1 {
-      guard let next = branch.branches[branch.child(ofLeaf: number)] else { return nil }
+      guard let next = unsafe branch.branches[branch.child(ofLeaf: number)] else { return nil }
       branch = next
     }
-    return branch.leaves[branch.child(ofLeaf: number)]
+    return unsafe branch.leaves[branch.child(ofLeaf: number)]
   }
 
   /// The leaf of that number, which has to be in memory.
@@ -184,8 +184,8 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   func markPath(toLeaf number: Int, _ version: Version) {
     var branch = root
     while true {
-      branch.changed = max(branch.changed, version)
-      guard branch.level > 1, let next = branch.branches[branch.child(ofLeaf: number)] else {
+      unsafe branch.changed = unsafe max(branch.changed, version)
+      guard branch.level > 1, let next = unsafe branch.branches[branch.child(ofLeaf: number)] else {
         return
       }
       branch = next
@@ -312,9 +312,9 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
   /// Notes that `version` changes what is reachable in a leaf.
   @inline(__always)
   private mutating func touch(_ number: Int, _ leaf: FreeMapLeaf, _ version: Version) {
-    guard leaf.changed < version else { return }
-    if leaf.changed <= storedVersion { changedLeafCount += 1 }
-    leaf.changed = version
+    guard unsafe leaf.changed < version else { return }
+    if unsafe leaf.changed <= storedVersion { changedLeafCount += 1 }
+    unsafe leaf.changed = version
     markPath(toLeaf: number, version)
   }
 
@@ -325,10 +325,10 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
     guard count > blockCount else { return }
     while FreeMapBranch.leafCount(level: root.level) * FreeMapLeaf.blockCount < count {
       let higher = FreeMapBranch(emptyAtLevel: root.level + 1)
-      higher.bounds[0] = root.bound
-      higher.branches[0] = root
-      higher.changed = root.changed
-      root.isUnstored = true
+      unsafe higher.bounds[0] = root.bound
+      unsafe higher.branches[0] = root
+      unsafe higher.changed = unsafe root.changed
+      unsafe root.isUnstored = true
       root = higher
     }
     freeBlockCount += count - blockCount
@@ -360,13 +360,13 @@ package struct BlockMap: ~Copyable, @unchecked Sendable {
     while child >= 0 {
       let start = first + child * branch.leavesPerChild
       if branch.level > 1 {
-        if branch.branches[child] != nil || !branch.parts[child].isEmpty || start == 0 {
+        if unsafe branch.branches[child] != nil || !branch.parts[child].isEmpty || start == 0 {
           guard let next = try? loadedChild(child, of: branch) else {
             return (start + branch.leavesPerChild) * FreeMapLeaf.blockCount - 1
           }
           if let block = lastUsed(in: next, first: start, upTo: last) { return block }
         }
-      } else if branch.leaves[child] != nil || !branch.parts[child].isEmpty || start == 0 {
+      } else if unsafe branch.leaves[child] != nil || !branch.parts[child].isEmpty || start == 0 {
         guard let leaf = try? loadedLeaf(start) else {
           return (start + 1) * FreeMapLeaf.blockCount - 1
         }

@@ -26,10 +26,10 @@ final class FreeMapBranch {
 
   init(level: Int, parts: [FreeMapPart]) {
     self.level = level
-    self.parts = parts
-    bounds = parts.map(\.longest)
-    branches = [FreeMapBranch?](repeating: nil, count: level > 1 ? Self.childCount : 0)
-    leaves = [FreeMapLeaf?](repeating: nil, count: level > 1 ? 0 : Self.childCount)
+    unsafe self.parts = parts
+    unsafe bounds = parts.map(\.longest)
+    unsafe branches = [FreeMapBranch?](repeating: nil, count: level > 1 ? Self.childCount : 0)
+    unsafe leaves = [FreeMapLeaf?](repeating: nil, count: level > 1 ? 0 : Self.childCount)
   }
 
   /// A branch in whose part nothing is in use.
@@ -39,12 +39,12 @@ final class FreeMapBranch {
 
   init(copyOf other: FreeMapBranch) {
     level = other.level
-    parts = other.parts
-    bounds = other.bounds
-    branches = other.branches.map { $0.map(FreeMapBranch.init(copyOf:)) }
-    leaves = other.leaves.map { $0.map(FreeMapLeaf.init(copyOf:)) }
-    changed = other.changed
-    isUnstored = other.isUnstored
+    unsafe parts = unsafe other.parts
+    unsafe bounds = unsafe other.bounds
+    unsafe branches = unsafe other.branches.map { $0.map(FreeMapBranch.init(copyOf:)) }
+    unsafe leaves = unsafe other.leaves.map { $0.map(FreeMapLeaf.init(copyOf:)) }
+    unsafe changed = unsafe other.changed
+    unsafe isUnstored = unsafe other.isUnstored
   }
 
   /// Which child leads to the leaf of that number.
@@ -58,5 +58,5 @@ final class FreeMapBranch {
   static func leafCount(level: Int) -> Int { 1 << (shift * level) }
 
   /// No longer run of free blocks begins here.
-  var bound: Int { bounds.max() ?? 0 }
+  var bound: Int { unsafe bounds.max() ?? 0 }
 }

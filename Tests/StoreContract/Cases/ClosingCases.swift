@@ -33,10 +33,10 @@ extension StoreContract {
       try store.close()
       let reading = try FakeTree.read(pin, store)
       run.expect(reading.content == content, "the pinned version differs")
-      if let base = pin.base {
+      if let base = unsafe pin.base {
         for child in reading.children
         where child.byteOffset + child.byteCount <= pin.readableByteCount {
-          run.expect(
+          unsafe run.expect(
             Checksum.hash(base + child.byteOffset, child.byteCount) == child.checksum,
             "the lent page at byte \(child.byteOffset) differs")
         }
@@ -51,7 +51,7 @@ extension StoreContract {
       run.inThreads(4) { index in
         if index == 0 {
           try store.close()
-          writer.abort()
+          unsafe writer.abort()
           return
         }
         run.expectError("a write", { $0 == .closed(path: store.identity.path) }) {

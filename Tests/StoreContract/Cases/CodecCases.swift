@@ -230,9 +230,9 @@ public enum CodecContract {
   private static func encode(
     _ page: [UInt8], _ kind: PageKind, _ codec: any PageCodec
   ) throws(StoreError) -> [UInt8] {
-    try page.withUnsafeBytes { page in
+    try unsafe page.withUnsafeBytes { page in
       Result<[UInt8], StoreError> { () throws(StoreError) in
-        try codec.encode(page, kind: kind)
+        try unsafe codec.encode(page, kind: kind)
       }
     }.get()
   }
@@ -240,10 +240,10 @@ public enum CodecContract {
   private static func open(
     _ body: [UInt8], _ context: PageContext, _ codec: any PageCodec
   ) throws(StoreError) -> [UInt8] {
-    try body.withUnsafeBytes { body in
+    try unsafe body.withUnsafeBytes { body in
       Result<[UInt8], StoreError> { () throws(StoreError) in
-        let buffer = try codec.open(body, context: context)
-        return withExtendedLifetime(buffer) { Array(buffer.page.buffer) }
+        let buffer = try unsafe codec.open(body, context: context)
+        return withExtendedLifetime(buffer) { unsafe Array(buffer.page.buffer) }
       }
     }.get()
   }

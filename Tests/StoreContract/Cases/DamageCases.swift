@@ -44,7 +44,9 @@ extension StoreContract {
   /// The files that hold something.
   private static func files(under path: String) throws -> [String] {
     var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return [] }
+    guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      return []
+    }
     let candidates =
       isFolder.boolValue
       ? try FileManager.default.subpathsOfDirectory(atPath: path).map { path + "/" + $0 } : [path]

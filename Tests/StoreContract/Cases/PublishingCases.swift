@@ -130,10 +130,10 @@ extension StoreContract {
       let extent = try writer.allocate(byteCount: 256)
       for byte in 1...3 as ClosedRange<UInt8> {
         let bytes = [UInt8](repeating: byte, count: 256)
-        let written = bytes.withUnsafeBytes { bytes in
+        let written = unsafe bytes.withUnsafeBytes { bytes in
           Result<PageReference, StoreError> { () throws(StoreError) in
-            try writer.write(bytes, to: extent, checksum: Checksum.hash(bytes))
-            return PageReference(
+            try unsafe writer.write(bytes, to: extent, checksum: Checksum.hash(bytes))
+            return unsafe PageReference(
               checksum: Checksum.hash(bytes), extent: extent, kind: .overflow,
               born: writer.version)
           }

@@ -26,7 +26,7 @@ extension StoreContract {
         }
       }
       run.expect(order.all.isEmpty, "\(order.all) began while another one wrote")
-      _ = try first.commit(durability: .relaxed)
+      _ = try unsafe first.commit(durability: .relaxed)
       order.wait(for: 8)
       run.expect(order.all == (0..<8).map { "\($0)" }, "they began in the order \(order.all)")
       let snapshot = try database.snapshot()
@@ -89,7 +89,7 @@ extension StoreContract {
         }
       }
       try store.close()
-      writer.abort()
+      unsafe writer.abort()
       order.wait(for: 3)
     },
 

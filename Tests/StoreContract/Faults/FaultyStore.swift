@@ -108,7 +108,7 @@ private final class FaultyWriter: RelayingWriter {
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     try store.noteWriting()
-    try inner.write(bytes, to: extent, checksum: checksum)
+    try unsafe inner.write(bytes, to: extent, checksum: checksum)
   }
 
   func publish(

@@ -100,12 +100,12 @@ struct EngineModel {
       content.tables[name]?[key] = nil
       return
     }
-    let result = bytes.withUnsafeBytes { bytes in
+    let result = unsafe bytes.withUnsafeBytes { bytes in
       Result<Void, StoreError> { () throws(StoreError) in
         if isThere {
-          try editor.update(key: key, column: 1, value: .bytes(bytes))
+          try unsafe editor.update(key: key, column: 1, value: .bytes(bytes))
         } else {
-          try editor.insert(key: key, values: [(1, .bytes(bytes))])
+          try unsafe editor.insert(key: key, values: [(1, .bytes(bytes))])
         }
       }
     }

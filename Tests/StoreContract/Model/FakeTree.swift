@@ -26,9 +26,9 @@ public struct FakeTree {
     var generator = SeededGenerator(seed: seed)
     let isLarge = Int.random(in: 0..<16, using: &generator) == 0
     let unitCount = Int.random(in: 1...(isLarge ? largestUnitCount : 40), using: &generator)
-    return [UInt8](unsafeUninitializedCapacity: unitCount * 64) { buffer, count in
-      let words = UnsafeMutableRawBufferPointer(buffer).bindMemory(to: UInt64.self)
-      for index in words.indices { words[index] = generator.next() }
+    return unsafe [UInt8](unsafeUninitializedCapacity: unitCount * 64) { buffer, count in
+      let words = unsafe UnsafeMutableRawBufferPointer(buffer).bindMemory(to: UInt64.self)
+      for index in words.indices { unsafe words[index] = generator.next() }
       count = unitCount * 64
     }
   }
@@ -40,11 +40,12 @@ public struct FakeTree {
     var padded = bytes
     let extent = try writer.allocate(byteCount: bytes.count)
     padded += [UInt8](repeating: 0, count: extent.byteCount - bytes.count)
-    let result = padded.withUnsafeBytes { bytes in
-      Result<Void, StoreError> { () throws(StoreError) in try writer.write(bytes, to: extent) }
+    let result = unsafe padded.withUnsafeBytes { bytes in
+      Result<Void, StoreError> { () throws(StoreError) in try unsafe writer.write(bytes, to: extent)
+      }
     }
     try result.get()
-    let checksum = padded.withUnsafeBytes { Checksum.hash($0) }
+    let checksum = unsafe padded.withUnsafeBytes { unsafe Checksum.hash($0) }
     return PageReference(checksum: checksum, extent: extent, kind: .overflow, born: writer.version)
   }
 
@@ -67,12 +68,13 @@ public struct FakeTree {
     if root.isEmpty { return Reading(content: [], children: [], extents: []) }
     let page = try checked(root.reference, pin, store)
     defer { withExtendedLifetime(page) {} }
-    let count = Int(page.bytes.loadUnaligned(as: UInt64.self))
+    let count = unsafe Int(page.bytes.loadUnaligned(as: UInt64.self))
     var reading = Reading(content: [], children: [], extents: [root.reference.extent])
     for index in 0..<count {
-      let entry = page.bytes + 8 + index * entryByteCount
-      let reference = PageReference(loadingFrom: entry)
-      let seed = entry.loadUnaligned(fromByteOffset: PageReference.byteCount, as: UInt64.self)
+      let entry = unsafe page.bytes + 8 + index * entryByteCount
+      let reference = unsafe PageReference(loadingFrom: entry)
+      let seed = unsafe entry.loadUnaligned(
+        fromByteOffset: PageReference.byteCount, as: UInt64.self)
       _ = try checked(reference, pin, store)
       let expected = sum(seed: seed)
       guard expected.byteCount == reference.byteCount, expected.hash == reference.checksum else {
@@ -92,7 +94,9 @@ public struct FakeTree {
   private static func sum(seed: UInt64) -> (byteCount: Int, hash: UInt64) {
     if let known = sums.withLock({ $0[seed] }) { return known }
     let bytes = bytes(seed: seed)
-    let sum = (byteCount: bytes.count, hash: bytes.withUnsafeBytes { Checksum.hash($0) })
+    let sum = unsafe (
+      byteCount: bytes.count, hash: bytes.withUnsafeBytes { unsafe Checksum.hash($0) }
+    )
     sums.withLock { sums in
       if sums.count > 100_000 { sums = [:] }
       sums[seed] = sum
@@ -105,10 +109,10 @@ public struct FakeTree {
   ) throws(StoreError) -> Page {
     let page = try store.read(reference, at: pin)
     defer { withExtendedLifetime(page) {} }
-    guard Checksum.hash(page.bytes, reference.byteCount) == reference.checksum else {
+    guard unsafe Checksum.hash(page.bytes, reference.byteCount) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "the bytes do not match their checksum"))
     }
-    return Page(bytes: page.bytes, byteCount: reference.byteCount, owner: page.owner)
+    return unsafe Page(bytes: page.bytes, byteCount: reference.byteCount, owner: page.owner)
   }
 
   /// Writes a few children again that the store would like to have elsewhere.
@@ -169,13 +173,14 @@ public struct FakeTree {
     try moveDown(&children, content, writer)
     if !writer.base.root.isEmpty { writer.free(writer.base.root.reference) }
     if content.isEmpty { return (.empty(.key), []) }
-    var page: [UInt8] = withUnsafeBytes(of: UInt64(content.count)) { Array($0) }
+    var page: [UInt8] = unsafe withUnsafeBytes(of: UInt64(content.count)) { unsafe Array($0) }
     for (seed, child) in zip(content, children) {
-      page += [UInt8](unsafeUninitializedCapacity: PageReference.byteCount) { buffer, count in
-        if let base = buffer.baseAddress { child.store(to: base) }
+      unsafe page += [UInt8](unsafeUninitializedCapacity: PageReference.byteCount) {
+        buffer, count in
+        if let base = buffer.baseAddress { unsafe child.store(to: base) }
         count = PageReference.byteCount
       }
-      withUnsafeBytes(of: seed) { page.append(contentsOf: $0) }
+      unsafe withUnsafeBytes(of: seed) { unsafe page.append(contentsOf: $0) }
     }
     let reference = try write(page, writer)
     let root = TreeRoot(

@@ -5,7 +5,7 @@ struct OtherCodec: PageCodec {
   let name = "another"
 
   func encode(_ page: UnsafeRawBufferPointer, kind: PageKind) throws(StoreError) -> [UInt8] {
-    Array(page)
+    unsafe Array(page)
   }
 
   func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {}

@@ -7,10 +7,10 @@ public struct SeededGenerator: RandomNumberGenerator {
 
   /// The next bytes of the sequence.
   public mutating func bytes(count: Int) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: count + 8) { buffer, filled in
+    unsafe [UInt8](unsafeUninitializedCapacity: count + 8) { buffer, filled in
       let bytes = UnsafeMutableRawBufferPointer(buffer)
       for offset in stride(from: 0, to: count, by: 8) {
-        bytes.storeBytes(of: next(), toByteOffset: offset, as: UInt64.self)
+        unsafe bytes.storeBytes(of: next(), toByteOffset: offset, as: UInt64.self)
       }
       filled = count
     }

@@ -40,15 +40,16 @@ final class TamperingStore: RelayingStore {
     guard let place else { return page }
     defer { withExtendedLifetime(page) {} }
     let buffer = PageBuffer(byteCount: reference.byteCount)
-    buffer.bytes.copyMemory(from: page.bytes, byteCount: reference.byteCount)
-    let byte = buffer.bytes.load(fromByteOffset: place / 8, as: UInt8.self)
-    buffer.bytes.storeBytes(of: byte ^ 1 << (place % 8), toByteOffset: place / 8, as: UInt8.self)
+    unsafe buffer.bytes.copyMemory(from: page.bytes, byteCount: reference.byteCount)
+    let byte = unsafe buffer.bytes.load(fromByteOffset: place / 8, as: UInt8.self)
+    unsafe buffer.bytes.storeBytes(
+      of: byte ^ 1 << (place % 8), toByteOffset: place / 8, as: UInt8.self)
     return buffer.page
   }
 
   func pin() throws(StoreError) -> Pin {
     let pin = try inner.pin()
-    return Pin(head: pin.head) { withExtendedLifetime(pin) {} }
+    return unsafe Pin(head: pin.head) { withExtendedLifetime(pin) {} }
   }
 
   func makeDurable(_ version: Version) throws(StoreError) { try inner.makeDurable(version) }

@@ -36,16 +36,16 @@ struct DataFolder {
 
   #if Zstd
     private func decompress(_ source: [UInt8], _ path: String) throws -> [UInt8] {
-      let size = ZSTD_getFrameContentSize(source, source.count)
+      let size = unsafe ZSTD_getFrameContentSize(source, source.count)
       // Sizes near the top of the range are zstd's codes for “unknown” and “not a frame”.
       guard size < UInt64(1) << 40 else {
         throw Failure(description: "\(path) is not a zstd file with a known size.")
       }
       var failure: String?
-      let bytes = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
-        let result = ZSTD_decompress(buffer.baseAddress, buffer.count, source, source.count)
+      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+        let result = unsafe ZSTD_decompress(buffer.baseAddress, buffer.count, source, source.count)
         if ZSTD_isError(result) != 0 {
-          failure = String(cString: ZSTD_getErrorName(result))
+          failure = unsafe String(cString: ZSTD_getErrorName(result))
           count = 0
         } else {
           count = result

@@ -14,17 +14,17 @@ package enum KeyFile {
   ) throws(StoreError) -> CodecKey {
     var bytes = [UInt8](repeating: 0, count: 256)
     defer { wipe(&bytes) }
-    guard let file = fopen(path, "rb") else {
+    guard let file = unsafe fopen(path, "rb") else {
       throw .system(operation: "read the key file", path: path, code: errno)
     }
     // Without a buffer of its own, which nobody would wipe.
-    setvbuf(file, nil, _IONBF, 0)
-    let count = fread(&bytes, 1, bytes.count, file)
+    unsafe setvbuf(file, nil, _IONBF, 0)
+    let count = unsafe fread(&bytes, 1, bytes.count, file)
     var status = stat()
-    if fstat(fileno(file), &status) == 0, status.st_mode & 0o077 != 0 {
+    if unsafe fstat(fileno(file), &status) == 0, status.st_mode & 0o077 != 0 {
       warn("warning: others may read the key in '\(path)'; see 'chmod 600'.")
     }
-    fclose(file)
+    unsafe fclose(file)
     if count == 64 { return key(bytes[..<64]) }
     var digits = bytes[..<count].filter { ![9, 10, 13, 32].contains($0) }
     defer { wipe(&digits) }
@@ -47,7 +47,7 @@ package enum KeyFile {
   }
 
   private static func key(_ bytes: ArraySlice<UInt8>) -> CodecKey {
-    bytes.withUnsafeBytes { CodecKey(copying: $0) }
+    unsafe bytes.withUnsafeBytes { unsafe CodecKey(copying: $0) }
   }
 
   private static func value(_ digit: UInt8) -> UInt8? {
@@ -60,8 +60,8 @@ package enum KeyFile {
   }
 
   private static func wipe(_ bytes: inout [UInt8]) {
-    bytes.withUnsafeMutableBytes { buffer in
-      if let base = buffer.baseAddress { cambium_wipe(base, buffer.count) }
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+      if let base = buffer.baseAddress { unsafe cambium_wipe(base, buffer.count) }
     }
   }
 }

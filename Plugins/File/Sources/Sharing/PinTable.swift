@@ -23,7 +23,7 @@ struct PinTable: Sendable {
 
   /// Changes with each pin that begins or ends: while it stays the same, so does ``held()``.
   var changes: UInt32 {
-    memory.word(SharedLayout.pinChanges).pointee.load(ordering: .sequentiallyConsistent)
+    unsafe memory.word(SharedLayout.pinChanges).pointee.load(ordering: .sequentiallyConsistent)
   }
 
   /// The held versions, in the order of their entries.
@@ -39,11 +39,11 @@ struct PinTable: Sendable {
   func entries() -> [Entry] {
     var entries: [Entry] = []
     forEachUsed { offset in
-      let owner = memory.word(offset + Layout.owner).pointee.load(ordering: .acquiring)
+      let owner = unsafe memory.word(offset + Layout.owner).pointee.load(ordering: .acquiring)
       guard owner > 0, let versions = range(offset) else { return }
       let bytes = memory.bytes(offset, Layout.byteCount)
-      let root = bytes.withUnsafeBytes { bytes in
-        TreeRoot(loadingFrom: UnsafeRawBufferPointer(rebasing: bytes[Layout.root...]))
+      let root = unsafe bytes.withUnsafeBytes { bytes in
+        unsafe TreeRoot(loadingFrom: UnsafeRawBufferPointer(rebasing: bytes[Layout.root...]))
       }
       entries.append(
         Entry(
@@ -54,14 +54,17 @@ struct PinTable: Sendable {
   }
 
   private func forEachUsed(_ body: (_ offset: Int) -> Void) {
-    let limit = memory.word(SharedLayout.pinLimit).pointee.load(ordering: .sequentiallyConsistent)
+    let limit = unsafe memory.word(SharedLayout.pinLimit).pointee.load(
+      ordering: .sequentiallyConsistent)
     for entry in 0..<min(Int(limit), Layout.count) { body(Layout.offset(entry)) }
   }
 
   private func range(_ offset: Int) -> ClosedRange<Version>? {
-    let low = memory.longWord(offset + Layout.low).pointee.load(ordering: .sequentiallyConsistent)
+    let low = unsafe memory.longWord(offset + Layout.low).pointee.load(
+      ordering: .sequentiallyConsistent)
     if low == .max { return nil }
-    let high = memory.longWord(offset + Layout.high).pointee.load(ordering: .sequentiallyConsistent)
+    let high = unsafe memory.longWord(offset + Layout.high).pointee.load(
+      ordering: .sequentiallyConsistent)
     return low...max(low, high)
   }
 
@@ -71,7 +74,7 @@ struct PinTable: Sendable {
   func claim(ownerSlot slot: Int) -> Int? {
     if claim(slot, ownerSlot: slot) { return slot }
     let firstShared = SharedLayout.Process.count
-    let used = Int(memory.word(SharedLayout.pinLimit).pointee.load(ordering: .relaxed))
+    let used = unsafe Int(memory.word(SharedLayout.pinLimit).pointee.load(ordering: .relaxed))
     for entry in firstShared..<min(max(used, firstShared) + 1, Layout.count)
     where claim(entry, ownerSlot: slot) { return entry }
     for entry in firstShared..<Layout.count where claim(entry, ownerSlot: slot) { return entry }
@@ -79,16 +82,16 @@ struct PinTable: Sendable {
   }
 
   private func claim(_ entry: Int, ownerSlot slot: Int) -> Bool {
-    let owner = memory.word(Layout.offset(entry) + Layout.owner)
-    guard owner.pointee.load(ordering: .relaxed) == 0,
-      owner.pointee.compareExchange(
+    let owner = unsafe memory.word(Layout.offset(entry) + Layout.owner)
+    guard unsafe owner.pointee.load(ordering: .relaxed) == 0,
+      unsafe owner.pointee.compareExchange(
         expected: 0, desired: UInt32(slot + 1), ordering: .sequentiallyConsistent
       ).exchanged
     else { return false }
-    let limit = memory.word(SharedLayout.pinLimit)
-    var seen = limit.pointee.load(ordering: .relaxed)
+    let limit = unsafe memory.word(SharedLayout.pinLimit)
+    var seen = unsafe limit.pointee.load(ordering: .relaxed)
     while seen <= entry {
-      let result = limit.pointee.compareExchange(
+      let result = unsafe limit.pointee.compareExchange(
         expected: seen, desired: UInt32(entry + 1), ordering: .sequentiallyConsistent)
       seen = result.exchanged ? UInt32(entry + 1) : result.original
     }
@@ -98,49 +101,51 @@ struct PinTable: Sendable {
   /// Lets a claimed entry hold `head`.
   func set(_ entry: Int, _ head: Head) {
     let offset = Layout.offset(entry)
-    withUnsafeTemporaryAllocation(byteCount: TreeRoot.byteCount, alignment: 8) { root in
-      if let start = root.baseAddress { head.root.store(to: start) }
-      memory.put(UnsafeRawBufferPointer(root), at: offset + Layout.root)
+    unsafe withUnsafeTemporaryAllocation(byteCount: TreeRoot.byteCount, alignment: 8) { root in
+      if let start = root.baseAddress { unsafe head.root.store(to: start) }
+      unsafe memory.put(UnsafeRawBufferPointer(root), at: offset + Layout.root)
     }
-    memory.longWord(offset + Layout.since).pointee.store(
+    unsafe memory.longWord(offset + Layout.since).pointee.store(
       PosixFiles.nanosecondsSince1970.littleEndian, ordering: .relaxed)
-    memory.longWord(offset + Layout.high).pointee.store(head.version, ordering: .relaxed)
-    memory.longWord(offset + Layout.low).pointee.store(
+    unsafe memory.longWord(offset + Layout.high).pointee.store(head.version, ordering: .relaxed)
+    unsafe memory.longWord(offset + Layout.low).pointee.store(
       head.version, ordering: .sequentiallyConsistent)
     noteChange()
   }
 
   /// Lets an entry hold all versions up to `version` too.
   func widen(_ entry: Int, to version: Version) {
-    memory.longWord(Layout.offset(entry) + Layout.high).pointee.store(
+    unsafe memory.longWord(Layout.offset(entry) + Layout.high).pointee.store(
       version, ordering: .sequentiallyConsistent)
     noteChange()
   }
 
   /// Lets an entry hold nothing; it stays its owner's.
   func empty(_ entry: Int) {
-    memory.longWord(Layout.offset(entry) + Layout.low).pointee.store(
+    unsafe memory.longWord(Layout.offset(entry) + Layout.low).pointee.store(
       .max, ordering: .sequentiallyConsistent)
     noteChange()
   }
 
   /// Gives an empty entry back.
   func giveBack(_ entry: Int) {
-    memory.word(Layout.offset(entry) + Layout.owner).pointee.store(0, ordering: .releasing)
+    unsafe memory.word(Layout.offset(entry) + Layout.owner).pointee.store(0, ordering: .releasing)
   }
 
   /// Ends all pins of a process that left or died.
   func clear(ownerSlot slot: Int) {
     forEachUsed { offset in
-      let owner = memory.word(offset + Layout.owner)
-      guard owner.pointee.load(ordering: .acquiring) == UInt32(slot + 1) else { return }
-      memory.longWord(offset + Layout.low).pointee.store(.max, ordering: .sequentiallyConsistent)
-      owner.pointee.store(0, ordering: .releasing)
+      let owner = unsafe memory.word(offset + Layout.owner)
+      guard unsafe owner.pointee.load(ordering: .acquiring) == UInt32(slot + 1) else { return }
+      unsafe memory.longWord(offset + Layout.low).pointee.store(
+        .max, ordering: .sequentiallyConsistent)
+      unsafe owner.pointee.store(0, ordering: .releasing)
     }
     noteChange()
   }
 
   private func noteChange() {
-    memory.word(SharedLayout.pinChanges).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    unsafe memory.word(SharedLayout.pinChanges).pointee.wrappingAdd(
+      1, ordering: .sequentiallyConsistent)
   }
 }

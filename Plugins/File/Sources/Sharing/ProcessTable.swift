@@ -31,7 +31,8 @@ struct ProcessTable: Sendable {
         let text = Self.cut(label, toByteCount: Layout.labelByteCount - 1)
         fields.store(Array(text.utf8), at: Layout.label)
         memory.put(fields.bytes, at: offset)
-        memory.word(offset + Layout.state).pointee.store(1, ordering: .sequentiallyConsistent)
+        unsafe memory.word(offset + Layout.state).pointee.store(
+          1, ordering: .sequentiallyConsistent)
         return slot
       }
       return nil
@@ -82,7 +83,7 @@ struct ProcessTable: Sendable {
   }
 
   func isUsed(_ slot: Int) -> Bool {
-    memory.word(Layout.offset(slot) + Layout.state).pointee.load(ordering: .acquiring) != 0
+    unsafe memory.word(Layout.offset(slot) + Layout.state).pointee.load(ordering: .acquiring) != 0
   }
 
   /// Whether the process in `slot` lives; the caller's own slot counts as dead, as its own lock does
@@ -126,9 +127,9 @@ struct ProcessTable: Sendable {
   private func clear(_ slot: Int) {
     PinTable(memory: memory).clear(ownerSlot: slot)
     let offset = Layout.offset(slot)
-    memory.longWord(offset + Layout.spaceVersion).pointee.store(.max, ordering: .relaxed)
-    memory.word(offset + Layout.waiting).pointee.store(0, ordering: .relaxed)
-    memory.word(offset + Layout.state).pointee.store(0, ordering: .sequentiallyConsistent)
+    unsafe memory.longWord(offset + Layout.spaceVersion).pointee.store(.max, ordering: .relaxed)
+    unsafe memory.word(offset + Layout.waiting).pointee.store(0, ordering: .relaxed)
+    unsafe memory.word(offset + Layout.state).pointee.store(0, ordering: .sequentiallyConsistent)
   }
 
   /// The longest beginning of `text` that fits, in whole characters.

@@ -36,7 +36,7 @@ extension SharedMemory {
   ///
   /// When it has not changed, nothing was published.
   var liveWord: UInt64 {
-    longWord(SharedLayout.live).pointee.load(ordering: .sequentiallyConsistent)
+    unsafe longWord(SharedLayout.live).pointee.load(ordering: .sequentiallyConsistent)
   }
 
   /// The words that change with the live head and with the durable mark.
@@ -89,13 +89,13 @@ extension SharedMemory {
     let index = word == .max ? 0 : 1 - word & 1
     let stored = head.stored(in: identity, at: HeadSector.place(ofLiveHead: index))
     put(stored, at: SharedLayout.liveHeads + Int(index) * FileLayout.sectorByteCount)
-    longWord(SharedLayout.live).pointee.store(
+    unsafe longWord(SharedLayout.live).pointee.store(
       head.head.version << 1 | index, ordering: .sequentiallyConsistent)
   }
 
   /// Rises when the durable mark changes.
   var durableWord: UInt64 {
-    longWord(SharedLayout.durable).pointee.load(ordering: .sequentiallyConsistent)
+    unsafe longWord(SharedLayout.durable).pointee.load(ordering: .sequentiallyConsistent)
   }
 
   /// What is known to be durable; nil when nobody has said so yet.
@@ -140,12 +140,12 @@ extension SharedMemory {
   /// knows that this one has died over it.
   var headWriter: HeadWriter? {
     get {
-      let raw = word(SharedLayout.headWriter).pointee.load(ordering: .sequentiallyConsistent)
+      let raw = unsafe word(SharedLayout.headWriter).pointee.load(ordering: .sequentiallyConsistent)
       return raw == 0 ? nil : HeadWriter(slot: Int(raw >> 1) - 1, holdsWriterLock: raw & 1 != 0)
     }
     set {
       let raw = newValue.map { UInt32($0.slot + 1) << 1 | ($0.holdsWriterLock ? 1 : 0) } ?? 0
-      word(SharedLayout.headWriter).pointee.store(raw, ordering: .sequentiallyConsistent)
+      unsafe word(SharedLayout.headWriter).pointee.store(raw, ordering: .sequentiallyConsistent)
     }
   }
 
@@ -167,7 +167,7 @@ extension SharedMemory {
     put(
       bytes.bytes,
       at: SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount)
-    longWord(SharedLayout.durable).pointee.store(word, ordering: .sequentiallyConsistent)
+    unsafe longWord(SharedLayout.durable).pointee.store(word, ordering: .sequentiallyConsistent)
     headWriter = nil
   }
 }

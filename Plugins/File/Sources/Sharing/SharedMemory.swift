@@ -14,7 +14,7 @@ import Synchronization
 /// for as long as this object lives. What takes several words may be read while it is written: heads and
 /// marks are kept twice with checksums, and a torn one is not believed. Where there is no checksum, a lock
 /// keeps writers apart, and readers only show what they see to people.
-final class SharedMemory: @unchecked Sendable {
+@safe final class SharedMemory: @unchecked Sendable {
   /// What has to happen before the file may be written.
   enum Condition: UInt32 {
     /// Nothing.
@@ -45,7 +45,7 @@ final class SharedMemory: @unchecked Sendable {
     file = nil
     path = ""
     isNew = true
-    base = .allocate(byteCount: SharedLayout.byteCount, alignment: 4096)
+    unsafe base = .allocate(byteCount: SharedLayout.byteCount, alignment: 4096)
     clear(from: 0)
   }
 
@@ -68,12 +68,12 @@ final class SharedMemory: @unchecked Sendable {
     }
     if isNew { PosixFiles.shareRights(of: path, with: device.descriptor) }
     guard
-      let memory = PosixFiles.mapShared(
+      let memory = unsafe PosixFiles.mapShared(
         device.descriptor, byteCount: SharedLayout.byteCount, isWritable: true)
     else { throw .addressSpaceExhausted(path: lockPath, byteCount: SharedLayout.byteCount) }
     file = device
     self.path = lockPath
-    base = memory
+    unsafe base = unsafe memory
   }
 
   /// Maps the lock file of the data file at `path` for looking at it; nil when there is none that
@@ -86,41 +86,41 @@ final class SharedMemory: @unchecked Sendable {
 
   private init?(reading device: PosixDevice, _ lockPath: String) {
     guard let size = try? device.byteCount(), size >= SharedLayout.byteCount,
-      let memory = PosixFiles.mapShared(
+      let memory = unsafe PosixFiles.mapShared(
         device.descriptor, byteCount: SharedLayout.byteCount, isWritable: false)
     else { return nil }
     file = device
     path = lockPath
-    base = memory
+    unsafe base = unsafe memory
     isNew = false
   }
 
   deinit {
     if file == nil {
-      base.deallocate()
+      unsafe base.deallocate()
     } else {
-      PosixFiles.unmap(base, byteCount: SharedLayout.byteCount)
+      unsafe PosixFiles.unmap(base, byteCount: SharedLayout.byteCount)
     }
   }
 
   // MARK: Access
 
   func word(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt32>> {
-    (base + offset).assumingMemoryBound(to: Atomic<UInt32>.self)
+    unsafe (base + offset).assumingMemoryBound(to: Atomic<UInt32>.self)
   }
 
   func longWord(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
-    (base + offset).assumingMemoryBound(to: Atomic<UInt64>.self)
+    unsafe (base + offset).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
   /// Copies `count` bytes from `offset` on, whole words.
   func bytes(_ offset: Int, _ count: Int) -> [UInt8] {
     precondition(offset % 8 == 0 && count % 8 == 0, "Shared memory is read by whole words.")
-    return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       let bytes = UnsafeMutableRawBufferPointer(buffer)
       for position in stride(from: 0, to: count, by: 8) {
-        let word = longWord(offset + position).pointee.load(ordering: .relaxed)
-        bytes.storeBytes(of: word, toByteOffset: position, as: UInt64.self)
+        let word = unsafe longWord(offset + position).pointee.load(ordering: .relaxed)
+        unsafe bytes.storeBytes(of: word, toByteOffset: position, as: UInt64.self)
       }
       filled = count
     }
@@ -128,7 +128,7 @@ final class SharedMemory: @unchecked Sendable {
 
   /// Stores `bytes` from `offset` on, whole words.
   func put(_ bytes: [UInt8], at offset: Int) {
-    bytes.withUnsafeBytes { put($0, at: offset) }
+    unsafe bytes.withUnsafeBytes { unsafe put($0, at: offset) }
   }
 
   /// Stores `bytes` from `offset` on, whole words.
@@ -136,21 +136,21 @@ final class SharedMemory: @unchecked Sendable {
     precondition(
       offset % 8 == 0 && bytes.count % 8 == 0, "Shared memory is written by whole words.")
     for position in stride(from: 0, to: bytes.count, by: 8) {
-      let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-      longWord(offset + position).pointee.store(word, ordering: .relaxed)
+      let word = unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      unsafe longWord(offset + position).pointee.store(word, ordering: .relaxed)
     }
   }
 
   /// Sleeps while the word at `offset` is `seen`, at most `timeoutNanoseconds`.
   func sleep(_ offset: Int, while seen: UInt32, timeoutNanoseconds: Int64) {
-    _ = cambium_futex_wait(
+    _ = unsafe cambium_futex_wait(
       (base + offset).assumingMemoryBound(to: UInt32.self), seen, timeoutNanoseconds, true)
   }
 
   /// Raises the word at `offset` and wakes those who sleep on it.
   func raise(_ offset: Int) {
-    word(offset).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    cambium_futex_wake((base + offset).assumingMemoryBound(to: UInt32.self), true)
+    unsafe word(offset).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    unsafe cambium_futex_wake((base + offset).assumingMemoryBound(to: UInt32.self), true)
   }
 
   // MARK: Identity
@@ -158,7 +158,7 @@ final class SharedMemory: @unchecked Sendable {
   /// The boot this system runs in; zeros where that is unknown.
   static let bootIdentity: [UInt8] = {
     var identity = [UInt8](repeating: 0, count: 16)
-    return cambium_boot_identity(&identity) ? identity : [UInt8](repeating: 0, count: 16)
+    return unsafe cambium_boot_identity(&identity) ? identity : [UInt8](repeating: 0, count: 16)
   }()
 
   private func signature(_ identity: IdentitySector, _ number: FileNumber) -> [UInt8] {
@@ -199,7 +199,7 @@ final class SharedMemory: @unchecked Sendable {
     let isKnown = matches(identity, number)
     if !isKnown {
       clear(from: 0)
-      longWord(SharedLayout.live).pointee.store(.max, ordering: .relaxed)
+      unsafe longWord(SharedLayout.live).pointee.store(.max, ordering: .relaxed)
     }
     clearUsers()
     if !isKnown { put(signature(identity, number), at: 0) }
@@ -208,15 +208,15 @@ final class SharedMemory: @unchecked Sendable {
   /// Lists no users any more, and nothing of what they hold.
   func clearUsers() {
     for offset in [SharedLayout.lastWriter, SharedLayout.pinLimit, SharedLayout.commits + 4] {
-      word(offset).pointee.store(0, ordering: .relaxed)
+      unsafe word(offset).pointee.store(0, ordering: .relaxed)
     }
     clear(from: SharedLayout.Process.first)
     for slot in 0..<SharedLayout.Process.count {
       let offset = SharedLayout.Process.offset(slot) + SharedLayout.Process.spaceVersion
-      longWord(offset).pointee.store(.max, ordering: .relaxed)
+      unsafe longWord(offset).pointee.store(.max, ordering: .relaxed)
     }
     for entry in 0..<SharedLayout.Pin.count {
-      longWord(SharedLayout.Pin.offset(entry) + SharedLayout.Pin.low).pointee.store(
+      unsafe longWord(SharedLayout.Pin.offset(entry) + SharedLayout.Pin.low).pointee.store(
         .max, ordering: .relaxed)
     }
   }
@@ -224,29 +224,32 @@ final class SharedMemory: @unchecked Sendable {
   /// Fills with zeros what begins at `offset`, a multiple of eight.
   private func clear(from offset: Int) {
     for position in stride(from: offset, to: SharedLayout.byteCount, by: 8) {
-      longWord(position).pointee.store(0, ordering: .relaxed)
+      unsafe longWord(position).pointee.store(0, ordering: .relaxed)
     }
   }
 
   /// What has to happen before the file may be written.
   var condition: Condition {
     get {
-      let raw = word(SharedLayout.condition).pointee.load(ordering: .acquiring)
+      let raw = unsafe word(SharedLayout.condition).pointee.load(ordering: .acquiring)
       return Condition(rawValue: raw) ?? .poisoned
     }
-    set { word(SharedLayout.condition).pointee.store(newValue.rawValue, ordering: .releasing) }
+    set {
+      unsafe word(SharedLayout.condition).pointee.store(newValue.rawValue, ordering: .releasing)
+    }
   }
 
   /// How many bytes commits have written since the last sync; about, after a process was killed.
   var unsyncedByteCount: Int {
-    let count = Int64(bitPattern: longWord(SharedLayout.unsynced).pointee.load(ordering: .relaxed))
+    let count = unsafe Int64(
+      bitPattern: longWord(SharedLayout.unsynced).pointee.load(ordering: .relaxed))
     // No file is that long: a number that is no count stays one that can be added to.
     return Int(min(max(0, count), 1 << 54))
   }
 
   /// Counts bytes that a commit has written, or takes away those that were synced.
   func addUnsynced(_ byteCount: Int) {
-    longWord(SharedLayout.unsynced).pointee.wrappingAdd(
+    unsafe longWord(SharedLayout.unsynced).pointee.wrappingAdd(
       UInt64(bitPattern: Int64(byteCount)), ordering: .relaxed)
   }
 }

@@ -113,12 +113,12 @@ final class WriterLock: @unchecked Sendable {
 
   /// Whether nobody else has held the writer lock since this process.
   private var wasLast: Bool {
-    memory.word(SharedLayout.lastWriter).pointee.load(ordering: .relaxed) == UInt32(slot + 1)
+    unsafe memory.word(SharedLayout.lastWriter).pointee.load(ordering: .relaxed) == UInt32(slot + 1)
   }
 
   /// How often the writer lock has gone to another process.
   private var acquisitions: UInt32 {
-    memory.word(SharedLayout.acquisitions).pointee.load(ordering: .sequentiallyConsistent)
+    unsafe memory.word(SharedLayout.acquisitions).pointee.load(ordering: .sequentiallyConsistent)
   }
 
   private func checkForReader() throws(StoreError) {
@@ -129,10 +129,11 @@ final class WriterLock: @unchecked Sendable {
 
   /// Lets others see whether this process waits.
   private func noteWaiting(_ isWaiting: Bool) {
-    let word = memory.word(Layout.offset(slot) + Layout.waiting)
-    guard isWaiting else { return word.pointee.store(0, ordering: .sequentiallyConsistent) }
-    let wait = memory.word(SharedLayout.waits).pointee.wrappingAdd(1, ordering: .relaxed).newValue
-    word.pointee.store(max(1, wait), ordering: .sequentiallyConsistent)
+    let word = unsafe memory.word(Layout.offset(slot) + Layout.waiting)
+    guard isWaiting else { return unsafe word.pointee.store(0, ordering: .sequentiallyConsistent) }
+    let wait = unsafe memory.word(SharedLayout.waits).pointee.wrappingAdd(1, ordering: .relaxed)
+      .newValue
+    unsafe word.pointee.store(max(1, wait), ordering: .sequentiallyConsistent)
   }
 
   /// Notes that the writer lock is held, unless `code` says what has gone wrong.
@@ -140,7 +141,7 @@ final class WriterLock: @unchecked Sendable {
     guard code == 0 else {
       throw StoreError(DeviceError(operation: "lock", code: code), path: path)
     }
-    let previous = memory.word(SharedLayout.lastWriter).pointee.exchange(
+    let previous = unsafe memory.word(SharedLayout.lastWriter).pointee.exchange(
       UInt32(slot + 1), ordering: .sequentiallyConsistent)
     if previous != UInt32(slot + 1) { memory.raise(SharedLayout.acquisitions) }
   }
@@ -153,7 +154,7 @@ final class WriterLock: @unchecked Sendable {
     guard let other = nextWaiting() else { return }
     memory.sleep(
       SharedLayout.acquisitions, while: seen, timeoutNanoseconds: Self.courtesyNanoseconds)
-    if memory.word(SharedLayout.acquisitions).pointee.load(ordering: .relaxed) == seen {
+    if unsafe memory.word(SharedLayout.acquisitions).pointee.load(ordering: .relaxed) == seen {
       passedOver[other.slot] = other.wait
     }
   }
@@ -161,7 +162,7 @@ final class WriterLock: @unchecked Sendable {
   /// Somebody who waits and was not passed over during this wait of its.
   private func nextWaiting() -> (slot: Int, wait: UInt32)? {
     for other in 0..<Layout.count where other != slot {
-      let wait = memory.word(Layout.offset(other) + Layout.waiting).pointee.load(
+      let wait = unsafe memory.word(Layout.offset(other) + Layout.waiting).pointee.load(
         ordering: .sequentiallyConsistent)
       if wait != 0, wait != passedOver[other] { return (other, wait) }
     }

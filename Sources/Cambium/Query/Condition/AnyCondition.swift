@@ -121,9 +121,11 @@ package struct AnyCondition: Sendable, Hashable {
     case .int, .float, .double, .decimal:
       number.flatMap { condition in value.number.map { condition.matches($0) } } ?? false
     case .string(let bytes):
-      text.map { condition in bytes.withUnsafeBytes { condition.matches($0) } } ?? false
+      text.map { condition in unsafe bytes.withUnsafeBytes { unsafe condition.matches($0) } }
+        ?? false
     case .data(let bytes):
-      data.map { condition in bytes.withUnsafeBytes { condition.matches($0) } } ?? false
+      data.map { condition in unsafe bytes.withUnsafeBytes { unsafe condition.matches($0) } }
+        ?? false
     case .date(let value): date?.matches(low: value.wide.low, high: value.wide.high) ?? false
     case .objectId(let low, let high): objectId?.matches(low: low, high: high) ?? false
     case .uuid(let low, let high): uuid?.matches(low: low, high: high) ?? false

@@ -30,61 +30,61 @@ package struct BytesCondition: Sendable, Hashable {
 
   /// Whether a value satisfies the condition.
   package func matches(_ value: UnsafeRawBufferPointer) -> Bool {
-    guard let folding else { return matchesFolded(value) }
+    guard let folding else { return unsafe matchesFolded(value) }
     var folded: [UInt8] = []
-    folding.fold(value, into: &folded)
-    return folded.withUnsafeBytes(matchesFolded)
+    unsafe folding.fold(value, into: &folded)
+    return unsafe folded.withUnsafeBytes(matchesFolded)
   }
 
   /// The same, with memory for folding that a scan uses again.
   package func matches(_ value: UnsafeRawBufferPointer, scratch: inout [UInt8]) -> Bool {
-    guard let folding else { return matchesFolded(value) }
-    folding.fold(value, into: &scratch)
-    return scratch.withUnsafeBytes(matchesFolded)
+    guard let folding else { return unsafe matchesFolded(value) }
+    unsafe folding.fold(value, into: &scratch)
+    return unsafe scratch.withUnsafeBytes(matchesFolded)
   }
 
   private func matchesFolded(_ value: UnsafeRawBufferPointer) -> Bool {
     switch kind {
-    case .equal(let bytes): return Self.isEqual(value, bytes)
-    case .notEqual(let bytes): return !Self.isEqual(value, bytes)
+    case .equal(let bytes): return unsafe Self.isEqual(value, bytes)
+    case .notEqual(let bytes): return unsafe !Self.isEqual(value, bytes)
     case .range(let lower, let includesLower, let upper, let includesUpper):
       if let lower {
-        let order = Self.compare(value, lower)
+        let order = unsafe Self.compare(value, lower)
         if order < 0 || order == 0 && !includesLower { return false }
       }
       guard let upper else { return true }
-      let order = Self.compare(value, upper)
+      let order = unsafe Self.compare(value, upper)
       return order < 0 || order == 0 && includesUpper
-    case .set(let members): return Self.contains(members, value)
+    case .set(let members): return unsafe Self.contains(members, value)
     case .beginsWith(let piece):
-      return value.count >= piece.count
+      return unsafe value.count >= piece.count
         && Self.isEqual(UnsafeRawBufferPointer(rebasing: value.prefix(piece.count)), piece)
     case .endsWith(let piece):
-      return value.count >= piece.count
+      return unsafe value.count >= piece.count
         && Self.isEqual(UnsafeRawBufferPointer(rebasing: value.suffix(piece.count)), piece)
-    case .contains(let piece): return Self.isFound(piece, in: value)
-    case .like(let pattern): return pattern.matches(value)
+    case .contains(let piece): return unsafe Self.isFound(piece, in: value)
+    case .like(let pattern): return unsafe pattern.matches(value)
     }
   }
 
   private static func isEqual(_ value: UnsafeRawBufferPointer, _ bytes: [UInt8]) -> Bool {
     guard value.count == bytes.count else { return false }
-    return bytes.withUnsafeBytes { bytes in
+    return unsafe bytes.withUnsafeBytes { bytes in
       guard let left = value.baseAddress, let right = bytes.baseAddress else { return true }
-      return memcmp(left, right, bytes.count) == 0
+      return unsafe memcmp(left, right, bytes.count) == 0
     }
   }
 
   /// Negative, zero or positive as `value` sorts before, with or behind `bytes`.
   static func compare(_ value: UnsafeRawBufferPointer, _ bytes: [UInt8]) -> Int {
-    bytes.withUnsafeBytes { compare(value, $0) }
+    unsafe bytes.withUnsafeBytes { unsafe compare(value, $0) }
   }
 
   /// Negative, zero or positive as `left` sorts before, with or behind `right`.
   static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
     let common = min(left.count, right.count)
     if common > 0, let first = left.baseAddress, let second = right.baseAddress {
-      let order = memcmp(first, second, common)
+      let order = unsafe memcmp(first, second, common)
       if order != 0 { return Int(order) }
     }
     return left.count - right.count
@@ -94,7 +94,7 @@ package struct BytesCondition: Sendable, Hashable {
     var (lower, upper) = (0, members.count)
     while lower < upper {
       let middle = (lower + upper) / 2
-      let order = compare(value, members[middle])
+      let order = unsafe compare(value, members[middle])
       if order == 0 { return true }
       if order < 0 { upper = middle } else { lower = middle + 1 }
     }
@@ -103,9 +103,9 @@ package struct BytesCondition: Sendable, Hashable {
 
   private static func isFound(_ piece: [UInt8], in value: UnsafeRawBufferPointer) -> Bool {
     guard value.count >= piece.count, let start = value.baseAddress else { return piece.isEmpty }
-    return piece.withUnsafeBytes { piece in
+    return unsafe piece.withUnsafeBytes { piece in
       guard let first = piece.baseAddress else { return true }
-      return cambium_memmem(start, value.count, first, piece.count) != nil
+      return unsafe cambium_memmem(start, value.count, first, piece.count) != nil
     }
   }
 }

@@ -8,7 +8,7 @@ package struct LikePattern: Hashable, Sendable {
 
   /// Whether all of `value` fits the pattern.
   package func matches(_ value: UnsafeRawBufferPointer) -> Bool {
-    bytes.withUnsafeBytes { matches(value, pattern: $0) }
+    unsafe bytes.withUnsafeBytes { unsafe matches(value, pattern: $0) }
   }
 
   private func matches(
@@ -18,31 +18,31 @@ package struct LikePattern: Hashable, Sendable {
     var (position, place) = (0, 0)
     var retry: (position: Int, place: Int)?
     while position < value.count {
-      if place < pattern.count, pattern[place] == UInt8(ascii: "*") {
+      if place < pattern.count, unsafe pattern[place] == UInt8(ascii: "*") {
         place += 1
         retry = (position, place)
-      } else if place < pattern.count, pattern[place] == UInt8(ascii: "?") {
-        position += width(value, position)
+      } else if place < pattern.count, unsafe pattern[place] == UInt8(ascii: "?") {
+        unsafe position += width(value, position)
         place += 1
-      } else if place < pattern.count, pattern[place] == value[position] {
+      } else if place < pattern.count, unsafe pattern[place] == value[position] {
         position += 1
         place += 1
       } else if let (lastPosition, lastPlace) = retry {
-        position = lastPosition + width(value, lastPosition)
+        position = unsafe lastPosition + width(value, lastPosition)
         place = lastPlace
         retry = (position, place)
       } else {
         return false
       }
     }
-    return pattern[place...].allSatisfy { $0 == UInt8(ascii: "*") }
+    return unsafe pattern[place...].allSatisfy { $0 == UInt8(ascii: "*") }
   }
 
   /// The bytes of the character at `position`.
   private func width(_ value: UnsafeRawBufferPointer, _ position: Int) -> Int {
-    guard isText, value[position] >= 0xC0 else { return 1 }
+    guard isText, unsafe value[position] >= 0xC0 else { return 1 }
     var end = position + 1
-    while end < value.count, value[end] & 0xC0 == 0x80 { end += 1 }
+    while end < value.count, unsafe value[end] & 0xC0 == 0x80 { end += 1 }
     return end - position
   }
 }

@@ -14,24 +14,25 @@ package struct TextFolding: Hashable, Sendable {
   package func fold(_ text: UnsafeRawBufferPointer, into output: inout [UInt8]) {
     let capitals: UInt8 = options.contains(.caseInsensitive) ? 26 : 0
     output.removeAll(keepingCapacity: true)
-    output.append(contentsOf: text)
-    let all = output.withUnsafeMutableBytes { output in
-      output.baseAddress.map { cambium_fold_ascii($0, output.count, $0, capitals) } ?? 0
+    unsafe output.append(contentsOf: text)
+    let all = unsafe output.withUnsafeMutableBytes { output in
+      unsafe output.baseAddress.map { unsafe cambium_fold_ascii($0, output.count, $0, capitals) }
+        ?? 0
     }
-    if all >= 0x80 { foldUnicode(text, into: &output) }
+    if all >= 0x80 { unsafe foldUnicode(text, into: &output) }
   }
 
   /// The folded form of a string.
   package func fold(_ text: String) -> [UInt8] {
     var text = text
     var output: [UInt8] = []
-    text.withUTF8 { fold(UnsafeRawBufferPointer($0), into: &output) }
+    text.withUTF8 { unsafe fold(UnsafeRawBufferPointer($0), into: &output) }
     return output
   }
 
   private func foldUnicode(_ text: UnsafeRawBufferPointer, into output: inout [UInt8]) {
     output.removeAll(keepingCapacity: true)
-    var string = String(decoding: text, as: UTF8.self)
+    var string = unsafe String(decoding: text, as: UTF8.self)
     if options.contains(.diacriticInsensitive) {
       string = string.decomposedStringWithCanonicalMapping
     }

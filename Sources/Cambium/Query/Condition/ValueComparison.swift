@@ -18,7 +18,7 @@ package struct ValueComparison: Sendable, Hashable {
       // Values of different kinds have no order.
       let areAlike = order == 0 || Self.kind(left) == Self.kind(right)
       return areAlike ? holds(order: order) : operation == .notEqual
-    case (.bytes(let left), .bytes(let right)): return holds(left, right)
+    case (.bytes(let left), .bytes(let right)): return unsafe holds(left, right)
     default:
       if CellOrder.isFloatingNaN(left) || CellOrder.isFloatingNaN(right) {
         return operation == .notEqual
@@ -46,13 +46,13 @@ package struct ValueComparison: Sendable, Hashable {
     guard options.isEmpty || property != .string else {
       let folding = TextFolding(options)
       var (first, second): ([UInt8], [UInt8]) = ([], [])
-      folding.fold(left, into: &first)
-      folding.fold(right, into: &second)
-      return first.withUnsafeBytes { first in
-        second.withUnsafeBytes { holdsFolded(first, $0) }
+      unsafe folding.fold(left, into: &first)
+      unsafe folding.fold(right, into: &second)
+      return unsafe first.withUnsafeBytes { first in
+        unsafe second.withUnsafeBytes { unsafe holdsFolded(first, $0) }
       }
     }
-    return holdsFolded(left, right)
+    return unsafe holdsFolded(left, right)
   }
 
   private func holdsFolded(
@@ -60,14 +60,15 @@ package struct ValueComparison: Sendable, Hashable {
   ) -> Bool {
     switch operation {
     case .beginsWith, .endsWith, .contains:
-      guard !right.isEmpty else { return false }
-      let piece = Array(right)
+      guard unsafe !right.isEmpty else { return false }
+      let piece = unsafe Array(right)
       let kind: BytesCondition.Kind =
         operation == .beginsWith
         ? .beginsWith(piece) : operation == .endsWith ? .endsWith(piece) : .contains(piece)
-      return BytesCondition(kind).matches(left)
-    case .like: return LikePattern(bytes: Array(right), isText: property == .string).matches(left)
-    default: return holds(order: BytesCondition.compare(left, right))
+      return unsafe BytesCondition(kind).matches(left)
+    case .like:
+      return unsafe LikePattern(bytes: Array(right), isText: property == .string).matches(left)
+    default: return unsafe holds(order: BytesCondition.compare(left, right))
     }
   }
 }

@@ -55,7 +55,7 @@ package struct ValueCondition: Sendable, Hashable {
       return condition.matches(DecimalBits(low: low, high: high))
     case .bytes(let condition):
       guard case .bytes(let bytes) = value else { return false }
-      return condition.matches(bytes)
+      return unsafe condition.matches(bytes)
     case .any(let conditions): return conditions.contains { $0.matches(value) }
     }
   }

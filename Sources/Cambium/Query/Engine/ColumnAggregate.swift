@@ -41,11 +41,12 @@ struct ColumnAggregate {
     }
     switch cells.type {
     case .int, .float, .double:
-      guard let rows else { return add(cells, selection: nil, to: &fold) }
-      withUnsafeTemporaryAllocation(of: UInt64.self, capacity: cells.bitmapWordCount) { bits in
+      guard let rows else { return unsafe add(cells, selection: nil, to: &fold) }
+      unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: cells.bitmapWordCount) {
+        bits in
         guard let base = bits.baseAddress else { return }
-        rows.copy(first..<first + cells.rowCount, into: base)
-        add(cells, selection: base, to: &fold)
+        unsafe rows.copy(first..<first + cells.rowCount, into: base)
+        unsafe add(cells, selection: base, to: &fold)
       }
     case .wide:
       forEach(leaf.rowCount, first, rows) { row in
@@ -64,18 +65,18 @@ struct ColumnAggregate {
     let isInteger = cells.type == .int
     switch aggregate {
     case .minimum, .maximum:
-      if isInteger, let range = cells.extremeInts(selection: selection) {
+      if isInteger, let range = unsafe cells.extremeInts(selection: selection) {
         fold.add(.int(aggregate == .minimum ? range.lowerBound : range.upperBound))
-      } else if !isInteger, let range = cells.extremeDoubles(selection: selection) {
+      } else if !isInteger, let range = unsafe cells.extremeDoubles(selection: selection) {
         let number = aggregate == .minimum ? range.lowerBound : range.upperBound
         fold.add(cells.type == .float ? .float(Float(number)) : .double(number))
       }
     case .sum, .average, .count:
-      let count = cells.countRows(selection: selection)
+      let count = unsafe cells.countRows(selection: selection)
       if isInteger {
-        fold.add(sum: cells.sumInts(selection: selection), of: count)
+        unsafe fold.add(sum: cells.sumInts(selection: selection), of: count)
       } else {
-        fold.add(sum: cells.sumDoubles(selection: selection), of: count)
+        unsafe fold.add(sum: cells.sumDoubles(selection: selection), of: count)
       }
     }
   }

@@ -39,13 +39,13 @@ final class ColumnScan {
       if candidates?.intersects(first..<first + leaf.rowCount) ?? true {
         try interruption?.check()
         let wordCount = (leaf.rowCount + 63) >> 6
-        let bits = bits.room(wordCount)
+        let bits = unsafe bits.room(wordCount)
         if let cells = leaf.column(column) {
-          try select(cells, into: bits)
+          try unsafe select(cells, into: bits)
         } else {
-          bits.update(repeating: defaultMatches ? .max : 0, count: wordCount)
+          unsafe bits.update(repeating: defaultMatches ? .max : 0, count: wordCount)
         }
-        result.merge(bits, count: leaf.rowCount, at: first)
+        unsafe result.merge(bits, count: leaf.rowCount, at: first)
       }
       isValid = try cursor.next()
     }
@@ -58,60 +58,62 @@ final class ColumnScan {
   ) throws(StoreError) {
     let wordCount = column.bitmapWordCount
     switch condition.kind {
-    case .none: bits.update(repeating: 0, count: wordCount)
-    case .all: column.copyPresence(into: bits)
-    case .integer(.range(let range)): column.selectInts(in: range, into: bits)
+    case .none: unsafe bits.update(repeating: 0, count: wordCount)
+    case .all: unsafe column.copyPresence(into: bits)
+    case .integer(.range(let range)): unsafe column.selectInts(in: range, into: bits)
     case .integer(.outside(let range)):
-      column.selectInts(in: range, into: bits)
-      exchange(column, bits)
-    case .integer(.set(let set)): select(column, set, into: bits)
+      unsafe column.selectInts(in: range, into: bits)
+      unsafe exchange(column, bits)
+    case .integer(.set(let set)): unsafe select(column, set, into: bits)
     case .bool(let whenTrue, let whenFalse):
       if whenTrue == whenFalse {
         if whenTrue {
-          column.copyPresence(into: bits)
+          unsafe column.copyPresence(into: bits)
         } else {
-          bits.update(repeating: 0, count: wordCount)
+          unsafe bits.update(repeating: 0, count: wordCount)
         }
       } else {
-        column.selectBools(equalTo: whenTrue, into: bits)
+        unsafe column.selectBools(equalTo: whenTrue, into: bits)
       }
     case .floating(.range(let low, let high)):
-      column.selectDoubles(from: low, through: high, into: bits)
+      unsafe column.selectDoubles(from: low, through: high, into: bits)
     case .floating(.outside(let low, let high)):
-      column.selectDoubles(from: low, through: high, into: bits)
-      exchange(column, bits)
+      unsafe column.selectDoubles(from: low, through: high, into: bits)
+      unsafe exchange(column, bits)
     case .floating(.set(let set)):
       let isDouble = column.type == .double
-      mark(column, bits) { row in
+      unsafe mark(column, bits) { row in
         set.contains(isDouble ? column.double(row) : Double(column.float(row)))
       }
     case .wide(let condition):
-      mark(column, bits) { row in
+      unsafe mark(column, bits) { row in
         let words = column.wide(row)
         return condition.matches(low: words.low, high: words.high)
       }
     case .decimal(let condition):
-      mark(column, bits) { row in
+      unsafe mark(column, bits) { row in
         let words = column.wide(row)
         return condition.matches(DecimalBits(low: words.low, high: words.high))
       }
-    case .bytes(let condition): try select(column, condition, into: bits)
+    case .bytes(let condition): try unsafe select(column, condition, into: bits)
     case .any(let conditions):
-      try column.selectBytes(into: bits, source: tree.source) { bytes in
-        conditions.contains { $0.matches(.bytes(bytes)) }
+      try unsafe column.selectBytes(into: bits, source: tree.source) { bytes in
+        conditions.contains { unsafe $0.matches(.bytes(bytes)) }
       }
     }
     guard condition.matchesNull, column.hasNulls else { return }
-    let presence = presence.room(wordCount)
-    column.copyPresence(into: presence)
-    for word in 0..<wordCount { bits[word] |= ~presence[word] }
+    let presence = unsafe presence.room(wordCount)
+    unsafe column.copyPresence(into: presence)
+    for word in 0..<wordCount { unsafe bits[word] |= ~presence[word] }
   }
 
   /// Turns the answers of the rows that are not null.
   private func exchange(_ column: LeafColumn, _ bits: UnsafeMutablePointer<UInt64>) {
-    let presence = presence.room(column.bitmapWordCount)
-    column.copyPresence(into: presence)
-    for word in 0..<column.bitmapWordCount { bits[word] = presence[word] & ~bits[word] }
+    let presence = unsafe presence.room(column.bitmapWordCount)
+    unsafe column.copyPresence(into: presence)
+    for word in 0..<column.bitmapWordCount {
+      unsafe bits[word] = unsafe presence[word] & ~bits[word]
+    }
   }
 
   /// Asks row by row.
@@ -119,7 +121,7 @@ final class ColumnScan {
   private func mark(
     _ column: LeafColumn, _ bits: UnsafeMutablePointer<UInt64>, _ matches: (Int) -> Bool
   ) {
-    column.copyPresence(into: bits)
+    unsafe column.copyPresence(into: bits)
     var row = 0
     for index in 0..<column.bitmapWordCount {
       let end = min(row + 64, column.rowCount)
@@ -130,7 +132,7 @@ final class ColumnScan {
         shift &+= 1
         row &+= 1
       }
-      bits[index] &= word
+      unsafe bits[index] &= word
     }
   }
 
@@ -138,12 +140,12 @@ final class ColumnScan {
     _ column: LeafColumn, _ set: IntegerSet, into bits: UnsafeMutablePointer<UInt64>
   ) {
     guard let span = set.bounds, span.overlaps(column.integerBounds) else {
-      return bits.update(repeating: 0, count: column.bitmapWordCount)
+      return unsafe bits.update(repeating: 0, count: column.bitmapWordCount)
     }
-    if set.count <= 8 { return column.selectInts(anyOf: set.sorted, into: bits) }
-    let integers = integers.room(column.rowCount)
-    column.copyInts(into: integers)
-    mark(column, bits) { row in set.contains(integers[row]) }
+    if set.count <= 8 { return unsafe column.selectInts(anyOf: set.sorted, into: bits) }
+    let integers = unsafe integers.room(column.rowCount)
+    unsafe column.copyInts(into: integers)
+    unsafe mark(column, bits) { row in unsafe set.contains(integers[row]) }
   }
 
   private func select(
@@ -151,54 +153,54 @@ final class ColumnScan {
   ) throws(StoreError) {
     let source = tree.source
     if let folding = condition.folding {
-      let memory = UnsafeMutableRawPointer(texts.room(column.foldedByteCount))
+      let memory = unsafe UnsafeMutableRawPointer(texts.room(column.foldedByteCount))
       let lowercasing = folding.options.contains(.caseInsensitive)
-      if let plain = column.foldedAsASCII(lowercasing: lowercasing, into: memory) {
-        return try select(plain, condition.ofFolded, into: bits)
+      if let plain = unsafe column.foldedAsASCII(lowercasing: lowercasing, into: memory) {
+        return try unsafe select(plain, condition.ofFolded, into: bits)
       }
-      return try column.selectBytes(into: bits, source: source) { bytes in
-        condition.matches(bytes, scratch: &folded)
+      return try unsafe column.selectBytes(into: bits, source: source) { bytes in
+        unsafe condition.matches(bytes, scratch: &folded)
       }
     }
     switch condition.kind {
     case .equal(let value), .notEqual(let value):
-      try value.withBytes { bytes throws(StoreError) in
-        try column.selectBytes(equalTo: bytes, into: bits, source: source)
+      try unsafe value.withBytes { bytes throws(StoreError) in
+        try unsafe column.selectBytes(equalTo: bytes, into: bits, source: source)
       }
-      if case .notEqual = condition.kind { exchange(column, bits) }
+      if case .notEqual = condition.kind { unsafe exchange(column, bits) }
     case .beginsWith(let piece):
-      try piece.withBytes { bytes throws(StoreError) in
-        try column.selectBytes(withPrefix: bytes, into: bits, source: source)
+      try unsafe piece.withBytes { bytes throws(StoreError) in
+        try unsafe column.selectBytes(withPrefix: bytes, into: bits, source: source)
       }
     case .endsWith(let piece):
-      try piece.withBytes { bytes throws(StoreError) in
-        try column.selectBytes(withSuffix: bytes, into: bits, source: source)
+      try unsafe piece.withBytes { bytes throws(StoreError) in
+        try unsafe column.selectBytes(withSuffix: bytes, into: bits, source: source)
       }
     case .contains(let piece):
-      try piece.withBytes { bytes throws(StoreError) in
-        try column.selectBytes(containing: bytes, into: bits, source: source)
+      try unsafe piece.withBytes { bytes throws(StoreError) in
+        try unsafe column.selectBytes(containing: bytes, into: bits, source: source)
       }
     case .range, .set, .like:
-      try column.selectBytes(into: bits, source: source) { condition.matches($0) }
+      try unsafe column.selectBytes(into: bits, source: source) { unsafe condition.matches($0) }
     }
   }
 }
 
 /// Memory that a scan uses again for each leaf.
-struct Scratch<Element: BitwiseCopyable>: ~Copyable {
+@safe struct Scratch<Element: BitwiseCopyable>: ~Copyable {
   private var memory: UnsafeMutableBufferPointer<Element>
 
-  init() { memory = UnsafeMutableBufferPointer(start: nil, count: 0) }
+  init() { unsafe memory = unsafe UnsafeMutableBufferPointer(start: nil, count: 0) }
 
-  deinit { memory.deallocate() }
+  deinit { unsafe memory.deallocate() }
 
   /// Room for `count` elements, undefined until they are written.
   mutating func room(_ count: Int) -> UnsafeMutablePointer<Element> {
-    if memory.count < count || memory.baseAddress == nil {
-      memory.deallocate()
-      memory = .allocate(capacity: max(count * 2, 64))
+    if unsafe memory.count < count || memory.baseAddress == nil {
+      unsafe memory.deallocate()
+      unsafe memory = .allocate(capacity: max(count * 2, 64))
     }
-    return memory.baseAddress.unsafelyUnwrapped
+    return unsafe memory.baseAddress.unsafelyUnwrapped
   }
 }
 
@@ -207,9 +209,9 @@ extension [UInt8] {
   func withBytes<Result>(
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    let result = withUnsafeBytes { bytes -> Swift.Result<Result, StoreError> in
+    let result = unsafe withUnsafeBytes { bytes -> Swift.Result<Result, StoreError> in
       do throws(StoreError) {
-        return .success(try body(bytes))
+        return unsafe .success(try body(bytes))
       } catch {
         return .failure(error)
       }

@@ -22,17 +22,17 @@ enum EntrySort {
     let mask: UInt64 = column.isAscending ? 0 : .max
     var (all, any): (UInt64, UInt64) = (.max, 0)
     for place in entries.indices {
-      let word = column.word(Int(entries[place].index), depth: depth) ^ mask
-      entries[place].word = word
+      let word = unsafe column.word(Int(entries[place].index), depth: depth) ^ mask
+      unsafe entries[place].word = word
       all &= word
       any |= word
     }
     // Behind the first word only values are left.
     let hasRanks = depth == 0 && !column.isUniform
     if entries.count <= insertionLimit {
-      insert(entries, column, hasRanks)
+      unsafe insert(entries, column, hasRanks)
     } else {
-      distribute(entries, spare, column, hasRanks, differing: all ^ any)
+      unsafe distribute(entries, spare, column, hasRanks, differing: all ^ any)
     }
   }
 
@@ -44,17 +44,17 @@ enum EntrySort {
 
   private static func insert(_ entries: Entries, _ column: SortColumn, _ hasRanks: Bool) {
     for end in entries.indices.dropFirst() {
-      let entry = entries[end]
+      let entry = unsafe entries[end]
       let rank = hasRanks ? order(entry, column) : 0
       var place = end
       while place > 0 {
-        let before = entries[place - 1]
+        let before = unsafe entries[place - 1]
         let rankBefore = hasRanks ? order(before, column) : 0
         guard rankBefore > rank || rankBefore == rank && before.word > entry.word else { break }
-        entries[place] = before
+        unsafe entries[place] = before
         place -= 1
       }
-      entries[place] = entry
+      unsafe entries[place] = entry
     }
   }
 
@@ -63,35 +63,39 @@ enum EntrySort {
     _ entries: Entries, _ spare: Entries, _ column: SortColumn, _ hasRanks: Bool,
     differing: UInt64
   ) {
-    var (source, target) = (entries, spare)
+    var (source, target) = unsafe (entries, spare)
     for byte in 0..<8 where differing >> UInt64(byte * 8) & 0xFF != 0 {
       let shift = UInt64(byte * 8)
-      pass(source, target) { Int(truncatingIfNeeded: $0.word &>> shift & 0xFF) }
-      swap(&source, &target)
+      unsafe pass(source, target) { Int(truncatingIfNeeded: $0.word &>> shift & 0xFF) }
+      unsafe swap(&source, &target)
     }
     if hasRanks {
-      pass(source, target) { order($0, column) }
-      swap(&source, &target)
+      unsafe pass(source, target) { order($0, column) }
+      unsafe swap(&source, &target)
     }
-    if source.baseAddress != entries.baseAddress { _ = entries.update(from: source) }
+    if unsafe source.baseAddress != entries.baseAddress { _ = unsafe entries.update(from: source) }
   }
 
   /// Distributes entries over 256 digits into `target`, keeping the order within each.
   @inline(__always)
   private static func pass(_ source: Entries, _ target: Entries, _ digit: (SortEntry) -> Int) {
-    withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
-      places.initialize(repeating: 0)
-      for entry in source { places[digit(entry)] &+= 1 }
+    unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
+      unsafe places.initialize(repeating: 0)
+      var iterator = unsafe source.makeIterator()
+      while let entry = unsafe iterator.next() {
+        unsafe places[digit(entry)] &+= 1
+      }
       var sum = 0
       for value in 0..<256 {
-        let count = places[value]
-        places[value] = sum
+        let count = unsafe places[value]
+        unsafe places[value] = sum
         sum &+= count
       }
-      for entry in source {
+      var rest = unsafe source.makeIterator()
+      while let entry = unsafe rest.next() {
         let value = digit(entry)
-        target[places[value]] = entry
-        places[value] &+= 1
+        unsafe target[places[value]] = entry
+        unsafe places[value] &+= 1
       }
     }
   }

@@ -250,6 +250,6 @@ enum IndexRanges {
   private static func form(of bytes: [UInt8]) -> [UInt8]? {
     let zeroCount = bytes.count { $0 == 0 }
     guard bytes.count + zeroCount < IndexKey.prefixByteCount else { return nil }
-    return bytes.withUnsafeBytes { IndexKey.form(of: .bytes($0)) }
+    return unsafe bytes.withUnsafeBytes { unsafe IndexKey.form(of: .bytes($0)) }
   }
 }

@@ -83,13 +83,15 @@ final class QueryContext {
   ) throws(StoreError) {
     guard case .entry(let key) = part else {
       var result = Result<Bool, StoreError>.success(true)
-      try map.forEachKey { key, _ in
-        result = catching { () throws(StoreError) in try body(.bytes(key)) }
+      try unsafe map.forEachKey { key, _ in
+        result = catching { () throws(StoreError) in try unsafe body(.bytes(key)) }
         return (try? result.get()) ?? false
       }
       return _ = try result.get()
     }
-    let found = try Array(key.utf8).withBytes { key throws(StoreError) in try map.search(key: key) }
+    let found = try unsafe Array(key.utf8).withBytes { key throws(StoreError) in
+      try unsafe map.search(key: key)
+    }
     guard found.isFound else { return _ = try body(.null) }
     _ = try map.withElement(at: found.position) { cell in
       catching { () throws(StoreError) in try body(cell) }

@@ -92,7 +92,7 @@ extension ResultsCore {
   fileprivate func explanation() -> QueryExplanation? {
     verify()
     guard let plan else { return nil }
-    realm.session?.settle()
+    unsafe realm.session?.settle()
     return realm.reading { () throws(StoreError) in
       try plan.explanation(in: realm.view, realm.stored)
     }

@@ -1,7 +1,7 @@
 /// A bit for each row of a window of a table, counted by position.
 ///
 /// Bits past the last row are always zero.
-final class RowBitmap {
+@safe final class RowBitmap {
   /// The positions that the bits stand for.
   let window: Range<Int>
   let wordCount: Int
@@ -12,44 +12,44 @@ final class RowBitmap {
     self.window = window
     wordCount = (window.count + 63) >> 6
     // One more word, so that merging at a shift may always touch the next one.
-    words = .allocate(capacity: wordCount + 1)
-    words.initialize(repeating: filled ? .max : 0, count: wordCount + 1)
+    unsafe words = .allocate(capacity: wordCount + 1)
+    unsafe words.initialize(repeating: filled ? .max : 0, count: wordCount + 1)
     if filled { clearTail() }
   }
 
-  deinit { words.deallocate() }
+  deinit { unsafe words.deallocate() }
 
   private func clearTail() {
     let rest = window.count & 63
-    if rest != 0 { words[wordCount - 1] &= (1 << UInt64(rest)) - 1 }
-    words[wordCount] = 0
+    if rest != 0 { unsafe words[wordCount - 1] &= (1 << UInt64(rest)) - 1 }
+    unsafe words[wordCount] = 0
   }
 
   /// Keeps the bits that are set in both.
   func formIntersection(_ other: RowBitmap) {
-    for index in 0..<wordCount { words[index] &= other.words[index] }
+    for index in 0..<wordCount { unsafe words[index] &= other.words[index] }
   }
 
   /// Sets the bits that are set in the other.
   func formUnion(_ other: RowBitmap) {
-    for index in 0..<wordCount { words[index] |= other.words[index] }
+    for index in 0..<wordCount { unsafe words[index] |= other.words[index] }
   }
 
   /// Turns every bit.
   func invert() {
-    for index in 0..<wordCount { words[index] = ~words[index] }
+    for index in 0..<wordCount { unsafe words[index] = unsafe ~words[index] }
     clearTail()
   }
 
   /// The number of bits set.
   var count: Int {
     var count = 0
-    for index in 0..<wordCount { count += words[index].nonzeroBitCount }
+    for index in 0..<wordCount { unsafe count += words[index].nonzeroBitCount }
     return count
   }
 
   var isEmpty: Bool {
-    for index in 0..<wordCount where words[index] != 0 { return false }
+    for index in 0..<wordCount where unsafe words[index] != 0 { return false }
     return true
   }
 
@@ -57,13 +57,13 @@ final class RowBitmap {
   func insert(_ position: Int) {
     guard window.contains(position) else { return }
     let offset = position - window.lowerBound
-    words[offset >> 6] |= 1 << UInt64(offset & 63)
+    unsafe words[offset >> 6] |= 1 << UInt64(offset & 63)
   }
 
   func contains(_ position: Int) -> Bool {
     guard window.contains(position) else { return false }
     let offset = position - window.lowerBound
-    return words[offset >> 6] >> UInt64(offset & 63) & 1 != 0
+    return unsafe words[offset >> 6] >> UInt64(offset & 63) & 1 != 0
   }
 
   /// Whether any of these positions is set.
@@ -74,9 +74,9 @@ final class RowBitmap {
     let (first, last) = (lower >> 6, (upper - 1) >> 6)
     let head = UInt64.max << UInt64(lower & 63)
     let tail = UInt64.max >> UInt64(63 - ((upper - 1) & 63))
-    if first == last { return words[first] & head & tail != 0 }
-    if words[first] & head != 0 || words[last] & tail != 0 { return true }
-    for index in first + 1..<last where words[index] != 0 { return true }
+    if first == last { return unsafe words[first] & head & tail != 0 }
+    if unsafe words[first] & head != 0 || words[last] & tail != 0 { return true }
+    for index in first + 1..<last where unsafe words[index] != 0 { return true }
     return false
   }
 
@@ -90,11 +90,11 @@ final class RowBitmap {
     while from < end {
       // As many bits as end on a word boundary of the source.
       let taken = min(64 - (from & 63), end - from)
-      var word = bits[from >> 6] >> UInt64(from & 63)
+      var word = unsafe bits[from >> 6] >> UInt64(from & 63)
       if taken < 64 { word &= (1 << UInt64(taken)) - 1 }
       let shift = UInt64(to & 63)
-      words[to >> 6] |= word << shift
-      if shift != 0 { words[(to >> 6) + 1] |= word >> (64 - shift) }
+      unsafe words[to >> 6] |= word << shift
+      if shift != 0 { unsafe words[(to >> 6) + 1] |= word >> (64 - shift) }
       from += taken
       to += taken
     }
@@ -108,18 +108,18 @@ final class RowBitmap {
     let count = (positions.count + 63) >> 6
     for index in 0..<count {
       let word = (offset >> 6) + index
-      var value = words[word] >> shift
-      if shift != 0, word + 1 <= wordCount { value |= words[word + 1] << (64 - shift) }
-      bits[index] = value
+      var value = unsafe words[word] >> shift
+      if shift != 0, word + 1 <= wordCount { unsafe value |= words[word + 1] << (64 - shift) }
+      unsafe bits[index] = value
     }
     let rest = positions.count & 63
-    if rest != 0 { bits[count - 1] &= (1 << UInt64(rest)) - 1 }
+    if rest != 0 { unsafe bits[count - 1] &= (1 << UInt64(rest)) - 1 }
   }
 
   /// Calls `body` with each position set, in ascending order, until it returns false.
   func forEach<Failure: Error>(_ body: (Int) throws(Failure) -> Bool) throws(Failure) {
     for index in 0..<wordCount {
-      var word = words[index]
+      var word = unsafe words[index]
       while word != 0 {
         let position = window.lowerBound + (index << 6) + word.trailingZeroBitCount
         guard try body(position) else { return }
@@ -133,11 +133,11 @@ final class RowBitmap {
     let offset = max(position - window.lowerBound, 0)
     guard offset < window.count else { return nil }
     var index = offset >> 6
-    var word = words[index] & UInt64.max << UInt64(offset & 63)
+    var word = unsafe words[index] & UInt64.max << UInt64(offset & 63)
     while word == 0 {
       index += 1
       guard index < wordCount else { return nil }
-      word = words[index]
+      word = unsafe words[index]
     }
     return window.lowerBound + (index << 6) + word.trailingZeroBitCount
   }

@@ -100,11 +100,11 @@ extension SortColumn {
     var isValid = try cursor.seek(toKey: keys[0])
     while isValid, next < keys.count {
       let leaf = cursor.leaf
-      let buffer = rows.room(leaf.rowCount)
-      let count = Self.rows(of: keys, from: next, in: leaf, buffer)
+      let buffer = unsafe rows.room(leaf.rowCount)
+      let count = unsafe Self.rows(of: keys, from: next, in: leaf, buffer)
       if count > 0 {
         if let cells = leaf.column(column.id) {
-          try append(cells, rows: UnsafeBufferPointer(start: buffer, count: count), tree)
+          try unsafe append(cells, rows: UnsafeBufferPointer(start: buffer, count: count), tree)
         } else {
           for _ in 0..<count { append(column.defaultValue) }
         }
@@ -142,18 +142,18 @@ extension SortColumn {
   private static func rows(
     of keys: [Int64], from first: Int, in leaf: ColumnLeaf, _ rows: UnsafeMutablePointer<Int32>
   ) -> Int {
-    keys.withUnsafeBufferPointer { keys in
+    unsafe keys.withUnsafeBufferPointer { keys in
       var count = 0
       var row = 0
       var next = first
       while next < keys.count, row < leaf.rowCount {
-        let key = keys[next]
+        let key = unsafe keys[next]
         // Neighbours among the keys are mostly neighbours on the leaf.
         if leaf.key(at: row) != key {
           guard let found = leaf.find(key) else { break }
           row = found
         }
-        rows[count] = Int32(truncatingIfNeeded: row)
+        unsafe rows[count] = Int32(truncatingIfNeeded: row)
         count += 1
         row += 1
         next += 1

@@ -5,7 +5,7 @@ import CambiumCore
 /// Every value has a rank, which puts nulls and null links where they belong, and a word whose
 /// unsigned order is the order of the values. Where words are equal a rest decides: the low word of
 /// 128 bits, or the bytes of a text, of data or of a decimal number's key.
-final class SortColumn {
+@safe final class SortColumn {
   /// The places of null, of values and of null links in ascending order.
   enum Rank {
     static let null: UInt8 = 0
@@ -37,34 +37,35 @@ final class SortColumn {
     isAscending = key.isAscending
     property = key.column.property
     self.capacity = capacity
-    ranks = .allocate(capacity: capacity)
-    words = .allocate(capacity: capacity)
+    unsafe ranks = .allocate(capacity: capacity)
+    unsafe words = .allocate(capacity: capacity)
     switch property {
     case _ where hasOrdinals: rest = .nothing
     case .date, .objectId, .UUID: rest = .lowWord
     case .string, .data, .decimal128, .any: rest = .bytes
     default: rest = .nothing
     }
-    extras = .allocate(capacity: rest == .nothing ? 0 : capacity)
+    unsafe extras = .allocate(capacity: rest == .nothing ? 0 : capacity)
   }
 
   deinit {
-    ranks.deallocate()
-    words.deallocate()
-    extras.deallocate()
+    unsafe ranks.deallocate()
+    unsafe words.deallocate()
+    unsafe extras.deallocate()
   }
 
-  func rank(_ index: Int) -> UInt8 { ranks[index] }
+  func rank(_ index: Int) -> UInt8 { unsafe ranks[index] }
 
-  @inline(__always) func word(_ index: Int) -> UInt64 { words[index] }
+  @inline(__always) func word(_ index: Int) -> UInt64 { unsafe words[index] }
 
   /// The word of a value at a depth: the first one, or what follows where those before are equal.
   func word(_ index: Int, depth: Int) -> UInt64 {
-    if depth == 0 { return words[index] }
-    if rest == .lowWord { return extras[index] }
+    if depth == 0 { return unsafe words[index] }
+    if rest == .lowWord { return unsafe extras[index] }
     let skipped = depth * Self.textStride
     let text = text(index)
-    return Self.word(bytes[min(text.lowerBound + skipped, text.upperBound)..<text.upperBound])
+    return unsafe Self.word(
+      bytes[min(text.lowerBound + skipped, text.upperBound)..<text.upperBound])
   }
 
   /// Whether two values that are equal up to this depth, with this rank and word, are the same.
@@ -86,9 +87,9 @@ final class SortColumn {
   @inline(__always)
   private func append(rank: UInt8, word: UInt64, extra: UInt64 = 0) {
     precondition(count < capacity, "there are no more objects than were announced")
-    ranks[count] = rank
-    words[count] = word
-    if rest != .nothing { extras[count] = extra }
+    unsafe ranks[count] = rank
+    unsafe words[count] = word
+    if rest != .nothing { unsafe extras[count] = extra }
     count &+= 1
   }
 
@@ -116,8 +117,8 @@ final class SortColumn {
     case .double(let value): append(value)
     case .wide(let low, let high): append(low, high)
     case .bytes where property == .any:
-      (StoredAny(value)?.orderedKey ?? []).withUnsafeBytes { append($0) }
-    case .bytes(let value): append(value)
+      unsafe (StoredAny(value)?.orderedKey ?? []).withUnsafeBytes { unsafe append($0) }
+    case .bytes(let value): unsafe append(value)
     }
   }
 
@@ -135,35 +136,39 @@ final class SortColumn {
   @inline(__always) private func append(_ low: UInt64, _ high: UInt64) {
     switch property {
     case .decimal128:
-      DecimalBits(low: low, high: high).orderedKey.withUnsafeBytes { append($0) }
+      unsafe DecimalBits(low: low, high: high).orderedKey.withUnsafeBytes { unsafe append($0) }
     case .date: append(rank: Rank.value, word: high ^ 1 << 63, extra: low)
     default: append(rank: Rank.value, word: high, extra: low)
     }
   }
 
   private func append(_ value: UnsafeRawBufferPointer) {
-    append(rank: Rank.value, word: Self.word(value), extra: UInt64(bytes.count))
-    bytes.append(value)
+    unsafe append(rank: Rank.value, word: Self.word(value), extra: UInt64(bytes.count))
+    unsafe bytes.append(value)
   }
 
   /// The parts of an inline value.
   private func append(inline cell: BytesCell) {
     let start = bytes.count
-    bytes.append(cell.head)
-    bytes.append(cell.body)
-    bytes.append(cell.tail)
-    append(rank: Rank.value, word: Self.word(bytes[start..<bytes.count]), extra: UInt64(start))
+    unsafe bytes.append(cell.head)
+    unsafe bytes.append(cell.body)
+    unsafe bytes.append(cell.tail)
+    unsafe append(
+      rank: Rank.value, word: Self.word(bytes[start..<bytes.count]), extra: UInt64(start))
   }
 
   /// The first seven bytes, most significant first, and the length: shorter values that are the
   /// beginning of longer ones come first.
   private static func word(_ value: UnsafeRawBufferPointer) -> UInt64 {
     if value.count >= 8 {
-      return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)) & ~0xFF | 8
+      return unsafe UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)) & ~0xFF | 8
     }
     var word: UInt64 = 0
-    for byte in value { word = word << 8 | UInt64(byte) }
-    return value.isEmpty ? 0 : word << UInt64(8 * (8 - value.count)) | UInt64(value.count)
+    var iterator = unsafe value.makeIterator()
+    while let byte = unsafe iterator.next() {
+      word = word << 8 | UInt64(byte)
+    }
+    return unsafe value.isEmpty ? 0 : word << UInt64(8 * (8 - value.count)) | UInt64(value.count)
   }
 
   /// Adds the values of rows of a leaf.
@@ -172,17 +177,20 @@ final class SortColumn {
   ) throws(StoreError) {
     switch cells.type {
     case .int:
-      for row in rows {
+      var iterator = unsafe rows.makeIterator()
+      while let row = unsafe iterator.next() {
         let row = Int(row)
         if cells.isNull(row) { append(special: Rank.null) } else { append(cells.int(row)) }
       }
     case .double:
-      for row in rows {
+      var iterator = unsafe rows.makeIterator()
+      while let row = unsafe iterator.next() {
         let row = Int(row)
         if cells.isNull(row) { append(special: Rank.null) } else { append(cells.double(row)) }
       }
     case .wide:
-      for row in rows {
+      var iterator = unsafe rows.makeIterator()
+      while let row = unsafe iterator.next() {
         let row = Int(row)
         let words = cells.wide(row)
         if cells.isNull(row) {
@@ -193,7 +201,8 @@ final class SortColumn {
       }
     case .bytes:
       guard let column = cells.bytesColumn else { return }
-      for row in rows {
+      var iterator = unsafe rows.makeIterator()
+      while let row = unsafe iterator.next() {
         let cell = column.cell(Int(row))
         if property == .any {
           try TableReader.withBytes(cell, tree) { value in append(value) }
@@ -204,7 +213,8 @@ final class SortColumn {
         }
       }
     case .bool, .float:
-      for row in rows {
+      var iterator = unsafe rows.makeIterator()
+      while let row = unsafe iterator.next() {
         let row = Int(row)
         if cells.isNull(row) {
           append(special: Rank.null)
@@ -218,19 +228,19 @@ final class SortColumn {
   // MARK: Comparing
 
   private func text(_ index: Int) -> Range<Int> {
-    let end = index + 1 < count ? Int(extras[index + 1]) : bytes.count
-    return Int(extras[index])..<end
+    let end = unsafe index + 1 < count ? Int(extras[index + 1]) : bytes.count
+    return unsafe Int(extras[index])..<end
   }
 
   /// Negative, zero or positive as one value sorts before, with or behind another, ascending.
   func ascendingOrder(_ left: Int, _ right: Int) -> Int {
-    if ranks[left] != ranks[right] { return ranks[left] < ranks[right] ? -1 : 1 }
-    if words[left] != words[right] { return words[left] < words[right] ? -1 : 1 }
-    if isExact(ranks[left], words[left]) { return 0 }
+    if unsafe ranks[left] != ranks[right] { return unsafe ranks[left] < ranks[right] ? -1 : 1 }
+    if unsafe words[left] != words[right] { return unsafe words[left] < words[right] ? -1 : 1 }
+    if unsafe isExact(ranks[left], words[left]) { return 0 }
     if rest == .lowWord {
-      return extras[left] < extras[right] ? -1 : extras[left] == extras[right] ? 0 : 1
+      return unsafe extras[left] < extras[right] ? -1 : extras[left] == extras[right] ? 0 : 1
     }
-    return BytesCondition.compare(bytes[text(left)], bytes[text(right)])
+    return unsafe BytesCondition.compare(bytes[text(left)], bytes[text(right)])
   }
 
   /// The order in the key's direction.
@@ -240,7 +250,7 @@ final class SortColumn {
   }
 
   /// Whether the object was not reached because of a null link.
-  func isMissing(_ index: Int) -> Bool { ranks[index] == Rank.missing }
+  func isMissing(_ index: Int) -> Bool { unsafe ranks[index] == Rank.missing }
 
   /// Mixes a value into a hash.
   func hash(_ index: Int, into hash: inout UInt64) {
@@ -248,41 +258,41 @@ final class SortColumn {
       hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
       hash ^= hash >> 29
     }
-    mix(UInt64(ranks[index]))
-    mix(words[index])
-    if isExact(ranks[index], words[index]) { return }
-    if rest == .lowWord { return mix(extras[index]) }
-    mix(Checksum.hash(bytes[text(index)]))
+    unsafe mix(UInt64(ranks[index]))
+    unsafe mix(words[index])
+    if unsafe isExact(ranks[index], words[index]) { return }
+    if rest == .lowWord { return unsafe mix(extras[index]) }
+    unsafe mix(Checksum.hash(bytes[text(index)]))
   }
 }
 
 /// Bytes of many values, one after another.
-private struct ByteHeap: ~Copyable {
-  private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+@safe private struct ByteHeap: ~Copyable {
+  private var memory = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
   private(set) var count = 0
 
-  deinit { memory.deallocate() }
+  deinit { unsafe memory.deallocate() }
 
   subscript(range: Range<Int>) -> UnsafeRawBufferPointer {
     precondition(range.upperBound <= count, "the range lies within the bytes")
-    return UnsafeRawBufferPointer(
-      start: UnsafeRawPointer(memory.baseAddress).map { $0 + range.lowerBound },
+    return unsafe UnsafeRawBufferPointer(
+      start: UnsafeRawPointer(memory.baseAddress).map { unsafe $0 + range.lowerBound },
       count: range.count)
   }
 
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
-    if count + bytes.count > memory.count { grow(to: count + bytes.count) }
-    memory.baseAddress.unsafelyUnwrapped.advanced(by: count)
+    guard let source = bytes.baseAddress, unsafe !bytes.isEmpty else { return }
+    if unsafe count + bytes.count > memory.count { grow(to: count + bytes.count) }
+    unsafe memory.baseAddress.unsafelyUnwrapped.advanced(by: count)
       .copyMemory(from: source, byteCount: bytes.count)
     count += bytes.count
   }
 
   private mutating func grow(to needed: Int) {
-    let larger = UnsafeMutableRawBufferPointer.allocate(
+    let larger = unsafe UnsafeMutableRawBufferPointer.allocate(
       byteCount: max(needed, memory.count * 2, 4096), alignment: 8)
-    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<count]))
-    memory.deallocate()
-    memory = larger
+    unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<count]))
+    unsafe memory.deallocate()
+    unsafe memory = unsafe larger
   }
 }

@@ -84,12 +84,12 @@ struct SortColumns {
     let order = UnsafeMutableBufferPointer<SortEntry>.allocate(capacity: count)
     let spare = UnsafeMutableBufferPointer<SortEntry>.allocate(capacity: count)
     defer {
-      order.deallocate()
-      spare.deallocate()
+      unsafe order.deallocate()
+      unsafe spare.deallocate()
     }
-    for index in 0..<count { order[index] = SortEntry(word: 0, index: Int32(index)) }
-    try sort(order, spare, by: 0, depth: 0, interruption)
-    return order.map { Int($0.index) }
+    for index in 0..<count { unsafe order[index] = SortEntry(word: 0, index: Int32(index)) }
+    try unsafe sort(order, spare, by: 0, depth: 0, interruption)
+    return unsafe order.map { Int($0.index) }
   }
 
   /// Whether one object comes before another.
@@ -111,20 +111,20 @@ struct SortColumns {
     guard entries.count > 1, index < columns.count else { return }
     if entries.count > 4096 { try interruption?.check() }
     let column = columns[index]
-    EntrySort.sort(entries, spare, by: column, depth: depth)
+    unsafe EntrySort.sort(entries, spare, by: column, depth: depth)
     var start = 0
     while start < entries.count {
-      let word = entries[start].word
-      let rank = column.rank(Int(entries[start].index))
+      let word = unsafe entries[start].word
+      let rank = unsafe column.rank(Int(entries[start].index))
       var end = start + 1
-      while end < entries.count, entries[end].word == word,
-        column.isUniform || column.rank(Int(entries[end].index)) == rank
+      while end < entries.count, unsafe entries[end].word == word,
+        unsafe column.isUniform || column.rank(Int(entries[end].index)) == rank
       {
         end += 1
       }
       if end - start > 1 {
         let isExact = column.isExact(rank, column.isAscending ? word : ~word, depth: depth)
-        try sort(
+        try unsafe sort(
           UnsafeMutableBufferPointer(rebasing: entries[start..<end]),
           UnsafeMutableBufferPointer(rebasing: spare[start..<end]),
           by: isExact ? index + 1 : index, depth: isExact ? 0 : depth + 1, interruption)

@@ -90,7 +90,7 @@ final class TableReader {
   static func withBytes<Result>(
     _ cell: BytesCell, _ tree: ColumnTree, _ body: (ColumnValue) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    if let bytes = cell.contiguous { return try body(.bytes(bytes)) }
+    if let bytes = unsafe cell.contiguous { return try unsafe body(.bytes(bytes)) }
     switch cell.form {
     case .null: return try body(.null)
     case .tree:
@@ -102,7 +102,8 @@ final class TableReader {
       return try withCopy(of: cell, body)
     case .overflow:
       guard let bytes = try tree.bytes(of: cell) else { return try body(.null) }
-      return try bytes.withBytes { bytes throws(StoreError) in try body(.bytes(bytes)) }
+      return try unsafe bytes.withBytes { bytes throws(StoreError) in try unsafe body(.bytes(bytes))
+      }
     }
   }
 
@@ -110,12 +111,12 @@ final class TableReader {
   private static func withCopy<Result>(
     of cell: BytesCell, _ body: (ColumnValue) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    let result = withUnsafeTemporaryAllocation(byteCount: max(cell.count, 1), alignment: 8) {
+    let result = unsafe withUnsafeTemporaryAllocation(byteCount: max(cell.count, 1), alignment: 8) {
       buffer -> Swift.Result<Result, StoreError> in
       guard let base = buffer.baseAddress else { preconditionFailure("an allocation has a start") }
-      cell.copy(to: base)
+      unsafe cell.copy(to: base)
       do throws(StoreError) {
-        return .success(
+        return unsafe .success(
           try body(.bytes(UnsafeRawBufferPointer(start: base, count: cell.count))))
       } catch {
         return .failure(error)

@@ -16,8 +16,8 @@ enum WholeTableScan {
       return try tree.countInts(of: spec, in: range, interruption: interruption)
     case .bytes(let condition) where condition.folding == nil && column.type == .bytes:
       guard case .equal(let bytes) = condition.kind else { return nil }
-      return try bytes.withBytes { bytes throws(StoreError) in
-        try tree.countBytes(of: spec, equalTo: bytes, interruption: interruption)
+      return unsafe try bytes.withBytes { bytes throws(StoreError) in
+        try unsafe tree.countBytes(of: spec, equalTo: bytes, interruption: interruption)
       }
     default: return nil
     }

@@ -24,7 +24,7 @@ final class PlaceNode: QueryNode {
     if coordinates.count < 2 { return false }
     return try reader.withValue(place.type, key) { cell in
       guard case .bytes(let bytes) = cell else { return false }
-      return place.isWithin(region, String(decoding: bytes, as: UTF8.self), coordinates)
+      return unsafe place.isWithin(region, String(decoding: bytes, as: UTF8.self), coordinates)
     }
   }
 }

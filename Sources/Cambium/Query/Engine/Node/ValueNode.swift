@@ -59,7 +59,8 @@ final class ValueNode: QueryNode {
       let upper =
         range.upperBound == .max ? tree.count : try tree.rank(of: range.upperBound + 1)
       let result = RowBitmap(window)
-      for position in Range(uncheckedBounds: (lower, max(lower, upper))).clamped(to: window) {
+      for position in unsafe Range(uncheckedBounds: (lower, max(lower, upper))).clamped(to: window)
+      {
         result.insert(position)
       }
       if case .outside = condition { result.invert() }
