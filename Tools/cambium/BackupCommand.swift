@@ -5,6 +5,8 @@ import CambiumToolKit
 import Foundation
 
 /// `cambium backup PATH DESTINATION`: a consistent copy of a store in use.
+///
+/// Pointers: a path is lent to the system for one call.
 struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",

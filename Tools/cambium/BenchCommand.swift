@@ -5,6 +5,8 @@ import CambiumToolKit
 import Foundation
 
 /// `cambium bench FOLDER`: what this medium and this kind of store take for common work.
+///
+/// Pointers: paths and an array are lent to the system for one call, the array with its length.
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
@@ -172,6 +174,8 @@ final class BenchPerson: Object {
 }
 
 /// A folder of this command's own.
+///
+/// Pointers: a path is lent to the system for one call.
 private struct TestFolder {
   let path: String
   private let cleanup: Cleanup

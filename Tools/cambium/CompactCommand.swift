@@ -6,6 +6,8 @@ import CambiumToolKit
 import Foundation
 
 /// `cambium compact PATH`: rewrites a store as small as it can be.
+///
+/// Pointers: a path is lent to the system for one call.
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",

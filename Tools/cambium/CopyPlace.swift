@@ -7,6 +7,8 @@ import Foundation
 ///
 /// A copy that a signal ends takes the folder along. One that was killed leaves it behind,
 /// `DESTINATION.copying`; the next one to the same destination clears it.
+///
+/// Pointers: paths and structures are lent to the system for one call.
 struct CopyPlace {
   /// Where the store is to be made.
   let path: String

@@ -159,6 +159,9 @@ struct ImportCommand: ParsableCommand {
 extension Import.Policy: ExpressibleByArgument {}
 
 /// The document that a command reads: a file, or standard input, which is kept in a file to be read again.
+///
+/// Pointers: bytes are lent to the system for one call, with their count, and what it says is copied at once. The
+/// stream of what is kept is never closed, so that its descriptor stays good until the command ends.
 private final class InputDocument {
   let source: DocumentSource
 

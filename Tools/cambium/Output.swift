@@ -2,6 +2,9 @@ import Foundation
 import Synchronization
 
 /// How results reach people and programs.
+///
+/// Pointers: bytes are lent to the system for one call, with their count, and what it says of an error is copied
+/// at once.
 enum Output {
   /// Prints `value` as JSON with sorted keys.
   static func json(_ value: some Encodable) throws {

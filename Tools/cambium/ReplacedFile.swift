@@ -3,6 +3,8 @@ import Foundation
 
 /// A file that is written beside its place and put there, synced, when it is whole: whoever looks finds what was
 /// there before, or all of it.
+///
+/// Pointers: paths and bytes are lent to the system for one call, the bytes with their count.
 final class ReplacedFile {
   private let path: String
   private let draft: String

@@ -4,6 +4,9 @@ import CambiumWeb
 import Foundation
 
 /// `cambium serve PATH`: a page that shows a store while it is used.
+///
+/// Pointers: arguments are copies that are never freed, with a nil behind them: either the process becomes the
+/// server, or it ends with an error.
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",

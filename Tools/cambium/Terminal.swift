@@ -1,6 +1,9 @@
 import Foundation
 
 /// The terminals that output and errors go to, if they go to any.
+///
+/// Pointers: a structure and texts are lent to the system for one call. The environment is changed before the
+/// command begins, when no other thread reads it.
 enum Terminal {
   /// How many characters a line has; nil in a pipe or a file.
   static func width(of descriptor: Int32 = STDOUT_FILENO) -> Int? {

@@ -4,6 +4,9 @@ import CambiumStoreKit
 /// What one commit allocated and freed: manifest, change of the free space, and link of a chain.
 ///
 /// A record takes one page, or a list of pages when it is long; each page names the next.
+///
+/// Pointers: a checksum is taken over the bytes of a page's buffer, which the reading function holds. Everything
+/// else is read from an array, with checks.
 struct CommitRecord: Sendable {
   /// A page that the commit wrote.
   struct Allocated: Hashable, Sendable, BitwiseCopyable {

@@ -3,6 +3,9 @@
 /// The store takes locks and names files elsewhere; everything that touches stored bytes passes here,
 /// so that a test can record it, cut the power at any point and inject errors. Members may be called
 /// from any thread, several at once.
+///
+/// Pointers: a buffer is the caller's and is used only during the call, within its count. A page is read into a
+/// new buffer of its length, which owns the bytes.
 public protocol Device: AnyObject, Sendable {
   /// How many bytes the file has.
   func byteCount() throws(DeviceError) -> Int

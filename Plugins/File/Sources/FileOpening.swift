@@ -3,6 +3,8 @@ import CambiumCore
 /// Everything that opening a file finds out, before there is a store.
 ///
 /// Changes nothing but the lock file, and creates the file if there is none.
+///
+/// Pointers: a sector is read into an array of its length, which is lent to the device for that call.
 struct FileOpening {
   let path: String
   let options: FileStoreOptions

@@ -14,6 +14,10 @@ import Synchronization
 /// be read, but not written until all have closed it and it is opened again. A process that was
 /// forked must open it anew. Locks, always taken in this order: the writer lock in this process and
 /// among processes, the slots (`slotsLock` and its byte in the file), `writing`, `books`, `state`.
+///
+/// Pointers: a pin and a page keep the mapping that they lend. They reach neither behind it nor behind the end of
+/// the file as it was then, and no page of a pinned version is overwritten or cut off. Words of the shared memory
+/// are used while the store holds it, and bytes are lent to the device for one call.
 public final class FileStore: PageStore {
   /// What this store is.
   public let identity: StoreIdentity

@@ -2,6 +2,8 @@ import CambiumCore
 import CambiumStoreKit
 
 /// The pages of the free map: how they are stored, and how they are read.
+///
+/// Pointers: a checksum is taken over the bytes of a page's buffer, which the reading function holds and returns.
 struct FreeMapPages: FreeMapSource {
   let identity: IdentitySector
   let device: any Device

@@ -2,6 +2,8 @@ import CambiumCore
 
 /// One head as it is stored: in a slot of the file, at the beginning of its commit's run, or live in
 /// the lock file.
+///
+/// Pointers: the root is loaded from an array of as many bytes as it takes.
 struct HeadSector: Hashable, Sendable {
   /// Rises with each write of a slot: the newer slot has the higher one.
   ///

@@ -2,6 +2,9 @@ import CambiumCore
 import CambiumStoreKit
 
 /// What a file says of itself once and for ever, in its first sector.
+///
+/// Pointers: a checksum is taken over all of an array, or over the bytes of a buffer that the reading
+/// function holds.
 struct IdentitySector: Hashable, Sendable {
   static let kind = "file"
 

@@ -10,6 +10,9 @@ import CambiumCore
 #endif
 
 /// A file of the operating system.
+///
+/// Pointers: a buffer is the caller's for the time of the call, and the system gets what is left of it, no more. A
+/// mapping belongs to its object, which unmaps it once.
 final class PosixDevice: Device {
   /// The open file; closed with this object.
   ///
@@ -134,6 +137,9 @@ struct FileNumber: Hashable, Sendable {
 /// What the file store asks of the operating system about paths.
 ///
 /// The second half of the module's C calls; the first is ``PosixDevice``.
+///
+/// Pointers: paths and structures are lent to the system for one call, and the text that `realpath` makes is
+/// copied and freed here. What is mapped belongs to the caller, who unmaps it with the same length.
 enum PosixFiles {
   enum Kind: Hashable {
     case missing

@@ -4,6 +4,9 @@ import CambiumCore
 ///
 /// A sealed page is one unit longer. A sealed head keeps its sector: the fields move together to make
 /// room, and magic and checksum stay where they are.
+///
+/// Pointers: an opened page is copied into a new buffer of its length, which is that of the record less the
+/// filler.
 struct RecordSeal: Sendable {
   private let codec: any PageCodec
 

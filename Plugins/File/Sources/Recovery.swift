@@ -110,6 +110,8 @@ struct Recovery {
 }
 
 /// Verifies chains of records against the file.
+///
+/// Pointers: a checksum is taken over the bytes of a page's buffer, which the checking function holds.
 struct ChainContext {
   let identity: IdentitySector
   let device: any Device

@@ -6,6 +6,9 @@ import Synchronization
 /// A read that the medium refuses is tried again block by block, so that one bad block does not take
 /// its neighbours along. No page, head or record is all zeros, so that whoever reads takes what was in
 /// a bad block for damaged. All other errors are the caller's.
+///
+/// Pointers: the buffer is the caller's for the time of the call; a piece of it ends where the block, the buffer
+/// or the file does, whichever is first.
 final class SalvageDevice: Device {
   private let device: any Device
   private struct State {

@@ -5,6 +5,8 @@ import CambiumCore
 /// Believes nothing that it does not need: neither sizes nor which head is whole. Pages are read one
 /// by one, never through a mapping, and what the medium does not give back counts as damaged. Everything
 /// that would write throws.
+///
+/// Pointers: a pin lends no memory, and a page owns its bytes.
 public final class SalvageFile: SalvageStore {
   /// What the store says it is, as far as that can be read.
   public let identity: StoreIdentity

@@ -3,6 +3,9 @@ import CambiumCore
 /// Little-endian fields in bytes that are stored.
 ///
 /// Reads trap outside of the array: callers check lengths first.
+///
+/// Pointers: fields are checked against the array's length, and bytes that are being made are lent for one call. A
+/// checksum ends at an offset of the layout, which callers have checked the length for.
 struct StoredBytes {
   var bytes: [UInt8]
 
@@ -86,6 +89,9 @@ struct StoredBytes {
 ///
 /// What every commit stores goes this way: an array would be asked at each field who else has it. Writes
 /// trap outside of the bytes.
+///
+/// Pointers: the array lends its bytes for one call, zeroed, and each field is checked against their count. A
+/// checksum ends at an offset of the layout, for which the bytes were made.
 @safe struct UnsafeFields {
   fileprivate let bytes: UnsafeMutableRawBufferPointer
 

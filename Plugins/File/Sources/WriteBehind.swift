@@ -9,6 +9,10 @@ import Synchronization
 /// a thread that gets no processor, and where there is only one none is asked. A reader finds pages of the
 /// chunk here until they are in the file. What is handed over belongs to the running write; any thread may
 /// look for a page.
+///
+/// Pointers: the bytes are those of the chunk's array, which stays as it is until they are written. What is handed
+/// over, or found as a page, lies within it: the buffer passes on what it has gathered, and a page is looked
+/// for there.
 final class WriteBehind: Sendable {
   /// Writes bytes at an offset.
   typealias Write = @Sendable (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void

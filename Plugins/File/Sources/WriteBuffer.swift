@@ -9,6 +9,9 @@ import Synchronization
 /// Whole blocks are written: the rest of the last one is filled with zeros, so that the system never
 /// has to read what it is about to overwrite. Belongs to the running write; any thread may look for
 /// a page in it.
+///
+/// Pointers: the state's array lends its bytes under the lock, for one call. A place in them is what was gathered
+/// for all bytes that are asked for.
 final class WriteBuffer: Sendable {
   private struct State {
     /// The block in front, if there is one, and then the pages.

@@ -6,6 +6,9 @@ import Synchronization
 ///
 /// Reads take the lock of `state` alone, for some loads; the space has one of its own, which is held while an old
 /// version is let go. Locks are taken in this order: `space`, `state`.
+///
+/// Pointers: pins and pages keep the content, and with it the memory, whose addresses never change. They reach no
+/// further than what was made accessible, which stays so.
 final class MemoryContent: Sendable {
   struct State {
     var head = Head(version: 0, epoch: 1, root: .empty(.key))

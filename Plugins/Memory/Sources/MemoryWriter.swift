@@ -2,6 +2,9 @@ import CambiumCore
 import CambiumStoreKit
 
 /// One write to a memory store.
+///
+/// Pointers: the content holds the memory. A page fills an extent that this write has allocated, which the log
+/// checks; that room was made accessible before, and nobody else has a page there.
 final class MemoryWriter: PageWriter {
   let base: Head
   let version: Version

@@ -10,6 +10,9 @@ import Foundation
 /// Behind these 1,024 bytes, whose last 8 are their checksum, lie what the store keeps for its codec, then the
 /// pages as they are stored, each at a multiple of 64 bytes, and an index: for each page its reference and where
 /// it lies, and a checksum of the index. Everything is little-endian. The beginning is written last.
+///
+/// Pointers: into arrays and local values, for the length of a call; a root is loaded from as many
+/// bytes as it takes.
 struct BackupHead: Equatable {
   var number: StoreNumber
   var head: Head
@@ -127,6 +130,9 @@ struct BackupHead: Equatable {
 }
 
 /// Where the pages of a backup lie.
+///
+/// Pointers: into arrays, for the length of a call. An entry is written to an array of its size; before
+/// entries are read their number and the number of bytes are compared.
 struct BackupIndex {
   private(set) var offsets: [PageReference: Int] = [:]
 

@@ -4,6 +4,9 @@ import Foundation
 /// A backup as a store that is only read: one file, or one with those that it builds on.
 ///
 /// Whatever looks into stores looks into backups; what copies stores restores them.
+///
+/// Pointers: reads fill arrays and page buffers up to the size that these were made with. A pin lends
+/// no memory: each page keeps the buffer that it was read into.
 final class BackupStore: PageStore {
   /// A file of the chain, the whole backup first.
   private struct Part {

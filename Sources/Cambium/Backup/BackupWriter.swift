@@ -7,6 +7,8 @@ package enum BackupStage: Sendable {
 }
 
 /// Writes the pages of a version to a new file, or those of them that an earlier backup lacks.
+///
+/// Pointers: the bytes of a page are lent for the call in which they are copied.
 struct BackupWriter {
   private let database: Database
   private let path: String
@@ -140,6 +142,9 @@ public struct BackupReport: Hashable, Sendable {
 }
 
 /// A file that gets its name when it is finished.
+///
+/// Pointers: paths and arrays are lent to the system for the length of a call, with the number of bytes
+/// that is left.
 private final class DraftFile {
   private let path: String
   private let draft: String

@@ -2,7 +2,8 @@ import CambiumCore
 
 /// The elements of a collection as they were found; valid until the class's rows move.
 ///
-/// Whoever uses them keeps this alive.
+/// Pointers: elements that lie in a row's cell are copied into memory that this owns and frees; keys and
+/// texts point there. Whoever uses them keeps this alive.
 @safe final class CollectionContent {
   let elements: StoredElements
   /// The cell's bytes, copied out of its page.

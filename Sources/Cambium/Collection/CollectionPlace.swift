@@ -1,6 +1,9 @@
 import CambiumCore
 
 /// Which collection property of which object.
+///
+/// Pointers: the class refers to its Realm without a count; who has the place keeps the Realm. Keys are
+/// lent while the content that they lie in is kept.
 struct CollectionPlace {
   let access: ClassAccess
   let key: Int64

@@ -49,6 +49,8 @@ extension ResultsCore {
   }
 }
 
+// Exclusivity is not checked: the Realm's transaction is loaded, and that access ends before it is
+// used.
 extension KeyedObjects {
   /// Assigns a property of every object in the running transaction as one change; false, and nothing is done,
   /// where it has to be assigned object by object.

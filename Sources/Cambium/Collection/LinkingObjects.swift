@@ -14,6 +14,9 @@ public protocol LinkingObjectsProtocol {
 ///
 /// There is one entry for each link: an object whose list holds this one twice appears twice.
 @frozen public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue> {
+  // Exclusivity is not checked: the Realm belongs to the calling context, and each access to its
+  // classes ends before they are used. The object keeps the Realm.
+
   /// The property whose links are followed backwards.
   public let _rlmOriginPropertyName: String
   @usableFromInline let core: ResultsCore?
@@ -197,6 +200,9 @@ extension LinkingObjects: _Persistable {
 }
 
 /// Which links of which object linking objects follow.
+///
+/// Pointers: the target's class refers to its Realm without a count; who has the source keeps the
+/// Realm.
 struct LinkingSource: Equatable {
   /// The object that is linked to.
   let target: ManagedRow

@@ -7,6 +7,9 @@ import Foundation
 /// interface; the list of a managed object is a view of the property: reading goes to the Realm's
 /// version, changing needs a write transaction. Deleting an object takes it out of every list.
 public final class List<Element: RealmCollectionValue> {
+  // Exclusivity is not checked: what is asked of an object or a transaction is loaded, and that access
+  // ends before it is used.
+
   enum Storage {
     case plain([Element])
     case managed(ManagedCollection)

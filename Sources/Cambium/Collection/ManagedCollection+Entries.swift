@@ -238,6 +238,9 @@ extension ManagedCollection {
 }
 
 /// The order of keys of a map, among them equal ones.
+///
+/// Pointers: the keys' bytes belong to the caller, who keeps them while they are put in order. Eight
+/// bytes are loaded at once only where a key has them.
 private struct EntryOrder {
   /// The indices of the keys in their order, equal ones as they came.
   private let sorted: [(head: UInt64, index: Int)]

@@ -4,7 +4,12 @@ import CambiumCore
 /// last found.
 ///
 /// Belongs to its Realm's context. Of a frozen object, the elements are found when it is made.
+///
+/// Pointers: the class's header lies in memory of the Realm, which this keeps. Keys that are compared
+/// lie in the elements' content, which is kept for the length of the call, or are lent by the caller.
 final class ManagedCollection {
+  // Exclusivity is not checked: the Realm's fields and its transaction's have one context, and each
+  // access ends before anything else is called.
   let place: CollectionPlace
   /// The object that has the collection.
   let owner: ManagedRow

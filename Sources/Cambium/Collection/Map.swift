@@ -15,6 +15,9 @@ import Foundation
 /// property: reading goes to the Realm's version, changing needs a write transaction. When an object is
 /// deleted, maps that held it have null for its key. Entries come in the order of their keys.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
+  // Exclusivity is not checked: what is asked of a transaction is loaded, and that access ends before
+  // it is used. Pointers: a map's address is written out for people and never read from.
+
   enum Storage {
     case plain([Key: Value])
     case managed(ManagedCollection)

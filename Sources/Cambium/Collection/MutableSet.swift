@@ -6,6 +6,9 @@
 /// object takes it out of every set. Which order the elements have is not promised, but that the positions
 /// of one version stay.
 public final class MutableSet<Element: RealmCollectionValue> {
+  // Exclusivity is not checked: what is asked of an object or a transaction is loaded, and that access
+  // ends before it is used.
+
   enum Storage {
     case plain(PlainSet<Element>)
     case managed(ManagedCollection)

@@ -2,6 +2,8 @@ import CambiumCore
 import Foundation
 
 /// Aggregates over Swift values, for lists without a Realm.
+///
+/// Pointers: the caller lends the cell's bytes, which the value copies.
 enum PlainAggregate {
   static func run<Element: RealmCollectionValue, T>(
     _ operation: QueryPath.Aggregate, _ name: String, _ elements: [Element]

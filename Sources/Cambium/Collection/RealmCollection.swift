@@ -100,8 +100,8 @@ extension RealmCollection {
 /// In a write transaction it walks the elements that were there when it began; one that was deleted
 /// since comes as an invalidated object.
 @safe public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
-  // The reference is used in every step, and keeps its target through the other field: no step counts
-  // references.
+  // Pointers: the reference is used in every step, and the other field keeps what it leads to, so that
+  // no step counts references.
   @usableFromInline let walk: Unmanaged<ObjectWalk>?
   @usableFromInline let walkOwner: ObjectWalk?
   @usableFromInline var values: IndexingIterator<[Element]>

@@ -6,6 +6,10 @@ import Foundation
 /// Belongs to its Realm's context. Of a frozen
 /// Realm, the evaluation happens once, under a lock.
 @usableFromInline final class ResultsCore {
+  // Exclusivity is not checked: the Realm's fields have one context, or do not change as in frozen
+  // ones, and each access ends before anything else is called. The Realm, which this keeps, keeps its
+  // classes.
+
   /// Where the elements come from.
   enum Source {
     /// All objects of the class.

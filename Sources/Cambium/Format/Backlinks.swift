@@ -1,6 +1,9 @@
 import CambiumCore
 
 /// Reads the links that lead to the objects of a class.
+///
+/// Pointers: values lie on the leaf at which a cursor is, or in the cursor, and are read before it
+/// moves. Keys lie in arrays, or in memory that ends with the call and is as long as the longest.
 package enum Backlinks {
   /// Calls `body` with each run of links whose keys begin with `prefix`, in the order of the tree, until it
   /// returns false.

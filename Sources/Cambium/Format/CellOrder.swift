@@ -6,6 +6,8 @@ import CambiumCore
 /// Null comes first. Numbers compare by value, −0 with 0, NaN below all of them and with itself;
 /// decimal numbers whatever their exponents. False comes before true, and text, data and identifiers
 /// go byte by byte. ``SortColumn`` holds many values in a form with the same order.
+///
+/// Pointers: the caller lends the bytes of cells for the length of a call.
 package struct CellOrder: Sendable {
   let type: PropertyType
 

@@ -15,6 +15,8 @@ extension ColumnLeaf {
   }
 }
 
+// Pointers: the caller keeps the leaf; the bytes of a cell are lent to the body for the length of its
+// call.
 extension LeafRow {
   /// Calls `body` with one cell, whatever its type; values kept elsewhere are fetched through `tree`.
   func withCell<Result>(
@@ -60,6 +62,8 @@ extension ColumnValue {
 
   /// Whether both are the same value; NaN differs from everything, as updates that skip equal
   /// values want it.
+  ///
+  /// Pointers: the caller lends the bytes of both.
   func isEqual(to other: ColumnValue) -> Bool {
     switch (self, other) {
     case (.null, .null): true

@@ -10,6 +10,10 @@ import CambiumCore
 /// tree may be, keeps its first ``prefixByteCount`` bytes, or as many as fit with their zeros doubled, 0 1 and a
 /// 128-bit hash: whoever finds it compares with the object's own value, and the order holds only up to that
 /// prefix.
+///
+/// Pointers: the caller lends a value's bytes. What is written has the length that
+/// ``byteCount(ofForm:)`` counted for the same value, in an array, on the stack, or in the sorter,
+/// where it lasts until the next is added.
 package enum IndexKey {
   /// Longer texts and data are kept as a prefix and a hash.
   package static let valueByteLimit = 512
@@ -176,6 +180,7 @@ package enum IndexKey {
   }
 }
 
+// Pointers: the key lies on the stack while the tree's editor is called, which copies it.
 extension KeyTreeEditor {
   /// Enters the object `key` under a value into the index; nothing for values that have no form.
   func insertEntry(

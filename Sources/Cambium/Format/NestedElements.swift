@@ -1,6 +1,9 @@
 import CambiumCore
 
 /// The elements of a list or dictionary inside of a value of any type, as cells.
+///
+/// Pointers: all cells and keys lie in memory that this owns and frees, made for as many bytes as they
+/// have together. Whoever uses them keeps this alive.
 @safe final class NestedElements {
   /// The values, in order.
   private(set) var cells: [ColumnValue] = []

@@ -3,6 +3,8 @@
 /// Stored delta-coded, as variable-length integers (LEB128). After the first source come the differences
 /// from one to the next; a difference of 0 says that the source before it has as many further links as the
 /// number behind it says.
+///
+/// Pointers: the caller lends the stored bytes, which are read one by one up to their end.
 package struct SourceRuns: Hashable {
   package struct Run: Hashable {
     package var source: Int64

@@ -19,6 +19,9 @@ import Foundation
 /// An entry is the number of a value's bytes, in 4, and its stored form, which for nothing has no bytes. In
 /// a dictionary the number of bytes of a key and its text come before; the keys are in the order of their
 /// bytes, each of them once. No other list or dictionary of the database has the same identifier.
+///
+/// Pointers: cells borrow their bytes for the length of a call. Of each part the length is compared
+/// with what is left before it is read, and what is kept is copied.
 package indirect enum StoredAny: Hashable, Sendable {
   case none
   case bool(Bool)
@@ -234,6 +237,8 @@ extension StoredAny {
 }
 
 /// An object that a value of any type is.
+///
+/// Pointers: the cell's bytes are borrowed for the length of a call, and are twelve behind the tag.
 package struct StoredAnyLink: Hashable, Sendable {
   /// The number of the class's table.
   package var table: UInt32

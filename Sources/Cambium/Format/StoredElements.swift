@@ -3,7 +3,8 @@ import CambiumCore
 /// The elements of a collection as they are stored: in the cell of its owner's row, or in a tree of
 /// their own, which the running transaction may be changing.
 ///
-/// Borrows the cell's bytes.
+/// Pointers: the bytes of the cell are borrowed from who has opened it, and keys are lent for the length of a
+/// call. A position is below ``count``.
 enum StoredElements {
   case small(StoredList)
   case tree(ColumnTree, ColumnType)
@@ -194,6 +195,7 @@ extension StoredElements {
   }
 }
 
+// Pointers: there are no bytes that could be read.
 extension UnsafeRawBufferPointer {
   /// No bytes.
   static var none: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: nil, count: 0) }

@@ -2,6 +2,8 @@ import Foundation
 
 /// The stored form of a `UUID` in a wide column: its 16 bytes as a big-endian number, so that
 /// unsigned order is the order of the bytes.
+///
+/// Pointers: to local values, which have the 16 bytes that are loaded and stored.
 package enum StoredUUID {
   package static func wide(_ value: UUID) -> (low: UInt64, high: UInt64) {
     unsafe withUnsafeBytes(of: value.uuid) { bytes in

@@ -3,7 +3,9 @@ import CambiumCore
 /// An object as one Realm knows it: what accessors, lists and linking objects ask whether it is still
 /// there.
 ///
-/// Belongs to its Realm's context; who holds one keeps the Realm.
+/// Belongs to its Realm's context.
+///
+/// Pointers: the class refers to its Realm without a count; who holds a row keeps the Realm.
 struct ManagedRow {
   let access: ClassAccess
   let key: Int64

@@ -57,6 +57,7 @@ extension ResultsCore {
   }
 }
 
+// Exclusivity is not checked: the Realm's classes are loaded in its context.
 extension ResultsCore.Source {
   fileprivate var identity: ResultsCore.SourceIdentity {
     switch self {

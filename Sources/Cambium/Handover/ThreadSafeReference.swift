@@ -45,6 +45,8 @@ import Synchronization
 
 /// What a reference keeps until it is resolved.
 @usableFromInline final class ReferenceBox: Sendable {
+  // Exclusivity is not checked: of a Realm its transaction and version are loaded, in its context.
+
   private struct Content {
     /// Finds the value in another Realm; nil when it is not there.
     let find: @Sendable (RealmInstance) -> Any?

@@ -3,6 +3,9 @@ import Foundation
 
 /// Makes objects of classes that are known by name only.
 struct DynamicCreation {
+  // Exclusivity is not checked: objects, the Realm and its transaction have one user, and each access
+  // to their fields ends before anything else is called.
+
   /// Where they are made.
   let realm: RealmInstance
   let session: WriteSession

@@ -3,6 +3,8 @@ import CambiumCore
 /// Makes embedded objects belong to one place each when a migration is over: what nothing links to is
 /// deleted, and what several places link to is copied, once for each place but the first.
 struct EmbeddingChange {
+  // Exclusivity is not checked: a migration has one user, and each access to the Realm or to an object
+  // ends before the next.
   let realm: RealmInstance
   let session: WriteSession
 

@@ -27,6 +27,9 @@ public typealias MigrationObjectEnumerateBlock = (
 /// Valid in the block that it is given to. All changes are one transaction: when the program stops or
 /// opening throws, the file is as it was.
 public class Migration {
+  // Exclusivity is not checked: a migration has one user, and each access to an object ends before the
+  // next.
+
   /// The classes as they were, with column names.
   public let oldSchema: Schema
   /// The classes as the program declares them.

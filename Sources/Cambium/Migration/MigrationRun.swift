@@ -2,6 +2,8 @@ import CambiumCore
 
 /// Runs a migration block between the change of the schema and the commit.
 struct MigrationRun {
+  // Exclusivity is not checked: a migration has one user, and each access to the Realm or its
+  // transaction ends before the next.
   let classes: ClassSet
   let coordinator: Coordinator
   let configuration: Realm.Configuration

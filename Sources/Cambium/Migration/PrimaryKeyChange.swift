@@ -3,6 +3,8 @@ import CambiumCore
 /// Makes primary keys true when a migration is over: no two objects of a class have the same, and where
 /// objects are kept under their primary key, each is moved to its own.
 struct PrimaryKeyChange {
+  // Exclusivity is not checked: a migration has one user, and each access to the Realm or to an object
+  // ends before the next.
   let realm: RealmInstance
   let session: WriteSession
 

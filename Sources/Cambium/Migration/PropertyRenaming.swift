@@ -2,6 +2,8 @@ import CambiumCore
 
 /// Copies the values of a property that a class has lost to one that it has gained.
 struct PropertyRenaming {
+  // Exclusivity is not checked: a migration has one user, and each access to an object ends before the
+  // next.
   private let migration: Migration
   private let oldAccess: ClassAccess
   private let newAccess: ClassAccess

@@ -80,7 +80,7 @@ enum ActorObservation {
       let value = realm.resolve(reference)
     else { return NotificationToken() }
     return observe(value) { [weak actor] change in
-      // Observers run on the actor whose value they were given.
+      // Unchecked: observers run on the actor whose value they were given.
       nonisolated(unsafe) let change = change
       actor?.assumeIsolated { unsafe block($0, change) }
     }

@@ -159,6 +159,7 @@ struct TouchRecord: Sendable {
 
 // MARK: - Parts
 
+/// Pointers: to the 16 bytes of a UUID on the stack.
 extension [UInt8] {
   /// Appends a number, seven bits to a byte, the lowest first; the highest bit says that more follow.
   mutating func putNumber(_ value: UInt64) {
@@ -213,6 +214,7 @@ extension [UInt8] {
   }
 }
 
+// Pointers: into arrays that have as many bytes as are read from them.
 extension ByteReader {
   mutating func number() -> UInt64? {
     var value: UInt64 = 0

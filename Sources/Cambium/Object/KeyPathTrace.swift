@@ -1,4 +1,7 @@
 /// Finds the name behind a Swift key path by following it through an object that notes what is read.
+///
+/// Pointers: heads are written into an object that the caller has, where its class's metadata says that
+/// the properties begin.
 final class KeyPathTrace {
   private var names: [String] = []
 

@@ -10,8 +10,12 @@ import Synchronization
 /// remembers where it last found it. Derive from
 /// ``Object`` or ``EmbeddedObject``.
 @safe nonisolated open class ObjectBase {
-  // The fields that every property access reads. Unchecked exclusivity: an accessor is confined to
+  // The fields that every property access reads. Exclusivity is not checked: an accessor is confined to
   // its Realm's context, or frozen and never changed again.
+  //
+  // Pointers: an accessor keeps its Realm, which owns the header and the class. The row is read only while
+  // the generation in which it was found is current: until then the Realm's version or the row's owner keeps
+  // the bytes. A property's storage is a part of the object.
 
   /// Shared by all accessors of a class in a Realm: the context's own thread and the rows' generation.
   @exclusivity(unchecked) @usableFromInline final var header: UnsafeMutablePointer<AccessHeader>
@@ -91,7 +95,8 @@ import Synchronization
 
 /// What every accessor of a class looks at before it uses the row it remembers.
 ///
-/// Lives in memory of its own that the class's ``ClassAccess`` frees.
+/// Pointers: lives in memory that the Realm frees at its end, and every accessor keeps its Realm. The one of
+/// unmanaged objects is never freed.
 @frozen @usableFromInline struct AccessHeader {
   /// The control block of the thread on which nothing but the Realm's context runs; ``noThread`` where
   /// the context has to be asked, ``anyThread`` for frozen Realms.

@@ -49,6 +49,8 @@ protocol DescribedCollection {
 }
 
 /// Writes collections out for people.
+///
+/// Pointers: a collection's address is written out and never read from.
 enum CollectionDescription {
   private static let elementLimit = 100
 

@@ -2,6 +2,7 @@
 ///
 /// Keeps the accessor: another one in its place in memory would be taken for it.
 struct SameObject: Hashable {
+  // Exclusivity is not checked: an object's key is loaded, and loading it calls nothing.
   let object: ObjectBase
 
   static func == (left: SameObject, right: SameObject) -> Bool {

@@ -3,6 +3,9 @@ import Foundation
 /// Turns dictionaries, arrays and objects into unmanaged objects, for `create`, `init(value:)` and
 /// dynamic assignment.
 public final class _ValueConversion {
+  // Exclusivity is not checked: fields of objects, the Realm and its transaction are loaded in one
+  // context.
+
   /// The Realm for which values are converted; its own objects are linked as they are.
   private let realm: RealmInstance?
   /// Whether unmanaged objects are copied, as `create` does, or used as they are.

@@ -46,6 +46,7 @@ extension Realm {
   }
 }
 
+// Exclusivity is not checked: the key is loaded, and loading it calls nothing.
 extension DynamicObject {
   /// The number of its row, by which objects without a primary key are told apart.
   package var rowKey: Int64 { unsafe key }

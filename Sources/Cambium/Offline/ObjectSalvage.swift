@@ -4,6 +4,8 @@ import CambiumCore
 ///
 /// Works on what the catalog says, without the program's classes, inside the transaction that wrote
 /// the classes' tables.
+///
+/// Pointers: keys of a map are copied into an array, which is lent while they are stored again.
 package struct ObjectSalvage {
   private let transaction: Transaction
   private var losses: [SalvageReport.Loss] = []

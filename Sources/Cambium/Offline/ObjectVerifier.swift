@@ -5,6 +5,9 @@ import CambiumCore
 ///
 /// Works on what the catalog says, without the program's classes. The trees themselves must be sound;
 /// ``Database/verify(progress:)`` proves that.
+///
+/// Pointers: the walk over a column lends the bytes of a cell and the keys of a map, which are copied.
+/// Of an index the count that its root names is read.
 package struct ObjectVerifier {
   private let snapshot: Snapshot
   private var findings: [String] = []

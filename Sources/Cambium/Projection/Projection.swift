@@ -23,6 +23,8 @@ public protocol ProjectionObservable: AnyObject, ThreadConfined {
 /// A projection is as live, frozen or unmanaged as the object behind it, which it keeps, and writing to a
 /// property writes to the object. Queries, sorts and aggregates use the names of the object's class.
 nonisolated open class Projection<Root: ObjectBase>: ProjectionObservable {
+  // Exclusivity is not checked: the object's key is loaded, and loading it calls nothing.
+
   /// The object behind the projection.
   public let rootObject: Root
 

@@ -13,6 +13,7 @@ extension Optional: _HasPersistedType where Wrapped: _HasPersistedType {
   public typealias PersistedType = Wrapped.PersistedType?
 }
 
+// Pointers: `storage` is where a `Persisted<Self>` lies in an object that the caller has.
 extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
   /// Nil.
   @inlinable public static func _rlmDefaultPersistedValue() -> Wrapped? { nil }

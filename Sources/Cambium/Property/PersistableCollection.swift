@@ -3,6 +3,8 @@
 /// Supplies what a property type needs from three things that each kind of collection does in its own
 /// way.
 public protocol _PersistableCollection: AnyObject, _Persistable, Equatable {
+  // Pointers: a class refers to its Realm without a count; the object keeps it.
+
   /// Makes an empty, unmanaged collection.
   init()
   /// Makes this instance, whatever it held, the view of a managed object's property number `index`.

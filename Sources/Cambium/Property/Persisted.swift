@@ -12,6 +12,9 @@
 /// While its object is unmanaged the property holds a plain value. Once the object belongs to a
 /// Realm, reading goes to the Realm's version and writing needs a write transaction.
 @propertyWrapper public struct Persisted<Value: _Persistable> {
+  // Pointers: what is read and written through an untyped pointer is this, in an object that the caller
+  // has, at the place and of the type that the class's metadata says.
+
   // Two fields, the head first: objects find it at the property's offset.
   @usableFromInline var head: _PersistedHead
   @usableFromInline var value: Value?

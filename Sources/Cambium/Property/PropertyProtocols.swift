@@ -18,6 +18,8 @@ public protocol _HasPersistedType {
 /// Client code meets it in constraints only; the members are plumbing between ``Persisted`` and the
 /// objects, and every conforming type comes with this library or through ``PersistableEnum``.
 public protocol _Persistable: _RealmSchemaDiscoverable, _HasPersistedType {
+  // Pointers: `storage` is where a `Persisted<Self>` lies in an object that the caller has.
+
   /// The value of a property that was declared without one.
   static func _rlmDefaultPersistedValue() -> Self
   /// Whether a managed object keeps the value it once returned, as it does for collections.
@@ -107,6 +109,8 @@ extension _Persistable {
 
 /// A property type that may also be optional.
 public protocol _PersistableInsideOptional: _Persistable {
+  // Pointers: `storage` is where a `Persisted<Self?>` lies in an object that the caller has.
+
   /// The value stored for a managed object, nil for null.
   static func _rlmOptionalPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self?
   /// Stores the value of a managed object, nil for null.

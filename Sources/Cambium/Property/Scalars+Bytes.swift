@@ -1,6 +1,8 @@
 import CambiumCore
 import Foundation
 
+// Pointers: the caller lends a cell's bytes, which are copied; a text lends its own for the length of a
+// call.
 extension String: _StoredScalar, _PrimaryKey, _Indexable, SortableType, _MapKey {
   /// Stored as itself.
   public typealias PersistedType = String
@@ -50,6 +52,8 @@ extension String {
   public var _rlmText: String { self }
 }
 
+// Pointers: the caller lends a cell's bytes, which are copied; data lend their own for the length of a
+// call.
 extension Data: _StoredScalar, SortableType {
   /// Stored as itself.
   public typealias PersistedType = Data

@@ -40,6 +40,7 @@ extension _StoredScalar {
     }
     var result: Self?
     object.readCell(head) { result = Self(_rlmCell: $0) }
+    // Unchecked: the block was called, or the program has stopped.
     return unsafe result.unsafelyUnwrapped
   }
 

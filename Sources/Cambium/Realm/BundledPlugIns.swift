@@ -53,6 +53,7 @@ public enum BundledPlugIns {
     "Enable the package's trait: .package(url: …, traits: [\"\(trait)\"]), or swift build --traits \(trait)"
   }
 
+  /// Pointers: to a local variable, for the length of a call.
   @Sendable private static func isFile(_ path: String) -> Bool {
     var isFolder: ObjCBool = false
     return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)

@@ -214,6 +214,8 @@ extension Realm.Configuration {
   var isInMemory: Bool { inMemoryIdentifier != nil || store.isVolatile }
 
   /// What pages go through: the chosen codec, then encryption when there is a key; nil for nothing.
+  ///
+  /// Pointers: the key's data lend their bytes while they are copied.
   func makeCodec() throws(StoreError) -> (any PageCodec)? {
     // Also for errors, which say how to get the codecs that a store names itself.
     BundledPlugIns.register()
@@ -236,6 +238,8 @@ extension Realm.Configuration {
   }
 
   /// The path of a file behind all symbolic links, also of one that is not there yet.
+  ///
+  /// Pointers: the system's text is copied and then freed here.
   private static func resolved(_ path: String) -> String {
     func resolved(_ path: String) -> String? {
       guard let real = unsafe realpath(path, nil) else { return nil }
@@ -274,6 +278,8 @@ extension Realm.Configuration {
 }
 
 /// Holds the process's default configuration.
+///
+/// Unchecked: what is current is read and written under the lock alone.
 private enum DefaultConfiguration {
   private static let lock = NSLock()
   // Guarded by the lock.

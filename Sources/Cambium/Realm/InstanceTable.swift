@@ -5,6 +5,9 @@ import Synchronization
 ///
 /// In place of `weak` references: the first of those would move an object's reference count out of its
 /// header, which makes retaining it several times as slow, and every accessor retains its Realm.
+///
+/// Pointers: an instance takes its address out of the table, under the lock, before anything of it is
+/// freed. Addresses are used under the same lock only.
 enum InstanceTable {
   /// An instance that others keep alive.
   struct Entry: Sendable {

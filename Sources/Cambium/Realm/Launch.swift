@@ -4,6 +4,8 @@ import Foundation
 
 /// What happens to a file when this process opens it for the first time: it is made from a seed, and
 /// compacted when the configuration wants it.
+///
+/// Pointers: to a local variable, for the length of a call.
 struct Launch {
   let configuration: Realm.Configuration
 

@@ -18,6 +18,11 @@ import Foundation
 /// The version that is seen stays until the context's next turn, or, where that cannot be woken, until
 /// ``refresh()`` or a write.
 @frozen public struct Realm {
+  // Exclusivity is not checked: the instance belongs to the calling context, and each access to its
+  // fields or to those of an object ends before the next.
+  //
+  // Pointers: what the system or a key borrows lasts for the length of a call, and an accessor has the type
+  // of the class that made it.
   @usableFromInline let instance: RealmInstance
 
   init(_ instance: RealmInstance) { self.instance = instance }

@@ -4,7 +4,10 @@ import CambiumCore
 ///
 /// Belongs to one context, and is trusted for as long as its generation is current. The leaf lies in
 /// memory of its own, where its fields are read one by one instead of copying all of it.
+///
+/// Pointers: owns and frees the leaf's memory, which holds one while `isSet`.
 @safe final class RememberedLeaf {
+  // Exclusivity is not checked: one user, and no access to these calls out.
   private let leaf: UnsafeMutablePointer<ColumnLeaf>
   @exclusivity(unchecked) private var isSet = false
   @exclusivity(unchecked) private var next = 0

@@ -1,6 +1,9 @@
 import CambiumCore
 
 /// A model class as the program declares it, read from its metadata and one sample instance.
+///
+/// Pointers: a property lies at its offset in every object of the class, as the class's metadata says; the
+/// caller has the object.
 final class ClassDescription: Sendable {
   /// One `@Persisted` property.
   ///

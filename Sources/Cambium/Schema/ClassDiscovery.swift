@@ -5,6 +5,9 @@ import CPlatform
 /// The type descriptors of all loaded images are in the binary's metadata; ancestry is decided on
 /// them alone, so that only the hits are brought to life. Generic classes are left out: they have no
 /// single set of properties. Works for classes of any access level, nested and local ones too.
+///
+/// Pointers: descriptors, names and metadata belong to loaded images, and all addresses follow from
+/// those of descriptors. The walk is over before the variable that it is given goes.
 struct ClassDiscovery {
   private let target: UInt
   private var known: [UInt: Bool] = [:]

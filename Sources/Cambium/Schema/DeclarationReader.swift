@@ -2,6 +2,9 @@
 
 /// Reads the `@Persisted` properties of a class: names, offsets and wrapper types from the type's
 /// metadata, everything else from a sample instance.
+///
+/// Pointers: the sample is kept, and its properties lie where the metadata says. A field's name is
+/// copied while the runtime lends it.
 struct DeclarationReader {
   /// The stored properties, those of superclasses first.
   let properties: [ClassDescription.PropertyDescription]

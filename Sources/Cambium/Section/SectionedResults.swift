@@ -186,6 +186,8 @@ public struct SectionedResultsIterator<
 ///
 /// Belongs to the results' context; of frozen results the sections are computed once, under a lock.
 final class SectionCore<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+  // Exclusivity is not checked: what classes count is loaded in the Realm's context, and loading it
+  // calls nothing.
   let results: Results<Element>
   let key: (Element) -> Key
   private var known = SectionLayout<Key>()

@@ -16,6 +16,9 @@ import Foundation
 /// Each change writes the whole value anew, so keep what is large in a `List` or a `Map` of its own. When
 /// something else takes its place it is no longer valid.
 public enum AnyRealmValue: Hashable {
+  // Exclusivity is not checked: fields of an object, the Realm and its transaction are loaded in one
+  // context, and each access ends before the next.
+
   /// Nothing.
   case none
   /// An integer.

@@ -3,6 +3,7 @@ import Foundation
 // Who reads a property by its name does not know its width. A number in Foundation's box casts to each
 // type that holds it: `object["age"] as? Int` serves properties of all integer types.
 
+// Pointers: the name of the box's type is a text that is copied while the box is there.
 extension NSNumber {
   /// `value` as reading by name returns it: numbers and truth values boxed, all else as it is.
   static func boxing(_ value: Any?) -> Any? {

@@ -54,6 +54,8 @@ public final class ObjectId: Sendable {
   }
 
   /// Reads stored bytes.
+  ///
+  /// Pointers: the caller lends the bytes, whose number is checked.
   package convenience init(bytes: UnsafeRawBufferPointer) {
     precondition(bytes.count == Self.byteCount, "an object identifier has 12 bytes")
     var head: UInt64 = 0

@@ -4,6 +4,9 @@ import CambiumCore
 ///
 /// New links are gathered and put into the tree sorted, many at once: a bulk import makes them in the
 /// order of their sources, which is no order at all for the tree.
+///
+/// Pointers: keys and values lie in arrays, or on the leaf at which a cursor is, and are read before it
+/// moves.
 final class BacklinkEditor {
   private let tree: KeyTreeEditor
   private var pending: [Backlink] = []

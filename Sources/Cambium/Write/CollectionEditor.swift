@@ -32,6 +32,9 @@ extension ElementEditor {
 /// which the class knows nothing.
 ///
 /// They stay in their owner's row while they fit there, and move to a tree of their own otherwise.
+///
+/// Pointers: elements and keys that lie in the row are borrowed until the table's next call, which is
+/// the one that stores them.
 struct CollectionEditor: ElementEditor {
   let session: WriteSession
   /// The owner's table.

@@ -2,6 +2,9 @@ import CambiumCore
 
 /// A collection's own tree in a write transaction: rows by position, in one column or, with the keys of a
 /// map, in two.
+///
+/// Pointers: owns and frees the two cells of a row; what they borrow from the caller is read in the
+/// same call.
 @safe final class CollectionTreeEditor {
   private let editor: ColumnTreeEditor
   /// Where a row is put together.
@@ -82,6 +85,8 @@ import CambiumCore
 extension StoredList {
   /// Calls `body` with the cell that holds `elements` in a new row: their small form, or the root of a
   /// tree made for them.
+  ///
+  /// Pointers: the form is an array that lasts for the length of the call.
   static func withCell(
     of elements: [ColumnValue], keys: [ColumnValue]? = nil, _ type: ColumnType,
     in context: WriteContext, _ body: (ColumnValue) throws(StoreError) -> Void

@@ -3,6 +3,8 @@ import CambiumCore
 /// The elements of a list or dictionary inside of a value of any type in a write transaction.
 ///
 /// The value is written as a whole.
+///
+/// Pointers: the caller lends the bytes of a key, which are copied.
 struct NestedEditor: ElementEditor {
   let session: WriteSession
   let place: CollectionPlace

@@ -2,6 +2,8 @@ import CambiumCore
 
 /// What writing objects of a class needs to know of its properties and columns, put together once for a
 /// table's description.
+///
+/// Pointers: two addresses are compared; nothing is read there.
 final class WritePlan {
   /// The table's columns, by group, as they were.
   private var groups: [[ColumnDescriptor]]

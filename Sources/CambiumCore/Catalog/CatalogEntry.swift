@@ -1,6 +1,9 @@
 /// What the catalog says about one name.
 ///
 /// The first byte of a stored entry is its kind.
+///
+/// Pointers: stored forms are borrowed for one call, and their lengths checked before they are read. A
+/// table's form is written to an array that has room for all its roots.
 enum CatalogEntry {
   case keyTree(TreeRoot)
   case table(TableRoots)

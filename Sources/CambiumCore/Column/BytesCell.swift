@@ -3,7 +3,10 @@ import CPlatform
 /// A cell of a column of bytes, read in place.
 ///
 /// An inline value lies in up to three parts, because a leaf factors common prefixes and suffixes
-/// out. Valid for as long as the leaf it came from.
+/// out.
+///
+/// Pointers: the parts lie on the page of the leaf that the cell came from and are valid for as long as that
+/// leaf is; the cell does not keep it. Who made the cell has found them to be within the page.
 @safe @frozen public struct BytesCell {
   /// How the cell is kept.
   @frozen public enum Form: UInt8, Sendable {
@@ -123,6 +126,9 @@ import CPlatform
 }
 
 /// Whether `count` bytes at `left` equal those `offset` bytes behind `right`.
+///
+/// Pointers: the caller has so many bytes on both sides for the time of the call; no address is used when
+/// `count` is 0.
 @inline(__always)
 func equalBytes(
   _ left: UnsafeRawPointer?, _ right: UnsafeRawPointer?, at offset: Int = 0, count: Int

@@ -2,6 +2,10 @@ import CPlatform
 
 /// Chooses how a column of bytes is packed: constant, variable or dictionary, and what its values
 /// share at both ends.
+///
+/// Pointers: the column is that of a ``LeafBuilder`` that its packer holds and that does not change
+/// meanwhile. The scratch was prepared for this number of columns and rows: codes and first rows have a place
+/// for each row, and the table is never more than half full.
 struct BytesPlanner {
   let column: BuilderColumn
   let rows: Int
@@ -156,6 +160,10 @@ struct BytesPlanner {
 }
 
 /// Writes the data of a column of bytes as planned.
+///
+/// Pointers: the column and the scratch are those that were planned for, unchanged since. What is written
+/// fits, because the plan counted the same bytes from the column's totals, and the page was sized by the
+/// plan.
 struct BytesWriter {
   let column: BuilderColumn
   let rows: Int

@@ -10,6 +10,10 @@ import CPlatform
 /// children before it is; separator 0 says nothing. In a tree by position (flag bit 0)
 /// separators are zero.
 /// `room` is at least `count`; what lies between them is zero.
+///
+/// Pointers: they lead into `page`, which is kept by its owner or, where it has none, by the snapshot or the
+/// transaction that read it. `count` is 0 unless the room for all children lies within the page. Callers turn
+/// down a branch without children, and ask only for children below `count`.
 @safe @usableFromInline struct ColumnBranch {
   static let levelOffset = 1
   static let countOffset = 2

@@ -8,6 +8,9 @@ extension ColumnLeaf {
 }
 
 /// The checks of one column leaf.
+///
+/// Pointers: they lead into `page`, which stays for as long as the validator. Header, directory and each
+/// segment are held against the page's length before anything in them is read.
 private struct LeafValidator {
   /// What all values of a leaf may take together once they are written out, in bytes: 64 KiB for each
   /// of 4096 rows.

@@ -2,8 +2,11 @@ import CPlatform
 
 /// Moves over the leaves of a ``ColumnTree`` in both directions.
 ///
-/// Stands on a leaf or nowhere. Valid as long as the tree's snapshot; in a write transaction until
-/// its next change.
+/// Stands on a leaf or nowhere.
+///
+/// Pointers: the references are read from the lowest branch of `steps`, which keeps its page, and only below
+/// `childCount`. The cursor is valid for as long as the tree's snapshot; in a write transaction until its
+/// next change. What is fetched ahead lies within the readable bytes of the mapping.
 @safe public struct ColumnLeafCursor {
   /// A branch on the way down and the child taken.
   private struct Step {

@@ -135,6 +135,9 @@ private struct ScannedSubtree: BitwiseCopyable {
 }
 
 /// Subtrees that make up a tree, of about the same size but for the last ones of each branch.
+///
+/// Pointers: the values belong to an array that lends them while all parts run. Each part gets the values of
+/// its own subtrees, and no two parts have a subtree in common.
 private struct ScannedSubtrees {
   private var subtrees: [ScannedSubtree] = []
   /// With fewer of them, those below are taken in their place.
@@ -199,6 +202,9 @@ extension PageSource {
 }
 
 /// A walk over all leaves of subtrees that hints at what comes next.
+///
+/// Pointers: what is hinted at, and read of a leaf ahead, lies within the readable bytes of the mapping,
+/// which the source's pin keeps; offsets found there are only used for hints.
 private struct ColumnScan {
   let source: PageSource
   let interruption: Interruption?
@@ -318,7 +324,9 @@ private struct ColumnScan {
 
 /// A leaf as a scan sees it: where the column's directory entry is, and little more.
 ///
-/// Every offset that is read from the page is held against the page's length.
+/// Pointers: they lead into `page`, whose owner the scan keeps until the visit has ended; without one the pin
+/// of the source or the transaction does. Every offset that is read from the page is held against the page's
+/// length.
 private struct ScannedLeaf {
   private let page: Page
   let rowCount: Int

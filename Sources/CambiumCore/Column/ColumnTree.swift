@@ -1,6 +1,10 @@
 /// Rows under `Int64` keys, or by position, stored by column; one version of them, read only.
 ///
 /// Cheap to copy. Every read throws ``StoreError/damaged(_:)`` when pages break the format.
+///
+/// Pointers: pages that a read goes through stay for the whole call, because of their owner, the pin of the
+/// source, or the transaction, which changes nothing meanwhile. Bytes to look for are the caller's for the
+/// time of the call.
 public struct ColumnTree: VersionedTree {
   /// Where the tree hangs.
   public var root: TreeRoot

@@ -92,6 +92,10 @@ extension LeafColumn {
 }
 
 /// A row on its way from one tree to another.
+///
+/// Pointers: its memory is freed in the deinit, pieces also when the next row begins. `values` has a place
+/// for each column of the layout. Values that lie in one piece stay in the leaf that is copied, whose cursor
+/// outlives the row.
 @safe private struct RowBuffer: ~Copyable {
   let values: UnsafeMutableBufferPointer<ColumnValue>
   /// Values that do not lie in one piece in their page.

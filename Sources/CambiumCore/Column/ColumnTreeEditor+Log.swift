@@ -230,6 +230,9 @@ extension ColumnTreeEditor {
 }
 
 /// The rows of a leaf and those of a log that join them, in the order of their keys.
+///
+/// Pointers: the keys belong to `old`, which the merge keeps and nobody changes meanwhile; the entries belong
+/// to the log. Places stay below `old.rowCount` and `end`.
 @safe private struct LeafMerge {
   private let old: LeafBuilder
   private let keys: UnsafeMutablePointer<Int64>

@@ -18,6 +18,9 @@ extension ColumnTreeEditor {
 }
 
 /// Removes rows by their keys, filling leaves across neighbours.
+///
+/// Pointers: the keys are those of the caller, whose call this does not outlive. What the filter gives has an
+/// entry for each row of the leaf it was asked about last, and is copied before the next one.
 @safe private final class RowRemoval: LeafWork {
   private let editor: ColumnTreeEditor
   private let keys: UnsafeBufferPointer<Int64>

@@ -32,6 +32,9 @@ extension ColumnTreeEditor {
 }
 
 /// Replaces the integers of one column.
+///
+/// Pointers: both arrays are its own, freed in the deinit, and have room for the rows of the leaf at hand.
+/// The change gets a buffer of just these rows, to be used during its call.
 @safe private final class IntegerUpdate: LeafWork {
   typealias Change = (ColumnLeaf, UnsafeMutableBufferPointer<Int64>) throws(StoreError) -> Void
 

@@ -42,6 +42,12 @@ public struct ColumnTreeOptions: Sendable {
 ///
 /// Belongs to the transaction and its user. Only one editor may change a tree at a time. When a call
 /// throws, the transaction must be rolled back.
+///
+/// Pointers: values are the caller's for the time of the call, one for each column, which is checked here.
+/// The leaf under the finger keeps the builder, and `leaf` keeps that leaf; `nearLeaf` and `hot` change with
+/// it. A dirty reference names a branch above level 0 and a leaf at it: the editor puts them there, and a
+/// stored page with a dirty reference is no valid one. What is read of a clean leaf stays until the next
+/// change.
 @safe public final class ColumnTreeEditor {
   /// The tree's columns.
   ///
@@ -54,6 +60,7 @@ public struct ColumnTreeOptions: Sendable {
       unsafe columnCount = layout.columns.count
     }
   }
+  // Exclusivity is not checked: an editor has one user, and no access to these calls out.
   @exclusivity(unchecked) final var columnCount: Int
   let context: WriteContext
   let options: ColumnTreeOptions
@@ -357,6 +364,8 @@ public struct ColumnTreeOptions: Sendable {
 
 extension Array where Element == ColumnValue {
   /// `withUnsafeBufferPointer` that keeps the type of the error.
+  ///
+  /// Pointers: the array lends its elements to `body` for the time of the call.
   func withTypedBuffer<Result>(
     _ body: (UnsafeBufferPointer<ColumnValue>) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

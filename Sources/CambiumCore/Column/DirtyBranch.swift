@@ -1,4 +1,8 @@
 /// A branch of a running write transaction: a copy of a page, patched in place.
+///
+/// Pointers: the bytes are the page's own. They have room for `room` children, which never changes and
+/// decides where each part lies. Children are added and replaced as a whole only after a check of the room;
+/// all other indices are below `count`, as the editor's path or a loop over the children gives them.
 final class DirtyBranch: DirtyPage {
   /// How many children fit.
   let room: Int

@@ -4,6 +4,11 @@ import CPlatform
 ///
 /// The few values of the right length lie all over a leaf: they are asked for with one leaf, and
 /// compared with the next one, when they have arrived.
+///
+/// Pointers: `places` is its own, freed in the deinit, and has room for all rows of the leaf added last. What
+/// it names lies in that leaf, which the pin or the transaction keeps; where something else owns it, it is
+/// compared at once. The leaf's slack lets 8 bytes be read of the shortest value. The needle outlives the
+/// count.
 @safe struct EqualCount: ~Copyable {
   private let needle: UnsafeRawBufferPointer
   /// Where values of the right length lie.

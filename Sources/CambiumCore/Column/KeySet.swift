@@ -1,6 +1,11 @@
 /// A set of keys that only grows: a hash table or, where keys lie close together, a bit for each key
 /// of their range, which takes less memory and fewer cache lines.
+///
+/// Pointers: table and words are its own, freed in the deinit. A place in the table is masked with its count,
+/// a power of two, and a search ends because half of the table is vacant; a bit is held against `bitCount`
+/// first.
 @safe final class KeySet {
+  // Exclusivity is not checked: a set has one user, and no access to these calls out.
   /// How many keys there are.
   @exclusivity(unchecked) private(set) final var count = 0
   @exclusivity(unchecked) private final var low = Int64.max

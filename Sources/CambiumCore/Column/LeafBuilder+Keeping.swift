@@ -49,6 +49,8 @@ extension BuilderColumn {
 
 extension UnsafeBufferPointer<Int32> {
   /// Moves the elements it names to the front.
+  ///
+  /// Pointers: it names rows that are there, ascending, so that no element is overwritten before it is read.
   @inline(__always)
   fileprivate func gather<Cell>(_ elements: UnsafeMutablePointer<Cell>) {
     for place in 0..<count { unsafe elements[place] = unsafe elements[Int(self[place])] }

@@ -1,6 +1,10 @@
 import CPlatform
 
 /// Where the bytes of rows go on, while they are copied column by column.
+///
+/// Pointers: the places are its own, freed in the deinit, and there are `capacity` of them, which is the most
+/// rows that are copied at once. What they name belongs to the log, which stays until all its rows are
+/// copied.
 @safe struct RowCursors: ~Copyable {
   /// More rows are never copied at once.
   static let capacity = 256

@@ -1,7 +1,12 @@
 /// The rows of a leaf in the form that is quick to insert into: keys and columns as plain arrays.
 ///
 /// Columns are those of the layout it was made for, in their order.
+///
+/// Pointers: keys and columns are its own, freed in the deinit. They have room for `capacity` rows; whoever
+/// adds rows reserves first, and rows asked for are below `rowCount`. A row's values are the caller's for the
+/// time of the call, one for each column of the layout.
 @safe final class LeafBuilder {
+  // Exclusivity is not checked: one user at a time, and no access to these calls out.
   @exclusivity(unchecked) final var rowCount = 0
   @exclusivity(unchecked) final var capacity: Int
   /// The keys, ascending; nil in trees by position.

@@ -1,7 +1,12 @@
 /// One column of a ``ColumnLeaf``, read in place.
 ///
-/// Valid for as long as the leaf. Rows count from 0 and must be below ``rowCount``. Whoever reads a
-/// cell asks ``isNull(_:)`` first: what the typed accessors give for a null cell is unspecified.
+/// Rows count from 0 and must be below ``rowCount``. Whoever reads a cell asks ``isNull(_:)``
+/// first: what the typed accessors give for a null cell is unspecified.
+///
+/// Pointers: they lead into the leaf's page, those of folded texts into memory of the caller, and are valid
+/// for as long as the leaf; the column keeps the page's owner, if it has one. The initializer checks that
+/// bitmaps and data of all rows end before the page's last 16 bytes, which a kernel may read. Bitmaps and
+/// arrays to be filled are the caller's, with room for all rows.
 @safe @frozen public struct LeafColumn {
   /// The column's number.
   public let id: UInt16

@@ -80,6 +80,9 @@
   @usableFromInline static let anchorSpan = 16
 }
 
+/// Reads little-endian integers at any alignment.
+///
+/// Pointers: who asks has the bytes at that offset.
 extension UnsafeRawPointer {
   @inline(__always) func byte(_ offset: Int) -> UInt8 {
     unsafe load(fromByteOffset: offset, as: UInt8.self)
@@ -95,6 +98,9 @@ extension UnsafeRawPointer {
   }
 }
 
+/// Writes little-endian integers at any alignment.
+///
+/// Pointers: who asks owns the bytes at that offset.
 extension UnsafeMutableRawPointer {
   @inline(__always) func put(byte value: UInt8, _ offset: Int) {
     unsafe storeBytes(of: value, toByteOffset: offset, as: UInt8.self)

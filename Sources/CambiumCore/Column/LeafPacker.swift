@@ -48,6 +48,10 @@ struct ColumnPlan {
 }
 
 /// Packs a builder into a page: first a plan for each column, then the bytes.
+///
+/// Pointers: the builder is kept, and no row comes or goes meanwhile: its arrays hold `rows` elements. The page is
+/// grown to the size that the plans add up to before anything is written, and each part takes what its plan
+/// says.
 struct LeafPacker {
   private let builder: LeafBuilder
   private let scratch: PackScratch

@@ -90,6 +90,10 @@ extension LeafRepack {
   }
 }
 
+/// What two ranges of bytes have in common.
+///
+/// Pointers: only bytes of the shorter one are compared; the result lies within the first and lasts as it
+/// does.
 extension UnsafeRawBufferPointer {
   private func equals(_ other: Self) -> Bool {
     unsafe count == other.count && equalBytes(baseAddress, other.baseAddress, count: count)
@@ -119,6 +123,9 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeMutableRawPointer {
+  /// Copies all of `bytes` here.
+  ///
+  /// Pointers: who calls has room for so many bytes, as a plan says of prefix and suffix.
   fileprivate func copyBytes(of bytes: Slice<UnsafeRawBufferPointer>) {
     if let start = unsafe UnsafeRawBufferPointer(rebasing: bytes).baseAddress {
       unsafe copyMemory(from: start, byteCount: bytes.count)

@@ -4,6 +4,11 @@ import CPlatform
 ///
 /// What is packed alike in all of them is gathered as it lies, without a look at the values; other
 /// columns are loaded into a builder and packed anew.
+///
+/// Pointers: each source keeps its leaf, and so the page's owner; a leaf without one is a stored page, which
+/// the pin keeps. Rows, marks, parts and lengths are in memory of its own, and no pointer into it is used
+/// after more was put there. Rows that were picked are rows of their leaf. Lengths are copied and held
+/// against the heap before values are copied by them.
 final class LeafRepack {
   /// A leaf and the rows of it that were picked.
   private struct Source {
@@ -18,6 +23,7 @@ final class LeafRepack {
   }
 
   private var sources: [Source] = []
+  // Exclusivity is not checked: one user, and no access to these calls out.
   @exclusivity(unchecked) private final var rows = GrowingMemory<Int32>(capacity: 1024)
   /// For each row of each leaf 1 if it is left out, otherwise 0.
   @exclusivity(unchecked) private final var removed = GrowingMemory<UInt8>(capacity: 1024)
@@ -144,7 +150,7 @@ final class LeafRepack {
 
   /// What column `id` is in each leaf; nil when some leaves lack it, and empty when all do.
   ///
-  /// Valid until the next pack; its place, for ``parts(from:)``, is the number of parts before.
+  /// Valid until parts are found again; its place, for ``parts(from:)``, is the number of parts before.
   func findParts(of id: UInt16) -> UnsafeBufferPointer<RepackPart>? {
     let first = unsafe parts.count
     var place = 0

@@ -1,7 +1,8 @@
 /// One row of a ``ColumnLeaf``, for reading single cells in a few nanoseconds.
 ///
-/// Keeps nothing alive: whoever holds it also holds the leaf's owner and the snapshot. Reads never
-/// leave the page, whatever the page says.
+/// Pointers: it keeps nothing alive: whoever holds it also holds the leaf's owner and the snapshot. The
+/// directory was held against the page's length when the leaf was made, and every offset in it is when a cell
+/// is read, so that reads never leave the page, whatever the page says.
 @safe @frozen public struct LeafRow: BitwiseCopyable {
   @usableFromInline let bytes: UnsafeRawPointer
   @usableFromInline let byteCount: UInt32
@@ -71,6 +72,9 @@
 ///
 /// The typed accessors believe what the caller says of the column's type; asked for another one, they
 /// give some value of that type. Whoever reads a column that can be null asks ``isNull`` first.
+///
+/// Pointers: the entry is one of the row's directory, and is valid for as long as the row. Data are held
+/// against the page's length before they are read.
 @safe @frozen public struct LeafCell: BitwiseCopyable {
   @usableFromInline let entry: UnsafeRawPointer
   @usableFromInline let place: LeafRow

@@ -2,6 +2,9 @@
 ///
 ///      0      1       8
 ///     | kind | zero  | the stored form of an ``OverflowValue`` (32) or of a ``TreeRoot`` (40)
+///
+/// Pointers: the bytes are those of a leaf or builder, and valid for as long as it does not change. Their
+/// number is checked to be that of the form.
 @safe struct OverflowCell {
   static let overflowKind: UInt8 = 1
   static let treeKind: UInt8 = 2

@@ -1,6 +1,10 @@
 /// A column of a leaf that rows are picked from, and these rows.
 ///
 /// Says what a ``LeafColumn`` says, but for what keeps the page, so that it is copied as plain bytes.
+///
+/// Pointers: it belongs to a ``LeafRepack``, whose sources keep the page and whose memory the rows and marks
+/// are; it is made for one pack and not used after it. There is at least one row, and each is one of the
+/// leaf.
 @safe struct RepackPart: BitwiseCopyable {
   let type: ColumnType
   let encoding: ColumnEncoding

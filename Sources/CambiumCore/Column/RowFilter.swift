@@ -1,4 +1,7 @@
 /// Which rows of a leaf stay when those with certain keys go.
+///
+/// Pointers: the arrays are its own, freed in the deinit, and have room for the rows of the leaf at hand.
+/// Keys are copied from the page before they are compared, and no key above the last row's is looked for.
 @safe struct RowFilter: ~Copyable {
   private var capacity = 512
   private var rowKeys: UnsafeMutablePointer<Int64>

@@ -5,6 +5,10 @@ import CPlatform
 ///
 /// A row is a fixed part with a field for each column, in which a value of bytes has its length, and
 /// behind it those bytes. Belongs to one editor.
+///
+/// Pointers: chunks, entries and fields are its own, freed in the deinit; chunks never move, so that entries
+/// may name rows in them. A row begins only where the largest one has room. Values, one for each column, are
+/// the caller's for the time of the call.
 @safe final class RowLog {
   /// A row and its key.
   @safe struct Entry {
@@ -36,6 +40,7 @@ import CPlatform
   private let largestByteCount: Int
   private let chunkByteCount: Int
   private var chunks: [UnsafeMutableRawPointer] = unsafe []
+  // Exclusivity is not checked: a log has one user, and no access to these calls out.
   @exclusivity(unchecked) private final var cursor: UnsafeMutableRawPointer
   /// A row that begins at or before it has room whatever it holds.
   @exclusivity(unchecked) private final var lastStart: UnsafeMutableRawPointer

@@ -185,6 +185,9 @@ extension PageStore {
 ///
 /// Belongs to one caller at a time, on any thread. A writer that is released without either ending
 /// aborts.
+///
+/// Pointers: the bytes of a page belong to the caller and stay for the length of the call; they may be
+/// others afterwards, so that a writer keeps copies only.
 public protocol PageWriter: AnyObject {
   /// The head this write began from; it stays pinned until the write ends.
   var base: Head { get }
@@ -327,7 +330,7 @@ public struct CommitMetadata: Hashable, Sendable {
   /// Where address 0 of the store lies in memory, if the store can lend its memory for as long as
   /// this pin lives.
   ///
-  /// Unchecked by `Sendable`: the memory is only read, and outlives the pin.
+  /// Unchecked: the memory is only read, and what `release` holds keeps it for as long as the pin.
   public nonisolated(unsafe) let base: UnsafeRawPointer?
   /// How many bytes from ``base`` may be read.
   public let readableByteCount: Int

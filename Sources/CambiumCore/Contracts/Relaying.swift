@@ -50,6 +50,8 @@ extension RelayingStore {
 /// A write over another one, to which it hands on what it does not do itself, as ``RelayingStore`` does.
 ///
 /// Belongs to one caller at a time. One that is released without an end aborts because the other does.
+///
+/// Pointers: the bytes of a page are handed on as they come, within the call.
 public protocol RelayingWriter: PageWriter {
   /// The other writer.
   var inner: any PageWriter { get }

@@ -79,6 +79,9 @@ extension StoreError {
     return advice.isEmpty ? "" : " \(advice)"
   }
 
+  /// What the system calls an error.
+  ///
+  /// Pointers: the text lies in memory of this call; it is cut to its size, and a zero ends it.
   private static func text(ofSystemError code: Int32) -> String {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
       guard let start = text.baseAddress else { return "unknown" }

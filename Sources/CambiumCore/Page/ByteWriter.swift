@@ -1,4 +1,6 @@
 /// Builds a stored form piece by piece; integers are little-endian.
+///
+/// Pointers: an integer's own bytes, which are copied at once.
 public struct ByteWriter {
   /// What was put so far.
   public private(set) var bytes: [UInt8] = []
@@ -21,6 +23,8 @@ public struct ByteWriter {
 }
 
 /// Takes a stored form apart; never reads past its end.
+///
+/// Pointers: the array's own bytes, during one call; whether enough are left is checked before.
 public struct ByteReader {
   private let bytes: [UInt8]
   private var position = 0

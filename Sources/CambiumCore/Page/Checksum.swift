@@ -1,6 +1,9 @@
 /// XXH64 with seed 0, as published by its author (xxHash specification, version 0.1.1).
 ///
 /// About 75 ns per KiB; the file format names the algorithm, so that a later format can change it.
+///
+/// Pointers: the bytes belong to the caller and stay for the length of the call. Words are read only
+/// while all of them lie before the end.
 public enum Checksum {
   /// The algorithm's number in the file format.
   public static let algorithm: UInt8 = 1

@@ -2,9 +2,10 @@ import CPlatform
 
 /// The bytes of a page, borrowed.
 ///
-/// A mapped store lends its own memory and ``owner`` is nil: the bytes stay as long as the snapshot
-/// that read them. Otherwise the owner keeps them alive for as long as this value lives. In a write
-/// transaction the bytes of a dirty page stay until the transaction's next change.
+/// Pointers: a mapped store lends its own memory and ``owner`` is nil: the bytes stay as long as the
+/// snapshot that read them. Otherwise the owner keeps them alive for as long as this value lives, so that
+/// whoever reads them keeps it until then. In a write transaction the bytes of a dirty page stay until the
+/// transaction's next change. ``byteCount`` bytes may be read, whatever the page says of itself.
 @safe @frozen public struct Page {
   /// The first byte.
   public let bytes: UnsafeRawPointer

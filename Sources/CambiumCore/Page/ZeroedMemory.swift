@@ -10,6 +10,8 @@
 ///
 /// Taken from the system itself: an allocator that has had such a block before may give it out again,
 /// and must then fill all of it with zeros.
+///
+/// Pointers: the memory belongs to the caller, who gives it back once and says the same length.
 enum ZeroedMemory {
   /// `byteCount` bytes, to be given back with ``deallocate(_:byteCount:)``.
   static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {

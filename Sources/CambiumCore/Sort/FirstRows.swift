@@ -2,6 +2,10 @@
 ///
 /// The best rows met so far tell what a later one must be to have a chance; most rows are turned away
 /// by their first column, a leaf at a time.
+///
+/// Pointers: `items` belongs to this value and goes with it; what was kept is settled as soon as there
+/// are `capacity` items, which leaves half of them at most. Scratch has room for all rows of a leaf,
+/// and `pages` keeps the leaves that `texts` lie in.
 @safe struct FirstRows: ~Copyable {
   private let tree: ColumnTree
   private let plan: SortPlan
@@ -229,6 +233,8 @@
 }
 
 /// What the first column of a row must be for the row to have a chance.
+///
+/// Pointers: the bitmap is the caller's and has a bit for every row of the column's leaf.
 struct FirstColumnBound {
   let column: UInt16
   /// The integers that have.

@@ -1,5 +1,9 @@
 /// Elements of plain memory, of which there come more and more; unlike an array it is read and written
 /// without counting references.
+///
+/// Pointers: the memory belongs to this value, moves when there is no room for what comes, and goes
+/// with it. The caller vouches for indices and for the counts that are dropped or were written by
+/// himself; some of them are asserted.
 @safe struct GrowingMemory<Element: BitwiseCopyable>: ~Copyable {
   /// The first element.
   private(set) var start: UnsafeMutablePointer<Element>

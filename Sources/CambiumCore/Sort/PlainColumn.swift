@@ -1,7 +1,8 @@
 /// A column of a leaf as its directory entry has it: without nulls and values outside of the leaf.
 ///
-/// Plain memory without an owner, so that looking at a column of each leaf costs no counting of references;
-/// valid for as long as the leaf.
+/// Pointers: plain memory without an owner, so that looking at a column of each leaf costs no counting of
+/// references; whoever uses it keeps the leaf. The entry lies in the leaf's directory, and that the data ends
+/// 16 bytes before the page is checked here.
 @safe struct PlainColumn: BitwiseCopyable {
   private let entry: UnsafeRawPointer
   let rowCount: Int

@@ -1,6 +1,7 @@
 /// The integers of a leaf whose column has the usual form: no nulls, offsets of one byte.
 ///
-/// Plain memory without an owner; valid for as long as the leaf.
+/// Pointers: plain memory without an owner; whoever uses it keeps the leaf. That there is a byte for each row
+/// is checked here; the user vouches for rows, and for a bit of a bitmap for each of them.
 @safe struct PlainIntegers: BitwiseCopyable {
   private let offsets: UnsafeRawPointer
   private let rowCount: Int

@@ -3,8 +3,9 @@ import CPlatform
 /// The texts of a leaf whose column has the usual form: no nulls, nothing outside, lengths of one byte,
 /// and nothing factored out but what all leaves share.
 ///
-/// Plain memory without an owner, so that many of them can be kept and read without counting
-/// references; valid for as long as the leaf.
+/// Pointers: plain memory without an owner, so that many of them can be kept and read without counting
+/// references; whoever uses it keeps the leaf and vouches for rows. That lengths and anchors lie within the
+/// column is checked here, and each text is clamped to its heap, behind which the page has 16 bytes.
 @safe struct PlainTexts: BitwiseCopyable {
   private let lengths: UnsafeRawPointer
   private let anchors: UnsafeRawPointer

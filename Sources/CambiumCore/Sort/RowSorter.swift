@@ -11,6 +11,10 @@
 /// Parts of the tree are read and their rows spread over sections, by the first bits that tell them
 /// apart; then sections are sorted by themselves. Where the first term has few values, those are the
 /// sections, and rows are spread while they are read.
+///
+/// Pointers: items, spare and keys have room for all rows that the tree claims to have, and are kept
+/// until the threads are through. `TreeParts` throws before a part gives more rows than are its own, so
+/// that threads write to different places; sections are so, too.
 final class RowSorter {
   private let parts: TreeParts
   private let plan: SortPlan

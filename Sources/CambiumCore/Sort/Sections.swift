@@ -1,6 +1,8 @@
 import CPlatform
 
 /// In which bits items differ.
+///
+/// Pointers: the caller vouches for `count` items, and that nobody else uses them meanwhile.
 struct DifferingBits: BitwiseCopyable {
   private var someHigh: UInt64 = 0
   private var everyHigh = UInt64.max
@@ -79,6 +81,10 @@ struct SectionDigit: BitwiseCopyable {
 /// How many items of each part of a tree go to each section, and then where.
 ///
 /// Parts are counted and distributed at the same time, each of them by one thread.
+///
+/// Pointers: counts and places belong to this object; a digit has no more bits than there are sections
+/// for, and the caller vouches for parts. Items go to places below the number of those that were
+/// counted, for which the target has room.
 final class SectionCounts {
   private let sectionCount: Int
   private let partCount: Int

@@ -1,6 +1,9 @@
 /// What all values of a column of bytes begin with.
 ///
 /// Nothing is told apart by it, so that sorting leaves it out: keys of 96 bits then hold what differs.
+///
+/// Pointers: `bytes` lies in the page of the leaf that it was taken from, which ``count(of:in:)`` keeps
+/// where that is the tree's first one; no more of it is read than that leaf has in common.
 @safe struct SharedPrefix {
   private var bytes: UnsafeRawBufferPointer?
   private(set) var count = 0

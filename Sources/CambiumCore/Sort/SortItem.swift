@@ -25,6 +25,10 @@ struct SortItem: BitwiseCopyable {
 /// those bits, a few put into place one by one.
 ///
 /// One thread may use it at a time.
+///
+/// Pointers: the caller vouches for `count` items, and for as many others where he gives those.
+/// Counters belong to this object, have room for the widest digit and go with it; places are sums of
+/// what was counted over the same items.
 @safe final class ItemSorter {
   private typealias Items = UnsafeMutablePointer<SortItem>
 

@@ -21,6 +21,8 @@ extension SortPlan {
   }
 }
 
+// Pointers: as of ``SortPlan``. Texts lie in the leaf's page, which has 16 readable bytes behind all of them;
+// what is skipped of a prefix is checked to be there.
 extension SortPlan.Part {
   /// The column in a leaf; nil where every cell holds the default.
   @inline(__always) func column(of leaf: ColumnLeaf) -> LeafColumn? {
@@ -129,6 +131,9 @@ extension SortPlan.Part {
 }
 
 /// The cells of a leaf's column as words to sort by, whatever their form.
+///
+/// Pointers: a text is looked at during one call only; it lies in an array or in the leaf, which
+/// whoever uses this keeps.
 struct SortCells {
   private let column: LeafColumn?
   private let texts: BytesColumn?

@@ -2,6 +2,9 @@
 ///
 /// One term's bits follow those of another, most significant first, as long as there is room. What
 /// does not fit is compared where it lies.
+///
+/// Pointers: items and scratch are the caller's and have room for all rows of the leaf that is read,
+/// which he keeps for the call.
 struct SortPlan {
   /// A term's share of the prefix.
   struct Part {

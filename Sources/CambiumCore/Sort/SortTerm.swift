@@ -18,6 +18,9 @@ public struct SortTerm: Hashable, Sendable {
 }
 
 /// The beginning of a value as 128 bits that sort as it does, the first ones first.
+///
+/// Pointers: the bytes belong to the caller for the length of a call. Where 16 are read whatever the
+/// count is, he vouches for those: leaves and sorters have as many behind every text.
 struct SortWord: BitwiseCopyable {
   var first: UInt64
   var second: UInt64

@@ -1,6 +1,9 @@
 import CPlatform
 
 /// The one way in which the engine starts threads.
+///
+/// Pointers: the body is handed over with a reference count of its own. The thread takes it over; where
+/// none was started it is given back here.
 package enum DetachedThread {
   /// Runs `body` on a new thread that nobody waits for; false when the system has no more threads, and
   /// then nothing is run.

@@ -14,6 +14,9 @@ import Synchronization
 ///
 /// Thread-safe. A child of a fork has none of the threads, and a lock may be held by one of them for ever: there is
 /// another pool in the child.
+///
+/// Pointers: the pool whose address is kept has a reference count that is never given back, so that the
+/// address is good for ever. A pool that another thread was quicker than gives its own back.
 final class LanePool: Sendable {
   /// The address of that of this process, which is kept for ever; 0 before there is one.
   private static let latest = Atomic<UInt>(0)

@@ -47,6 +47,8 @@ extension ReadTransaction {
 
 /// Goes through what a view sees and puts it into a hasher, so that no two contents give the same
 /// bytes.
+///
+/// Pointers: none is followed to count the keys of a tree; their number stands in its root.
 private struct ContentReading: ~Copyable {
   var hasher = ContentHasher()
   /// How many rows and keys were read.
@@ -152,6 +154,9 @@ private struct ContentReading: ~Copyable {
 }
 
 /// Hashes a stream of bytes block by block; each block begins with the hashes of all before it.
+///
+/// Pointers: the own bytes of integers and of the block, during one call. A block is never shorter than
+/// the 16 bytes that it begins with.
 private struct ContentHasher: ~Copyable {
   private var block: [UInt8] = []
   private var high: UInt64 = 0

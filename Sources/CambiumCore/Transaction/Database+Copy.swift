@@ -30,6 +30,8 @@ extension Database {
 
 extension ReadTransaction {
   /// How many rows and keys there are under all names, which is what a copy of them counts.
+  ///
+  /// Pointers: none is followed to count the keys of a tree; their number stands in its root.
   package func rowCount() throws(StoreError) -> Int {
     var count = 0
     for name in try names(withPrefix: "") {

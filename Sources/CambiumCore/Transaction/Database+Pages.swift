@@ -4,6 +4,9 @@ extension Database {
   ///
   /// What `isKnown` says yes to is left out with all below it. Every page is checked against its reference;
   /// throws ``StoreError/damaged(_:)`` at the first one that does not fit.
+  ///
+  /// Pointers: the page that the store gave is kept until `visit` returns. A store promises that it is at
+  /// least as long as its reference says.
   package func forEachStoredPage(
     of snapshot: Snapshot, unless isKnown: (PageReference) -> Bool,
     _ visit: (PageReference, UnsafeRawBufferPointer) throws(StoreError) -> Void

@@ -12,6 +12,8 @@ extension Database {
   /// over all of it.
   ///
   /// For training dictionaries. Throws when a page cannot be read.
+  ///
+  /// Pointers: a page is kept until its bytes are copied.
   public func samplePages(byteCount: Int) throws(StoreError) -> [[UInt8]] {
     let snapshot = try snapshot()
     var verifier = Verifier(snapshot: snapshot, keepsReferences: true, progress: nil)

@@ -1,6 +1,8 @@
 /// A name as the catalog tells names apart: by its bytes.
 ///
 /// `String` takes two spellings of one letter (é, and e with an accent) for equal.
+///
+/// Pointers: the text's own bytes, during one call and within their count.
 struct ExactName: Hashable, Comparable {
   private(set) var text: String
 

@@ -8,8 +8,13 @@ import Synchronization
 ///
 /// Any thread. Nobody waits: while another thread looks at what is kept, the allocator serves, and so it
 /// does for good in a process that was forked at such a moment.
+///
+/// Pointers: a block belongs to who took it until it is given back, once and with the length it was
+/// taken for. So each block that is kept has the whole kilobytes of its step.
 enum PageMemory {
-  /// Memory that nobody uses, and whose pointer therefore may go from thread to thread: unchecked.
+  /// Memory that nobody uses.
+  ///
+  /// Unchecked: because nobody uses it, its pointer may go from thread to thread.
   @safe fileprivate struct Block: @unchecked Sendable {
     let start: UnsafeMutableRawPointer
   }

@@ -4,6 +4,9 @@
 /// A page moves by being written again: its parents follow, because they name it, up to the catalog.
 /// Nothing else about it changes. Which pages lie at the end is found out by walking through all trees;
 /// a commit reads and moves a bounded number of pages, and the next one goes on from there.
+///
+/// Pointers: a page is kept until it is copied, whole, to a buffer of its own; references are put only
+/// where that page was found to have some.
 struct PageRelocator {
   /// Where the walk through a database stands, from one commit to the next.
   struct Progress {

@@ -1,5 +1,8 @@
 /// What a damaged store still says about its names: for each one all entries that can be found, the
 /// best first.
+///
+/// Pointers: each place that is looked at keeps the owner of the bytes that were read around it, and
+/// ends where these do. A node is believed after its check, as everywhere. Pins have no memory to lend.
 struct SalvageCatalog {
   /// An entry, and where it was found.
   struct Candidate {

@@ -3,6 +3,8 @@
 /// What is written under a name is opened first: the pages that all else hangs on are read, and which
 /// rows are whole is known. From then on nothing is tried again. Damage that is met while copying
 /// leaves out what it hits and is reported; every other error, and any of the destination, ends it all.
+///
+/// Pointers: none is followed to count the keys of a tree; their number stands in its root.
 struct SalvageCopy {
   let transaction: Transaction
   let progress: (Int) -> Void

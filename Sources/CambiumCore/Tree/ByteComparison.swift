@@ -1,4 +1,7 @@
 /// Comparisons of raw bytes, inline: keys are short, and a call costs more than the work.
+///
+/// Pointers: the bytes belong to the caller and stay for the length of the call. He vouches for `count`
+/// of them at both places; nothing behind those is read.
 @usableFromInline
 enum ByteComparison {
   /// How many leading bytes of `a` and `b` are equal, at most `count`.

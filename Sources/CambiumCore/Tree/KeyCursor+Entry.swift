@@ -73,6 +73,8 @@ extension KeyCursor {
 }
 
 /// A value in memory of its own, at an address that stays.
+///
+/// Pointers: the memory belongs to this object and goes with it; it has as many bytes as the array had.
 @safe final class ValueBuffer {
   let bytes: UnsafeRawBufferPointer
 

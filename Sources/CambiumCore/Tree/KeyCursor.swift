@@ -3,6 +3,10 @@
 /// A new cursor is at no key; moving past either end leaves it there. Steps within a leaf cost a
 /// few instructions and never allocate. Copies move on their own. A cursor must not be used after
 /// its tree was changed. If a move throws, the cursor is at no key.
+///
+/// Pointers: `node` lies in `page`, which the cursor keeps with the branches above it, or in memory
+/// that is kept for ever; entries are asked for below the leaf's count. Keys to seek belong to the
+/// caller for the length of the call.
 public struct KeyCursor {
   /// A branch on the way to the leaf.
   struct Step {

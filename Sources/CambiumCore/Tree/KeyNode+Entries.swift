@@ -144,6 +144,9 @@ extension KeyNode {
 }
 
 /// What a leaf holds of a value: all its bytes, or where they are.
+///
+/// Pointers: the bytes lie in a node, and are valid for as long as its page, or belong to the caller of
+/// a change for the length of the call.
 @usableFromInline
 @safe struct StoredValue {
   @usableFromInline let bytes: UnsafeRawBufferPointer

@@ -146,6 +146,9 @@ extension KeyNode {
 /// Each piece flips a bit where it begins and one where it ends. If in the end only those at both
 /// ends of the heap are set, every byte is covered an odd number of times; if the lengths add up to
 /// the heap's as well, every byte is covered once.
+///
+/// Pointers: `flips` has a bit for every place of the heap and one more; validation calls
+/// ``deallocate()`` however it ends. Pieces were checked to lie within the heap.
 @safe private struct HeapTiling {
   private let flips: UnsafeMutablePointer<UInt64>
   private let wordCount: Int

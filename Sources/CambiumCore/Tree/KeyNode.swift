@@ -22,7 +22,9 @@
 /// that takes no part in the prefix, and child `i` holds the keys from separator `i` up to, not
 /// including, separator `i` + 1.
 ///
-/// Reads are bounded by the page even after it was checked: storage can rot under a mapping.
+/// Pointers: the node does not keep its page; whoever uses it does. Reads are bounded by the page even after
+/// it was checked, because storage can rot under a mapping: the header is clamped when the node is made, the
+/// place and length of a cell whenever it is read. The user vouches for indices below ``count``.
 @usableFromInline
 @safe struct KeyNode {
   /// Offsets of the header fields, in bytes.
@@ -106,6 +108,9 @@
 }
 
 /// One slot of a ``KeyNode``.
+///
+/// Pointers: a head is made of the first bytes of a suffix, of which the caller says how many there
+/// are.
 @usableFromInline
 struct KeySlot {
   @usableFromInline var raw: UInt64

@@ -5,6 +5,10 @@ import CPlatform
 /// What a bulk build of a ``KeyTree`` needs, and sorting rows by columns whose values were turned into
 /// keys that sort as they do. Strings are copied. The twelve bytes behind what all of them share are
 /// sorted as numbers; only strings that agree in those are compared. One thread may use it at a time.
+///
+/// Pointers: the strings lie in memory that belongs to the sorter, moves when there is no room for what
+/// comes, and goes with it; 16 bytes may be read from anywhere in them. Places are those of headers
+/// that were written here. What ``add(byteCount:_:)`` gives is valid until the next string.
 @safe public final class KeySorter {
   /// What lies before each string, at a multiple of 8.
   private struct Header {
@@ -13,6 +17,7 @@ import CPlatform
     static let size = 12
   }
 
+  // Exclusivity is not checked: one user, and no access to these calls out.
   @exclusivity(unchecked) private final var bytes: UnsafeMutableRawPointer
   @exclusivity(unchecked) private final var byteCount = 0
   @exclusivity(unchecked) private final var capacity: Int

@@ -1,4 +1,6 @@
 /// The keys that a subtree may hold, as the branches above it say.
+///
+/// Pointers: a bound's own bytes, during one comparison with a key of a page that the caller keeps.
 enum KeySpan: Equatable {
   /// Keys of a ``KeyTree`` from `lower` on, up to, not including, `upper`; nil where nothing bounds them.
   case keys(lower: [UInt8]?, upper: [UInt8]?)

@@ -9,6 +9,10 @@ extension KeyTree {
   }
 }
 
+/// Where a comparison of two trees of keys stands in one of them.
+///
+/// Pointers: `key` is memory of `keyOwner`, to which this cursor alone writes; a key that it has no
+/// room for is not copied. Pages of nodes stay in `frames`. An element is valid until the cursor moves.
 @safe private struct KeyDiffCursor: @unsafe DiffCursor {
   private struct Frame {
     var page: Page

@@ -4,6 +4,10 @@ import CPlatform
 ///
 /// A value of this type is one version of the tree. Keys have at most 512 bytes; values any length.
 /// Changes are made with a ``KeyTreeEditor``.
+///
+/// Pointers: keys belong to the caller for the length of a call. A page is kept while its node is read,
+/// and what a value lies in until `body` returns. To count keys follows none: their number stands in
+/// the root.
 public struct KeyTree: @unsafe VersionedTree {
   /// Where the tree hangs.
   public var root: TreeRoot

@@ -2,6 +2,9 @@
 ///
 /// Made by ``KeyTreeEditor/build(_:)``. There is no way down per key and no page in memory but one per
 /// level.
+///
+/// Pointers: keys and values belong to the caller for the length of a call, and are copied to lists and
+/// pages that belong to the builder. A key of a list is not used once the list has changed.
 public final class KeyTreeBuilder {
   /// A node that is written, on its way into a branch.
   private struct Child {
@@ -25,6 +28,8 @@ public final class KeyTreeBuilder {
   private let branchEntries = KeyEntryList(isLeaf: false)
   private let leafPage: KeyPage
   private let branchPage: KeyPage
+  // Exclusivity is not checked: one user, and no access to these calls out.
+
   /// What all keys of the leaf begin with.
   @exclusivity(unchecked) private final var sharedByteCount = 0
   /// How large the leaf is.

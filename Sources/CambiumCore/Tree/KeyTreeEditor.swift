@@ -6,6 +6,11 @@
 ///
 /// The editor remembers the path to the leaf it changed last, so that changes close to one another,
 /// ascending loads above all, skip the way down.
+///
+/// Pointers: keys and values belong to the caller for the length of a call. A node is read while its
+/// page is kept, by its owner or the pin or, if it is dirty, by the context. What a dirty reference
+/// names is a ``KeyPage``, because only the editor of a tree puts such into it and checked pages have
+/// none. Each step of ``path`` has a page once the path is dirty.
 public final class KeyTreeEditor {
   /// Sizes that tests make small.
   struct Limits {
@@ -32,6 +37,7 @@ public final class KeyTreeEditor {
 
   let context: WriteContext
   let limits: Limits
+  // Exclusivity is not checked: the editor has one user, and no access to these calls out.
   @exclusivity(unchecked) var root: TreeRoot
   /// From the root to the leaf of the last change.
   @exclusivity(unchecked) var path: [Step] = []

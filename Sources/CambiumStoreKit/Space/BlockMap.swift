@@ -16,7 +16,8 @@ import CambiumCore
 /// What changes counts needs the leaf in memory: ``load(_:)`` comes first where it may not be. Runs that were
 /// found are. Not synchronized: the store guards it with its own lock.
 ///
-/// `@unchecked Sendable`: the nodes belong to this map alone; nobody else has a reference to one.
+/// Unchecked: the nodes belong to this map alone; nobody else has a reference to one. Exclusivity of what they
+/// hold is not checked, because no access to it calls out.
 package struct BlockMap: ~Copyable, @unchecked Sendable {
   /// The size of a block in bytes.
   package static let blockByteCount = 4096

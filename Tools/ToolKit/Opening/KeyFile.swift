@@ -3,6 +3,9 @@ import CambiumCore
 import Foundation
 
 /// Reads keys from files, so that none is ever an argument.
+///
+/// Pointers: arrays are lent to the C library for one call, with their lengths, and the key copies its bytes. The
+/// stream is closed before its content is looked at.
 package enum KeyFile {
   /// The key in the file at `path`: 64 bytes as they are, or 128 hexadecimal digits with white space
   /// around them.

@@ -7,6 +7,9 @@ import Synchronization
 /// its version the newest and then looks at the pins. So either the writer sees the pin, or the
 /// reader sees that it came too late and takes the newer version (Dekker's pattern; all four accesses
 /// are sequentially consistent).
+///
+/// Pointers: words are used while the table holds the memory, and an entry below the layout's count lies within
+/// it. `high` is stored before `low` and loaded after it: who sees a new `low` sees its `high`, or a later one.
 struct PinTable: Sendable {
   let memory: SharedMemory
   private typealias Layout = SharedLayout.Pin

@@ -5,6 +5,8 @@ import Synchronization
 ///
 /// Each user has a slot in the shared memory and a lock on one byte of the lock
 /// file that lasts as long as it lives, so that a dead one is known whatever became of its number.
+///
+/// Pointers: words are used while the table holds the memory, and a slot below the layout's count lies within it.
 struct ProcessTable: Sendable {
   let memory: SharedMemory
   private typealias Layout = SharedLayout.Process

@@ -11,9 +11,10 @@ import Synchronization
 /// file that was deleted cannot let two of them in.
 ///
 /// Unchecked: all of the memory is reached word by word through atomics, so that nobody races; it is mapped
-/// for as long as this object lives. What takes several words may be read while it is written: heads and
-/// marks are kept twice with checksums, and a torn one is not believed. Where there is no checksum, a lock
-/// keeps writers apart, and readers only show what they see to people.
+/// for as long as this object lives, and pointers to its words are used while somebody holds that. What takes
+/// several words may be read while it is written: heads and marks are kept twice with checksums, and a torn one
+/// is not believed; a pin has one writer and an order, see ``PinTable``; what identifies the file is written by
+/// who is alone with it. Of the rest a lock keeps writers apart, and readers only show what they see to people.
 @safe final class SharedMemory: @unchecked Sendable {
   /// What has to happen before the file may be written.
   enum Condition: UInt32 {

@@ -4,6 +4,8 @@ import CambiumCore
 ///
 /// Numbers compare by value whatever their type. Values of other kinds than the constant's satisfy only
 /// inequality.
+///
+/// Pointers: arrays lend their bytes for the length of a call.
 package struct AnyCondition: Sendable, Hashable {
   /// Whether the result of the rest is turned.
   private var isNegated = false

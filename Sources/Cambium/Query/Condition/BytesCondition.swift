@@ -2,6 +2,9 @@ import CPlatform
 import Foundation
 
 /// A condition on text or data.
+///
+/// Pointers: the caller lends the value, constants are arrays, and folded text lies in one. What is
+/// compared byte by byte is no longer than the shorter of both.
 package struct BytesCondition: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     case equal([UInt8])

@@ -1,6 +1,9 @@
 /// A pattern of `LIKE`: `?` stands for one character, `*` for any number, everything else for itself.
 ///
 /// In text a character is a Unicode scalar value, in data a byte.
+///
+/// Pointers: the caller lends the value; a place in it or in the pattern is compared with the count
+/// before it is read.
 package struct LikePattern: Hashable, Sendable {
   /// The pattern's bytes, folded where the comparison is.
   let bytes: [UInt8]

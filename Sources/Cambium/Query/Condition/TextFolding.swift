@@ -5,6 +5,8 @@ import Foundation
 ///
 /// Case is folded as Unicode's full case folding does (ß and SS are the same), independent of any
 /// language. Diacritical marks are taken off after canonical decomposition.
+///
+/// Pointers: the caller lends the text. It is copied, and ASCII is folded in place, within the copy's count.
 package struct TextFolding: Hashable, Sendable {
   package let options: StringOptions
 

@@ -1,6 +1,8 @@
 import CambiumCore
 
 /// Compares two stored values of the same kind.
+///
+/// Pointers: the caller lends the bytes of both values; what is folded lies in arrays.
 package struct ValueComparison: Sendable, Hashable {
   package var operation: QueryOperator
   package var property: PropertyType

@@ -4,6 +4,8 @@ import CambiumCore
 ///
 /// Which kind it is follows from the column it tests, so that a scan chooses its loop once for a
 /// whole leaf.
+///
+/// Pointers: the caller lends the bytes of the value for the length of a call.
 package struct ValueCondition: Sendable, Hashable {
   /// The condition on values that are not null.
   package enum Kind: Sendable, Hashable {

@@ -1,6 +1,9 @@
 import CambiumCore
 
 /// Computes a number from a whole column, leaf by leaf.
+///
+/// Pointers: a selection lies on the stack, with a word for every 64 rows of the leaf; the rows to
+/// choose from are a bitmap of the whole table.
 struct ColumnAggregate {
   private let aggregate: QueryPath.Aggregate
   private let column: BoundColumn

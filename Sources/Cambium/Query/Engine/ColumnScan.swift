@@ -1,6 +1,10 @@
 import CambiumCore
 
 /// Tests a column leaf by leaf with the kernels of its encoding.
+///
+/// Pointers: room is asked for anew for each leaf: a word for every 64 of its rows, an integer for each
+/// row, and as many bytes as the column says that folding takes. Constants are lent for the length of a
+/// call.
 final class ColumnScan {
   private let condition: ValueCondition
   private let defaultMatches: Bool
@@ -187,6 +191,9 @@ final class ColumnScan {
 }
 
 /// Memory that a scan uses again for each leaf.
+///
+/// Pointers: owns and frees the memory. A pointer lasts until room is asked for again, and who asked
+/// stays within the count.
 @safe struct Scratch<Element: BitwiseCopyable>: ~Copyable {
   private var memory: UnsafeMutableBufferPointer<Element>
 
@@ -206,6 +213,8 @@ final class ColumnScan {
 
 extension [UInt8] {
   /// Lends the bytes to a body that throws store errors.
+  ///
+  /// Pointers: the array lasts for the length of the call.
   func withBytes<Result>(
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

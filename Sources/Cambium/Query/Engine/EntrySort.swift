@@ -6,6 +6,9 @@ struct SortEntry: BitwiseCopyable {
 }
 
 /// Sorts entries by the words of a column; equal ones keep their order.
+///
+/// Pointers: both buffers belong to the caller and have the same size; an entry's index is that of a
+/// value in the column. Digits are below 256.
 enum EntrySort {
   private typealias Entries = UnsafeMutableBufferPointer<SortEntry>
 

@@ -159,6 +159,8 @@ struct IndexAccess {
 }
 
 /// The ranges of an index in which the values lie that a condition accepts.
+///
+/// Pointers: an array lends its bytes for the length of a call.
 enum IndexRanges {
   /// More single values than this are left to a scan.
   private static let valueLimit = 1024

@@ -3,6 +3,8 @@ import CambiumCore
 /// One run of a query on one version: the tables it reads and what it has found out about them.
 ///
 /// Not safe to use from two threads at once.
+///
+/// Pointers: keys of maps are lent for the length of a call by the map or by an array.
 final class QueryContext {
   private let view: any ReadTransaction
   private let source: PageSource

@@ -5,6 +5,9 @@ import CambiumCore
 /// Every value has a rank, which puts nulls and null links where they belong, and a word whose
 /// unsigned order is the order of the values. Where words are equal a rest decides: the low word of
 /// 128 bits, or the bytes of a text, of data or of a decimal number's key.
+///
+/// Pointers: owns and frees memory for as many values as were announced; adding more stops. Values and
+/// lists of rows are lent by the caller, and indices that the caller asks for are below ``count``.
 @safe final class SortColumn {
   /// The places of null, of values and of null links in ascending order.
   enum Rank {
@@ -267,6 +270,9 @@ import CambiumCore
 }
 
 /// Bytes of many values, one after another.
+///
+/// Pointers: owns and frees the memory, which moves as it grows: a slice lasts until bytes are added.
+/// Slices end within what was written.
 @safe private struct ByteHeap: ~Copyable {
   private var memory = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
   private(set) var count = 0

@@ -1,6 +1,9 @@
 import CambiumCore
 
 /// The values of all sort keys for a list of objects, and the arrangements made from them.
+///
+/// Pointers: sorting makes two buffers with an entry for each object and frees them at its end; what is
+/// sorted apart is the same part of both.
 struct SortColumns {
   private let columns: [SortColumn]
   private let count: Int

@@ -3,6 +3,9 @@ import CambiumCore
 /// One class's table in one version, with what point reads found last.
 ///
 /// Belongs to one run of a query.
+///
+/// Pointers: a cell's bytes lie on the leaf that it was found on, which is kept while they are lent, or
+/// in a copy that lasts for the length of the call.
 final class TableReader {
   let storedClass: StoredClass
   /// The table; nil while the class has none.

@@ -2,6 +2,8 @@ import CambiumCore
 
 /// Counts and adds up by one column of all objects of a class: the engine walks the leaves with hints at
 /// those to come, and notes no rows.
+///
+/// Pointers: the constant's array lends its bytes for the length of the scan.
 enum WholeTableScan {
   /// How many objects satisfy a condition; nil when this is not the way to count them.
   static func count(

@@ -1,6 +1,8 @@
 import CambiumCore
 
 /// The object is a place in a region.
+///
+/// Pointers: the reader lends the cell's bytes, which are copied.
 final class PlaceNode: QueryNode {
   private let place: BoundPlace
   private let region: _GeoRegion

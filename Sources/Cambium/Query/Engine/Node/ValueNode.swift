@@ -2,6 +2,7 @@ import CambiumCore
 
 /// A condition on a column.
 final class ValueNode: QueryNode {
+  // Unchecked: a range's upper bound is made no less than its lower one.
   private let column: BoundColumn
   private let condition: ValueCondition
 
