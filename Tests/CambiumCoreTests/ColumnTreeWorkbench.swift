@@ -7,15 +7,19 @@ import Testing
 final class ColumnWorkbench {
   let store = HeapStore()
   let trust = TrustTable(bitCount: 12)
-  let cache = PageCache()
+  let cache: PageCache
+  let codec: (any PageCodec)?
   private(set) var root: TreeRoot
   var layout: ColumnLayout
   var options: ColumnTreeOptions
 
   init(
     _ columns: [ColumnSpec], kind: TreeRoot.Kind = .column,
-    options: ColumnTreeOptions = ColumnTreeOptions()
+    options: ColumnTreeOptions = ColumnTreeOptions(), cache: PageCache = PageCache(),
+    codec: (any PageCodec)? = nil
   ) {
+    self.cache = cache
+    self.codec = codec
     layout = ColumnLayout(columns)
     root = .empty(kind)
     self.options = options
@@ -29,7 +33,7 @@ final class ColumnWorkbench {
 
   func snapshot() throws -> Held {
     let pin = try store.pin()
-    let source = PageSource(pin: pin, store: store, codec: nil, trust: trust, cache: cache)
+    let source = PageSource(pin: pin, store: store, codec: codec, trust: trust, cache: cache)
     return Held(tree: ColumnTree(root: root, source: source), pin: pin)
   }
 
@@ -38,9 +42,9 @@ final class ColumnWorkbench {
   func write(_ body: (ColumnTreeEditor, WriteContext) throws -> Void) throws -> [TreeRoot] {
     let writer = try store.beginWrite()
     let source = PageSource(
-      pin: try store.pin(), store: store, codec: nil, trust: trust, cache: cache)
+      pin: try store.pin(), store: store, codec: codec, trust: trust, cache: cache)
     let context = WriteContext(
-      source: source, writer: writer, codec: nil, store: store.identity)
+      source: source, writer: writer, codec: codec, store: store.identity)
     let editor = ColumnTreeEditor(
       root: root, layout: layout, context: context, options: options)
     try body(editor, context)

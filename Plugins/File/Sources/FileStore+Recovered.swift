@@ -32,6 +32,7 @@ extension FileStore {
     let slotHead = state.withLock { $0.slots[recovered.slot] }
     for extent in recovered.extents {
       let page = try device.readPage(at: extent.byteOffset, byteCount: extent.byteCount, path: path)
+      defer { withExtendedLifetime(page) {} }
       try device.perform(path: path) { device throws(DeviceError) in
         try unsafe device.write(page.page.buffer, at: extent.byteOffset)
       }
@@ -71,6 +72,7 @@ extension FileStore {
     let end = state.withLock { $0.fileByteCount }
     let count = FileLayout.blockByteCount
     let block = try device.readPage(at: end - count, byteCount: count, path: path)
+    defer { withExtendedLifetime(block) {} }
     try device.perform(path: path) { device throws(DeviceError) in
       try unsafe device.write(block.page.buffer, at: end - count)
     }

@@ -169,6 +169,7 @@ struct ChainContext {
   private func check(_ entry: CommitRecord.Allocated) throws(StoreError) {
     let page = try device.readPage(
       at: entry.extent.byteOffset, byteCount: entry.extent.byteCount, path: path)
+    defer { withExtendedLifetime(page) {} }
     guard unsafe Checksum.hash(page.bytes, page.byteCount) == entry.checksum else {
       throw .damaged(
         Damage(.checksum, "the page at byte \(entry.extent.byteOffset) was not written whole"))

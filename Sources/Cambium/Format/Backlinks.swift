@@ -177,6 +177,7 @@ package enum Backlinks {
     let result = unsafe previous.withUnsafeBytes { key in
       catching { () throws(StoreError) in try unsafe visit(link.group, key, value) }
     }
+    withExtendedLifetime(cursor) {}
     _ = try result.get()
     return count
   }

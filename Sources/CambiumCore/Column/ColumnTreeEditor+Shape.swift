@@ -96,6 +96,8 @@ extension ColumnTreeEditor {
     }
     let overflow = try unsafe overflowCells(values)
     unsafe leaf.builder = nil
+    // Nobody keeps the builder for this leaf any more, whether what follows succeeds or not.
+    unsafe hot = nil
     let firstKey = unsafe builder.keys.map { unsafe $0[0] } ?? 0
     recycle(builder)
     let fresh = makeBuilder()

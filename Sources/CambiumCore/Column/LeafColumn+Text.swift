@@ -106,16 +106,16 @@ extension LeafColumn {
           unsafe start.copyMemory(from: bytes, byteCount: prefix.count)
         }
         unsafe selectEntries(parts, into: bitmap) { entry in
+          // Lengths are read once more here: mapped bytes may have changed on the medium since.
+          let count = min(entry.count, longest)
           if let bytes = entry.baseAddress {
-            unsafe (start + prefix.count).copyMemory(from: bytes, byteCount: entry.count)
+            unsafe (start + prefix.count).copyMemory(from: bytes, byteCount: count)
           }
           if let bytes = suffix.baseAddress {
-            unsafe (start + prefix.count + entry.count).copyMemory(
-              from: bytes, byteCount: suffix.count)
+            unsafe (start + prefix.count + count).copyMemory(from: bytes, byteCount: suffix.count)
           }
           return unsafe condition(
-            UnsafeRawBufferPointer(
-              start: start, count: prefix.count + entry.count + suffix.count))
+            UnsafeRawBufferPointer(start: start, count: prefix.count + count + suffix.count))
         }
       }
     }

@@ -61,7 +61,9 @@ public struct CodecChain: PageCodec {
     context.isSecret = context.isSecret || isSecret
     var buffer = try unsafe last.open(body, context: context)
     for codec in codecs.dropLast().reversed() {
-      let bytes = unsafe UnsafeRawBufferPointer(start: buffer.bytes, count: buffer.byteCount)
+      let coded = buffer
+      defer { withExtendedLifetime(coded) {} }
+      let bytes = unsafe UnsafeRawBufferPointer(start: coded.bytes, count: coded.byteCount)
       buffer = try unsafe codec.open(bytes, context: context)
     }
     return buffer

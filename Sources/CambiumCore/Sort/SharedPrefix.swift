@@ -2,9 +2,9 @@
 ///
 /// Nothing is told apart by it, so that sorting leaves it out: keys of 96 bits then hold what differs.
 ///
-/// Pointers: `bytes` lies in the page of the leaf that it was taken from, which ``count(of:in:)`` keeps
-/// where that is the tree's first one; no more of it is read than that leaf has in common.
+/// Pointers: `bytes` lies in the page of `leaf`, which keeps it; no more of it is read than that leaf has in common.
 @safe struct SharedPrefix {
+  private var leaf: ColumnLeaf?
   private var bytes: UnsafeRawBufferPointer?
   private(set) var count = 0
 
@@ -14,9 +14,6 @@
   static func count(of column: ColumnSpec, in tree: ColumnTree) throws(StoreError) -> Int {
     var cursor = tree.leafCursor()
     guard try cursor.first() else { return 0 }
-    // The first leaf's page stays until all others were compared with it.
-    let first = cursor.leaf
-    defer { withExtendedLifetime(first) {} }
     var shared = SharedPrefix()
     repeat {
       guard shared.narrow(to: cursor.leaf, column) else { return 0 }
@@ -34,11 +31,12 @@
     let prefix = unsafe leaf.rowCount == 1 && cell.form == .inline ? cell.contiguous : parts.prefix
     guard let prefix = unsafe prefix else { return false }
     guard let bytes = unsafe bytes else {
-      unsafe (bytes, count) = unsafe (prefix, prefix.count)
+      unsafe (self.leaf, bytes, count) = unsafe (leaf, prefix, prefix.count)
       return count > 0
     }
     count = unsafe KeyTreeEditor.commonPrefix(
       UnsafeRawBufferPointer(rebasing: bytes[..<count]), prefix)
+    withExtendedLifetime(self.leaf) {}
     return count > 0
   }
 }

@@ -25,12 +25,15 @@ extension Database {
     // Checks the stored bytes, and gives the page as it was before it went through a codec.
     let page = try snapshot.source.page(reference, role.kind)
     let stored = try store.read(reference, at: snapshot.pin)
+    defer { withExtendedLifetime(stored) {} }
+    guard stored.byteCount >= reference.byteCount else {
+      throw .damaged(Damage(.reference, at: reference, "the store returned too few bytes"))
+    }
     let bytes = unsafe UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
     guard unsafe Checksum.hash(bytes) == reference.checksum else {
       throw .damaged(Damage(.checksum, at: reference, "a page of the version"))
     }
     try unsafe visit(reference, bytes)
-    withExtendedLifetime(stored) {}
     var ahead = ReadAhead(snapshot.source, toEnd: true)
     let children = ahead.isWanted ? try page.references(as: role).filter { !isKnown($0) } : []
     var index = 0

@@ -127,6 +127,7 @@ struct PageRelocator {
     unsafe copy.bytes.copyMemory(from: page.bytes, byteCount: page.byteCount)
     withExtendedLifetime(page) {}
     for change in changes { unsafe change.reference.store(to: copy.bytes + change.offset) }
+    defer { withExtendedLifetime(copy) {} }
     context.free(reference)
     let moved = try unsafe context.write(
       UnsafeRawBufferPointer(start: copy.bytes, count: page.byteCount), kind: kind)

@@ -29,6 +29,7 @@ final class KeyPage: DirtyPage {
     unsafe bytes.copyMemory(from: node.bytes, byteCount: slots)
     unsafe (bytes + capacity - heap).copyMemory(from: node.bytes + node.end - heap, byteCount: heap)
     end = capacity
+    count = node.count
     self.heap = heap
   }
 
@@ -174,6 +175,7 @@ extension KeyPage {
     if garbage > 0 { compact() }
     let (end, heap) = (end, heap)
     let tight = KeyNode.headerByteCount + count * KeyNode.slotByteCount + heap
+    precondition(tight <= end, "The cells of a node are more than its heap.")
     if tight < end {
       unsafe (bytes + tight - heap).copyMemory(from: bytes + end - heap, byteCount: heap)
       self.end = tight
@@ -242,6 +244,10 @@ extension KeyPage {
     let old = node.storedValue(index)
     guard unsafe value.bytes.count <= old.bytes.count else { return false }
     let slot = node.slot(index)
+    unsafe precondition(
+      slot.offset <= heap
+        && cellHeader + slot.restLength + old.bytes.count <= slot.offset,
+      "A cell of a node lies outside of its heap.")
     unsafe put(value, bytes + end - slot.offset, restLength: slot.restLength)
     unsafe garbage += old.bytes.count - value.bytes.count
     overflowCount += (value.isOverflow ? 1 : 0) - (old.isOverflow ? 1 : 0)
@@ -275,6 +281,7 @@ extension KeyPage {
   func remove(at index: Int) {
     let node = node
     let count = count
+    precondition(index < count, "A node has no such entry.")
     if kind == .keyLeaf, node.storedValue(index).isOverflow { overflowCount -= 1 }
     garbage += cellByteCount(index, in: node)
     let slots = unsafe bytes + KeyNode.headerByteCount

@@ -119,6 +119,7 @@ extension OverflowValue {
     try forEachPage(in: source, readsChunks: true) { reference, chunkByteCount throws(StoreError) in
       guard let chunkByteCount else { return }
       let page = try Self.page(reference, atLeast: chunkByteCount, in: source)
+      defer { withExtendedLifetime(page) {} }
       try unsafe body(UnsafeRawBufferPointer(start: page.bytes, count: chunkByteCount))
     }
   }
