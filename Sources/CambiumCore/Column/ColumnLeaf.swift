@@ -56,7 +56,8 @@ import CPlatform
 
   /// The key of `row`, or in a tree by position the row itself.
   @inlinable @inline(__always) public func key(at row: Int) -> Int64 {
-    unsafe keyBase &+ keyStride &* Int64(row)
+    page.checkLease()
+    return unsafe keyBase &+ keyStride &* Int64(row)
       &+ Int64(bitPattern: PackedIntegers.load(keyOffsets, keyWidth, row))
   }
 

@@ -276,7 +276,8 @@ public struct ColumnTreeOptions: Sendable {
     guard row.isFound else { return .absent }
     if let leaf = unsafe leaf {
       guard unsafe leaf.builder == nil else { return .unpacked }
-      return .packed(RowPosition(leaf: leaf.packed, row: row.row, index: -1))
+      let page = leaf.packed.page.lent(by: context.source)
+      return .packed(RowPosition(leaf: ColumnLeaf(page), row: row.row, index: -1))
     }
     return unsafe cleanLeaf.map { .packed(RowPosition(leaf: $0, row: row.row, index: -1)) }
       ?? .absent

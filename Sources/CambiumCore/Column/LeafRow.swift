@@ -9,6 +9,9 @@
   @usableFromInline let columnCount: UInt32
   @usableFromInline let rowCount: UInt32
   @usableFromInline let row: UInt32
+  #if DEBUG
+    @usableFromInline var lease = PageLease.none
+  #endif
 
   /// Row `row` of `leaf`, which must have it.
   @inlinable @inline(__always) public init(_ leaf: ColumnLeaf, _ row: Int) {
@@ -17,13 +20,24 @@
     columnCount = UInt32(truncatingIfNeeded: leaf.columnCount)
     rowCount = UInt32(truncatingIfNeeded: leaf.rowCount)
     self.row = UInt32(truncatingIfNeeded: row)
+    #if DEBUG
+      lease = leaf.page.lease
+    #endif
   }
 
   /// Row `row` of the same leaf, which must have it.
   @inlinable @inline(__always) public func moved(to row: Int) -> LeafRow {
-    unsafe LeafRow(
-      bytes: bytes, byteCount: byteCount, columnCount: columnCount, rowCount: rowCount,
-      row: UInt32(truncatingIfNeeded: row))
+    #if DEBUG
+      var moved = unsafe LeafRow(
+        bytes: bytes, byteCount: byteCount, columnCount: columnCount, rowCount: rowCount,
+        row: UInt32(truncatingIfNeeded: row))
+      moved.lease = lease
+      return moved
+    #else
+      return unsafe LeafRow(
+        bytes: bytes, byteCount: byteCount, columnCount: columnCount, rowCount: rowCount,
+        row: UInt32(truncatingIfNeeded: row))
+    #endif
   }
 
   @inlinable @inline(__always) init(
@@ -47,6 +61,9 @@
   ///
   /// `hint` is the place where the column's directory entry is looked for first.
   @inlinable @inline(__always) public func cell(_ id: UInt16, hint: UInt16) -> LeafCell? {
+    #if DEBUG
+      lease.check()
+    #endif
     if UInt32(hint) < columnCount {
       // The leaf's directory lies within its page: `ColumnLeaf` sees to that.
       let entry = unsafe bytes + (40 &+ Int(hint) &* 40)

@@ -5,10 +5,21 @@ import CPlatform
 /// Pointers: a mapped store lends its own memory and ``owner`` is nil: the bytes stay as long as the
 /// snapshot that read them. Otherwise the owner keeps them alive for as long as this value lives, so that
 /// whoever reads them keeps it until then. In a write transaction the bytes of a dirty page stay until the
-/// transaction's next change. ``byteCount`` bytes may be read, whatever the page says of itself.
+/// transaction's next change. ``byteCount`` bytes may be read, whatever the page says of itself. Debug builds
+/// stop who uses a page that a snapshot or transaction has lent and that has ended since; see ``PageLease``.
 @safe @frozen public struct Page {
-  /// The first byte.
-  public let bytes: UnsafeRawPointer
+  #if DEBUG
+    @usableFromInline let start: UnsafeRawPointer
+    @usableFromInline var lease = PageLease.none
+    /// The first byte.
+    public var bytes: UnsafeRawPointer {
+      lease.check()
+      return unsafe start
+    }
+  #else
+    /// The first byte.
+    public let bytes: UnsafeRawPointer
+  #endif
   /// How many bytes may be read; what the reference says, never what the page says of itself.
   public let byteCount: Int
   /// What keeps the bytes alive, unless the snapshot does.
@@ -16,9 +27,31 @@ import CPlatform
 
   /// A page whose bytes `owner` or, when that is nil, a pin keeps alive.
   @inlinable public init(bytes: UnsafeRawPointer, byteCount: Int, owner: AnyObject?) {
-    unsafe self.bytes = unsafe bytes
+    #if DEBUG
+      unsafe start = unsafe bytes
+    #else
+      unsafe self.bytes = unsafe bytes
+    #endif
     self.byteCount = byteCount
     self.owner = owner
+  }
+
+  /// Stops in a debug build when the snapshot or transaction that lent the page has ended.
+  @inlinable @inline(__always) func checkLease() {
+    #if DEBUG
+      lease.check()
+    #endif
+  }
+
+  /// The same page; a debug build notes that it is `source` that keeps its bytes, unless it has an owner.
+  @inlinable @inline(__always) func lent(by source: PageSource) -> Page {
+    #if DEBUG
+      var page = self
+      if owner == nil { page.lease = source.lease }
+      return page
+    #else
+      return self
+    #endif
   }
 
   /// All its bytes.

@@ -27,6 +27,11 @@ import CPlatform
   private(set) var pin: Pin?
   /// The running transaction's own pages.
   private(set) var dirty: DirtyPages?
+  #if DEBUG
+    @usableFromInline let lease = PageLease.begin()
+
+    deinit { lease.end() }
+  #endif
 
   /// Reads the version that `pin` holds.
   public init(
@@ -52,6 +57,9 @@ import CPlatform
     unsafe base = nil
     pin = nil
     dirty = nil
+    #if DEBUG
+      lease.end()
+    #endif
   }
 
   /// The page at `reference`, checked to be a whole page of `kind`.
@@ -63,9 +71,10 @@ import CPlatform
       reference.byteOffset &+ reference.byteCount <= readableByteCount
     {
       return unsafe Page(
-        bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: nil)
+        bytes: base + reference.byteOffset, byteCount: reference.byteCount, owner: nil
+      ).lent(by: self)
     }
-    return try untrustedPage(reference, kind)
+    return try untrustedPage(reference, kind).lent(by: self)
   }
 
   /// Whether the page at `reference` is in memory already.
