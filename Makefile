@@ -200,6 +200,7 @@ test-tools: service
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Plugins Snippets Tests Tools Examples
+	@Tools/install-packages python3
 	@Tools/check-reasons
 
 # The catalogues of all modules as one site, whose folder is printed and can be put on any server; a warning
