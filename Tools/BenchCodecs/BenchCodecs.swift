@@ -70,6 +70,8 @@
   }
 
   /// A chain of codecs to be measured.
+  ///
+  /// Pointers: the key is copied within the call that its bytes are lent for.
   struct Variant {
     var name: String
     var codec: (any PageCodec)?

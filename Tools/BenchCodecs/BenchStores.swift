@@ -6,6 +6,8 @@
   import Foundation
 
   /// The same work over every store, each alone and with codecs.
+  ///
+  /// Pointers: the key is copied within the call that its bytes are lent for.
   struct BenchStores: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "stores",

@@ -15,6 +15,8 @@
   }
 
   /// Scans and single reads of one copy.
+  ///
+  /// Pointers: a path is lent to the system for the call.
   struct Measurement {
     var path: String
     var codec: (any PageCodec)?
@@ -56,6 +58,9 @@
   }
 
   /// Reads every cell of every table.
+  ///
+  /// Pointers: cells are copied to an array with room for all rows of the leaf, or lent for the call;
+  /// the snapshot is held meanwhile.
   struct Scan {
     var snapshot: Snapshot
 
@@ -148,6 +153,8 @@
   }
 
   /// Inserts rows of two numbers and a text into a new store, in one durable transaction.
+  ///
+  /// Pointers: texts are lent to the tree for the call, which copies them.
   struct BulkInsert {
     var path: String
     var codec: (any PageCodec)?

@@ -25,6 +25,8 @@
   }
 
   /// All the work on one store with one codec.
+  ///
+  /// Pointers: a path and its result are lent to the system for the call.
   struct StoreWork {
     var store: BenchedStore
     var path: String
@@ -124,6 +126,8 @@
   }
 
   /// A row such as those of the flights that left New York in 2013; what it holds follows from its key.
+  ///
+  /// Pointers: texts are lent to the tree for the call, which copies them.
   struct Flight {
     private let key: Int64
     private var state: UInt64

@@ -16,6 +16,8 @@
   ///
   /// May be used from any thread. The key and all that is derived from it are wiped when the last
   /// database, snapshot or configuration that uses the codec goes.
+  ///
+  /// Pointers: pages and bodies are borrowed from the caller for each call, and are not kept.
   public struct AESCodec: PageCodec {
     /// How long a key is.
     public static let keyByteCount = 64

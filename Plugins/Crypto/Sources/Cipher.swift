@@ -3,6 +3,9 @@
   import Foundation
 
   /// AES-256-GCM over bytes: nonce, ciphertext and tag, in this order.
+  ///
+  /// Pointers: bytes are lent for each call. What is sealed in place has room for nonce and tag, which
+  /// the caller sees to, and each copy has the length of the part that it fills.
   enum Cipher {
     static let nonceByteCount = 12
     static let tagByteCount = 16

@@ -6,6 +6,9 @@
   ///
   ///     | nonce 12 | page … zeros | how many zeros, 1 | tag 16 |
   ///                 encrypted ────────────────────────
+  ///
+  /// Pointers: bytes are lent for each call. What was opened is copied into a buffer of just its
+  /// length, which the caller gets.
   enum SealedPage {
     /// Everything in its place, not encrypted yet.
     static func body(of page: UnsafeRawBufferPointer) -> [UInt8] {
@@ -60,6 +63,8 @@
   ///
   ///     | number of the key 4 | nonce 12 | record … | tag 16 |
   ///                                       encrypted
+  ///
+  /// Pointers: bytes are lent for each call, out of arrays that outlive it.
   enum SealedRecord {
     private static let numberByteCount = 4
     static let overhead = numberByteCount + Cipher.overhead

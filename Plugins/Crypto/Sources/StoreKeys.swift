@@ -9,6 +9,8 @@
   /// No key seals more than what 4096 versions write: random nonces of 96 bits repeat with a chance of
   /// less than 2⁻³² as long as that is fewer than 2³² pages. Keys are derived when they are needed, and
   /// a few hundred are kept. `SymmetricKey` wipes its bytes when it goes.
+  ///
+  /// Pointers: the bytes of keys are lent for each call by who owns them, and are not kept.
   final class StoreKeys: Sendable {
     /// What a derived key is for.
     enum Purpose: String {

@@ -5,6 +5,9 @@
   /// The pages of the running write that are not in the database yet, where its readers find them.
   ///
   /// Thread-safe.
+  ///
+  /// Pointers: a page that goes into a batch is copied by RocksDB within the call; its buffer is in the
+  /// table until then.
   final class GatheredPages: Sendable {
     private struct State {
       var pages: [UInt64: PageBuffer] = [:]

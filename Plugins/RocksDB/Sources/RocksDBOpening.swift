@@ -2,6 +2,9 @@
   import CambiumCore
 
   /// From a path to an open database with a store in it.
+  ///
+  /// Pointers: values that are read lie in memory of RocksDB that a `RocksValue` pins for as long as it
+  /// lives; keys are lent for each call.
   struct RocksDBOpening {
     let path: String
     let options: RocksDBOptions

@@ -1,6 +1,7 @@
 #if RocksDB
   import CambiumCore
 
+  /// Pointers: keys are lent for each call by the iterator that stands on them.
   extension RocksDBStore {
     /// Sizes and pins.
     ///

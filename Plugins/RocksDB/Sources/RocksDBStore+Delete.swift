@@ -20,6 +20,7 @@
     }
   }
 
+  /// Pointers: the system reads a path that is lent for the call.
   extension StoreFolder {
     fileprivate func delete() throws(StoreError) -> Bool {
       let found = exists(path)

@@ -16,6 +16,9 @@
   /// can be read, but not written until it is closed and opened again. A child that was forked can
   /// neither use it nor open any store of this kind, because the threads of RocksDB stay with the
   /// parent; it has to run another program first.
+  ///
+  /// Pointers: a page that is given out lies in memory of RocksDB, which the `RocksValue` that is its
+  /// owner pins. What is put into a batch is copied by RocksDB within the call.
   public final class RocksDBStore: PageStore {
     /// The kind's name.
     public static let kind = "rocksdb"

@@ -7,6 +7,9 @@
   /// Its pages gather in memory and go into the database with the head, in one batch. A large write puts
   /// pages into the database ahead: nothing leads to them before the head does, and what is left of a
   /// write that did not end is removed when the store is opened.
+  ///
+  /// Pointers: pages are copied into buffers of their own length; what is put into a batch is copied by
+  /// RocksDB within the call.
   final class RocksDBWriter: PageWriter {
     let base: Head
     let version: Version

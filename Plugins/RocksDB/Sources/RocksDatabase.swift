@@ -289,6 +289,9 @@
   /// Changes that are applied together.
   ///
   /// One user at a time.
+  ///
+  /// Pointers: `handle` is the batch's own until the end. RocksDB copies keys and values within the
+  /// calls that they are lent for.
   @safe final class RocksBatch {
     fileprivate let handle = unsafe rocksdb_writebatch_create()
 

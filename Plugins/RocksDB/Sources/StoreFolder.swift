@@ -8,6 +8,9 @@
   ///
   /// A file called `CAMBIUM` tells the folder of a store from any other RocksDB database, without
   /// opening either.
+  ///
+  /// Pointers: paths and results are lent to the system for each call; the text that it allocates is
+  /// given back here.
   struct StoreFolder {
     let path: String
 

@@ -6,6 +6,8 @@
   /// A page lies under eight bytes: address and length as in its reference, the most significant byte
   /// first, so that pages follow one another in the order of their addresses. The store's own records
   /// lie behind all pages.
+  ///
+  /// Pointers: a key is lent for the call, and has eight bytes when they are read.
   enum StoredKey {
     private static let own: UInt8 = 0xff
     /// What the store is; see ``IdentityRecord``.
@@ -42,6 +44,9 @@
   ///
   ///      0        4      8                  24             28
   ///     | format | zero | uuid (high, low) | codec length | codec | what it keeps | checksum 8 |
+  ///
+  /// Pointers: the stored bytes are lent for the call. That they hold all fields is checked before one
+  /// is read; what lies behind these is sliced by lengths that were held against theirs.
   struct IdentityRecord {
     static let formatVersion = 1
 
@@ -114,6 +119,9 @@
   ///     | version | epoch | next address | page count | page bytes | root | metadata length | metadata |
   ///
   /// A codec that seals records seals these bytes; a checksum of 8 bytes follows.
+  ///
+  /// Pointers: the stored bytes are lent for the call, and have the length of all fields when one is
+  /// read.
   struct HeadRecord: Sendable {
     var head = Head(version: 0, epoch: 1, root: .empty(.key))
     /// Where the next page goes, in units; no page was ever put there.

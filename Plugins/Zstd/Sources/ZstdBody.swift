@@ -8,6 +8,10 @@
   ///     | packed | frame's length | one frame of zstd that says how long the page is
   ///
   /// Zeros may follow, up to the end of a unit.
+  ///
+  /// Pointers: page and body are lent for each call. The body that is made has room for a page that
+  /// does not shrink; of one that is opened, lengths are held against its own before bytes are read,
+  /// and the page gets a buffer of the length that the frame says, which zstd does not pass.
   enum ZstdBody {
     private static let plain: UInt8 = 0
     private static let packed: UInt8 = 1

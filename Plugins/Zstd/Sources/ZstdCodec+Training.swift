@@ -2,6 +2,8 @@
   import CZstd
   import CambiumCore
 
+  /// Pointers: zstd reads samples and writes the dictionary within the call, each no longer than it is
+  /// told; texts of its errors are its own for good.
   extension ZstdCodec {
     /// How long a dictionary is unless another length is asked for, in bytes.
     public static let defaultDictionaryByteCount = 64 << 10

@@ -13,6 +13,8 @@
   ///
   /// May be used from any thread; contexts of zstd are kept and used again, one per thread that is in
   /// it at a time.
+  ///
+  /// Pointers: pages and bodies are borrowed from the caller for each call, and are not kept.
   public struct ZstdCodec: PageCodec {
     /// The levels that zstd has; higher ones compress better, and take longer to.
     public static let levels = 1...22

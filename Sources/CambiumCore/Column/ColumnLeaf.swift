@@ -95,6 +95,7 @@ import CPlatform
 
   /// Writes the keys of all rows to `keys`, which has room for ``rowCount`` of them.
   public func copyKeys(into keys: UnsafeMutablePointer<Int64>) {
+    page.checkLease()
     unsafe PackedIntegers.unpack(
       keyOffsets, width: keyWidth, base: keyBase, first: 0, count: rowCount, into: keys)
     if keyStride == 0 { return }

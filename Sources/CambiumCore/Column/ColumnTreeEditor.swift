@@ -276,7 +276,7 @@ public struct ColumnTreeOptions: Sendable {
     guard row.isFound else { return .absent }
     if let leaf = unsafe leaf {
       guard unsafe leaf.builder == nil else { return .unpacked }
-      let page = leaf.packed.page.lent(by: context.source)
+      let page = leaf.packedPage.lent(by: context.source)
       return .packed(RowPosition(leaf: ColumnLeaf(page), row: row.row, index: -1))
     }
     return unsafe cleanLeaf.map { .packed(RowPosition(leaf: $0, row: row.row, index: -1)) }

@@ -42,9 +42,12 @@ final class DirtyLeaf: DirtyPage {
   }
 
   /// The packed bytes as a leaf; they must be up to date.
-  var packed: ColumnLeaf {
+  var packed: ColumnLeaf { ColumnLeaf(packedPage) }
+
+  /// The packed bytes; they must be up to date.
+  var packedPage: Page {
     assert(isPacked)
-    return unsafe ColumnLeaf(Page(bytes: bytes, byteCount: byteCount, owner: nil))
+    return unsafe Page(bytes: bytes, byteCount: byteCount, owner: nil)
   }
 
   @inline(__always) var rowCount: Int { unsafe builder?.rowCount ?? packed.rowCount }

@@ -5,6 +5,9 @@ import Foundation
 #endif
 
 /// The files that the example imports, compressed or not.
+///
+/// Pointers: zstd reads the frame and writes an array of the length that the frame says, no more,
+/// within the call.
 struct DataFolder {
   let url: URL
 
