@@ -136,7 +136,7 @@ import CambiumCore
   private func text(_ index: Int, at offset: Int) -> UnsafeRawBufferPointer {
     let heap = offset + count * 2
     // Ends are read once more here: mapped bytes may have changed on the medium since.
-    let end = min(half(offset + index * 2), bytes.count - heap)
+    let end = unsafe min(half(offset + index * 2), bytes.count - heap)
     let start = index == 0 ? 0 : min(half(offset + (index - 1) * 2), end)
     return unsafe UnsafeRawBufferPointer(rebasing: bytes[heap + start..<heap + end])
   }
