@@ -56,7 +56,7 @@ package struct Backlink: Hashable, Sendable {
 /// Files without ``StoredFeatures/groupedBacklinks`` have no heads, and each link is a key without a value;
 /// a number of 4 bytes behind the source tells repeated links apart.
 ///
-/// Pointers: the caller lends the stored key. Its length is checked in ``init(_:)``, and by who asks
+/// Pointers: the caller lends the stored key. Its length is checked in `init(_:)`, and by who asks
 /// for the source behind that.
 package struct BacklinkGroup: Hashable, Sendable {
   package var target: Int64

@@ -12,7 +12,7 @@ import CambiumCore
 /// prefix.
 ///
 /// Pointers: the caller lends a value's bytes. What is written has the length that
-/// ``byteCount(ofForm:)`` counted for the same value, in an array, on the stack, or in the sorter,
+/// `byteCount(ofForm:)` counted for the same value, in an array, on the stack, or in the sorter,
 /// where it lasts until the next is added.
 package enum IndexKey {
   /// Longer texts and data are kept as a prefix and a hash.

@@ -4,7 +4,7 @@ import CambiumCore
 /// their own, which the running transaction may be changing.
 ///
 /// Pointers: the bytes of the cell are borrowed from who has opened it, and keys are lent for the length of a
-/// call. A position is below ``count``.
+/// call. A position is below `count`.
 enum StoredElements {
   case small(StoredList)
   case tree(ColumnTree, ColumnType)

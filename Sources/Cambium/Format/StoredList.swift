@@ -20,7 +20,7 @@ import CambiumCore
 /// ``elementColumn``; that of a map has the keys in another one, ``keyColumn``.
 ///
 /// Pointers: the bytes are borrowed from who has opened the form, and what it gives out lies in them.
-/// That all elements and keys lie within is checked when it is opened; that an index is below ``count``
+/// That all elements and keys lie within is checked when it is opened; that an index is below `count`
 /// is up to the caller.
 @safe package struct StoredList {
   package let type: ColumnType

@@ -3,7 +3,7 @@ import CambiumCore
 /// A class in a write transaction: its table, its indexes, and what an insertion needs to know.
 ///
 /// Pointers: the session has this editor and lasts longer. The generation lies in the class's header,
-/// which the Realm frees; the table refers to it until ``release()``, with which each session ends.
+/// which the Realm frees; the table refers to it until `release()`, with which each session ends.
 @safe final class ClassEditor {
   // Exclusivity is not checked: the session has one user, and no access to these calls out.
   let access: ClassAccess

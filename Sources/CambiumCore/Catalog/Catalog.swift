@@ -4,7 +4,7 @@
 /// zero byte behind it. Names that begin with a zero byte belong to the engine.
 ///
 /// Pointers: a number's own bytes and those of a key, during one call; a value that is looked at stays
-/// until then, as ``KeyTree/withValue(for:_:)`` says.
+/// until then, as `KeyTree/withValue(for:_:)` says.
 public struct Catalog {
   let tree: KeyTree
 

@@ -5,7 +5,7 @@ import CPlatform
 /// Columns of bytes keep a slot for each row, which tells where in the heap its bytes lie; bytes
 /// that no slot names any more are squeezed out now and then.
 ///
-/// Pointers: the memory belongs to the ``LeafBuilder``, which frees it in its deinit; no copy of this value
+/// Pointers: the memory belongs to the `LeafBuilder`, which frees it in its deinit; no copy of this value
 /// outlives that. The builder makes room before it puts a row, and asks only for rows that it has. Slots name
 /// bytes that were written to the heap; whoever borrows them is done before the heap moves.
 @safe struct BuilderColumn {

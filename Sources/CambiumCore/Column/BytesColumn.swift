@@ -3,7 +3,7 @@ import CPlatform
 /// The parts of a column of bytes, found once for many cells.
 ///
 /// Pointers: all parts lie on the page of the leaf that the column came from. They are valid for as long as
-/// that leaf, whose owner ``LeafColumn`` keeps. The initializer checks that they fit into the column's data,
+/// that leaf, whose owner `LeafColumn` keeps. The initializer checks that they fit into the column's data,
 /// each entry is clamped to the heap, and rows and entries asked for are below their counts. The leaf's slack
 /// lets up to 16 bytes of lengths be read at once.
 @safe @frozen public struct BytesColumn {

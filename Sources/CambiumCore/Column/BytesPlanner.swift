@@ -3,7 +3,7 @@ import CPlatform
 /// Chooses how a column of bytes is packed: constant, variable or dictionary, and what its values
 /// share at both ends.
 ///
-/// Pointers: the column is that of a ``LeafBuilder`` that its packer holds and that does not change
+/// Pointers: the column is that of a `LeafBuilder` that its packer holds and that does not change
 /// meanwhile. The scratch was prepared for this number of columns and rows: codes and first rows have a place
 /// for each row, and the table is never more than half full.
 struct BytesPlanner {

@@ -2,10 +2,10 @@ import CPlatform
 
 /// The rows of one leaf of a ``ColumnTree``, read in place.
 ///
-/// Pointers: they lead into ``page``. Its bytes are kept by its owner or, where it has none, by the pin of
+/// Pointers: they lead into `page`. Its bytes are kept by its owner or, where it has none, by the pin of
 /// the snapshot it was read from; in a write transaction they last until that transaction's next change.
 /// Directory and keys are held against the page's length when the leaf is made; rows asked for are below
-/// ``rowCount``.
+/// `rowCount`.
 @safe @frozen public struct ColumnLeaf {
   /// The page that holds the rows.
   public let page: Page

@@ -4,7 +4,7 @@
 /// that comes or goes, or cell that does not fit, turns it into a ``LeafBuilder``; the bytes are
 /// packed again when somebody reads them or the transaction writes them.
 ///
-/// Pointers: the bytes are the page's own, sized for what is copied or packed into them; ``packed`` borrows
+/// Pointers: the bytes are the page's own, sized for what is copied or packed into them; `packed` borrows
 /// them until the transaction's next change.
 final class DirtyLeaf: DirtyPage {
   // Exclusivity is not checked: a transaction has one user, and no access to these calls out.

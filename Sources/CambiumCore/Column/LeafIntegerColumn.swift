@@ -2,7 +2,7 @@
 ///
 /// Pointers: `values` is the caller's, with an integer for each row, and outlives this value. The new page
 /// lies in the scratch, which is made as large as the parts it is put together of; these are found in the old
-/// leaf once, and ``LeafColumn`` has checked that they are within it.
+/// leaf once, and `LeafColumn` has checked that they are within it.
 @safe struct LeafIntegerColumn {
   private let leaf: ColumnLeaf
   private let spec: ColumnSpec

@@ -14,7 +14,7 @@ extension LeafColumn {
 /// Overwrites cells of a packed leaf in place, as far as the encodings allow.
 ///
 /// Pointers: the bytes are those of a dirty leaf, which nobody else changes; a patch is used at once and not
-/// kept. What is overwritten was found through a ``LeafColumn`` of these bytes, so that it lies within them.
+/// kept. What is overwritten was found through a `LeafColumn` of these bytes, so that it lies within them.
 /// The row is one that the leaf has.
 @safe struct LeafPatch {
   let leaf: ColumnLeaf

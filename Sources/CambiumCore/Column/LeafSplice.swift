@@ -3,9 +3,9 @@
 /// The usual small commit appends a row to the last leaf. Making arrays of the whole leaf and packing
 /// them again costs ten times as much as copying its segments with one more cell each.
 ///
-/// Pointers: the target is its own until ``DirtyLeaf`` adopts it or it is given back, and each segment is
+/// Pointers: the target is its own until `DirtyLeaf` adopts it or it is given back, and each segment is
 /// held against the limit before it is written. The old leaf stays as it is until then; what is copied was
-/// found through a ``LeafColumn`` of it. The values, one for each column of the layout, are the caller's for
+/// found through a `LeafColumn` of it. The values, one for each column of the layout, are the caller's for
 /// the time of the call.
 @safe struct LeafSplice {
   private let leaf: ColumnLeaf

@@ -1,7 +1,7 @@
 /// Memory that packing a leaf needs for a moment; kept by an editor for all its leaves.
 ///
 /// Pointers: all memory is its own, freed in the deinit. What it gives has room for the columns and rows of
-/// the last ``prepare(columnCount:rowCount:)``, without which there is none to give, or for the bytes asked
+/// the last `prepare(columnCount:rowCount:)`, without which there is none to give, or for the bytes asked
 /// for, and is valid until the next one.
 @safe final class PackScratch {
   // Memory is taken when a leaf is packed for the first time: most small transactions pack none.

@@ -1,6 +1,6 @@
 /// Unsigned integers of 0, 1, 2, 4, 8, 16, 32 or 64 bits, one after another, lowest bits first.
 ///
-/// Pointers: the caller has memory for all values up to the one asked for, as ``byteCount(_:_:)`` tells, and
+/// Pointers: the caller has memory for all values up to the one asked for, as `byteCount(_:_:)` tells, and
 /// where many are packed or unpacked, at an address for integers of their width: segments begin at multiples
 /// of 8.
 @usableFromInline enum PackedIntegers {

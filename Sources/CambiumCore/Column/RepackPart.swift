@@ -2,7 +2,7 @@
 ///
 /// Says what a ``LeafColumn`` says, but for what keeps the page, so that it is copied as plain bytes.
 ///
-/// Pointers: it belongs to a ``LeafRepack``, whose sources keep the page and whose memory the rows and marks
+/// Pointers: it belongs to a `LeafRepack`, whose sources keep the page and whose memory the rows and marks
 /// are; it is made for one pack and not used after it. There is at least one row, and each is one of the
 /// leaf.
 @safe struct RepackPart: BitwiseCopyable {

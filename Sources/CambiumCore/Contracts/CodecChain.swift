@@ -4,7 +4,7 @@
 /// seals what the others keep in the store.
 ///
 /// Pointers: the page or body belongs to the caller for the length of a call. What a codec makes of it
-/// is an array or a ``PageBuffer`` that is held here while the next one reads it, within its own
+/// is an array or a `PageBuffer` that is held here while the next one reads it, within its own
 /// length.
 public struct CodecChain: PageCodec {
   /// The codecs, in the order in which pages go through them.

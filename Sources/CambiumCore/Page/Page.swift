@@ -2,11 +2,11 @@ import CPlatform
 
 /// The bytes of a page, borrowed.
 ///
-/// Pointers: a mapped store lends its own memory and ``owner`` is nil: the bytes stay as long as the
+/// Pointers: a mapped store lends its own memory and `owner` is nil: the bytes stay as long as the
 /// snapshot that read them. Otherwise the owner keeps them alive for as long as this value lives, so that
 /// whoever reads them keeps it until then. In a write transaction the bytes of a dirty page stay until the
-/// transaction's next change. ``byteCount`` bytes may be read, whatever the page says of itself. Debug builds
-/// stop who uses a page that a snapshot or transaction has lent and that has ended since; see ``PageLease``.
+/// transaction's next change. `byteCount` bytes may be read, whatever the page says of itself. Debug builds
+/// stop who uses a page that a snapshot or transaction has lent and that has ended since; see `PageLease`.
 @safe @frozen public struct Page {
   #if DEBUG
     @usableFromInline let start: UnsafeRawPointer

@@ -47,7 +47,7 @@ public struct Extent: Hashable, Sendable, BitwiseCopyable {
 /// Length and address count units of 64 bytes and share a word, length in the low bits; `born`
 /// fills the high bits of the last word, whose lowest byte repeats the page's kind.
 ///
-/// Pointers: whoever has a stored form read or written vouches for ``byteCount`` bytes there: nodes
+/// Pointers: whoever has a stored form read or written vouches for `byteCount` bytes there: nodes
 /// clamp the place to their page, and who reads a list has checked how long it is. No pointer is kept.
 @frozen public struct PageReference: Hashable, Sendable, BitwiseCopyable {
   /// XXH64 of the stored bytes, all units of them.

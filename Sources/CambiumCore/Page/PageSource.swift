@@ -9,8 +9,8 @@ import CPlatform
 /// Not `Sendable`, and so no tree is: what a write transaction reads changes with it, and belongs to its
 /// user. The source of a ``Snapshot`` never changes; the snapshot gives it to any thread.
 ///
-/// Pointers: ``base`` is memory that the store lends for as long as the pin, which the source holds
-/// until its transaction ends. Only pages that lie within ``readableByteCount`` are given out from
+/// Pointers: `base` is memory that the store lends for as long as the pin, which the source holds
+/// until its transaction ends. Only pages that lie within `readableByteCount` are given out from
 /// there; all others have an owner, are held as long as the source, or are dirty ones of the
 /// transaction.
 @safe public final class PageSource {

@@ -8,7 +8,7 @@
 /// An empty tree has no page, height 0 and no rows. Height 1 is a single leaf.
 ///
 /// Pointers: a stored form is read when it is known to be whole. Whoever has one written vouches for
-/// ``byteCount`` bytes of room. No pointer is kept.
+/// `byteCount` bytes of room. No pointer is kept.
 @frozen public struct TreeRoot: Hashable, Sendable, BitwiseCopyable {
   /// What kind of tree hangs here; raw values are part of the file format.
   @frozen public enum Kind: UInt8, Sendable {

@@ -3,8 +3,8 @@ import CPlatform
 /// Memory for elements that are worked on for a moment and may be many; unlike an array it asks the
 /// system for large pages, which a wide scatter needs few translations for.
 ///
-/// Pointers: the memory belongs to this value and goes with it: whoever uses ``start`` keeps the value
-/// until he is through, and stays below ``capacity``.
+/// Pointers: the memory belongs to this value and goes with it: whoever uses `start` keeps the value
+/// until he is through, and stays below `capacity`.
 @safe struct LargeMemory<Element: BitwiseCopyable>: ~Copyable {
   /// The first element; nothing is initialised.
   let start: UnsafeMutablePointer<Element>
@@ -32,7 +32,7 @@ import CPlatform
 extension UnsafeMutableRawPointer {
   /// Memory in large pages, where the system has such and it is large.
   ///
-  /// Pointers: it belongs to the caller, who gives it back once by ``deallocateLarge()``.
+  /// Pointers: it belongs to the caller, who gives it back once by `deallocateLarge()`.
   static func allocateLarge(byteCount: Int) -> UnsafeMutableRawPointer {
     guard let memory = unsafe cambium_allocate_large(byteCount) else {
       fatalError("Out of memory: \(byteCount) bytes were refused.")

@@ -1,6 +1,6 @@
 /// Memory for one element a row of a leaf.
 ///
-/// Pointers: the memory belongs to this value and goes with it. What ``room(_:)`` gives is valid until
+/// Pointers: the memory belongs to this value and goes with it. What `room(_:)` gives is valid until
 /// the next call, for as many elements as were asked for.
 @safe struct RowScratch<Element: BitwiseCopyable>: ~Copyable {
   private var memory = UnsafeMutablePointer<Element>.allocate(capacity: 512)

@@ -3,8 +3,8 @@
 /// Edited in place while its bytes suffice. A subclass may keep another form that is quicker to edit
 /// and pack it when somebody reads or the transaction commits.
 ///
-/// Pointers: ``bytes`` belongs to the page, which gives it back to ``PageMemory`` when it takes other
-/// memory or goes; who uses it stays within ``capacity`` and the 64 bytes behind. `owner` is made nil
+/// Pointers: `bytes` belongs to the page, which gives it back to `PageMemory` when it takes other
+/// memory or goes; who uses it stays within `capacity` and the 64 bytes behind. `owner` is made nil
 /// when the page is taken out of the owner, and when that goes.
 @safe open class DirtyPage {
   // Exclusivity is not checked: a page has one user at a time, and no access to these calls out, but to

@@ -148,7 +148,7 @@ extension KeyNode {
 /// the heap's as well, every byte is covered once.
 ///
 /// Pointers: `flips` has a bit for every place of the heap and one more; validation calls
-/// ``deallocate()`` however it ends. Pieces were checked to lie within the heap.
+/// `deallocate()` however it ends. Pieces were checked to lie within the heap.
 @safe private struct HeapTiling {
   private let flips: UnsafeMutablePointer<UInt64>
   private let wordCount: Int

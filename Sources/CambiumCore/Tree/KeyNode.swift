@@ -24,7 +24,7 @@
 ///
 /// Pointers: the node does not keep its page; whoever uses it does. Reads are bounded by the page even after
 /// it was checked, because storage can rot under a mapping: the header is clamped when the node is made, the
-/// place and length of a cell whenever it is read. The user vouches for indices below ``count``.
+/// place and length of a cell whenever it is read. The user vouches for indices below `count`.
 @usableFromInline
 @safe struct KeyNode {
   /// Offsets of the header fields, in bytes.

@@ -3,7 +3,7 @@
 /// The layout is that of ``KeyNode`` with the heap at the far end of the page, so that slots and
 /// heap grow towards each other. All reading goes through ``node``.
 ///
-/// Pointers: the memory is that of a ``DirtyPage``. A new entry is checked to fit between slots and
+/// Pointers: the memory is that of a `DirtyPage`. A new entry is checked to fit between slots and
 /// heap before it is written; apart from that the fields of the node are believed, which was checked
 /// when its page was first read.
 final class KeyPage: DirtyPage {

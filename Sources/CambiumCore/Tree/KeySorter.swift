@@ -8,7 +8,7 @@ import CPlatform
 ///
 /// Pointers: the strings lie in memory that belongs to the sorter, moves when there is no room for what
 /// comes, and goes with it; 16 bytes may be read from anywhere in them. Places are those of headers
-/// that were written here. What ``add(byteCount:_:)`` gives is valid until the next string.
+/// that were written here. What `add(byteCount:_:)` gives is valid until the next string.
 @safe public final class KeySorter {
   /// What lies before each string, at a multiple of 8.
   private struct Header {

@@ -9,8 +9,8 @@
 ///
 /// Pointers: keys and values belong to the caller for the length of a call. A node is read while its
 /// page is kept, by its owner or the pin or, if it is dirty, by the context. What a dirty reference
-/// names is a ``KeyPage``, because only the editor of a tree puts such into it and checked pages have
-/// none. Each step of ``path`` has a page once the path is dirty.
+/// names is a `KeyPage`, because only the editor of a tree puts such into it and checked pages have
+/// none. Each step of `path` has a page once the path is dirty.
 public final class KeyTreeEditor {
   /// Sizes that tests make small.
   struct Limits {

@@ -9,7 +9,7 @@
 ///      0            8
 ///     | byte count | page reference 24 |
 ///
-/// Pointers: whoever has a stored form read or written vouches for ``storedByteCount`` bytes there. A
+/// Pointers: whoever has a stored form read or written vouches for `storedByteCount` bytes there. A
 /// value belongs to the caller for the length of a call; lists belong to the call. That a page is as
 /// long as its piece or list is checked before it is read.
 @frozen public struct OverflowValue: Hashable, Sendable, BitwiseCopyable {

@@ -3,7 +3,7 @@
 /// Bits past the last row are always zero.
 ///
 /// Pointers: owns and frees the words: one for every 64 positions of the window, and one more.
-/// Positions are held against the window here, but in ``copy(_:into:)``, where the caller gives a part
+/// Positions are held against the window here, but in `copy(_:into:)`, where the caller gives a part
 /// of it; bitmaps that are joined have the same window.
 @safe final class RowBitmap {
   /// The positions that the bits stand for.

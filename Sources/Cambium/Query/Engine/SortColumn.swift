@@ -7,7 +7,7 @@ import CambiumCore
 /// 128 bits, or the bytes of a text, of data or of a decimal number's key.
 ///
 /// Pointers: owns and frees memory for as many values as were announced; adding more stops. Values and
-/// lists of rows are lent by the caller, and indices that the caller asks for are below ``count``.
+/// lists of rows are lent by the caller, and indices that the caller asks for are below `count`.
 @safe final class SortColumn {
   /// The places of null, of values and of null links in ascending order.
   enum Rank {
