@@ -164,27 +164,6 @@ struct RowSortWhiteBoxTests {
     if seed % 3 == 0 { #expect(shared <= 1) } else { #expect(shared > 0) }
   }
 
-  /// Nothing but what is being compared keeps a page here.
-  @Test func `what texts begin with is told where the first leaf lacks their column`() throws {
-    let age = ColumnSpec(id: 1, type: .int, isNullable: false)
-    let name = ColumnSpec(id: 2, type: .bytes, isNullable: true)
-    let bench = ColumnWorkbench(
-      [age], options: smallShape(rows: 40, room: 5), cache: PageCache(byteCount: 0),
-      codec: MaskCodec())
-    try bench.write { editor, _ in
-      for key in 0..<80 { _ = try editor.insert(key: Int64(key), values: [.int(0)]) }
-    }
-    try bench.write { editor, _ in
-      editor.layout = ColumnLayout([age, name])
-      for key in 80..<400 {
-        let text = Array("shared \(key / 120 % 2) of \(key)".utf8)
-        try lendRow([.int(0), .bytes(text)]) { _ = try editor.insert(key: Int64(key), values: $0) }
-      }
-    }
-    let tree = try bench.snapshot().tree
-    #expect(try SharedPrefix.count(of: name, in: tree) == "shared ".utf8.count)
-  }
-
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
   func `rows that agree in many bytes are told apart by the rest`(seed: UInt64) throws {
     let columns = [
