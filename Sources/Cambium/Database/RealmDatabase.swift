@@ -11,12 +11,12 @@ import Synchronization
 /// ```
 ///
 /// Reads run where they are called, side by side, each on the newest version. Writes run one after the
-/// other on an executor of the database. The Realm that a closure gets ends with it: kept beyond, it
+/// other on an executor of the database; those that wait at the same time share what the medium has to do. The Realm that a closure gets ends with it: kept beyond, it
 /// stops the program where it is used.
 public final class RealmDatabase: Sendable {
   /// How it was opened.
   public let configuration: Realm.Configuration
-  private let writer: DatabaseWriter
+  let writer: DatabaseWriter
   private let state: Mutex<State>
   /// The reads and writes that are under way.
   private let calls = DispatchGroup()
@@ -180,7 +180,12 @@ public final class RealmDatabase: Sendable {
   /// Waits for writers before it; may be called from any thread but from inside of a write. When `body`
   /// throws, nothing is changed.
   ///
-  /// - Throws: what `body` throws; `Realm.Error` when the database was closed or the store fails.
+  /// The changes are durable as far as the configuration says when this returns. While others wait to write,
+  /// the next one begins before that, and reads show the changes: one sync then makes several writes durable.
+  ///
+  /// - Throws: what `body` throws; `Realm.Error` when the database was closed or the store fails. After a
+  ///   failed sync reads go on to show the changes, and the store refuses writes until it is opened anew: it
+  ///   has the changes then or has them not, with those of all writes before.
   @discardableResult
   public func write<Value: Sendable>(
     _ body: @Sendable (Realm) throws -> Value
@@ -275,69 +280,4 @@ public final class RealmDatabase: Sendable {
     defer { calls.leave() }
     return try body(database)
   }
-}
-
-/// Where the writes of a ``RealmDatabase`` run.
-///
-/// Unchecked: the Realm is used on the queue alone.
-private final class DatabaseWriter: @unchecked Sendable {
-  let queue = DispatchQueue(label: "cambium.database")
-  private let context: QueueContext
-  private let configuration: Realm.Configuration
-  /// Opened by the first write.
-  private var realm: Realm?
-
-  init(_ configuration: Realm.Configuration) {
-    self.configuration = configuration
-    context = QueueContext(queue)
-  }
-
-  func write<Value>(_ body: (Realm) throws -> Value) throws -> Value {
-    guard !context.isCurrent else {
-      fatalError(
-        "A write of the database at '\(configuration.path)' was begun inside of another one, for which it "
-          + "would wait for ever. Make all changes in one closure.")
-    }
-    return try queue.sync { try writeHere(body) }
-  }
-
-  func writeLater<Value: Sendable>(
-    _ body: @escaping @Sendable (Realm) throws -> Value
-  ) async throws -> Value {
-    let isCancelled = Flag()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        queue.async { [self] in
-          continuation.resume(
-            with: Result {
-              if isCancelled.value.load(ordering: .acquiring) { throw CancellationError() }
-              return try writeHere(body)
-            })
-        }
-      }
-    } onCancel: {
-      isCancelled.value.store(true, ordering: .releasing)
-    }
-  }
-
-  private final class Flag: Sendable { let value = Atomic(false) }
-
-  private func writeHere<Value>(_ body: (Realm) throws -> Value) throws -> Value {
-    let realm = try realm ?? Realm(configuration: configuration, queue: queue)
-    self.realm = realm
-    return try realm.write { try body(realm) }
-  }
-
-  /// Lets go of the Realm.
-  func close() async {
-    await withCheckedContinuation { continuation in
-      queue.async { [self] in
-        realm = nil
-        continuation.resume()
-      }
-    }
-  }
-
-  /// The same without waiting.
-  func end() { queue.async { [self] in realm = nil } }
 }

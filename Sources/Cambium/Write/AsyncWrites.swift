@@ -90,6 +90,19 @@ final class AsyncWrites: @unchecked Sendable {
     return id
   }
 
+  /// Runs a block at once where nobody else writes or waits to, and queues it otherwise.
+  func runOrAdd(
+    _ instance: RealmInstance, onComplete: ((Error?) -> Void)?, _ block: @escaping () -> Void
+  ) {
+    let isFirst = entries.isEmpty
+    entries.append(
+      Entry(id: newID(), work: .block(block, commits: false, onComplete: onComplete)))
+    guard isFirst, !isWriting, turn == nil, barrierCount == 0, !hasYielded,
+      let transaction = transactionIfFree(instance)
+    else { return goOn(instance) }
+    runBlocks(from: transaction, instance)
+  }
+
   /// Waits for the turn behind what was queued before; nil when the task was cancelled.
   ///
   /// Whoever got it calls ``endTask(_:)``.

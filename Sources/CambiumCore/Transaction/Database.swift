@@ -200,6 +200,13 @@ public final class Database: Sendable {
   /// Makes everything committed so far durable.
   public func sync() throws(StoreError) { try store.sync() }
 
+  /// Makes `version`, which was committed, durable, with all versions before it; who waits at the same time
+  /// shares one sync.
+  ///
+  /// Returns at once when it is durable. When it throws, the version stands for readers and may be lost with
+  /// the power; after a failed sync the store refuses writes until it is opened anew.
+  public func makeDurable(_ version: Version) throws(StoreError) { try store.makeDurable(version) }
+
   /// Waits until the newest version is above `version`, at most `timeoutNanoseconds`; returns it.
   public func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version {
     store.waitForCommit(after: version, timeoutNanoseconds: timeoutNanoseconds)

@@ -108,6 +108,15 @@ extension Operation {
       isDone.wait()
       return (1000, clock.now - start)
     },
+    Operation(name: "write an object, one task", stores: [.memory, .file]) { world, _ in
+      try SharedWriter(world).writeByTasks(1, 1000)
+    },
+    Operation(name: "write an object, 64 tasks", stores: [.memory, .file]) { world, _ in
+      try SharedWriter(world).writeByTasks(64, 100)
+    },
+    Operation(name: "write an object, 64 threads", stores: [.memory, .file]) { world, _ in
+      try SharedWriter(world).writeByThreads(64, 100)
+    },
   ]
 }
 

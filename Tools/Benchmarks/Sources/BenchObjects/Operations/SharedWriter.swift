@@ -1,0 +1,56 @@
+import Cambium
+import Foundation
+
+/// A database that tasks and threads write to.
+struct SharedWriter {
+  private let database: RealmDatabase
+
+  init(_ world: World) throws {
+    let configuration = world.realm.configuration
+    database = try waiting { try await RealmDatabase(configuration) }
+  }
+
+  /// Each of so many tasks sets so many ages, one at a time, in a transaction of its own.
+  func writeByTasks(_ taskCount: Int, _ count: Int) throws -> (Int, Duration) {
+    let database = database
+    let clock = ContinuousClock()
+    let start = clock.now
+    try waiting {
+      try await withThrowingTaskGroup { group in
+        for id in 0..<taskCount {
+          group.addTask {
+            for age in 0..<count {
+              try await database.write {
+                $0.object(ofType: Person.self, forPrimaryKey: id)?.age = age
+              }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+    return (taskCount * count, clock.now - start)
+  }
+
+  /// The same by threads.
+  func writeByThreads(_ threadCount: Int, _ count: Int) throws -> (Int, Duration) {
+    let database = database
+    let isDone = DispatchSemaphore(value: 0)
+    let clock = ContinuousClock()
+    let start = clock.now
+    for id in 0..<threadCount {
+      Thread.detachNewThread {
+        for age in 0..<count {
+          do {
+            try database.write {
+              $0.object(ofType: Person.self, forPrimaryKey: id)?.age = age
+            }
+          } catch { fatalError("\(error)") }
+        }
+        isDone.signal()
+      }
+    }
+    for _ in 0..<threadCount { isDone.wait() }
+    return (threadCount * count, clock.now - start)
+  }
+}
