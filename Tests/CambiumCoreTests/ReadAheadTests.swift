@@ -81,7 +81,9 @@ import Testing
       case .updateInts, .removeMany, .removeKeys:
         let transaction = try database.beginWrite()
         let table = try #require(try transaction.editTable("table"))
-        if self == .updateInts { try table.updateInts(of: 1) { _, integers in integers[0] += 1 } }
+        if self == .updateInts {
+          try table.editor(of: 1).updateInts(of: 1) { _, integers in integers[0] += 1 }
+        }
         if self == .removeMany {
           try table.remove(keys: (0..<ReadAheadTests.rowCount).filter { $0 % 3 == 0 })
         }

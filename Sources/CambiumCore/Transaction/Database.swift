@@ -40,7 +40,6 @@ public final class Database: Sendable {
   private let trust = TrustTable()
   private let cache: PageCache
   let tables = TableCache()
-  let combiner = WriteCombiner()
   /// How far pages have been moved from the end of the store.
   let moves = Mutex(PageRelocator.Progress())
   /// The dropped trees that cannot be read.

@@ -216,15 +216,6 @@
     try editor(of: column).update(keys: keys, column: column, value: value)
   }
 
-  /// Changes integers of a column leaf by leaf; see ``ColumnTreeEditor/updateInts(of:_:)``.
-  public func updateInts(
-    of column: UInt16,
-    _ change: (ColumnLeaf, UnsafeMutableBufferPointer<Int64>) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    unsafe isRecordChanged = true
-    try unsafe editor(of: column).updateInts(of: column, change)
-  }
-
   /// Removes all rows; keys and column numbers are not used again.
   public func removeAll() throws(StoreError) {
     unsafe isRecordChanged = true

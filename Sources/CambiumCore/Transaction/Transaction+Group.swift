@@ -17,8 +17,9 @@ extension Transaction {
   /// Returns the version that the changes have become; it is not pinned.
   @discardableResult
   public func commitTogether(metadata: [UInt8] = []) throws(StoreError) -> Version {
-    let version = try publishTogether(metadata)
-    try database.store.makeDurable(version)
+    // Not pinned: many wait at a time, and each pin would hold what the next version replaces.
+    let version = try publish(.relaxed, metadata).head.version
+    try database.makeDurable(version)
     return version
   }
 
@@ -63,29 +64,5 @@ extension Transaction {
     return Unsynced(snapshot: database.adopt(pin)) {
       store.makeDurable(version) { calls.end(version, $0) }
     }
-  }
-
-  /// Commits, lets the next writer in, and resumes when the version is durable; no thread waits
-  /// meanwhile.
-  ///
-  /// Publishing takes place on the caller's thread. Cancelling the task changes nothing: what was
-  /// published becomes durable.
-  @discardableResult
-  public nonisolated(nonsending) func commitDurably(
-    metadata: [UInt8] = []
-  ) async throws(StoreError) -> Version {
-    let version = try publishTogether(metadata)
-    let store = database.store
-    let failure = await withCheckedContinuation { continuation in
-      store.makeDurable(version) { continuation.resume(returning: $0) }
-    }
-    if let failure { throw failure }
-    return version
-  }
-
-  /// Publishes without keeping the version pinned: many wait at a time, and each pin would hold what
-  /// the next version replaces.
-  private func publishTogether(_ metadata: [UInt8]) throws(StoreError) -> Version {
-    try publish(.relaxed, metadata).head.version
   }
 }

@@ -58,7 +58,8 @@ import Testing
       case .update: try table().update(key: 1_000, column: 1, value: .int(-1))
       case .remove: try table().remove(key: 1_000)
       case .removeMany: try table().remove(keys: [0, 1_000, 2_000])
-      case .updateInts: try table().updateInts(of: 1) { _, integers in integers[0] += 1 }
+      case .updateInts:
+        try table().editor(of: 1).updateInts(of: 1) { _, integers in integers[0] += 1 }
       case .addColumn: try table("wide").addColumn(name: "one more", type: .int, isNullable: true)
       case .removeColumn: try table().removeColumn(2)
       case .setKey: _ = try transaction.editKeyTree("tree").set([3, 1], [1])
@@ -111,18 +112,5 @@ import Testing
       _ = try tree.set(long, [2])
     }
     #expect(try transaction.commit().keyTree("tree")?.count == 1)
-  }
-
-  @Test func `a block that shares a transaction and catches its failure changes nothing`() throws {
-    let refused = try Refused()
-    #expect(throws: ObservedStore.refusal) {
-      try refused.database.writeTogether { transaction in
-        try transaction.setValue("note", [1])
-        try? Change.update.make(in: transaction)
-      }
-    }
-    #expect(try refused.database.snapshot().value("note") == nil)
-    try refused.database.writeTogether { try $0.setValue("note", [2]) }
-    #expect(try refused.database.snapshot().value("note") == [2])
   }
 }

@@ -131,26 +131,4 @@ struct AsyncCommitTests {
     for _ in 0..<3 { ended.wait() }
     #expect(failures.withLock { $0 } == [nil, nil, nil])
   }
-
-  @Test func `tasks resume when their version is durable`() async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for index in 0..<40 {
-        group.addTask {
-          let version = try await change("\(index)").commitDurably()
-          #expect(try store.statistics().durableVersion >= version)
-        }
-      }
-      try await group.waitForAll()
-    }
-    #expect(try database.snapshot().version == 41)
-  }
-
-  @Test func `a task is told when the sync fails`() async throws {
-    device.failsSyncs = true
-    await #expect(throws: StoreError.self) { try await change("a").commitDurably() }
-    await #expect(throws: StoreError.poisoned(path: "simulated")) {
-      try await change("b").commitDurably()
-    }
-    device.failsSyncs = false
-  }
 }

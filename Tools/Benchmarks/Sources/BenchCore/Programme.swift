@@ -40,8 +40,7 @@ struct Programme {
       ("W2", { smallCommits(.durable, 0) }),
       ("W2", { smallCommits(.unsynced, 1) }),
       ("W2", { smallCommits(.durableOnAgedFile, 0) }),
-      ("W14", { sharedCommits(.transactions) }),
-      ("W14", { sharedCommits(.blocks) }),
+      ("W14", { sharedCommits }),
       ("W15", { Waking(folder: folder) }),
       ("W3", { PointReads(people: people, seed: seed &+ 3, hasRandomKeys: true) }),
       ("W8", { ColumnUpdate(people: people) }),
@@ -56,9 +55,8 @@ struct Programme {
       mode: mode, firstPerson: stock.people.count + turn * rounds * commits)
   }
 
-  private func sharedCommits(_ mode: SharedCommits.Mode) -> SharedCommits {
-    SharedCommits(
-      people: stock.people, mode: mode, seed: stock.seed &+ 10, commitsPerRound: 5 * commits)
+  private var sharedCommits: SharedCommits {
+    SharedCommits(people: stock.people, seed: stock.seed &+ 10, commitsPerRound: 5 * commits)
   }
 
   private func deletion(_ part: Deletion.Part, _ offset: UInt64) -> Deletion {

@@ -11,40 +11,20 @@ extension SharedCommitting {
   func commitShared(_ change: AgeChange) throws { try commit([change], isDurable: true) }
 }
 
-/// An engine that takes changes as blocks, which it may run together.
-protocol BlockCommitting: SharedCommitting {
-  /// Sets one age, on any thread; returns when that survives a power loss.
-  func commitBlock(_ change: AgeChange) throws
-}
-
 /// Durable changes of one row each, by one thread and by many.
 struct SharedCommits: Workload {
-  /// How a thread makes a change.
-  enum Mode: String {
-    /// In a transaction of its own.
-    case transactions
-    /// By a block that may share a transaction with others.
-    case blocks
-  }
-
   let people: People
-  let mode: Mode
   let seed: UInt64
   /// How many commits one thread makes; many make more of them together.
   let commitsPerRound: Int
   private static let threadCounts = [1, 8, 64]
 
   var id: String { "W14" }
-  var title: String { "durable \(mode.rawValue) of many threads" }
+  var title: String { "durable transactions of many threads" }
   var start: Contents { .changedPeople }
   var end: Contents { .changedPeople }
 
-  func suits(_ engine: any Engine.Type) -> Bool {
-    switch mode {
-    case .transactions: engine is any SharedCommitting.Type
-    case .blocks: engine is any BlockCommitting.Type
-    }
-  }
+  func suits(_ engine: any Engine.Type) -> Bool { engine is any SharedCommitting.Type }
 
   func measure(_ engine: any Engine, round: Int) throws -> [Figure] {
     guard let engine = engine as? any SharedCommitting & PointReading else { return [] }
@@ -55,16 +35,16 @@ struct SharedCommits: Workload {
       Figure(
         Measure(
           workload: id,
-          variant: "\(mode.rawValue) of \(count) \(count == 1 ? "thread" : "threads")",
+          variant: "transactions of \(count) \(count == 1 ? "thread" : "threads")",
           unit: "k/s", isRate: true), rate)
     }
     if let most = rates.last, let one = rates.first {
       figures.append(
         Figure(
           Measure(
-            workload: id, variant: "\(mode.rawValue): 64 threads, as many times as fast as one",
+            workload: id, variant: "transactions: 64 threads, as many times as fast as one",
             unit: "times",
-            isRate: true, aims: [.limit(mode == .blocks ? 20 : 8)]), most / one))
+            isRate: true, aims: [.limit(8)]), most / one))
     }
     return figures
   }
@@ -76,7 +56,7 @@ struct SharedCommits: Workload {
     let count = max(1, commitsPerRound * (threadCount < 8 ? 1 : 8) / threadCount)
     let committers = (0..<threadCount).map { index in
       Committer(
-        engine, mode, count: count,
+        engine, count: count,
         keys: stride(from: index, to: people.count, by: threadCount),
         seed: seed &+ UInt64(round * 100 + index))
     }
@@ -99,7 +79,6 @@ struct SharedCommits: Workload {
 private final class Committer: Sendable {
   // Not Sendable: engines may be written by several threads, which is what this is about.
   nonisolated(unsafe) private let engine: any SharedCommitting
-  private let mode: SharedCommits.Mode
   private let changes: [AgeChange]
   private let failure = Mutex<(any Error)?>(nil)
   private let ready = DispatchSemaphore(value: 0)
@@ -107,11 +86,9 @@ private final class Committer: Sendable {
   private let ended = DispatchSemaphore(value: 0)
 
   init(
-    _ engine: any SharedCommitting, _ mode: SharedCommits.Mode, count: Int, keys: StrideTo<Int>,
-    seed: UInt64
+    _ engine: any SharedCommitting, count: Int, keys: StrideTo<Int>, seed: UInt64
   ) {
     self.engine = engine
-    self.mode = mode
     var random = RandomBits(seed: seed)
     let keys = Array(keys)
     changes = (0..<count).map { _ in
@@ -144,11 +121,7 @@ private final class Committer: Sendable {
     ready.signal()
     begun.wait()
     do {
-      if mode == .blocks, let engine = engine as? any BlockCommitting {
-        for change in changes { try engine.commitBlock(change) }
-      } else {
-        for change in changes { try engine.commitShared(change) }
-      }
+      for change in changes { try engine.commitShared(change) }
     } catch {
       failure.withLock { $0 = error }
     }

@@ -4,7 +4,7 @@ import CambiumFile
 extension CambiumEngine: ColumnUpdating {
   func addYear() throws {
     try write(isDurable: false) { editor in
-      try editor.updateInts(of: Column.age) { _, ages in
+      try editor.editor(of: Column.age).updateInts(of: Column.age) { _, ages in
         for row in ages.indices { ages[row] = (ages[row] + 1) % 100 }
       }
     }

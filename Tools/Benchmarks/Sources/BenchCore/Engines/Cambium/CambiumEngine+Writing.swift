@@ -56,18 +56,11 @@ extension CambiumEngine: SmallCommitting {
   }
 }
 
-extension CambiumEngine: BlockCommitting {
+extension CambiumEngine: SharedCommitting {
   func commitShared(_ change: AgeChange) throws {
     let transaction = try opened().beginWrite()
     guard let editor = try transaction.editTable(Self.table) else { throw NotOpen() }
     try editor.update(key: change.key, column: Column.age, value: .int(change.age))
     try transaction.commitTogether()
-  }
-
-  func commitBlock(_ change: AgeChange) throws {
-    try opened().writeTogether { transaction in
-      guard let editor = try transaction.editTable(Self.table) else { throw NotOpen() }
-      try editor.update(key: change.key, column: Column.age, value: .int(change.age))
-    }
   }
 }
