@@ -71,6 +71,61 @@ import Testing
   }
 
   @Test(arguments: GoldenForm.available)
+  func `a file of an older form is upgraded beside a backup of what it was`(form: GoldenForm) throws
+  {
+    try Self.withCopy(form) { url in
+      let before = try Data(contentsOf: url)
+      for _ in 0..<2 {
+        try autoreleasepool {
+          try Self.expectContent(Realm(configuration: Self.configuration(url, form)))
+        }
+      }
+      let folder = url.deletingLastPathComponent()
+      let backups = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        .filter { $0.contains("backup") }
+      #expect(backups == (form.formatVersion == 1 ? ["copy.format-1.backup.cambium"] : []))
+      for name in backups {
+        let backup = folder.appendingPathComponent(name)
+        #expect(try Data(contentsOf: backup) == before)
+        try Self.expectContent(
+          Realm(configuration: Self.configuration(backup, form, readOnly: true)))
+      }
+    }
+  }
+
+  @Test func `objects of an older form are upgraded beside a backup, too`() throws {
+    try TemporaryFolder.with { folder in
+      let url = folder.appendingPathComponent("people")
+      let configuration = Self.configuration(url, .mapped)
+      try autoreleasepool { _ = try Realm(configuration: configuration) }
+      // As a library wrote it that knew neither groups of backlinks nor packed words.
+      let database = try Database(store: FileStore(path: url.path))
+      let transaction = try database.beginWrite()
+      try transaction.setValue(StoredName.features, StoredFeatures.maps.bytes)
+      _ = try transaction.commit()
+      try database.close()
+      for _ in 0..<2 { try autoreleasepool { _ = try Realm(configuration: configuration) } }
+      let backup = folder.appendingPathComponent("people.objects-2.backup")
+      #expect(try Self.features(url).isSuperset(of: .current))
+      #expect(try Self.features(backup) == .maps)
+    }
+  }
+
+  @Test func `a file is not upgraded when there is no room for its backup`() throws {
+    try Self.withCopy(.plain) { url in
+      let before = try Data(contentsOf: url)
+      let draft = url.deletingPathExtension()
+        .appendingPathExtension("format-1.backup.cambium.creating")
+      try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: true)
+      let configuration = Self.configuration(url, .plain)
+      #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
+      #expect(try Data(contentsOf: url) == before)
+      try FileManager.default.removeItem(at: draft)
+      try Self.expectContent(Realm(configuration: configuration))
+    }
+  }
+
+  @Test(arguments: GoldenForm.available)
   func `a file of an older form is refused where it may not be upgraded`(form: GoldenForm) throws {
     try Self.withCopy(form) { url in
       var configuration = Self.configuration(url, form)
@@ -123,6 +178,15 @@ import Testing
       }
       try Self.expectContent(realm)
     }
+  }
+
+  private static func features(_ url: URL) throws -> StoredFeatures {
+    let options = FileStoreOptions(isReadOnly: true)
+    let database = try Database(store: FileStore(path: url.path, options: options))
+    #expect(try database.verify().findings == [])
+    let features = try StoredFeatures(of: database.snapshot(), path: url.path)
+    try database.close()
+    return features
   }
 
   private static func expectContent(_ realm: Realm) throws {

@@ -17,6 +17,8 @@ struct FileOpening {
   let slot: Int
   let state: FileState
   let notes: [String]
+  /// Whether a backup of the file's older form was made just now.
+  var hasBackup = false
 
   static func open(
     path: String, options: FileStoreOptions

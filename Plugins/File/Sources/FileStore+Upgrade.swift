@@ -5,7 +5,7 @@ import CambiumCore
 /// Version 1 kept its free map in another form; everything else is as it was. Whoever only reads has no need of
 /// the map.
 extension FileStore {
-  /// Opens the file once more after it was brought to the newest format.
+  /// Opens the file once more after it was brought to the newest format, beside a backup of what it was.
   ///
   /// Throws `StoreError.formatUpgradeRequired(path:version:supported:)` when that is not allowed, and
   /// `StoreError.inUse(path:holder:)` while others read it. After an error, power loss included, the content
@@ -22,6 +22,7 @@ extension FileStore {
         throw .inUse(
           path: store.path, holder: FilePaths.holder(path: store.path, besides: store.slot))
       }
+      try store.keepBackup(of: "format-\(version)")
       try store.upgrade()
     } catch {
       // What went wrong first is what counts.
@@ -29,7 +30,9 @@ extension FileStore {
       throw error
     }
     try store.close()
-    return try FileOpening.open(path: opening.path, options: opening.options)
+    var upgraded = try FileOpening.open(path: opening.path, options: opening.options)
+    upgraded.hasBackup = true
+    return upgraded
   }
 
   /// Makes a new free map of what the newest version reaches, and then says that the file has the newest format.

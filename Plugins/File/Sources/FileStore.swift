@@ -64,6 +64,8 @@ public final class FileStore: PageStore {
   let isMediumFull = Atomic(false)
   /// Whether what relaxed commits have written is going to be synced.
   let isSyncDue = Atomic(false)
+  /// Whether this opening has made a backup of the file's older form.
+  package let hasBackup: Bool
   private let forkCount = cambium_fork_count()
 
   /// Opens the file at `path`, or makes it unless it is opened for reading only.
@@ -92,6 +94,7 @@ public final class FileStore: PageStore {
   init(_ opening: FileOpening) {
     path = opening.path
     options = opening.options
+    hasBackup = opening.hasBackup
     buffer = WriteBuffer(capacity: opening.options.gatheredByteCount)
     background = StoreBackground(opening.options.lane)
     behind = WriteBehind(background.writing)

@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumFile
 
 /// Makes a file hold a program's classes, or says why it cannot.
 struct SchemaApplication {
@@ -71,7 +72,10 @@ struct SchemaApplication {
       return .failure(error)
     }
     let base = try database.snapshot()
-    if !isCurrent { try BacklinkEditor.group(transaction) }
+    if !isCurrent {
+      if comparison.version != nil { try keepBackup(of: features, transaction) }
+      try BacklinkEditor.group(transaction)
+    }
     try SchemaChanger(transaction: transaction).apply(comparison)
     for line in comparison.lines { Logger.log(.detail, "'\(configuration.path)': \(line)") }
     if let version = comparison.version, version < configuration.schemaVersion {
@@ -102,6 +106,18 @@ struct SchemaApplication {
     return .success(
       try Self.storedSchema(
         classes, try transaction.commit(durability: configuration.durability)))
+  }
+
+  /// Leaves a file as it is under another name, before objects get another form in it.
+  private func keepBackup(
+    of features: StoredFeatures, _ transaction: Transaction
+  ) throws(StoreError) {
+    // The store has a form of its own, and may have made one when the file was opened.
+    guard let file = database.store as? FileStore, !file.hasBackup else { return }
+    do throws(StoreError) { try file.keepBackup(of: "objects-\(features.rawValue)") } catch {
+      transaction.rollback()
+      throw error
+    }
   }
 
   private func isSettled(_ comparison: SchemaComparison) -> Bool {

@@ -32,7 +32,7 @@ public struct DatabaseOptions: Hashable, Sendable {
 ///
 /// May be used from any thread. Readers never wait, neither for one another nor for the writer.
 public final class Database: Sendable {
-  let store: any PageStore
+  package let store: any PageStore
   /// The codec that pages go through, bound to the store where that keeps something for it.
   public let codec: (any PageCodec)?
   /// How it was opened.
