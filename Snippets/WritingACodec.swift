@@ -10,36 +10,34 @@ struct ZeroRunCodec: PageCodec {
 
   private static let isPlain: UInt32 = 1 << 31
 
-  func encode(_ page: UnsafeRawBufferPointer, kind: PageKind) throws(StoreError) -> [UInt8] {
+  func encode(_ page: Span<UInt8>, kind: PageKind) throws(StoreError) -> [UInt8] {
     // The stored bytes may be longer than the body, so the body says how long the page is.
-    var body = withUnsafeBytes(of: UInt32(page.count).littleEndian) { Array($0) }
+    var body = Self.header(UInt32(page.count))
     var index = 0
     while index < page.count, body.count <= page.count {
-      let rest = page[index...]
-      let zeroCount = min(255, rest.prefix { $0 == 0 }.count)
-      if zeroCount > 0 {
-        body += [0, UInt8(zeroCount)]
-        index += zeroCount
-      } else {
-        let bytes = rest.prefix(255).prefix { $0 != 0 }
-        body += [UInt8(bytes.count)] + bytes
-        index += bytes.count
-      }
+      let isZeros = page[index] == 0
+      var end = index
+      while end < min(index + 255, page.count), (page[end] == 0) == isZeros { end += 1 }
+      if isZeros { body.append(0) }
+      body.append(UInt8(end - index))
+      if !isZeros { body += [UInt8](copying: page.extracting(index..<end)) }
+      index = end
     }
     if body.count <= page.count { return body }
     // A page that does not shrink stays as it is: a body may be little longer than its page.
-    return withUnsafeBytes(of: (UInt32(page.count) | Self.isPlain).littleEndian) {
-      Array($0) + page
-    }
+    return Self.header(UInt32(page.count) | Self.isPlain) + [UInt8](copying: page)
+  }
+
+  private static func header(_ word: UInt32) -> [UInt8] {
+    (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
   }
 
   func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {}
 
-  func open(
-    _ body: UnsafeRawBufferPointer, context: PageContext
-  ) throws(StoreError) -> PageBuffer {
+  func open(_ body: Span<UInt8>, context: PageContext) throws(StoreError) -> PageBuffer {
     guard body.count > 4 else { throw failure("a page is cut short") }
-    let header = UInt32(littleEndian: body.loadUnaligned(as: UInt32.self))
+    var header: UInt32 = 0
+    for index in 0..<4 { header |= UInt32(body[index]) << (8 * UInt32(index)) }
     let byteCount = Int(header & ~Self.isPlain)
     // Before memory is taken for what bytes from outside claim to be.
     guard byteCount > 0, byteCount <= StoreLimits.pageByteCount else {
@@ -49,29 +47,36 @@ struct ZeroRunCodec: PageCodec {
     let unitCount = Int(Extent.unitCount(forByteCount: byteCount))
     let page = PageBuffer(
       byteCount: unitCount * Extent.unitByteCount, isSecret: context.isSecret)
-    if header & Self.isPlain != 0 {
-      guard byteCount <= body.count - 4 else { throw failure("a page is cut short") }
-      UnsafeMutableRawBufferPointer(start: page.bytes, count: byteCount)
-        .copyMemory(from: UnsafeRawBufferPointer(rebasing: body[4..<(4 + byteCount)]))
-      return page
+    try page.withMutableBytes { bytes throws(StoreError) in
+      let rest = body.extracting(4...)
+      if header & Self.isPlain != 0 {
+        guard byteCount <= rest.count else { throw failure("a page is cut short") }
+        for index in 0..<byteCount { bytes[index] = rest[index] }
+      } else {
+        try fill(&bytes, byteCount, from: rest)
+      }
     }
-    var (filled, index) = (0, 4)
+    return page
+  }
+
+  private func fill(
+    _ bytes: inout MutableSpan<UInt8>, _ byteCount: Int, from runs: Span<UInt8>
+  ) throws(StoreError) {
+    var (filled, index) = (0, 0)
     while filled < byteCount {
-      guard index + 1 < body.count else { throw failure("a page is cut short") }
-      let isZeros = body[index] == 0
-      let count = Int(isZeros ? body[index + 1] : body[index])
+      guard index + 1 < runs.count else { throw failure("a page is cut short") }
+      let isZeros = runs[index] == 0
+      let count = Int(isZeros ? runs[index + 1] : runs[index])
       index += isZeros ? 2 : 1
-      guard count > 0, count <= byteCount - filled, isZeros || count <= body.count - index else {
+      guard count > 0, count <= byteCount - filled, isZeros || count <= runs.count - index else {
         throw failure("a run is longer than its page")
       }
       if !isZeros {
-        UnsafeMutableRawBufferPointer(start: page.bytes + filled, count: count)
-          .copyMemory(from: UnsafeRawBufferPointer(rebasing: body[index..<(index + count)]))
+        for place in 0..<count { bytes[filled + place] = runs[index + place] }
         index += count
       }
       filled += count
     }
-    return page
   }
 
   private func failure(_ reason: String) -> StoreError {

@@ -7,7 +7,7 @@ protocol PageKeeper: Sendable {
   /// The version that was saved last; nil for a new store.
   mutating func load() throws(StoreError) -> SavedVersion?
   /// Keeps a page. Nothing leads to it before a version is saved that does.
-  mutating func put(_ bytes: UnsafeRawBufferPointer, at address: UInt64) throws(StoreError)
+  mutating func put(_ bytes: Span<UInt8>, at address: UInt64) throws(StoreError)
   /// The page that was put there.
   func page(_ address: UInt64) throws(StoreError) -> PageBuffer?
   mutating func remove(_ address: UInt64)
@@ -37,10 +37,8 @@ struct DeadPage: Sendable {
 struct DictionaryKeeper: PageKeeper {
   private var pages: [UInt64: PageBuffer] = [:]
 
-  mutating func put(_ bytes: UnsafeRawBufferPointer, at address: UInt64) throws(StoreError) {
-    let buffer = PageBuffer(byteCount: bytes.count)
-    UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count).copyMemory(from: bytes)
-    pages[address] = buffer
+  mutating func put(_ bytes: Span<UInt8>, at address: UInt64) throws(StoreError) {
+    pages[address] = PageBuffer(copying: bytes)
   }
 
   func page(_ address: UInt64) throws(StoreError) -> PageBuffer? { pages[address] }
@@ -197,7 +195,7 @@ final class SimpleStore<Keeper: PageKeeper>: PageStore, @unchecked Sendable {
   }
 
   fileprivate func put(
-    _ bytes: UnsafeRawBufferPointer, at address: UInt64
+    _ bytes: Span<UInt8>, at address: UInt64
   ) throws(StoreError) {
     try locked { () throws(StoreError) in try keeper.put(bytes, at: address) }
   }
@@ -269,7 +267,7 @@ private final class SimpleWriter<Keeper: PageKeeper>: PageWriter {
   }
 
   func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     try store.put(bytes, at: extent.address)
     own.insert(extent.address)
@@ -385,8 +383,8 @@ struct FolderKeeper: PageKeeper {
   // snippet.next
   private func file(_ address: UInt64) -> String { "\(path)/\(address).page" }
 
-  mutating func put(_ bytes: UnsafeRawBufferPointer, at address: UInt64) throws(StoreError) {
-    try Self.write(Data(bytes), to: file(address), isSynced: false)
+  mutating func put(_ bytes: Span<UInt8>, at address: UInt64) throws(StoreError) {
+    try Self.write(Data([UInt8](copying: bytes)), to: file(address), isSynced: false)
     unsynced.insert(address)
   }
 
@@ -394,9 +392,7 @@ struct FolderKeeper: PageKeeper {
     guard let data = FileManager.default.contents(atPath: file(address)), !data.isEmpty else {
       return nil
     }
-    let buffer = PageBuffer(byteCount: data.count)
-    data.copyBytes(to: UnsafeMutableRawBufferPointer(start: buffer.bytes, count: data.count))
-    return buffer
+    return PageBuffer(copying: [UInt8](data).span)
   }
 
   mutating func remove(_ address: UInt64) {
@@ -434,7 +430,7 @@ struct FolderKeeper: PageKeeper {
     }
     var bytes = version.head.root.storedBytes
     for word in words { withUnsafeBytes(of: word.littleEndian) { bytes += $0 } }
-    let checksum = bytes.withUnsafeBytes { Checksum.hash($0) }
+    let checksum = Checksum.hash(bytes.span)
     withUnsafeBytes(of: checksum.littleEndian) { bytes += $0 }
     try Self.write(Data(bytes), to: path + "/head", isSynced: isSynced)
     if isSynced, fsync(folder) != 0 { throw Self.error("sync", path) }
@@ -450,8 +446,8 @@ struct FolderKeeper: PageKeeper {
         UInt64(littleEndian: words.loadUnaligned(fromByteOffset: $0, as: UInt64.self))
       }
     }
-    let checksum = bytes.dropLast(8).withUnsafeBytes { Checksum.hash($0) }
-    let root = bytes.withUnsafeBytes { TreeRoot(loadingFrom: $0) }
+    let checksum = Checksum.hash(bytes.span.extracting(droppingLast: 8))
+    let root = TreeRoot(loadingFrom: bytes.span)
     guard checksum == words.last, let root, words.count % 4 == 0 else { throw damage }
     let dead = stride(from: 3, to: words.count - 1, by: 4).map { first in
       DeadPage(

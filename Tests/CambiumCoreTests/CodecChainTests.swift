@@ -10,18 +10,18 @@ struct CodecChainTests {
     let needsPlace = false
     var kept: [UInt8] = []
 
-    func encode(_ page: UnsafeRawBufferPointer, kind: PageKind) throws(StoreError) -> [UInt8] {
+    func encode(_ page: Span<UInt8>, kind: PageKind) throws(StoreError) -> [UInt8] {
       withUnsafeBytes(of: UInt32(page.count).littleEndian) { Array($0) }
-        + page.flatMap { [$0, $0] }
+        + [UInt8](copying: page).flatMap { [$0, $0] }
     }
     func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {}
     func open(
-      _ body: UnsafeRawBufferPointer, context: PageContext
+      _ body: Span<UInt8>, context: PageContext
     ) throws(StoreError) -> PageBuffer {
-      let count = Int(body.loadUnaligned(as: UInt32.self))
+      let count = (0..<4).reduce(0) { $0 | Int(body[$1]) << (8 * $1) }
       let buffer = PageBuffer(byteCount: (count + 63) / 64 * 64)
-      for index in 0..<count {
-        buffer.bytes.storeBytes(of: body[4 + 2 * index], toByteOffset: index, as: UInt8.self)
+      buffer.withMutableBytes { bytes in
+        for index in 0..<count { bytes[index] = body[4 + 2 * index] }
       }
       return buffer
     }
@@ -45,14 +45,14 @@ struct CodecChainTests {
     #expect(chain.needsPlace && chain.recordOverhead == 8)
     let bound = try chain.bound(to: store, parameters: try chain.makeParameters(for: store))
     let page = (0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7) }
-    var body = try page.withUnsafeBytes { try bound.encode($0, kind: .columnLeaf) }
+    var body = try bound.encode(page.span, kind: .columnLeaf)
     let count = body.count
     try bound.seal(&body, context: context(9))
     #expect(body.count == count)
-    let opened = try body.withUnsafeBytes { try bound.open($0, context: context(9)) }
+    let opened = try bound.open(body.span, context: context(9))
     #expect(withExtendedLifetime(opened) { Array(opened.page.buffer.prefix(1000)) } == page)
     #expect(throws: StoreError.self) {
-      try body.withUnsafeBytes { try bound.open($0, context: context(10)) }
+      try bound.open(body.span, context: context(10))
     }
   }
 
@@ -92,7 +92,7 @@ struct CodecChainTests {
     let codec = try #require(try CodecRegistry.codec("chain-test:9:x") as? Doubling)
     #expect(codec.kept == Array("9:x".utf8))
     #expect(throws: StoreError.self) { try CodecRegistry.codec("chain-test+chain-seal") }
-    let key = [1, 2, 3].withUnsafeBytes { CodecKey(copying: $0) }
+    let key = CodecKey(copying: ([1, 2, 3] as [UInt8]).span)
     let chain = try #require(try CodecRegistry.codec("chain-test:1+chain-seal", key: key))
     #expect(chain.name == "chain-test+seal")
     #expect(throws: StoreError.self) {
@@ -119,11 +119,11 @@ struct CodecChainTests {
   }
 
   @Test func `a key shows nothing of itself`() {
-    let key = Array("a very secret key".utf8).withUnsafeBytes { CodecKey(copying: $0) }
+    let key = CodecKey(copying: Array("a very secret key".utf8).span)
     var text = "\(key) \(String(reflecting: key))"
     dump(key, to: &text)
     #expect(!text.contains("secret") && !text.contains("97"))
-    #expect(key.withBytes { Array($0) } == Array("a very secret key".utf8))
+    #expect(key.withBytes { Array(copying: $0) } == Array("a very secret key".utf8))
     #expect(key.byteCount == 17)
   }
 }

@@ -19,8 +19,8 @@ struct KeyTreeDamageTests {
       self.sabotage = sabotage
     }
 
-    func encode(_ page: UnsafeRawBufferPointer, kind: PageKind) throws(StoreError) -> [UInt8] {
-      var bytes = [UInt8](page)
+    func encode(_ page: Span<UInt8>, kind: PageKind) throws(StoreError) -> [UInt8] {
+      var bytes = [UInt8](copying: page)
       let number = counter.withLock { counter in
         defer { counter += 1 }
         return counter
@@ -31,11 +31,8 @@ struct KeyTreeDamageTests {
 
     func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {}
 
-    func open(_ body: UnsafeRawBufferPointer, context: PageContext) throws(StoreError) -> PageBuffer
-    {
-      let buffer = PageBuffer(byteCount: body.count)
-      buffer.bytes.copyMemory(from: body.baseAddress.unsafelyUnwrapped, byteCount: body.count)
-      return buffer
+    func open(_ body: Span<UInt8>, context: PageContext) throws(StoreError) -> PageBuffer {
+      PageBuffer(copying: body)
     }
   }
 

@@ -12,20 +12,18 @@ final class RefusingCodec: PageCodec {
     isRefused.withLock { $0 = condition }
   }
 
-  func encode(_ page: UnsafeRawBufferPointer, kind: PageKind) throws(StoreError) -> [UInt8] {
-    Array(page)
+  func encode(_ page: Span<UInt8>, kind: PageKind) throws(StoreError) -> [UInt8] {
+    Array(copying: page)
   }
 
   func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {}
 
   func open(
-    _ body: UnsafeRawBufferPointer, context: PageContext
+    _ body: Span<UInt8>, context: PageContext
   ) throws(StoreError) -> PageBuffer {
     if isRefused.withLock({ $0(context) }) {
       throw .codecFailure(codec: name, reason: "it was told to refuse this page")
     }
-    let buffer = PageBuffer(byteCount: body.count)
-    UnsafeMutableRawBufferPointer(start: buffer.bytes, count: body.count).copyMemory(from: body)
-    return buffer
+    return PageBuffer(copying: body)
   }
 }

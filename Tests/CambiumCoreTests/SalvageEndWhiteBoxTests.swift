@@ -14,20 +14,18 @@ import Testing
     static let failure = StoreError.codecFailure(codec: "failing", reason: "no memory")
 
     func encode(
-      _ page: UnsafeRawBufferPointer, kind: PageKind
+      _ page: Span<UInt8>, kind: PageKind
     ) throws(StoreError) -> [UInt8] {
       if kind == self.kind { throw Self.failure }
-      return Array(page)
+      return Array(copying: page)
     }
 
     func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {}
 
     func open(
-      _ body: UnsafeRawBufferPointer, context: PageContext
+      _ body: Span<UInt8>, context: PageContext
     ) throws(StoreError) -> PageBuffer {
-      let buffer = PageBuffer(byteCount: body.count)
-      UnsafeMutableRawBufferPointer(start: buffer.bytes, count: body.count).copyMemory(from: body)
-      return buffer
+      PageBuffer(copying: body)
     }
   }
 

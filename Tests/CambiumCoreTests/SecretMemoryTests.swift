@@ -74,11 +74,11 @@ struct SecretMemoryTests {
       var isSecret = false
       var needsPlace: Bool { false }
       func encode(
-        _ page: UnsafeRawBufferPointer, kind: PageKind
-      ) throws(StoreError) -> [UInt8] { Array(page) }
+        _ page: Span<UInt8>, kind: PageKind
+      ) throws(StoreError) -> [UInt8] { Array(copying: page) }
       func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {}
       func open(
-        _ body: UnsafeRawBufferPointer, context: PageContext
+        _ body: Span<UInt8>, context: PageContext
       ) throws(StoreError) -> PageBuffer {
         PageBuffer(byteCount: body.count, isSecret: context.isSecret)
       }
@@ -91,7 +91,7 @@ struct SecretMemoryTests {
       (true, CodecChain([Plain(), Plain(isSecret: true)])),
     ] {
       #expect(chain.isSecret == isSecret)
-      let page = try body.withUnsafeBytes { try chain.open($0, context: context) }
+      let page = try chain.open(body.span, context: context)
       #expect(page.isSecret == isSecret)
     }
   }
@@ -101,12 +101,13 @@ struct SecretMemoryTests {
       let small = PageBuffer(byteCount: 8_000, isSecret: true)
       let large = PageBuffer(byteCount: 1 << 20, isSecret: true)
       let plain = PageBuffer(byteCount: 8_000)
-      let key = [UInt8](repeating: 5, count: 64).withUnsafeBytes { CodecKey(copying: $0) }
+      let key = CodecKey(copying: [UInt8](repeating: 5, count: 64).span)
       let mappings = try Mappings()
       #expect(mappings.areDumped(at: UnsafeRawPointer(small.bytes)) == false)
       #expect(mappings.areDumped(at: UnsafeRawPointer(large.bytes)) == false)
       #expect(mappings.areDumped(at: UnsafeRawPointer(plain.bytes)) == true)
-      #expect(key.withBytes { mappings.areDumped(at: $0.baseAddress) } == false)
+      #expect(
+        key.withBytes { $0.withUnsafeBytes { mappings.areDumped(at: $0.baseAddress) } } == false)
       withExtendedLifetime((small, large, plain)) {}
     }
   #endif

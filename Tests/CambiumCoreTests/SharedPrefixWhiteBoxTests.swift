@@ -7,18 +7,16 @@ import Testing
 private struct WipingCodec: PageCodec {
   let name = "wiping"
 
-  func encode(_ page: UnsafeRawBufferPointer, kind: PageKind) throws(StoreError) -> [UInt8] {
-    Array(page)
+  func encode(_ page: Span<UInt8>, kind: PageKind) throws(StoreError) -> [UInt8] {
+    Array(copying: page)
   }
 
   func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {}
 
   func open(
-    _ body: UnsafeRawBufferPointer, context: PageContext
+    _ body: Span<UInt8>, context: PageContext
   ) throws(StoreError) -> PageBuffer {
-    let buffer = PageBuffer(byteCount: body.count, isSecret: true)
-    UnsafeMutableRawBufferPointer(start: buffer.bytes, count: body.count).copyMemory(from: body)
-    return buffer
+    PageBuffer(copying: body, isSecret: true)
   }
 }
 

@@ -26,7 +26,7 @@
     private func sealed(
       _ page: [UInt8], _ codec: any PageCodec, _ context: PageContext
     ) throws -> [UInt8] {
-      var body = try page.withUnsafeBytes { try codec.encode($0, kind: context.kind) }
+      var body = try codec.encode(page.span, kind: context.kind)
       try codec.seal(&body, context: context)
       return body
     }
@@ -34,10 +34,7 @@
     private func open(
       _ body: [UInt8], _ codec: any PageCodec, _ context: PageContext
     ) throws -> [UInt8] {
-      try body.withUnsafeBytes { bytes in
-        let buffer = try codec.open(bytes, context: context)
-        return withExtendedLifetime(buffer) { Array(buffer.page.buffer) }
-      }
+      try codec.open(body.span, context: context).withBytes { Array(copying: $0) }
     }
 
     @Test(arguments: [1, 34, 35, 36, 63, 64, 65, 99, 1000, 7936, 70_000])
@@ -146,7 +143,7 @@
 
     @Test(arguments: [0, 1, 32, 63, 65, 128])
     func `a key has 64 bytes`(count: Int) {
-      let key = [UInt8](repeating: 1, count: count).withUnsafeBytes { CodecKey(copying: $0) }
+      let key = CodecKey(copying: [UInt8](repeating: 1, count: count).span)
       let error = #expect(throws: StoreError.self) { try AESCodec(key: key) }
       #expect("\(String(describing: error))".contains("64 bytes"))
     }

@@ -5,6 +5,6 @@ enum Keys {
   static func bytes(_ number: UInt8) -> [UInt8] { (0..<64).map { $0 &* 3 &+ number } }
 
   static func key(_ number: UInt8) -> CodecKey {
-    bytes(number).withUnsafeBytes { CodecKey(copying: $0) }
+    CodecKey(copying: bytes(number).span)
   }
 }

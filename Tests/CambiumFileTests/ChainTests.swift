@@ -111,7 +111,7 @@ struct ChainTests {
     try filling.reserve(byteCount: 2 * count * page.count)
     for _ in 0..<2 * count {
       let extent = try filling.allocate(byteCount: page.count)
-      try page.withUnsafeBytes { try filling.write($0, to: extent) }
+      try filling.write(page.span, to: extent)
       extents.append(extent)
     }
     let (root, _) = try FakeTree.change(filling, store, changeCount: 4, generator: &generator)

@@ -178,13 +178,11 @@
         // Within every call it holds a lock for a moment.
         let ended = Atomic(false)
         let last = DispatchSemaphore(value: 0)
+        let bytes = [UInt8](repeating: 1, count: 64)
         Thread {
           defer { last.signal() }
           while !ended.load(ordering: .relaxed) {
-            withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { bytes in
-              bytes.initializeMemory(as: UInt8.self, repeating: 1)
-              try? writer.write(UnsafeRawBufferPointer(bytes), to: extent)
-            }
+            try? writer.write(bytes.span, to: extent)
             _ = store.waitForCommit(after: 0, timeoutNanoseconds: 0)
           }
         }.start()

@@ -273,18 +273,18 @@
     let name = "keeping"
     var mask: UInt8 = 0
 
-    func encode(_ page: UnsafeRawBufferPointer, kind: PageKind) throws(StoreError) -> [UInt8] {
-      page.map { $0 ^ mask }
+    func encode(_ page: Span<UInt8>, kind: PageKind) throws(StoreError) -> [UInt8] {
+      [UInt8](copying: page).map { $0 ^ mask }
     }
 
     func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError) {}
 
     func open(
-      _ body: UnsafeRawBufferPointer, context: PageContext
+      _ body: Span<UInt8>, context: PageContext
     ) throws(StoreError) -> PageBuffer {
       let buffer = PageBuffer(byteCount: body.count)
-      for index in body.indices {
-        buffer.bytes.storeBytes(of: body[index] ^ mask, toByteOffset: index, as: UInt8.self)
+      buffer.withMutableBytes { bytes in
+        for index in bytes.indices { bytes[index] = body[index] ^ mask }
       }
       return buffer
     }

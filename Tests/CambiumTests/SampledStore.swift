@@ -80,7 +80,7 @@ struct SampledStore: Hashable, CustomStringConvertible {
     let secret: (@Sendable () throws(StoreError) -> any PageCodec)?
     #if Crypto
       secret = { () throws(StoreError) in
-        try AESCodec(key: Self.key.withUnsafeBytes { CodecKey(copying: $0) })
+        try AESCodec(key: CodecKey(copying: Self.key.span))
       }
     #else
       secret = nil

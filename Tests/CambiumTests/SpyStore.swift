@@ -95,7 +95,7 @@ private final class SpyWriter: RelayingWriter {
   }
 
   func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     store.noteWrite()
     try inner.write(bytes, to: extent, checksum: checksum)

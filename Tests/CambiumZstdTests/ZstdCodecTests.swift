@@ -12,14 +12,11 @@
       storeHigh: 1, storeLow: 2, kind: .columnLeaf, address: 3, born: 4)
 
     private func encode(_ page: [UInt8], _ codec: any PageCodec) throws -> [UInt8] {
-      try page.withUnsafeBytes { try codec.encode($0, kind: .columnLeaf) }
+      try codec.encode(page.span, kind: .columnLeaf)
     }
 
     private func open(_ body: [UInt8], _ codec: any PageCodec) throws -> [UInt8] {
-      try body.withUnsafeBytes { bytes in
-        let buffer = try codec.open(bytes, context: Self.context)
-        return withExtendedLifetime(buffer) { Array(buffer.page.buffer) }
-      }
+      try codec.open(body.span, context: Self.context).withBytes { Array(copying: $0) }
     }
 
     /// Pages of every kind of content: text, counters, noise, all alike.

@@ -15,7 +15,7 @@ struct BrokenCodec: PageCodec {
 
   var name: String { fault == .nameIsEmpty ? "" : "broken" }
 
-  func encode(_ page: UnsafeRawBufferPointer, kind: PageKind) throws(StoreError) -> [UInt8] {
+  func encode(_ page: Span<UInt8>, kind: PageKind) throws(StoreError) -> [UInt8] {
     var body = try codec.encode(page, kind: kind)
     if fault == .bitIsLost { body[body.count - 1] &= 0x7f }
     return body
@@ -34,7 +34,7 @@ struct BrokenCodec: PageCodec {
   }
 
   func open(
-    _ body: UnsafeRawBufferPointer, context: PageContext
+    _ body: Span<UInt8>, context: PageContext
   ) throws(StoreError) -> PageBuffer {
     do throws(StoreError) { return try codec.open(body, context: place(context)) } catch {
       if fault == .errorIsAnother { throw .closed(path: "") }

@@ -129,17 +129,14 @@ private final class BrokenWriter: RelayingWriter {
   deinit { inner.abort() }
 
   func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     guard store.fault == .byteIsLost else {
       return try inner.write(bytes, to: extent, checksum: checksum)
     }
-    var changed = Array(bytes)
+    var changed = [UInt8](copying: bytes)
     changed[changed.count - 1] = 0
-    let result = changed.withUnsafeBytes { bytes in
-      Result<Void, StoreError> { () throws(StoreError) in try inner.write(bytes, to: extent) }
-    }
-    try result.get()
+    try inner.write(changed.span, to: extent)
   }
 
   func publish(

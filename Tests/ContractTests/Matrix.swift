@@ -53,7 +53,7 @@ enum Matrix {
 
     private static func aes() throws(StoreError) -> AESCodec {
       try AESCodec(
-        key: [UInt8](repeating: 7, count: 64).withUnsafeBytes { CodecKey(copying: $0) })
+        key: CodecKey(copying: [UInt8](repeating: 7, count: 64).span))
     }
   #endif
 

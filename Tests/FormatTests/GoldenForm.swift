@@ -68,7 +68,7 @@ enum GoldenForm: String, CaseIterable, Sendable {
     private static func cipher(key: UInt8) throws(StoreError) -> AESCodec {
       // Not a secret.
       let bytes = [UInt8](repeating: key, count: AESCodec.keyByteCount)
-      return try AESCodec(key: bytes.withUnsafeBytes { CodecKey(copying: $0) })
+      return try AESCodec(key: CodecKey(copying: bytes.span))
     }
   #endif
 

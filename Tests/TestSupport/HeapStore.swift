@@ -167,14 +167,11 @@ private final class HeapWriter: PageWriter {
   }
 
   func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     precondition(allocated[extent.address] == extent, "Only allocated room may be written.")
     precondition(bytes.count == extent.byteCount, "A write fills its extent.")
-    let buffer = PageBuffer(byteCount: bytes.count)
-    unsafe UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count).copyMemory(
-      from: bytes)
-    store.put(buffer, at: extent)
+    store.put(PageBuffer(copying: bytes), at: extent)
   }
 
   func free(_ reference: PageReference) {

@@ -11,12 +11,12 @@ public struct MaskCodec: PageCodec {
 
   /// The check byte, the length in four bytes, the page.
   public func encode(
-    _ page: UnsafeRawBufferPointer, kind: PageKind
+    _ page: Span<UInt8>, kind: PageKind
   ) throws(StoreError) -> [UInt8] {
     var body: [UInt8] = [kind.rawValue]
     unsafe body.append(
       contentsOf: withUnsafeBytes(of: UInt32(page.count).littleEndian) { unsafe Array($0) })
-    unsafe body.append(contentsOf: page)
+    body.append(contentsOf: [UInt8](copying: page))
     return body
   }
 
@@ -27,9 +27,9 @@ public struct MaskCodec: PageCodec {
 
   /// Takes the mask off; throws when the check byte or the length is wrong.
   public func open(
-    _ body: UnsafeRawBufferPointer, context: PageContext
+    _ body: Span<UInt8>, context: PageContext
   ) throws(StoreError) -> PageBuffer {
-    var plain = unsafe Array(body)
+    var plain = [UInt8](copying: body)
     for index in plain.indices { plain[index] ^= Self.mask(index, context) }
     guard plain.count >= 5, plain[0] == context.kind.rawValue else {
       throw .codecFailure(codec: name, reason: "the check byte is wrong")
@@ -40,8 +40,8 @@ public struct MaskCodec: PageCodec {
     }
     // A page is readable in whole units, as it would be without a codec.
     let buffer = PageBuffer(byteCount: (count + 63) / 64 * 64)
-    for index in 0..<count {
-      unsafe buffer.bytes.storeBytes(of: plain[5 + index], toByteOffset: index, as: UInt8.self)
+    buffer.withMutableBytes { bytes in
+      for index in 0..<count { bytes[index] = plain[5 + index] }
     }
     return buffer
   }

@@ -84,11 +84,11 @@ public struct SealCodec: PageCodec {
 
   /// The page with room for the check and its own length, in whole units.
   public func encode(
-    _ page: UnsafeRawBufferPointer, kind: PageKind
+    _ page: Span<UInt8>, kind: PageKind
   ) throws(StoreError) -> [UInt8] {
     let filler = -(page.count + 9) & 63
-    return unsafe [UInt8](repeating: 0, count: 8) + page + [UInt8](repeating: 0, count: filler)
-      + [UInt8(filler)]
+    return [UInt8](repeating: 0, count: 8) + [UInt8](copying: page)
+      + [UInt8](repeating: 0, count: filler) + [UInt8(filler)]
   }
 
   /// Masks it for its place.
@@ -98,13 +98,14 @@ public struct SealCodec: PageCodec {
 
   /// Takes the mask off, if the check is right.
   public func open(
-    _ body: UnsafeRawBufferPointer, context: PageContext
+    _ body: Span<UInt8>, context: PageContext
   ) throws(StoreError) -> PageBuffer {
-    let opened = try unsafe open(Array(body), words(context))
+    let opened = try open([UInt8](copying: body), words(context))
     let page = opened.dropLast(1 + Int(opened.last ?? 0))
     let buffer = PageBuffer(byteCount: (page.count + 63) / 64 * 64)
-    unsafe UnsafeMutableRawBufferPointer(start: buffer.bytes, count: page.count).copyBytes(
-      from: page)
+    buffer.withMutableBytes { bytes in
+      for (index, byte) in page.enumerated() { bytes[index] = byte }
+    }
     return buffer
   }
 

@@ -82,8 +82,7 @@
         store: FileStore(path: path, options: FileStoreOptions(isReadOnly: true)))
       let dictionary = try ZstdCodec.dictionary(from: source)
       try source.close()
-      let key = unsafe [UInt8](repeating: 7, count: AESCodec.keyByteCount)
-        .withUnsafeBytes { unsafe CodecKey(copying: $0) }
+      let key = CodecKey(copying: [UInt8](repeating: 7, count: AESCodec.keyByteCount).span)
       let cipher = try AESCodec(key: key)
       return [
         Variant(name: "none", codec: nil),

@@ -53,8 +53,7 @@
     }
 
     private static func codecs() throws(StoreError) -> [Variant] {
-      let key = unsafe [UInt8](repeating: 7, count: AESCodec.keyByteCount)
-        .withUnsafeBytes { unsafe CodecKey(copying: $0) }
+      let key = CodecKey(copying: [UInt8](repeating: 7, count: AESCodec.keyByteCount).span)
       let cipher = try AESCodec(key: key)
       let zstd = try ZstdCodec(level: 3)
       return [

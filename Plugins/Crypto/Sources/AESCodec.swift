@@ -89,9 +89,9 @@
 
     /// The page with room for nonce and tag, in whole units: not encrypted yet.
     public func encode(
-      _ page: UnsafeRawBufferPointer, kind: PageKind
+      _ page: Span<UInt8>, kind: PageKind
     ) throws(StoreError) -> [UInt8] {
-      unsafe SealedPage.body(of: page)
+      unsafe page.withUnsafeBytes { unsafe SealedPage.body(of: $0) }
     }
 
     /// Encrypts the page for its place.
@@ -101,9 +101,11 @@
 
     /// The page, if it is the one that was sealed for that place.
     public func open(
-      _ body: UnsafeRawBufferPointer, context: PageContext
+      _ body: Span<UInt8>, context: PageContext
     ) throws(StoreError) -> PageBuffer {
-      guard let page = unsafe SealedPage.open(body, context, try boundKeys()) else {
+      let keys = try boundKeys()
+      let page = unsafe body.withUnsafeBytes { unsafe SealedPage.open($0, context, keys) }
+      guard let page else {
         throw Self.failure("a page was changed, or is not the one that belongs there")
       }
       return page

@@ -40,10 +40,10 @@
     init(key: CodecKey, salt: [UInt8], store: StoreNumber) {
       self.store = store
       self.salt = salt
-      root = unsafe key.withBytes { bytes in
-        unsafe HKDF<SHA256>.deriveKey(
-          inputKeyMaterial: SymmetricKey(data: bytes), salt: salt,
-          info: Array("cambium aes-256-gcm root".utf8), outputByteCount: 32)
+      root = key.withBytes { bytes in
+        HKDF<SHA256>.deriveKey(
+          inputKeyMaterial: unsafe bytes.withUnsafeBytes { unsafe SymmetricKey(data: $0) },
+          salt: salt, info: Array("cambium aes-256-gcm root".utf8), outputByteCount: 32)
       }
     }
 

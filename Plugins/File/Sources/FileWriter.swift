@@ -115,6 +115,14 @@ final class FileWriter: PageWriter {
   }
 
   func write(
+    _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
+  ) throws(StoreError) {
+    try unsafe bytes.withUnsafeBytes { bytes throws(StoreError) in
+      try unsafe write(bytes, to: extent, checksum: checksum)
+    }
+  }
+
+  func write(
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     try ensureRunning()

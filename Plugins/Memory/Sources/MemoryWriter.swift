@@ -81,12 +81,14 @@ final class MemoryWriter: PageWriter {
   }
 
   func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     ensureRunning()
     allocations.noteWritten(bytes.count, to: extent)
-    guard let memory = unsafe content.memory.base, let source = bytes.baseAddress else { return }
-    unsafe (memory + extent.byteOffset).copyMemory(from: source, byteCount: bytes.count)
+    guard let memory = unsafe content.memory.base else { return }
+    let target = unsafe UnsafeMutableRawBufferPointer(
+      start: memory + extent.byteOffset, count: bytes.count)
+    unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
   }
 
   func free(_ reference: PageReference) {

@@ -74,13 +74,11 @@
     }
 
     func write(
-      _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+      _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
     ) throws(StoreError) {
       try ensureUsable()
       allocations.noteWritten(bytes.count, to: extent)
-      let buffer = PageBuffer(byteCount: bytes.count)
-      unsafe UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count).copyMemory(
-        from: bytes)
+      let buffer = PageBuffer(copying: bytes)
       let byteCount = store.gathered.put(buffer, at: extent.address << 16 | extent.unitCount)
       if byteCount >= store.options.batchByteCount { try writeAhead() }
     }

@@ -73,9 +73,11 @@
 
     /// The page compressed, or as it is when that saves nothing.
     public func encode(
-      _ page: UnsafeRawBufferPointer, kind: PageKind
+      _ page: Span<UInt8>, kind: PageKind
     ) throws(StoreError) -> [UInt8] {
-      try unsafe ZstdBody.encode(page, engine)
+      try unsafe page.withUnsafeBytes { page throws(StoreError) in
+        try unsafe ZstdBody.encode(page, engine)
+      }
     }
 
     /// Does nothing.
@@ -86,9 +88,11 @@
     /// Throws `StoreError.codecFailure(codec:reason:)` for bytes that are none, before memory is taken
     /// for what they claim to be.
     public func open(
-      _ body: UnsafeRawBufferPointer, context: PageContext
+      _ body: Span<UInt8>, context: PageContext
     ) throws(StoreError) -> PageBuffer {
-      try unsafe ZstdBody.open(body, engine, isSecret: context.isSecret)
+      try unsafe body.withUnsafeBytes { body throws(StoreError) in
+        try unsafe ZstdBody.open(body, engine, isSecret: context.isSecret)
+      }
     }
   }
 #endif

@@ -63,7 +63,9 @@ extension Realm {
     from backup: URL, encryptionKey: Data? = nil, to configuration: Configuration
   ) throws {
     BundledPlugIns.register()
-    let key = encryptionKey.map { unsafe $0.withUnsafeBytes { unsafe CodecKey(copying: $0) } }
+    let key = encryptionKey.map {
+      unsafe $0.withUnsafeBytes { unsafe CodecKey(copying: Span(_unsafeBytes: $0)) }
+    }
     let result = catching { () throws(StoreError) in
       // The codec is the one that the backup names.
       let location = StoreLocation(choice: .backup, path: backup.path)

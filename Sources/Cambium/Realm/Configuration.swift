@@ -221,7 +221,9 @@ extension Realm.Configuration {
     BundledPlugIns.register()
     let chosen = try codec?.make()
     guard let encryptionKey else { return chosen }
-    let key = unsafe encryptionKey.withUnsafeBytes { unsafe CodecKey(copying: $0) }
+    let key = unsafe encryptionKey.withUnsafeBytes {
+      unsafe CodecKey(copying: Span(_unsafeBytes: $0))
+    }
     guard let cipher = try CodecRegistry.codec(BundledPlugIns.cipher, key: key) else {
       return chosen
     }

@@ -19,9 +19,11 @@ import Synchronization
   let layout: SchemaLayout
   /// The layout of tables with which the classes were compared last, and how that came out.
   @exclusivity(unchecked) var comparedLayout: (generation: UInt64, obstacle: RLMError?)
-  @exclusivity(unchecked) private(set) var classes: [ClassAccess] = []
+  @exclusivity(unchecked) var classes: [ClassAccess] = []
+  /// The class that was asked for last.
+  @exclusivity(unchecked) var lastIndex = -1
   /// The headers of the classes, in the blocks in which they came.
-  @exclusivity(unchecked) private var headers: [UnsafeMutablePointer<AccessHeader>] = unsafe []
+  @exclusivity(unchecked) var headers: [UnsafeMutablePointer<AccessHeader>] = unsafe []
   /// The layout of tables of which the classes were met that the Realm was not opened with.
   var foreignGeneration: UInt64
   /// Held while a class of a frozen instance notes its table.
@@ -44,7 +46,7 @@ import Synchronization
   /// Writes that wait for their turn, or for the medium.
   let asyncWrites: AsyncWrites
   /// The control block of the thread on which nothing but the context runs, if there is one.
-  @exclusivity(unchecked) private var thread = AccessHeader.noThread
+  @exclusivity(unchecked) private(set) var thread = AccessHeader.noThread
   /// The frozen instance of the version that is seen.
   var frozen = InstanceTable.Entry(nil)
   /// Names the instance, see ``InstanceTable``.
@@ -316,109 +318,6 @@ import Synchronization
     unsafe snapshot = nil
     unsafe invalidations &+= 1
     moved()
-  }
-
-  // MARK: Reading
-
-  /// Runs `body`; stops when the store fails where the interface cannot throw.
-  @inline(__always)
-  func reading<Value>(_ body: () throws(StoreError) -> Value) -> Value {
-    do throws(StoreError) { return try body() } catch { stop(error, path: configuration.path) }
-  }
-
-  /// Runs `body`, which evaluates and may give up; `rest` stands for what it would have found then.
-  func evaluating<Value>(
-    or rest: @autoclosure () -> Value, _ body: (Interruption?) throws(StoreError) -> Value
-  ) -> Value {
-    do throws(StoreError) { return try body(interruption) } catch {
-      if case .interrupted = error { return rest() }
-      stop(error, path: configuration.path)
-    }
-  }
-
-  /// Whether an evaluation gave up: what is found from now on is thrown away.
-  var isInterrupted: Bool { interruption?.reason != nil }
-
-  /// Asks whether a walk is to end.
-  var givesUp: Bool {
-    guard let interruption else { return false }
-    do throws(StoreError) { try interruption.check() } catch { return true }
-    return false
-  }
-
-  /// The table under `name` as it is read now; nil when there is none.
-  func readTable(_ name: String) -> Table? {
-    reading { () throws(StoreError) in
-      if let session = unsafe session { return try session.transaction.table(name) }
-      return try currentSnapshot.table(name)
-    }
-  }
-
-  /// The key tree under `name` as it is read now; nil when there is none.
-  func readKeyTree(_ name: String) -> KeyTree? {
-    reading { () throws(StoreError) in
-      guard let session = unsafe session else { return try currentSnapshot.keyTree(name) }
-      session.settle()
-      return try session.transaction.keyTree(name)
-    }
-  }
-
-  // MARK: Classes
-
-  /// Adds classes, which are numbered as they come.
-  func append(_ layouts: [ClassLayout]) {
-    let block = UnsafeMutablePointer<AccessHeader>.allocate(capacity: layouts.count)
-    unsafe block.initialize(
-      repeating: AccessHeader(thread: thread, generation: 1), count: layouts.count)
-    unsafe headers.append(block)
-    if unsafe classes.isEmpty { unsafe classes.reserveCapacity(layouts.count) }
-    for (place, layout) in layouts.enumerated() {
-      unsafe classes.append(ClassAccess(realm: self, layout: layout, header: block + place))
-    }
-    unsafe session?.makeRoom(for: classes.count)
-  }
-
-  /// The classes that the Realm was opened with.
-  var declaredClasses: ArraySlice<ClassAccess> {
-    unsafe classes.prefix(classSet.descriptions.count)
-  }
-
-  @exclusivity(unchecked) private var lastIndex = -1
-
-  /// The class of `type`; nil when it does not belong to this Realm.
-  func access(of type: ObjectBase.Type) -> ClassAccess? {
-    if isFrozen { return classSet.index(of: type).map { unsafe classes[$0] } }
-    // Most questions are for the class of the last one.
-    if unsafe lastIndex >= 0, unsafe classes[lastIndex].layout.type == type {
-      return unsafe classes[lastIndex]
-    }
-    guard let index = classSet.index(of: type) else { return nil }
-    unsafe lastIndex = index
-    return unsafe classes[index]
-  }
-
-  /// The class of `type`; stops when it does not belong to this Realm.
-  func requiredAccess(of type: ObjectBase.Type) -> ClassAccess {
-    guard let access = access(of: type) else { stopAtForeignClass(type.className()) }
-    return access
-  }
-
-  /// The class with that name; nil when it does not belong to this Realm.
-  func access(named name: String) -> ClassAccess? {
-    classSet.index(named: name).map { unsafe classes[$0] }
-  }
-
-  /// The class with that name; stops when it does not belong to this Realm.
-  func requiredAccess(named name: String) -> ClassAccess {
-    guard let access = access(named: name) else { stopAtForeignClass(name) }
-    return access
-  }
-
-  func stopAtForeignClass(_ name: String) -> Never {
-    fatalError(
-      "Object type '\(name)' is not managed by the Realm. If using a custom `objectClasses` / "
-        + "`objectTypes` array in your configuration, add `\(name)` to the list of `objectClasses` "
-        + "/ `objectTypes`.")
   }
 }
 

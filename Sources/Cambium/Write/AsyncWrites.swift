@@ -28,20 +28,9 @@ final class AsyncWrites: @unchecked Sendable {
     let work: Work
   }
 
-  /// A commit that is not known to be durable yet.
-  private struct Commit {
-    let id: AsyncTransactionId
-    var onComplete: ((Error?) -> Void)?
-    /// Whether the blocks behind it wait for it.
-    let isBarrier: Bool
-    var outcome: Result<Void, StoreError>?
-  }
-
   private var lastID: AsyncTransactionId = 0
   private var entries = Waiting<Entry>()
-  private var commits = Waiting<Commit>()
-  /// How many of the commits the blocks behind them wait for.
-  private var barrierCount = 0
+  private let commits = AsyncCommits()
   /// The turn that was asked for.
   private var turn: WriteTurn? {
     didSet { watched.withLock { [turn] in $0 = turn } }
@@ -68,9 +57,6 @@ final class AsyncWrites: @unchecked Sendable {
   private var isInRun = false
   /// The commits of such a run.
   private let syncs = PostponedSyncs()
-  /// Commits whose fate is known and has not been told yet.
-  private let ended = Mutex<[(id: AsyncTransactionId, failure: StoreError?)]>([])
-
   /// Unchecked: keeps the instance, and uses nothing of it.
   private struct Keeper: @unchecked Sendable { let instance: RealmInstance }
 
@@ -97,7 +83,7 @@ final class AsyncWrites: @unchecked Sendable {
     let isFirst = entries.isEmpty
     entries.append(
       Entry(id: newID(), work: .block(block, commits: false, onComplete: onComplete)))
-    guard isFirst, !isWriting, turn == nil, barrierCount == 0, !hasYielded,
+    guard isFirst, !isWriting, turn == nil, !commits.holdBlocks, !hasYielded,
       let transaction = transactionIfFree(instance)
     else { return goOn(instance) }
     runBlocks(from: transaction, instance)
@@ -126,7 +112,7 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// The turn for a task where nobody else writes or waits.
   private func turnIfFree(_ instance: RealmInstance) -> WriteTurn? {
-    guard !isWriting, turn == nil, entries.isEmpty, barrierCount == 0,
+    guard !isWriting, turn == nil, entries.isEmpty, !commits.holdBlocks,
       let transaction = transactionIfFree(instance)
     else { return nil }
     isWriting = true
@@ -163,8 +149,8 @@ final class AsyncWrites: @unchecked Sendable {
       guard case .block = entries[place].work else { return }
       entries.remove(at: place)
       goOn(instance)
-    } else if let place = commits.firstIndex(where: { $0.id == id }) {
-      commits[place].onComplete = nil
+    } else {
+      commits.forgetCompletion(of: id)
     }
   }
 
@@ -185,7 +171,7 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// Asks for a turn if there is work that may begin.
   private func askForTurn(_ instance: RealmInstance) {
-    guard turn == nil, !isWriting, !hasYielded, !entries.isEmpty, barrierCount == 0,
+    guard turn == nil, !isWriting, !hasYielded, !entries.isEmpty, !commits.holdBlocks,
       let context = instance.context
     else { return }
     let job = ContextJob(context, self) { [self] in run(instance) }
@@ -268,7 +254,7 @@ final class AsyncWrites: @unchecked Sendable {
   /// Whether the next block may begin at once.
   private var mayGoOn: Bool {
     guard case .block? = entries.first?.work else { return false }
-    return barrierCount == 0
+    return !commits.holdBlocks
   }
 
   private func transactionIfFree(_ instance: RealmInstance) -> Transaction? {
@@ -344,9 +330,7 @@ final class AsyncWrites: @unchecked Sendable {
   ) -> AsyncTransactionId {
     let id = newID()
     let durability = instance.configuration.durability
-    let isBarrier = !allowGrouping && durability == .full
-    if isBarrier { barrierCount += 1 }
-    commits.append(Commit(id: id, onComplete: onComplete, isBarrier: isBarrier))
+    commits.add(id, isBarrier: !allowGrouping && durability == .full, onComplete)
     guard let context = instance.context else { return id }
     let job = CommitJob(context, self, id, instance)
     do throws(StoreError) {
@@ -370,8 +354,8 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// Notes what has become of a commit, and calls those that are known, in their order.
   func end(_ id: AsyncTransactionId, _ failure: StoreError?, _ instance: RealmInstance) {
-    noteEnd(id, failure)
-    complete(instance)
+    commits.noteEnd(of: id, failure)
+    commits.complete(path: instance.configuration.path)
     goOn(instance)
   }
 
@@ -382,59 +366,12 @@ final class AsyncWrites: @unchecked Sendable {
     _ id: AsyncTransactionId, _ failure: StoreError?, _ instance: RealmInstance,
     _ context: any RealmContext
   ) {
-    let isFirst = ended.withLock { ended in
-      ended.append((id, failure))
-      return ended.count == 1
-    }
-    if isFirst { ContextJob(context, self) { [self] in endAll(instance) }.start() }
-  }
-
-  private func endAll(_ instance: RealmInstance) {
-    noteEnded()
-    complete(instance)
-    goOn(instance)
-  }
-
-  /// Notes what has become of the commits whose fate is known.
-  private func noteEnded() {
-    let ended = ended.withLock { ended in
-      defer { ended = [] }
-      return ended
-    }
-    for (id, failure) in ended { noteEnd(id, failure) }
-  }
-
-  private func noteEnd(_ id: AsyncTransactionId, _ failure: StoreError?) {
-    guard let place = commits.firstIndex(where: { $0.id == id }) else { return }
-    commits[place].outcome = failure.map { .failure($0) } ?? .success(())
-  }
-
-  private func complete(_ instance: RealmInstance) {
-    while let outcome = commits.first?.outcome {
-      let commit = commits.removeFirst()
-      if commit.isBarrier { barrierCount -= 1 }
-      switch outcome {
-      case .success: commit.onComplete?(nil)
-      case .failure(let error):
-        commit.onComplete?(RLMError(error, path: instance.configuration.path))
-      }
-    }
-  }
-
-  /// Waits until all commits are durable, and calls who waits for them.
-  private func settle(_ instance: RealmInstance) {
-    if commits.isEmpty { return }
-    noteEnded()
-    var failure: StoreError?
-    do throws(StoreError) {
-      try instance.coordinator.database.sync()
-    } catch {
-      failure = error
-    }
-    for place in commits.indices where commits[place].outcome == nil {
-      commits[place].outcome = failure.map { .failure($0) } ?? .success(())
-    }
-    complete(instance)
+    guard commits.noteEndLater(of: id, failure) else { return }
+    ContextJob(context, self) { [self] in
+      commits.noteEnds()
+      commits.complete(path: instance.configuration.path)
+      goOn(instance)
+    }.start()
   }
 
   // MARK: Besides
@@ -443,7 +380,7 @@ final class AsyncWrites: @unchecked Sendable {
   /// there is one: waiting behind that would never end here.
   func transactionForSynchronousWrite(_ instance: RealmInstance) -> Transaction? {
     if !hasWork, turn == nil { return nil }
-    settle(instance)
+    commits.settle(instance.coordinator.database, path: instance.configuration.path)
     // A task that has not begun yet waits for another turn.
     if let transaction = try? given?.take() { return transaction }
     guard let turn else { return nil }
@@ -465,7 +402,7 @@ final class AsyncWrites: @unchecked Sendable {
     for entry in entries.removeAll() {
       if case .task(let continuation) = entry.work { continuation.resume(returning: nil) }
     }
-    settle(instance)
+    commits.settle(instance.coordinator.database, path: instance.configuration.path)
     goOn(instance)
   }
 

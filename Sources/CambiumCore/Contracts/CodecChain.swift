@@ -34,17 +34,10 @@ public struct CodecChain: PageCodec {
 
   /// Encodes with one codec after the other.
   public func encode(
-    _ page: UnsafeRawBufferPointer, kind: PageKind
+    _ page: Span<UInt8>, kind: PageKind
   ) throws(StoreError) -> [UInt8] {
-    var body = try unsafe codecs[0].encode(page, kind: kind)
-    for codec in codecs.dropFirst() {
-      let result = unsafe body.withUnsafeBytes { bytes in
-        Result<[UInt8], StoreError> { () throws(StoreError) in
-          try unsafe codec.encode(bytes, kind: kind)
-        }
-      }
-      body = try result.get()
-    }
+    var body = try codecs[0].encode(page, kind: kind)
+    for codec in codecs.dropFirst() { body = try codec.encode(body.span, kind: kind) }
     return body
   }
 
@@ -55,16 +48,15 @@ public struct CodecChain: PageCodec {
 
   /// Opens with one codec after the other, the last one first.
   public func open(
-    _ body: UnsafeRawBufferPointer, context: PageContext
+    _ body: Span<UInt8>, context: PageContext
   ) throws(StoreError) -> PageBuffer {
     var context = context
     context.isSecret = context.isSecret || isSecret
-    var buffer = try unsafe last.open(body, context: context)
+    var buffer = try last.open(body, context: context)
     for codec in codecs.dropLast().reversed() {
-      let coded = buffer
-      defer { withExtendedLifetime(coded) {} }
-      let bytes = unsafe UnsafeRawBufferPointer(start: coded.bytes, count: coded.byteCount)
-      buffer = try unsafe codec.open(bytes, context: context)
+      buffer = try buffer.withBytes { bytes throws(StoreError) in
+        try codec.open(bytes, context: context)
+      }
     }
     return buffer
   }

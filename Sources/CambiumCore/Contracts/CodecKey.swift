@@ -12,25 +12,25 @@ import CPlatform
   public let byteCount: Int
 
   /// A copy of `source`, whose own memory the caller wipes.
-  public init(copying source: UnsafeRawBufferPointer) {
+  public init(copying source: Span<UInt8>) {
     byteCount = source.count
     guard let memory = unsafe cambium_secret_allocate(max(1, source.count)) else {
       fatalError("There is no memory left for a key of \(source.count) bytes.")
     }
     unsafe bytes = unsafe memory
-    if let base = source.baseAddress {
-      unsafe bytes.copyMemory(from: base, byteCount: source.count)
-    }
+    let target = unsafe UnsafeMutableRawBufferPointer(start: memory, count: source.count)
+    unsafe source.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
   }
 
   deinit { unsafe cambium_secret_free(bytes, max(1, byteCount)) }
 
   /// Lends the key's bytes for the time of the call.
   public func withBytes<Result, Failure: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     defer { withExtendedLifetime(self) {} }
-    return try unsafe body(UnsafeRawBufferPointer(start: bytes, count: byteCount))
+    return try unsafe body(
+      Span(_unsafeBytes: UnsafeRawBufferPointer(start: bytes, count: byteCount)))
   }
 
   /// Says how long it is, and no more.

@@ -16,7 +16,7 @@ public protocol PageCodec: Sendable {
   var name: String { get }
 
   /// A body of final length for the packed page `page`; never empty.
-  func encode(_ page: UnsafeRawBufferPointer, kind: PageKind) throws(StoreError) -> [UInt8]
+  func encode(_ page: Span<UInt8>, kind: PageKind) throws(StoreError) -> [UInt8]
 
   /// Finishes `body` for its place, in place: its length must not change.
   func seal(_ body: inout [UInt8], context: PageContext) throws(StoreError)
@@ -24,7 +24,7 @@ public protocol PageCodec: Sendable {
   /// The packed page whose sealed body begins at `body`; the stored bytes may carry up to 63 zero
   /// bytes behind the body. Throws ``StoreError/codecFailure(codec:reason:)``, never returns bytes
   /// that did not go in.
-  func open(_ body: UnsafeRawBufferPointer, context: PageContext) throws(StoreError) -> PageBuffer
+  func open(_ body: Span<UInt8>, context: PageContext) throws(StoreError) -> PageBuffer
 
   /// Whether what it opens is secret. Other codecs of its chain see that in
   /// ``PageContext/isSecret``, and take a ``PageBuffer`` that is secret, too.

@@ -214,7 +214,7 @@ public protocol PageWriter: AnyObject {
   ///
   /// `checksum` is the bytes' ``Checksum``, which a store may want to record.
   func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError)
 
   /// Takes back a page that the version being made does not reach. Its birth decides when the room
@@ -263,8 +263,8 @@ extension PageWriter {
   public func expect(_ durability: Durability) {}
 
   /// Fills an allocated extent for a caller who does not know the bytes' checksum.
-  public func write(_ bytes: UnsafeRawBufferPointer, to extent: Extent) throws(StoreError) {
-    try unsafe write(bytes, to: extent, checksum: Checksum.hash(bytes))
+  public func write(_ bytes: Span<UInt8>, to extent: Extent) throws(StoreError) {
+    try write(bytes, to: extent, checksum: Checksum.hash(bytes))
   }
 
   /// Publishes for a caller who does nothing before another writer begins.

@@ -72,9 +72,9 @@ extension RelayingWriter {
   }
   /// Writes the bytes in the other write.
   public func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
-    try unsafe inner.write(bytes, to: extent, checksum: checksum)
+    try inner.write(bytes, to: extent, checksum: checksum)
   }
   /// Frees the page in the other write.
   public func free(_ reference: PageReference) { inner.free(reference) }

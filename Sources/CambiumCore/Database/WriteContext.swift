@@ -105,7 +105,7 @@ public final class WriteContext {
   ) throws(StoreError) -> PageReference {
     unsafe precondition(!bytes.isEmpty, "A page has at least one byte.")
     if let codec {
-      var body = try unsafe codec.encode(bytes, kind: kind)
+      var body = try unsafe codec.encode(Span(_unsafeBytes: bytes), kind: kind)
       let extent = try writer.allocate(byteCount: body.count)
       let context = PageContext(
         storeHigh: store.uuid.0, storeLow: store.uuid.1, kind: kind, address: extent.address,
@@ -167,7 +167,7 @@ public final class WriteContext {
       unsafe bytes = UnsafeRawBufferPointer(target)
     }
     let checksum = unsafe Checksum.hash(bytes)
-    try unsafe writer.write(bytes, to: extent, checksum: checksum)
+    try unsafe writer.write(Span(_unsafeBytes: bytes), to: extent, checksum: checksum)
     unsafe writtenByteCount &+= bytes.count
     let reference = PageReference(checksum: checksum, extent: extent, kind: kind, born: version)
     if codec == nil, unsafe written.count < Self.trustedPageLimit {

@@ -27,7 +27,7 @@ public enum Checksum {
   }
 
   /// The hash of `byteCount` bytes at `pointer`; any alignment.
-  public static func hash(_ pointer: UnsafeRawPointer, _ byteCount: Int) -> UInt64 {
+  package static func hash(_ pointer: UnsafeRawPointer, _ byteCount: Int) -> UInt64 {
     var position = unsafe pointer
     let end = unsafe pointer + byteCount
     var hash: UInt64
@@ -71,7 +71,12 @@ public enum Checksum {
   private static let emptyHash: UInt64 = 0xEF46_DB37_51D8_E999
 
   /// The hash of `bytes`.
-  public static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+  public static func hash(_ bytes: Span<UInt8>) -> UInt64 {
+    unsafe bytes.withUnsafeBytes { unsafe hash($0) }
+  }
+
+  /// The same of bytes that are lent as a pointer.
+  package static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     guard let base = bytes.baseAddress else { return emptyHash }
     return unsafe hash(base, bytes.count)
   }

@@ -54,6 +54,14 @@ import CPlatform
     #endif
   }
 
+  /// Lends the bytes for the time of the call.
+  public func withBytes<Result, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { withExtendedLifetime(owner) {} }
+    return try unsafe body(Span(_unsafeBytes: buffer))
+  }
+
   /// All its bytes.
   @inlinable public var buffer: UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(start: bytes, count: byteCount)
@@ -84,6 +92,13 @@ import CPlatform
     }
   }
 
+  /// A copy of `bytes`.
+  public convenience init(copying source: Span<UInt8>, isSecret: Bool = false) {
+    self.init(byteCount: source.count, isSecret: isSecret)
+    let target = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: byteCount)
+    unsafe source.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+  }
+
   deinit {
     if isSecret {
       unsafe cambium_undumped_free(bytes, byteCount + 64)
@@ -92,6 +107,28 @@ import CPlatform
     }
   }
 
+  /// Lends the bytes to be filled, zero at first; to be called before anybody else has the buffer.
+  public func withMutableBytes<Result, Failure: Error>(
+    _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { withExtendedLifetime(self) {} }
+    var span = unsafe MutableSpan<UInt8>(
+      _unsafeBytes: UnsafeMutableRawBufferPointer(start: bytes, count: byteCount))
+    return try body(&span)
+  }
+
+  /// Lends the bytes for the time of the call.
+  public func withBytes<Result, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result { try page.withBytes(body) }
+
   /// A page over these bytes that keeps the buffer alive.
   public var page: Page { unsafe Page(bytes: bytes, byteCount: byteCount, owner: self) }
+}
+
+extension Array where Element == UInt8 {
+  /// A copy of `bytes`.
+  public init(copying bytes: Span<UInt8>) {
+    self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+  }
 }

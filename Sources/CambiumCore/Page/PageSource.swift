@@ -169,7 +169,7 @@ import CPlatform
       storeHigh: identity.uuid.0, storeLow: identity.uuid.1, kind: kind,
       address: reference.address, born: reference.born)
     let body = unsafe UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
-    let buffer = try unsafe codec.open(body, context: context)
+    let buffer = try unsafe codec.open(Span(_unsafeBytes: body), context: context)
     try PageValidator.validate(buffer.page, reference, kind)
     DatabaseEvents.tell(since: start, identity.path) {
       .pageDecoded(byteCount: buffer.byteCount, nanoseconds: $0)

@@ -64,7 +64,15 @@
   }
 
   /// Reads the stored form; nil when it breaks the format.
-  public init?(loadingFrom bytes: UnsafeRawBufferPointer) {
+  public init?(loadingFrom bytes: Span<UInt8>) {
+    guard let root = unsafe bytes.withUnsafeBytes({ unsafe TreeRoot(loadingFrom: $0) }) else {
+      return nil
+    }
+    self = root
+  }
+
+  /// The same of bytes that are lent as a pointer.
+  package init?(loadingFrom bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= Self.byteCount, let base = bytes.baseAddress else { return nil }
     let reference = unsafe PageReference(loadingFrom: base)
     guard let kind = unsafe Kind(rawValue: bytes[31]), unsafe bytes[24..<30].allSatisfy({ $0 == 0 })
@@ -81,7 +89,7 @@
   }
 
   /// Writes the stored form, ``byteCount`` bytes.
-  public func store(to pointer: UnsafeMutableRawPointer) {
+  package func store(to pointer: UnsafeMutableRawPointer) {
     unsafe reference.store(to: pointer)
     unsafe pointer.storeBytes(
       of: UInt64(height) << 48 | UInt64(kind.rawValue) << 56, toByteOffset: 24, as: UInt64.self)

@@ -230,22 +230,13 @@ public enum CodecContract {
   private static func encode(
     _ page: [UInt8], _ kind: PageKind, _ codec: any PageCodec
   ) throws(StoreError) -> [UInt8] {
-    try unsafe page.withUnsafeBytes { page in
-      Result<[UInt8], StoreError> { () throws(StoreError) in
-        try unsafe codec.encode(page, kind: kind)
-      }
-    }.get()
+    try codec.encode(page.span, kind: kind)
   }
 
   private static func open(
     _ body: [UInt8], _ context: PageContext, _ codec: any PageCodec
   ) throws(StoreError) -> [UInt8] {
-    try unsafe body.withUnsafeBytes { body in
-      Result<[UInt8], StoreError> { () throws(StoreError) in
-        let buffer = try unsafe codec.open(body, context: context)
-        return withExtendedLifetime(buffer) { unsafe Array(buffer.page.buffer) }
-      }
-    }.get()
+    try codec.open(body.span, context: context).withBytes { Array(copying: $0) }
   }
 
   /// Notes a finding unless `body`, which the codec did not make, is refused, or is taken for a page

@@ -130,15 +130,10 @@ extension StoreContract {
       let extent = try writer.allocate(byteCount: 256)
       for byte in 1...3 as ClosedRange<UInt8> {
         let bytes = [UInt8](repeating: byte, count: 256)
-        let written = unsafe bytes.withUnsafeBytes { bytes in
-          Result<PageReference, StoreError> { () throws(StoreError) in
-            try unsafe writer.write(bytes, to: extent, checksum: Checksum.hash(bytes))
-            return unsafe PageReference(
-              checksum: Checksum.hash(bytes), extent: extent, kind: .overflow,
-              born: writer.version)
-          }
-        }
-        let reference = try written.get()
+        let checksum = Checksum.hash(bytes.span)
+        try writer.write(bytes.span, to: extent, checksum: checksum)
+        let reference = PageReference(
+          checksum: checksum, extent: extent, kind: .overflow, born: writer.version)
         run.expect(try run.holds(store, before, reference, bytes), "old bytes")
         if byte < 3 { continue }
         let root = TreeRoot(reference: reference, height: 1, kind: .key, rowCount: 1)

@@ -105,10 +105,10 @@ private final class FaultyWriter: RelayingWriter {
   }
 
   func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     try store.noteWriting()
-    try unsafe inner.write(bytes, to: extent, checksum: checksum)
+    try inner.write(bytes, to: extent, checksum: checksum)
   }
 
   func publish(

@@ -40,12 +40,8 @@ public struct FakeTree {
     var padded = bytes
     let extent = try writer.allocate(byteCount: bytes.count)
     padded += [UInt8](repeating: 0, count: extent.byteCount - bytes.count)
-    let result = unsafe padded.withUnsafeBytes { bytes in
-      Result<Void, StoreError> { () throws(StoreError) in try unsafe writer.write(bytes, to: extent)
-      }
-    }
-    try result.get()
-    let checksum = unsafe padded.withUnsafeBytes { unsafe Checksum.hash($0) }
+    try writer.write(padded.span, to: extent)
+    let checksum = Checksum.hash(padded.span)
     return PageReference(checksum: checksum, extent: extent, kind: .overflow, born: writer.version)
   }
 

@@ -50,7 +50,7 @@ package enum KeyFile {
   }
 
   private static func key(_ bytes: ArraySlice<UInt8>) -> CodecKey {
-    unsafe bytes.withUnsafeBytes { unsafe CodecKey(copying: $0) }
+    CodecKey(copying: bytes.span)
   }
 
   private static func value(_ digit: UInt8) -> UInt8? {

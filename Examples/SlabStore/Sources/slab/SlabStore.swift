@@ -111,7 +111,8 @@ final class SlabStore: PageStore {
     }
   }
 
-  fileprivate func put(_ bytes: UnsafeRawBufferPointer, to extent: Extent) {
+  fileprivate func put(_ bytes: Span<UInt8>, to extent: Extent) {
+    let bytes = [UInt8](copying: bytes)
     state.withLock { state in
       state.bytes.replaceSubrange(extent.byteOffset..<extent.byteOffset + bytes.count, with: bytes)
     }
@@ -176,7 +177,7 @@ private final class SlabWriter: PageWriter {
   }
 
   func write(
-    _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+    _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     allocations.noteWritten(bytes.count, to: extent)
     store.put(bytes, to: extent)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The pictures of recorded results: the same results give the same files, byte for byte.
+/// The pictures of recorded results, and the table of the page above them: the same results give the same files, byte for byte.
 package struct Pictures {
   private let folder: URL
 
@@ -39,7 +39,20 @@ package struct Pictures {
     for (name, picture) in try pictures() {
       for scheme in Scheme.allCases { files["\(name)-\(scheme).svg"] = picture.svg(scheme) }
     }
+    files[Self.page] = try table()
     return files
+  }
+
+  /// The page that has the table.
+  private static let page = "../README.md"
+
+  /// The page with the table of these results; nil where there is none.
+  private func table() throws -> String? {
+    guard let works = try Recorded.elements(Recorded.Work.self, "objects.json", in: folder),
+      let figures = try Recorded.elements(Recorded.Figure.self, "latest.json", in: folder),
+      let page = try? String(contentsOf: folder.appending(path: Self.page), encoding: .utf8)
+    else { return nil }
+    return ReadersTable(works, figures).inserted(into: page)
   }
 
   private func pictures() throws -> [(name: String, picture: Picture)] {

@@ -106,7 +106,7 @@ struct SizeCourse {
     }
     for _ in 0..<Self.pageCount {
       let extent = try writer.allocate(byteCount: content.count)
-      try content.withUnsafeBytes { try writer.write($0, to: extent) }
+      try writer.write(content.span, to: extent)
       pages.append((extent, writer.version))
     }
     if pages.count > 64 { pages.removeFirst(pages.count - 64) }

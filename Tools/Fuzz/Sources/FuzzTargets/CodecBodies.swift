@@ -25,13 +25,9 @@ enum CodecBodies {
     _ body: [UInt8], _ codec: any PageCodec, _ context: PageContext = context()
   ) -> [UInt8]? {
     do throws(StoreError) {
-      let buffer = try body.withUnsafeBytes { body in
-        Result<PageBuffer, StoreError> { () throws(StoreError) in
-          try codec.open(body, context: context)
-        }
-      }.get()
+      let buffer = try codec.open(body.span, context: context)
       precondition(buffer.byteCount <= longestPage, "a page of \(buffer.byteCount) bytes")
-      return withExtendedLifetime(buffer) { [UInt8](buffer.page.buffer) }
+      return buffer.withBytes { Array(copying: $0) }
     } catch {
       guard case .codecFailure = error else { preconditionFailure("\(error)") }
       return nil
@@ -39,11 +35,7 @@ enum CodecBodies {
   }
 
   static func encode(_ page: [UInt8], _ codec: any PageCodec) throws(StoreError) -> [UInt8] {
-    try page.withUnsafeBytes { page in
-      Result<[UInt8], StoreError> { () throws(StoreError) in
-        try codec.encode(page, kind: .keyLeaf)
-      }
-    }.get()
+    try codec.encode(page.span, kind: .keyLeaf)
   }
 
   /// `page` goes in, and comes back.
@@ -165,8 +157,7 @@ enum AESBodies {
   #if Crypto
     static func unbound() throws(StoreError) -> AESCodec {
       try AESCodec(
-        key: [UInt8](repeating: 9, count: AESCodec.keyByteCount)
-          .withUnsafeBytes { CodecKey(copying: $0) })
+        key: CodecKey(copying: [UInt8](repeating: 9, count: AESCodec.keyByteCount).span))
     }
 
     private static let codec: (any PageCodec)? = {

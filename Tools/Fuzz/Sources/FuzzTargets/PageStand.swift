@@ -76,11 +76,9 @@ final class PageStand: PageStore {
     }
 
     func write(
-      _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
+      _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
     ) throws(StoreError) {
-      let buffer = PageBuffer(byteCount: bytes.count)
-      UnsafeMutableRawBufferPointer(start: buffer.bytes, count: bytes.count)
-        .copyMemory(from: bytes)
+      let buffer = PageBuffer(copying: bytes)
       stand.state.withLock { $0.pages[extent.address] = buffer }
     }
 
