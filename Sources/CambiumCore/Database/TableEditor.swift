@@ -56,7 +56,7 @@
 
   /// Counted up whenever a row of the first group that was located may lie elsewhere or be gone; see
   /// ``ColumnTreeEditor/locate(_:)``.
-  public var rowGeneration: UnsafeMutablePointer<UInt64>? {
+  package var rowGeneration: UnsafeMutablePointer<UInt64>? {
     get { unsafe editors[0].rowGeneration }
     set { for editor in unsafe editors { unsafe editor.rowGeneration = unsafe newValue } }
   }
@@ -190,7 +190,7 @@
   /// For many rows this takes a tenth of the time of as many calls of ``remove(key:)``. A key may
   /// occur twice and need not exist.
   @discardableResult
-  public func remove(keys: UnsafeBufferPointer<Int64>) throws(StoreError) -> Int {
+  package func remove(keys: UnsafeBufferPointer<Int64>) throws(StoreError) -> Int {
     unsafe isRecordChanged = true
     var count = 0
     for editor in unsafe editors { count = try unsafe editor.remove(keys: keys) }

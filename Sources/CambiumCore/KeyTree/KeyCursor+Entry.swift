@@ -21,7 +21,7 @@ extension KeyCursor {
   /// were written.
   @inlinable
   @discardableResult
-  public func copyKey(to buffer: UnsafeMutableRawBufferPointer) -> Int {
+  package func copyKey(to buffer: UnsafeMutableRawBufferPointer) -> Int {
     checkValid()
     let slot = node.slot(index)
     precondition(buffer.count >= node.keyByteCount(slot), "The buffer is shorter than the key.")
@@ -30,15 +30,18 @@ extension KeyCursor {
   }
 
   /// Whether the key begins with `prefix`.
-  @inlinable public func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
+  @inlinable package func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
     checkValid()
     return unsafe node.hasPrefix(index, header: KeyNode.leafCellHeader, prefix)
   }
 
   /// Whether the key begins with `prefix`.
-  @inlinable public func hasPrefix(_ prefix: [UInt8]) -> Bool {
+  public func hasPrefix(_ prefix: Span<UInt8>) -> Bool {
     unsafe prefix.withUnsafeBytes { unsafe hasPrefix($0) }
   }
+
+  /// Whether the key begins with `prefix`.
+  public func hasPrefix(_ prefix: [UInt8]) -> Bool { hasPrefix(prefix.span) }
 
   /// The last eight bytes of the key as a number, most significant byte first: how indexes store
   /// the object a key belongs to.

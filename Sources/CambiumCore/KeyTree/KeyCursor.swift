@@ -84,7 +84,7 @@ public struct KeyCursor {
 
   /// Moves to the first key that is not below `key`; false, at no key, if there is none.
   @discardableResult
-  public mutating func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+  package mutating func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     reset()
     if tree.root.isEmpty { return false }
     let isInLeaf = try descend(tree.root.reference, level: 0) { node, isLeaf throws(StoreError) in
@@ -96,7 +96,7 @@ public struct KeyCursor {
 
   /// Moves to the last key below `key`; false, at no key, if there is none.
   @discardableResult
-  public mutating func seek(below key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+  package mutating func seek(below key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     try unsafe seek(to: key) ? try previous() : try seekLast()
   }
 
@@ -126,12 +126,13 @@ public struct KeyCursor {
 
   /// Moves to the first key that is not below `key`; false, at no key, if there is none.
   @discardableResult
-  public mutating func seek(to key: [UInt8]) throws(StoreError) -> Bool {
-    let result = unsafe key.withUnsafeBufferPointer { key in
-      Result { () throws(StoreError) in try unsafe seek(to: UnsafeRawBufferPointer(key)) }
-    }
-    return try result.get()
+  public mutating func seek(to key: Span<UInt8>) throws(StoreError) -> Bool {
+    try unsafe key.withUnsafeBytes { key throws(StoreError) in try unsafe seek(to: key) }
   }
+
+  /// Moves to the first key that is not below `key`; false, at no key, if there is none.
+  @discardableResult
+  public mutating func seek(to key: [UInt8]) throws(StoreError) -> Bool { try seek(to: key.span) }
 
   /// Moves to the last key below `key`; false, at no key, if there is none.
   @discardableResult

@@ -39,9 +39,18 @@ public struct KeyTree: @unsafe VersionedTree {
   }
 
   /// Calls `body` with the value stored under `key`; nil without a call if there is none.
-  ///
-  /// The bytes are valid during the call.
   public func withValue<Result>(
+    for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result? {
+    try unsafe key.withUnsafeBytes { key throws(StoreError) in
+      try unsafe withValue(for: key) { value throws(StoreError) in
+        try unsafe body(Span(_unsafeBytes: value))
+      }
+    }
+  }
+
+  /// The same of bytes that are lent as pointers, which are valid during the call.
+  package func withValue<Result>(
     for key: UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
@@ -62,7 +71,7 @@ public struct KeyTree: @unsafe VersionedTree {
   }
 
   /// The value stored under `key`; nil if there is none.
-  public func value(for key: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
+  package func value(for key: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
     try unsafe withValue(for: key) { bytes throws(StoreError) in unsafe [UInt8](bytes) }
   }
 
@@ -74,7 +83,7 @@ public struct KeyTree: @unsafe VersionedTree {
   }
 
   /// Whether there is a value under `key`.
-  public func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+  package func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard let page = try unsafe leaf(for: key) else { return false }
     let node = KeyNode(page)
     let isFound = unsafe node.search(key, from: 0, header: KeyNode.leafCellHeader).isFound
@@ -90,7 +99,7 @@ public struct KeyTree: @unsafe VersionedTree {
   }
 
   /// How many keys are below `key`.
-  public func rank(of key: UnsafeRawBufferPointer) throws(StoreError) -> Int {
+  package func rank(of key: UnsafeRawBufferPointer) throws(StoreError) -> Int {
     if root.isEmpty { return 0 }
     var reference = root.reference
     var level = Int(root.height)

@@ -1,7 +1,7 @@
 extension KeyTreeEditor {
   /// Removes `key` and its value; false if there is none.
   @discardableResult
-  public func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+  package func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     try context.change { () throws(StoreError) in try unsafe removeEntry(key) }
   }
 

@@ -35,13 +35,13 @@
   }
 
   /// Reads the stored form at `pointer`; any alignment.
-  public init(loadingFrom pointer: UnsafeRawPointer) {
+  package init(loadingFrom pointer: UnsafeRawPointer) {
     byteCount = unsafe UInt64(littleEndian: pointer.loadUnaligned(as: UInt64.self))
     reference = unsafe PageReference(loadingFrom: pointer + 8)
   }
 
   /// Writes the stored form at `pointer`; any alignment.
-  public func store(to pointer: UnsafeMutableRawPointer) {
+  package func store(to pointer: UnsafeMutableRawPointer) {
     unsafe pointer.storeBytes(of: byteCount.littleEndian, as: UInt64.self)
     unsafe reference.store(to: pointer + 8)
   }
@@ -72,7 +72,7 @@ extension OverflowValue {
   ///
   /// Throws ``StoreError/tooLarge(what:byteCount:limit:)`` past ``maximumByteCount``. If it throws,
   /// pages already written return with the transaction's rollback.
-  public static func write(
+  package static func write(
     _ bytes: UnsafeRawBufferPointer, to context: WriteContext
   ) throws(StoreError) -> OverflowValue {
     unsafe precondition(!bytes.isEmpty, "An empty value needs no overflow page; store it inline.")

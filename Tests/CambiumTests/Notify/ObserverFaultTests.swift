@@ -132,7 +132,13 @@ import Testing
       #expect(await third.next() == "-[] +[\(index)] ~[]")
     }
     desk.queue.resume()
-    #expect(await desk.next() == "-[] +\(Array(0..<20)) ~[]")
+    let told = await desk.next()
+    // Who is told first of the last commit is not said.
+    if told == "-[] +\(Array(0..<19)) ~[]" {
+      #expect(await desk.next() == "-[] +[19] ~[]")
+    } else {
+      #expect(told == "-[] +\(Array(0..<20)) ~[]")
+    }
   }
 
   private actor Watcher {

@@ -4,7 +4,7 @@ extension ColumnTreeEditor {
   /// Goes through the leaves concerned once: what is left of each is moved together with what is left
   /// of its neighbours. A key may occur twice and need not exist.
   @discardableResult
-  public func remove(keys: UnsafeBufferPointer<Int64>) throws(StoreError) -> Int {
+  package func remove(keys: UnsafeBufferPointer<Int64>) throws(StoreError) -> Int {
     precondition(!isPositional, "This tree has positions, not keys; remove at one.")
     unsafe precondition(
       zip(keys, keys.dropFirst()).allSatisfy { $0 <= $1 },

@@ -58,6 +58,7 @@ extension CambiumEngine: Indexing {
     for name in names {
       try name.withUnsafeBytes { name in
         try IndexKey.with(name, end: 0) { prefix in
+          let prefix = Span<UInt8>(_unsafeBytes: prefix)
           var isAtKey = try cursor.seek(to: prefix)
           while isAtKey, cursor.hasPrefix(prefix) {
             if let row = try rows.seek(Int64(bitPattern: cursor.keyTail)) {
