@@ -30,7 +30,7 @@ extension FileWriter {
     }
     guard let place else { return false }
     unsafe headPlace = place
-    unsafe allocations.append(place.extent)
+    unsafe ledger.take(place.extent)
     metadataUnitCount += place.extent.unitCount
     store.buffer.begin(withBlockAt: place.extent.byteOffset)
     return true
@@ -42,7 +42,7 @@ extension FileWriter {
   func allocateInFront(byteCount: Int) -> Extent? {
     let unitCount = Extent.unitCount(forByteCount: byteCount)
     let extent = store.books.withLock { $0.space.allocateInFront(unitCount: unitCount) }
-    if let extent { unsafe allocations.append(extent) }
+    if let extent { unsafe ledger.take(extent) }
     return extent
   }
 
@@ -51,7 +51,7 @@ extension FileWriter {
     unsafe seeksHeadPlace = false
     guard let place = unsafe headPlace else { return }
     unsafe headPlace = nil
-    if unsafe allocations.remove(place.extent) {
+    if unsafe ledger.giveUp(place.extent) {
       metadataUnitCount -= place.extent.unitCount
       store.books.withLock { $0.space.takeBack(place.extent) }
     }
@@ -61,7 +61,7 @@ extension FileWriter {
   /// free.
   func chainPlace() -> HeadPlace? {
     if unsafe seeksHeadPlace { _ = beginChainedRun(byteCount: 0) }
-    let byteCount = unsafe Int(allocations.unitCount) * Extent.unitByteCount
+    let byteCount = unsafe Int(ledger.allocations.unitCount) * Extent.unitByteCount
     return unsafe byteCount <= store.options.largestSingleSyncByteCount ? headPlace : nil
   }
 

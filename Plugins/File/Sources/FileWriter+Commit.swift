@@ -82,26 +82,30 @@ extension FileWriter {
       return try publish(&staged)
     } catch {
       store.books.withLock {
-        unsafe $0.space.unapplyReachable(allocations, freed: freed, version: version)
+        unsafe $0.space.unapplyReachable(
+          ledger.allocations, freed: ledger.freed, version: version)
       }
       throw error
     }
   }
 
   /// What becomes unsynced by this commit: the durable version holds whole blocks of what it frees.
-  fileprivate var blockByteCount: Int { unsafe allocations.blockCount * FileLayout.blockByteCount }
+  fileprivate var blockByteCount: Int {
+    unsafe ledger.allocations.blockCount * FileLayout.blockByteCount
+  }
 
   /// Checks what is freed and moves the counts on; the high-water mark in blocks.
   private func applyCounts() throws(StoreError) -> Int {
     let (refused, blockCount) = try store.withMap { books throws(StoreError) -> (Int?, Int) in
       let refused = try unsafe books.space.applyReachable(
-        allocations, freed: freed, version: version)
+        ledger.allocations, freed: ledger.freed, version: version)
       return (refused, books.space.blocks.usedBlockCount())
     }
     if let index = refused {
       throw .damaged(
         Damage(
-          .reference, unsafe "the page at byte \(freed[index].extent.byteOffset) is not in use"))
+          .reference,
+          unsafe "the page at byte \(ledger.freed[index].extent.byteOffset) is not in use"))
     }
     return blockCount
   }
@@ -121,11 +125,11 @@ extension FileWriter {
   private func writeRecord(metadata: [UInt8]) throws(StoreError) -> CommitRecord {
     let previous = store.state.withLock { $0.newest.record }
     var record = CommitRecord(version: version, epoch: base.epoch, previous: previous)
-    record.allocated = unsafe allocations.live.map {
+    record.allocated = unsafe ledger.allocations.live.map {
       CommitRecord.Allocated(extent: $0.extent, checksum: $0.checksum)
     }
     record.isChained = unsafe headPlace != nil
-    record.freed = unsafe freed
+    record.freed = unsafe ledger.freed
     record.metadata = metadata
     let sector = store.sector
     var next = PageReference.none
@@ -214,7 +218,7 @@ extension FileStore {
   ) {
     let version = staged.head.head.version
     followHeld(&books)
-    unsafe books.publish(version: version, freed: writer.freed)
+    unsafe books.publish(version: version, freed: writer.ledger.freed)
     books.version = version
     noteSpaceVersion(version)
     if let freeMap = staged.freeMap {

@@ -98,7 +98,7 @@ extension FileWriter {
   /// Frees a page of the store's own, which no reader sees: said to be born in this version, it waits
   /// until this version is durable and for nobody else.
   private func giveUp(_ extent: Extent) {
-    unsafe freed.append(VersionLedger.Dead(extent: extent, born: version))
+    unsafe ledger.free(VersionLedger.Dead(extent: extent, born: version))
   }
 
   /// Writes down what pinned versions see of what the records that are given up have freed.

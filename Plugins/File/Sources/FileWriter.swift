@@ -10,8 +10,7 @@ final class FileWriter: PageWriter {
   let rebuildsFreeMap: Bool
   let relocation: Relocation?
   // Exclusivity is not checked: a write has one user, and no access to these calls out.
-  @exclusivity(unchecked) var allocations = AllocationLog()
-  @exclusivity(unchecked) var freed: [VersionLedger.Dead] = []
+  @exclusivity(unchecked) var ledger = WriteLedger()
   /// Where the head of this version may lie, at the beginning of the run.
   @exclusivity(unchecked) var headPlace: HeadPlace?
   /// Whether such a place was not looked for yet.
@@ -21,8 +20,7 @@ final class FileWriter: PageWriter {
   private var hasEnded = false
   /// How large the file may become; nil for any size.
   private let sizeLimit: SizeLimit?
-  /// How much this write has freed, and taken for pages of the store's own.
-  private var freedUnitCount: UInt64 = 0
+  /// How much it has taken for pages of the store's own.
   var metadataUnitCount: UInt64 = 0
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
@@ -38,7 +36,6 @@ final class FileWriter: PageWriter {
     sizeLimit = store.options.maximumByteCount.map { limit in
       SizeLimit(limit, present: store.state.withLock { $0.newest.byteCount })
     }
-    unsafe freed.reserveCapacity(8)
   }
 
   deinit { abort() }
@@ -55,7 +52,8 @@ final class FileWriter: PageWriter {
     try ensureRunning()
     if beginChainedRun(byteCount: byteCount) { return }
     // The record follows the pages in the same run.
-    let record = unsafe 1024 + byteCount / 128 + freed.count * FileLayout.Record.entryByteCount
+    let record =
+      unsafe 1024 + byteCount / 128 + ledger.freed.count * FileLayout.Record.entryByteCount
     try store.withMap { books throws(StoreError) in
       // Who may not have so much gets it page by page, as far as it goes.
       do throws(StoreError) {
@@ -69,7 +67,7 @@ final class FileWriter: PageWriter {
   /// Whether this write frees as much as it takes when it takes `unitCount` more: it may use what is kept
   /// for such, of a limited file and of a full medium.
   func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
-    unsafe freedUnitCount + metadataUnitCount >= allocations.unitCount + unitCount
+    unsafe ledger.isShrinking(adding: unitCount, spared: metadataUnitCount)
   }
 
   /// Looks whether the file may grow; it does when pages are written, not when room is given out.
@@ -109,7 +107,7 @@ final class FileWriter: PageWriter {
         try checkGrowth(to: blockCount, usesSpare: usesSpare)
       }
     }
-    unsafe allocations.append(extent)
+    unsafe ledger.take(extent)
     if isMetadata { metadataUnitCount += extent.unitCount }
     return extent
   }
@@ -126,7 +124,7 @@ final class FileWriter: PageWriter {
     _ bytes: UnsafeRawBufferPointer, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     try ensureRunning()
-    unsafe allocations.noteWritten(bytes.count, to: extent, checksum: checksum)
+    unsafe ledger.noteWritten(bytes.count, to: extent, checksum: checksum)
     if unsafe store.buffer.append(bytes, at: extent.byteOffset) { return }
     do throws(StoreError) {
       // Blocks that are on their way to the medium already are costly to write again.
@@ -150,7 +148,7 @@ final class FileWriter: PageWriter {
   /// Whether the commit is too large to wait for the file to grow ahead of it.
   private var isBulk: Bool {
     // The first buffer of bulk work is full before more is allocated.
-    unsafe allocations.unitCount
+    unsafe ledger.allocations.unitCount
       > UInt64(store.options.gatheredByteCount / 2 / Extent.unitByteCount)
   }
 
@@ -186,13 +184,9 @@ final class FileWriter: PageWriter {
 
   func free(_ reference: PageReference) {
     precondition(!hasEnded, "The write has ended; begin another one.")
-    precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
     if store.isForked { return }
-    if reference.born != version { freedUnitCount += reference.unitCount }
-    if reference.born == version, unsafe allocations.remove(reference.extent) {
+    if unsafe ledger.free(reference, version: version) {
       store.books.withLock { $0.space.takeBack(reference.extent) }
-    } else {
-      unsafe freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
     }
   }
 
@@ -223,7 +217,7 @@ final class FileWriter: PageWriter {
     if store.isForked { return }
     store.behind.drop()
     store.buffer.drop()
-    store.books.withLock { unsafe $0.space.rollBack(allocations) }
+    store.books.withLock { unsafe $0.space.rollBack(ledger.allocations) }
     store.endWrite()
   }
 }

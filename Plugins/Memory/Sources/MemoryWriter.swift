@@ -10,12 +10,9 @@ final class MemoryWriter: PageWriter {
   let version: Version
   private let content: MemoryContent
   private let path: String
-  private var allocations = AllocationLog()
-  private var freed: [VersionLedger.Dead] = []
+  private var ledger = WriteLedger()
   private var hasEnded = false
   private let sizeLimit: SizeLimit?
-  /// How much this write has freed.
-  private var freedUnitCount: UInt64 = 0
 
   init(content: MemoryContent, base: Head, path: String, maximumByteCount: Int?) {
     sizeLimit = maximumByteCount.map { limit in
@@ -52,14 +49,9 @@ final class MemoryWriter: PageWriter {
       (blockCount + 1) * BlockMap.blockByteCount, usesSpare: usesSpare, path: path)
   }
 
-  /// Whether this write frees as much as it takes when it takes `unitCount` more.
-  private func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
-    freedUnitCount >= allocations.unitCount + unitCount
-  }
-
   /// Throws when more is in use than a write may take that only adds, and this one does.
   private func checkSize() throws(StoreError) {
-    if sizeLimit == nil || isShrinking() { return }
+    if sizeLimit == nil || ledger.isShrinking() { return }
     let used = try content.withSpace(path: path) { space, _ in
       space.blocks.blockCount - space.blocks.freeBlockCount
     }
@@ -69,14 +61,14 @@ final class MemoryWriter: PageWriter {
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
     ensureRunning()
     try StoreLimits.checkPage(byteCount: byteCount)
-    let usesSpare = isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
+    let usesSpare = ledger.isShrinking(adding: Extent.unitCount(forByteCount: byteCount))
     let extent = try content.withSpace(path: path) { space, grow throws(StoreError) in
       try space.allocate(byteCount: byteCount) { blockCount throws(StoreError) in
         try checkSize(blockCount, usesSpare: usesSpare)
         try grow(blockCount)
       }
     }
-    allocations.append(extent)
+    ledger.take(extent)
     return extent
   }
 
@@ -84,7 +76,7 @@ final class MemoryWriter: PageWriter {
     _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
     ensureRunning()
-    allocations.noteWritten(bytes.count, to: extent)
+    ledger.noteWritten(bytes.count, to: extent)
     guard let memory = unsafe content.memory.base else { return }
     let target = unsafe UnsafeMutableRawBufferPointer(
       start: memory + extent.byteOffset, count: bytes.count)
@@ -93,14 +85,9 @@ final class MemoryWriter: PageWriter {
 
   func free(_ reference: PageReference) {
     ensureRunning()
-    precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
-    if reference.born != version { freedUnitCount += reference.unitCount }
-    if reference.born == version, allocations.remove(reference.extent) {
-      // Taking back cannot make the space grow.
-      try? content.withSpace(path: path) { space, _ in space.takeBack(reference.extent) }
-    } else {
-      freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
-    }
+    guard ledger.free(reference, version: version) else { return }
+    // Taking back cannot make the space grow.
+    try? content.withSpace(path: path) { space, _ in space.takeBack(reference.extent) }
   }
 
   func publish(
@@ -113,7 +100,8 @@ final class MemoryWriter: PageWriter {
       try StoreLimits.check(metadata: metadata)
       try checkSize()
       let pin = try content.publish(
-        head, base: base, allocations: allocations, freed: freed, metadata: metadata)
+        head, base: base, allocations: ledger.allocations, freed: ledger.freed,
+        metadata: metadata)
       hasEnded = true
       beforeNext(head)
       content.leave()
@@ -128,7 +116,7 @@ final class MemoryWriter: PageWriter {
     if hasEnded { return }
     hasEnded = true
     // Rolling back cannot make the space grow.
-    try? content.withSpace(path: path) { space, _ in space.rollBack(allocations) }
+    try? content.withSpace(path: path) { space, _ in space.rollBack(ledger.allocations) }
     content.leave()
   }
 }

@@ -17,8 +17,7 @@
     /// Nil when the write has ended, so that it does not keep the database open.
     private var held: RocksDatabase?
     private let record: HeadRecord
-    private var allocations = AllocationLog()
-    private var freed: [VersionLedger.Dead] = []
+    private var ledger = WriteLedger()
     private var freedAddresses: Set<UInt64> = []
     /// Pages of this write that were written ahead and taken back.
     private var abandoned: [Extent] = []
@@ -69,7 +68,7 @@
         throw .exhausted(what: "addresses for pages", limit: 1 << 48)
       }
       let extent = Extent(address: address, unitCount: unitCount)
-      allocations.append(extent)
+      ledger.take(extent)
       return extent
     }
 
@@ -77,7 +76,7 @@
       _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
     ) throws(StoreError) {
       try ensureUsable()
-      allocations.noteWritten(bytes.count, to: extent)
+      ledger.noteWritten(bytes.count, to: extent)
       let buffer = PageBuffer(copying: bytes)
       let byteCount = store.gathered.put(buffer, at: extent.address << 16 | extent.unitCount)
       if byteCount >= store.options.batchByteCount { try writeAhead() }
@@ -94,16 +93,14 @@
 
     func free(_ reference: PageReference) {
       ensureRunning()
-      precondition(!reference.isNone && !reference.isDirty, "Only stored pages can be freed.")
       if store.isForked { return }
-      if reference.born == version, allocations.remove(reference.extent) {
+      if ledger.free(reference, version: version) {
         if !store.gathered.remove(reference.location), hasWrittenAhead {
           abandoned.append(reference.extent)
         }
         return
       }
       if !freedAddresses.insert(reference.address).inserted { twice = reference }
-      freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
     }
 
     func publish(
@@ -141,6 +138,7 @@
       next.head = Head(version: version, epoch: base.epoch, root: root)
       next.nextAddress = store.state.withLock { $0.nextAddress }
       next.metadata = metadata
+      let (allocations, freed) = (ledger.allocations, ledger.freed)
       let freedUnitCount = freed.reduce(0) { $0 + $1.extent.unitCount }
       next.pageCount += allocations.count - freed.count
       next.pageByteCount +=
@@ -158,7 +156,7 @@
       }
       try store.write(batch, to: database, isSynced: durability == .full)
       let view = database.snapshot()
-      let (freed, base) = (freed, base.version)
+      let base = base.version
       let old = store.state.withLock { state in
         state.views[version] = view
         state.ledger.hold(version, .store)

@@ -73,7 +73,8 @@ public final class WriteContext {
     }
   }
 
-  @inline(never) private func fail(_ error: StoreError) {
+  /// Notes that a change has failed; the first error is kept, and thrown by the next call that can.
+  @inline(never) func fail(_ error: StoreError) {
     if unsafe failure == nil { unsafe failure = error }
   }
 

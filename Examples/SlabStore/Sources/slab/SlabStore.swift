@@ -121,12 +121,13 @@ final class SlabStore: PageStore {
   fileprivate func takeBack(_ extent: Extent) { state.withLock { $0.space.takeBack(extent) } }
 
   fileprivate func publish(
-    _ head: Head, _ allocations: AllocationLog, _ freed: [VersionLedger.Dead],
-    _ beforeNext: (Head) -> Void
+    _ head: Head, _ ledger: WriteLedger, _ beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     let pin = try state.withLock { state throws(StoreError) in
-      let version = head.version
-      if let index = try state.space.applyReachable(allocations, freed: freed, version: version) {
+      let (version, freed) = (head.version, ledger.freed)
+      if let index = try state.space.applyReachable(
+        ledger.allocations, freed: freed, version: version)
+      {
         throw .damaged(
           Damage(.reference, "the page at byte \(freed[index].extent.byteOffset) is not in use"))
       }
@@ -140,8 +141,8 @@ final class SlabStore: PageStore {
     return pin
   }
 
-  fileprivate func abort(_ allocations: AllocationLog) {
-    state.withLock { $0.space.rollBack(allocations) }
+  fileprivate func abort(_ ledger: WriteLedger) {
+    state.withLock { $0.space.rollBack(ledger.allocations) }
     writers.release()
   }
 
@@ -157,8 +158,7 @@ private final class SlabWriter: PageWriter {
   let base: Head
   var version: Version { base.version + 1 }
   private let store: SlabStore
-  private var allocations = AllocationLog()
-  private var freed: [VersionLedger.Dead] = []
+  private var ledger = WriteLedger()
   private var hasEnded = false
 
   init(_ store: SlabStore, base: Head) {
@@ -172,23 +172,19 @@ private final class SlabWriter: PageWriter {
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
     let extent = try store.allocate(byteCount: byteCount)
-    allocations.append(extent)
+    ledger.take(extent)
     return extent
   }
 
   func write(
     _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
-    allocations.noteWritten(bytes.count, to: extent)
+    ledger.noteWritten(bytes.count, to: extent)
     store.put(bytes, to: extent)
   }
 
   func free(_ reference: PageReference) {
-    if reference.born == version, allocations.remove(reference.extent) {
-      store.takeBack(reference.extent)
-    } else {
-      freed.append(VersionLedger.Dead(extent: reference.extent, born: reference.born))
-    }
+    if ledger.free(reference, version: version) { store.takeBack(reference.extent) }
   }
 
   func publish(
@@ -197,7 +193,7 @@ private final class SlabWriter: PageWriter {
     do throws(StoreError) {
       try StoreLimits.check(metadata: metadata)
       let head = Head(version: version, epoch: base.epoch, root: root)
-      let pin = try store.publish(head, allocations, freed, beforeNext)
+      let pin = try store.publish(head, ledger, beforeNext)
       hasEnded = true
       return pin
     } catch {
@@ -209,6 +205,6 @@ private final class SlabWriter: PageWriter {
   func abort() {
     if hasEnded { return }
     hasEnded = true
-    store.abort(allocations)
+    store.abort(ledger)
   }
 }

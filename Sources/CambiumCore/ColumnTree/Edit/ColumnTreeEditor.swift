@@ -90,9 +90,6 @@ public struct ColumnTreeOptions: Sendable {
   @exclusivity(unchecked) final var spareBuilders: [LeafBuilder] = []
   /// Packs and writes filled leaves while rows are appended to the next one.
   @exclusivity(unchecked) final var pipeline: LeafPipeline?
-  /// Why a leaf could not be written in the background, or the log not be merged; thrown by the next
-  /// call that can.
-  @exclusivity(unchecked) final var failure: StoreError?
   /// How often the pipeline was asked to finish with little to do.
   @exclusivity(unchecked) final var earlyFinishCount = 0
   /// Rows that came out of order and are not in the tree yet, though counted in its root.
