@@ -28,7 +28,11 @@ struct ColumnDamageWhiteBoxTests {
       for row in [0, leaf.rowCount / 2, leaf.rowCount - 1] {
         for id in leaf.columnIDs {
           guard let column = leaf.column(id) else { continue }
-          if column.type == .bytes { _ = column.bytes(row).array } else { _ = column.value(row) }
+          if column.type == .bytes {
+            _ = column.bytes(row).array
+          } else {
+            _ = column.fixedValue(row)
+          }
         }
       }
       return
@@ -41,7 +45,7 @@ struct ColumnDamageWhiteBoxTests {
     for id in leaf.columnIDs {
       guard let column = leaf.column(id) else { continue }
       for row in 0..<leaf.rowCount {
-        _ = column.value(row)
+        _ = column.fixedValue(row)
         if column.type == .bytes { sum &+= UInt64(column.bytes(row).array.count) }
       }
       _ = column.nullCount

@@ -65,7 +65,7 @@ extension ColumnTree {
   func modelValue(_ leaf: ColumnLeaf, _ row: Int, _ spec: ColumnSpec) throws -> ModelValue {
     guard let column = leaf.column(spec.id) else { return ModelValue(defaultOf: spec) }
     if column.isNull(row) { return .null }
-    if column.type != .bytes { return ModelValue(column.value(row)) }
+    if column.type != .bytes { return ModelValue(column.fixedValue(row) ?? .null) }
     let cell = column.bytes(row)
     if let root = cell.tree { return .tree(root) }
     return .bytes(try bytes(of: cell) ?? [])

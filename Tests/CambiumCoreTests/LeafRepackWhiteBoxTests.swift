@@ -162,7 +162,7 @@ struct LeafRepackWhiteBoxTests {
     for row in 0..<40 {
       #expect(!column.isNull(row))
       let cell = cells[row % 20 * 2]
-      if cell != .null { #expect(ModelValue(column.value(row)) == cell) }
+      if cell != .null { #expect(ModelValue(column.fixedValue(row) ?? .null) == cell) }
     }
   }
 }
@@ -184,7 +184,7 @@ extension ColumnLeaf {
   fileprivate func modelValue(_ row: Int, _ spec: ColumnSpec) -> ModelValue {
     guard let column = column(spec.id) else { return ModelValue(defaultOf: spec) }
     if column.isNull(row) { return .null }
-    if column.type != .bytes { return ModelValue(column.value(row)) }
+    if column.type != .bytes { return ModelValue(column.fixedValue(row) ?? .null) }
     return .bytes(column.bytes(row).array)
   }
 }

@@ -185,10 +185,7 @@
     return isFound
   }
 
-  /// Removes the rows with `keys`, which ascend; returns how many there were.
-  ///
-  /// For many rows this takes a tenth of the time of as many calls of ``remove(key:)``. A key may
-  /// occur twice and need not exist.
+  /// The same for keys that are lent as a pointer.
   @discardableResult
   package func remove(keys: UnsafeBufferPointer<Int64>) throws(StoreError) -> Int {
     unsafe isRecordChanged = true
@@ -197,8 +194,10 @@
     return count
   }
 
-  /// Removes the rows with `keys`, given as an array; see
-  /// ``remove(keys:)-(UnsafeBufferPointer<Int64>)``.
+  /// Removes the rows with `keys`, which ascend; returns how many there were.
+  ///
+  /// For many rows this takes a tenth of the time of as many calls of ``remove(key:)``. A key may
+  /// occur twice and need not exist.
   @discardableResult
   public func remove(keys: [Int64]) throws(StoreError) -> Int {
     let result = unsafe keys.withUnsafeBufferPointer { keys in

@@ -59,7 +59,7 @@ extension ColumnTreeEditor {
             try mapping(index, spec.id, root)
           }
         } else {
-          row.set(place, column.value(index))
+          row.set(place, column.fixedValue(index) ?? .null)
         }
       }
       let values = unsafe UnsafeBufferPointer(row.values)
@@ -71,23 +71,6 @@ extension ColumnTreeEditor {
       }
     }
     if unsafe context.dirty.byteCount > spillByteCount { _ = try flush() }
-  }
-}
-
-extension LeafColumn {
-  /// A cell of any type but bytes.
-  @inline(__always) func value(_ row: Int) -> ColumnValue {
-    if isNull(row) { return .null }
-    switch type {
-    case .int: return .int(int(row))
-    case .bool: return .bool(bool(row))
-    case .float: return .float(float(row))
-    case .double: return .double(double(row))
-    case .wide:
-      let (low, high) = wide(row)
-      return .wide(low: low, high: high)
-    case .bytes: return .null
-    }
   }
 }
 

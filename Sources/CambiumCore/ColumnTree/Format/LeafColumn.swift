@@ -223,3 +223,21 @@
     return result
   }
 }
+
+extension LeafColumn {
+  /// The cell of a row; nil when the column is one of bytes.
+  @inline(__always) func fixedValue(_ row: Int) -> ColumnValue? {
+    if type == .bytes { return nil }
+    if isNull(row) { return .null }
+    switch type {
+    case .int: return .int(int(row))
+    case .bool: return .bool(bool(row))
+    case .float: return .float(float(row))
+    case .double: return .double(double(row))
+    case .wide:
+      let (low, high) = wide(row)
+      return .wide(low: low, high: high)
+    case .bytes: return nil
+    }
+  }
+}
