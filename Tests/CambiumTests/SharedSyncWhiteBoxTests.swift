@@ -171,6 +171,65 @@ import Testing
     await writes.database.close()
   }
 
+  @Test
+  func `writes that wait for another Realm are done in their order, whatever those before them do`()
+    async throws
+  {
+    let configuration = specConfiguration()
+    let writes = try await Writes(configuration)
+    let other = try OtherRealm(configuration)
+    other.begin()
+    let order = Gathered<Int>()
+    try await withThrowingTaskGroup { group in
+      for number in 0..<3 {
+        group.addTask {
+          try await writes.database.write { realm in
+            order.append(number)
+            realm.add(SpecPerson(number, "n", age: number))
+            // Nobody but this write is concerned.
+            if number == 0 {
+              try realm.commitWrite()
+              realm.invalidate()
+            }
+          }
+        }
+        try await until { writes.database.writer.waitingWriteCount == number + 1 }
+      }
+      let isDone = Gathered<Bool>()
+      Thread.detachNewThread {
+        do {
+          try writes.database.write { realm in
+            order.append(3)
+            realm.add(SpecPerson(3, "n", age: 3))
+          }
+        } catch { Issue.record(error) }
+        isDone.append(true)
+      }
+      other.end()
+      try await group.waitForAll()
+      try await until { !isDone.values.isEmpty }
+    }
+    #expect(order.values.prefix(1) == [0] && Set(order.values) == [0, 1, 2, 3])
+    #expect(try writes.people == [0, 1, 2, 3])
+    #expect(writes.database.writer.waitingWriteCount == 0)
+    await writes.database.close()
+  }
+
+  @Test func `too many versions are refused to tasks, too`() async throws {
+    var configuration = specConfiguration()
+    configuration.maximumNumberOfActiveVersions = 2
+    let writes = try await Writes(configuration)
+    var kept: [Realm] = []
+    var code: Realm.Error.Code?
+    for number in 0..<8 where code == nil {
+      kept.append(try writes.database.snapshot { $0.freeze() })
+      code = await CambiumTests.code { try await writes.write(number) }
+    }
+    #expect(code == .fail)
+    withExtendedLifetime(kept) {}
+    #expect(writes.database.writer.waitingWriteCount == 0)
+  }
+
   @Test func `what many tasks and threads were told is durable is there`() async throws {
     let folder = try TemporaryFolder()
     let configuration = Realm.Configuration(
@@ -228,6 +287,23 @@ private final class Gathered<Value: Sendable>: Sendable {
 /// Waits until `condition` holds.
 private func until(_ condition: () throws -> Bool) async throws {
   while try !condition() { try await Task.sleep(for: .milliseconds(1)) }
+}
+
+/// A Realm of another queue that keeps the writer lock.
+///
+/// Unchecked: the Realm is used on its queue.
+private final class OtherRealm: @unchecked Sendable {
+  private let queue = DispatchQueue(label: "other")
+  private let realm: Realm
+
+  init(_ configuration: Realm.Configuration) throws {
+    let queue = queue
+    realm = try queue.sync { try Realm(configuration: configuration, queue: queue) }
+  }
+
+  func begin() { queue.sync { realm.beginWrite() } }
+
+  func end() { queue.sync { realm.cancelWrite() } }
 }
 
 /// A store in memory whose medium is slow: a version that was published before it was durable becomes so when a

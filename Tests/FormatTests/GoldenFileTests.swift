@@ -93,6 +93,20 @@ import Testing
     }
   }
 
+  @Test func `a backup of other content stays, and the new one gets a number`() throws {
+    try Self.withCopy(.plain) { url in
+      let before = try Data(contentsOf: url)
+      let taken = url.deletingPathExtension().appendingPathExtension("format-1.backup.cambium")
+      try Data("something else".utf8).write(to: taken)
+      try autoreleasepool {
+        try Self.expectContent(Realm(configuration: Self.configuration(url, .plain)))
+      }
+      #expect(try Data(contentsOf: taken) == Data("something else".utf8))
+      let backup = url.deletingPathExtension().appendingPathExtension("format-1-2.backup.cambium")
+      #expect(try Data(contentsOf: backup) == before)
+    }
+  }
+
   @Test func `objects of an older form are upgraded beside a backup, too`() throws {
     try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("people")

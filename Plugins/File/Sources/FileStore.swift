@@ -65,7 +65,7 @@ public final class FileStore: PageStore {
   /// Whether what relaxed commits have written is going to be synced.
   let isSyncDue = Atomic(false)
   /// Whether this opening has made a backup of the file's older form.
-  package let hasBackup: Bool
+  package let hasBackup: Atomic<Bool>
   private let forkCount = cambium_fork_count()
 
   /// Opens the file at `path`, or makes it unless it is opened for reading only.
@@ -94,7 +94,7 @@ public final class FileStore: PageStore {
   init(_ opening: FileOpening) {
     path = opening.path
     options = opening.options
-    hasBackup = opening.hasBackup
+    hasBackup = Atomic(opening.hasBackup)
     buffer = WriteBuffer(capacity: opening.options.gatheredByteCount)
     background = StoreBackground(opening.options.lane)
     behind = WriteBehind(background.writing)

@@ -186,6 +186,8 @@ enum PosixFiles {
     case readWrite
     /// Makes the file; fails when it exists.
     case create
+    /// The same, for nobody else to read.
+    case createPrivate
     /// Makes the file or empties it.
     case replace
     /// Makes the file or opens it as it is.
@@ -198,17 +200,18 @@ enum PosixFiles {
       switch mode {
       case .read: O_RDONLY
       case .readWrite: O_RDWR
-      case .create: O_RDWR | O_CREAT | O_EXCL
+      case .create, .createPrivate: O_RDWR | O_CREAT | O_EXCL
       case .replace: O_RDWR | O_CREAT | O_TRUNC
       case .openOrCreate: O_RDWR | O_CREAT
       }
+    let rights: mode_t = if case .createPrivate = mode { 0o600 } else { 0o666 }
     while true {
       #if canImport(Glibc)
-        let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, 0o666)
+        let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, rights)
       #elseif canImport(Musl)
-        let descriptor = Musl.open(path, flags | O_CLOEXEC, 0o666)
+        let descriptor = Musl.open(path, flags | O_CLOEXEC, rights)
       #else
-        let descriptor = Darwin.open(path, flags | O_CLOEXEC, 0o666)
+        let descriptor = Darwin.open(path, flags | O_CLOEXEC, rights)
       #endif
       if descriptor >= 0 { return awayFromStandardStreams(descriptor) }
       if errno != EINTR { return .failure(DeviceError(operation: "open", code: errno)) }

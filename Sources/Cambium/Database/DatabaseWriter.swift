@@ -82,6 +82,7 @@ final class DatabaseWriter: @unchecked Sendable {
     _ body: (Realm) throws -> Value
   ) throws -> (Value, Published?) {
     let realm = try opened()
+    realm.instance.asyncWrites.runWaiting(realm.instance)
     var published: Published?
     let value = try realm.write {
       let value = try body(realm)
@@ -111,6 +112,9 @@ final class DatabaseWriter: @unchecked Sendable {
   func writeLater<Value: Sendable>(
     _ body: @escaping @Sendable (Realm) throws -> Value
   ) async throws -> Value {
+    guard !configuration.readOnly else {
+      fatalError("Can't perform transactions on read-only Realms.")
+    }
     let isCancelled = Flag()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
@@ -129,7 +133,10 @@ final class DatabaseWriter: @unchecked Sendable {
     _ continuation: CheckedContinuation<Value, any Error>
   ) {
     let instance: RealmInstance
-    do { instance = try opened().instance } catch {
+    do {
+      instance = try opened().instance
+      try checkActiveVersions(instance)
+    } catch {
       noteBeginning()
       return continuation.resume(throwing: error)
     }
@@ -142,6 +149,15 @@ final class DatabaseWriter: @unchecked Sendable {
     instance.asyncWrites.runOrAdd(instance, onComplete: didNotBegin) { [self] in
       noteBeginning()
       run(Realm(instance), body, isCancelled, continuation)
+    }
+  }
+
+  private func checkActiveVersions(_ instance: RealmInstance) throws {
+    do throws(StoreError) {
+      try instance.coordinator.database.checkActiveVersions(
+        limit: configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) })
+    } catch {
+      throw RLMError(error, path: configuration.path)
     }
   }
 

@@ -30,6 +30,7 @@ struct Launch {
       throw error
     }
     guard wantsCompaction else { return database }
+    let hasBackup = (database.store as? FileStore)?.hasBackup.load(ordering: .relaxed) ?? false
     try database.close()
     do throws(StoreError) {
       Logger.log(.info, "Compacting '\(path)'.")
@@ -42,7 +43,9 @@ struct Launch {
       default: throw error
       }
     }
-    return try openDatabase()
+    let compacted = try openDatabase()
+    if hasBackup { (compacted.store as? FileStore)?.hasBackup.store(true, ordering: .relaxed) }
+    return compacted
   }
 
   private func openDatabase() throws(StoreError) -> Database {

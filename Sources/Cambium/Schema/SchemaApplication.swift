@@ -113,7 +113,9 @@ struct SchemaApplication {
     of features: StoredFeatures, _ transaction: Transaction
   ) throws(StoreError) {
     // The store has a form of its own, and may have made one when the file was opened.
-    guard let file = database.store as? FileStore, !file.hasBackup else { return }
+    guard let file = database.store as? FileStore, !file.hasBackup.load(ordering: .relaxed) else {
+      return
+    }
     do throws(StoreError) { try file.keepBackup(of: "objects-\(features.rawValue)") } catch {
       transaction.rollback()
       throw error

@@ -26,6 +26,8 @@ final class AsyncWrites: @unchecked Sendable {
   private struct Entry {
     let id: AsyncTransactionId
     let work: Work
+    /// Whether it outlives an invalidation of the Realm, which is none of its business.
+    var isKept = false
   }
 
   private var lastID: AsyncTransactionId = 0
@@ -82,11 +84,24 @@ final class AsyncWrites: @unchecked Sendable {
   ) {
     let isFirst = entries.isEmpty
     entries.append(
-      Entry(id: newID(), work: .block(block, commits: false, onComplete: onComplete)))
+      Entry(
+        id: newID(), work: .block(block, commits: false, onComplete: onComplete), isKept: true))
     guard isFirst, !isWriting, turn == nil, !commits.holdBlocks, !hasYielded,
       let transaction = transactionIfFree(instance)
     else { return goOn(instance) }
     runBlocks(from: transaction, instance)
+  }
+
+  /// Runs blocks that wait for the writer lock, on this thread: before a synchronous write that came later.
+  func runWaiting(_ instance: RealmInstance) {
+    guard case .block? = entries.first?.work, !isWriting, !commits.holdBlocks, let turn else {
+      return
+    }
+    turn.wait()
+    self.turn = nil
+    do throws(StoreError) { runBlocks(from: try turn.take(), instance) } catch {
+      fail(instance, error)
+    }
   }
 
   /// Waits for the turn behind what was queued before; nil when the task was cancelled.
@@ -197,7 +212,8 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// Runs blocks; called in the context when the turn is there.
   private func run(_ instance: RealmInstance) {
-    guard let turn else { return }
+    // A synchronous write may have taken the one that this was called for, and another be waited for.
+    guard let turn, turn.isSettled else { return }
     var next: Transaction?
     do throws(StoreError) {
       next = try turn.take()
@@ -400,7 +416,11 @@ final class AsyncWrites: @unchecked Sendable {
   func end(_ instance: RealmInstance) {
     if !hasWork { return }
     for entry in entries.removeAll() {
-      if case .task(let continuation) = entry.work { continuation.resume(returning: nil) }
+      if entry.isKept {
+        entries.append(entry)
+      } else if case .task(let continuation) = entry.work {
+        continuation.resume(returning: nil)
+      }
     }
     commits.settle(instance.coordinator.database, path: instance.configuration.path)
     goOn(instance)

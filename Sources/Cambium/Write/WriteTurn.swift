@@ -58,6 +58,9 @@ final class WriteTurn: Sendable {
     return try result.get()
   }
 
+  /// Whether it is there, or gone.
+  var isSettled: Bool { state.withLock { $0.isSettled } }
+
   /// When it came; nil while it is waited for, and when somebody has taken it.
   var waitingSince: Int64? {
     let isHere = state.withLock { if case .here = $0 { true } else { false } }
@@ -66,7 +69,7 @@ final class WriteTurn: Sendable {
 
   /// Waits on this thread until it is there or gone.
   func wait() {
-    signal.wait(timeoutNanoseconds: .max) { state.withLock { $0.isSettled } }
+    signal.wait(timeoutNanoseconds: .max) { isSettled }
   }
 
   /// Lets the next writer in, unless somebody has taken it.

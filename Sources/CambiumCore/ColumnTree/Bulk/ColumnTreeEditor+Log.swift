@@ -136,7 +136,7 @@ extension ColumnTreeEditor {
       dropFinger()
     } catch {
       // The transaction can only be rolled back; who reads before that is told later.
-      context.fail(error)
+      fail(error)
       dropFinger()
       throw error
     }

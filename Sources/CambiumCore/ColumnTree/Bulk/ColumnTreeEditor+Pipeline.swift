@@ -37,7 +37,7 @@ extension ColumnTreeEditor {
     _ leaf: DirtyLeaf, _ builder: LeafBuilder, to pipeline: LeafPipeline,
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64
   ) throws(StoreError) {
-    try context.checkChanges()
+    try checkBackground()
     let overflow = try unsafe overflowCells(values)
     let step = unsafe steps[steps.count - 1]
     let holder = branch(step)
@@ -73,7 +73,7 @@ extension ColumnTreeEditor {
       unsafe spareLeaf = job.leaf
     } else {
       unsafe job.leaf.builder = job.builder
-      if let error = job.error { context.fail(error) }
+      if let error = job.error { fail(error) }
     }
   }
 
@@ -85,7 +85,7 @@ extension ColumnTreeEditor {
       if pipeline.count < Self.worthwhileCount { unsafe earlyFinishCount += 1 }
       pipeline.finish()
     }
-    try context.checkChanges()
+    try checkBackground()
   }
 }
 

@@ -13,7 +13,7 @@ extension ColumnTreeEditor {
       unsafe pipeline?.finish()
       unsafe pipeline?.stop()
       unsafe pipeline = nil
-      try context.checkChanges()
+      try checkBackground()
       guard unsafe root.reference.isDirty else { return unsafe root }
       try rebalance()
       try unsafe root.checkHeight()

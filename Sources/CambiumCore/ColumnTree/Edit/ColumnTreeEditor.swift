@@ -90,6 +90,18 @@ public struct ColumnTreeOptions: Sendable {
   @exclusivity(unchecked) final var spareBuilders: [LeafBuilder] = []
   /// Packs and writes filled leaves while rows are appended to the next one.
   @exclusivity(unchecked) final var pipeline: LeafPipeline?
+  /// Whether a leaf could not be written in the background, or the log not be merged, which nobody was told.
+  @exclusivity(unchecked) private final var hasFailed = false
+
+  /// Notes such a failure, which the context keeps.
+  func fail(_ error: StoreError) {
+    unsafe hasFailed = true
+    context.fail(error)
+  }
+
+  /// Throws it. What has failed elsewhere does not concern who reads this tree.
+  func checkBackground() throws(StoreError) { if unsafe hasFailed { try context.checkChanges() } }
+
   /// How often the pipeline was asked to finish with little to do.
   @exclusivity(unchecked) final var earlyFinishCount = 0
   /// Rows that came out of order and are not in the tree yet, though counted in its root.
