@@ -91,6 +91,22 @@ import Testing
     #expect(try refused.database.verify().findings == [])
   }
 
+  @Test(arguments: [Change.update, .setKey])
+  func `a change that has failed keeps nobody from reading`(change: Change) throws {
+    let refused = try Refused()
+    let transaction = try refused.database.beginWrite()
+    #expect(throws: ObservedStore.refusal) { try change.make(in: transaction) }
+    refused.store.refuseNone()
+    let editor = try #require(try transaction.editTable("table")).editor(of: 1)
+    for key in stride(from: 0, to: 4_000, by: 500) as StrideTo<Int64> {
+      guard case .int(key / 2)? = try editor.value(key: key, column: 1) else {
+        Issue.record("\(key)")
+        continue
+      }
+    }
+    #expect(throws: ObservedStore.refusal) { _ = try transaction.commit() }
+  }
+
   @Test func `a transaction goes on after a read that has failed`() throws {
     let refused = try Refused()
     let transaction = try refused.database.beginWrite()
