@@ -99,7 +99,7 @@ public struct ColumnTreeOptions: Sendable {
     context.fail(error)
   }
 
-  /// Throws it. What has failed elsewhere does not concern who reads this tree.
+  /// Throws such a failure; what has failed elsewhere does not concern who reads this tree.
   func checkBackground() throws(StoreError) { if unsafe hasFailed { try context.checkChanges() } }
 
   /// How often the pipeline was asked to finish with little to do.
