@@ -142,4 +142,44 @@ struct UpgradeTests {
       #expect(try Self.digest(second) == digest)
     }
   }
+
+  @Test func `a version has one backup, whatever a failed upgrade has left in free room`() throws {
+    let folder = try TemporaryFolder()
+    var options = DatabaseOptions()
+    options.transactionBudgetByteCount = 0
+    let store = try FileStore(path: folder.file("a.cambium"))
+    let database = try Database(store: store, options: options)
+    func commit(_ value: UInt8) throws {
+      let transaction = try database.beginWrite()
+      try transaction.setValue("value", [value])
+      _ = try transaction.commit()
+    }
+    func backups() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        .filter { $0.contains("backup") }.sorted()
+    }
+    try commit(1)
+    for _ in 0..<3 {
+      let upgrade = try database.beginWrite()
+      try store.keepBackup(of: "old")
+      // Pages that are written ahead, and given up.
+      let tree = try upgrade.editKeyTree("tree")
+      for key in 0..<100 as Range<UInt8> {
+        _ = try tree.set([key], [UInt8](repeating: .random(in: 0...255), count: 500))
+      }
+      try upgrade.spillIfNeeded()
+      upgrade.rollback()
+      #expect(try backups() == ["a.old.backup.cambium"])
+    }
+    try commit(2)
+    try store.keepBackup(of: "old")
+    #expect(try backups() == ["a.old-2.backup.cambium", "a.old.backup.cambium"])
+    try database.close()
+    for (name, value) in [("a.old.backup.cambium", 1), ("a.old-2.backup.cambium", 2)] {
+      let backup = try Database(store: FileStore(path: folder.file(name)))
+      #expect(try backup.snapshot().value("value") == [UInt8(value)])
+      #expect(try backup.verify().findings == [])
+      try backup.close()
+    }
+  }
 }

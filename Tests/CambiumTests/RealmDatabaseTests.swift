@@ -109,7 +109,7 @@ import Testing
     await database.close()
   }
 
-  @Test(arguments: ["kept for reading", "kept for writing", "nested"])
+  @Test(arguments: ["kept for reading", "kept for writing", "nested", "only for reading"])
   func `misuse stops with a text`(what: String) async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -123,6 +123,13 @@ import Testing
       case "kept for writing":
         try await database.write { kept.realm = $0 }
         _ = kept.realm?.objects(SpecPerson.self).count
+      case "only for reading":
+        let folder = try TemporaryFolder()
+        var configuration = Realm.Configuration(
+          fileURL: folder.url("people.realm"), objectTypes: specTypes)
+        await (try RealmDatabase(configuration)).close()
+        configuration.readOnly = true
+        try await RealmDatabase(configuration).write { $0.deleteAll() }
       default: try database.writeTwice()
       }
     }
@@ -131,6 +138,7 @@ import Testing
       "kept for reading": "Cannot read from a frozen Realm which has been invalidated.",
       "kept for writing": "Realm accessed from incorrect thread.",
       "nested": "was begun inside of another one",
+      "only for reading": "Can't perform transactions on read-only Realms.",
     ]
     #expect(text.contains(expected[what] ?? "?"), "\(text)")
   }

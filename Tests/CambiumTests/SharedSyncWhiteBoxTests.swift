@@ -1,5 +1,4 @@
 import CambiumCore
-import CambiumMemory
 import CambiumStoreContract
 import Foundation
 import Synchronization
@@ -196,7 +195,9 @@ import Testing
         try await until { writes.database.writer.waitingWriteCount == number + 1 }
       }
       let isDone = Gathered<Bool>()
+      let isAsked = Gathered<Bool>()
       Thread.detachNewThread {
+        isAsked.append(true)
         do {
           try writes.database.write { realm in
             order.append(3)
@@ -205,6 +206,7 @@ import Testing
         } catch { Issue.record(error) }
         isDone.append(true)
       }
+      try await until { !isAsked.values.isEmpty }
       other.end()
       try await group.waitForAll()
       try await until { !isDone.values.isEmpty }
@@ -304,81 +306,6 @@ private final class OtherRealm: @unchecked Sendable {
   func begin() { queue.sync { realm.beginWrite() } }
 
   func end() { queue.sync { realm.cancelWrite() } }
-}
-
-/// A store in memory whose medium is slow: a version that was published before it was durable becomes so when a
-/// test says so.
-private final class SlowMedium: RelayingStore {
-  let inner: any PageStore = MemoryStore(name: UUID().uuidString)
-  private let state = Mutex(State())
-
-  private struct State {
-    var held: [@Sendable (StoreError?) -> Void] = []
-    var fullCommitCount = 0
-    var isFast = false
-  }
-
-  var configuration: Realm.Configuration {
-    var configuration = Realm.Configuration(
-      inMemoryIdentifier: UUID().uuidString, objectTypes: specTypes)
-    configuration.store = StoreChoice(kind: "slow", isVolatile: true) { [self] _ in self }
-    return configuration
-  }
-
-  /// How many wait for the medium.
-  var heldCount: Int { state.withLock { $0.held.count } }
-  /// How many commits were durable when they were published; that of the schema counts.
-  var fullCommitCount: Int { state.withLock { $0.fullCommitCount } }
-
-  fileprivate func noteCommit(_ durability: Durability) {
-    if durability == .full { state.withLock { $0.fullCommitCount += 1 } }
-  }
-
-  /// The medium has done its work, and is fast from now on.
-  func letGo() {
-    let held = state.withLock { state in
-      state.isFast = true
-      defer { state.held = [] }
-      return state.held
-    }
-    for call in held { call(nil) }
-  }
-
-  func beginWrite() throws(StoreError) -> any PageWriter {
-    SlowWriter(inner: try inner.beginWrite(), store: self)
-  }
-
-  func makeDurable(_ version: Version) throws(StoreError) {
-    let isDone = DispatchSemaphore(value: 0)
-    makeDurable(version) { _ in isDone.signal() }
-    isDone.wait()
-  }
-
-  func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
-    let isFast = state.withLock { state in
-      if !state.isFast { state.held.append(then) }
-      return state.isFast
-    }
-    if isFast { then(nil) }
-  }
-}
-
-private final class SlowWriter: RelayingWriter {
-  let inner: any PageWriter
-  private let store: SlowMedium
-
-  init(inner: any PageWriter, store: SlowMedium) {
-    self.inner = inner
-    self.store = store
-  }
-
-  func publish(
-    root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void
-  ) throws(StoreError) -> Pin {
-    store.noteCommit(durability)
-    return try inner.publish(
-      root: root, durability: durability, metadata: metadata, beforeNext: beforeNext)
-  }
 }
 
 /// Writes to a database of which the first one keeps the turn until others wait behind it.

@@ -2,14 +2,15 @@ import CambiumCore
 
 /// What is left of a file before it is brought to another form.
 ///
-/// Pointers: pieces of files go through buffers that are made here and freed before the function ends.
+/// Pointers: bytes go through a buffer that is made here and freed before the function ends.
 extension FileStore {
   /// Copies the file to a name beside it that tells its form: `NAME.FORM.backup.EXTENSION`.
   ///
   /// Called by who is alone with the file or holds the writer lock, so that no page changes meanwhile; a slot
   /// that somebody writes at the same time is torn in the copy at worst, and then the other one counts. The
-  /// copy is whole and on the medium when this returns. An equal one that is there already will do: an upgrade
-  /// that was cut short has made it. Another one stays, and this one gets a number. After an error, such as a
+  /// copy is whole and on the medium when this returns. One of the same version that is there already will do: an
+  /// upgrade that has failed, or was cut short, has made it. Another one stays, and this one gets a number. After
+  /// an error, such as a
   /// full medium, there is none. Does nothing for devices that are no files.
   package func keepBackup(of form: String) throws(StoreError) {
     guard device is PosixDevice else { return }
@@ -19,7 +20,7 @@ extension FileStore {
       let backup = Self.backupPath(path, number == 1 ? form : "\(form)-\(number)")
       switch PosixFiles.kind(of: backup) {
       case .missing where !PosixFiles.isLink(backup): return try copy(to: backup)
-      case .file: if try isEqual(to: backup) { return }
+      case .file: if holds(backup, try newestHead()) { return }
       case .missing, .other: break
       case .failed(let code):
         throw StoreError(DeviceError(operation: "open", code: code), path: backup)
@@ -37,32 +38,14 @@ extension FileStore {
     return "\(target[..<dot]).\(form).backup\(target[dot...])"
   }
 
-  private static func makePiece() -> UnsafeMutableRawBufferPointer {
-    .allocate(byteCount: 1 << 20, alignment: FileLayout.blockByteCount)
-  }
-
-  private func isEqual(to backup: String) throws(StoreError) -> Bool {
-    let (copy, _) = try FilePaths.open(path: backup, isReadOnly: true)
-    let (mine, its) = unsafe (Self.makePiece(), Self.makePiece())
-    defer {
-      unsafe mine.deallocate()
-      unsafe its.deallocate()
-    }
-    var offset = 0
-    while true {
-      let (own, other): (Int, Int)
-      do throws(DeviceError) {
-        own = try unsafe device.read(mine, at: offset)
-        other = try unsafe copy.read(its, at: offset)
-      } catch {
-        throw StoreError(error, path: backup)
-      }
-      guard own == other, unsafe mine[..<own].elementsEqual(its[..<own]) else {
-        return false
-      }
-      if own == 0 { return true }
-      offset += own
-    }
+  /// Whether the file at `backup` is this one as it was at `head`.
+  private func holds(_ backup: String, _ head: Head) -> Bool {
+    var options = FileStoreOptions(isReadOnly: true, codec: self.options.codec)
+    options.readersShare = false
+    // What cannot be opened is something else.
+    guard let store = try? FileStore(path: backup, options: options) else { return false }
+    defer { try? store.close() }
+    return store.identity.uuid == identity.uuid && (try? store.newestHead()) == head
   }
 
   private func copy(to backup: String) throws(StoreError) {
@@ -82,7 +65,8 @@ extension FileStore {
   }
 
   private func copyBytes(to copy: PosixDevice) throws(DeviceError) {
-    let piece = unsafe Self.makePiece()
+    let piece = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: 1 << 20, alignment: FileLayout.blockByteCount)
     defer { unsafe piece.deallocate() }
     var offset = 0
     while true {

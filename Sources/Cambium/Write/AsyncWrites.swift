@@ -16,14 +16,14 @@ final class AsyncWrites: @unchecked Sendable {
   static let none = AsyncWrites()
 
   /// Work for one turn.
-  private enum Work {
+  enum Work {
     /// A block, and what follows it.
     case block(() -> Void, commits: Bool, onComplete: ((Error?) -> Void)?)
     /// A task, which is given the turn.
     case task(CheckedContinuation<WriteTurn?, Never>)
   }
 
-  private struct Entry {
+  struct Entry {
     let id: AsyncTransactionId
     let work: Work
     /// Whether it outlives an invalidation of the Realm, which is none of its business.
@@ -31,24 +31,24 @@ final class AsyncWrites: @unchecked Sendable {
   }
 
   private var lastID: AsyncTransactionId = 0
-  private var entries = Waiting<Entry>()
+  var entries = Waiting<Entry>()
   private let commits = AsyncCommits()
   /// The turn that was asked for.
   private var turn: WriteTurn? {
     didSet { watched.withLock { [turn] in $0 = turn } }
   }
   /// The same, for whoever looks after it.
-  private let watched = Mutex<WriteTurn?>(nil)
+  let watched = Mutex<WriteTurn?>(nil)
   private let expiry = BackgroundJob(.shared)
   /// The turn that was given to a task, until that has ended.
-  private var given: WriteTurn?
+  var given: WriteTurn?
   /// How long a turn waits for its context or its task.
   ///
   /// One that is busy, or does not run, keeps nobody from writing: all threads that could run it may be
   /// waiting for the turn themselves.
   private static let limitNanoseconds: Int64 = 250_000_000
   /// Whether a block, or a task that was given the turn, is at work.
-  private var isWriting = false
+  var isWriting = false
   /// The instance, as long as there is work.
   private let keeper = Mutex<Keeper?>(nil)
   /// When blocks have run for so long, the context gets to do other things.
@@ -64,6 +64,9 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// Whether something waits, for its turn or for the medium.
   var hasWork: Bool { !entries.isEmpty || !commits.isEmpty || isWriting }
+
+  /// Whether nobody is at work or has asked for a turn, and no commit holds up what follows it.
+  var mayBegin: Bool { turn == nil && !isWriting && !commits.holdBlocks }
 
   // MARK: Blocks
 
@@ -86,8 +89,7 @@ final class AsyncWrites: @unchecked Sendable {
     entries.append(
       Entry(
         id: newID(), work: .block(block, commits: false, onComplete: onComplete), isKept: true))
-    guard isFirst, !isWriting, turn == nil, !commits.holdBlocks, !hasYielded,
-      let transaction = transactionIfFree(instance)
+    guard isFirst, mayBegin, !hasYielded, let transaction = transactionIfFree(instance)
     else { return goOn(instance) }
     runBlocks(from: transaction, instance)
   }
@@ -104,56 +106,7 @@ final class AsyncWrites: @unchecked Sendable {
     }
   }
 
-  /// Waits for the turn behind what was queued before; nil when the task was cancelled.
-  ///
-  /// Whoever got it calls ``endTask(_:)``.
-  func waitForTurn(
-    _ instance: RealmInstance, isolation: isolated (any Actor)?
-  ) async -> WriteTurn? {
-    if let turn = turnIfFree(instance) { return turn }
-    let id = newID()
-    let job = instance.context.map { context in
-      ContextJob(context, self) { [self] in giveUp(id, instance) }
-    }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation(isolation: isolation) { continuation in
-        entries.append(Entry(id: id, work: .task(continuation)))
-        goOn(instance)
-      }
-    } onCancel: {
-      job?.start()
-    }
-  }
-
-  /// The turn for a task where nobody else writes or waits.
-  private func turnIfFree(_ instance: RealmInstance) -> WriteTurn? {
-    guard !isWriting, turn == nil, entries.isEmpty, !commits.holdBlocks,
-      let transaction = transactionIfFree(instance)
-    else { return nil }
-    isWriting = true
-    let turn = WriteTurn(holding: transaction)
-    given = turn
-    goOn(instance)
-    return turn
-  }
-
-  private func giveUp(_ id: AsyncTransactionId, _ instance: RealmInstance) {
-    guard let place = entries.firstIndex(where: { $0.id == id }),
-      case .task(let continuation) = entries[place].work
-    else { return }
-    entries.remove(at: place)
-    continuation.resume(returning: nil)
-    goOn(instance)
-  }
-
-  /// Ends the work of a task that was given the turn.
-  func endTask(_ instance: RealmInstance) {
-    isWriting = false
-    given = nil
-    goOn(instance)
-  }
-
-  private func newID() -> AsyncTransactionId {
+  func newID() -> AsyncTransactionId {
     lastID &+= 1
     return lastID
   }
@@ -172,7 +125,7 @@ final class AsyncWrites: @unchecked Sendable {
   // MARK: Turns
 
   /// Sees to it that work goes on, or lets go of the instance when there is none.
-  private func goOn(_ instance: RealmInstance) {
+  func goOn(_ instance: RealmInstance) {
     if hasWork {
       keeper.withLock { if $0 == nil { $0 = Keeper(instance: instance) } }
       askForTurn(instance)
@@ -186,8 +139,7 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// Asks for a turn if there is work that may begin.
   private func askForTurn(_ instance: RealmInstance) {
-    guard turn == nil, !isWriting, !hasYielded, !entries.isEmpty, !commits.holdBlocks,
-      let context = instance.context
+    guard mayBegin, !hasYielded, !entries.isEmpty, let context = instance.context
     else { return }
     let job = ContextJob(context, self) { [self] in run(instance) }
     turn = WriteTurn.ask(
@@ -199,7 +151,7 @@ final class AsyncWrites: @unchecked Sendable {
   }
 
   /// Sees to it that a turn goes back that its context does not take; called from any thread.
-  private func limitWait() {
+  func limitWait() {
     expiry.schedule(at: expiry.now + Self.limitNanoseconds) { [weak self] now in
       guard let turn = self?.watched.withLock({ $0 }), let start = turn.waitingSince else {
         return nil
@@ -273,7 +225,7 @@ final class AsyncWrites: @unchecked Sendable {
     return !commits.holdBlocks
   }
 
-  private func transactionIfFree(_ instance: RealmInstance) -> Transaction? {
+  func transactionIfFree(_ instance: RealmInstance) -> Transaction? {
     // What goes wrong shows when the turn is asked for.
     try? instance.coordinator.database.beginWriteIfFree(
       expecting: instance.configuration.durability)
@@ -282,17 +234,6 @@ final class AsyncWrites: @unchecked Sendable {
   private func takeBlock() -> Entry? {
     guard case .block? = entries.first?.work else { return nil }
     return entries.removeFirst()
-  }
-
-  /// Gives the turn to the task that is first.
-  private func give(_ transaction: Transaction, _ instance: RealmInstance) {
-    guard case .task(let continuation) = entries.removeFirst().work else { return }
-    isWriting = true
-    let turn = WriteTurn(holding: transaction)
-    given = turn
-    watched.withLock { $0 = turn }
-    limitWait()
-    continuation.resume(returning: turn)
   }
 
   private func run(_ entry: Entry, _ transaction: Transaction, _ instance: RealmInstance) {
@@ -431,14 +372,4 @@ final class AsyncWrites: @unchecked Sendable {
     let kept = keeper.withLock { $0.take() }
     withExtendedLifetime(kept) {}
   }
-}
-
-extension WriteTurn {
-  /// A turn that is there.
-  fileprivate convenience init(holding transaction: Transaction) {
-    self.init(.success(transaction))
-  }
-
-  /// A turn that could not be had.
-  fileprivate convenience init(failing error: StoreError) { self.init(.failure(error)) }
 }

@@ -45,11 +45,6 @@ import CPlatform
   // MARK: Adding
 
   /// Adds `string`, which stands for `number`.
-  public func add(_ string: Span<UInt8>, _ number: Int64) {
-    unsafe string.withUnsafeBytes { unsafe add($0, number) }
-  }
-
-  /// The same of bytes that are lent as a pointer.
   package func add(_ string: UnsafeRawBufferPointer, _ number: Int64) {
     let target = unsafe add(byteCount: string.count, number)
     if let start = string.baseAddress { unsafe cambium_copy(target, start, string.count) }

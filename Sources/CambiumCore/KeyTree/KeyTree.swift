@@ -39,17 +39,8 @@ public struct KeyTree: @unsafe VersionedTree {
   }
 
   /// Calls `body` with the value stored under `key`; nil without a call if there is none.
-  public func withValue<Result>(
-    for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result? {
-    try unsafe key.withUnsafeBytes { key throws(StoreError) in
-      try unsafe withValue(for: key) { value throws(StoreError) in
-        try unsafe body(Span(_unsafeBytes: value))
-      }
-    }
-  }
-
-  /// The same of bytes that are lent as pointers, which are valid during the call.
+  ///
+  /// The bytes are valid during the call.
   package func withValue<Result>(
     for key: UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
