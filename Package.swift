@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "CambiumZstd", targets: ["CambiumZstd"]),
     .library(name: "CambiumCrypto", targets: ["CambiumCrypto"]),
     .library(name: "CambiumObservability", targets: ["CambiumObservability"]),
+    .library(name: "CambiumRealmFile", targets: ["CambiumRealmFile"]),
     .library(name: "CambiumStoreContract", targets: ["CambiumStoreContract"]),
     .library(name: "CambiumWeb", targets: ["CambiumWeb"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
@@ -26,6 +27,9 @@ let package = Package(
     .trait(name: "RocksDB", description: "Pages kept by RocksDB; needs librocksdb-dev."),
     .trait(
       name: "Observability", description: "Metrics and logs; needs swift-metrics and swift-log."),
+    .trait(
+      name: "RealmFile",
+      description: "Reading '.realm' files; encrypted ones with the trait 'Crypto' as well."),
     .default(enabledTraits: []),
   ],
   dependencies: [
@@ -117,6 +121,18 @@ let package = Package(
         .strictMemorySafety()
       ]),
 
+    // Files of Realm, read only; encrypted ones with the trait.
+    .target(
+      name: "CambiumRealmFile",
+      dependencies: [
+        .product(
+          name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Crypto"]))
+      ],
+      path: "Plugins/RealmFile/Sources",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
+
     // The object layer, which knows the plug-ins whose traits are on.
     .target(
       name: "Cambium",
@@ -125,6 +141,7 @@ let package = Package(
         .target(name: "CambiumRocksDB", condition: .when(traits: ["RocksDB"])),
         .target(name: "CambiumZstd", condition: .when(traits: ["Zstd"])),
         .target(name: "CambiumCrypto", condition: .when(traits: ["Crypto"])),
+        .target(name: "CambiumRealmFile", condition: .when(traits: ["RealmFile"])),
       ],
       swiftSettings: [
         .strictMemorySafety()
@@ -234,6 +251,14 @@ let package = Package(
           name: "MetricsTestKit", package: "swift-metrics",
           condition: .when(traits: ["Observability"])),
       ]),
+    .testTarget(
+      name: "CambiumRealmFileTests",
+      dependencies: [
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumRealmFile", "TestSupport",
+        .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
+      ],
+      exclude: ["Samples"]),
     .testTarget(
       name: "CambiumRocksDBTests",
       dependencies: ["Cambium", "CambiumFile", "CambiumRocksDB", "TestSupport"]),

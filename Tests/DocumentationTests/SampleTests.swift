@@ -53,6 +53,7 @@ import Testing
     ("Sources/Cambium/Cambium.docc/ChangingClasses.md", ["Migrating"]),
     ("Sources/Cambium/Cambium.docc/SectionsAndProjections.md", ["Guests"]),
     ("Sources/Cambium/Cambium.docc/TestingModels.md", ["TestingModels"]),
+    ("Sources/Cambium/Cambium.docc/MovingFromRealm.md", ["MovingFiles"]),
     ("Sources/CambiumCore/CambiumCore.docc/CambiumCore.md", ["Engine"]),
     ("Sources/CambiumCore/CambiumCore.docc/TreesAndTransactions.md", ["Contracts"]),
     ("Sources/CambiumCore/CambiumCore.docc/Contexts.md", ["Contexts"]),
@@ -79,7 +80,7 @@ import Testing
       pages == [
         "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "ChangingClasses.md",
         "GettingStarted.md", "Relationships.md", "Collections.md", "AnyValues.md",
-        "Modelling.md", "Querying.md", "SectionsAndProjections.md", "TestingModels.md",
+        "Modelling.md", "MovingFromRealm.md", "Querying.md", "SectionsAndProjections.md", "TestingModels.md",
         "TreesAndTransactions.md", "WritingACodec.md", "WritingAStore.md",
       ])
   }
@@ -147,6 +148,7 @@ import Testing
     ("Contracts", "1\n3\n1\n", 2), ("Contexts", "Draft\n", 2),
     ("Stores", "stores.cambium\nmemory\n", 2), ("WritingAStore", "done\n", 1),
     ("WritingACodec", "done\n", 1), ("TestingModels", "passed\n", 1),
+    ("MovingFiles", movedFiles, 2),
   ])
   func `a snippet prints what it should, run after run`(
     snippet: String, expected: String, runCount: Int
@@ -155,6 +157,16 @@ import Testing
     for _ in 0..<runCount {
       #expect(try Self.run(snippet, in: folder.url) == expected)
     }
+  }
+
+  /// What a trait brings is not there without it.
+  private static var movedFiles: String {
+    #if RealmFile
+      let progress = "Dog: 0 of 2\nDog: 2 of 2\n"
+      return progress + progress + "[\"Rex\", \"Bello\"]\nDog 2\n"
+    #else
+      return ""
+    #endif
   }
 
   /// Where the tests were built.

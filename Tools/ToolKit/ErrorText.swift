@@ -16,6 +16,11 @@ package enum ErrorText {
 
   // No command creates stores at such a path, so that part of the library's advice is left out.
   private static func line(_ error: StoreError) -> String {
+    if case .notAStore(let path, _) = error, RealmFileSummary.isPlainRealmFile(path) {
+      return
+        "'\(path)' is a file of Realm: 'cambium import \(path) NEW' brings its content into a store, and "
+        + "'cambium inspect', 'query', 'schema' and 'export' read it as it is."
+    }
     guard case .notFound(let path) = error else { return "\(error)" }
     return "No store at '\(path)': No such file or directory. Check the path."
   }

@@ -20,7 +20,8 @@ struct ExportCommand: ParsableCommand {
       Embedded objects stand in their place. Data is in base64, dates are in ISO 8601. In a CSV file nothing \
       between two commas is null, and "" an empty text; collections are JSON.
 
-      The store may be in use; one version of it is written. --output replaces a file when all is written.
+      The store may be in use; one version of it is written. --output replaces a file when all is written. A \
+      '.realm' file that Realm wrote is read as well; its content lies in a folder for temporary files meanwhile.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -37,11 +38,13 @@ struct ExportCommand: ParsableCommand {
 
   func run() throws {
     try options.reportingErrors {
-      let realm = try OpenedRealm.open(options.location(), key: options.key()).freeze()
-      guard let output else { return try write(realm) { Output.bytes($0) } }
-      let file = try ReplacedFile(output)
-      try write(realm) { try file.write($0) }
-      try file.finish()
+      try options.withRealm { realm in
+        let realm = realm.freeze()
+        guard let output else { return try write(realm) { Output.bytes($0) } }
+        let file = try ReplacedFile(output)
+        try write(realm) { try file.write($0) }
+        try file.finish()
+      }
     }
   }
 

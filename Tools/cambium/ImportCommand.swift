@@ -8,7 +8,7 @@ import Foundation
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Reads objects from JSON, JSON lines or CSV into a store.",
+    abstract: "Reads objects from JSON, JSON lines, CSV or a Realm file into a store.",
     discussion: """
       What 'cambium export' wrote, or objects of one class from elsewhere:
 
@@ -16,6 +16,7 @@ struct ImportCommand: ParsableCommand {
         cambium import people.csv people.realm --class Person --primary-key id
         cambium import people.csv people.realm --class Person --dry-run
         cambium import - people.realm --class Person --existing update < people.jsonl
+        cambium import old.realm people.cambium
 
       The form is recognised by the document's content; --from says otherwise. A class that the store does not \
       have is made as the document describes it, or as its values show: numbers, truth values, dates, UUIDs and \
@@ -24,6 +25,10 @@ struct ImportCommand: ParsableCommand {
 
       All is one transaction: when anything is wrong, the line is named, and the store is as before. A new store \
       takes its name when it is whole.
+
+      A '.realm' file that Realm wrote goes into a new store, with all its classes, and is compared with it object \
+      by object. --key-file opens an encrypted one and encrypts the new store; where that shall have another key, \
+      or none, --source-key-file opens the old one. The old file is not changed, and must not be written meanwhile.
       """)
 
   @Argument(help: "The document; '-' is standard input.", completion: .file())
@@ -51,6 +56,11 @@ struct ImportCommand: ParsableCommand {
   @Option(help: "The codec of a new store, such as 'zstd:3'.")
   var codec: String?
 
+  @Option(
+    help: "The file with the key of an encrypted Realm file, if the store has another one.",
+    completion: .file())
+  var sourceKeyFile: String?
+
   @Flag(help: "Check everything and change nothing.") var dryRun = false
 
   func validate() throws {
@@ -62,6 +72,15 @@ struct ImportCommand: ParsableCommand {
   func run() throws {
     try options.reportingErrors {
       let location = try options.location()
+      let sourceKey = try (sourceKeyFile ?? options.keyFile).map { path throws(StoreError) in
+        try KeyFile.read(path)
+      }
+      if document != "-", from == nil,
+        sourceKeyFile != nil
+          || RealmFileSummary.isRealmFile(document, encryptionKey: sourceKey?.data)
+      {
+        return try bringRealmFile(sourceKey?.data, location)
+      }
       let input = try InputDocument(document)
       var work = try Import(input.source, from)
       work.className = className
@@ -116,25 +135,63 @@ struct ImportCommand: ParsableCommand {
     }
   }
 
+  /// Imports a file that Realm wrote into a new store.
+  private func bringRealmFile(_ sourceKey: Data?, _ location: StoreLocation) throws {
+    guard className == nil, primaryKey == nil, existing == .error, !dryRun else {
+      throw TransferError(
+        "A Realm file comes with all its classes, into a new store; 'cambium inspect \(document)' shows what "
+          + "it holds. Leave --class, --primary-key, --existing and --dry-run out.")
+    }
+    guard !location.choice.isVolatile else {
+      throw StoreError.storeUnavailable(
+        kind: location.choice.kind, advice: "Objects there would end with this command")
+    }
+    let place = try CopyPlace(for: location.path)
+    do {
+      let made = StoreLocation(choice: location.choice, path: place.path)
+      let report = try Realm.bringRealmFile(
+        document, key: sourceKey, into: try newStore(made, try options.key()),
+        progress: options.progress)
+      try place.finish()
+      options.json
+        ? Output.line(report.json(location.path).pretty) : report.printForPeople(location.path)
+    } catch {
+      place.clear()
+      throw error
+    }
+  }
+
+  /// How a store that is not there yet is made.
+  private func newStore(
+    _ location: StoreLocation, _ key: CodecKey?
+  ) throws(StoreError) -> Realm.Configuration {
+    var configuration = OpenedRealm.configuration(location, key: key, isReadOnly: false)
+    // Who writes to an old file wants it to be of the newest form.
+    configuration.disableFormatUpgrade = false
+    let chain = codec ?? (key == nil ? "none" : Codecs.encrypted("none"))
+    let codec = try CodecRegistry.codec(chain, key: key)
+    configuration.store = StoreChoice(kind: location.choice.kind) { request throws(StoreError) in
+      var request = request
+      request.codec = codec
+      return try location.choice.open(request)
+    }
+    return configuration
+  }
+
   /// Imports into the store at `location`, which is made if it is not there, and closes it.
   private func fill(
     _ location: StoreLocation, _ work: Import, _ name: String
   ) throws -> ImportReport {
     let key = try options.key()
-    var configuration = OpenedRealm.configuration(location, key: key, isReadOnly: false)
-    // Who writes to an old file wants it to be of the newest form.
-    configuration.disableFormatUpgrade = false
+    let configuration: Realm.Configuration
     var known: [ObjectSchema] = []
     if Self.isThere(location) {
       known = try OpenedRealm.open(location, key: key).schema.objectSchema
+      var existing = OpenedRealm.configuration(location, key: key, isReadOnly: false)
+      existing.disableFormatUpgrade = false
+      configuration = existing
     } else {
-      let chain = codec ?? (key == nil ? "none" : Codecs.encrypted("none"))
-      let codec = try CodecRegistry.codec(chain, key: key)
-      configuration.store = StoreChoice(kind: location.choice.kind) { request throws(StoreError) in
-        var request = request
-        request.codec = codec
-        return try location.choice.open(request)
-      }
+      configuration = try newStore(location, key)
     }
     let new = try work.newClasses(known)
     // A store that is made goes as a whole. In one that was there the classes come before the objects.

@@ -1,7 +1,9 @@
 import ArgumentParser
+import Cambium
 import CambiumCore
 import CambiumFile
 import CambiumRocksDB
+import CambiumToolKit
 
 /// `cambium inspect PATH`: what is in a store, and what it costs.
 struct InspectCommand: ParsableCommand {
@@ -15,7 +17,8 @@ struct InspectCommand: ParsableCommand {
         cambium inspect people.realm --class Person --json
         cambium inspect people.realm --pages
 
-      Nothing is changed; the store may be in use.
+      Nothing is changed; the store may be in use. Of a '.realm' file that Realm wrote its classes are shown, and \
+      how many objects they have.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -28,6 +31,11 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     try options.reportingErrors {
       var location = try options.location()
+      let key = try options.key()
+      if RealmFileSummary.isRealmFile(location.path, encryptionKey: key?.data) {
+        let summary = try RealmFileSummary(path: location.path, encryptionKey: key?.data)
+        return options.json ? Output.line(summary.json.pretty) : summary.printForPeople()
+      }
       #if RocksDB
         if location.choice.kind == RocksDBStore.kind {
           var settings = RocksDBOptions()
@@ -39,7 +47,7 @@ struct InspectCommand: ParsableCommand {
       let pins =
         location.choice.kind == "file"
         ? (try? FileStore.inspect(path: location.path).pins) ?? [] : []
-      let inspection = try OfflineStore.withStore(location, key: options.key()) { store, database in
+      let inspection = try OfflineStore.withStore(location, key: key) { store, database in
         var inspection = try Inspection(
           database: database, path: location.path, pins: pins, progress: options.progress)
         #if RocksDB

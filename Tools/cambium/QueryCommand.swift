@@ -43,31 +43,34 @@ struct QueryCommand: ParsableCommand {
   func run() throws {
     try options.reportingErrors {
       let query = try TextQuery(query)
-      let realm = try OpenedRealm.open(options.location(), key: options.key())
-      let results = try query.results(in: realm, ofType: className)
-      if explain { return try show(results.explanation(), query) }
-      if count {
-        let found = min(results.count, query.limit ?? .max)
-        return options.json
-          ? Output.line(JSONValue.integer(Int64(found)).line) : Output.line("\(found)")
+      try options.withRealm { try answer(query, $0) }
+    }
+  }
+
+  private func answer(_ query: TextQuery, _ realm: Realm) throws {
+    let results = try query.results(in: realm, ofType: className)
+    if explain { return try show(results.explanation(), query) }
+    if count {
+      let found = min(results.count, query.limit ?? .max)
+      return options.json
+        ? Output.line(JSONValue.integer(Int64(found)).line) : Output.line("\(found)")
+    }
+    guard let type = realm.schema[className] else { return }
+    let paths: [ColumnPath]
+    if let columns {
+      paths = try columns.split(separator: ",").map {
+        try ColumnPath($0.trimmingCharacters(in: .whitespaces), of: type, in: realm.schema)
       }
-      guard let type = realm.schema[className] else { return }
-      let paths: [ColumnPath]
-      if let columns {
-        paths = try columns.split(separator: ",").map {
-          try ColumnPath($0.trimmingCharacters(in: .whitespaces), of: type, in: realm.schema)
-        }
-      } else {
-        paths = try ColumnPath.all(of: type, in: realm.schema)
-      }
-      let answer = Answer(
-        objects: results.prefix(query.limit ?? .max), columns: paths, encoder: ObjectEncoder(realm))
-      switch format ?? (options.json ? .json : .table) {
-      case .table: answer.showTable()
-      case .csv: answer.showCSV()
-      case .json: answer.showJSON()
-      case .lines: answer.forEachLine { Output.line($0.line) }
-      }
+    } else {
+      paths = try ColumnPath.all(of: type, in: realm.schema)
+    }
+    let answer = Answer(
+      objects: results.prefix(query.limit ?? .max), columns: paths, encoder: ObjectEncoder(realm))
+    switch format ?? (options.json ? .json : .table) {
+    case .table: answer.showTable()
+    case .csv: answer.showCSV()
+    case .json: answer.showJSON()
+    case .lines: answer.forEachLine { Output.line($0.line) }
     }
   }
 

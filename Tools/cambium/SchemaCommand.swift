@@ -29,7 +29,7 @@ struct SchemaCommand: ParsableCommand {
 
   func run() throws {
     try options.reportingErrors {
-      let schema = try OpenedRealm.open(options.location(), key: options.key()).schema
+      let schema = try options.withRealm { $0.schema }
       switch format {
       case nil where options.json:
         let classes = schema.objectSchema.map(ClassDocument.json)

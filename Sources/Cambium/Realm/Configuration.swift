@@ -55,6 +55,19 @@ extension Realm {
     /// as it was, or half way and readable, and the next opening goes on. Older versions of this library refuse
     /// it from then on. What is only read stays as it is.
     public var disableFormatUpgrade = false
+    /// Whether a file that Realm itself wrote is imported when it lies at ``fileURL``, instead of being refused
+    /// with `.fileFormatUpgradeRequired`.
+    ///
+    /// Needs the package's trait `RealmFile`. Everything in the old file is brought to a new one, as
+    /// ``Realm/importRealmFile(at:encryptionKey:into:progress:)`` does it, with ``encryptionKey`` as the key of
+    /// both; the old one is renamed to `NAME.before-import` and stays until you delete it. Opening takes as
+    /// long as that does. After an error the old file is where it was. A crash on the way is made good by the
+    /// next opening. The schema version is that of the old file, so that ``migrationBlock`` runs as it would
+    /// have.
+    public var migratesRealmFiles = false
+    /// Told how far the import of a Realm file is that ``migratesRealmFiles`` asks for, on the thread that
+    /// opens the Realm. It must not open the file.
+    public var importProgress: (@Sendable (Realm.ImportProgress) -> Void)?
     /// Whether to compact a file that exists and has free space, asked when this process opens it.
     ///
     /// Gets the file's size and the bytes in use. Nothing is done while another process has the file

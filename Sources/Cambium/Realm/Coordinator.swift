@@ -34,7 +34,7 @@ final class Coordinator: Sendable {
     var classes: ObjectIdentifier
   }
 
-  private init(configuration: Realm.Configuration, slot: Slot) throws(StoreError) {
+  private init(configuration: Realm.Configuration, slot: Slot) throws(RLMError) {
     self.configuration = configuration
     self.slot = slot
     let database = try Launch(configuration: configuration).open()
@@ -67,12 +67,12 @@ final class Coordinator: Sendable {
   static func shared(_ configuration: Realm.Configuration) throws(RLMError) -> Coordinator {
     let slot = slot(configuration.identity)
     // Opening and closing take the slot's lock, so that a database is never open twice.
-    let result = slot.coordinator.withLock { current -> Result<Coordinator, StoreError> in
+    let result = slot.coordinator.withLock { current -> Result<Coordinator, RLMError> in
       if let coordinator = current {
         coordinator.retain()
         return .success(coordinator)
       }
-      do throws(StoreError) {
+      do throws(RLMError) {
         let start = DatabaseEvents.now
         let coordinator = try Coordinator(configuration: configuration, slot: slot)
         coordinator.retain()
@@ -83,7 +83,7 @@ final class Coordinator: Sendable {
         return .failure(error)
       }
     }
-    do { return try result.get() } catch { throw RLMError(error, path: configuration.path) }
+    return try result.get()
   }
 
   /// The coordinator of the configuration's database with one user more; nil when it is not open.

@@ -2,15 +2,25 @@ import CambiumCore
 import CambiumFile
 import Foundation
 
-/// What happens to a file when this process opens it for the first time: it is made from a seed, and
-/// compacted when the configuration wants it.
+/// What happens to a file when this process opens it for the first time: it is made from a seed, imported
+/// from a file of Realm, and compacted, when the configuration wants it.
 ///
 /// Pointers: to a local variable, for the length of a call.
 struct Launch {
   let configuration: Realm.Configuration
 
   /// Opens the configuration's database.
-  func open() throws(StoreError) -> Database {
+  func open() throws(RLMError) -> Database {
+    let path = configuration.path
+    let old = RealmFileMigration(configuration)
+    if !configuration.isInMemory, !FileManager.default.fileExists(atPath: path) { try old.finish() }
+    do throws(StoreError) { return try openStore() } catch {
+      guard try old.run(after: error) else { throw RLMError(error, path: path) }
+    }
+    do throws(StoreError) { return try openStore() } catch { throw RLMError(error, path: path) }
+  }
+
+  private func openStore() throws(StoreError) -> Database {
     let path = configuration.path
     guard !configuration.isInMemory else { return try openDatabase() }
     if !FileManager.default.fileExists(atPath: path) { try copySeed(to: path) }

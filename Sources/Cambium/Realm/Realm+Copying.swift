@@ -37,35 +37,45 @@ extension Realm {
   static func writeNew(
     _ view: some ReadTransaction, to configuration: Realm.Configuration
   ) throws {
+    try makeNew(at: configuration) { draft in
+      do throws(StoreError) { try Self.write(view, to: draft) } catch {
+        throw RLMError(error, path: configuration.path)
+      }
+    }
+  }
+
+  /// Lets `fill` make a database under another name and gives it that of `configuration`, where nothing may
+  /// be yet, when it is whole and closed; leaves nothing after an error.
+  static func makeNew(
+    at configuration: Realm.Configuration, _ fill: (Configuration) throws -> Void
+  ) throws {
     configuration.check()
     let path = configuration.path
     guard !configuration.isInMemory else {
       throw RLMError(
         .fail, "Cannot write a copy to the in-memory Realm '\(path)': name a file.", path: path)
     }
-    guard !FileManager.default.fileExists(atPath: path) else {
-      throw RLMError(
-        .fileExists, "Failed to write a copy to path '\(path)': the file exists already.",
-        path: path)
-    }
+    let exists = RLMError(
+      .fileExists, "Failed to write a copy to path '\(path)': the file exists already.",
+      path: path)
+    guard !FileManager.default.fileExists(atPath: path) else { throw exists }
+    var isFolder: ObjCBool = false
+    let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard unsafe FileManager.default.fileExists(atPath: parent, isDirectory: &isFolder),
+      isFolder.boolValue
+    else { throw RLMError(StoreError.parentNotFound(path: path), path: path) }
     let draft = path + ".copying-\(UUID().uuidString)"
     defer {
       for file in [draft, draft + ".lock"] { try? FileManager.default.removeItem(atPath: file) }
     }
+    var configuration = configuration
+    configuration.fileURL = URL(fileURLWithPath: draft)
+    try fill(configuration)
     let isNamed: Bool
-    do throws(StoreError) {
-      try Self.write(view, to: configuration, at: draft)
-      isNamed = try Self.name(draft, as: path)
-    } catch .parentNotFound {
-      throw RLMError(StoreError.parentNotFound(path: path), path: path)
-    } catch {
+    do throws(StoreError) { isNamed = try Self.name(draft, as: path) } catch {
       throw RLMError(error, path: path)
     }
-    guard isNamed else {
-      throw RLMError(
-        .fileExists, "Failed to write a copy to path '\(path)': the file exists already.",
-        path: path)
-    }
+    guard isNamed else { throw exists }
   }
 
   /// Gives a finished copy its name; false when there is something of that name.
@@ -78,11 +88,11 @@ extension Realm {
   }
 
   private static func write(
-    _ view: some ReadTransaction, to configuration: Configuration, at path: String
+    _ view: some ReadTransaction, to configuration: Configuration
   ) throws(StoreError) {
     let codec = try configuration.makeCodec()
     let store = try configuration.chosenStore.open(
-      StoreRequest(path: path, isReadOnly: false, codec: codec))
+      StoreRequest(path: configuration.path, isReadOnly: false, codec: codec))
     do throws(StoreError) {
       let database = try Database(store: store, codec: codec)
       try database.fill(with: view)

@@ -56,14 +56,8 @@ extension WriteSession {
       }
     }
     unsafe object.generation = 0
-    guard try isNew.get() else {
-      throw .damaged(
-        Damage(.order, unsafe "class '\(access.stored.name)' already has a row \(object.key)"))
-    }
-    access.noteChange(.objects)
-    touch(access.stored.tableID) { unsafe $0.insert(object.key) }
-    try unsafe insertIndexEntries(object.key, access, editor)
-    try unsafe insertBacklinks(object.key, access, editor)
+    guard try isNew.get() else { throw unsafe Self.isTaken(object.key, access) }
+    try unsafe noteInsertion(object.key, access, editor)
     let collections = access.layout.collections
     if collections.isEmpty { return }
     let properties = access.description.properties
@@ -83,27 +77,51 @@ extension WriteSession {
     let editor = try editor(access)
     let newKey: Int64
     if let key { newKey = key } else { newKey = try editor.table.generateKey() }
-    row.begin(editor.plan.defaults)
-    unsafe row.position = editor.plan.createdPosition
-    row.append(.int(editor.newCreation(of: newKey)))
+    beginRow(newKey, access, editor)
     if let primaryKey, let index = access.stored.primaryKeyIndex {
       unsafe row.position = editor.plan.positions[index]
       row.append(primaryKey)
       if editor.plan.isIndexed[index] { try editor.insertEntry(index, primaryKey, newKey) }
     }
     fill(row, editor.plan.positions)
-    let isNew = unsafe row.cells.withUnsafeBufferPointer { cells in
-      catching { () throws(StoreError) in try unsafe editor.table.insert(key: newKey, values: cells)
-      }
-    }
-    guard try isNew.get() else {
-      throw .damaged(
-        Damage(.order, "class '\(access.stored.name)' already has a row \(newKey)"))
-    }
-    access.noteChange(.objects)
-    touch(access.stored.tableID) { $0.insert(newKey) }
-    try insertIndexEntries(newKey, access, editor)
+    guard try endRow(newKey, access, editor) else { throw Self.isTaken(newKey, access) }
     return newKey
+  }
+
+  /// Begins a row under `key` with the defaults of all columns: whoever calls it sets cells, each after the
+  /// row's position, and then calls ``endRow(_:_:_:)``.
+  func beginRow(_ key: Int64, _ access: ClassAccess, _ editor: ClassEditor) {
+    row.begin(editor.plan.defaults)
+    unsafe row.access = access
+    unsafe row.position = editor.plan.createdPosition
+    row.append(.int(editor.newCreation(of: key)))
+  }
+
+  /// Puts the row into its table, with its index entries but that under the primary key, and what its links
+  /// ask for; false, and nothing has changed, when the key is taken.
+  func endRow(
+    _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor
+  ) throws(StoreError) -> Bool {
+    let isNew = unsafe row.cells.withUnsafeBufferPointer { cells in
+      catching { () throws(StoreError) in try unsafe editor.table.insert(key: key, values: cells) }
+    }
+    guard try isNew.get() else { return false }
+    try noteInsertion(key, access, editor)
+    return true
+  }
+
+  /// Follows up on a new row, which has its index entry under the primary key.
+  private func noteInsertion(
+    _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor
+  ) throws(StoreError) {
+    access.noteChange(.objects)
+    touch(access.stored.tableID) { $0.insert(key) }
+    try insertIndexEntries(key, access, editor)
+    try insertBacklinks(key, access, editor)
+  }
+
+  private static func isTaken(_ key: Int64, _ access: ClassAccess) -> StoreError {
+    .damaged(Damage(.order, "class '\(access.stored.name)' already has a row \(key)"))
   }
 
   private func insertIndexEntries(

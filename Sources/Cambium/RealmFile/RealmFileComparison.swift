@@ -1,0 +1,289 @@
+#if RealmFile
+  import CambiumCore
+  internal import CambiumRealmFile
+
+  /// Compares what was imported with the `.realm` file, object by object and value by value.
+  ///
+  /// Reads both anew: the file, and the version that was committed. What it expects of a value is said here
+  /// a second time, by itself.
+  ///
+  /// Pointers: the bytes of cells are lent by the leaf that is read, for the length of a call.
+  struct RealmFileComparison {
+    // Exclusivity is not checked: the Realm has one user here, who only reads.
+    let file: RealmFile
+    let schema: RealmFileSchema
+    let realm: RealmInstance
+    /// Told how far it is; throws to end it.
+    let progress: (Realm.ImportProgress) throws -> Void
+    /// The classes here, by their numbers in the file; nil for those that are left out.
+    private let targets: [ClassAccess?]
+
+    init(
+      _ file: RealmFile, _ schema: RealmFileSchema, _ realm: RealmInstance,
+      progress: @escaping (Realm.ImportProgress) throws -> Void
+    ) {
+      self.file = file
+      self.schema = schema
+      self.realm = realm
+      self.progress = progress
+      targets = RealmFileImport.targets(file, schema, realm)
+    }
+
+    /// How many objects each class has, in the order of the schema; throws at the first difference.
+    func run() throws -> [Int] {
+      try schema.places.map { place in
+        guard let access = targets[place] else { throw difference("the class is not there", place) }
+        return try run(place, access)
+      }
+    }
+
+    private func run(_ place: Int, _ access: ClassAccess) throws -> Int {
+      let type = file.classes[place]
+      var state = Realm.ImportProgress(
+        stage: .comparing, className: type.name, completed: 0, total: type.objectCount)
+      try progress(state)
+      let columns = RealmFileImport.Columns(access, type).all
+      guard columns.count == type.properties.count else {
+        throw difference("a property is not there", place)
+      }
+      var found = 0
+      try file.forEachLeaf(of: place) { leaf in
+        let values = try type.properties.indices.map { try leaf.values(of: $0) }
+        for (index, objectKey) in leaf.keys.enumerated() {
+          var rowKey = objectKey
+          if access.stored.isKeyPrimaryKey, let key = type.primaryKey,
+            case .int(let value) = values[key][index]
+          {
+            rowKey = value
+          }
+          guard let row = access.seek(rowKey) else {
+            // Nothing holds such an embedded object, so that no program could reach it.
+            if access.stored.isEmbedded { continue }
+            throw difference("object \(objectKey) is not there", place)
+          }
+          found += 1
+          for column in columns {
+            guard try isEqual(values[column.source][index], column, row, rowKey, access) else {
+              throw difference(
+                "'\(column.property.name)' of object \(objectKey) is not what the file has", place)
+            }
+          }
+        }
+        state.completed += leaf.keys.count
+        try progress(state)
+      }
+      guard found == access.count else {
+        throw difference("there are \(access.count) objects where \(found) belong", place)
+      }
+      return found
+    }
+
+    private func isEqual(
+      _ value: RealmFileValue, _ column: RealmFileImport.Columns.Column, _ row: RowPosition,
+      _ key: Int64, _ access: ClassAccess
+    ) throws -> Bool {
+      let property = column.property
+      let id = access.stored.columns[column.index]
+      let result: Result<Bool, any Error> = realm.reading { () throws(StoreError) in
+        guard let table = access.currentTable(), let tree = table.tree(of: id) else {
+          return .success(false)
+        }
+        // All columns of the first group stand in one row.
+        let isFirst = access.layout.head(column.index).flags & _PersistedHead.laterGroup == 0
+        guard let position = isFirst ? row : try tree.seek(key) else { return .success(false) }
+        return try position.leaf.withCell(
+          id, property.columnType, position.row, tree, isNullable: property.isColumnNullable
+        ) { cell in
+          Result { try self.isEqual(value, cell, property, column.target, tree.source) }
+        }
+      }
+      return try result.get()
+    }
+
+    private func isEqual(
+      _ value: RealmFileValue, _ cell: ColumnValue, _ property: Property, _ target: Int?,
+      _ source: PageSource
+    ) throws -> Bool {
+      guard property.isCollection else {
+        return try isEqual(value, cell, property.type, target)
+      }
+      guard let elements = StoredElements(cell, property.elementColumnType, source) else {
+        return false
+      }
+      switch value {
+      case .list(var values):
+        if property.type == .object { values = try values.filter { try leads($0) } }
+        if property.isSet { return try isEqual(set: values, elements, property, target) }
+        guard values.count == elements.count else { return false }
+        return try allEqual(elements, values, property, target)
+      case .dictionary(let entries):
+        let entries = Self.sorted(entries)
+        guard entries.count == elements.count else { return false }
+        var areEqual = true
+        try unsafe elements.forEachKey { key, position in
+          unsafe areEqual = key.elementsEqual(entries[position].key)
+          return areEqual
+        }
+        return try areEqual && allEqual(elements, entries.map(\.value), property, target)
+      default: return false
+      }
+    }
+
+    private func allEqual(
+      _ elements: StoredElements, _ values: [RealmFileValue], _ property: Property, _ target: Int?
+    ) throws -> Bool {
+      var result: Result<Bool, any Error> = .success(true)
+      try elements.forEach { cell, position throws(StoreError) in
+        result = Result { try isEqual(values[position], cell, property.type, target) }
+        if case .success(true) = result { return true }
+        return false
+      }
+      return try result.get()
+    }
+
+    /// Sets have an order of their own: each element of one side has its equal on the other.
+    private func isEqual(
+      set values: [RealmFileValue], _ elements: StoredElements, _ property: Property, _ target: Int?
+    ) throws -> Bool {
+      guard values.count == elements.count else { return false }
+      var rest = values
+      var result: Result<Bool, any Error> = .success(true)
+      try elements.forEach { cell, _ throws(StoreError) in
+        result = Result {
+          guard
+            let place = try rest.firstIndex(where: {
+              try isEqual($0, cell, property.type, target)
+            })
+          else { return false }
+          rest.remove(at: place)
+          return true
+        }
+        if case .success(true) = result { return true }
+        return false
+      }
+      return try result.get()
+    }
+
+    // MARK: Single values
+
+    private func isEqual(
+      _ value: RealmFileValue, _ cell: ColumnValue, _ type: PropertyType, _ target: Int?
+    ) throws -> Bool {
+      if type == .any {
+        guard let stored = StoredAny(cell) else { return false }
+        return try isEqual(value, stored)
+      }
+      switch (value, cell) {
+      case (.null, .null): return true
+      case (.int(let value), .int(let stored)): return type == .int && value == stored
+      case (.bool(let value), .bool(let stored)): return value == stored
+      case (.float(let value), .float(let stored)): return value.bitPattern == stored.bitPattern
+      case (.double(let value), .double(let stored)): return value.bitPattern == stored.bitPattern
+      case (.string(let value), .bytes(let stored)):
+        return unsafe type == .string && value.utf8.elementsEqual(stored)
+      case (.data(let value), .bytes(let stored)):
+        return unsafe type == .data && value.elementsEqual(stored)
+      case (.date(let seconds, let nanoseconds), .wide(let low, let high)):
+        return type == .date
+          && Self.isEqual(seconds, nanoseconds, StoredDate(low: low, high: high))
+      case (.decimal(let low, let high), .wide(let storedLow, let storedHigh)):
+        return type == .decimal128 && low == storedLow && high == storedHigh
+      case (.objectId(let bytes), .wide(let low, let high)):
+        return type == .objectId && Self.bytes(low, high).starts(with: bytes)
+      case (.uuid(let bytes), .wide(let low, let high)):
+        return type == .UUID && Self.bytes(low, high) == bytes
+      case (.link(let classIndex, let key), _):
+        guard type == .object, classIndex == target else { return false }
+        return try self.key(key, classIndex) == cell.link
+      default: return false
+      }
+    }
+
+    private func isEqual(_ value: RealmFileValue, _ stored: StoredAny) throws -> Bool {
+      switch (value, stored) {
+      case (.null, .none): return true
+      case (.int(let value), .int(let stored)): return value == stored
+      case (.bool(let value), .bool(let stored)): return value == stored
+      case (.float(let value), .float(let stored)): return value.bitPattern == stored.bitPattern
+      case (.double(let value), .double(let stored)): return value.bitPattern == stored.bitPattern
+      case (.string(let value), .string(let stored)): return value.utf8.elementsEqual(stored)
+      case (.data(let value), .data(let stored)): return value == stored
+      case (.date(let seconds, let nanoseconds), .date(let stored)):
+        return Self.isEqual(seconds, nanoseconds, stored)
+      case (.decimal(let low, let high), .decimal(let stored)):
+        return low == stored.low && high == stored.high
+      case (.objectId(let bytes), .objectId(let low, let high)):
+        return Self.bytes(low, high).starts(with: bytes)
+      case (.uuid(let bytes), .uuid(let low, let high)): return Self.bytes(low, high) == bytes
+      case (.link(let classIndex, let key), .link(let link)):
+        return try targets[classIndex]?.stored.tableID == link.table
+          && self.key(key, classIndex) == link.key
+      case (.link, .none): return try !leads(value)
+      case (.list(let values), .list(_, let stored)):
+        return try values.count == stored.count
+          && zip(values, stored).allSatisfy { try isEqual($0, $1) }
+      case (.dictionary(let entries), .dictionary(_, let stored)):
+        return try entries.count == stored.count
+          && zip(Self.sorted(entries), stored).allSatisfy {
+            try $0.key == $1.key && isEqual($0.value, $1.value)
+          }
+      default: return false
+      }
+    }
+
+    /// Whether a link leads to an object.
+    private func leads(_ value: RealmFileValue) throws -> Bool {
+      guard case .link(let classIndex, let key) = value else { return false }
+      return try self.key(key, classIndex) != nil
+    }
+
+    /// What an object of the file is called here: by its integer primary key, or as there.
+    private func key(_ key: Int64, _ classIndex: Int) throws -> Int64? {
+      guard let access = targets[classIndex] else { return nil }
+      guard access.stored.isKeyPrimaryKey, let index = file.classes[classIndex].primaryKey else {
+        return try file.contains(key, in: classIndex) ? key : nil
+      }
+      guard case .int(let value)? = try file.value(of: index, of: key, in: classIndex) else {
+        return nil
+      }
+      return value
+    }
+
+    /// Both are counted in nanoseconds since 1970; here nothing is before the first second of 64 bits.
+    private static func isEqual(
+      _ seconds: Int64, _ nanoseconds: Int32, _ stored: StoredDate
+    ) -> Bool {
+      func moment(_ seconds: Int64, _ nanoseconds: Int128) -> Int128 {
+        Int128(seconds) * 1_000_000_000 + nanoseconds
+      }
+      return max(moment(seconds, Int128(nanoseconds)), moment(.min, 0))
+        == moment(stored.seconds, Int128(stored.nanoseconds))
+    }
+
+    private static func bytes(_ low: UInt64, _ high: UInt64) -> [UInt8] {
+      [high, low].flatMap { word in
+        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+      }
+    }
+
+    private static func sorted(
+      _ entries: [RealmFileValue.Entry]
+    ) -> [(key: [UInt8], value: RealmFileValue)] {
+      entries.map { entry in
+        switch entry.key {
+        case .int(let number): (Array(String(number).utf8), entry.value)
+        case .string(let text): (Array(text.utf8), entry.value)
+        default: ([], entry.value)
+        }
+      }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+
+    private func difference(_ what: String, _ place: Int) -> RLMError {
+      RLMError(
+        .fail,
+        "What was imported from '\(file.path)' is not the same: in class '\(file.classes[place].name)' "
+          + "\(what). Nothing was kept; report it with the file, if it may be shown.",
+        path: realm.configuration.path)
+    }
+  }
+#endif

@@ -1,0 +1,215 @@
+#if RealmFile
+  import CambiumCore
+  internal import CambiumRealmFile
+
+  /// Brings the objects of a `.realm` file into a Realm that has its classes and no objects of them, in one
+  /// transaction.
+  ///
+  /// Reads the file once, from class to class. A link needs no second look: what its target is called here
+  /// follows from the file. Memory is taken for one leaf of the file, and for the transaction's budget.
+  struct RealmFileImport {
+    // Exclusivity is not checked: the Realm and its transaction have one user here, and no access to them
+    // is held over a call.
+    let file: RealmFile
+    let schema: RealmFileSchema
+    let realm: RealmInstance
+    /// Told how far it is; throws to end it.
+    let progress: (Realm.ImportProgress) throws -> Void
+
+    /// The classes here, by their numbers in the file; nil for those that are left out.
+    static func targets(
+      _ file: RealmFile, _ schema: RealmFileSchema, _ realm: RealmInstance
+    ) -> [ClassAccess?] {
+      var targets: [ClassAccess?] = Array(repeating: nil, count: file.classes.count)
+      for place in schema.places { targets[place] = realm.access(named: file.classes[place].name) }
+      return targets
+    }
+
+    /// Imports in the running transaction of the Realm.
+    ///
+    /// Throws `Realm.Error`, `RealmFileError`, or what ``progress`` throws; the transaction has to be
+    /// cancelled then.
+    func run() throws {
+      guard let session = unsafe realm.session else { return }
+      let targets = Self.targets(file, schema, realm)
+      let cells = RealmFileCells(file: file, targets: targets, session: session)
+      for place in schema.places {
+        guard let access = targets[place] else { continue }
+        try run(place, access, cells, session)
+      }
+      try storeErrors {
+        () throws(StoreError) in
+        if let version = file.schemaVersion {
+          try session.transaction.setValue(
+            StoredName.schemaVersion, SchemaComparison.bytes(ofVersion: version))
+        }
+        session.settle()
+      }
+      for place in schema.places {
+        guard let access = targets[place] else { continue }
+        try checkPrimaryKeys(place, access, session)
+        if access.stored.isEmbedded { try checkOwners(access, session) }
+      }
+      if let failure = unsafe session.failure {
+        throw RLMError(failure, path: realm.configuration.path)
+      }
+    }
+
+    private func run(
+      _ place: Int, _ access: ClassAccess, _ cells: RealmFileCells, _ session: WriteSession
+    ) throws {
+      let type = file.classes[place]
+      var state = Realm.ImportProgress(
+        stage: .importing, className: type.name, completed: 0, total: type.objectCount)
+      try progress(state)
+      let columns = Columns(access, type)
+      let key = access.stored.isKeyPrimaryKey ? type.primaryKey : nil
+      try file.forEachLeaf(of: place) { leaf in
+        let values = try type.properties.indices.map { try leaf.values(of: $0) }
+        let editor = try storeErrors { () throws(StoreError) in try session.editor(access) }
+        for (index, objectKey) in leaf.keys.enumerated() {
+          var rowKey = objectKey
+          if let key, case .int(let value) = values[key][index] { rowKey = value }
+          session.beginRow(rowKey, access, editor)
+          for column in columns.all {
+            unsafe session.row.position = editor.plan.positions[column.index]
+            let value = values[column.source][index]
+            if column.property.isCollection {
+              try cells.appendCollection(
+                value, of: column.property, column.target, to: session.row, column.place)
+            } else {
+              try cells.append(
+                value, of: column.property, column.target, to: session.row, column.place)
+            }
+          }
+          try storeErrors { () throws(StoreError) in
+            if let index = access.stored.primaryKeyIndex, editor.plan.isIndexed[index] {
+              try unsafe editor.insertEntry(
+                index, session.row.cells[editor.plan.positions[index]], rowKey)
+            }
+          }
+          let isNew = try storeErrors { () throws(StoreError) in
+            try session.endRow(rowKey, access, editor)
+          }
+          guard isNew else { throw duplicate("\(rowKey)", access) }
+          session.spill()
+        }
+        state.completed += leaf.keys.count
+        try progress(state)
+      }
+      guard state.completed == type.objectCount else {
+        throw Self.damage(
+          "there are \(state.completed) objects where \(type.objectCount) are promised",
+          RealmFileCells.Place(className: type.name, property: ""), file)
+      }
+    }
+
+    /// The properties of a class, here and in the file.
+    struct Columns {
+      struct Column {
+        /// Its place among the properties here, and among those in the file.
+        var index: Int
+        var source: Int
+        var property: Property
+        /// The class in the file to which it links.
+        var target: Int?
+        var place: RealmFileCells.Place
+      }
+
+      let all: [Column]
+
+      init(_ access: ClassAccess, _ type: RealmFileClass) {
+        all = type.properties.indices.compactMap { source in
+          let name = type.properties[source].name
+          guard let index = access.description.propertyIndex(name) else { return nil }
+          return Column(
+            index: index, source: source, property: access.description.properties[index].property,
+            target: type.properties[source].target,
+            place: RealmFileCells.Place(className: type.name, property: name))
+        }
+      }
+    }
+
+    // MARK: What has to hold
+
+    /// Two objects with the same primary key lie side by side in its index.
+    private func checkPrimaryKeys(
+      _ place: Int, _ access: ClassAccess, _ session: WriteSession
+    ) throws {
+      guard let index = access.stored.primaryKeyIndex, !access.stored.isKeyPrimaryKey else {
+        return
+      }
+      let name = access.stored.indexName(index)
+      let hasDuplicate = try storeErrors { () throws(StoreError) in
+        guard let tree = try session.transaction.keyTree(name) else { return false }
+        var cursor = tree.cursor()
+        var isValid = try cursor.seekFirst()
+        var last: [UInt8] = []
+        while isValid {
+          let form = Array(cursor.key.dropLast(8))
+          if form == last { return true }
+          last = form
+          isValid = try cursor.next()
+        }
+        return false
+      }
+      if hasDuplicate { throw duplicate(nil, access) }
+    }
+
+    /// Every embedded object has one owner; those that nothing holds are gone for programs, and go here.
+    private func checkOwners(_ access: ClassAccess, _ session: WriteSession) throws {
+      let owners = try storeErrors { () throws(StoreError) -> (owned: [Int64], isShared: Bool) in
+        guard let tree = try session.transaction.keyTree(StoredName.backlinks(access.stored.name))
+        else { return ([], false) }
+        var owned: [Int64] = []
+        var isShared = false
+        try Backlinks.forEach(in: tree, []) { group, run in
+          if run.count > 1 || owned.last == group.target { isShared = true }
+          owned.append(group.target)
+          return !isShared
+        }
+        return (owned, isShared)
+      }
+      if owners.isShared {
+        throw Self.damage(
+          "an embedded object has two owners",
+          RealmFileCells.Place(className: access.stored.name, property: ""), file)
+      }
+      if owners.owned.count == access.count { return }
+      let owned = Set(owners.owned)
+      session.delete(realm.keys(of: access).filter { !owned.contains($0) }, access)
+    }
+
+    private func duplicate(_ value: String?, _ access: ClassAccess) -> RLMError {
+      Self.damage(
+        value.map { "two objects have the primary key \($0)" }
+          ?? "two objects have the same primary key",
+        RealmFileCells.Place(
+          className: access.stored.name,
+          property: access.stored.objectSchema.primaryKeyProperty?.name ?? ""), file)
+    }
+
+    static func damage(
+      _ what: String, _ place: RealmFileCells.Place, _ file: RealmFile
+    ) -> RLMError {
+      let name =
+        place.property.isEmpty ? place.className : "\(place.className).\(place.property)"
+      return RLMError(
+        .invalidDatabase,
+        "The Realm file '\(file.path)' is damaged: in '\(name)' \(what). Use a backup, or a copy that "
+          + "Realm itself has opened and written.",
+        path: file.path)
+    }
+
+    /// Runs `body`; its error concerns the Realm that is written.
+    private func storeErrors<Result>(
+      _ body: () throws(StoreError) -> Result
+    ) throws(RLMError) -> Result {
+      do throws(StoreError) {
+        return try body()
+      } catch {
+        throw RLMError(error, path: realm.configuration.path)
+      }
+    }
+  }
+#endif

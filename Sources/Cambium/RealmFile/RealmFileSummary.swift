@@ -1,0 +1,79 @@
+import Foundation
+
+#if RealmFile
+  internal import CambiumRealmFile
+#endif
+
+/// What a `.realm` file holds: for tools, which show it.
+package struct RealmFileSummary: Sendable {
+  /// A class of the file.
+  package struct Class: Sendable {
+    /// What it would be here.
+    package var schema: ObjectSchema
+    /// Whether its objects are only sent elsewhere, so that a file has none.
+    package var isAsymmetric: Bool
+    package var objectCount: Int
+  }
+
+  package var path: String
+  package var byteCount: Int
+  /// The number of the format.
+  package var format: Int
+  package var isEncrypted: Bool
+  /// Whether it is a copy that nobody has written to since.
+  package var isCopy: Bool
+  /// The number of the version that is seen.
+  package var version: UInt64
+  /// Nil when it was never set.
+  package var schemaVersion: UInt64?
+  /// In the order of the file.
+  package var classes: [Class]
+
+  /// Reads the file at `path`, without its objects; the key counts if it is encrypted.
+  ///
+  /// Throws what ``Realm/importRealmFile(at:encryptionKey:into:progress:)`` does of the file.
+  package init(path: String, encryptionKey: Data?) throws(RLMError) {
+    #if RealmFile
+      let key = Self.isPlainRealmFile(path) ? nil : encryptionKey
+      let file = try RealmFile(opening: path, key)
+      let schemas = RealmFileSchema(file, includesAsymmetric: true)
+      self.path = path
+      byteCount = file.byteCount
+      format = file.format
+      isEncrypted = file.isEncrypted
+      isCopy = file.form == .streamed
+      version = file.version
+      schemaVersion = file.schemaVersion
+      classes = zip(file.classes, schemas.classes).map { type, schema in
+        Class(
+          schema: schema, isAsymmetric: type.kind == .asymmetric, objectCount: type.objectCount)
+      }
+    #else
+      throw RealmFileMigration.traitIsMissing(path)
+    #endif
+  }
+
+  /// Whether there is a `.realm` file at `path`: one that is not encrypted, or one that `encryptionKey` opens.
+  ///
+  /// False for what cannot be read, and for anything but a file.
+  package static func isRealmFile(_ path: String, encryptionKey: Data?) -> Bool {
+    if isPlainRealmFile(path) { return true }
+    #if RealmFile
+      guard let encryptionKey else { return false }
+      return (try? RealmFile(opening: path, encryptionKey)) != nil
+    #else
+      return false
+    #endif
+  }
+
+  /// Whether the file at `path` begins as a `.realm` file does that is not encrypted.
+  package static func isPlainRealmFile(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
+      !isFolder.boolValue, let file = FileHandle(forReadingAtPath: path)
+    else { return false }
+    defer { try? file.close() }
+    guard let head = try? file.read(upToCount: 24), head.count == 24 else { return false }
+    return head[16..<20].elementsEqual("T-DB".utf8)
+  }
+}
