@@ -15,7 +15,7 @@ EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests Salvag
 
 .PHONY: test exhaustive demo check-defaults check-aarch64 fuzz sanitize soak bench bench-core bench-growth bench-objects \
   bench-objects-tool bench-operations bench-commits bench-memory bench-space bench-size flights-space pictures check-pictures \
-  bench-pictures bench-codecs bench-stores serve service test-tools test-examples install lint docs clean
+  bench-pictures bench-codecs bench-stores bench-realm-files serve service test-tools test-examples install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
@@ -96,6 +96,13 @@ bench-commits:
 	@Tools/Benchmarks/.build/release/bench-commits $(if $(ROWS),--rows $(ROWS)) \
 	  $(if $(COMMITS),--commits $(COMMITS)) $(if $(ONLY),--only $(ONLY)) \
 	  $(if $(INSTRUCTIONS),--instructions)
+
+# How fast files of Realm are imported, and how much memory that takes. OBJECTS=1000000 and ROUNDS=5 are
+# options.
+bench-realm-files: install
+	@$(BUILD) $(TRAITS) --configuration release --product bench-realm-files >&2
+	@.build/release/bench-realm-files $(if $(OBJECTS),--objects $(OBJECTS)) \
+	  $(if $(ROUNDS),--rounds $(ROUNDS))
 
 # How much memory large transactions through a Realm take; fails when it is more than it may be.
 # OBJECTS=10000000 and JSON=1 are options.

@@ -204,7 +204,25 @@ let package = Package(
         .strictMemorySafety()
       ]),
 
+    .executableTarget(
+      name: "bench-realm-files",
+      dependencies: [
+        .target(name: "Cambium", condition: .when(traits: ["RealmFile"])),
+        .target(name: "RealmFileBuilder", condition: .when(traits: ["RealmFile"])),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/BenchRealmFiles",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
+
     // Tests.
+    // Files of Realm that nobody else makes: damaged ones, and very large ones.
+    .target(
+      name: "RealmFileBuilder", path: "Tests/RealmFileBuilder",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
     // What every store and codec promises: for the tests of plug-ins, also those of others.
     .target(
       name: "CambiumStoreContract", dependencies: ["CambiumCore"], path: "Tests/StoreContract",
@@ -254,7 +272,8 @@ let package = Package(
     .testTarget(
       name: "CambiumRealmFileTests",
       dependencies: [
-        "Cambium", "CambiumCore", "CambiumFile", "CambiumRealmFile", "TestSupport",
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumRealmFile", "RealmFileBuilder",
+        "TestSupport",
         .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
@@ -279,7 +298,9 @@ let package = Package(
     // The code that the fuzzer feeds, which `Tools/Fuzz` builds as well, and a replay of its corpus.
     .testTarget(
       name: "FuzzTests",
-      dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto"],
+      dependencies: [
+        "Cambium", "CambiumCore", "CambiumFile", "CambiumZstd", "CambiumCrypto", "CambiumRealmFile",
+      ],
       path: "Tools/Fuzz/Sources", exclude: ["fuzz"]),
     // Promises that are not kept yet, in one list.
     .testTarget(

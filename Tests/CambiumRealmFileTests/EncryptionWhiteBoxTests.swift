@@ -1,5 +1,6 @@
 #if Crypto
   import Foundation
+  import RealmFileBuilder
   import Testing
 
   @testable import CambiumRealmFile

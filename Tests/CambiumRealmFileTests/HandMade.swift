@@ -1,5 +1,6 @@
 import CambiumRealmFile
 import Foundation
+import RealmFileBuilder
 import Testing
 
 /// Reads files that a test made.

@@ -1,5 +1,6 @@
 import CambiumRealmFile
 import Foundation
+import RealmFileBuilder
 import Testing
 
 /// Values that are valid, and that no sample has.

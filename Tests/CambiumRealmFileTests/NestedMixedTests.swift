@@ -1,5 +1,6 @@
 import CambiumRealmFile
 import Foundation
+import RealmFileBuilder
 import Testing
 
 /// Collections inside of mixed values are read to the depth that Realm allows, on any stack.

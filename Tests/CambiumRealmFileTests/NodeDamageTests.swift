@@ -1,4 +1,5 @@
 import CambiumRealmFile
+import RealmFileBuilder
 import Testing
 
 /// Nodes, headers and counts that no writer makes are errors.

@@ -86,14 +86,6 @@ import Testing
     try Samples.withFile([]) { path in
       let file = try RealmFile(path: path)
       #expect(file.format == 0 && file.classes.isEmpty && file.schemaVersion == nil)
-      #expect(!RealmFile.isRealmFile(path))
     }
-  }
-
-  @Test func `a Realm file is known by its first bytes`() throws {
-    #expect(RealmFile.isRealmFile(try Samples.path("tiny")))
-    #expect(!RealmFile.isRealmFile(try Samples.path("encrypted")))
-    #expect(!RealmFile.isRealmFile(Samples.folder.path))
-    #expect(!RealmFile.isRealmFile(Samples.folder.appendingPathComponent("none").path))
   }
 }

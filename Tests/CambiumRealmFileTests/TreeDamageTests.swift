@@ -1,4 +1,5 @@
 import CambiumRealmFile
+import RealmFileBuilder
 import Testing
 
 /// Trees that no writer makes are damage.
@@ -43,7 +44,7 @@ import Testing
 
   @Test func `a tree that leads back into itself is damage`() throws {
     var builder = FileBuilder()
-    let tree = Self.inner(&builder, count: 2, [0, 0])
+    let tree = Self.inner(&builder, height: 2, count: 2, [0, 0])
     let leaf = Self.leaf(&builder)
     builder.patch(tree, 3, leaf)
     builder.patch(tree, 4, tree)

@@ -1,3 +1,4 @@
+import RealmFileBuilder
 import Testing
 
 @testable import CambiumRealmFile

@@ -17,6 +17,7 @@ let package = Package(
         .product(name: "CambiumFile", package: "cambium"),
         .product(name: "CambiumZstd", package: "cambium"),
         .product(name: "CambiumCrypto", package: "cambium"),
+        .product(name: "CambiumRealmFile", package: "cambium"),
       ],
       swiftSettings: [.define("Zstd"), .define("Crypto")]),
     .executableTarget(name: "fuzz", dependencies: ["FuzzTargets"]),

@@ -110,13 +110,15 @@ extension Realm {
             file: file, schema: schema, realm: realm.instance, progress: progress
           ).run()
         }
+        // The comparison meets them again.
+        let repairedTextCount = file.replacedTextCount
         let counts = try RealmFileComparison(file, schema, realm.instance, progress: progress).run()
         try file.checkUnchanged()
         let report = ImportReport(
           format: file.format, schemaVersion: file.schemaVersion,
           classes: zip(schema.classes, counts).map {
             ImportReport.ClassCount(className: $0.className, objectCount: $1)
-          }, classesLeftOut: schema.leftOut, repairedTextCount: file.replacedTextCount)
+          }, classesLeftOut: schema.leftOut, repairedTextCount: repairedTextCount)
         return (realm, report)
       } catch let error as RealmFileError {
         throw RLMError(error, path: file.path)

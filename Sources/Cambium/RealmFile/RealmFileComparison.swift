@@ -8,7 +8,7 @@
   /// a second time, by itself.
   ///
   /// Pointers: the bytes of cells are lent by the leaf that is read, for the length of a call.
-  struct RealmFileComparison {
+  final class RealmFileComparison {
     // Exclusivity is not checked: the Realm has one user here, who only reads.
     let file: RealmFile
     let schema: RealmFileSchema
@@ -42,7 +42,7 @@
       var state = Realm.ImportProgress(
         stage: .comparing, className: type.name, completed: 0, total: type.objectCount)
       try progress(state)
-      let columns = RealmFileImport.Columns(access, type).all
+      let columns = RealmFileColumn.columns(access, type, file)
       guard columns.count == type.properties.count else {
         throw difference("a property is not there", place)
       }
@@ -79,10 +79,9 @@
     }
 
     private func isEqual(
-      _ value: RealmFileValue, _ column: RealmFileImport.Columns.Column, _ row: RowPosition,
+      _ value: RealmFileValue, _ column: RealmFileColumn, _ row: RowPosition,
       _ key: Int64, _ access: ClassAccess
     ) throws -> Bool {
-      let property = column.property
       let id = access.stored.columns[column.index]
       let result: Result<Bool, any Error> = realm.reading { () throws(StoreError) in
         guard let table = access.currentTable(), let tree = table.tree(of: id) else {
@@ -92,30 +91,25 @@
         let isFirst = access.layout.head(column.index).flags & _PersistedHead.laterGroup == 0
         guard let position = isFirst ? row : try tree.seek(key) else { return .success(false) }
         return try position.leaf.withCell(
-          id, property.columnType, position.row, tree, isNullable: property.isColumnNullable
+          id, column.columnType, position.row, tree, isNullable: column.isColumnNullable
         ) { cell in
-          Result { try self.isEqual(value, cell, property, column.target, tree.source) }
+          Result { try self.isEqual(value, cell, column, tree.source) }
         }
       }
       return try result.get()
     }
 
     private func isEqual(
-      _ value: RealmFileValue, _ cell: ColumnValue, _ property: Property, _ target: Int?,
-      _ source: PageSource
+      _ value: RealmFileValue, _ cell: ColumnValue, _ column: RealmFileColumn, _ source: PageSource
     ) throws -> Bool {
-      guard property.isCollection else {
-        return try isEqual(value, cell, property.type, target)
-      }
-      guard let elements = StoredElements(cell, property.elementColumnType, source) else {
-        return false
-      }
+      guard column.isCollection else { return try isEqual(value, cell, column) }
+      guard let elements = StoredElements(cell, column.elementType, source) else { return false }
       switch value {
       case .list(var values):
-        if property.type == .object { values = try values.filter { try leads($0) } }
-        if property.isSet { return try isEqual(set: values, elements, property, target) }
+        if column.type == .object { values = try values.filter { try leads($0) } }
+        if column.property.isSet { return try isEqual(set: values, elements, column) }
         guard values.count == elements.count else { return false }
-        return try allEqual(elements, values, property, target)
+        return try allEqual(elements, values, column)
       case .dictionary(let entries):
         let entries = Self.sorted(entries)
         guard entries.count == elements.count else { return false }
@@ -124,17 +118,17 @@
           unsafe areEqual = key.elementsEqual(entries[position].key)
           return areEqual
         }
-        return try areEqual && allEqual(elements, entries.map(\.value), property, target)
+        return try areEqual && allEqual(elements, entries.map(\.value), column)
       default: return false
       }
     }
 
     private func allEqual(
-      _ elements: StoredElements, _ values: [RealmFileValue], _ property: Property, _ target: Int?
+      _ elements: StoredElements, _ values: [RealmFileValue], _ column: RealmFileColumn
     ) throws -> Bool {
       var result: Result<Bool, any Error> = .success(true)
       try elements.forEach { cell, position throws(StoreError) in
-        result = Result { try isEqual(values[position], cell, property.type, target) }
+        result = Result { try isEqual(values[position], cell, column) }
         if case .success(true) = result { return true }
         return false
       }
@@ -143,7 +137,7 @@
 
     /// Sets have an order of their own: each element of one side has its equal on the other.
     private func isEqual(
-      set values: [RealmFileValue], _ elements: StoredElements, _ property: Property, _ target: Int?
+      set values: [RealmFileValue], _ elements: StoredElements, _ column: RealmFileColumn
     ) throws -> Bool {
       guard values.count == elements.count else { return false }
       var rest = values
@@ -152,7 +146,7 @@
         result = Result {
           guard
             let place = try rest.firstIndex(where: {
-              try isEqual($0, cell, property.type, target)
+              try isEqual($0, cell, column)
             })
           else { return false }
           rest.remove(at: place)
@@ -167,8 +161,9 @@
     // MARK: Single values
 
     private func isEqual(
-      _ value: RealmFileValue, _ cell: ColumnValue, _ type: PropertyType, _ target: Int?
+      _ value: RealmFileValue, _ cell: ColumnValue, _ column: RealmFileColumn
     ) throws -> Bool {
+      let type = column.type
       if type == .any {
         guard let stored = StoredAny(cell) else { return false }
         return try isEqual(value, stored)
@@ -193,7 +188,7 @@
       case (.uuid(let bytes), .wide(let low, let high)):
         return type == .UUID && Self.bytes(low, high) == bytes
       case (.link(let classIndex, let key), _):
-        guard type == .object, classIndex == target else { return false }
+        guard type == .object, classIndex == column.target else { return false }
         return try self.key(key, classIndex) == cell.link
       default: return false
       }

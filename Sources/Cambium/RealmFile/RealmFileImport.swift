@@ -62,7 +62,7 @@
       var state = Realm.ImportProgress(
         stage: .importing, className: type.name, completed: 0, total: type.objectCount)
       try progress(state)
-      let columns = Columns(access, type)
+      let columns = RealmFileColumn.columns(access, type, file)
       let key = access.stored.isKeyPrimaryKey ? type.primaryKey : nil
       try file.forEachLeaf(of: place) { leaf in
         let values = try type.properties.indices.map { try leaf.values(of: $0) }
@@ -71,15 +71,13 @@
           var rowKey = objectKey
           if let key, case .int(let value) = values[key][index] { rowKey = value }
           session.beginRow(rowKey, access, editor)
-          for column in columns.all {
+          for column in columns {
             unsafe session.row.position = editor.plan.positions[column.index]
             let value = values[column.source][index]
-            if column.property.isCollection {
-              try cells.appendCollection(
-                value, of: column.property, column.target, to: session.row, column.place)
+            if column.isCollection {
+              try cells.appendCollection(value, of: column, to: session.row)
             } else {
-              try cells.append(
-                value, of: column.property, column.target, to: session.row, column.place)
+              try cells.append(value, of: column, to: session.row)
             }
           }
           try storeErrors { () throws(StoreError) in
@@ -98,35 +96,8 @@
         try progress(state)
       }
       guard state.completed == type.objectCount else {
-        throw Self.damage(
-          "there are \(state.completed) objects where \(type.objectCount) are promised",
-          RealmFileCells.Place(className: type.name, property: ""), file)
-      }
-    }
-
-    /// The properties of a class, here and in the file.
-    struct Columns {
-      struct Column {
-        /// Its place among the properties here, and among those in the file.
-        var index: Int
-        var source: Int
-        var property: Property
-        /// The class in the file to which it links.
-        var target: Int?
-        var place: RealmFileCells.Place
-      }
-
-      let all: [Column]
-
-      init(_ access: ClassAccess, _ type: RealmFileClass) {
-        all = type.properties.indices.compactMap { source in
-          let name = type.properties[source].name
-          guard let index = access.description.propertyIndex(name) else { return nil }
-          return Column(
-            index: index, source: source, property: access.description.properties[index].property,
-            target: type.properties[source].target,
-            place: RealmFileCells.Place(className: type.name, property: name))
-        }
+        throw damage(
+          type.name, "there are \(state.completed) objects where \(type.objectCount) are promised")
       }
     }
 
@@ -171,9 +142,7 @@
         return (owned, isShared)
       }
       if owners.isShared {
-        throw Self.damage(
-          "an embedded object has two owners",
-          RealmFileCells.Place(className: access.stored.name, property: ""), file)
+        throw damage(access.stored.name, "an embedded object has two owners")
       }
       if owners.owned.count == access.count { return }
       let owned = Set(owners.owned)
@@ -181,24 +150,14 @@
     }
 
     private func duplicate(_ value: String?, _ access: ClassAccess) -> RLMError {
-      Self.damage(
+      damage(
+        "\(access.stored.name).\(access.stored.objectSchema.primaryKeyProperty?.name ?? "")",
         value.map { "two objects have the primary key \($0)" }
-          ?? "two objects have the same primary key",
-        RealmFileCells.Place(
-          className: access.stored.name,
-          property: access.stored.objectSchema.primaryKeyProperty?.name ?? ""), file)
+          ?? "two objects have the same primary key")
     }
 
-    static func damage(
-      _ what: String, _ place: RealmFileCells.Place, _ file: RealmFile
-    ) -> RLMError {
-      let name =
-        place.property.isEmpty ? place.className : "\(place.className).\(place.property)"
-      return RLMError(
-        .invalidDatabase,
-        "The Realm file '\(file.path)' is damaged: in '\(name)' \(what). Use a backup, or a copy that "
-          + "Realm itself has opened and written.",
-        path: file.path)
+    private func damage(_ place: String, _ what: String) -> RLMError {
+      RLMError(damageIn: place, what, path: file.path)
     }
 
     /// Runs `body`; its error concerns the Realm that is written.

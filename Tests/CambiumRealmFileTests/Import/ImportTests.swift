@@ -1,6 +1,4 @@
 import Cambium
-import CambiumCore
-import CambiumFile
 import Foundation
 import TestSupport
 import Testing
@@ -73,11 +71,7 @@ import Testing
   func `indexes, backlinks and owners agree with the objects`(name: String) throws {
     try Realm.importRealmFile(
       at: try source(name), into: Realm.Configuration(fileURL: target))
-    let database = try Database(store: FileStore(path: target.path))
-    #expect(try database.verify().findings == [])
-    var verifier = ObjectVerifier(snapshot: try database.snapshot())
-    #expect(try verifier.run() == [])
-    try database.close()
+    #expect(try Imports.findings(at: target) == [])
   }
 
   @Test func `inverse relationships are there`() throws {

@@ -1,6 +1,4 @@
 import Cambium
-import CambiumCore
-import CambiumFile
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,6 @@
 import Cambium
+import CambiumCore
+import CambiumFile
 import Foundation
 import TestSupport
 
@@ -27,6 +29,17 @@ enum Imports {
         at: URL(fileURLWithPath: Samples.path(name)), encryptionKey: key(name),
         into: Realm.Configuration(fileURL: url, encryptionKey: key(name)))
       try body(url, report)
+    }
+  }
+
+  /// What is wrong in an imported file, which is closed again.
+  static func findings(at url: URL) throws -> [String] {
+    let database = try Database(store: FileStore(path: url.path))
+    defer { try? database.close() }
+    let pages = try database.verify().findings.map { "\($0)" }
+    return try autoreleasepool {
+      var verifier = ObjectVerifier(snapshot: try database.snapshot())
+      return try pages + verifier.run()
     }
   }
 

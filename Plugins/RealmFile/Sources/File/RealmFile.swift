@@ -36,8 +36,8 @@ public final class RealmFile {
   private let file: DiskFile
   let tables: [ClassTable]
   let reader: ValueReader
-  /// One for each class.
-  let lookups: [ObjectLookup]
+  /// One for each class; nil for asymmetric ones, which have no objects.
+  private let lookups: [ObjectLookup?]
 
   /// Opens a file and reads its schema; `encryptionKey` is nil for a file that is not encrypted.
   ///
@@ -55,7 +55,7 @@ public final class RealmFile {
     tables = opening.schema.tables
     reader = opening.reader
     classes = tables.map(\.description)
-    lookups = tables.map { ObjectLookup(root: $0.objects) }
+    lookups = tables.map { $0.kind == .asymmetric ? nil : ObjectLookup(root: $0.objects) }
   }
 
   /// How many texts were not valid UTF-8 so far, and were read with replacement.
@@ -66,11 +66,12 @@ public final class RealmFile {
   /// Compares the first bytes, the length, the modification time, and which file the path leads to.
   public func checkUnchanged() throws(RealmFileError) { try file.checkUnchanged() }
 
-  /// Whether the file at `path` begins as a Realm file does that is not encrypted.
-  ///
-  /// False also when it cannot be read.
-  public static func isRealmFile(_ path: String) -> Bool {
-    (try? DiskFile(path: path)).map { FileHeader.hasMagic($0.head) } ?? false
+  /// What finds the objects of a class; nil when it can have none, traps when there is no such class.
+  func lookup(_ classIndex: Int) -> ObjectLookup? {
+    precondition(
+      lookups.indices.contains(classIndex),
+      "There is no class \(classIndex); indexes are those of RealmFile.classes.")
+    return lookups[classIndex]
   }
 
   /// The table of a class; traps when there is none.

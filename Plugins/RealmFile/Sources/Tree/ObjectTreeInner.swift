@@ -17,6 +17,8 @@ struct ObjectTreeInner {
   let objectCount: Int
   /// The offset of each child, ascending, the first one 0.
   let offsets: [Int64]
+  /// Whether the children are leaves.
+  let hasLeaves: Bool
   var childCount: Int { offsets.count }
 
   init(_ node: Node, _ walk: Walk) throws(ReadFault) {
@@ -29,6 +31,7 @@ struct ObjectTreeInner {
     guard 1...Self.largestHeight ~= height else {
       throw node.damage("an object tree has the height \(height)")
     }
+    hasLeaves = height == 1
     let count = try node.tagged(2, "the number of objects in a tree")
     // Each leaf takes at least a header, and has at most 256 objects.
     guard count <= Int64(walk.logicalByteCount) * 32 else {
@@ -60,16 +63,6 @@ struct ObjectTreeInner {
   /// Where child `index` lies.
   func child(_ index: Int) throws(ReadFault) -> Int {
     try node.ref(Self.firstChild + index, "an object tree's child")
-  }
-
-  /// The child that can have `key`, which is relative to this node and not negative.
-  func childIndex(of key: Int64) -> Int {
-    var (low, high) = (0, offsets.count)
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if offsets[middle] <= key { low = middle } else { high = middle }
-    }
-    return low
   }
 
   /// The keys that child `index` may have, when those of the node lie from `base` up to `limit`.

@@ -31,6 +31,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case aesBody
   /// Pages through both, and what a store keeps for them.
   case codecChain
+  /// Files of Realm.
+  case realmFile
 
   /// Does with `bytes` whatever this target is about.
   ///
@@ -51,6 +53,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .zstdBody: ZstdBodies.run(bytes)
     case .aesBody: AESBodies.run(bytes)
     case .codecChain: ChainBodies.run(bytes)
+    case .realmFile: RealmFiles.run(bytes)
     }
   }
 }

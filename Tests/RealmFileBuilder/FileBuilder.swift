@@ -1,33 +1,46 @@
 /// Writes nodes one behind the other, sound or not, and files of one class around them.
-struct FileBuilder {
+package struct FileBuilder {
   /// A public column of the class.
-  struct Column {
-    var name = "value"
-    var type: Int64
-    var attributes: Int64 = 0
+  package struct Column {
+    package var name = "value"
+    package var type: Int64
+    package var attributes: Int64 = 0
     /// The type of a dictionary's keys: 2 for strings, 0 for integers.
-    var keyType: Int64 = 0
-    var enumeration: Int64 = 0
+    package var keyType: Int64 = 0
+    package var enumeration: Int64 = 0
 
-    static func int(_ name: String = "value") -> Column { Column(name: name, type: 0) }
+    package init(
+      name: String = "value", type: Int64, attributes: Int64 = 0, keyType: Int64 = 0,
+      enumeration: Int64 = 0
+    ) {
+      self.name = name
+      self.type = type
+      self.attributes = attributes
+      self.keyType = keyType
+      self.enumeration = enumeration
+    }
+
+    package static func int(_ name: String = "value") -> Column { Column(name: name, type: 0) }
   }
 
-  static let nullable: Int64 = 16
-  static let list: Int64 = 32
-  static let dictionary: Int64 = 64
-  static let noTable: Int64 = 0x7FFF_FFFF
+  package static let nullable: Int64 = 16
+  package static let list: Int64 = 32
+  package static let dictionary: Int64 = 64
+  package static let noTable: Int64 = 0x7FFF_FFFF
 
-  private(set) var bytes = [UInt8](repeating: 0, count: 24)
+  package private(set) var bytes = [UInt8](repeating: 0, count: 24)
   /// Where the next node goes.
-  var next: Int64 { Int64(bytes.count) }
+  package var next: Int64 { Int64(bytes.count) }
+
+  package init() {}
 
   /// A tagged integer.
-  static func tag(_ value: Int64) -> Int64 { value << 1 | 1 }
+  package static func tag(_ value: Int64) -> Int64 { value << 1 | 1 }
 
   // MARK: Nodes
 
   /// A node of any kind; its ref.
-  mutating func node(
+  package mutating func node(
     flags: UInt8 = 0, scheme: UInt8, width: Int, count: Int, payload: [UInt8]
   ) -> Int64 {
     let position = next
@@ -40,7 +53,7 @@ struct FileBuilder {
   }
 
   /// Integers of 64 bits, or of none if there is nothing but zeros and `width` is 0.
-  mutating func integers(_ values: [Int64], width: Int = 64, flags: UInt8 = 0) -> Int64 {
+  package mutating func integers(_ values: [Int64], width: Int = 64, flags: UInt8 = 0) -> Int64 {
     let payload = values.flatMap { value in
       (0..<width / 8).map { UInt8(truncatingIfNeeded: value >> Int64(8 * $0)) }
     }
@@ -48,12 +61,14 @@ struct FileBuilder {
   }
 
   /// Refs and tagged integers.
-  mutating func refs(_ values: [Int64], isInner: Bool = false, context: Bool = false) -> Int64 {
+  package mutating func refs(_ values: [Int64], isInner: Bool = false, context: Bool = false)
+    -> Int64
+  {
     integers(values, flags: 0x40 | (isInner ? 0x80 : 0) | (context ? 0x20 : 0))
   }
 
   /// Short texts, each shorter than 64 bytes; nil is null.
-  mutating func texts(_ values: [String?]) -> Int64 {
+  package mutating func texts(_ values: [String?]) -> Int64 {
     let payload = values.flatMap { value -> [UInt8] in
       let text = Array((value ?? "").utf8)
       let padding = 63 - text.count
@@ -62,12 +77,12 @@ struct FileBuilder {
     return node(scheme: 1, width: 64, count: values.count, payload: payload)
   }
 
-  mutating func blob(_ content: [UInt8]) -> Int64 {
+  package mutating func blob(_ content: [UInt8]) -> Int64 {
     node(scheme: 2, width: 0, count: content.count, payload: content)
   }
 
   /// A leaf of values of any type; the pools are refs or 0.
-  mutating func mixed(
+  package mutating func mixed(
     _ descriptors: [Int64], ints: Int64 = 0, pairs: Int64 = 0, strings: Int64 = 0,
     collections: Int64 = 0
   ) -> Int64 {
@@ -76,17 +91,17 @@ struct FileBuilder {
   }
 
   /// A descriptor of a leaf of values of any type.
-  static func descriptor(type: Int64, place: Int64, _ x: Int64) -> Int64 {
+  package static func descriptor(type: Int64, place: Int64, _ x: Int64) -> Int64 {
     x << 8 | place << 5 | (type + 1)
   }
 
   /// A leaf of an object tree with keys from 0 on.
-  mutating func leaf(count: Int64, _ columns: [Int64]) -> Int64 {
+  package mutating func leaf(count: Int64, _ columns: [Int64]) -> Int64 {
     refs([Self.tag(count)] + columns)
   }
 
   /// Changes element `index` of a node of 64-bit elements.
-  mutating func patch(_ node: Int64, _ index: Int, _ value: Int64) {
+  package mutating func patch(_ node: Int64, _ index: Int, _ value: Int64) {
     for byte in 0..<8 {
       bytes[Int(node) + 8 + 8 * index + byte] = UInt8(truncatingIfNeeded: value >> Int64(8 * byte))
     }
@@ -95,40 +110,48 @@ struct FileBuilder {
   // MARK: Files
 
   /// Ends the file with a table `class_A` that has those columns and that object tree.
-  mutating func finish(
+  package mutating func finish(
     _ columns: [Column] = [.int()], tree: Int64, format: UInt8 = 24, target: Int64 = 0
   ) -> [UInt8] {
+    let table = table(columns, tree: tree, targets: columns.map { _ in target })
+    return finish(names: texts(["class_A"]), tables: refs([table]), format: format)
+  }
+
+  /// A table with those columns and that object tree; `key` is its own, `targets` those of the tables to which
+  /// its columns link.
+  package mutating func table(
+    _ columns: [Column], tree: Int64, key: Int64 = 0, targets: [Int64], primaryKey: Int? = nil,
+    isEmbedded: Bool = false
+  ) -> Int64 {
     let types = integers(columns.map { $0.type | $0.keyType << 16 })
     let names = texts(columns.map(\.name))
     let attributes = integers(columns.map(\.attributes))
-    let keys = integers(
-      columns.enumerated().map { index, column in
-        Int64(index) | column.type << 16 | column.attributes << 22 | Int64(index) << 30
-      })
+    let columnKeys = columns.enumerated().map { index, column in
+      Int64(index) | column.type << 16 | column.attributes << 22 | Int64(index) << 30
+    }
+    let keys = integers(columnKeys)
     var enumeration: Int64 = 0
     if columns.contains(where: { $0.enumeration != 0 }) {
       enumeration = refs(columns.map(\.enumeration))
     }
     let spec = refs([types, names, attributes, 0, enumeration, keys])
     let opposite = integers(
-      columns.map { $0.type == 12 || $0.type == 13 ? target : Self.noTable })
-    let table = refs([
-      spec, 0, tree, Self.tag(0), 0, 0, 0, opposite, 0, 0, 0, 0, Self.tag(0), 0,
+      zip(columns, targets).map { $0.type == 12 || $0.type == 13 ? $1 : Self.noTable })
+    return refs([
+      spec, 0, tree, Self.tag(key), 0, 0, 0, opposite, 0, 0, 0,
+      primaryKey.map { Self.tag(columnKeys[$0]) } ?? 0, Self.tag(isEmbedded ? 1 : 0), 0,
     ])
-    let tableNames = texts(["class_A"])
-    let tables = refs([table])
-    return finish(names: tableNames, tables: tables, format: format)
   }
 
   /// Ends the file with its root.
-  mutating func finish(names: Int64, tables: Int64, format: UInt8 = 24) -> [UInt8] {
+  package mutating func finish(names: Int64, tables: Int64, format: UInt8 = 24) -> [UInt8] {
     let size = next + 8 + 3 * 8
     let root = refs([names, tables, Self.tag(size)])
     return Self.withHeader(bytes, root: root, format: format)
   }
 
   /// The bytes with a file header in front.
-  static func withHeader(_ bytes: [UInt8], root: Int64, format: UInt8) -> [UInt8] {
+  package static func withHeader(_ bytes: [UInt8], root: Int64, format: UInt8) -> [UInt8] {
     var bytes = bytes
     for byte in 0..<8 { bytes[byte] = UInt8(truncatingIfNeeded: root >> Int64(8 * byte)) }
     bytes.replaceSubrange(16..<24, with: [0x54, 0x2D, 0x44, 0x42, format, 0, 0, 0])
