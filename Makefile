@@ -216,8 +216,8 @@ docs:
 	$(SWIFT) package $(TRAITS) generate-documentation --enable-experimental-combined-documentation \
 	  --transform-for-static-hosting --warnings-as-errors --target CambiumCore --target CambiumStoreKit \
 	  --target Cambium --target RealmSwift --target CambiumMemory --target CambiumFile \
-	  --target CambiumRocksDB --target CambiumZstd --target CambiumObservability \
-	  --target CambiumStoreContract
+	  --target CambiumRocksDB --target CambiumZstd --target CambiumRealmFile \
+	  --target CambiumObservability --target CambiumStoreContract
 
 clean:
 	$(SWIFT) package clean

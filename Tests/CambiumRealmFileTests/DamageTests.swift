@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "no-classes", "never-written", "copy", "compacted", "scalars", "schema-changes", "tombstones",
+    "no-classes", "never-written", "copy", "scalars", "schema-changes", "tombstones",
   ])
   func `every byte of a small file may be anything`(name: String) throws {
     let patient = try Patient(Samples.bytes("\(name).realm"))

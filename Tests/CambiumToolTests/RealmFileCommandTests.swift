@@ -94,7 +94,8 @@
     }
 
     #if Crypto
-      @Test func `an encrypted Realm file is opened by its key, which the new store has too`() throws {
+      @Test
+      func `an encrypted Realm file is opened by its key, which the new store has too`() throws {
         let key = try keyFile()
         let secret = Self.sample("encrypted-copy")
         #expect(try run("inspect", secret, "--key-file", key).contains("encrypted        yes"))

@@ -80,7 +80,8 @@ import Testing
       pages == [
         "Actors.md", "Cambium.md", "CambiumCore.md", "Contexts.md", "ChangingClasses.md",
         "GettingStarted.md", "Relationships.md", "Collections.md", "AnyValues.md",
-        "Modelling.md", "MovingFromRealm.md", "Querying.md", "SectionsAndProjections.md", "TestingModels.md",
+        "Modelling.md", "MovingFromRealm.md", "Querying.md", "SectionsAndProjections.md",
+        "TestingModels.md",
         "TreesAndTransactions.md", "WritingACodec.md", "WritingAStore.md",
       ])
   }

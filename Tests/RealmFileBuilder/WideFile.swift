@@ -66,7 +66,7 @@ package enum WideFile {
     }
   }
 
-  /// The root above leaves of objects 0, 1, 2, …
+  /// The root above leaves of objects that count from 0.
   private static func tree(
     _ leaves: [Int64], _ count: Int, _ builder: inout FileBuilder
   ) -> Int64 {

@@ -65,8 +65,9 @@ extension Realm {
     /// next opening. The schema version is that of the old file, so that ``migrationBlock`` runs as it would
     /// have.
     public var migratesRealmFiles = false
-    /// Told how far the import of a Realm file is that ``migratesRealmFiles`` asks for, on the thread that
-    /// opens the Realm. It must not open the file.
+    /// Told how far the import is that ``migratesRealmFiles`` asks for.
+    ///
+    /// Called on the thread that opens the Realm. It must not open the file.
     public var importProgress: (@Sendable (Realm.ImportProgress) -> Void)?
     /// Whether to compact a file that exists and has free space, asked when this process opens it.
     ///

@@ -5,6 +5,8 @@ import Foundation
 #endif
 
 /// What a `.realm` file holds: for tools, which show it.
+///
+/// Pointers: to a local variable, for the length of a call.
 package struct RealmFileSummary: Sendable {
   /// A class of the file.
   package struct Class: Sendable {

@@ -26,7 +26,7 @@ final class PageStand: PageStore {
       return extent
     }
     return PageReference(
-      checksum: Checksum.hash(buffer.bytes, buffer.byteCount), extent: extent, kind: kind, born: 1)
+      checksum: buffer.withBytes { Checksum.hash($0) }, extent: extent, kind: kind, born: 1)
   }
 
   /// Forgets all pages; their addresses are not used again.

@@ -31,7 +31,8 @@ struct SealedImage: Sendable {
           let count = Int(word & 0xffff) * 64
           guard count > 0, start >= 16_384, start <= bytes.count - count else { continue }
           let stored = base.loadUnaligned(fromByteOffset: checksum, as: UInt64.self)
-          if Checksum.hash(base + start, count) == UInt64(littleEndian: stored) {
+          let covered = UnsafeRawBufferPointer(start: base + start, count: count)
+          if Checksum.hash(Span(_unsafeBytes: covered)) == UInt64(littleEndian: stored) {
             found.append(Seal(place: checksum, covered: start..<start + count))
           }
         }
@@ -73,7 +74,9 @@ struct SealedImage: Sendable {
     changed.withUnsafeMutableBytes { buffer in
       guard let base = buffer.baseAddress else { return }
       for seal in seals where seal.covered.upperBound <= count && seal.place + 8 <= count {
-        let sum = Checksum.hash(base + seal.covered.lowerBound, seal.covered.count)
+        let covered = UnsafeRawBufferPointer(
+          start: base + seal.covered.lowerBound, count: seal.covered.count)
+        let sum = Checksum.hash(Span(_unsafeBytes: covered))
         base.storeBytes(of: sum.littleEndian, toByteOffset: seal.place, as: UInt64.self)
       }
     }
