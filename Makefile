@@ -162,10 +162,11 @@ bench-stores: install
 	  $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(FOLDER),--folder $(FOLDER))
 
 # Every fuzz target for so many seconds each; fails when an input stops one. SECONDS=60 is an option.
+# The compiler takes the last list of sanitizers alone, and the build hands them over one by one.
 fuzz: install
 	@$(call plan-anew,Fuzz)
 	$(BUILD) --configuration release --package-path Tools/Fuzz --product fuzz \
-	  --sanitize address --sanitize fuzzer -Xswiftc -enable-testing
+	  --sanitize address --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing
 	@Tools/Fuzz/run $(or $(SECONDS),60)
 
 # The suites with several threads or damaged bytes under the address and the thread sanitizer;

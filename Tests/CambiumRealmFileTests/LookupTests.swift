@@ -67,6 +67,29 @@ import Testing
     }
   }
 
+  @Test(arguments: Samples.all.filter { !["max-size", "list-depth3"].contains($0) })
+  func `a column read in parts is the same column`(name: String) throws {
+    let file = try Samples.open(name)
+    for (index, described) in file.classes.enumerated() {
+      try file.forEachLeaf(of: index) { leaf in
+        for property in described.properties.indices {
+          let whole = try leaf.values(of: property).map {
+            ExpectedContent.describe($0, file.classes)
+          }
+          for limit in [0, 40, 1000] {
+            var parts: [String] = []
+            while parts.count < leaf.keys.count {
+              let part = try leaf.values(of: property, from: parts.count, byteLimit: limit)
+              try #require(!part.isEmpty)
+              parts += part.map { ExpectedContent.describe($0, file.classes) }
+            }
+            if parts != whole { Issue.record("\(described.name).\(property), \(limit) bytes") }
+          }
+        }
+      }
+    }
+  }
+
   @Test func `objects can be looked up while a class is walked`() throws {
     let file = try Samples.open("links")
     let person = try #require(file.classes.firstIndex { $0.name == "Person" })

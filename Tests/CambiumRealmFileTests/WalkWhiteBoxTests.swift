@@ -43,21 +43,21 @@ import Testing
     for _ in 0..<3 { #expect(try walk.node(at: node).integers("numbers") == [1, 2, 3]) }
     let fault = Self.fault { () throws(ReadFault) in _ = try walk.node(at: node) }
     #expect(Self.isDamage(fault, "shared"))
-    walk.beginColumn(refund: 32)
+    walk.refund(Walk.Spending(byteCount: 32))
     #expect(try walk.node(at: node).count == 3)
   }
 
-  @Test func `elements without space are limited for each column`() throws {
+  @Test func `elements without space are limited for each leaf`() throws {
     var builder = FileBuilder()
     let node = Int(builder.node(scheme: 0, width: 0, count: 1 << 24 - 1, payload: []))
     _ = builder.blob([UInt8](repeating: 0, count: 64))
     let walk = Walk(
       PlainBytes(Blocks(builder.bytes, blockByteCount: 64)),
       logicalByteCount: builder.bytes.count)
-    _ = try walk.node(at: node)
+    for _ in 0..<2 { _ = try walk.node(at: node) }
     let fault = Self.fault { () throws(ReadFault) in _ = try walk.node(at: node) }
     #expect(Self.isDamage(fault, "take no space"))
-    walk.beginColumn(refund: 0)
+    walk.beginLeaf()
     _ = try walk.node(at: node)
   }
 

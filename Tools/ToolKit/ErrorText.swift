@@ -16,6 +16,12 @@ package enum ErrorText {
 
   // No command creates stores at such a path, so that part of the library's advice is left out.
   private static func line(_ error: StoreError) -> String {
+    if case .notAStore(let path, _) = error, path.hasSuffix(".realm"),
+      !RealmFileSummary.isPlainRealmFile(path)
+    {
+      return
+        "\(error) If Realm has written it, it is encrypted: name the file with its key (--key-file)."
+    }
     if case .notAStore(let path, _) = error, RealmFileSummary.isPlainRealmFile(path) {
       return
         "'\(path)' is a file of Realm: 'cambium import \(path) NEW' brings its content into a store, and "

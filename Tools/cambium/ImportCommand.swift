@@ -76,7 +76,7 @@ struct ImportCommand: ParsableCommand {
         try KeyFile.read(path)
       }
       if document != "-", from == nil,
-        sourceKeyFile != nil
+        sourceKeyFile != nil || document.hasSuffix(".realm")
           || RealmFileSummary.isRealmFile(document, encryptionKey: sourceKey?.data)
       {
         return try bringRealmFile(sourceKey?.data, location)

@@ -33,7 +33,9 @@ struct InspectCommand: ParsableCommand {
       var location = try options.location()
       let key = try options.key()
       if RealmFileSummary.isRealmFile(location.path, encryptionKey: key?.data) {
-        let summary = try RealmFileSummary(path: location.path, encryptionKey: key?.data)
+        if pages { throw TransferError("A Realm file has no pages to show; leave --pages out.") }
+        var summary = try RealmFileSummary(path: location.path, encryptionKey: key?.data)
+        try summary.keep(classes: classNames)
         return options.json ? Output.line(summary.json.pretty) : summary.printForPeople()
       }
       #if RocksDB

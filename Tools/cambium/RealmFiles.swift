@@ -31,16 +31,22 @@ extension CommonOptions {
       .appendingPathComponent("cambium-\(UUID().uuidString)").path
     let cleanup = Cleanup { Cleanup.removeFolder(folder) }
     defer { cleanup.run() }
-    // What was encrypted is for its owner's eyes.
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    // What was encrypted stays so, also if this process is killed.
     let place = StoreLocation(choice: .file, path: folder + "/store")
-    var configuration = OpenedRealm.configuration(place, key: nil, isReadOnly: false)
-    configuration.store = .file
-    configuration.durability = .relaxed
+    let codec = try key.flatMap { key in
+      try CodecRegistry.codec(Codecs.encrypted("none"), key: key)
+    }
+    var configuration = OpenedRealm.configuration(place, key: key, isReadOnly: false)
+    configuration.store = StoreChoice(kind: place.choice.kind) { request throws(StoreError) in
+      var request = request
+      request.codec = codec
+      return try place.choice.open(request)
+    }
     try Realm.bringRealmFile(
       location.path, key: key?.data, into: configuration, progress: progress)
-    return try body(OpenedRealm.open(place, key: nil))
+    return try body(OpenedRealm.open(place, key: key))
   }
 }
 
@@ -67,6 +73,18 @@ extension Realm {
 }
 
 extension RealmFileSummary {
+  /// The classes that an import brings.
+  var schema: Schema { Schema(classes.filter { !$0.isAsymmetric }.map(\.schema)) }
+
+  /// Leaves the other classes out; throws for one that is not there.
+  mutating func keep(classes names: [String]) throws(TransferError) {
+    if names.isEmpty { return }
+    for name in names where !classes.contains(where: { $0.schema.className == name }) {
+      throw TransferError("There is no class '\(name)'.")
+    }
+    classes.removeAll { !names.contains($0.schema.className) }
+  }
+
   /// What `inspect` shows of the file.
   var json: JSONValue {
     .object([

@@ -29,7 +29,11 @@ struct SchemaCommand: ParsableCommand {
 
   func run() throws {
     try options.reportingErrors {
-      let schema = try options.withRealm { $0.schema }
+      let (location, key) = try (options.location(), options.key())
+      let schema =
+        RealmFileSummary.isRealmFile(location.path, encryptionKey: key?.data)
+        ? try RealmFileSummary(path: location.path, encryptionKey: key?.data).schema
+        : try OpenedRealm.open(location, key: key).schema
       switch format {
       case nil where options.json:
         let classes = schema.objectSchema.map(ClassDocument.json)

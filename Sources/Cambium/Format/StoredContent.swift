@@ -71,7 +71,7 @@ extension StoredAny {
   /// What a cell of a property holds; nothing when it breaks the format.
   ///
   /// `target` is the table that a link leads to.
-  fileprivate init(_ cell: ColumnValue, of type: PropertyType, _ target: UInt32) {
+  init(_ cell: ColumnValue, of type: PropertyType, _ target: UInt32) {
     switch (cell, type) {
     case (_, .any): self = StoredAny(cell) ?? .none
     case (.int(let value), .object): self = .link(StoredAnyLink(table: target, key: value))

@@ -37,7 +37,7 @@ extension Realm {
   static func writeNew(
     _ view: some ReadTransaction, to configuration: Realm.Configuration
   ) throws {
-    try makeNew(at: configuration) { draft in
+    try makeNew(at: configuration, to: "write a copy to") { draft in
       do throws(StoreError) { try Self.write(view, to: draft) } catch {
         throw RLMError(error, path: configuration.path)
       }
@@ -45,18 +45,19 @@ extension Realm {
   }
 
   /// Lets `fill` make a database under another name and gives it that of `configuration`, where nothing may
-  /// be yet, when it is whole and closed; leaves nothing after an error.
+  /// be yet, when it is whole and closed; leaves nothing after an error, which says that one failed to `verb`.
   static func makeNew(
-    at configuration: Realm.Configuration, _ fill: (Configuration) throws -> Void
+    at configuration: Realm.Configuration, to verb: String,
+    _ fill: (Configuration) throws -> Void
   ) throws {
     configuration.check()
     let path = configuration.path
     guard !configuration.isInMemory else {
       throw RLMError(
-        .fail, "Cannot write a copy to the in-memory Realm '\(path)': name a file.", path: path)
+        .fail, "Cannot \(verb) the in-memory Realm '\(path)': name a file.", path: path)
     }
     let exists = RLMError(
-      .fileExists, "Failed to write a copy to path '\(path)': the file exists already.",
+      .fileExists, "Failed to \(verb) path '\(path)': the file exists already.",
       path: path)
     guard !FileManager.default.fileExists(atPath: path) else { throw exists }
     var isFolder: ObjCBool = false

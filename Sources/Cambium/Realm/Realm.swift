@@ -183,7 +183,8 @@ extension Realm {
         path: path)
     }
     do throws(StoreError) {
-      return try delete(path)
+      let isDeleted = try delete(path)
+      return RealmFileMigration(config).removeDrafts() || isDeleted
     } catch {
       if case .inUse(_, let holder) = error { throw isOpen(by: holder, error) }
       throw RLMError(

@@ -3,6 +3,8 @@ import Foundation
 
 /// The schema version of a Realm's file, read without opening it with classes; 0 unless one was set.
 ///
+/// Where the package's trait `RealmFile` is on, files that Realm itself wrote are asked as well.
+///
 /// - Throws: `.fileNotFound` when there is no file, `.invalidDatabase` when it was never opened as a
 ///   Realm or is none, `.incompatibleLockFile` while another process has it open.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
@@ -22,6 +24,9 @@ extension Realm {
     do {
       if let version = try StoredSchemaVersion.read(configuration) { return version }
     } catch {
+      if let version = try RealmFileMigration(configuration).schemaVersion(after: error) {
+        return version
+      }
       throw RLMError(error, path: path)
     }
     throw RLMError(

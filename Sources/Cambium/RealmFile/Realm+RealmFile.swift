@@ -82,7 +82,7 @@ extension Realm {
       let source = try RealmFile(opening: fileURL.path, encryptionKey)
       var report: ImportReport?
       try withoutActuallyEscaping(progress) { progress in
-        try makeNew(at: configuration) { draft in
+        try makeNew(at: configuration, to: "import to") { draft in
           report = try importRealmFile(source, into: draft, progress: progress).report
         }
       }
@@ -100,6 +100,7 @@ extension Realm {
       configuration.deleteRealmIfMigrationNeeded = false
       configuration.shouldCompactOnLaunch = nil
       configuration.seedFilePath = nil
+      configuration.durability = .full
       configuration.databaseOptions.transactionBudgetByteCount = min(
         configuration.databaseOptions.transactionBudgetByteCount, importBudget)
       let schema = RealmFileSchema(file)

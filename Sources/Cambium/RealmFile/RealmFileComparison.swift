@@ -46,24 +46,22 @@
       guard columns.count == type.properties.count else {
         throw difference("a property is not there", place)
       }
+      let key = access.stored.isKeyPrimaryKey ? type.primaryKey : nil
       var found = 0
       try file.forEachLeaf(of: place) { leaf in
-        let values = try type.properties.indices.map { try leaf.values(of: $0) }
+        let windows = columns.map { RealmFileWindow(leaf, $0.source) }
+        let keys = key.map { RealmFileWindow(leaf, $0) }
         for (index, objectKey) in leaf.keys.enumerated() {
           var rowKey = objectKey
-          if access.stored.isKeyPrimaryKey, let key = type.primaryKey,
-            case .int(let value) = values[key][index]
-          {
-            rowKey = value
-          }
+          if let keys, case .int(let value) = try keys.value(index) { rowKey = value }
           guard let row = access.seek(rowKey) else {
-            // Nothing holds such an embedded object, so that no program could reach it.
+            // Nothing holds it, so that no program could reach it; who holds one is asked for it.
             if access.stored.isEmbedded { continue }
             throw difference("object \(objectKey) is not there", place)
           }
           found += 1
-          for column in columns {
-            guard try isEqual(values[column.source][index], column, row, rowKey, access) else {
+          for (column, window) in zip(columns, windows) {
+            guard try isEqual(window.value(index), column, row, rowKey, access) else {
               throw difference(
                 "'\(column.property.name)' of object \(objectKey) is not what the file has", place)
             }
@@ -135,27 +133,58 @@
       return try result.get()
     }
 
-    /// Sets have an order of their own: each element of one side has its equal on the other.
+    /// Sets have an order of their own, and each value once: what the file tells apart and a set here does not,
+    /// such as 1 and 1.0, is one.
     private func isEqual(
       set values: [RealmFileValue], _ elements: StoredElements, _ column: RealmFileColumn
     ) throws -> Bool {
-      guard values.count == elements.count else { return false }
-      var rest = values
-      var result: Result<Bool, any Error> = .success(true)
+      var expected: Set<[UInt8]?> = []
+      for value in values { expected.insert(try scalar(value)?.orderedKey) }
+      guard expected.count == elements.count else { return false }
+      var areEqual = true
       try elements.forEach { cell, _ throws(StoreError) in
-        result = Result {
-          guard
-            let place = try rest.firstIndex(where: {
-              try isEqual($0, cell, column)
-            })
-          else { return false }
-          rest.remove(at: place)
-          return true
-        }
-        if case .success(true) = result { return true }
-        return false
+        let stored = StoredAny(cell, of: column.type, targetTable(column))
+        areEqual = expected.remove(stored.orderedKey) != nil
+        return areEqual
       }
-      return try result.get()
+      return areEqual
+    }
+
+    private func targetTable(_ column: RealmFileColumn) -> UInt32 {
+      column.target.flatMap { targets[$0]?.stored.tableID } ?? 0
+    }
+
+    /// A value of a set; nil for a collection, which no set has.
+    private func scalar(_ value: RealmFileValue) throws -> StoredAny? {
+      switch value {
+      case .null: return StoredAny.none
+      case .int(let value): return .int(value)
+      case .bool(let value): return .bool(value)
+      case .float(let value): return .float(value)
+      case .double(let value): return .double(value)
+      case .string(let value): return .string(Array(value.utf8))
+      case .data(let value): return .data(value)
+      case .decimal(let low, let high): return .decimal(DecimalBits(low: low, high: high))
+      case .date(let seconds, let nanoseconds):
+        let whole = max(Self.moment(seconds, Int128(nanoseconds)), Self.moment(.min, 0))
+        let start = Int64(truncatingIfNeeded: (whole - Self.moment(.min, 0)) / 1_000_000_000)
+        return .date(
+          StoredDate(
+            seconds: .min &+ start,
+            nanoseconds: UInt32((whole - Self.moment(.min, 0)) % 1_000_000_000)))
+      case .objectId(let bytes):
+        let words = Self.words(bytes)
+        return .objectId(low: words.low, high: words.high)
+      case .uuid(let bytes):
+        let words = Self.words(bytes)
+        return .uuid(low: words.low, high: words.high)
+      case .link(let classIndex, let key):
+        guard let row = try self.key(key, classIndex), let target = targets[classIndex] else {
+          return StoredAny.none
+        }
+        return .link(StoredAnyLink(table: target.stored.tableID, key: row))
+      case .list, .dictionary: return nil
+      }
     }
 
     // MARK: Single values
@@ -189,7 +218,8 @@
         return type == .UUID && Self.bytes(low, high) == bytes
       case (.link(let classIndex, let key), _):
         guard type == .object, classIndex == column.target else { return false }
-        return try self.key(key, classIndex) == cell.link
+        let row = try self.key(key, classIndex)
+        return row == cell.link && isThere(row, classIndex)
       default: return false
       }
     }
@@ -226,6 +256,12 @@
       }
     }
 
+    /// Whether an embedded object that is held has its row; the others are counted.
+    private func isThere(_ row: Int64?, _ classIndex: Int) -> Bool {
+      guard let row, let target = targets[classIndex], target.stored.isEmbedded else { return true }
+      return target.seek(row) != nil
+    }
+
     /// Whether a link leads to an object.
     private func leads(_ value: RealmFileValue) throws -> Bool {
       guard case .link(let classIndex, let key) = value else { return false }
@@ -248,11 +284,22 @@
     private static func isEqual(
       _ seconds: Int64, _ nanoseconds: Int32, _ stored: StoredDate
     ) -> Bool {
-      func moment(_ seconds: Int64, _ nanoseconds: Int128) -> Int128 {
-        Int128(seconds) * 1_000_000_000 + nanoseconds
-      }
-      return max(moment(seconds, Int128(nanoseconds)), moment(.min, 0))
+      max(moment(seconds, Int128(nanoseconds)), moment(.min, 0))
         == moment(stored.seconds, Int128(stored.nanoseconds))
+    }
+
+    /// Nanoseconds since 1970.
+    private static func moment(_ seconds: Int64, _ nanoseconds: Int128) -> Int128 {
+      Int128(seconds) * 1_000_000_000 + nanoseconds
+    }
+
+    /// Bytes as two numbers, the first of them in the high one, zeros behind them.
+    private static func words(_ bytes: [UInt8]) -> (low: UInt64, high: UInt64) {
+      let filled = bytes + [UInt8](repeating: 0, count: max(0, 16 - bytes.count))
+      func word(_ part: ArraySlice<UInt8>) -> UInt64 {
+        part.reduce(0) { $0 << 8 | UInt64($1) }
+      }
+      return (word(filled[8..<16]), word(filled[..<8]))
     }
 
     private static func bytes(_ low: UInt64, _ high: UInt64) -> [UInt8] {

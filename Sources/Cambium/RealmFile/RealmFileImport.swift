@@ -65,15 +65,16 @@
       let columns = RealmFileColumn.columns(access, type, file)
       let key = access.stored.isKeyPrimaryKey ? type.primaryKey : nil
       try file.forEachLeaf(of: place) { leaf in
-        let values = try type.properties.indices.map { try leaf.values(of: $0) }
+        let windows = columns.map { RealmFileWindow(leaf, $0.source) }
+        let keys = key.map { RealmFileWindow(leaf, $0) }
         let editor = try storeErrors { () throws(StoreError) in try session.editor(access) }
         for (index, objectKey) in leaf.keys.enumerated() {
           var rowKey = objectKey
-          if let key, case .int(let value) = values[key][index] { rowKey = value }
+          if let keys, case .int(let value) = try keys.value(index) { rowKey = value }
           session.beginRow(rowKey, access, editor)
-          for column in columns {
+          for (column, window) in zip(columns, windows) {
             unsafe session.row.position = editor.plan.positions[column.index]
-            let value = values[column.source][index]
+            let value = try window.value(index)
             if column.isCollection {
               try cells.appendCollection(value, of: column, to: session.row)
             } else {
@@ -129,24 +130,52 @@
 
     /// Every embedded object has one owner; those that nothing holds are gone for programs, and go here.
     private func checkOwners(_ access: ClassAccess, _ session: WriteSession) throws {
-      let owners = try storeErrors { () throws(StoreError) -> (owned: [Int64], isShared: Bool) in
-        guard let tree = try session.transaction.keyTree(StoredName.backlinks(access.stored.name))
-        else { return ([], false) }
-        var owned: [Int64] = []
+      let found = try storeErrors { () throws(StoreError) -> (orphans: [Int64], isShared: Bool) in
+        guard let rows = access.currentTable()?.groups.first else { return ([], false) }
+        // Both are walked side by side: the rows, and the links that lead to them.
+        var keys = RowKeys(rows)
+        var orphans: [Int64] = []
         var isShared = false
-        try Backlinks.forEach(in: tree, []) { group, run in
-          if run.count > 1 || owned.last == group.target { isShared = true }
-          owned.append(group.target)
-          return !isShared
+        var last: Int64?
+        if let tree = try session.transaction.keyTree(StoredName.backlinks(access.stored.name)) {
+          try Backlinks.forEach(in: tree, []) { group, run throws(StoreError) in
+            isShared = run.count > 1 || last == group.target
+            last = group.target
+            while let key = try keys.next(below: group.target) { orphans.append(key) }
+            _ = try keys.next(below: group.target &+ 1)
+            return !isShared
+          }
         }
-        return (owned, isShared)
+        while let key = try keys.next(below: .max) { orphans.append(key) }
+        return (orphans, isShared)
       }
-      if owners.isShared {
-        throw damage(access.stored.name, "an embedded object has two owners")
+      if found.isShared { throw damage(access.stored.name, "an embedded object has two owners") }
+      session.delete(found.orphans, access)
+    }
+
+    /// The keys of a table's rows, ascending.
+    private struct RowKeys {
+      private var cursor: ColumnLeafCursor
+      private var isValid: Bool?
+      private var row = 0
+
+      init(_ tree: ColumnTree) { cursor = tree.leafCursor() }
+
+      /// The next key, if it is below `limit`.
+      mutating func next(below limit: Int64) throws(StoreError) -> Int64? {
+        var isValid: Bool
+        if let known = self.isValid { isValid = known } else { isValid = try cursor.first() }
+        while isValid, row >= cursor.leaf.rowCount {
+          isValid = try cursor.next()
+          row = 0
+        }
+        self.isValid = isValid
+        guard isValid else { return nil }
+        let key = cursor.leaf.key(at: row)
+        guard key < limit else { return nil }
+        row += 1
+        return key
       }
-      if owners.owned.count == access.count { return }
-      let owned = Set(owners.owned)
-      session.delete(realm.keys(of: access).filter { !owned.contains($0) }, access)
     }
 
     private func duplicate(_ value: String?, _ access: ClassAccess) -> RLMError {

@@ -6,7 +6,7 @@ import Foundation
 
 /// What a `.realm` file holds: for tools, which show it.
 ///
-/// Pointers: to a local variable, for the length of a call.
+/// Pointers: to local variables with the length that is told, for the length of a call.
 package struct RealmFileSummary: Sendable {
   /// A class of the file.
   package struct Class: Sendable {
@@ -70,12 +70,16 @@ package struct RealmFileSummary: Sendable {
 
   /// Whether the file at `path` begins as a `.realm` file does that is not encrypted.
   package static func isPlainRealmFile(_ path: String) -> Bool {
-    var isFolder: ObjCBool = false
-    guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
-      !isFolder.boolValue, let file = FileHandle(forReadingAtPath: path)
-    else { return false }
-    defer { try? file.close() }
-    guard let head = try? file.read(upToCount: 24), head.count == 24 else { return false }
+    // Opening a pipe would wait for who writes to it.
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return false
+    }
+    var head = [UInt8](repeating: 0, count: 24)
+    guard unsafe pread(descriptor, &head, head.count, 0) == head.count else { return false }
     return head[16..<20].elementsEqual("T-DB".utf8)
   }
 }

@@ -1,4 +1,5 @@
 import Cambium
+import CambiumRealmFile
 import Foundation
 import RealmFileBuilder
 import TestSupport
@@ -188,6 +189,52 @@ import Testing
       let text = try refusal(builder.finish(names: nameNode, tables: tableNode), code)
       #expect(text.contains(word), "\(text)")
     }
+  }
+
+  @Test func `what a set here does not tell apart is one value`() throws {
+    var builder = FileBuilder()
+    let pairs = builder.integers([0, 77, 0, 88])
+    let ints = builder.integers([Int64(bitPattern: (1.0).bitPattern)])
+    let set = builder.mixed(
+      [
+        // 1, 1.0, null, and two links to objects that are not there.
+        FileBuilder.descriptor(type: 0, place: 0, 1), FileBuilder.descriptor(type: 10, place: 1, 0),
+        0, FileBuilder.descriptor(type: 16, place: 1, 0),
+        FileBuilder.descriptor(type: 16, place: 1, 1),
+      ], ints: ints, pairs: pairs)
+    let column = builder.refs([set])
+    let tree = builder.leaf(count: 1, [column])
+    let realm = try imported(
+      builder.finish(
+        [.init(name: "set", type: 6, attributes: 128 | FileBuilder.nullable)], tree: tree))
+    let values = try #require(
+      realm.dynamicObjects("A").first?["set"] as? MutableSet<AnyRealmValue>)
+    #expect(values.count == 2)
+  }
+
+  @Test func `large values are not all held at once`() throws {
+    // Of 40 objects with 4 MiB each, behind one another.
+    var builder = FileBuilder()
+    let content = [UInt8](repeating: 7, count: 4 << 20)
+    let blobs = (0..<40).map { _ in builder.blob(content) }
+    let column = builder.refs(blobs, context: true)
+    let tree = builder.leaf(count: 40, [column])
+    let old = folder.url("old.realm")
+    try Data(builder.finish([.init(name: "data", type: 4)], tree: tree)).write(to: old)
+    let file = try RealmFile(path: old.path)
+    var counts: [Int] = []
+    try file.forEachLeaf(of: 0) { leaf in
+      var row = 0
+      while row < leaf.keys.count {
+        let values = try leaf.values(of: 0, from: row, byteLimit: 1 << 20)
+        #expect(values.allSatisfy { $0 == .data(content) })
+        counts.append(values.count)
+        row += values.count
+      }
+    }
+    #expect(counts == [Int](repeating: 1, count: 40))
+    let realm = try imported([UInt8](Data(contentsOf: old)))
+    #expect(realm.dynamicObjects("A").count == 40)
   }
 
   @Test func `texts that are no UTF-8 are repaired and counted`() throws {

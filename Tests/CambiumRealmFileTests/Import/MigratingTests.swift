@@ -58,6 +58,45 @@ import Testing
     expectDogs(try open(migrates: false))
   }
 
+  @Test(arguments: [0o600, 0o640, 0o644])
+  func `whoever could open the old file can open the new one, and nobody else`(rights: Int) throws {
+    try FileManager.default.setAttributes([.posixPermissions: rights], ofItemAtPath: place.path)
+    try autoreleasepool { expectDogs(try open()) }
+    let now = try FileManager.default.attributesOfItem(atPath: place.path)[.posixPermissions]
+    #expect(now as? Int == rights)
+  }
+
+  @Test func `deleting the files of a Realm deletes what an import has left`() throws {
+    for name in ["default.realm.import-draft", "default.realm.import-whole"] {
+      try Imports.copy("tiny", to: folder.url(name))
+    }
+    try FileManager.default.removeItem(at: place)
+    let configuration = Self.configuration(place.path, migrates: true)
+    #expect(try Realm.deleteFiles(for: configuration))
+    #expect(try Imports.names(in: folder.url) == [])
+    #expect(try !Realm.deleteFiles(for: configuration))
+  }
+
+  @Test func `a file with the name of a finished import is not taken for one`() throws {
+    try FileManager.default.removeItem(at: place)
+    try Data("mine".utf8).write(to: folder.url("default.realm.import-whole"))
+    let count = try autoreleasepool { try open().objects(Tiny.Dog.self).count }
+    #expect(count == 0)
+    #expect(
+      try Imports.names(in: folder.url) == ["default.realm", "default.realm.import-whole"])
+  }
+
+  @Test func `the schema version of an old file is told before it is imported`() throws {
+    #expect(try schemaVersionAtURL(place) == 2)
+    #expect(try Imports.names(in: folder.url) == ["default.realm"])
+  }
+
+  @Test func `a pipe is an error at once`() throws {
+    try FileManager.default.removeItem(at: place)
+    try #require(mkfifo(place.path, 0o600) == 0)
+    #expect(throws: Realm.Error.self) { try open() }
+  }
+
   @Test func `what Realm has left beside its file stands in nobody's way`() throws {
     try Data(repeating: 7, count: 1200).write(to: folder.url("default.realm.lock"))
     try FileManager.default.createDirectory(
@@ -132,6 +171,14 @@ import Testing
       let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
       #expect(error?.code == .fileFormatUpgradeRequired)
       configuration.migratesRealmFiles = true
+      // With another key, or none, nothing happens but that somebody is told what it may be.
+      for key in [nil, Data(repeating: 9, count: 64)] {
+        var other = configuration
+        other.encryptionKey = key
+        let error = #expect(throws: Realm.Error.self) { try Realm(configuration: other) }
+        #expect(error?.code == .invalidDatabase)
+        #expect(error?.localizedDescription.contains("If Realm has written it") == true)
+      }
       try autoreleasepool {
         let realm = try Realm(configuration: configuration)
         #expect(realm.objects(Secrets.Secret.self).count == 720)
@@ -157,23 +204,67 @@ import Testing
       }
     }
     let names = try Imports.names(in: folder.url)
+    // There is never a moment at which the place is empty.
+    #expect(names.contains("default.realm"))
     switch step {
     case .begun: #expect(names == ["default.realm"])
-    case .filled:
-      #expect(names.contains("default.realm.importing") && names.contains("default.realm"))
-    case .whole:
-      #expect(names.contains("default.realm.imported") && names.contains("default.realm"))
-    case .putAside:
-      #expect(names.contains("default.realm.imported") && !names.contains("default.realm"))
-    case .named: #expect(names.contains("default.realm"))
+    case .filled: #expect(names.contains("default.realm.import-draft"))
+    case .whole: #expect(names.contains("default.realm.import-whole"))
+    case .putAside: #expect(names.contains("default.realm.before-import"))
+    case .named: #expect(names == ["default.realm", "default.realm.before-import"])
     }
-    // Who does not want an import gets it finished when the old file is gone from its place already.
-    let isDone = step == .putAside || step == .named
-    try autoreleasepool { expectDogs(try open(migrates: !isDone)) }
+    try autoreleasepool { expectDogs(try open(migrates: step != .named)) }
     #expect(try Data(contentsOf: folder.url("default.realm.before-import")) == before)
     #expect(
       try Imports.names(in: folder.url) == ["default.realm", "default.realm.before-import"])
   }
+
+  @Test(arguments: RealmFileMigration.Step.allCases)
+  func `behind a symbolic link the next opening makes good as well`(
+    step: RealmFileMigration.Step
+  ) async throws {
+    let link = folder.url("link.realm")
+    try FileManager.default.createSymbolicLink(
+      atPath: link.path, withDestinationPath: "default.realm")
+    await #expect(processExitsWith: .exitCode(9)) {
+      [path = link.path as String, number = step.rawValue as Int] in
+      try RealmFileMigration.$didReach.withValue({ if $0.rawValue == number { _exit(9) } }) {
+        _ = try Realm(configuration: Self.configuration(path, migrates: true))
+      }
+    }
+    try autoreleasepool {
+      expectDogs(try Realm(configuration: Self.configuration(link.path, migrates: true)))
+    }
+    #expect(
+      try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "default.realm")
+    let names = try Imports.names(in: folder.url)
+    #expect(names == ["default.realm", "default.realm.before-import", "link.realm"])
+  }
+
+  #if RocksDB
+    @Test(arguments: RealmFileMigration.Step.allCases)
+    func `a folder takes the place of an old file, also after a crash`(
+      step: RealmFileMigration.Step
+    ) async throws {
+      await #expect(processExitsWith: .exitCode(9)) {
+        [path = place.path as String, number = step.rawValue as Int] in
+        try RealmFileMigration.$didReach.withValue({ if $0.rawValue == number { _exit(9) } }) {
+          _ = try Realm(configuration: Self.rocks(path))
+        }
+      }
+      try autoreleasepool { expectDogs(try Realm(configuration: Self.rocks(place.path))) }
+      let names = try Imports.names(in: folder.url)
+      #expect(names == ["default.realm", "default.realm.before-import"])
+    }
+
+    private static func rocks(_ path: String) throws -> Realm.Configuration {
+      var configuration = try Realm.Configuration(location: "rocksdb:" + path)
+      configuration.schemaVersion = 2
+      configuration.objectTypes = Tiny.types
+      configuration.migratesRealmFiles = true
+      return configuration
+    }
+  #endif
 
   @Test func `several processes that open an old file at once get the same database`() async throws
   {
@@ -193,7 +284,7 @@ import Testing
     #expect(try open(migrates: false).objects(Tiny.Dog.self).count == 6)
     let names = try Imports.names(in: folder.url)
     #expect(names.filter { $0.contains("before-import") }.count == 1)
-    #expect(!names.contains { $0.contains("imported") || $0.contains("importing") })
+    #expect(!names.contains { $0.contains("import-") })
   }
 }
 

@@ -8,12 +8,12 @@ extension ValueReader {
 
   /// The lists or sets of the objects of a leaf.
   func lists(
-    of column: Column, _ node: Node, count: Int, _ walk: Walk
+    of column: Column, _ node: Node, count: Int, _ part: Part, _ walk: Walk
   ) throws(ReadFault) -> [RealmFileValue] {
     var lists: [RealmFileValue] = []
-    lists.reserveCapacity(count)
-    for slot in try collectionRefs(node, count: count) {
-      switch slot {
+    let slots = try collectionRefs(node, count: count)
+    try part.forEach(of: count) { index throws(ReadFault) in
+      switch slots[index] {
       case .none: lists.append(.list([]))
       case .ref(let root): lists.append(.list(try elements(of: column, root: root, walk)))
       case .tagged: throw node.damage("an integer stands in the place of a collection")
@@ -36,12 +36,12 @@ extension ValueReader {
 
   /// The dictionaries of the objects of a leaf.
   func dictionaries(
-    of column: Column, _ node: Node, count: Int, _ walk: Walk
+    of column: Column, _ node: Node, count: Int, _ part: Part, _ walk: Walk
   ) throws(ReadFault) -> [RealmFileValue] {
     var dictionaries: [RealmFileValue] = []
-    dictionaries.reserveCapacity(count)
-    for slot in try collectionRefs(node, count: count) {
-      switch slot {
+    let slots = try collectionRefs(node, count: count)
+    try part.forEach(of: count) { index throws(ReadFault) in
+      switch slots[index] {
       case .none: dictionaries.append(.dictionary([]))
       case .ref(let root):
         var entries = try entries(root: root, integerKeys: column.hasIntegerKeys, walk)

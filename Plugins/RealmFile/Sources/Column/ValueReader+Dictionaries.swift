@@ -62,8 +62,9 @@ extension ValueReader {
       let count = leaf.objectCount
       if count == 0 { continue }
       try appendKeys(leaf.column(0, walk), integerKeys, expected: count, &keys, walk)
+      let part = Part(from: 0, byteLimit: .max, walk)
       try appendMixed(
-        leaf.column(1, walk), expected: count, to: &values, nested: &nested, walk)
+        leaf.column(1, walk), .column(count, part), to: &values, nested: &nested, walk)
     }
     return (keys, values)
   }

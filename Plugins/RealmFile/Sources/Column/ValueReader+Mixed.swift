@@ -2,10 +2,10 @@
 extension ValueReader {
   /// Adds the values of a leaf, with the collections in them.
   func appendMixed(
-    _ node: Node, expected: Int?, to values: inout [RealmFileValue], _ walk: Walk
+    _ node: Node, _ place: Place, to values: inout [RealmFileValue], _ walk: Walk
   ) throws(ReadFault) {
     var nested: [MixedLeaf.Nested] = []
-    try appendMixed(node, expected: expected, to: &values, nested: &nested, walk)
+    try appendMixed(node, place, to: &values, nested: &nested, walk)
     try NestedCollections(self, walk).fill(&values, nested)
   }
 
@@ -25,7 +25,7 @@ extension ValueReader {
     var leaves = ElementLeaves(root: root, walk)
     while let leaf = try leaves.next() {
       let start = values.count
-      try appendMixed(leaf, expected: nil, to: &values, nested: &nested, walk)
+      try appendMixed(leaf, .element, to: &values, nested: &nested, walk)
       leaves.elementCount += values.count - start
     }
     return values
@@ -33,14 +33,15 @@ extension ValueReader {
 
   /// Adds the values of a leaf; those that are collections stay null and are noted in `nested`.
   func appendMixed(
-    _ node: Node, expected: Int?, to values: inout [RealmFileValue],
+    _ node: Node, _ place: Place, to values: inout [RealmFileValue],
     nested: inout [MixedLeaf.Nested], _ walk: Walk
   ) throws(ReadFault) {
-    let leaf = try MixedLeaf(node, expected: expected, walk)
-    for bits in leaf.descriptors {
+    let leaf = try MixedLeaf(node, expected: place.expected, walk)
+    try place.forEach(of: leaf.descriptors.count) { index throws(ReadFault) in
+      let bits = leaf.descriptors[index]
       guard bits != 0 else {
         values.append(.null)
-        continue
+        return
       }
       let descriptor = MixedLeaf.Descriptor(bits)
       if 19...21 ~= descriptor.type {

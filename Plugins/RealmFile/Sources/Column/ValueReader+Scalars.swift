@@ -2,16 +2,26 @@
 extension ValueReader {
   /// Where a leaf stands, which decides over the form of some types.
   enum Place {
-    /// In an object tree, with that many objects.
-    case column(Int)
+    /// In an object tree, with that many objects, of some of which the values are read.
+    case column(Int, Part)
     /// In an element tree.
     case element
 
     /// How many values there must be; nil where it is not known.
     var expected: Int? {
       switch self {
-      case .column(let count): count
+      case .column(let count, _): count
       case .element: nil
+      }
+    }
+
+    /// Calls `body` with each place of a value that is to be read, among `count`.
+    func forEach(
+      of count: Int, _ body: (Int) throws(ReadFault) -> Void
+    ) throws(ReadFault) {
+      switch self {
+      case .column(_, let part): try part.forEach(of: count, body)
+      case .element: for index in 0..<count { try body(index) }
       }
     }
   }
@@ -33,7 +43,7 @@ extension ValueReader {
     case .objectId, .uuid: try appendIdentities(node, column, place, &values)
     case .link: return try appendLinks(node, column, place, &values)
     case .typedLink: try appendTypedLinks(node, place, &values)
-    case .mixed: try appendMixed(node, expected: place.expected, to: &values, walk)
+    case .mixed: try appendMixed(node, place, to: &values, walk)
     }
     return values.count - start
   }

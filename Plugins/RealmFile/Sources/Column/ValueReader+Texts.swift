@@ -5,12 +5,12 @@ extension ValueReader {
     _ node: Node, _ column: Column, _ place: Place, _ values: inout [RealmFileValue], _ walk: Walk
   ) throws(ReadFault) {
     let null: RealmFileValue = column.isNullable ? .null : .string("")
-    if case .column(let count) = place, node.scheme == .bits, !node.hasRefs {
+    if case .column(let count, _) = place, node.scheme == .bits, !node.hasRefs {
       return try appendEnumerated(node, column, count, null, &values)
     }
     let leaf = try BlobLeaf(node, .text, walk)
     try check(leaf, place, node)
-    for index in 0..<leaf.count {
+    try place.forEach(of: leaf.count) { index throws(ReadFault) in
       values.append(try leaf.value(index, walk).map { .string(text($0)) } ?? null)
     }
   }
@@ -40,7 +40,7 @@ extension ValueReader {
     let null: RealmFileValue = column.isNullable ? .null : .data([])
     let leaf = try BlobLeaf(node, .bytes, walk)
     try check(leaf, place, node)
-    for index in 0..<leaf.count {
+    try place.forEach(of: leaf.count) { index throws(ReadFault) in
       values.append(try leaf.value(index, walk).map { .data(Array($0)) } ?? null)
     }
   }

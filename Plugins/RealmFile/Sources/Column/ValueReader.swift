@@ -25,19 +25,30 @@ final class ValueReader {
   func values(
     of column: Column, in leaf: ObjectTreeLeaf, _ walk: Walk
   ) throws(ReadFault) -> [RealmFileValue] {
+    let part = Part(from: 0, byteLimit: .max, walk)
+    return try values(of: column, in: leaf, part, walk)
+  }
+
+  /// The values of a column for some objects of one leaf, in their order.
+  func values(
+    of column: Column, in leaf: ObjectTreeLeaf, _ part: Part, _ walk: Walk
+  ) throws(ReadFault) -> [RealmFileValue] {
     let count = leaf.objectCount
     let node = try leaf.column(column.leafIndex, walk)
     switch column.collection {
     case .none:
       var values: [RealmFileValue] = []
-      values.reserveCapacity(count)
-      try append(node, of: column, .column(count), to: &values, walk)
-      guard values.count == count else {
+      values.reserveCapacity(count - part.start)
+      try append(node, of: column, .column(count, part), to: &values, walk)
+      if part.isSpent { return values }
+      // Values that are small are all there.
+      if values.count == count { return part.start == 0 ? values : Array(values[part.start...]) }
+      guard values.count == count - part.start else {
         throw node.damage("a column's leaf has \(values.count) values instead of \(count)")
       }
       return values
-    case .list, .set: return try lists(of: column, node, count: count, walk)
-    case .dictionary: return try dictionaries(of: column, node, count: count, walk)
+    case .list, .set: return try lists(of: column, node, count: count, part, walk)
+    case .dictionary: return try dictionaries(of: column, node, count: count, part, walk)
     }
   }
 

@@ -58,13 +58,24 @@ final class ObjectLookup {
   ) throws(ReadFault) -> RealmFileValue? {
     guard let place = try find(key, reader), let directory else { return nil }
     let columnPlace = ColumnPlace(leaf: place.leaf, property: property)
-    if let known = columns[columnPlace] { return known[place.index] }
+    if let known = columns[columnPlace] { return try value(place, of: known, directory) }
     let walk = reader.makeWalk()
     let leaf = try directory.leaf(place.leaf, walk)
     let values = try reader.values(of: column, in: leaf, walk)
     if Self.keeps(column) {
       makeRoom(values.count * MemoryLayout<RealmFileValue>.stride)
       columns[columnPlace] = values
+    }
+    return try value(place, of: values, directory)
+  }
+
+  /// The value of an object among those of its leaf, which may have been read at another time than its key.
+  private func value(
+    _ place: Place, of values: [RealmFileValue], _ directory: LeafDirectory
+  ) throws(ReadFault) -> RealmFileValue {
+    guard place.index < values.count else {
+      throw .damage(
+        "a leaf of an object tree has changed", position: directory.position(of: place.leaf))
     }
     return values[place.index]
   }

@@ -1,8 +1,15 @@
 /// Up to 256 objects of one class; valid while ``RealmFile/forEachLeaf(of:_:)`` calls with it.
 public struct RealmFileLeaf {
-  /// What each property's column took of the budget when it was read last.
+  /// What reading a property's column took of the budget.
+  private struct Cost {
+    /// All of it, since the column was begun.
+    var total = Walk.Spending()
+    /// What every part of it reads.
+    var shared = Walk.Spending()
+  }
+
   private final class Costs {
-    var byteCounts: [Int: Int] = [:]
+    var byProperty: [Int: Cost] = [:]
   }
 
   /// The keys of the objects, ascending.
@@ -25,12 +32,31 @@ public struct RealmFileLeaf {
   ///
   /// The column is read at each call.
   public func values(of propertyIndex: Int) throws(RealmFileError) -> [RealmFileValue] {
+    try values(of: propertyIndex, from: 0, byteLimit: .max)
+  }
+
+  /// The values of a property of the objects from the one at `start` on, which is below the number of ``keys``:
+  /// of all that are left, or of fewer when they have taken more than `byteLimit` bytes of the file, but of one
+  /// at least.
+  ///
+  /// For properties whose values may be large. A part begins where the last one has ended, or at 0.
+  public func values(
+    of propertyIndex: Int, from start: Int, byteLimit: Int
+  ) throws(RealmFileError) -> [RealmFileValue] {
     let column = file.column(propertyIndex, of: classIndex)
-    walk.beginColumn(refund: costs.byteCounts[propertyIndex] ?? 0)
-    let start = walk.remainingByteCount
-    defer { costs.byteCounts[propertyIndex] = start - walk.remainingByteCount }
+    var cost = costs.byProperty[propertyIndex] ?? Cost()
+    // Each node of a sound file is read once: what is read again is not to be taken for damage.
+    walk.refund(start == 0 ? cost.total : cost.shared)
+    cost.total = start == 0 ? Walk.Spending() : cost.total - cost.shared
+    let before = walk.spent
+    let part = Part(from: start, byteLimit: byteLimit, walk)
+    defer {
+      cost.total = cost.total + (walk.spent - before)
+      cost.shared = part.spentBefore - before
+      costs.byProperty[propertyIndex] = cost
+    }
     do throws(ReadFault) {
-      return try file.reader.values(of: column, in: leaf, walk)
+      return try file.reader.values(of: column, in: leaf, part, walk)
     } catch {
       throw error.error(
         path: file.path, className: file.classes[classIndex].name, propertyName: column.name)
@@ -51,6 +77,7 @@ extension RealmFile {
     var leaves = ObjectLeaves(root: table.objects, .class, walk)
     while let item = try next(&leaves, table) {
       if item.keys.isEmpty { continue }
+      walk.beginLeaf()
       try body(RealmFileLeaf(item, self, classIndex: classIndex, walk))
     }
   }

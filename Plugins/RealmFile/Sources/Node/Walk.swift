@@ -4,18 +4,39 @@
 /// snapshot. Damage that leads to a node again and again, or in a circle, ends when the budget is used
 /// up; no list of visited nodes is kept.
 final class Walk {
-  /// More elements that take no space are not read for one column of one leaf.
+  /// More elements that take no space are not read for the columns of one leaf together.
   ///
   /// A thousand zeros are a leaf of 8 bytes: without a limit, a small file could fill the memory.
-  static let largestEmptyElementCount = 1 << 24
+  static let largestEmptyElementCount = 1 << 25
 
   private let bytes: PlainBytes
   /// No node of the snapshot lies beyond.
   let logicalByteCount: Int
   /// How many bytes of nodes may be read yet.
-  private(set) var remainingByteCount: Int
-  /// How many elements without space the nodes had since the last column.
+  private var remainingByteCount: Int
+  /// How many elements without space the nodes had.
   private var emptyElementCount = 0
+
+  /// What a walk has read.
+  struct Spending {
+    var byteCount = 0
+    var emptyElementCount = 0
+
+    /// About how much memory the values take that were read for it.
+    var size: Int { byteCount + emptyElementCount }
+
+    static func - (left: Spending, right: Spending) -> Spending {
+      Spending(
+        byteCount: left.byteCount - right.byteCount,
+        emptyElementCount: left.emptyElementCount - right.emptyElementCount)
+    }
+
+    static func + (left: Spending, right: Spending) -> Spending {
+      Spending(
+        byteCount: left.byteCount + right.byteCount,
+        emptyElementCount: left.emptyElementCount + right.emptyElementCount)
+    }
+  }
 
   init(_ bytes: PlainBytes, logicalByteCount: Int) {
     self.bytes = bytes
@@ -23,13 +44,20 @@ final class Walk {
     remainingByteCount = logicalByteCount
   }
 
-  /// Begins with another column, or with one that is read once more by the wish of the caller.
-  ///
-  /// What was spent on it before, `refund`, is given back.
-  func beginColumn(refund: Int) {
-    remainingByteCount += refund
-    emptyElementCount = 0
+  /// What was read so far.
+  var spent: Spending {
+    Spending(
+      byteCount: logicalByteCount - remainingByteCount, emptyElementCount: emptyElementCount)
   }
+
+  /// Gives back what was spent on nodes that are read once more by the wish of the caller.
+  func refund(_ spending: Spending) {
+    remainingByteCount += spending.byteCount
+    emptyElementCount -= spending.emptyElementCount
+  }
+
+  /// Begins with another leaf, whose elements without space are counted anew.
+  func beginLeaf() { emptyElementCount = 0 }
 
   /// Reads the node at `position`, of which nothing is known yet.
   func node(at position: Int) throws(ReadFault) -> Node {

@@ -53,6 +53,9 @@ final class LeafDirectory {
     return low
   }
 
+  /// Where a leaf lies.
+  func position(of leaf: Int) -> Int { positions[leaf] }
+
   /// Reads a leaf.
   func leaf(_ leaf: Int, _ walk: Walk) throws(ReadFault) -> ObjectTreeLeaf {
     let node = try walk.node(at: positions[leaf])

@@ -34,7 +34,7 @@ struct ObjectTreeInner {
     hasLeaves = height == 1
     let count = try node.tagged(2, "the number of objects in a tree")
     // Each leaf takes at least a header, and has at most 256 objects.
-    guard count <= Int64(walk.logicalByteCount) * 32 else {
+    guard count / 32 <= Int64(walk.logicalByteCount) else {
       throw node.damage("an object tree claims to have \(count) objects")
     }
     objectCount = Int(count)
