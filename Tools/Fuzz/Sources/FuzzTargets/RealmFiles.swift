@@ -57,6 +57,7 @@ enum RealmFiles {
           for key in leaf.keys {
             let isFound = try file.contains(key, in: index)
             precondition(isFound, "an object that was met is found")
+            if !type.properties.isEmpty { _ = try file.value(of: 0, of: key, in: index) }
           }
         }
       }
