@@ -290,7 +290,8 @@ let package = Package(
     .testTarget(
       name: "CambiumToolTests",
       dependencies: [
-        "Cambium", "CambiumTool", "CambiumToolKit", "CambiumCore", "CambiumFile", "TestSupport",
+        "Cambium", "CambiumTool", "CambiumToolKit", "CambiumCore", "CambiumFile", "RealmFileBuilder",
+        "TestSupport",
       ]),
     .testTarget(
       name: "CambiumWebTests",

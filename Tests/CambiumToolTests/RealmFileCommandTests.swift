@@ -1,6 +1,7 @@
 #if RealmFile
   import Cambium
   import Foundation
+  import RealmFileBuilder
   import TestSupport
   import Testing
 
@@ -70,6 +71,8 @@
       // And what was exported is what an import brings.
       _ = try run("import", old, store)
       #expect(try run("export", store) == document)
+      // A comparison finds nothing that differs.
+      _ = try run("diff", old, store)
       let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       #expect(left.sorted() == ["new.cambium", "new.cambium.lock", "old.realm"])
     }
@@ -79,6 +82,22 @@
         let text = try run(command, Self.sample("tiny"), status: 1)
         #expect(text.contains("'cambium import"), "\(command): \(text)")
       }
+    }
+
+    @Test func `an import that a signal ends, or a full medium, leaves nothing`() throws {
+      let old = folder.file("old.realm")
+      try Data(WideFile.scalars(count: 100_000)).write(to: URL(fileURLWithPath: old))
+      let full = try ToolRunner.runLimited(fileBlocks: 200, "import", old, store)
+      #expect(full.status == 1, "\(full.errors)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["old.realm"])
+      let process = try ToolRunner.start("import", old, store)
+      while process.isRunning, !FileManager.default.fileExists(atPath: store + ".copying") {
+        sched_yield()
+      }
+      kill(process.processIdentifier, SIGTERM)
+      process.waitUntilExit()
+      #expect(process.terminationReason == .uncaughtSignal)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["old.realm"])
     }
 
     @Test func `what does not go with a Realm file is refused`() throws {

@@ -18,7 +18,7 @@ struct DiffCommand: ParsableCommand {
 
       The stores may be of different kinds and in use; of each one version is looked at. Where both are copies of \
       one file, it takes as long as there are differences. The exit status is 0 when nothing differs, 2 when \
-      something does.
+      something does. Either may be a '.realm' file that Realm wrote, as for 'cambium export'.
       """)
 
   /// The exit status where something differs.
@@ -42,22 +42,29 @@ struct DiffCommand: ParsableCommand {
       let key = try options.key()
       let otherKey =
         try otherKeyFile.map { path throws(StoreError) in try KeyFile.read(path) } ?? key
-      let old = try OpenedRealm.open(options.location(), key: key).freeze()
-      let new = try OpenedRealm.open(StoreRegistry.location(other), key: otherKey).freeze()
-      let difference = ObjectDifference(old: old, new: new)
-      for name in classNames where old.schema[name] == nil && new.schema[name] == nil {
-        throw TransferError("There is no class '\(name)'.")
+      return try options.withRealm { old in
+        try CommonOptions.withRealm(
+          StoreRegistry.location(other), key: otherKey, progress: options.progress
+        ) { new in try compare(old.freeze(), new.freeze()) }
       }
-      var report = DifferenceReport(difference.schemas, isSummary: summary, isJSON: options.json)
-      for name in difference.classNames where classNames.isEmpty || classNames.contains(name) {
-        try report.begin(name)
-        try difference.forEachChange(of: name) { try report.add($0, $1) }
-        report.end()
-      }
-      report.finish()
-      return report.differs
     }
     if differs { throw Self.differing }
+  }
+
+  /// Shows what differs; whether anything does.
+  private func compare(_ old: Realm, _ new: Realm) throws -> Bool {
+    let difference = ObjectDifference(old: old, new: new)
+    for name in classNames where old.schema[name] == nil && new.schema[name] == nil {
+      throw TransferError("There is no class '\(name)'.")
+    }
+    var report = DifferenceReport(difference.schemas, isSummary: summary, isJSON: options.json)
+    for name in difference.classNames where classNames.isEmpty || classNames.contains(name) {
+      try report.begin(name)
+      try difference.forEachChange(of: name) { try report.add($0, $1) }
+      report.end()
+    }
+    report.finish()
+    return report.differs
   }
 }
 

@@ -18,7 +18,7 @@ extension CommonOptions {
     try Self.withRealm(location(), key: key(), progress: progress, body)
   }
 
-  /// The same for another store than that of `--store`; the content of a `.realm` file is brought to a place
+  /// The same for any store; the content of a `.realm` file is brought to a place
   /// of its own first, where it stays as long as `body` runs.
   static func withRealm<Result>(
     _ location: StoreLocation, key: CodecKey?, progress: ProgressLine,

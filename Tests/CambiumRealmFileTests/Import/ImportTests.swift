@@ -175,6 +175,14 @@ import Testing
     #expect(try Imports.names(in: folder.url) == ["text.realm"])
   }
 
+  @Test func `a database that becomes too large leaves nothing`() throws {
+    var place = Realm.Configuration(fileURL: target)
+    place.maximumFileSize = 40_000
+    let failure = failure { try Realm.importRealmFile(at: try source("strings"), into: place) }
+    #expect(failure?.code == .outOfDiskSpace)
+    #expect(try Imports.names(in: folder.url) == [])
+  }
+
   @Test func `a file that changes while it is read is told`() throws {
     let old = folder.url("old.realm")
     try Imports.copy("objects-1000", to: old)

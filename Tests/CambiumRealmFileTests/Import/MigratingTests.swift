@@ -47,7 +47,7 @@ import Testing
 
   @Test func `an old file is imported, and kept under another name`() throws {
     let before = try Data(contentsOf: place)
-    let told = ToldProgress()
+    let told = Told<Realm.ImportProgress>()
     var configuration = Self.configuration(place.path, migrates: true)
     configuration.importProgress = { told.add($0) }
     try autoreleasepool { expectDogs(try Realm(configuration: configuration)) }
@@ -149,6 +149,27 @@ import Testing
     #expect(error?.code == .invalidDatabase)
     #expect(try Imports.names(in: folder.url) == ["default.realm"])
     #expect(try Data(contentsOf: place) == Data(bytes))
+  }
+
+  @MainActor
+  @Test func `opening with await imports off the main thread`() async throws {
+    let threads = Told<Bool>()
+    var configuration = Self.configuration(place.path, migrates: true)
+    configuration.importProgress = { _ in threads.add(Thread.isMainThread) }
+    let realm = try await Realm.open(configuration: configuration)
+    expectDogs(realm)
+    #expect(!threads.all.isEmpty && !threads.all.contains(true))
+  }
+
+  @Test func `an actor opens an old file`() async throws {
+    actor Kennel {
+      func names(_ configuration: Realm.Configuration) async throws -> [String] {
+        try await Realm(configuration: configuration, actor: self)
+          .objects(Tiny.Dog.self).map(\.name)
+      }
+    }
+    let names = try await Kennel().names(Self.configuration(place.path, migrates: true))
+    #expect(names == ["Rex", "Bello"])
   }
 
   @Test func `the program's migration runs in the same opening`() throws {
@@ -288,13 +309,13 @@ import Testing
   }
 }
 
-/// Progress that was told, from any thread.
-private final class ToldProgress: @unchecked Sendable {
+/// What was told, from any thread.
+private final class Told<Value: Sendable>: @unchecked Sendable {
   // Guarded by the lock.
-  private var values: [Realm.ImportProgress] = []
+  private var values: [Value] = []
   private let lock = NSLock()
 
-  var all: [Realm.ImportProgress] { lock.withLock { values } }
+  var all: [Value] { lock.withLock { values } }
 
-  func add(_ progress: Realm.ImportProgress) { lock.withLock { values.append(progress) } }
+  func add(_ value: Value) { lock.withLock { values.append(value) } }
 }
