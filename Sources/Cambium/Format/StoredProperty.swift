@@ -57,6 +57,10 @@ package struct StoredProperty: Hashable, Sendable {
       className = attributes[5..<end]
     default: return nil
     }
+    // A name that no class can have would not fit where it is written anew.
+    guard className.count <= Int(UInt8.max),
+      let name = String(validating: className, as: UTF8.self)
+    else { return nil }
     let flags = attributes[2]
     isArray = flags & 1 != 0
     isSet = flags & 2 != 0
@@ -64,7 +68,7 @@ package struct StoredProperty: Hashable, Sendable {
     isOptional = flags & 8 != 0
     isIndexed = flags & 16 != 0
     isPrimaryKey = flags & 32 != 0
-    if !className.isEmpty { objectClassName = String(decoding: className, as: UTF8.self) }
+    if !name.isEmpty { objectClassName = name }
   }
 
   /// The property's type as messages name it, and what else marks it: `string?, indexed`.

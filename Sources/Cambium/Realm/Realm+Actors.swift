@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 extension Realm {
   /// Whether a synchronized Realm is brought up to date before it is opened; local ones always are.
@@ -81,10 +82,27 @@ enum BackgroundOpening {
 
   /// The configuration's database, with its classes in it.
   static func database(_ configuration: Realm.Configuration) async throws -> OpenDatabase {
-    try await withCheckedThrowingContinuation { continuation in
+    let opening = Opening()
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
       queue.async {
-        continuation.resume(with: Result { try RealmInstance.prepare(configuration) })
+        continuation.resume(with: Result { try opening.open(configuration) })
       }
     }
+    guard let database = opening.take() else { throw RLMError.callFailed }
+    return database
+  }
+
+  /// Hands a database over so that the thread that has opened it has no part in it any more: whoever lets go of
+  /// it last closes it, and wants to know when.
+  private final class Opening: Sendable {
+    private let database = Mutex<OpenDatabase?>(nil)
+
+    func open(_ configuration: Realm.Configuration) throws {
+      let opened = try RealmInstance.prepare(configuration)
+      database.withLock { $0 = opened }
+    }
+
+    func take() -> OpenDatabase? { database.withLock { $0.take() } }
   }
 }

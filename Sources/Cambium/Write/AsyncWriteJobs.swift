@@ -26,13 +26,10 @@ final class ContextJob: @unchecked Sendable {
 }
 
 /// Tells a context what has become of a commit.
-///
-/// Unchecked: the instance is used in the context alone.
-final class CommitJob: @unchecked Sendable {
+final class CommitJob: Sendable {
   private let context: any RealmContext
   private let writes: AsyncWrites
   private let id: AsyncTransactionId
-  private let instance: RealmInstance
   private let state = Mutex(State.committing)
 
   private enum State: Sendable {
@@ -43,14 +40,10 @@ final class CommitJob: @unchecked Sendable {
     case known(StoreError?)
   }
 
-  init(
-    _ context: any RealmContext, _ writes: AsyncWrites, _ id: AsyncTransactionId,
-    _ instance: RealmInstance
-  ) {
+  init(_ context: any RealmContext, _ writes: AsyncWrites, _ id: AsyncTransactionId) {
     self.context = context
     self.writes = writes
     self.id = id
-    self.instance = instance
   }
 
   /// Notes what has become of the commit; called on any thread.
@@ -64,7 +57,7 @@ final class CommitJob: @unchecked Sendable {
   }
 
   /// Called in the context when the commit has returned; a task is told at once.
-  func didCommit(isTask: Bool) {
+  func didCommit(_ instance: RealmInstance, isTask: Bool) {
     let known = state.withLock { state -> State in
       defer { state = .returned }
       return state
@@ -73,7 +66,5 @@ final class CommitJob: @unchecked Sendable {
     if isTask { writes.end(id, failure, instance) } else { tell(failure) }
   }
 
-  private func tell(_ failure: StoreError?) {
-    writes.endLater(id, failure, instance, context)
-  }
+  private func tell(_ failure: StoreError?) { writes.endLater(id, failure, context) }
 }

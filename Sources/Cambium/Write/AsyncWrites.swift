@@ -289,7 +289,7 @@ final class AsyncWrites: @unchecked Sendable {
     let durability = instance.configuration.durability
     commits.add(id, isBarrier: !allowGrouping && durability == .full, onComplete)
     guard let context = instance.context else { return id }
-    let job = CommitJob(context, self, id, instance)
+    let job = CommitJob(context, self, id)
     do throws(StoreError) {
       try instance.commitWrite { transaction, metadata throws(StoreError) in
         if durability == .full {
@@ -304,7 +304,7 @@ final class AsyncWrites: @unchecked Sendable {
     } catch {
       job.end(error)
     }
-    job.didCommit(isTask: isTask)
+    job.didCommit(instance, isTask: isTask)
     goOn(instance)
     return id
   }
@@ -318,14 +318,15 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// Has the context do the same; called on any thread.
   ///
-  /// Of commits that end together it hears at once.
+  /// Of commits that end together it hears at once. The thread that tells it has no part in the instance, which
+  /// the commit keeps: whoever is told last may let go of it.
   func endLater(
-    _ id: AsyncTransactionId, _ failure: StoreError?, _ instance: RealmInstance,
-    _ context: any RealmContext
+    _ id: AsyncTransactionId, _ failure: StoreError?, _ context: any RealmContext
   ) {
     guard commits.noteEndLater(of: id, failure) else { return }
     ContextJob(context, self) { [self] in
       commits.noteEnds()
+      guard let instance = keeper.withLock({ $0?.instance }) else { return }
       commits.complete(path: instance.configuration.path)
       goOn(instance)
     }.start()
