@@ -236,10 +236,10 @@ import Testing
     }
     let store = folder.file("large")
     let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-    for (arguments, mark) in [
-      (["backup", store, folder.file("x.backup")], "x.backup.writing"),
-      (["compact", store], "large.compacting"),
-      (["compact", store, "--output", folder.file("small")], "small.compacting"),
+    for (arguments, mark, result) in [
+      (["backup", store, folder.file("x.backup")], "x.backup.writing", "x.backup"),
+      (["compact", store], "large.compacting", ""),
+      (["compact", store, "--output", folder.file("small")], "small.compacting", "small"),
     ] {
       let process = try ToolRunner.start(arguments: arguments)
       func isWriting() throws -> Bool {
@@ -253,9 +253,14 @@ import Testing
       #expect(
         process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGTERM,
         "\(arguments)")
-      #expect(
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before,
-        "\(arguments)")
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        .filter { !before.contains($0) }
+      // On a busy machine all may be done when the signal comes: then it is there, and whole.
+      if left == [result], try ToolRunner.run("verify", folder.file(result)).status == 0 {
+        try FileManager.default.removeItem(atPath: folder.file(result))
+        continue
+      }
+      #expect(left == [], "\(arguments)")
     }
     #expect(try ToolRunner.run("verify", store).status == 0)
   }
