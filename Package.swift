@@ -290,8 +290,8 @@ let package = Package(
     .testTarget(
       name: "CambiumToolTests",
       dependencies: [
-        "Cambium", "CambiumTool", "CambiumToolKit", "CambiumCore", "CambiumFile", "RealmFileBuilder",
-        "TestSupport",
+        "Cambium", "CambiumTool", "CambiumToolKit", "CambiumCore", "CambiumFile",
+        "RealmFileBuilder", "TestSupport",
       ]),
     .testTarget(
       name: "CambiumWebTests",
