@@ -31,15 +31,24 @@ struct CompactionTests {
     try fill()
     // What a killed one has left.
     try Data("half".utf8).write(to: URL(fileURLWithPath: path + ".compacting"))
+    func expectRefusal() {
+      #expect(throws: StoreError.inUse(path: path, holder: "somebody who compacts it")) {
+        try FileStore.compact(path: path)
+      }
+    }
+    var wasDraftThere = false
     _ = try FileStore.compact(
       path: path,
+      progress: { _ in
+        guard FileManager.default.fileExists(atPath: path + ".compacting.lock") else { return }
+        expectRefusal()
+        wasDraftThere = FileManager.default.fileExists(atPath: path + ".compacting")
+      },
       recoding: { database throws(StoreError) in
-        #expect(throws: StoreError.inUse(path: path, holder: "somebody who compacts it")) {
-          try FileStore.compact(path: path)
-        }
-        #expect(FileManager.default.fileExists(atPath: path + ".compacting"))
+        expectRefusal()
         return nil
       })
+    #expect(wasDraftThere)
     let database = try Database(store: FileStore(path: path))
     #expect(try database.snapshot().value("a") == [1, 2, 3])
     try database.close()

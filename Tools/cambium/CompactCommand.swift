@@ -57,7 +57,9 @@ struct CompactCommand: ParsableCommand {
     defer { cleanup?.forget() }
     let report = try FileStore.compact(
       path: path, output: output, codec: try options.codec(),
-      willMakeDraft: { cleanup = Self.cleanup(of: path, output) },
+      makingDraft: { make throws(StoreError) in
+        cleanup = try Self.cleanup(of: path, output, making: make)
+      },
       progressOfAll: { progress.show("compacting", $0, of: $1, "rows") }, recoding: recoding)
     return Compaction(
       path: output ?? path, bytesBefore: report.byteCountBefore, bytesAfter: report.byteCountAfter)
@@ -66,13 +68,15 @@ struct CompactCommand: ParsableCommand {
 
 extension CompactCommand {
   /// Takes the draft of a compaction along: a file beside the store, or beside the output, with its lock.
-  private static func cleanup(of path: String, _ output: String?) -> Cleanup {
+  private static func cleanup(
+    of path: String, _ output: String?, making make: () throws(StoreError) -> Void
+  ) throws(StoreError) -> Cleanup {
     let target = URL(fileURLWithPath: output ?? path)
     let draft =
       output == nil
       ? target.resolvingSymlinksInPath().path + ".compacting"
       : target.path + ".compacting-\(getpid())-"
-    return Cleanup {
+    return try Cleanup(making: make) {
       let folder = (draft as NSString).deletingLastPathComponent
       let name = (draft as NSString).lastPathComponent
       for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -29,14 +29,23 @@ extension FileStore {
     recoding: ((Database) throws(StoreError) -> (any PageCodec)?)? = nil
   ) throws(StoreError) -> CompactionReport {
     try compact(
-      path: path, output: output, codec: codec, willMakeDraft: { progress(0) },
+      path: path, output: output, codec: codec,
+      makingDraft: { make throws(StoreError) in
+        progress(0)
+        try make()
+      },
       progressOfAll: { rows, _ in progress(rows) }, recoding: recoding)
   }
 
-  /// The same; `willMakeDraft` is called before the new file is made, and `progressOfAll` is given the number
-  /// of all rows, too.
+  /// Lets whoever looks after a new file, and its lock file, have them made by `make`: all at once, and nothing
+  /// is made behind that.
+  package typealias DraftMaking = (
+    _ make: () throws(StoreError) -> Void
+  ) throws(StoreError) -> Void
+
+  /// The same; the new file is made by `makingDraft`, and `progressOfAll` is given the number of all rows, too.
   package static func compact(
-    path: String, output: String?, codec: (any PageCodec)?, willMakeDraft: () -> Void,
+    path: String, output: String?, codec: (any PageCodec)?, makingDraft: DraftMaking,
     progressOfAll progress: (_ rows: Int, _ all: Int) -> Void,
     recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?
   ) throws(StoreError) -> CompactionReport {
@@ -51,14 +60,14 @@ extension FileStore {
       defer { withExtendedLifetime(lock) {} }
       let draft = target + ".compacting"
       return try compact(
-        target, draft: draft, for: path, codec, recoding, willMakeDraft, progress
+        target, draft: draft, for: path, codec, recoding, makingDraft, progress
       ) { head throws(StoreError) in
         try replace(path: target, with: draft, expecting: head, codec: codec)
       }
     }
     let draft = "\(output).compacting-\(PosixFiles.processNumber)-\(UInt32.random(in: 0 ... .max))"
     return try compact(
-      target, draft: draft, for: output, codec, recoding, willMakeDraft, progress
+      target, draft: draft, for: output, codec, recoding, makingDraft, progress
     ) { _ throws(StoreError) in
       guard try name(draft: draft, as: output) else {
         throw .system(operation: "create", path: output, code: PosixFiles.exists)
@@ -70,7 +79,7 @@ extension FileStore {
   private static func compact(
     _ path: String, draft: String, for destination: String, _ codec: (any PageCodec)?,
     _ recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?,
-    _ willMakeDraft: () -> Void, _ progress: (_ rows: Int, _ all: Int) -> Void,
+    _ makingDraft: DraftMaking, _ progress: (_ rows: Int, _ all: Int) -> Void,
     _ finish: (_ head: Head) throws(StoreError) -> Void
   ) throws(StoreError) -> CompactionReport {
     let lockPath = SharedMemory.path(for: draft)
@@ -79,18 +88,27 @@ extension FileStore {
       PosixFiles.remove(lockPath)
     }
     clear()
-    // Whoever looks after the draft knows of it before it is there.
-    willMakeDraft()
     defer { clear() }
-    switch PosixFiles.open(draft, .create) {
-    case .success(let descriptor):
-      let device = PosixDevice(descriptor: descriptor)
-      PosixFiles.shareRights(of: path, with: device.descriptor)
-    case .failure(let error):
-      if error.code == PosixFiles.missing { throw .parentNotFound(path: destination) }
-      throw StoreError(DeviceError(operation: "create", code: error.code), path: destination)
+    func makeDraft() throws(StoreError) {
+      switch PosixFiles.open(draft, .create) {
+      case .success(let descriptor):
+        let device = PosixDevice(descriptor: descriptor)
+        PosixFiles.shareRights(of: path, with: device.descriptor)
+      case .failure(let error):
+        if error.code == PosixFiles.missing { throw .parentNotFound(path: destination) }
+        throw StoreError(DeviceError(operation: "create", code: error.code), path: destination)
+      }
     }
-    let (head, before) = try copy(path: path, to: draft, codec, recoding, progress)
+    let (head, before) = try copy(path: path, codec, recoding, progress) {
+      options throws(StoreError) in
+      var made: FileStore?
+      try makingDraft { () throws(StoreError) in
+        try makeDraft()
+        made = try FileStore(path: draft, options: options)
+      }
+      guard let made else { throw .notFound(path: draft) }
+      return made
+    }
     let after = try inspect(path: draft).fileByteCount
     try finish(head)
     return CompactionReport(byteCountBefore: before, byteCountAfter: after)
@@ -119,11 +137,13 @@ extension FileStore {
     throw StoreError(DeviceError(operation: "lock", code: PosixFiles.wouldBlock), path: name)
   }
 
-  /// Copies the newest version of the store at `path`; returns its head and the file's size.
+  /// Copies the newest version of the store at `path` into the one that `makeDraft` makes; returns its head and
+  /// the file's size.
   private static func copy(
-    path: String, to destination: String, _ codec: (any PageCodec)?,
+    path: String, _ codec: (any PageCodec)?,
     _ recoding: ((Database) throws(StoreError) -> (any PageCodec)?)?,
-    _ progress: (_ rows: Int, _ all: Int) -> Void
+    _ progress: (_ rows: Int, _ all: Int) -> Void,
+    _ makeDraft: (FileStoreOptions) throws(StoreError) -> FileStore
   ) throws(StoreError) -> (Head, Int) {
     let source = try FileStore(
       path: path, options: FileStoreOptions(isReadOnly: true, codec: codec))
@@ -137,7 +157,7 @@ extension FileStore {
     }
     // The copy should end where its content ends.
     options.growthByteCount = 64 << 10
-    let copy = try Database(store: FileStore(path: destination, options: options))
+    let copy = try Database(store: makeDraft(options))
     let head = try source.newestHead()
     let count = try database.snapshot().rowCount()
     try database.copy(to: copy) { progress($0, count) }

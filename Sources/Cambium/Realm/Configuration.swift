@@ -218,6 +218,7 @@ extension Realm.Configuration: CustomStringConvertible {
     if let codec { lines.append("\tcodec = \(codec.name);") }
     lines.append("\tdurability = \(durability);")
     if let maximumFileSize { lines.append("\tmaximumFileSize = \(maximumFileSize);") }
+    if migratesRealmFiles { lines.append("\tmigratesRealmFiles = true;") }
     lines.append("}")
     return lines.joined(separator: "\n")
   }

@@ -6,7 +6,8 @@
   /// transaction.
   ///
   /// Reads the file once, from class to class. A link needs no second look: what its target is called here
-  /// follows from the file. Memory is taken for one leaf of the file, and for the transaction's budget.
+  /// follows from the file. Memory is taken for a part of each column of one leaf, and for the transaction's
+  /// budget.
   struct RealmFileImport {
     // Exclusivity is not checked: the Realm and its transaction have one user here, and no access to them
     // is held over a call.
@@ -37,8 +38,7 @@
         guard let access = targets[place] else { continue }
         try run(place, access, cells, session)
       }
-      try storeErrors {
-        () throws(StoreError) in
+      try storeErrors { () throws(StoreError) in
         if let version = file.schemaVersion {
           try session.transaction.setValue(
             StoredName.schemaVersion, SchemaComparison.bytes(ofVersion: version))
@@ -81,16 +81,9 @@
               try cells.append(value, of: column, to: session.row)
             }
           }
-          try storeErrors { () throws(StoreError) in
-            if let index = access.stored.primaryKeyIndex, editor.plan.isIndexed[index] {
-              try unsafe editor.insertEntry(
-                index, session.row.cells[editor.plan.positions[index]], rowKey)
-            }
+          guard try endRow(rowKey, access, editor, session) else {
+            throw duplicate("\(rowKey)", access)
           }
-          let isNew = try storeErrors { () throws(StoreError) in
-            try session.endRow(rowKey, access, editor)
-          }
-          guard isNew else { throw duplicate("\(rowKey)", access) }
           session.spill()
         }
         state.completed += leaf.keys.count
@@ -99,6 +92,19 @@
       guard state.completed == type.objectCount else {
         throw damage(
           type.name, "there are \(state.completed) objects where \(type.objectCount) are promised")
+      }
+    }
+
+    /// Puts the row into its table, with all its index entries; false when the key is taken.
+    private func endRow(
+      _ key: Int64, _ access: ClassAccess, _ editor: ClassEditor, _ session: WriteSession
+    ) throws -> Bool {
+      try storeErrors { () throws(StoreError) in
+        if let index = access.stored.primaryKeyIndex, editor.plan.isIndexed[index] {
+          try unsafe editor.insertEntry(
+            index, session.row.cells[editor.plan.positions[index]], key)
+        }
+        return try session.endRow(key, access, editor)
       }
     }
 
