@@ -109,25 +109,6 @@ import Testing
     await database.close()
   }
 
-  @Test func `a database that is closed behind shared commits is closed at once`() async throws {
-    let configuration = specConfiguration()
-    for round in 0..<60 {
-      let database = try await RealmDatabase(configuration)
-      await withTaskGroup(of: Void.self) { group in
-        for index in 0..<8 {
-          group.addTask {
-            try? await database.write { realm in
-              _ = realm.create(
-                SpecPerson.self, value: ["id": round * 8 + index, "name": "n"], update: .modified)
-            }
-          }
-        }
-      }
-      await database.close()
-      #expect(throws: Never.self) { try Realm.deleteFiles(for: configuration) }
-    }
-  }
-
   @Test(arguments: ["kept for reading", "kept for writing", "nested", "only for reading"])
   func `misuse stops with a text`(what: String) async throws {
     let result = await #expect(

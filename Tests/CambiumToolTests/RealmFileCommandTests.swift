@@ -123,6 +123,12 @@
         #expect(try run("query", store, "Secret", "", "--count", status: 1).contains("--key-file"))
         #expect(
           try run("query", store, "Secret", "", "--count", "--key-file", key) == "720\n")
+        // Another codec comes besides.
+        #if Zstd
+          let packed = folder.file("packed.cambium")
+          _ = try run("import", secret, packed, "--key-file", key, "--codec", "zstd:3")
+          #expect(try run("inspect", packed, "--key-file", key).contains("zstd+aes-256-gcm"))
+        #endif
         // Or it goes into a store without one, when that is said.
         let plain = folder.file("plain.cambium")
         _ = try run("import", secret, plain, "--source-key-file", key)

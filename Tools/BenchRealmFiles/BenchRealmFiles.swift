@@ -9,79 +9,118 @@ import Foundation
 /// How fast files of Realm are imported, and how much memory that takes.
 ///
 /// Files of many objects are made first: one with six scalar properties, one with a link and a list of three.
-/// What is measured is the whole import, with the comparison and the sync at its end.
+/// What is measured is the whole import, with the comparison and the sync at its end, by a process of its own
+/// for each file: what making it took is not in its memory.
 @main
 struct BenchRealmFiles: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "bench-realm-files", abstract: "How fast files of Realm are imported.")
+    commandName: "bench-realm-files", abstract: "How fast files of Realm are imported.",
+    subcommands: [Make.self, Measure.self, All.self], defaultSubcommand: All.self)
 
-  @Option(help: "How many objects each file has.")
-  var objects = 1_000_000
+  /// The files, and what they are called.
+  static let kinds = [("scalars", "six scalars"), ("links", "a link, a list of three")]
 
-  @Option(help: "How often each is imported; the median counts.")
-  var rounds = 5
+  /// Makes all files, and measures each.
+  struct All: ParsableCommand {
+    @Option(help: "How many objects each file has.")
+    var objects = 1_000_000
 
-  func run() throws {
-    #if RealmFile
+    @Option(help: "How often each is imported; the median counts.")
+    var rounds = 5
+
+    func run() throws {
       let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("bench-realm-files-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }
-      let files = [("six scalars", "scalars"), ("a link, a list of three", "links")]
-      // Made by other processes, so that their memory is not this one's.
-      print(
-        "| \(objects) objects | time | objects a second | memory of its own | file, old and new |")
+      print("| \(objects) objects | time | objects a second | peak memory | file, old and new |")
       print("| --- | ---: | ---: | ---: | ---: |")
-      for (name, kind) in files {
-        let old = folder.appendingPathComponent("\(kind).realm")
-        let bytes =
-          kind == "links" ? WideFile.links(count: objects) : WideFile.scalars(count: objects)
-        try Data(bytes).write(to: old)
-        try measure(name, old, in: folder)
+      // Others write behind it.
+      fflush(nil)
+      for (kind, name) in BenchRealmFiles.kinds {
+        let file = folder.appendingPathComponent("\(kind).realm").path
+        try start("make", kind, file, "--objects", "\(objects)")
+        try start("measure", name, file, "--objects", "\(objects)", "--rounds", "\(rounds)")
       }
-    #else
-      throw ValidationError("This was built without the trait 'RealmFile'.")
-    #endif
+    }
+
+    private func start(_ arguments: String...) throws {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+      process.arguments = arguments
+      try process.run()
+      process.waitUntilExit()
+      if process.terminationStatus != 0 { throw ExitCode(process.terminationStatus) }
+    }
   }
 
-  #if RealmFile
-    private func measure(_ name: String, _ old: URL, in folder: URL) throws {
-      var times: [Double] = []
-      var memory = 0
-      let new = folder.appendingPathComponent("new.cambium")
-      for _ in 0..<rounds {
-        for file in [new.path, new.path + ".lock"] {
-          try? FileManager.default.removeItem(atPath: file)
-        }
-        let before = Self.anonymousByteCount
-        let clock = ContinuousClock()
-        let duration = try clock.measure {
-          try Realm.importRealmFile(at: old, into: Realm.Configuration(fileURL: new)) { _ in
-            memory = max(memory, Self.anonymousByteCount - before)
+  /// Makes a file.
+  struct Make: ParsableCommand {
+    @Argument var kind: String
+    @Argument var file: String
+    @Option var objects: Int
+
+    func run() throws {
+      #if RealmFile
+        let bytes =
+          kind == "links" ? WideFile.links(count: objects) : WideFile.scalars(count: objects)
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+      #else
+        throw ValidationError("This was built without the trait 'RealmFile'.")
+      #endif
+    }
+  }
+
+  /// Imports a file, and prints a row.
+  struct Measure: ParsableCommand {
+    @Argument var name: String
+    @Argument var file: String
+    @Option var objects: Int
+    @Option var rounds: Int
+
+    func run() throws {
+      #if RealmFile
+        let (old, new) = (URL(fileURLWithPath: file), URL(fileURLWithPath: file + ".cambium"))
+        var times: [Double] = []
+        var memory = 0
+        var calls = 0
+        for _ in 0..<rounds {
+          for path in [new.path, new.path + ".lock"] {
+            try? FileManager.default.removeItem(atPath: path)
           }
+          let duration = try ContinuousClock().measure {
+            try Realm.importRealmFile(at: old, into: Realm.Configuration(fileURL: new)) { _ in
+              calls += 1
+              // Asking takes as long as a hundred objects.
+              if calls % 64 == 0 { memory = max(memory, Self.anonymousByteCount) }
+            }
+          }
+          let parts = duration.components
+          times.append(Double(parts.seconds) + Double(parts.attoseconds) / 1e18)
         }
-        times.append(
-          Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18)
-      }
-      let time = times.sorted()[times.count / 2]
-      func megabytes(_ count: Int) -> String {
-        String(format: "%.0f MiB", Double(count) / 1_048_576)
-      }
-      func size(_ url: URL) throws -> String {
-        megabytes(try url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)
-      }
-      print(
-        "| \(name) | \(String(format: "%.2f s", time)) | \(Int(Double(objects) / time)) | "
-          + "\(megabytes(memory)) | \(try size(old)), \(try size(new)) |")
+        let time = times.sorted()[times.count / 2]
+        func megabytes(_ count: Int) -> String {
+          String(format: "%.0f MiB", Double(count) / 1_048_576)
+        }
+        func size(_ url: URL) throws -> String {
+          megabytes(try url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)
+        }
+        print(
+          "| \(name) | \(String(format: "%.2f s", time)) | \(Int(Double(objects) / time)) | "
+            + "\(megabytes(memory)) | \(try size(old)), \(try size(new)) |")
+      #endif
     }
 
     /// How many bytes of memory this process has that no file is behind; 0 where that is not told.
+    ///
+    /// Mapped pages of the new file are the system's, which takes them back as it needs.
     private static var anonymousByteCount: Int {
       guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
         let line = text.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") }),
-        let kibibytes = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        let kibibytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first
+          .flatMap({ Int($0) })
       else { return 0 }
       return kibibytes << 10
     }
-  #endif
+  }
 }

@@ -154,7 +154,7 @@ struct ImportCommand: ParsableCommand {
         progress: options.progress)
       try place.finish()
       options.json
-        ? Output.line(report.json(location.path).pretty) : report.printForPeople(location.path)
+        ? Output.line(report.json(location.path).pretty) : report.printForPeople()
     } catch {
       place.clear()
       throw error
@@ -168,8 +168,9 @@ struct ImportCommand: ParsableCommand {
     var configuration = OpenedRealm.configuration(location, key: key, isReadOnly: false)
     // Who writes to an old file wants it to be of the newest form.
     configuration.disableFormatUpgrade = false
-    let chain = codec ?? (key == nil ? "none" : Codecs.encrypted("none"))
-    let codec = try CodecRegistry.codec(chain, key: key)
+    // Who names a key wants encryption, whatever else pages go through.
+    let chain = codec ?? "none"
+    let codec = try CodecRegistry.codec(key == nil ? chain : Codecs.encrypted(chain), key: key)
     configuration.store = StoreChoice(kind: location.choice.kind) { request throws(StoreError) in
       var request = request
       request.codec = codec

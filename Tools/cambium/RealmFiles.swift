@@ -152,7 +152,7 @@ extension Realm.ImportReport {
     ])
   }
 
-  func printForPeople(_ store: String) {
+  func printForPeople() {
     for type in classes { Output.line("\(type.className): \(type.objectCount) created") }
     if classes.isEmpty { Output.line("The file has no classes.") }
     for name in classesLeftOut {

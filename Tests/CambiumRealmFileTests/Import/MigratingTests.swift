@@ -132,6 +132,19 @@ import Testing
         == ["default.realm", "default.realm.before-import", "link.realm"])
   }
 
+  @Test func `a seed that is an old file is imported where it was copied to`() throws {
+    let seed = folder.url("seed.realm")
+    try FileManager.default.moveItem(at: place, to: seed)
+    let before = try Data(contentsOf: seed)
+    var configuration = Self.configuration(place.path, migrates: true)
+    configuration.seedFilePath = seed
+    try autoreleasepool { expectDogs(try Realm(configuration: configuration)) }
+    #expect(try Data(contentsOf: seed) == before)
+    #expect(
+      try Imports.names(in: folder.url)
+        == ["default.realm", "default.realm.before-import", "seed.realm"])
+  }
+
   @Test func `a configuration that only reads refuses`() throws {
     var configuration = Self.configuration(place.path, migrates: true)
     configuration.readOnly = true

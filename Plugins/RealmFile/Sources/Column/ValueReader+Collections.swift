@@ -1,25 +1,29 @@
 /// Columns of collections: a ref for each object, or 0 for an empty one.
 extension ValueReader {
-  private func collectionRefs(
-    _ node: Node, count: Int
-  ) throws(ReadFault) -> [Node.Slot] {
-    try node.references("collections of a column", expected: count).map(Node.Slot.init)
+  /// The collections of the objects of a leaf, each of which `read` reads from its ref.
+  private func collections(
+    _ node: Node, count: Int, _ part: LeafPart, empty: RealmFileValue,
+    _ read: (_ root: Int) throws(ReadFault) -> RealmFileValue
+  ) throws(ReadFault) -> [RealmFileValue] {
+    let elements = try node.references("collections of a column", expected: count)
+    var collections: [RealmFileValue] = []
+    try part.forEach(of: count) { index throws(ReadFault) in
+      switch Node.Slot(elements[index]) {
+      case .none: collections.append(empty)
+      case .ref(let root): collections.append(try read(root))
+      case .tagged: throw node.damage("an integer stands in the place of a collection")
+      }
+    }
+    return collections
   }
 
   /// The lists or sets of the objects of a leaf.
   func lists(
-    of column: Column, _ node: Node, count: Int, _ part: Part, _ walk: Walk
+    of column: Column, _ node: Node, count: Int, _ part: LeafPart, _ walk: Walk
   ) throws(ReadFault) -> [RealmFileValue] {
-    var lists: [RealmFileValue] = []
-    let slots = try collectionRefs(node, count: count)
-    try part.forEach(of: count) { index throws(ReadFault) in
-      switch slots[index] {
-      case .none: lists.append(.list([]))
-      case .ref(let root): lists.append(.list(try elements(of: column, root: root, walk)))
-      case .tagged: throw node.damage("an integer stands in the place of a collection")
-      }
+    try collections(node, count: count, part, empty: .list([])) { root throws(ReadFault) in
+      .list(try elements(of: column, root: root, walk))
     }
-    return lists
   }
 
   private func elements(
@@ -36,23 +40,15 @@ extension ValueReader {
 
   /// The dictionaries of the objects of a leaf.
   func dictionaries(
-    of column: Column, _ node: Node, count: Int, _ part: Part, _ walk: Walk
+    of column: Column, _ node: Node, count: Int, _ part: LeafPart, _ walk: Walk
   ) throws(ReadFault) -> [RealmFileValue] {
-    var dictionaries: [RealmFileValue] = []
-    let slots = try collectionRefs(node, count: count)
-    try part.forEach(of: count) { index throws(ReadFault) in
-      switch slots[index] {
-      case .none: dictionaries.append(.dictionary([]))
-      case .ref(let root):
-        var entries = try entries(root: root, integerKeys: column.hasIntegerKeys, walk)
-        if column.storage != .mixed {
-          for index in entries.indices { try fit(&entries[index].value, to: column, node) }
-        }
-        dictionaries.append(.dictionary(entries))
-      case .tagged: throw node.damage("an integer stands in the place of a dictionary")
+    try collections(node, count: count, part, empty: .dictionary([])) { root throws(ReadFault) in
+      var entries = try entries(root: root, integerKeys: column.hasIntegerKeys, walk)
+      if column.storage != .mixed {
+        for index in entries.indices { try fit(&entries[index].value, to: column, node) }
       }
+      return .dictionary(entries)
     }
-    return dictionaries
   }
 
   /// Checks that a value, which is stored as one of any type, has the type of its column.

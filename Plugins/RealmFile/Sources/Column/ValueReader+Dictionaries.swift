@@ -62,7 +62,7 @@ extension ValueReader {
       let count = leaf.objectCount
       if count == 0 { continue }
       try appendKeys(leaf.column(0, walk), integerKeys, expected: count, &keys, walk)
-      let part = Part(from: 0, byteLimit: .max, walk)
+      let part = LeafPart(from: 0, byteLimit: .max, walk)
       try appendMixed(
         leaf.column(1, walk), .column(count, part), to: &values, nested: &nested, walk)
     }

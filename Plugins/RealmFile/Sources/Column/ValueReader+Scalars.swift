@@ -3,7 +3,7 @@ extension ValueReader {
   /// Where a leaf stands, which decides over the form of some types.
   enum Place {
     /// In an object tree, with that many objects, of some of which the values are read.
-    case column(Int, Part)
+    case column(Int, LeafPart)
     /// In an element tree.
     case element
 

@@ -25,13 +25,13 @@ final class ValueReader {
   func values(
     of column: Column, in leaf: ObjectTreeLeaf, _ walk: Walk
   ) throws(ReadFault) -> [RealmFileValue] {
-    let part = Part(from: 0, byteLimit: .max, walk)
+    let part = LeafPart(from: 0, byteLimit: .max, walk)
     return try values(of: column, in: leaf, part, walk)
   }
 
   /// The values of a column for some objects of one leaf, in their order.
   func values(
-    of column: Column, in leaf: ObjectTreeLeaf, _ part: Part, _ walk: Walk
+    of column: Column, in leaf: ObjectTreeLeaf, _ part: LeafPart, _ walk: Walk
   ) throws(ReadFault) -> [RealmFileValue] {
     let count = leaf.objectCount
     let node = try leaf.column(column.leafIndex, walk)

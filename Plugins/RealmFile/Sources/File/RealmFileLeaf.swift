@@ -49,7 +49,7 @@ public struct RealmFileLeaf {
     walk.refund(start == 0 ? cost.total : cost.shared)
     cost.total = start == 0 ? Walk.Spending() : cost.total - cost.shared
     let before = walk.spent
-    let part = Part(from: start, byteLimit: byteLimit, walk)
+    let part = LeafPart(from: start, byteLimit: byteLimit, walk)
     defer {
       cost.total = cost.total + (walk.spent - before)
       cost.shared = part.spentBefore - before

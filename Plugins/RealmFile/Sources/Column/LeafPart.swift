@@ -2,7 +2,7 @@
 /// bytes of the file, but of one at least.
 ///
 /// Values that are small are read at once.
-final class Part {
+final class LeafPart {
   let start: Int
   private let byteLimit: Int
   private let walk: Walk
