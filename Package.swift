@@ -12,6 +12,8 @@ let package = Package(
     .library(name: "CambiumMemory", targets: ["CambiumMemory"]),
     .library(name: "CambiumFile", targets: ["CambiumFile"]),
     .library(name: "CambiumRocksDB", targets: ["CambiumRocksDB"]),
+    .library(name: "CambiumCluster", targets: ["CambiumCluster"]),
+    .library(name: "CambiumRADOS", targets: ["CambiumRADOS"]),
     .library(name: "CambiumZstd", targets: ["CambiumZstd"]),
     .library(name: "CambiumCrypto", targets: ["CambiumCrypto"]),
     .library(name: "CambiumObservability", targets: ["CambiumObservability"]),
@@ -25,6 +27,7 @@ let package = Package(
     .trait(name: "Zstd", description: "Pages compressed with zstd; needs libzstd-dev."),
     .trait(name: "Crypto", description: "Encrypted pages; needs the package swift-crypto."),
     .trait(name: "RocksDB", description: "Pages kept by RocksDB; needs librocksdb-dev."),
+    .trait(name: "RADOS", description: "Pages in a Ceph cluster; needs librados-dev."),
     .trait(
       name: "Observability", description: "Metrics and logs; needs swift-metrics and swift-log."),
     .trait(
@@ -78,6 +81,27 @@ let package = Package(
         .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
       ],
       path: "Plugins/RocksDB/Sources",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
+
+    // What a store in a cluster of machines does, over any cluster that keeps named objects.
+    .target(
+      name: "CambiumCluster", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
+      path: "Plugins/Cluster/Sources",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
+    .systemLibrary(
+      name: "CRados", path: "Plugins/CRados", providers: [.apt(["librados-dev"])]),
+    // Empty without its trait.
+    .target(
+      name: "CambiumRADOS",
+      dependencies: [
+        "CambiumCore", "CambiumCluster",
+        .target(name: "CRados", condition: .when(traits: ["RADOS"])),
+      ],
+      path: "Plugins/RADOS/Sources",
       swiftSettings: [
         .strictMemorySafety()
       ]),
@@ -235,10 +259,20 @@ let package = Package(
       swiftSettings: [
         .strictMemorySafety()
       ]),
+    // A cluster in memory, whose operations happen when a test says so.
+    .target(
+      name: "SimulatedCluster", dependencies: ["CambiumCore", "CambiumCluster", "CPlatform"],
+      path: "Tests/SimulatedCluster",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
+    .testTarget(
+      name: "CambiumClusterTests",
+      dependencies: ["CambiumCore", "CambiumCluster", "SimulatedCluster", "TestSupport"]),
     .testTarget(
       name: "ContractTests",
       dependencies: [
-        "CambiumCore", "CambiumFile", "CambiumMemory", "CambiumRocksDB", "CambiumZstd",
+        "CambiumCore", "CambiumCluster", "SimulatedCluster", "CambiumFile", "CambiumMemory", "CambiumRocksDB", "CambiumZstd",
         "CambiumCrypto", "TestSupport",
       ]),
     .testTarget(

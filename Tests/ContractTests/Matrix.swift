@@ -1,8 +1,10 @@
+import CambiumCluster
 import CambiumCore
 import CambiumFile
 import CambiumMemory
 import CambiumStoreContract
 import Foundation
+import SimulatedCluster
 import TestSupport
 
 #if Crypto
@@ -20,7 +22,7 @@ import TestSupport
 /// A new one is a line here.
 enum Matrix {
   static let stores: [StoreSubject] = {
-    var stores = [memory, file("file", .mapped), file("buffered", .buffered)]
+    var stores = [memory, file("file", .mapped), file("buffered", .buffered), cluster]
     #if RocksDB
       stores.append(rocksDB)
     #endif
@@ -136,6 +138,30 @@ enum Matrix {
     subject.slackByteCount = 4 << 20
     return subject
   }
+
+  private static let cluster: StoreSubject = {
+    var subject = StoreSubject("cluster") { place throws(StoreError) in
+      var options = ClusterOptions()
+      options.isReadOnly = place.isReadOnly
+      options.codec = place.codec
+      // Small, so that blocks come and go, and logs end.
+      options.blockByteCount = 64 << 10
+      options.inlineByteCount = 8 << 10
+      options.logByteCount = 64 << 10
+      options.writeAheadByteCount = 256 << 10
+      options.pollSeconds = 0.05
+      options.turnSeconds = 0.001
+      options.collectionSeconds = 0.01
+      return try ClusterStore(
+        InstantObjects(SimulatedClusters.named(place.path), path: place.path), options: options)
+    }
+    subject.hasFiles = false
+    // What is removed a moment later.
+    subject.slackByteCount = 4 << 20
+    subject.sharing = .later
+    subject.keptMetadataCount = CommitMetadata.keptCount
+    return subject
+  }()
 
   #if RocksDB
     private static let rocksDB: StoreSubject = {

@@ -12,6 +12,8 @@ public struct StoreSubject: Sendable, CustomStringConvertible {
   public enum Sharing: Sendable {
     /// All see the same versions.
     case shared
+    /// All see the same versions, those of others when they are durable and a moment has passed.
+    case later
     /// The first one has the place for itself; others are refused with `StoreError.inUse`.
     case exclusive
     /// Each opening is a store of its own, whatever its place.
@@ -26,6 +28,8 @@ public struct StoreSubject: Sendable, CustomStringConvertible {
   public var codec: (@Sendable () throws(StoreError) -> any PageCodec)?
   /// Whether a store that was closed can be opened again with all it held.
   public var isPersistent = true
+  /// Whether what it holds lies in files at its place.
+  public var hasFiles = true
   /// Whether it can be opened for reading only.
   public var canBeReadOnly = true
   /// What several openings of one place come to.

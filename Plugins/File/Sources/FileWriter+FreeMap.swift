@@ -81,7 +81,7 @@ extension FileWriter {
     let changes = try store.withMap { books throws(StoreError) in
       if let relocation {
         books.nextRelocatedLeaf = try books.space.blocks.mark(
-          behind: relocation.address, fromLeaf: books.nextRelocatedLeaf,
+          behind: relocation.ranges.first?.lowerBound ?? .max, fromLeaf: books.nextRelocatedLeaf,
           count: Self.relocatedBranchCount)
       }
       return books.space.blocks.changes(version: base.version)

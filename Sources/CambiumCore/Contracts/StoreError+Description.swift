@@ -66,6 +66,12 @@ extension StoreError: CustomStringConvertible {
       "There are no more \(what); the limit is \(limit)."
     case .indeterminate(let path):
       "It is unknown whether the last commit to '\(path)' took place. The next read or write shows it."
+    case .ownershipLost(let path):
+      "Another machine has taken over the writer lock of '\(path)', because this one did not answer in time. The transaction was rolled back; try it again, or close and open the store where it is poisoned."
+    case .unreachable(let path, let operation, let reason):
+      "Cannot \(operation) '\(path)': no answer (\(reason)). Check the cluster's health and the network, and try again."
+    case .refused(let path, let operation, let reason):
+      "Cannot \(operation) '\(path)': \(reason)."
     case .interrupted:
       "The evaluation was cancelled, or its time was over."
     }

@@ -66,6 +66,14 @@ public enum StoreError: Error, Hashable, Sendable {
   case exhausted(what: String, limit: Int)
   /// Whether a commit took place is unknown (possible on remote stores); the next read or write shows it.
   case indeterminate(path: String)
+  /// Another machine has taken the writer lock over, because this one did not answer for longer than its lease.
+  /// The running transaction is rolled back; of commits that nobody had waited for yet, some may be lost,
+  /// and the store is poisoned then.
+  case ownershipLost(path: String)
+  /// A remote store gave no answer in time; `reason` says what is known. Nothing was lost.
+  case unreachable(path: String, operation: String, reason: String)
+  /// A remote store has refused an operation; `reason` says why. Nothing was changed.
+  case refused(path: String, operation: String, reason: String)
   /// An evaluation gave up because an ``Interruption`` asked for it.
   case interrupted
 }

@@ -112,7 +112,7 @@ struct PageRelocator {
       }
     }
     let isRelocated =
-      reference.extent.end > goal.address && reference.unitCount < unmovableUnitCount && cut == nil
+      goal.contains(reference.extent) && reference.unitCount < unmovableUnitCount && cut == nil
     guard isRelocated || !changes.isEmpty else { return reference }
     return try rewrite(page, reference, role.kind, changes)
   }
@@ -132,9 +132,9 @@ struct PageRelocator {
     let moved = try unsafe context.write(
       UnsafeRawBufferPointer(start: copy.bytes, count: page.byteCount), kind: kind)
     bytesLeft -= moved.byteCount
-    if moved.extent.end > goal.address {
+    if goal.contains(moved.extent) {
       unmovableUnitCount = min(unmovableUnitCount, moved.unitCount)
-    } else if reference.extent.end > goal.address {
+    } else if goal.contains(reference.extent) {
       movedCount += 1
     }
     return moved

@@ -63,7 +63,7 @@ final class PageWork: CrashWork {
 
   func publish(_ durability: Durability) throws(StoreError) -> Int {
     defer { writer = nil }
-    let boundary = running.relocation?.address ?? 0
+    let boundary = running.relocation?.ranges.first?.lowerBound ?? 0
     let pin = try running.publish(root: root, durability: durability, metadata: [1, 2, 3])
     guard let before else { return 0 }
     let old = Dictionary(

@@ -31,8 +31,41 @@ extension StoreContract {
     },
 
     ContractCase(
+      "who opens a shared place sees what others have made durable, a moment later",
+      unless: { $0.sharing == .later ? nil : "nobody has to wait, or sees another" }
+    ) { run in
+      let first = try run.open()
+      let second = try run.open()
+      run.expect(first.identity.uuid == second.identity.uuid, "two identities")
+      for round in 0..<8 {
+        let (writing, reading) = round.isMultiple(of: 2) ? (first, second) : (second, first)
+        let before = try writing.newestHead().version
+        if before > 0 {
+          run.expect(
+            reading.waitForCommit(after: before - 1, timeoutNanoseconds: .max) == before,
+            "round \(round): the last round's version did not come")
+        }
+        let pin = try reading.pin()
+        let old = try FakeTree.read(pin, reading).content
+        let model = try StoreModel(writing, seed: UInt64(round))
+        run.expect(model.content == old, "round \(round): not what the other one committed")
+        for _ in 0..<4 { try model.commit() }
+        try writing.sync()
+        while reading.waitForCommit(after: before + 3, timeoutNanoseconds: .max) < before + 4 {}
+        try run.expectContent(reading, model.content, "round \(round)")
+        run.expect(
+          try FakeTree.read(pin, reading).content == old,
+          "round \(round): the other one's pin did not hold")
+      }
+      let content = try FakeTree.read(first).content
+      try first.close()
+      try run.expectContent(second, content, "after the other one was closed")
+      try StoreModel(second, seed: 9).commit()
+    },
+
+    ContractCase(
       "writers of several openings take turns",
-      unless: { $0.sharing == .shared ? nil : "one opening does not see another" }
+      unless: { [.shared, .later].contains($0.sharing) ? nil : "one opening does not see another" }
     ) { run in
       let stores = try (0..<4).map { _ in try run.open() }
       run.inThreads(4) { index in
@@ -41,8 +74,14 @@ extension StoreContract {
           _ = try writer.publish(root: writer.base.root, durability: .relaxed, metadata: [])
         }
       }
+      if run.subject.sharing == .later {
+        for store in stores { try store.sync() }
+      }
       for store in stores {
-        let version = try store.newestHead().version
+        let version =
+          run.subject.sharing == .later
+          ? store.waitForCommit(after: 39, timeoutNanoseconds: 10_000_000_000)
+          : try store.newestHead().version
         run.expect(version == 40, "version \(version) after 40 commits")
       }
     },

@@ -119,7 +119,7 @@ public struct FakeTree {
     var left = 3
     for index in children.indices where left > 0 {
       let child = children[index]
-      guard child.extent.end > relocation.address, child.born > relocation.seenUpTo else {
+      guard relocation.contains(child.extent), child.born > relocation.seenUpTo else {
         continue
       }
       writer.free(child)

@@ -1,0 +1,87 @@
+import CambiumCore
+
+/// Reads the root: the newest version, and what the log says of those before it.
+struct RootReader: Sendable {
+  let client: ObjectClient
+  let codec: (any PageCodec)?
+  let headerOffset: Int
+
+  private static let aheadByteCount = 128 << 10
+  private static let wholeByteCount = 4 << 20
+
+  private var headerRange: Range<Int> { headerOffset..<headerOffset + RootHeader.byteCount }
+  /// Where the log begins.
+  var logStart: Int { headerRange.upperBound }
+
+  /// A state of the root, as far as it was not known.
+  struct Image {
+    var header: RootHeader
+    /// Whether the log has begun anew, so that these are all its commits.
+    var isWhole: Bool
+    /// The commits, oldest first, each with the place of the pages that it carries.
+    var commits: [(record: CommitRecord, buffer: PageBuffer, pagesOffset: Int)] = []
+  }
+
+  /// What is new since `known`; everything when that is nil. Nil when nothing is new.
+  ///
+  /// Throws `StoreError.notFound(path:)` when the store was deleted.
+  func read(after known: RootHeader?) throws(StoreError) -> Image? {
+    var known = known
+    while true {
+      let begin = known?.logEnd ?? logStart
+      let header: RootHeader
+      var pieces: [PageBuffer]
+      let ahead = begin..<begin + (known == nil ? Self.wholeByteCount : Self.aheadByteCount)
+      (header, pieces) = try readLog(ahead)
+      if let seen = known, header.token == seen.token { return nil }
+      if let seen = known, header.logGeneration != seen.logGeneration {
+        known = nil
+        continue
+      }
+      guard header.logEnd >= begin else {
+        throw .damaged(Damage(.head, "the root of '\(client.path)' became shorter"))
+      }
+      if header.logEnd > begin + pieces[0].byteCount {
+        let rest = try readLog(begin..<header.logEnd)
+        // Another swap came between; what it has added is read the next time.
+        guard rest.header.logGeneration == header.logGeneration else {
+          known = nil
+          continue
+        }
+        pieces = rest.pieces
+      }
+      var image = Image(header: header, isWhole: known == nil)
+      try parse(pieces[0], header.logEnd - begin, into: &image)
+      return image
+    }
+  }
+
+  private func readLog(
+    _ range: Range<Int>
+  ) throws(StoreError) -> (header: RootHeader, pieces: [PageBuffer]) {
+    guard
+      let buffers = try client.read(ObjectName.root, [headerRange, range], "read the root")
+    else { throw .notFound(path: client.path) }
+    let header = try RootHeader(buffers[0].copy(0..<buffers[0].byteCount), path: client.path)
+    return (header, [buffers[1]])
+  }
+
+  private func parse(
+    _ log: PageBuffer, _ end: Int, into image: inout Image
+  ) throws(StoreError) {
+    var position = 0
+    while position < end {
+      let (record, pagesOffset) = try CommitRecord.read(
+        log, at: &position, end: end, codec, path: client.path)
+      if let last = image.commits.last, record.head.version != last.record.head.version + 1 {
+        throw .damaged(Damage(.head, "the log of '\(client.path)': versions do not follow"))
+      }
+      image.commits.append((record, log, pagesOffset))
+    }
+    if image.isWhole || !image.commits.isEmpty,
+      image.commits.last?.record.head.version ?? 0 != image.header.newestVersion
+    {
+      throw .damaged(Damage(.head, "the log of '\(client.path)' does not end with the newest version"))
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import CambiumCore
+
+/// What a store does in the background, each a job of its own.
+struct ClusterJobs: Sendable {
+  let leases: BackgroundJob
+  let replication: BackgroundJob
+  let turns: BackgroundJob
+  let refreshing: BackgroundJob
+  let collection: BackgroundJob
+  /// What tells this store from all others, as an owner of the writer lock.
+  let ownerNumber = UInt64.random(in: 1 ... .max)
+
+  init(_ lanes: ClusterLanes) {
+    leases = BackgroundJob(lanes.leases)
+    replication = BackgroundJob(lanes.replication)
+    turns = BackgroundJob(lanes.replication)
+    refreshing = BackgroundJob(lanes.refreshing)
+    collection = BackgroundJob(lanes.collection)
+  }
+
+  func cancel() {
+    for job in [leases, replication, turns, refreshing, collection] { job.cancel() }
+  }
+}
+
+extension ClusterStore {
+  /// What this store calls itself when it owns the writer lock.
+  var ownerName: String {
+    let number = String(jobs.ownerNumber, radix: 36)
+    return options.holder.isEmpty ? number : "\(options.holder).\(number)"
+  }
+
+  /// Begins what is done as long as the store is open.
+  func beginJobs() {
+    storage.watch { [weak self] hint in
+      guard let self else { return }
+      if hint == .wanted { turnSoon() } else { refreshSoon() }
+    }
+    let lease = Int64(min(options.writerLeaseSeconds, options.pinLeaseSeconds)) * 1_000_000_000 / 3
+    jobs.leases.schedule(at: jobs.leases.now + lease) { [weak self] _ in
+      guard let self, !isForked else { return nil }
+      renewLocks()
+      return jobs.leases.now + lease
+    }
+    let poll = Int64(options.pollSeconds * 1e9)
+    jobs.refreshing.schedule(at: jobs.refreshing.now + poll) { [weak self] _ in
+      guard let self, !isForked else { return nil }
+      // What gets no answer is tried again the next time.
+      try? refresh()
+      return jobs.refreshing.now + poll
+    }
+  }
+
+  /// Looks for commits of others now.
+  private func refreshSoon() {
+    let poll = Int64(options.pollSeconds * 1e9)
+    jobs.refreshing.schedule { [weak self] _ in
+      guard let self, !isForked else { return nil }
+      try? refresh()
+      return jobs.refreshing.now + poll
+    }
+  }
+
+  private func turnSoon() {
+    jobs.turns.schedule { [weak self] _ in
+      guard let self, !isForked else { return nil }
+      return giveTurnIfIdle()
+    }
+  }
+
+  /// Keeps the locks that this process has from ending.
+  private func renewLocks() {
+    let (oldest, isOwner) = state.withLock { ($0.oldestNeeded, $0.ownership != nil) }
+    lease.renew(oldest, client)
+    if !isOwner { return }
+    let begin = now
+    switch storage.perform([lockRequest])[0] {
+    case .success: state.withLock { $0.ownership?.renewed = begin }
+    // Who writes next asks for it again.
+    case .failure(.busy): state.withLock { $0.ownership?.renewed = nil }
+    case .failure: break
+    }
+  }
+
+  /// Sees to it that what relaxed commits have published is sent.
+  func replicateSoon(_ version: Version) {
+    jobs.replication.schedule { [weak self] _ in
+      guard let self, !isForked else { return nil }
+      // An error poisons the store, so that the next write says it, or is met again by it.
+      try? replicate(through: state.withLock { $0.pending.last?.record.head.version ?? 0 })
+      return nil
+    }
+  }
+
+  /// Sees to it that blocks are removed that nobody needs.
+  func collectSoon() {
+    let delay = Int64(options.collectionSeconds * 1e9)
+    jobs.collection.schedule(at: jobs.collection.now + delay) { [weak self] _ in
+      guard let self, !isForked else { return nil }
+      collect()
+      return nil
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import CambiumCore
+import CambiumStoreKit
+
+/// What changes while a store is open; behind its lock.
+struct ClusterState: Sendable {
+  /// The root as it was acknowledged or read last.
+  var header: RootHeader
+  /// The newest version that readers of this process get: the root's, or one that is on its way there.
+  var newest: Head
+  /// The latest commits in the root, at most ``CommitMetadata/keptCount``, without their pages.
+  var recent: [CommitRecord] = []
+  /// Which versions are held here.
+  var ledger = VersionLedger()
+  /// Commits of this process on their way to the root, oldest first.
+  var pending: [PendingCommit] = []
+  /// Whether somebody swaps the root.
+  var isSwapping = false
+  /// What the owner of the writer lock knows; nil while others may own it.
+  var ownership: Ownership?
+  /// Where the next page goes, in units.
+  var nextAddress: UInt64
+  /// Below this address no page of the log is missing in its block.
+  var copiedEnd: UInt64 = 0
+  var isWriting = false
+  /// Whether another machine waits for the writer lock.
+  var isWanted = false
+  /// Why the store was poisoned; nil while it is not.
+  var poison: StoreError?
+  var isPoisoned: Bool { poison != nil }
+  var isClosed = false
+  /// Whether the background work has ended.
+  var isEnded = false
+
+  /// The newest version in the root.
+  var replicated: Version { header.newestVersion }
+
+  /// Begins with a root that was read.
+  init(_ image: RootReader.Image) {
+    header = image.header
+    newest = Self.head(image)
+    nextAddress = image.header.nextAddress
+    recent = image.commits.map(\.record.carried).suffix(CommitMetadata.keptCount)
+    ledger.hold(newest.version, .store)
+  }
+
+  private static func head(_ image: RootReader.Image) -> Head {
+    image.commits.last?.record.head ?? Head(version: 0, epoch: 1, root: .empty(.key))
+  }
+
+  /// Takes in what others have committed; whether there is a new version.
+  mutating func adopt(_ image: RootReader.Image) -> Bool {
+    header = image.header
+    nextAddress = header.nextAddress
+    let records = image.commits.map(\.record.carried)
+    recent = ((image.isWhole ? [] : recent) + records).suffix(CommitMetadata.keptCount)
+    guard header.newestVersion > newest.version else { return false }
+    supersede(by: Self.head(image))
+    return true
+  }
+
+  /// Makes `head` the newest version of this process.
+  mutating func supersede(by head: Head) {
+    let old = newest.version
+    newest = head
+    ledger.hold(head.version, .store)
+    ledger.release(old, .store) { _ in }
+  }
+
+  /// The oldest version that this process needs.
+  var oldestNeeded: Version { ledger.pinnedVersions.first ?? newest.version }
+}
+
+/// A commit that is on its way to the root.
+struct PendingCommit: Sendable {
+  var record: CommitRecord
+  /// As it goes into the log.
+  var frame: [UInt8]
+  /// Where the pages of the next commit go.
+  var nextAddress: UInt64
+  /// Whether readers of this process see it already.
+  var isVisible: Bool
+}
+
+/// What the owner of the writer lock knows.
+struct Ownership: Sendable {
+  /// The blocks, as of the newest version in the root.
+  var table: BlockTable
+  /// When it became the owner, by the store's clock.
+  var begun: Int64
+  /// When the lock of the cluster was taken or renewed last; nil when others have it.
+  var renewed: Int64?
+  /// Whether the outcome of an operation was unknown for a while, so that it may happen again.
+  var hasLateOperations = false
+  /// Whether objects may be there that the last owner has left.
+  var needsSweep: Bool
+  /// The first address at which this owner writes.
+  var firstAddress: UInt64
+}

@@ -1,0 +1,101 @@
+import CambiumCore
+
+/// Removing what no version needs any more; done by the owner of the writer lock.
+///
+/// A block can go when the newest version has no page in it, nor has any version that somebody has pinned.
+/// Who opens the store pins the version that it has read, and then looks whether the floor in the root is
+/// above it. So the floor is raised first, and then those are asked who have pinned a version: whoever is
+/// not among them will see the floor.
+extension ClusterStore {
+  /// Removes what can go; what fails is tried again the next time.
+  func collect() {
+    do throws(StoreError) {
+      try sweep()
+      try removeBlocks()
+    } catch {
+      // The next commit of this store meets the same, and throws it.
+    }
+  }
+
+  private func removeBlocks() throws(StoreError) {
+    let (header, table, copiedEnd) = state.withLock {
+      ($0.header, $0.ownership?.table, $0.copiedEnd)
+    }
+    // What the log carries is still to be written into its block.
+    let end = layout.block(of: min(header.nextAddress, copiedEnd))
+    guard let table, let last = table.lastEmptied(before: end) else { return }
+    if header.floor < last { try raiseFloor(to: last) }
+    guard let oldest = try oldestPinned() else { return }
+    let limit = min(last, oldest)
+    let blocks = table.emptyBlocks(before: end, neededFrom: limit)
+    if blocks.isEmpty { return }
+    // A removal that is late does no harm: no block gets a name again.
+    _ = try client.ask(blocks.map { .remove(name: ObjectName.block($0)) }, "remove pages of")
+    beginSwap()
+    state.withLock { $0.ownership?.table.remove(blocks) }
+    endSwap()
+  }
+
+  /// Lets nobody pin a version before `floor` from now on.
+  private func raiseFloor(to floor: Version) throws(StoreError) {
+    beginSwap()
+    defer { endSwap() }
+    let (old, isOwner) = state.withLock { ($0.header, $0.ownership != nil) }
+    guard isOwner, old.floor < floor else { return }
+    var header = old
+    header.floor = floor
+    header.token.generation += 1
+    try swap(to: header, .write([(reader.headerOffset, header.bytes)]), nil)
+    state.withLock { $0.header = header }
+  }
+
+  /// The oldest version that anybody has pinned; nil when one of them cannot be understood.
+  private func oldestPinned() throws(StoreError) -> Version? {
+    let holders = try client.names(.holders(name: ObjectName.pins), "read the pins of")
+    var oldest = state.withLock { $0.oldestNeeded }
+    for holder in holders {
+      guard let version = PinLease.version(holder) else { return nil }
+      oldest = min(oldest, version)
+    }
+    return oldest
+  }
+
+  /// Removes what an owner has left that did not give the writer lock back: objects that nothing leads to.
+  private func sweep() throws(StoreError) {
+    guard let ownership = state.withLock({ $0.ownership }), ownership.needsSweep else { return }
+    let names = try client.names(.list, "list the objects of")
+    let header = state.withLock { $0.header }
+    let end = layout.block(of: ownership.firstAddress)
+    let lost = names.filter { name in
+      if let block = ObjectName.blockNumber(name) {
+        return block < end && ownership.table.entries[block] == nil
+      }
+      guard let record = ObjectName.spaceRecord(name) else { return false }
+      return record.epoch < header.token.epoch && !header.spaceRecords.contains(record)
+    }
+    _ = try client.ask(lost.map { .remove(name: $0) }, "remove objects of")
+    state.withLock { $0.ownership?.needsSweep = false }
+  }
+
+  // MARK: Blocks of which little is needed
+
+  /// The blocks whose pages should move, so that they can go; nil while most of what there is is needed.
+  func relocation() -> Relocation? {
+    state.withLock { state in
+      guard let table = state.ownership?.table else { return nil }
+      let allUnits = UInt64(table.entries.count) * layout.unitCount
+      guard table.entries.count >= Self.leastBlockCount, table.liveUnitCount < allUnits / 2 else {
+        return nil
+      }
+      let end = layout.block(of: state.header.nextAddress)
+      let sparse = table.sparseBlocks(before: end, of: layout)
+      if sparse.isEmpty { return nil }
+      return Relocation(
+        ranges: sparse.map { $0 * layout.unitCount..<($0 + 1) * layout.unitCount },
+        seenUpTo: state.ledger.pinnedVersions.first.flatMap { $0 < state.newest.version ? $0 : nil } ?? 0)
+    }
+  }
+
+  /// Stores of fewer blocks are not worth the work.
+  private static let leastBlockCount = 4
+}

@@ -1,0 +1,84 @@
+import CambiumCore
+
+/// Reading pages from where they are: this process, the log, or a block.
+///
+/// Pointers: a page lies in a buffer that is its owner, whole: the buffer's length is compared first.
+extension ClusterStore {
+  /// The stored bytes of the page at `reference`.
+  ///
+  /// Pages of pins can also be read when the store has been closed. Throws
+  /// `StoreError.unreachable(path:operation:reason:)` when the cluster does not answer in time,
+  /// `StoreError.versionGone(_:)` when this process was cut off for so long that the version went, and
+  /// `StoreError.damaged(_:)` when there is no such page.
+  public func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
+    if isForked { throw .forked(path: path) }
+    if let page = gathered.page(reference.location) { return page }
+    guard reference.unitCount > 0, !reference.isDirty else {
+      throw .damaged(Damage(.reference, at: reference, "an empty reference"))
+    }
+    if let page = log.page(reference.location) { return page }
+    if let page = arrived(reference) { return page }
+    return try readBlocks(reference, at: pin)
+  }
+
+  /// The page, if it was announced and has come or will come.
+  private func arrived(_ reference: PageReference) -> Page? {
+    guard let (read, offset) = arrivals.take(reference.location) else { return nil }
+    storage.wait(for: read.call)
+    // What went wrong is found out again by reading the page itself.
+    guard case .success(.bytes(let buffers)) = read.call.result, let buffer = buffers.first,
+      buffer.byteCount >= offset + reference.byteCount
+    else { return nil }
+    return unsafe Page(
+      bytes: buffer.bytes + offset, byteCount: reference.byteCount, owner: buffer)
+  }
+
+  private func readBlocks(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
+    let parts = layout.parts(of: reference.extent)
+    let requests = parts.map { part in
+      ObjectRequest.read(
+        name: ObjectName.block(part.block),
+        ranges: [part.byteOffset..<part.byteOffset + part.byteCount])
+    }
+    var buffers: [PageBuffer] = []
+    for (answer, part) in zip(try client.ask(requests, "read a page of"), parts) {
+      guard case .bytes(let found)? = answer, let buffer = found.first,
+        buffer.byteCount == part.byteCount
+      else { throw missing(reference, pin) }
+      buffers.append(buffer)
+    }
+    if buffers.count == 1 { return buffers[0].page }
+    let whole = PageBuffer(byteCount: reference.byteCount)
+    var offset = 0
+    for buffer in buffers {
+      unsafe (whole.bytes + offset).copyMemory(from: buffer.bytes, byteCount: buffer.byteCount)
+      offset += buffer.byteCount
+    }
+    return whole.page
+  }
+
+  /// Why there is no page where there should be one.
+  private func missing(_ reference: PageReference, _ pin: Pin) -> StoreError {
+    // The floor is raised before blocks are removed.
+    if let later = try? reader.read(after: nil), later.header.floor > pin.head.version {
+      return .versionGone(pin.head.version)
+    }
+    return .damaged(Damage(.reference, at: reference, "there is no such page"))
+  }
+
+  /// How many pages are asked for ahead.
+  public var readAheadCount: Int { options.readAheadCount }
+
+  /// Asks for pages that are not here, those that lie together with one operation.
+  public func prefetch(_ references: [PageReference], at pin: Pin) {
+    if isForked { return }
+    let missing = references.filter { reference in
+      reference.unitCount > 0 && !reference.isDirty && gathered.page(reference.location) == nil
+        && log.page(reference.location) == nil
+    }
+    for read in arrivals.expect(missing, layout) {
+      storage.start(
+        .read(name: ObjectName.block(read.block), ranges: [read.range]), read.call)
+    }
+  }
+}

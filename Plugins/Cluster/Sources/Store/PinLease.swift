@@ -1,0 +1,73 @@
+import CambiumCore
+import Synchronization
+
+/// What a process tells the cluster of its pins: the oldest version that it needs, as the holder of a shared
+/// lock that ends by itself when the process does.
+///
+/// Nothing is told when a read begins: a version that is newer than the one that was told is kept as well.
+///
+/// Thread-safe.
+final class PinLease: Sendable {
+  private struct State {
+    /// The version that was told.
+    var version: Version
+    /// When the cluster was told last, by the store's clock.
+    var told: Int64
+  }
+
+  /// Tells this process from all others, and people where it is.
+  private let name: String
+  private let seconds: Int
+  private let state: Mutex<State>
+
+  /// Tells the cluster that `version` is needed from now on.
+  init(
+    _ version: Version, name: String, seconds: Int, client: ObjectClient
+  ) throws(StoreError) {
+    self.name = name
+    self.seconds = seconds
+    state = Mutex(State(version: version, told: client.clock.now))
+    _ = try client.ask(request(version), "pin a version of")
+  }
+
+  private func holder(_ version: Version) -> String { "\(version).\(name)" }
+
+  private func request(_ version: Version) -> ObjectRequest {
+    .lock(name: ObjectName.pins, holder: holder(version), isShared: true, seconds: seconds)
+  }
+
+  /// The version that a holder of the lock needs; nil for a holder that nobody understands.
+  static func version(_ holder: String) -> Version? {
+    Version(holder.prefix { $0 != "." })
+  }
+
+  /// What a holder calls itself.
+  static func name(_ holder: String) -> String {
+    String(holder.drop { $0 != "." }.dropFirst())
+  }
+
+  /// Tells the cluster that `version` is what is needed now, and all after it, or keeps what was told from
+  /// ending.
+  ///
+  /// Called by one thread at a time. What gets no answer is tried again the next time.
+  func renew(_ version: Version, _ client: ObjectClient) {
+    let told = state.withLock { $0.version }
+    let newest = max(told, version)
+    guard case .success? = client.storage.perform([request(newest)]).first else { return }
+    state.withLock { state in
+      state.version = newest
+      state.told = client.clock.now
+    }
+    if newest != told { unlock(told, client) }
+  }
+
+  private func unlock(_ version: Version, _ client: ObjectClient) {
+    _ = client.storage.perform([.unlock(name: ObjectName.pins, holder: holder(version))])
+  }
+
+  /// How the names of its holders end.
+  var suffix: String { ".\(name)" }
+
+  /// Tells the cluster that nothing is needed any more.
+  func end(_ client: ObjectClient) { unlock(state.withLock { $0.version }, client) }
+}
