@@ -256,12 +256,13 @@ private final class MachineWork {
   }
 
   private func step(_ store: ClusterStore) {
-    switch generator.next(below: 12) {
+    switch generator.next(below: 14) {
     case 0...4: write(store, .full)
     case 5, 6: write(store, .relaxed)
     case 7: makeDurable(store)
     case 8, 9: read(store)
     case 10: checkPins(store)
+    case 11, 12: readAnew()
     default:
       if odds(2) {
         abort(store)
@@ -345,6 +346,26 @@ private final class MachineWork {
       if pins.count < 3 { pins.append((pin, tree.commits)) }
     } catch {
       history.readFailed(error, machine, lease: store.lease.suffix)
+    }
+  }
+
+  /// Opens the store once more, for reading.
+  private func readAnew() {
+    var options = History.options(history.seed)
+    options.isReadOnly = true
+    do throws(StoreError) {
+      let reader = try ClusterStore(objects, options: options, lanes: ClusterLanes(all: lane))
+      defer { try? reader.close() }
+      do throws(StoreError) {
+        let pin = try reader.pin()
+        if odds(2) { history.schedule.yield(machine) }
+        history.saw(try HistoryTree.read(pin, reader), machine)
+      } catch {
+        history.readFailed(error, machine, lease: reader.lease.suffix)
+      }
+    } catch {
+      if case .notFound = error { return }
+      history.openingFailed(error, machine)
     }
   }
 
