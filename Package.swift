@@ -163,6 +163,7 @@ let package = Package(
       dependencies: [
         "CambiumCore", "CambiumMemory", "CambiumFile", "CPlatform",
         .target(name: "CambiumRocksDB", condition: .when(traits: ["RocksDB"])),
+        .target(name: "CambiumRADOS", condition: .when(traits: ["RADOS"])),
         .target(name: "CambiumZstd", condition: .when(traits: ["Zstd"])),
         .target(name: "CambiumCrypto", condition: .when(traits: ["Crypto"])),
         .target(name: "CambiumRealmFile", condition: .when(traits: ["RealmFile"])),

@@ -354,7 +354,8 @@ private final class MachineWork {
     var options = History.options(history.seed)
     options.isReadOnly = true
     do throws(StoreError) {
-      let reader = try ClusterStore(objects, options: options, lanes: ClusterLanes(all: lane))
+      let reader = try ClusterStore(
+        history.schedule.connection(of: machine), options: options, lanes: ClusterLanes(all: lane))
       defer { try? reader.close() }
       do throws(StoreError) {
         let pin = try reader.pin()

@@ -38,7 +38,8 @@
         #expect(try objects.read("a", 0..<9) == [[1]])
       }
 
-      @Test func `what was answered survives an OSD that is killed, and what was not is whole or absent`()
+      @Test
+      func `what was answered survives an OSD that is killed, and what was not is whole or absent`()
         throws
       {
         let objects = try cluster.objects(timeoutSeconds: 3)
@@ -57,7 +58,11 @@
         let begin = ContinuousClock.now
         for (index, call) in calls {
           call.waitForAnswer()
-          if let failure = call.result.failure { #expect(failure.isUnknown) } else { answered.append(index) }
+          if let failure = call.result.failure {
+            #expect(failure.isUnknown)
+          } else {
+            answered.append(index)
+          }
         }
         #expect(objects.failure(.read(name: "0", ranges: [0..<1]))?.isUnknown == true)
         #expect(ContinuousClock.now - begin < .seconds(8))
@@ -141,8 +146,8 @@
         _ = try objects.perform(.create(name: "a", bytes: Array(repeating: 1, count: 100_000)))
         _ = try objects.perform(.create(name: "b", bytes: [1]))
         do {
-          try cluster.ceph("osd", "set-full-ratio", "0.000001")
-          defer { try? cluster.ceph("osd", "set-full-ratio", "0.95") }
+          try cluster.setFullRatios(["0.0000001", "0.0000002", "0.0000003"])
+          defer { try? cluster.setFullRatios(["0.85", "0.9", "0.95"]) }
           var failure: ObjectFailure?
           for index in 0..<100 where failure == nil {
             failure = objects.failure(.write(name: "more.\(index)", offset: 0, bytes: [1]))

@@ -45,7 +45,8 @@
       @Test func `behind what was read are zeros, however short it is`() throws {
         _ = try objects.perform(.create(name: "a", bytes: Array(repeating: 255, count: 4096)))
         let ranges = [0..<4096, 0..<100, 4000..<5000]
-        guard case .bytes(let buffers) = try objects.perform(.read(name: "a", ranges: ranges)) else {
+        guard case .bytes(let buffers) = try objects.perform(.read(name: "a", ranges: ranges))
+        else {
           Issue.record("no bytes")
           return
         }
@@ -63,7 +64,8 @@
         let bytes = (0..<(4 << 20)).map { _ in UInt8.random(in: 0...255, using: &generator) }
         _ = try objects.perform(.create(name: "a", bytes: bytes))
         #expect(try objects.read("a", 0..<bytes.count) == [bytes])
-        #expect(try objects.read("a", 1_000_000..<1_000_010) == [Array(bytes[1_000_000..<1_000_010])])
+        #expect(
+          try objects.read("a", 1_000_000..<1_000_010) == [Array(bytes[1_000_000..<1_000_010])])
       }
 
       @Test func `an object is made once`() throws {

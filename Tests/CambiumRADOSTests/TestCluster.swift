@@ -50,6 +50,8 @@
       process.executableURL = URL(fileURLWithPath: program)
       process.arguments = arguments
       process.standardOutput = FileHandle.nullDevice
+      // The program 'ceph' says what went well here.
+      if program != script { process.standardError = FileHandle.nullDevice }
       try process.run()
       process.waitUntilExit()
       if process.terminationStatus != 0 {
@@ -71,11 +73,21 @@
     }
 
     /// Does that to the OSD.
-    func osd(_ event: Event) throws { try Self.run(Self.script, [event.rawValue, folder, "osd.0"]) }
+    func osd(_ event: Event) throws {
+      try Self.run(Self.script, [event.rawValue, folder, "osd.0"])
+    }
 
     /// Asks the monitor.
     func ceph(_ arguments: String...) throws {
       try Self.run("/usr/bin/ceph", ["-c", configuration] + arguments)
+    }
+
+    /// Sets which parts of the OSD must be used for it to be nearly full, too full to be filled by others, and
+    /// full.
+    func setFullRatios(_ ratios: [String]) throws {
+      for (name, ratio) in zip(["nearfull", "backfillfull", "full"], ratios) {
+        try ceph("osd", "set-\(name)-ratio", ratio)
+      }
     }
 
     // MARK: Stores

@@ -108,6 +108,11 @@ import Synchronization
     }
   }
 
+  /// Another connection of a machine.
+  public func connection(of machine: Int) -> ScheduledObjects {
+    ScheduledObjects(self, machine: machine)
+  }
+
   /// Runs everything until all machines have ended.
   public func run() {
     while true {

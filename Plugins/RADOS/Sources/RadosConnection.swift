@@ -55,6 +55,11 @@
           try unsafe check(
             rados_conf_set(handle, option, "\(location.timeoutSeconds)"), location, .configuring)
         }
+        // librados asks where an OSD has gone when an operation is older than this, 10 s by default. Where
+        // all come back before, it would look for the OSD in the old place for ever.
+        for option in ["objecter_timeout", "objecter_tick_interval", "ms_max_backoff"] {
+          try unsafe check(rados_conf_set(handle, option, "1"), location, .configuring)
+        }
         return unsafe handle
       } catch {
         unsafe rados_shutdown(handle)

@@ -17,7 +17,8 @@
         var duration = timeval(tv_sec: seconds, tv_usec: 0)
         let object = RadosNames.lock(name)
         let flags = UInt8(LIBRADOS_LOCK_FLAG_RENEW)
-        let code = unsafe isShared
+        let code =
+          unsafe isShared
           ? rados_lock_shared(
             connection.pool, object, Self.lockName, holder, "", "", &duration, flags)
           : rados_lock_exclusive(

@@ -60,7 +60,9 @@
   ///
   /// Pointers: `context` is the reference that ``RadosOperation`` gave away, and the completion is good
   /// during the call.
-  private func radosOperationEnded(_ completion: rados_completion_t?, _ context: UnsafeMutableRawPointer?) {
+  private func radosOperationEnded(
+    _ completion: rados_completion_t?, _ context: UnsafeMutableRawPointer?
+  ) {
     guard let completion = unsafe completion, let context = unsafe context else { return }
     let operation = unsafe Unmanaged<RadosOperation>.fromOpaque(context).takeRetainedValue()
     operation.end(unsafe rados_aio_get_return_value(completion))

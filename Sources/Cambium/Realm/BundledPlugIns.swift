@@ -4,6 +4,9 @@ import Foundation
 #if Crypto
   internal import CambiumCrypto
 #endif
+#if RADOS
+  internal import CambiumRADOS
+#endif
 #if RocksDB
   internal import CambiumRocksDB
 #endif
@@ -32,6 +35,11 @@ public enum BundledPlugIns {
       if !kinds.contains("rocksdb") { RocksDBStore.register() }
     #else
       StoreRegistry.register(missing: "rocksdb", advice: advice(trait: "RocksDB"))
+    #endif
+    #if RADOS
+      if !kinds.contains("rados") { RADOSStore.register() }
+    #else
+      StoreRegistry.register(missing: "rados", advice: advice(trait: "RADOS"))
     #endif
     let codecs = CodecRegistry.names
     #if Zstd

@@ -3,7 +3,8 @@ import Foundation
 
 extension Realm.Configuration {
   /// A configuration for a store that is named by text, as configuration files do it:
-  /// `file:/data/people`, `memory:scratch`, `rocksdb:/data/people`, or a path alone; and for codecs by
+  /// `file:/data/people`, `memory:scratch`, `rocksdb:/data/people`, `rados:POOL/NAME`, or a path
+  /// alone; and for codecs by
   /// their names, such as `zstd:3`.
   ///
   /// A path alone is a store of the kind that is there, or else a file. Kinds and codecs of this package
@@ -19,6 +20,9 @@ extension Realm.Configuration {
     }
     if place.choice.isVolatile {
       self.init(inMemoryIdentifier: place.path)
+    } else if place.choice.isRemote {
+      self.init(fileURL: nil)
+      remotePath = place.path
     } else {
       self.init(fileURL: URL(fileURLWithPath: place.path))
     }

@@ -17,7 +17,7 @@ extension Realm {
     public var fileURL: URL? {
       didSet {
         filePath = fileURL?.path
-        if fileURL != nil { inMemoryIdentifier = nil }
+        if fileURL != nil { (inMemoryIdentifier, remotePath) = (nil, nil) }
       }
     }
     /// The path of ``fileURL``: to ask a URL for it takes as long as all else that opening does when the
@@ -27,7 +27,13 @@ extension Realm {
     ///
     /// Setting it clears ``fileURL``.
     public var inMemoryIdentifier: String? {
-      didSet { if inMemoryIdentifier != nil { fileURL = nil } }
+      didSet { if inMemoryIdentifier != nil { (fileURL, remotePath) = (nil, nil) } }
+    }
+    /// Where a Realm is that lies in no file, as its ``store`` understands it, such as `POOL/NAME` in a cluster.
+    ///
+    /// Setting it clears ``fileURL`` and ``inMemoryIdentifier``; ``init(location:codec:)`` sets it.
+    public var remotePath: String? {
+      didSet { if remotePath != nil { (fileURL, inMemoryIdentifier) = (nil, nil) } }
     }
     /// The key with which the file is encrypted, 64 bytes.
     ///
@@ -101,6 +107,12 @@ extension Realm {
     public var codec: Realm.Codec?
     /// How long commits last once they have returned.
     public var durability: Durability = .full
+    /// After how many seconds a read of pages on other machines gives up.
+    ///
+    /// What throws, throws then. What cannot throw, such as a property, waits so long and then stops the
+    /// program, with a text that names the place and the cause; it never gives a value that was not
+    /// stored. Stores on this machine make no use of it.
+    public var readTimeout: TimeInterval = 60
     /// How the database under the Realm behaves; that of the first opening in the process counts.
     package var databaseOptions = DatabaseOptions()
 
@@ -195,7 +207,8 @@ extension Realm.Configuration: Equatable {
   /// Whether file, identifier, key, read-only flag and schema version are the same.
   public static func == (lhs: Realm.Configuration, rhs: Realm.Configuration) -> Bool {
     lhs.encryptionKey == rhs.encryptionKey && lhs.fileURL == rhs.fileURL
-      && lhs.inMemoryIdentifier == rhs.inMemoryIdentifier && lhs.readOnly == rhs.readOnly
+      && lhs.inMemoryIdentifier == rhs.inMemoryIdentifier && lhs.remotePath == rhs.remotePath
+      && lhs.readOnly == rhs.readOnly
       && lhs.schemaVersion == rhs.schemaVersion
   }
 }
@@ -205,6 +218,7 @@ extension Realm.Configuration: CustomStringConvertible {
   public var description: String {
     var lines = ["Realm.Configuration {"]
     if let fileURL { lines.append("\tfileURL = \(fileURL.path);") }
+    if let remotePath { lines.append("\tremotePath = \(remotePath);") }
     if let inMemoryIdentifier { lines.append("\tinMemoryIdentifier = \(inMemoryIdentifier);") }
     lines.append("\tencryptionKey = \(encryptionKey == nil ? "nil" : "64 bytes");")
     lines.append("\treadOnly = \(readOnly);")
@@ -246,11 +260,15 @@ extension Realm.Configuration {
   }
 
   /// The path or name that messages give.
-  var path: String { filePath ?? inMemoryIdentifier ?? "" }
+  var path: String { filePath ?? inMemoryIdentifier ?? remotePath ?? "" }
+
+  /// Whether the content lies in a file or a folder, at ``path``.
+  var isInFile: Bool { filePath != nil && !isInMemory }
 
   /// What tells databases apart in this process.
   var identity: String {
     if isInMemory { return "memory:\(path)" }
+    if let remotePath { return "\(store.kind):\(remotePath)" }
     return "\(store.kind):\(Self.resolved(filePath ?? Self.defaultFileURL.path))"
   }
 
@@ -285,6 +303,10 @@ extension Realm.Configuration {
       fatalError("Cannot set `readOnly` when `shouldCompactOnLaunch` is set.")
     }
     switch (fileURL, inMemoryIdentifier) {
+    case (nil, nil) where remotePath != nil:
+      guard store.isRemote else {
+        fatalError("A store of kind '\(store.kind)' needs a fileURL, not a remotePath.")
+      }
     case (nil, nil):
       fatalError("A Realm Configuration must specify a path or an in-memory identifier.")
     case (_?, _) where filePath?.isEmpty == true: fatalError("Realm path must not be empty")

@@ -13,7 +13,7 @@ struct Launch {
   func open() throws(RLMError) -> Database {
     let path = configuration.path
     let old = RealmFileMigration(configuration)
-    if !configuration.isInMemory, !FileManager.default.fileExists(atPath: path) { try old.finish() }
+    if configuration.isInFile, !FileManager.default.fileExists(atPath: path) { try old.finish() }
     do throws(StoreError) { return try openStore() } catch {
       guard try old.run(after: error) else { throw RLMError(error, path: path) }
     }
@@ -22,7 +22,7 @@ struct Launch {
 
   private func openStore() throws(StoreError) -> Database {
     let path = configuration.path
-    guard !configuration.isInMemory else { return try openDatabase() }
+    guard configuration.isInFile else { return try openDatabase() }
     if !FileManager.default.fileExists(atPath: path) { try copySeed(to: path) }
     let isNew = !FileManager.default.fileExists(atPath: path)
     let database = try openDatabase()
@@ -63,6 +63,7 @@ struct Launch {
       path: configuration.path, isReadOnly: configuration.readOnly,
       codec: try configuration.makeCodec())
     request.maximumByteCount = configuration.maximumFileSize
+    request.readTimeoutSeconds = configuration.readTimeout
     request.upgradesFormat = !configuration.disableFormatUpgrade
     let store: any PageStore
     do throws(StoreError) { store = try configuration.chosenStore.open(request) } catch {

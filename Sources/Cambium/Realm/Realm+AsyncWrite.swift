@@ -77,6 +77,7 @@ extension Realm {
     if unsafe isFrozen || configuration.readOnly || !instance.hasRead || instance.session != nil {
       return false
     }
+    await instance.coordinator.database.lookForCommits()
     let signal = ChangeSignal(instance)
     defer { signal.end() }
     guard let newest = instance.newestFittingVersion, newest > instance.version else {

@@ -16,7 +16,7 @@ extension Realm {
     configuration.fileURL = fileURL
     configuration.readOnly = false
     configuration.encryptionKey = encryptionKey
-    if configuration.store.isVolatile { configuration.store = .file }
+    if configuration.store.isVolatile || configuration.store.isRemote { configuration.store = .file }
     try writeCopy(configuration: configuration)
   }
 
@@ -52,9 +52,9 @@ extension Realm {
   ) throws {
     configuration.check()
     let path = configuration.path
-    guard !configuration.isInMemory else {
-      throw RLMError(
-        .fail, "Cannot \(verb) the in-memory Realm '\(path)': name a file.", path: path)
+    guard configuration.isInFile else {
+      let kind = configuration.isInMemory ? "in-memory Realm" : "Realm on other machines"
+      throw RLMError(.fail, "Cannot \(verb) the \(kind) '\(path)': name a file.", path: path)
     }
     let exists = RLMError(
       .fileExists, "Failed to \(verb) path '\(path)': the file exists already.",

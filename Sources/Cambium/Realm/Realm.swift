@@ -165,8 +165,8 @@ extension Realm {
   ///   `.fileOperationFailed` when the system or the kind of store refuses.
   @discardableResult
   public static func deleteFiles(for config: Configuration) throws -> Bool {
-    guard let url = config.fileURL, !config.isInMemory else { return false }
-    let path = url.path
+    guard config.isInFile || config.remotePath != nil else { return false }
+    let path = config.path
     func isOpen(by holder: String, _ underlying: StoreError? = nil) -> RLMError {
       RLMError(
         .alreadyOpen,
@@ -184,7 +184,7 @@ extension Realm {
     }
     do throws(StoreError) {
       let isDeleted = try delete(path)
-      return RealmFileMigration(config).removeDrafts() || isDeleted
+      return config.isInFile && RealmFileMigration(config).removeDrafts() || isDeleted
     } catch {
       if case .inUse(_, let holder) = error { throw isOpen(by: holder, error) }
       throw RLMError(

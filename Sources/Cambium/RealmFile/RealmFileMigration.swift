@@ -126,7 +126,7 @@ package struct RealmFileMigration {
   }
 
   private func mayBeOldFile(_ error: StoreError) -> Bool {
-    if configuration.isInMemory { return false }
+    if !configuration.isInFile { return false }
     switch error {
     case .notAStore, .notAFile, .wrongStoreKind, .permissionDenied, .system: return true
     default: return false

@@ -97,6 +97,12 @@ public protocol PageStore: AnyObject, Sendable {
   /// `timeoutNanoseconds`, and returns the newest version then. Commits of other processes count.
   func waitForCommit(after version: Version, timeoutNanoseconds: Int64) -> Version
 
+  /// Looks for versions that others have committed, without waiting: calls `then` once it knows of all that
+  /// were there at this call, or could not find out.
+  ///
+  /// In the background, or before this returns where there is nothing to ask: most stores always know.
+  func lookForCommits(then: @escaping @Sendable () -> Void)
+
   /// What the commits were given to keep that made the versions from `first` to the one that `pin` holds,
   /// in their order.
   ///
@@ -169,6 +175,9 @@ extension PageStore {
       }
     }
   }
+
+  /// Nothing to ask.
+  public func lookForCommits(then: @escaping @Sendable () -> Void) { then() }
 
   /// Nil: the store keeps none.
   public func metadata(

@@ -6,6 +6,8 @@ public struct StoreChoice: Sendable {
   public let kind: String
   /// Whether its content ends with its last user.
   public let isVolatile: Bool
+  /// Whether it is on other machines: its path names no file.
+  public let isRemote: Bool
   /// Opens the store, creating it unless it is only read.
   public let open: @Sendable (StoreRequest) throws(StoreError) -> any PageStore
   /// Deletes the store at a path; nil for a kind that leaves that to the program.
@@ -16,12 +18,13 @@ public struct StoreChoice: Sendable {
 
   /// Describes a kind of store.
   public init(
-    kind: String, isVolatile: Bool = false,
+    kind: String, isVolatile: Bool = false, isRemote: Bool = false,
     delete: (@Sendable (_ path: String) throws(StoreError) -> Bool)? = nil,
     open: @escaping @Sendable (StoreRequest) throws(StoreError) -> any PageStore
   ) {
     self.kind = kind
     self.isVolatile = isVolatile
+    self.isRemote = isRemote
     self.delete = delete
     self.open = open
   }
@@ -47,6 +50,10 @@ public struct StoreRequest: Sendable {
   /// earlier version of this library refuse an upgraded store. While others have the store open, it is
   /// not upgraded, but in use.
   public var upgradesFormat = true
+
+  /// After how many seconds without an answer a read of a store on other machines throws; nil for what the
+  /// store chooses.
+  public var readTimeoutSeconds: Double?
 
   /// Asks for the store at `path`.
   public init(path: String, isReadOnly: Bool = false, codec: (any PageCodec)? = nil) {

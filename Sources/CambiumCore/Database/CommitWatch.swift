@@ -138,3 +138,13 @@ extension Database {
     CommitWatch(store, watchers, body)
   }
 }
+
+extension Database {
+  /// Returns when this process knows of all versions that were committed by the time of the call, or could
+  /// not find out: at once but for stores on other machines.
+  public func lookForCommits(_isolation: isolated (any Actor)? = #isolation) async {
+    await withCheckedContinuation { continuation in
+      store.lookForCommits { continuation.resume() }
+    }
+  }
+}

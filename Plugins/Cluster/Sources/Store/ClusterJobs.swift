@@ -32,9 +32,13 @@ extension ClusterStore {
 
   /// Begins what is done as long as the store is open.
   func beginJobs() {
-    storage.watch { [weak self] hint in
-      guard let self else { return }
-      if hint == .wanted { turnSoon() } else { refreshSoon() }
+    // The store must not go where hints are given, which its end may wait for.
+    storage.watch { [weak self, jobs] hint in
+      if hint == .wanted {
+        jobs.turns.schedule { [weak self] _ in self?.giveTurnIfIdle() }
+      } else {
+        jobs.refreshing.schedule { [weak self] _ in self?.refreshAgain() }
+      }
     }
     let lease = Int64(min(options.writerLeaseSeconds, options.pinLeaseSeconds)) * 1_000_000_000 / 3
     jobs.leases.schedule(at: jobs.leases.now + lease) { [weak self] _ in
@@ -42,29 +46,38 @@ extension ClusterStore {
       renewLocks()
       return jobs.leases.now + lease
     }
-    let poll = Int64(options.pollSeconds * 1e9)
-    jobs.refreshing.schedule(at: jobs.refreshing.now + poll) { [weak self] _ in
-      guard let self, !isForked else { return nil }
-      // What gets no answer is tried again the next time.
-      try? refresh()
-      return jobs.refreshing.now + poll
+    jobs.refreshing.schedule(at: jobs.refreshing.now + pollNanoseconds) { [weak self] _ in
+      self?.refreshAgain()
     }
   }
 
-  /// Looks for commits of others now.
-  private func refreshSoon() {
-    let poll = Int64(options.pollSeconds * 1e9)
-    jobs.refreshing.schedule { [weak self] _ in
-      guard let self, !isForked else { return nil }
-      try? refresh()
-      return jobs.refreshing.now + poll
-    }
+  private var pollNanoseconds: Int64 { Int64(options.pollSeconds * 1e9) }
+
+  /// Looks for commits of others, and says when to look the next time.
+  private func refreshAgain() -> Int64? {
+    if isForked { return nil }
+    let calls = takeLookers()
+    // What gets no answer is tried again the next time.
+    try? refresh()
+    for call in calls { call() }
+    return state.withLock { $0.isEnded } ? nil : jobs.refreshing.now + pollNanoseconds
   }
 
-  private func turnSoon() {
-    jobs.turns.schedule { [weak self] _ in
-      guard let self, !isForked else { return nil }
-      return giveTurnIfIdle()
+  /// Asks the cluster for its newest version, and calls `then` when it is known here.
+  public func lookForCommits(then: @escaping @Sendable () -> Void) {
+    if isForked || state.withLock({ $0.isClosed || $0.ownership != nil }) { return then() }
+    lookers.withLock { $0.append(then) }
+    let isScheduled = jobs.refreshing.schedule { [weak self] _ in self?.refreshAgain() }
+    if !isScheduled { callLookers() }
+  }
+
+  /// Nobody looks any more.
+  func callLookers() { for call in takeLookers() { call() } }
+
+  private func takeLookers() -> [@Sendable () -> Void] {
+    lookers.withLock { calls in
+      defer { calls = [] }
+      return calls
     }
   }
 

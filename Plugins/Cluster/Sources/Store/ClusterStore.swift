@@ -52,6 +52,8 @@ public final class ClusterStore: PageStore {
   /// Who is called when its write begins.
   private let beginnings = OrderedCalls(BackgroundLane())
   let jobs: ClusterJobs
+  /// Who waits for the next look for commits of others.
+  let lookers = Mutex<[@Sendable () -> Void]>([])
   private let newestNumber: Atomic<Version>
   private let forkCount = cambium_fork_count()
 
@@ -293,6 +295,7 @@ public final class ClusterStore: PageStore {
     }
     if !isFirst { return }
     jobs.cancel()
+    callLookers()
     lease.end(client)
     storage.close()
   }

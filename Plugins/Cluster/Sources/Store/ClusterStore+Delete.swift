@@ -1,0 +1,38 @@
+import CambiumCore
+
+extension ClusterStore {
+  /// Deletes the store that `storage` has, with all its objects; false when there is none.
+  ///
+  /// Closes `storage`. From the first moment on nobody can open it; what a failure leaves can be deleted again.
+  /// Throws `StoreError.inUse(path:holder:)` while anybody has it open.
+  @discardableResult
+  public static func delete(_ storage: any ObjectStorage) throws(StoreError) -> Bool {
+    defer { storage.close() }
+    let client = ObjectClient(
+      storage: storage, timeoutNanoseconds: Int64(ClusterOptions().readTimeoutSeconds * 1e9),
+      clock: BackgroundJob(BackgroundLane()))
+    guard
+      let start = try client.read(ObjectName.root, [0..<RootIdentity.fixedByteCount], "delete")?.first
+    else { return false }
+    let bytes = start.copy(0..<start.byteCount)
+    if !bytes.starts(with: RootIdentity.deletedMagic) {
+      _ = try RootIdentity.byteCount(bytes, path: storage.path)
+      let holders = try client.names(.holders(name: ObjectName.pins), "delete")
+      if let holder = holders.first {
+        throw .inUse(path: storage.path, holder: PinLease.name(holder))
+      }
+      let mark = ObjectSwap(
+        offset: 0, expected: Array(bytes.prefix(RootIdentity.magic.count)),
+        change: .replace(RootIdentity.deletedMagic))
+      _ = try client.ask(.swap(name: ObjectName.root, mark), "delete")
+    }
+    let names = try client.names(.list, "delete").filter { $0 != ObjectName.root }
+    var rest = names[...]
+    while !rest.isEmpty {
+      _ = try client.ask(rest.prefix(16).map { .remove(name: $0) }, "delete")
+      rest = rest.dropFirst(16)
+    }
+    _ = try client.ask(.remove(name: ObjectName.root), "delete")
+    return true
+  }
+}
