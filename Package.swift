@@ -270,6 +270,12 @@ let package = Package(
     .testTarget(
       name: "CambiumClusterTests",
       dependencies: ["CambiumCore", "CambiumCluster", "SimulatedCluster", "TestSupport"]),
+    // On a cluster of their own, when CAMBIUM_RADOS is 1: `make test-rados`.
+    .testTarget(
+      name: "CambiumRADOSTests",
+      dependencies: [
+        "Cambium", "CambiumCore", "CambiumCluster", "CambiumRADOS", "TestSupport",
+      ]),
     .testTarget(
       name: "ContractTests",
       dependencies: [

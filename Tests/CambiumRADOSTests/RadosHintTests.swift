@@ -42,9 +42,9 @@
 
       func note(_ hint: ObjectHint?) { hints.withLock { $0.append(hint) } }
 
-      /// All of them, once there are so many; waits for two minutes at most.
+      /// All of them, once there are so many; waits for ten seconds at most.
       func wait(for count: Int) -> [ObjectHint?] {
-        for _ in 0..<12_000 where hints.withLock({ $0.count < count }) { usleep(10_000) }
+        for _ in 0..<1_000 where hints.withLock({ $0.count < count }) { usleep(10_000) }
         return hints.withLock { $0 }
       }
 
