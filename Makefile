@@ -15,11 +15,15 @@ EXHAUSTIVE_SUITES = CrashTests DamageTests EncryptedFileTests RepairTests Salvag
 
 .PHONY: test exhaustive demo check-defaults check-aarch64 fuzz sanitize soak bench bench-core bench-growth bench-objects \
   bench-objects-tool bench-operations bench-commits bench-memory bench-space bench-size flights-space pictures check-pictures \
-  bench-pictures bench-codecs bench-stores bench-realm-files serve service test-tools test-examples install lint docs clean
+  bench-pictures bench-codecs bench-stores bench-realm-files bench-rados test-rados install-ceph serve service test-tools test-examples install lint docs clean
 
 # System packages, installed only when missing, for what TRAITS says.
 install:
-	@Tools/install-packages libzstd-dev librocksdb-dev
+	@Tools/install-packages libzstd-dev librocksdb-dev librados-dev
+
+# The servers of a Ceph cluster, for tests and benchmarks that start one.
+install-ceph:
+	@Tools/install-packages ceph-mon ceph-osd ceph-common python3
 
 test: install
 	$(BUILD) $(TRAITS) --build-tests
@@ -103,6 +107,13 @@ bench-realm-files: install
 	@$(BUILD) $(TRAITS) --configuration release --product bench-realm-files >&2
 	@.build/release/bench-realm-files $(if $(OBJECTS),--objects $(OBJECTS)) \
 	  $(if $(ROUNDS),--rounds $(ROUNDS))
+
+# What a store in a Ceph cluster costs, beside a local file and plain operations, on a cluster of three OSDs that
+# this starts and removes. ROWS=1000000 and COMMITS=300 are options.
+bench-rados: install install-ceph
+	@$(BUILD) $(TRAITS) --configuration release --product bench-rados >&2
+	@Tools/with-rados-cluster 3 bluestore .build/release/bench-rados \
+	  $(if $(ROWS),--rows $(ROWS)) $(if $(COMMITS),--commits $(COMMITS)) --conf
 
 # How much memory large transactions through a Realm take; fails when it is more than it may be.
 # OBJECTS=10000000 and JSON=1 are options.

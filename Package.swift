@@ -230,6 +230,19 @@ let package = Package(
       ]),
 
     .executableTarget(
+      name: "bench-rados",
+      dependencies: [
+        "CambiumCore", "CambiumFile",
+        .target(name: "CambiumCluster", condition: .when(traits: ["RADOS"])),
+        .target(name: "CambiumRADOS", condition: .when(traits: ["RADOS"])),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/BenchRADOS",
+      swiftSettings: [
+        .strictMemorySafety()
+      ]),
+
+    .executableTarget(
       name: "bench-realm-files",
       dependencies: [
         .target(name: "Cambium", condition: .when(traits: ["RealmFile"])),

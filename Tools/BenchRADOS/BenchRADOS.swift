@@ -1,0 +1,180 @@
+#if RADOS
+  import ArgumentParser
+  import CambiumCluster
+  import CambiumCore
+  import CambiumFile
+  import CambiumRADOS
+  import Foundation
+
+  /// What the same work takes in a Ceph cluster, in a local file, and with plain operations of librados.
+  @main
+  struct BenchRADOS: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "bench-rados",
+      abstract: "Measures a store in a Ceph cluster beside a local file and plain operations.")
+
+    @Option(help: "The cluster's configuration.")
+    var conf: String
+
+    @Option(help: "The pool.")
+    var pool = "db"
+
+    @Option(help: "How many rows the table has that is scanned.")
+    var rows = 1_000_000
+
+    @Option(help: "How many commits are measured one by one.")
+    var commits = 300
+
+    @Option(help: "The folder for the local file.")
+    var folder = NSTemporaryDirectory()
+
+    func run() throws {
+      let place = folder + "/bench-rados-\(UUID().uuidString)"
+      try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(atPath: place) }
+      let name = "bench-\(UUID().uuidString)"
+      let location = try RadosLocation("\(pool)/\(name)?conf=\(conf)")
+      defer { _ = try? RADOSStore.delete(location) }
+
+      let floor = try Floor(RadosLocation("\(pool)/\(name)-floor?conf=\(conf)"))
+      defer { floor.end() }
+      let write = try floor.write(count: commits)
+      let swap = try floor.swap(count: commits)
+      Row.print("plain: one replicated write of 16 KiB", milliseconds: write)
+      Row.print("plain: one compare-and-swap of 512 bytes", milliseconds: swap)
+
+      let remote = try Database(store: RADOSStore.open(location))
+      let local = try Database(store: FileStore(path: place + "/store"))
+      for database in [local, remote] { try Work(database).fill(rows) }
+      let file = try Work(local).change(count: commits)
+      let small = try Work(remote).change(count: commits)
+      Row.print("file: one row changed, durable", milliseconds: file)
+      Row.print(
+        "rados: one row changed, durable", milliseconds: small,
+        note: String(format: "%.2f × (write + swap)", small / (write + swap)))
+      let large = try Work(remote).changeMany(count: commits / 4)
+      Row.print(
+        "rados: 2,000 rows changed, durable", milliseconds: large,
+        note: String(format: "%.2f × (write + swap)", large / (write + swap)))
+
+      let one = try Work(remote).together(threads: 1, seconds: 3)
+      let many = try Work(remote).together(threads: 64, seconds: 3)
+      Row.print("rados: one committer", perSecond: one)
+      Row.print(
+        "rados: 64 committers that wait together", perSecond: many,
+        note: String(format: "%.0f × one", many / one))
+
+      let seen = try Seeing(location).run(remote, count: commits)
+      Row.print("rados: from a commit's return until others see it", milliseconds: seen)
+
+      try local.close()
+      try remote.close()
+      let opened = try Scans.cold { try Database(store: RADOSStore.open(location)) }
+      let plain = try floor.readBlocks(of: RadosLocation("\(pool)/\(name)?conf=\(conf)"))
+      Row.print(
+        "plain: all blocks, 4 at a time", perSecond: plain.bytesPerSecond / 1e6, unit: "MB/s")
+      let scanned = Double(plain.byteCount) / opened.first
+      Row.print(
+        "rados: first scan of all columns, nothing cached", perSecond: scanned / 1e6, unit: "MB/s",
+        note: String(format: "%.0f %% of plain", 100 * scanned / plain.bytesPerSecond))
+      Row.print("rados: second scan", milliseconds: opened.second * 1e3)
+      let kept = try Scans.cold { try Database(store: FileStore(path: place + "/store")) }
+      Row.print("file: second scan", milliseconds: kept.second * 1e3)
+      Row.print("rados: point reads, cached", perSecond: opened.points)
+      Row.print("file: point reads", perSecond: kept.points)
+    }
+  }
+
+  /// Lines of a table.
+  enum Row {
+    static func print(_ what: String, milliseconds: Double, note: String = "") {
+      line(what, String(format: "%.2f ms", milliseconds), note)
+    }
+
+    static func print(
+      _ what: String, perSecond: Double, unit: String = "a second", note: String = ""
+    ) {
+      line(what, String(format: "%.0f %@", perSecond, unit), note)
+    }
+
+    private static func line(_ what: String, _ value: String, _ note: String) {
+      Swift.print("| \(what) | \(value) | \(note) |")
+      fflush(nil)
+    }
+  }
+
+  /// The median of what `body` takes, in milliseconds.
+  func median(count: Int, _ body: (Int) throws -> Void) rethrows -> Double {
+    var times: [Double] = []
+    let clock = ContinuousClock()
+    for index in 0..<count {
+      let duration = try clock.measure { try body(index) }
+      times.append(
+        Double(duration.components.seconds) * 1e3 + Double(duration.components.attoseconds) / 1e15)
+    }
+    return times.sorted()[times.count / 2]
+  }
+
+  /// Plain operations of the cluster.
+  struct Floor {
+    private let objects: RadosObjects
+
+    init(_ location: RadosLocation) throws { objects = try RadosObjects(location) }
+
+    func write(count: Int) throws -> Double {
+      let bytes = [UInt8](repeating: 7, count: 16 << 10)
+      return try median(count: count) { index in
+        _ = try objects.perform(
+          .write(name: "w\(index / 200)", offset: index % 200 * bytes.count, bytes: bytes))
+      }
+    }
+
+    func swap(count: Int) throws -> Double {
+      let state = { (index: Int) in [UInt8](repeating: UInt8(index % 200), count: 512) }
+      _ = try objects.perform(.create(name: "swapped", bytes: state(0)))
+      return try median(count: count) { index in
+        _ = try objects.perform(
+          .swap(
+            name: "swapped",
+            ObjectSwap(
+              offset: 0, expected: Array(state(index).prefix(24)),
+              change: .write([(0, state(index + 1))]))))
+      }
+    }
+
+    /// Reads all blocks of a store, four at a time.
+    func readBlocks(of location: RadosLocation) throws -> (byteCount: Int, bytesPerSecond: Double) {
+      let objects = try RadosObjects(location)
+      defer { objects.close() }
+      guard case .names(let names) = try objects.perform(.list) else { return (0, 0) }
+      let blocks = names.filter { $0.hasPrefix("b.") }
+      var byteCount = 0
+      let duration = try ContinuousClock().measure {
+        var rest = blocks[...]
+        while !rest.isEmpty {
+          for result in objects.perform(rest.prefix(4).map { .read(name: $0, ranges: [0..<4 << 20]) }) {
+            if case .bytes(let buffers) = try result.get() { byteCount += buffers[0].byteCount }
+          }
+          rest = rest.dropFirst(4)
+        }
+      }
+      return (byteCount, Double(byteCount) / duration.seconds)
+    }
+
+    func end() {
+      if case .names(let names)? = try? objects.perform(.list) {
+        for name in names { _ = try? objects.perform(.remove(name: name)) }
+      }
+      objects.close()
+    }
+  }
+
+  extension Duration {
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+  }
+#else
+  @main
+  struct BenchRADOS {
+    static func main() { print("This was built without the trait 'RADOS'.") }
+  }
+#endif
