@@ -143,7 +143,7 @@ struct CommitRecord: Sendable {
 
   /// The record of a commit that made `head`.
   init(
-    head: Head, metadata: [UInt8], changes: [BlockChange], pages: [UInt64]
+    head: Head, metadata: [UInt8], changes: [BlockChange], pages: [UInt64] = []
   ) {
     self.head = head
     self.metadata = metadata

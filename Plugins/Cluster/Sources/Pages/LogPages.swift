@@ -58,6 +58,15 @@ final class LogPages: Sendable {
     }
   }
 
+  /// Forgets these pages.
+  func remove(_ locations: [UInt64]) {
+    if locations.isEmpty { return }
+    slots.withLock { slots in
+      for location in locations { slots[location] = nil }
+      if slots.isEmpty { first.store(.max, ordering: .releasing) }
+    }
+  }
+
   /// The locations of the pages from `address` on, in the order of their addresses.
   func locations(from address: UInt64, to end: UInt64) -> [UInt64] {
     slots.withLock { $0.keys.filter { $0 >> 16 >= address && $0 >> 16 < end } }.sorted()

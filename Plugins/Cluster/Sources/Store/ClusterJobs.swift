@@ -97,13 +97,17 @@ extension ClusterStore {
 
   /// Sees to it that what relaxed commits have published is sent.
   func replicateSoon(_ version: Version) {
-    jobs.replication.schedule { [weak self] _ in
+    jobs.replication.schedule(at: jobs.replication.now + Self.replicationNanoseconds) {
+      [weak self] _ in
       guard let self, !isForked else { return nil }
       // An error poisons the store, so that the next write says it, or is met again by it.
       try? replicate(through: state.withLock { $0.pending.last?.record.head.version ?? 0 })
       return nil
     }
   }
+
+  /// Who wants to wait for a commit asks for it at once, and swaps the root itself.
+  private static let replicationNanoseconds: Int64 = 1_000_000
 
   /// Sees to it that blocks are removed that nobody needs.
   func collectSoon() {

@@ -72,13 +72,21 @@ struct ClusterState: Sendable {
 
 /// A commit that is on its way to the root.
 struct PendingCommit: Sendable {
+  /// The record; which pages its frame carries is decided when it is sent.
   var record: CommitRecord
-  /// As it goes into the log.
-  var frame: [UInt8]
+  /// Its pages that are in no block yet, by location, in the order of their addresses.
+  var pages: [(location: UInt64, buffer: PageBuffer)]
+  /// The locations of the pages of earlier versions that it has freed, with the versions that wrote them.
+  var freed: [(location: UInt64, born: Version)]
   /// Where the pages of the next commit go.
   var nextAddress: UInt64
   /// Whether readers of this process see it already.
   var isVisible: Bool
+
+  /// How many bytes it adds to a batch.
+  var byteCount: Int {
+    pages.reduce(record.metadata.count + 16 * record.changes.count) { $0 + $1.buffer.byteCount }
+  }
 }
 
 /// What the owner of the writer lock knows.

@@ -43,10 +43,11 @@ extension ClusterStore {
   }
 
   /// Forgets what the new log does not carry, when the root has it.
-  func endLogAnew(_ restart: LogRestart, keeping batch: [PendingCommit]) {
+  func endLogAnew(_ restart: LogRestart, keeping records: [CommitRecord]) {
     let kept = state.withLock { state in
       state.copiedEnd = restart.copiedEnd
-      return Set((batch + state.pending).flatMap(\.record.pages))
+      return Set(
+        records.flatMap(\.pages) + state.pending.flatMap { $0.pages.map(\.location) })
     }
     log.removeAll(but: kept)
     for record in restart.superseded {

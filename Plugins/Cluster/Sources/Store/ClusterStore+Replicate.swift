@@ -37,12 +37,12 @@ extension ClusterStore {
   }
 
   /// One swap sends so many bytes, but for a commit that is longer.
-  private static let batchByteCount = 1 << 20
+  private static let batchByteCount = 4 << 20
 
   private static func batch(_ pending: [PendingCommit]) -> [PendingCommit] {
     var byteCount = 0
     let count = pending.firstIndex { commit in
-      byteCount += commit.frame.count
+      byteCount += commit.byteCount
       return byteCount > batchByteCount
     }
     return Array(pending.prefix(max(1, count ?? pending.count)))
@@ -70,6 +70,9 @@ extension ClusterStore {
   private func send(_ batch: [PendingCommit]) throws(StoreError) {
     guard let last = batch.last else { return }
     let start = DatabaseEvents.now
+    guard state.withLock({ $0.ownership != nil }) else { throw lost() }
+    let sent = try encode(batch)
+    let frames = sent.frames
     var (header, ownership) = state.withLock { ($0.header, $0.ownership) }
     guard var table = ownership?.table else { throw lost() }
     header.newestVersion = last.record.head.version
@@ -79,7 +82,6 @@ extension ClusterStore {
     for commit in batch { try table.apply(commit.record.changes, commit.record.head.version) }
     header.liveUnitCount = table.liveUnitCount
     header.blockCount = UInt64(table.entries.count)
-    let frames = batch.flatMap(\.frame)
     let isLong = header.logEnd + frames.count > reader.logStart + options.logByteCount
     let isEmpty = header.logEnd == reader.logStart
     var restart: LogRestart?
@@ -95,19 +97,64 @@ extension ClusterStore {
       ?? .write([(reader.headerOffset, header.bytes), (position, frames)])
     try swap(to: header, change, last.record.head)
     let version = last.record.head.version
+    for page in sent.carried { log.add(page.location, page.buffer) }
     state.withLock { state in
       state.header = header
-      if restart != nil { table.markRecorded(but: batch.flatMap { $0.record.changes.map(\.block) }) }
+      if restart != nil { table.markRecorded(but: sent.records.flatMap { $0.changes.map(\.block) }) }
       state.ownership?.table = table
       state.pending.removeAll { $0.record.head.version <= version }
-      state.recent =
-        (state.recent + batch.map(\.record.carried)).suffix(CommitMetadata.keptCount)
+      state.recent = (state.recent + sent.records.map(\.carried)).suffix(CommitMetadata.keptCount)
     }
     ownership = nil
-    if let restart { endLogAnew(restart, keeping: batch) }
+    if let restart { endLogAnew(restart, keeping: sent.records) }
+    let kept = Set(sent.carried.map(\.location))
+    log.remove(batch.flatMap { $0.pages.map(\.location) }.filter { !kept.contains($0) })
     storage.start(.hint(.committed), ObjectCall())
     DatabaseEvents.tell(since: start, path) { .synced(nanoseconds: $0) }
     collectSoon()
+  }
+
+  /// The frames of `batch`: few pages go with them, many into their blocks first.
+  ///
+  /// A page that a later commit of the batch has freed goes nowhere, unless somebody here reads a version that
+  /// has it: no other machine ever sees one.
+  private func encode(_ batch: [PendingCommit]) throws(StoreError) -> Encoded {
+    let skipped = state.withLock { state in
+      var skipped: Set<UInt64> = []
+      let first = batch[0].record.head.version
+      for commit in batch {
+        for dead in commit.freed where dead.born >= first {
+          let versions = dead.born..<commit.record.head.version
+          if !versions.contains(where: { state.ledger.isHeld($0) }) { skipped.insert(dead.location) }
+        }
+      }
+      return skipped
+    }
+    var contents = batch.map { commit in commit.pages.filter { !skipped.contains($0.location) } }
+    let byteCount = contents.joined().reduce(0) { $0 + $1.buffer.byteCount }
+    if byteCount > options.inlineByteCount {
+      var writes = BlockWrites(layout)
+      for page in contents.joined() { writes.add(page.location, page.buffer.page) }
+      writes.end()
+      try reserve(through: batch.last?.nextAddress ?? 0, isSwapping: true)
+      try write(writes.requests)
+      contents = batch.map { _ in [] }
+    }
+    var records = batch.map(\.record)
+    var frames: [UInt8] = []
+    for index in records.indices {
+      records[index].pages = contents[index].map(\.location)
+      frames += records[index].frame(contents[index].map(\.buffer), boundCodec)
+    }
+    return Encoded(records: records, frames: frames, carried: Array(contents.joined()))
+  }
+
+  /// Commits as they go into the log.
+  private struct Encoded {
+    var records: [CommitRecord]
+    var frames: [UInt8]
+    /// The pages that the frames carry.
+    var carried: [(location: UInt64, buffer: PageBuffer)]
   }
 
   /// How far an owner may write that has written up to `address`.

@@ -139,12 +139,11 @@ final class ClusterWriter: PageWriter {
           store.liveByteCount + added, usesSpare: false, path: store.path)
       }
     }
-    let pages = store.gathered.sorted
     let record = CommitRecord(
-      head: Head(version: version, epoch: epoch, root: root), metadata: metadata, changes: list,
-      pages: pages.map(\.location))
+      head: Head(version: version, epoch: epoch, root: root), metadata: metadata, changes: list)
     return PendingCommit(
-      record: record, frame: record.frame(pages.map(\.buffer), store.boundCodec),
+      record: record, pages: store.gathered.sorted,
+      freed: ledger.freed.map { ($0.extent.address << 16 | $0.extent.unitCount, $0.born) },
       nextAddress: store.state.withLock { $0.nextAddress }, isVisible: isVisible)
   }
 
@@ -171,10 +170,12 @@ final class ClusterWriter: PageWriter {
 
 extension ClusterStore {
   /// Lets this owner write up to `end`, which the root says before it does.
-  func reserve(through end: UInt64) throws(StoreError) {
+  ///
+  /// `isSwapping` says that the caller is the one who swaps the root.
+  func reserve(through end: UInt64, isSwapping: Bool = false) throws(StoreError) {
     if state.withLock({ $0.header.reservedEnd >= end }) { return }
-    beginSwap()
-    defer { endSwap() }
+    if !isSwapping { beginSwap() }
+    defer { if !isSwapping { endSwap() } }
     let (old, isOwner) = state.withLock { ($0.header, $0.ownership != nil) }
     guard isOwner else { throw .ownershipLost(path: path) }
     if old.reservedEnd >= end { return }
@@ -204,7 +205,9 @@ extension ClusterStore {
 
   /// Lets readers of this process see `commit`; the result pins it.
   func show(_ commit: PendingCommit, _ ledger: WriteLedger) -> Pin {
-    for (location, buffer) in gathered.sorted { log.add(location, buffer) }
+    if commit.isVisible {
+      for (location, buffer) in commit.pages { log.add(location, buffer) }
+    }
     let head = commit.record.head
     state.withLock { state in
       if commit.isVisible { state.pending.append(commit) }
