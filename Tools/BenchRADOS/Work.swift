@@ -130,6 +130,8 @@
   /// Scans and point reads of a database that was just opened.
   enum Scans {
     struct Result {
+      /// What the pages of the newest version take.
+      var byteCount: Int
       var first: Double
       var second: Double
       var points: Double
@@ -138,6 +140,10 @@
     static func cold(_ open: () throws -> Database) throws -> Result {
       let database = try open()
       defer { try? database.close() }
+      return try run(database)
+    }
+
+    static func run(_ database: Database) throws -> Result {
       let snapshot = try database.snapshot()
       guard let table = try snapshot.table(Work.tableName) else { fatalError("No table.") }
       let tree = table.groups[0]
@@ -170,7 +176,10 @@
         }
       }
       withExtendedLifetime(snapshot) {}
-      return Result(first: first, second: second, points: Double(count) / duration.seconds)
+      let statistics = try database.statistics()
+      let byteCount =
+        statistics.totalByteCount - statistics.freeByteCount - statistics.pendingByteCount
+      return Result(byteCount: byteCount, first: first, second: second, points: Double(count) / duration.seconds)
     }
 
     /// Adds up a column.

@@ -101,10 +101,10 @@
       }
     }
 
-    /// Ends the connection; whoever enters the gate from now on is refused, and whoever is behind it has left
-    /// when this returns. `last` is called when nobody else uses the handles.
+    /// Ends the connection.
     ///
-    /// A second caller waits for the first.
+    /// Whoever enters the gate from now on is refused, and whoever is behind it has left when this returns.
+    /// `last` is called when nobody else uses the handles. A second caller waits for the first.
     func close(_ last: () -> Void) {
       guard gate.close() else { return gate.waitUntilEnded() }
       gate.waitUntilEmpty()

@@ -75,10 +75,11 @@
     /// given nil, and trying goes on in the background.
     public func watch(_ body: @escaping @Sendable (ObjectHint?) -> Void) { watch.add(body) }
 
-    /// Ends the connection, when what is under way was answered, which takes the location's timeout at most.
-    /// Calling it again does nothing but wait for the first call.
+    /// Ends the connection, when what is under way was answered.
     ///
-    /// Must not be called from what is called with an answer or a hint.
+    /// That takes about twice the location's timeout at most, and only while the cluster does not answer.
+    /// Calling it again does nothing but wait for the first call. Must not be called from what is called with
+    /// an answer or a hint.
     public func close() { connection.close { watch.end() } }
 
     /// Calls `body` on a thread where it may wait, after those before it, and answers with what it returns.

@@ -17,6 +17,9 @@ public final class WriteContext {
   /// The first pages that were written, to be trusted when they are stored: the next transaction
   /// will likely read them.
   @exclusivity(unchecked) private final var written: [PageReference] = []
+  /// The first pages that were written, as they are read, for the cache.
+  @exclusivity(unchecked) private final var kept: [(PageReference, PageBuffer)] = []
+  @exclusivity(unchecked) private final var keptByteCount = 0
   /// Where leaves are packed and written in the background.
   let lane: BackgroundLane
   /// What writes leaves in the background at the moment.
@@ -104,6 +107,14 @@ public final class WriteContext {
   private func put(
     _ bytes: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> PageReference {
+    let reference = try unsafe encode(bytes, kind: kind)
+    unsafe keep(bytes, reference)
+    return reference
+  }
+
+  private func encode(
+    _ bytes: UnsafeRawBufferPointer, kind: PageKind
+  ) throws(StoreError) -> PageReference {
     unsafe precondition(!bytes.isEmpty, "A page has at least one byte.")
     if let codec {
       var body = try unsafe codec.encode(Span(_unsafeBytes: bytes), kind: kind)
@@ -185,9 +196,25 @@ public final class WriteContext {
     return page
   }
 
-  /// Spares the next readers to check what this transaction wrote, which is now stored.
+  /// Keeps a page that was written for the cache, where pages are read through one.
+  ///
+  /// The next transaction changes what this one has written; it need not fetch and decode it.
+  private func keep(_ bytes: UnsafeRawBufferPointer, _ reference: PageReference) {
+    guard source.usesCache, unsafe keptByteCount + bytes.count <= source.cache.byteLimit / 4,
+      let start = bytes.baseAddress
+    else { return }
+    let byteCount = codec == nil ? reference.byteCount : bytes.count
+    let buffer = PageBuffer(byteCount: byteCount, isSecret: codec?.isSecret ?? false)
+    unsafe buffer.bytes.copyMemory(from: start, byteCount: bytes.count)
+    unsafe kept.append((reference, buffer))
+    unsafe keptByteCount += bytes.count
+  }
+
+  /// Spares the next readers to check what this transaction wrote, which is now stored, or to fetch it.
   func trustWritten() {
     for reference in unsafe written { source.trust.insert(reference) }
     unsafe written = []
+    for (reference, buffer) in unsafe kept { source.cache.insert(buffer, for: reference) }
+    unsafe kept = []
   }
 }

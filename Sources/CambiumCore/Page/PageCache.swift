@@ -15,6 +15,8 @@ public final class PageCache: Sendable {
   private let shardCapacity: Int
   /// Whether it was given room at all.
   let keepsPages: Bool
+  /// How many bytes of pages it keeps.
+  let byteLimit: Int
 
   private struct Held {
     var newest: HeldPages
@@ -32,6 +34,7 @@ public final class PageCache: Sendable {
   public init(byteCount: Int = 64 << 20) {
     shardCapacity = max(1, byteCount / Self.shardCount)
     keepsPages = byteCount > 0
+    byteLimit = byteCount
     shards = (0..<Self.shardCount).map { _ in ShardBox() }
     heldCapacity = byteCount / 2
     held = Mutex(nil)

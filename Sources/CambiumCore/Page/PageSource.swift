@@ -77,6 +77,9 @@ import CPlatform
     return try untrustedPage(reference, kind).lent(by: self)
   }
 
+  /// Whether pages come through the cache, and stay there.
+  var usesCache: Bool { unsafe base == nil && cache.keepsPages }
+
   /// Whether the page at `reference` is in memory already.
   func isHere(_ reference: PageReference) -> Bool {
     held?.page(reference) != nil || cache.contains(reference)

@@ -116,8 +116,8 @@ extension ClusterStore {
 
   /// The frames of `batch`: few pages go with them, many into their blocks first.
   ///
-  /// A page that a later commit of the batch has freed goes nowhere, unless somebody here reads a version that
-  /// has it: no other machine ever sees one.
+  /// A page that a later commit of the batch has freed does not travel with it, unless somebody here reads a
+  /// version that has it: no other machine ever sees one. On the way to blocks it would only be a gap.
   private func encode(_ batch: [PendingCommit]) throws(StoreError) -> Encoded {
     let skipped = state.withLock { state in
       var skipped: Set<UInt64> = []
@@ -134,7 +134,7 @@ extension ClusterStore {
     let byteCount = contents.joined().reduce(0) { $0 + $1.buffer.byteCount }
     if byteCount > options.inlineByteCount {
       var writes = BlockWrites(layout)
-      for page in contents.joined() { writes.add(page.location, page.buffer.page) }
+      for page in batch.lazy.flatMap(\.pages) { writes.add(page.location, page.buffer.page) }
       writes.end()
       try reserve(through: batch.last?.nextAddress ?? 0, isSwapping: true)
       try write(writes.requests)
