@@ -102,7 +102,7 @@ final class History: @unchecked Sendable {
   func commitFailed(_ commit: UInt64, _ error: StoreError, _ machine: Int) {
     switch error {
     case .indeterminate: end(commit, .unknown)
-    case .ownershipLost, .poisoned, .unreachable, .closed: end(commit, .refused)
+    case .ownershipLost, .poisoned, .unreachable, .closed, .mediumFull: end(commit, .refused)
     case _ where schedule.isDead(machine): end(commit, .unknown)
     default: note("machine \(machine) cannot commit: \(error)")
     }
@@ -110,7 +110,10 @@ final class History: @unchecked Sendable {
 
   func openingFailed(_ error: StoreError, _ machine: Int) {
     if schedule.isDead(machine) { return }
-    if case .unreachable = error { return }
+    switch error {
+    case .unreachable, .mediumFull: return
+    default: break
+    }
     note("machine \(machine) cannot open: \(error)")
   }
 
@@ -291,8 +294,10 @@ private final class MachineWork {
       do throws(StoreError) {
         let base = try store.pin()
         var tree = try HistoryTree.read(base, store)
+        if odds(3) { lane.runDue() }
         let root = try tree.change(
           commit: commit, isLarge: odds(4), old: base.head.root, writer, &generator)
+        if odds(3) { lane.runDue() }
         let pin = try writer.publish(
           root: root, durability: durability, metadata: [UInt8(truncatingIfNeeded: commit)])
         if durability == .full {

@@ -37,6 +37,7 @@ struct HistoryTree {
       references.append(
         (PageReference(checksum: checksum, location: location, origin: origin), seed))
     }
+    if store.readAheadCount > 0 { store.prefetch(references.map(\.0), at: pin) }
     for (reference, seed) in references {
       let bytes = try checked(reference, pin, store)
       guard bytes == Self.bytes(seed >> 1, isLarge: seed & 1 == 1) else {

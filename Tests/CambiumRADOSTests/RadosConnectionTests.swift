@@ -85,6 +85,21 @@
         }
       }
 
+      @Test func `a process ends in order with connections open and operations under way`() async {
+        for _ in 0..<8 {
+          await #expect(processExitsWith: .success) {
+            [configuration = cluster.configuration as String] in
+            let objects = try RadosObjects(RadosLocation("db/ending?conf=\(configuration)"))
+            objects.watch { _ in }
+            for index in 0..<50 {
+              let bytes = [UInt8](repeating: 1, count: 50_000)
+              objects.start(.write(name: "\(index)", offset: 0, bytes: bytes), ObjectCall())
+            }
+            exit(EXIT_SUCCESS)
+          }
+        }
+      }
+
       @Test func `a connection that is let go of in an answer ends without its thread`() throws {
         for _ in 0..<5 {
           weak var gone: RadosObjects?

@@ -20,6 +20,8 @@ import Synchronization
     public var crash = 400
     /// One in so many turns moves the clock by many seconds.
     public var jump = 60
+    /// One in so many operations that write finds the cluster full.
+    public var full = 200
 
     /// The defaults.
     public init() {}
@@ -73,6 +75,9 @@ import Synchronization
     if isDead(machine) { return call.end(.failure(.refused("the machine has ended"))) }
     operations.append(Operation(request: request, call: call, machine: machine))
   }
+
+  /// Time passes while the machine has its turn.
+  func pass(_ nanoseconds: Int64) { now += nanoseconds }
 
   /// Whether the machine was ended, and only finds out.
   public func isDead(_ machine: Int) -> Bool { machines[machine].isDead }
@@ -170,6 +175,9 @@ import Synchronization
     operationCount += 1
     // A hint may be lost.
     if case .hint = request, isRough, generator.next(below: 4) == 0 { return .success(.done) }
+    if isRough, request.needsRoom, generator.next(below: UInt64(odds.full)) == 0 {
+      return .failure(.full)
+    }
     return cluster.apply(request, now: now)
   }
 
@@ -254,5 +262,14 @@ private enum WorkerThreads {
     thread.stackSize = 1 << 20
     thread.start()
     return worker
+  }
+}
+
+extension ObjectRequest {
+  fileprivate var needsRoom: Bool {
+    switch self {
+    case .write, .create, .swap: true
+    default: false
+    }
   }
 }

@@ -32,7 +32,8 @@ public final class ScheduledObjects: ObjectStorage {
 
   /// Lets others run until the cluster's time is that of its end.
   public func sleep(nanoseconds: Int64) {
-    if schedule.isDead(machine) { return }
+    // Who only finds out that the machine has ended keeps nobody.
+    if schedule.isDead(machine) { return schedule.pass(nanoseconds) }
     let end = schedule.now + nanoseconds
     schedule.park(machine, until: end) { self.schedule.now >= end }
   }

@@ -16,11 +16,11 @@
   ///
   /// Thread-safe. In a child of a fork it does not work.
   public final class RadosObjects: ObjectStorage {
-    let connection: RadosConnection
+    private let session: RadosSession
+    var connection: RadosConnection { session.connection }
     /// Runs what librados does on the caller's thread alone, for locks; a list may take long.
     let lockLane = BackgroundLane()
     let listLane = BackgroundLane()
-    private let watch: RadosWatch
     private let sleeper = CommitSignal()
 
     /// Connects to the cluster.
@@ -28,18 +28,12 @@
     /// Waits for it at most the location's timeout. Throws `StoreError`, which says what is missing: the
     /// configuration, a monitor that answers, the right to use the pool, or the pool.
     public init(_ location: RadosLocation) throws(StoreError) {
-      connection = try RadosConnection(location)
-      watch = RadosWatch(connection)
+      session = try RadosSession(location)
     }
 
     deinit {
-      guard !connection.gate.isClosed else { return }
       // The last reference may go on a thread of librados, which closing waits for.
-      let (connection, watch) = (connection, watch)
-      BackgroundJob(BackgroundLane()).schedule { _ in
-        connection.close { watch.end() }
-        return nil
-      }
+      if !connection.gate.isClosed { session.closeInBackground() }
     }
 
     /// The kind's name.
@@ -73,14 +67,14 @@
     ///
     /// Waits until the cluster has heard of it, at most the location's timeout. If it has not, `body` is
     /// given nil, and trying goes on in the background.
-    public func watch(_ body: @escaping @Sendable (ObjectHint?) -> Void) { watch.add(body) }
+    public func watch(_ body: @escaping @Sendable (ObjectHint?) -> Void) { session.watch.add(body) }
 
     /// Ends the connection, when what is under way was answered.
     ///
     /// That takes about twice the location's timeout at most, and only while the cluster does not answer.
     /// Calling it again does nothing but wait for the first call. Must not be called from what is called with
     /// an answer or a hint.
-    public func close() { connection.close { watch.end() } }
+    public func close() { session.close() }
 
     /// Calls `body` on a thread where it may wait, after those before it, and answers with what it returns.
     func run(

@@ -23,7 +23,7 @@ enum ObjectName {
 
   /// A record of the space.
   static func space(_ record: SpaceRecordID) -> String {
-    spacePrefix + String(record.epoch, radix: 16) + "." + String(record.generation, radix: 16)
+    spacePrefix + String(record.epoch, radix: 16) + "." + String(record.number, radix: 16)
   }
 
   /// The record of the space of that name; nil for other objects.
@@ -31,18 +31,18 @@ enum ObjectName {
     guard name.hasPrefix(spacePrefix) else { return nil }
     let parts = name.dropFirst(spacePrefix.count).split(separator: ".")
     guard parts.count == 2, let epoch = UInt64(parts[0], radix: 16),
-      let generation = UInt64(parts[1], radix: 16)
+      let number = UInt64(parts[1], radix: 16)
     else { return nil }
-    return SpaceRecordID(epoch: epoch, generation: generation)
+    return SpaceRecordID(epoch: epoch, number: number)
   }
 }
 
-/// Names a record of the space by the state of the root that first led to it.
+/// Names a record of the space: no two attempts to write one have the same name.
 struct SpaceRecordID: Hashable, Sendable {
   /// The epoch of who wrote it.
   var epoch: UInt64
-  /// The generation of the root.
-  var generation: UInt64
+  /// Which of its records it is.
+  var number: UInt64
 }
 
 /// Names one state of the root: no two have the same token.

@@ -49,7 +49,12 @@ struct RootHeader: Hashable, Sendable {
   var holder = ""
 
   /// The header of a new store, whose log begins at `logStart`.
-  init(logStart: Int) { logEnd = logStart }
+  ///
+  /// Nobody that knew another store of the same name takes it for that one.
+  init(logStart: Int) {
+    logEnd = logStart
+    token.owner = .random(in: 1 ... .max)
+  }
 
   /// The stored form, shorter than the room for it.
   var bytes: [UInt8] {
@@ -70,7 +75,7 @@ struct RootHeader: Hashable, Sendable {
     fields.put(UInt32(0))
     for record in spaceRecords {
       fields.put(record.epoch)
-      fields.put(record.generation)
+      fields.put(record.number)
     }
     fields.put(holder)
     var writer = ByteWriter()
@@ -97,10 +102,10 @@ struct RootHeader: Hashable, Sendable {
       spaceCount <= Self.spaceRecordLimit, holderByteCount <= Self.holderLimit
     else { throw damage("cannot be read") }
     for _ in 0..<spaceCount {
-      guard let epoch = reader.get(UInt64.self), let generation = reader.get(UInt64.self) else {
+      guard let epoch = reader.get(UInt64.self), let number = reader.get(UInt64.self) else {
         throw damage("is too short")
       }
-      spaceRecords.append(SpaceRecordID(epoch: epoch, generation: generation))
+      spaceRecords.append(SpaceRecordID(epoch: epoch, number: number))
     }
     guard let holder = reader.get(count: Int(holderByteCount)) else { throw damage("is too short") }
     let end = Self.fixedByteCount + 16 * Int(spaceCount) + holder.count
@@ -108,8 +113,9 @@ struct RootHeader: Hashable, Sendable {
       Checksum.hash(bytes.span.extracting(16..<end)) == checksum
     else { throw .damaged(Damage(.checksum, "the root of '\(path)' does not match its checksum")) }
     guard newestVersion < 1 << 48, nextAddress > 0, nextAddress < 1 << 48,
-      reservedEnd < 1 << 49, flags < 2, epoch < .max, generation < .max, logEnd < 1 << 32,
-      logGeneration <= generation
+      reservedEnd >= nextAddress, reservedEnd < 1 << 49, flags < 2, epoch < 1 << 62,
+      generation < 1 << 62, logEnd < 1 << 32, logGeneration <= generation, floor < 1 << 48,
+      liveUnitCount < 1 << 48, blockCount < 1 << 40
     else { throw damage("has values that no store writes") }
     token = RootToken(epoch: epoch, generation: generation, owner: owner)
     self.logGeneration = logGeneration

@@ -51,7 +51,7 @@ struct RootReader: Sendable {
         pieces = rest.pieces
       }
       var image = Image(header: header, isWhole: known == nil)
-      try parse(pieces[0], header.logEnd - begin, into: &image)
+      try parse(pieces[0], header.logEnd - begin, after: known?.newestVersion, into: &image)
       return image
     }
   }
@@ -67,20 +67,20 @@ struct RootReader: Sendable {
   }
 
   private func parse(
-    _ log: PageBuffer, _ end: Int, into image: inout Image
+    _ log: PageBuffer, _ end: Int, after known: Version?, into image: inout Image
   ) throws(StoreError) {
     var position = 0
+    var last = known
     while position < end {
       let (record, pagesOffset) = try CommitRecord.read(
         log, at: &position, end: end, codec, path: client.path)
-      if let last = image.commits.last, record.head.version != last.record.head.version + 1 {
+      if let last, record.head.version != last + 1 {
         throw .damaged(Damage(.head, "the log of '\(client.path)': versions do not follow"))
       }
+      last = record.head.version
       image.commits.append((record, log, pagesOffset))
     }
-    if image.isWhole || !image.commits.isEmpty,
-      image.commits.last?.record.head.version ?? 0 != image.header.newestVersion
-    {
+    if last ?? 0 != image.header.newestVersion {
       throw .damaged(Damage(.head, "the log of '\(client.path)' does not end with the newest version"))
     }
   }

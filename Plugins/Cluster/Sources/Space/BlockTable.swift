@@ -23,15 +23,43 @@ struct BlockTable: Sendable {
   /// A table of no blocks.
   init() {}
 
+  /// What the whole table comes to.
+  struct Sum {
+    var liveUnitCount: UInt64
+    var blockCount: Int
+  }
+
+  /// What the table comes to with `changes`; throws when they break the count of a block.
+  func effect(of changes: [BlockChange]) throws(StoreError) -> Sum {
+    var units: [UInt64: UInt64] = [:]
+    var sum = Sum(liveUnitCount: liveUnitCount, blockCount: entries.count)
+    for change in changes {
+      let entry = entries[change.block]
+      let old = units[change.block] ?? UInt64(entry?.liveUnitCount ?? 0)
+      if entry == nil, units[change.block] == nil { sum.blockCount += 1 }
+      guard old + UInt64(change.added) >= UInt64(change.freed) else { throw tooFew(change, old) }
+      units[change.block] = old + UInt64(change.added) - UInt64(change.freed)
+      sum.liveUnitCount += UInt64(change.added)
+      sum.liveUnitCount -= UInt64(change.freed)
+    }
+    return sum
+  }
+
+  private func tooFew(_ change: BlockChange, _ units: UInt64) -> StoreError {
+    .damaged(
+      Damage(
+        .freeMap,
+        "Block \(change.block) has \(units + UInt64(change.added)) units in use, "
+          + "and \(change.freed) were freed"))
+  }
+
   /// Takes in what the commit of `version` has changed; throws when it breaks the count of a block.
   mutating func apply(_ changes: [BlockChange], _ version: Version) throws(StoreError) {
     for change in changes {
       var entry = entries[change.block] ?? Entry(liveUnitCount: 0, emptied: 0)
       let (sum, isTooLarge) = entry.liveUnitCount.addingReportingOverflow(change.added)
       guard !isTooLarge, sum >= change.freed else {
-        throw .damaged(
-          Damage(
-            .freeMap, "Block \(change.block) has \(sum) units in use, and \(change.freed) were freed"))
+        throw tooFew(change, UInt64(entry.liveUnitCount))
       }
       entry.liveUnitCount = sum - change.freed
       if entry.liveUnitCount == 0 { entry.emptied = version }
@@ -98,8 +126,8 @@ struct BlockTable: Sendable {
     return writer.bytes
   }
 
-  /// A record was stored that a root leads to; `blocks` have changed since.
-  mutating func markRecorded(but blocks: [UInt64]) { changed = Set(blocks) }
+  /// A record was stored that the root leads to.
+  mutating func markRecorded() { changed = [] }
 
   /// Takes in a stored record; the first one must be whole.
   mutating func load(_ bytes: [UInt8], isFirst: Bool, path: String) throws(StoreError) {
@@ -109,9 +137,9 @@ struct BlockTable: Sendable {
     var reader = ByteReader(bytes)
     guard reader.get(UInt32.self) == Self.magic, let isWhole = reader.get(UInt32.self),
       let count = reader.get(UInt64.self), let checksum = reader.get(UInt64.self),
-      count <= UInt64(bytes.count) / 24, isWhole == (isFirst ? 1 : 0)
+      count <= UInt64(bytes.count - 24) / 24, isWhole == (isFirst ? 1 : 0)
     else { throw damage("cannot be read") }
-    guard Checksum.hash(bytes.span.extracting(droppingFirst: 24)) == checksum else {
+    guard Checksum.hash(bytes.span.extracting(24..<24 + 24 * Int(count))) == checksum else {
       throw damage("does not match its checksum")
     }
     for _ in 0..<count {

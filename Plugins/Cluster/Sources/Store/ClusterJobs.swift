@@ -24,12 +24,6 @@ struct ClusterJobs: Sendable {
 }
 
 extension ClusterStore {
-  /// What this store calls itself when it owns the writer lock.
-  var ownerName: String {
-    let number = String(jobs.ownerNumber, radix: 36)
-    return options.holder.isEmpty ? number : "\(options.holder).\(number)"
-  }
-
   /// Begins what is done as long as the store is open.
   func beginJobs() {
     // The store must not go where hints are given, which its end may wait for.
@@ -83,31 +77,54 @@ extension ClusterStore {
 
   /// Keeps the locks that this process has from ending.
   private func renewLocks() {
-    let (oldest, isOwner) = state.withLock { ($0.oldestNeeded, $0.ownership != nil) }
-    lease.renew(oldest, client)
-    if !isOwner { return }
-    let begin = now
-    switch storage.perform([lockRequest])[0] {
-    case .success: state.withLock { $0.ownership?.renewed = begin }
-    // Who writes next asks for it again.
-    case .failure(.busy): state.withLock { $0.ownership?.renewed = nil }
-    case .failure: break
+    let (oldest, ownership, isClosed) = state.withLock {
+      ($0.oldestNeeded, $0.ownership, $0.isClosed)
     }
+    lease.renew(oldest, client)
+    guard let ownership, !isClosed else { return }
+    let begin = now
+    let result = storage.perform([lockRequest(ownership.number)])[0]
+    // A lock that had ended meanwhile may have been another machine's.
+    let isKept = ownership.renewed.map { begin - $0 < leaseNanoseconds } ?? false
+    let isOwner = state.withLock { state in
+      guard state.ownership?.number == ownership.number else { return false }
+      switch result {
+      case .success: state.ownership?.renewed = isKept ? begin : nil
+      case .failure(.busy): state.ownership?.renewed = nil
+      case .failure: if !isKept { state.ownership?.renewed = nil }
+      }
+      return true
+    }
+    if !isOwner {
+      if case .success = result { unlock(ownership.number) }
+      return
+    }
+    if state.withLock({ $0.ownership?.renewed != nil }) { return }
+    // Others may write by now: this process reads what they commit until it writes again.
+    guard writers.tryAcquire() else { return }
+    giveUpOwnership(ownership.number)
+    writers.release()
   }
 
   /// Sees to it that what relaxed commits have published is sent.
-  func replicateSoon(_ version: Version) {
+  func replicateSoon() {
     jobs.replication.schedule(at: jobs.replication.now + Self.replicationNanoseconds) {
       [weak self] _ in
       guard let self, !isForked else { return nil }
-      // An error poisons the store, so that the next write says it, or is met again by it.
-      try? replicate(through: state.withLock { $0.pending.last?.record.head.version ?? 0 })
-      return nil
+      do throws(StoreError) {
+        try replicateAll()
+        return nil
+      } catch {
+        // Who writes next meets it again, or the poison.
+        let isOver = state.withLock { $0.pending.isEmpty || $0.isEnded }
+        return isOver ? nil : jobs.replication.now + Self.retryNanoseconds
+      }
     }
   }
 
   /// Who wants to wait for a commit asks for it at once, and swaps the root itself.
   private static let replicationNanoseconds: Int64 = 1_000_000
+  private static let retryNanoseconds: Int64 = 1_000_000_000
 
   /// Sees to it that blocks are removed that nobody needs.
   func collectSoon() {

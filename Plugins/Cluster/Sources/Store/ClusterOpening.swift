@@ -38,12 +38,17 @@ struct ClusterOpening {
         seconds: options.pinLeaseSeconds, client: client)
       // A version may have gone before it was pinned: who removes one has raised the floor first.
       var newest = image
-      if let later = try reader.read(after: image.header) {
-        if later.header.floor > image.header.newestVersion {
-          lease.end(client)
-          continue
+      do throws(StoreError) {
+        if let later = try reader.read(after: image.header) {
+          if later.header.floor > image.header.newestVersion {
+            lease.end(client)
+            continue
+          }
+          newest = Self.joined(image, later)
         }
-        newest = Self.joined(image, later)
+      } catch {
+        lease.end(client)
+        throw error
       }
       return Opened(
         client: client, identity: identity, reader: reader, image: newest, lease: lease)

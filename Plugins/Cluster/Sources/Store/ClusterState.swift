@@ -15,8 +15,14 @@ struct ClusterState: Sendable {
   var pending: [PendingCommit] = []
   /// Whether somebody swaps the root.
   var isSwapping = false
+  /// Whether who swaps it lets others come along first.
+  var isGathering = false
+  /// One past what the log was given when this process began it anew.
+  var carriedEnd = 0
   /// What the owner of the writer lock knows; nil while others may own it.
   var ownership: Ownership?
+  /// How often this store has tried to become the owner.
+  var ownershipCount: UInt64 = 0
   /// Where the next page goes, in units.
   var nextAddress: UInt64
   /// Below this address no page of the log is missing in its block.
@@ -28,6 +34,8 @@ struct ClusterState: Sendable {
   var poison: StoreError?
   var isPoisoned: Bool { poison != nil }
   var isClosed = false
+  /// Whether closing has done its work, so that the last pin ends the rest.
+  var isLeft = false
   /// Whether the background work has ended.
   var isEnded = false
 
@@ -66,8 +74,11 @@ struct ClusterState: Sendable {
     ledger.release(old, .store) { _ in }
   }
 
-  /// The oldest version that this process needs.
-  var oldestNeeded: Version { ledger.pinnedVersions.first ?? newest.version }
+  /// The oldest version that this process needs, and the one that versions are built on that it alone knows.
+  var oldestNeeded: Version { min(ledger.pinnedVersions.first ?? newest.version, replicated) }
+
+  /// Whether the write that began in that ownership may go on.
+  func isOwner(_ number: UInt64) -> Bool { ownership?.number == number && !isPoisoned }
 }
 
 /// A commit that is on its way to the root.
@@ -82,6 +93,8 @@ struct PendingCommit: Sendable {
   var nextAddress: UInt64
   /// Whether readers of this process see it already.
   var isVisible: Bool
+  /// Tells what has become of it.
+  let publication = Publication()
 
   /// How many bytes it adds to a batch.
   var byteCount: Int {
@@ -91,6 +104,12 @@ struct PendingCommit: Sendable {
 
 /// What the owner of the writer lock knows.
 struct Ownership: Sendable {
+  /// Tells it from those of the same store before.
+  var number: UInt64
+  /// How many records of the space it has written.
+  var spaceRecordCount: UInt64 = 0
+  /// The blocks of which little is needed, as they were when room was last looked for.
+  var sparse: [Range<UInt64>] = []
   /// The blocks, as of the newest version in the root.
   var table: BlockTable
   /// When it became the owner, by the store's clock.

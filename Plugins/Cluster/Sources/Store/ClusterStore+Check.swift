@@ -28,6 +28,7 @@ extension ClusterStore {
   ///
   /// A finding for each block in which the version needs more or less than the table says.
   public func audit() throws(StoreError) -> StoreAudit {
+    if isForked { throw .forked(path: path) }
     try sync(isReader: options.isReadOnly)
     while true {
       var found = try ownTable()
@@ -40,7 +41,7 @@ extension ClusterStore {
   }
 
   private func sync(isReader: Bool) throws(StoreError) {
-    if !isReader, !state.withLock({ $0.isPoisoned || $0.isClosed }) { try sync() }
+    if !isReader, !state.withLock({ $0.isPoisoned }) { try sync() }
   }
 
   /// The newest version and its table, if this process owns the writer lock.

@@ -12,41 +12,43 @@ extension ClusterStore {
     do throws(StoreError) {
       try sweep()
       try removeBlocks()
+      findSparseBlocks()
     } catch {
       // The next commit of this store meets the same, and throws it.
     }
   }
 
   private func removeBlocks() throws(StoreError) {
-    let (header, table, copiedEnd) = state.withLock {
-      ($0.header, $0.ownership?.table, $0.copiedEnd)
+    let (header, table, number, copiedEnd) = state.withLock {
+      ($0.header, $0.ownership?.table, $0.ownership?.number, $0.copiedEnd)
     }
     // What the log carries is still to be written into its block.
     let end = layout.block(of: min(header.nextAddress, copiedEnd))
     guard let table, let last = table.lastEmptied(before: end) else { return }
-    if header.floor < last { try raiseFloor(to: last) }
+    if header.floor < last, try !raiseFloor(to: last) { return }
     guard let oldest = try oldestPinned() else { return }
     let limit = min(last, oldest)
     let blocks = table.emptyBlocks(before: end, neededFrom: limit)
     if blocks.isEmpty { return }
     // A removal that is late does no harm: no block gets a name again.
     _ = try client.ask(blocks.map { .remove(name: ObjectName.block($0)) }, "remove pages of")
-    beginSwap()
-    state.withLock { $0.ownership?.table.remove(blocks) }
-    endSwap()
+    state.withLock { state in
+      if state.ownership?.number == number { state.ownership?.table.remove(blocks) }
+    }
   }
 
-  /// Lets nobody pin a version before `floor` from now on.
-  private func raiseFloor(to floor: Version) throws(StoreError) {
+  /// Lets nobody pin a version before `floor` from now on; false when this is not the owner any more.
+  private func raiseFloor(to floor: Version) throws(StoreError) -> Bool {
     beginSwap()
     defer { endSwap() }
     let (old, isOwner) = state.withLock { ($0.header, $0.ownership != nil) }
-    guard isOwner, old.floor < floor else { return }
+    guard isOwner else { return false }
+    if old.floor >= floor { return true }
     var header = old
     header.floor = floor
     header.token.generation += 1
-    try swap(to: header, .write([(reader.headerOffset, header.bytes)]), nil)
-    state.withLock { $0.header = header }
+    try swapHeader(to: header)
+    return true
   }
 
   /// The oldest version that anybody has pinned; nil when one of them cannot be understood.
@@ -81,18 +83,27 @@ extension ClusterStore {
 
   /// The blocks whose pages should move, so that they can go; nil while most of what there is is needed.
   func relocation() -> Relocation? {
+    if isForked { return nil }
+    return state.withLock { state in
+      guard let sparse = state.ownership?.sparse, !sparse.isEmpty else { return nil }
+      let oldest = state.ledger.pinnedVersions.first ?? 0
+      return Relocation(ranges: sparse, seenUpTo: oldest < state.newest.version ? oldest : 0)
+    }
+  }
+
+  private func findSparseBlocks() {
     state.withLock { state in
-      guard let table = state.ownership?.table else { return nil }
+      guard let table = state.ownership?.table else { return }
       let allUnits = UInt64(table.entries.count) * layout.unitCount
-      guard table.entries.count >= Self.leastBlockCount, table.liveUnitCount < allUnits / 2 else {
-        return nil
-      }
+      let isWanted =
+        table.entries.count >= Self.leastBlockCount && table.liveUnitCount < allUnits / 2
       let end = layout.block(of: state.header.nextAddress)
-      let sparse = table.sparseBlocks(before: end, of: layout)
-      if sparse.isEmpty { return nil }
-      return Relocation(
-        ranges: sparse.map { $0 * layout.unitCount..<($0 + 1) * layout.unitCount },
-        seenUpTo: state.ledger.pinnedVersions.first.flatMap { $0 < state.newest.version ? $0 : nil } ?? 0)
+      state.ownership?.sparse =
+        !isWanted
+        ? []
+        : table.sparseBlocks(before: end, of: layout).map {
+          $0 * layout.unitCount..<($0 + 1) * layout.unitCount
+        }
     }
   }
 

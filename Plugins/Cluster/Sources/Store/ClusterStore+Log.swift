@@ -5,23 +5,40 @@ import CambiumCore
 extension ClusterStore {
   /// What a log that begins anew consists of.
   struct LogRestart {
-    /// The root, whole.
-    var content: [UInt8]
+    /// What the root has before its header.
+    var identity: [UInt8]
+    /// The log.
+    var log: [UInt8]
+    /// Where it begins.
+    var logStart: Int
+    /// Where it ends that has to be known of earlier commits.
+    var carriedEnd: Int
     /// Records of the space that the new root does not lead to.
     var superseded: [SpaceRecordID]
     /// One past the pages that are in their blocks now.
     var copiedEnd: UInt64
+
+    /// The root, whole.
+    func content(_ header: RootHeader) -> [UInt8] {
+      let head = identity + header.bytes
+      return head + [UInt8](repeating: 0, count: logStart - head.count) + log
+    }
   }
 
   /// Prepares a root whose log begins with what has to be known of the latest commits, and goes on with
-  /// `frames`; `table` is that of the newest version in the root that there is.
+  /// `frames`.
   func beginLogAnew(
-    _ header: inout RootHeader, _ frames: [UInt8], _ table: BlockTable
+    _ header: inout RootHeader, _ frames: [UInt8]
   ) throws(StoreError) -> LogRestart {
     let (recent, end) = state.withLock { ($0.recent, $0.header.nextAddress) }
     try copyLog(through: end)
-    let record = SpaceRecordID(
-      epoch: header.token.epoch, generation: header.token.generation + 1)
+    // Each attempt has a name of its own: an earlier one may still be written.
+    let (table, number) = state.withLock { state in
+      state.ownership?.spaceRecordCount += 1
+      return (state.ownership?.table, state.ownership?.spaceRecordCount)
+    }
+    guard let table, let number else { throw .ownershipLost(path: path) }
+    let record = SpaceRecordID(epoch: header.token.epoch, number: number)
     let isWhole =
       header.spaceRecords.isEmpty || table.isMostlyChanged
       || header.spaceRecords.count >= RootHeader.spaceRecordLimit / 2
@@ -30,22 +47,19 @@ extension ClusterStore {
     ])
     let superseded = isWhole ? header.spaceRecords : []
     header.spaceRecords = isWhole ? [record] : header.spaceRecords + [record]
-    header.logGeneration = record.generation
+    header.logGeneration = header.token.generation + 1
     let carried = recent.flatMap { $0.frame([], boundCodec) }
     header.logEnd = reader.logStart + carried.count + frames.count
-    var final = header
-    final.token.generation = record.generation
-    var content = rootIdentity.bytes + final.bytes
-    content += repeatElement(0, count: reader.logStart - content.count)
-    content += carried
-    content += frames
-    return LogRestart(content: content, superseded: superseded, copiedEnd: end)
+    return LogRestart(
+      identity: rootIdentity.bytes, log: carried + frames, logStart: reader.logStart,
+      carriedEnd: reader.logStart + carried.count, superseded: superseded, copiedEnd: end)
   }
 
   /// Forgets what the new log does not carry, when the root has it.
   func endLogAnew(_ restart: LogRestart, keeping records: [CommitRecord]) {
     let kept = state.withLock { state in
       state.copiedEnd = restart.copiedEnd
+      state.carriedEnd = restart.carriedEnd
       return Set(
         records.flatMap(\.pages) + state.pending.flatMap { $0.pages.map(\.location) })
     }
@@ -75,7 +89,7 @@ extension ClusterStore {
       rest = rest.dropFirst(some.count)
       let results = storage.perform(some)
       if results.contains(where: \.isUnknown) {
-        state.withLock { $0.ownership?.hasLateOperations = true }
+        noteLateOperations()
       }
       for (request, result) in zip(some, results) {
         _ = try client.settle(result, of: request, "write pages of")

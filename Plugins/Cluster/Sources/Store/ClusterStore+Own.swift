@@ -8,6 +8,8 @@ import CambiumStoreKit
 /// however late, finds another token. Pages that an earlier owner still writes lie in addresses that it had
 /// reserved, and behind these the next one begins.
 extension ClusterStore {
+  var leaseNanoseconds: Int64 { Int64(options.writerLeaseSeconds) * 1_000_000_000 }
+
   /// Becomes the owner of the writer lock, unless this store is; called by who has the writer lock of this
   /// process.
   ///
@@ -15,46 +17,71 @@ extension ClusterStore {
   func own() throws(StoreError) {
     while true {
       if try isOwner() { return }
-      let taken = try takeLock()
+      let number = state.withLock { state in
+        state.ownershipCount += 1
+        return state.ownershipCount
+      }
+      let taken = try takeLock(number)
       beginSwap()
       defer { endSwap() }
-      if try takeRoot(taken) { return }
+      do throws(StoreError) {
+        if try takeRoot(number, taken) { return }
+      } catch {
+        unlock(number)
+        throw error
+      }
+      unlock(number)
     }
   }
 
   /// Whether this store is the owner, and its lock has not ended: then others may have written.
   private func isOwner() throws(StoreError) -> Bool {
-    let lease = Int64(options.writerLeaseSeconds) * 1_000_000_000
-    let (isOwner, isLapsed, last) = state.withLock { state in
-      let renewed = state.ownership.map { $0.renewed ?? .min }
-      return (
-        renewed != nil, renewed.map { $0 == .min || now - $0 >= lease } ?? false,
-        state.pending.last?.record.head.version
-      )
+    let (ownership, isPending) = state.withLock { ($0.ownership, !$0.pending.isEmpty) }
+    guard let ownership else { return false }
+    if let renewed = ownership.renewed, now - renewed < leaseNanoseconds { return true }
+    if isPending { try replicateAll() }
+    giveUpOwnership(ownership.number)
+    return false
+  }
+
+  /// Stops being the owner, with nothing under way: whether it still was is open.
+  func giveUpOwnership(_ number: UInt64) {
+    state.withLock { state in
+      if state.ownership?.number == number, state.pending.isEmpty { state.ownership = nil }
     }
-    if isOwner, isLapsed {
-      if let last { try replicate(through: last) }
-      state.withLock { $0.ownership = nil }
-      return false
-    }
-    return isOwner
+    unlock(number)
+  }
+
+  /// What this store calls itself as the holder of the writer lock: each time something else, so that a late
+  /// operation of the last time does no harm.
+  func ownerName(_ number: UInt64) -> String {
+    let name = String(jobs.ownerNumber, radix: 36) + ".\(number)"
+    return options.holder.isEmpty ? name : "\(options.holder).\(name)"
   }
 
   /// The request that takes the lock of the cluster, or renews it.
-  var lockRequest: ObjectRequest {
+  func lockRequest(_ number: UInt64) -> ObjectRequest {
     .lock(
-      name: ObjectName.writer, holder: ownerName, isShared: false,
+      name: ObjectName.writer, holder: ownerName(number), isShared: false,
       seconds: options.writerLeaseSeconds)
   }
 
+  /// Gives the lock of the cluster back; it ends by itself when that fails.
+  func unlock(_ number: UInt64) {
+    let request = ObjectRequest.unlock(name: ObjectName.writer, holder: ownerName(number))
+    if case .failure(.unknown)? = storage.perform([request]).first {
+      _ = storage.perform([request])
+    }
+  }
+
   /// Takes the lock of the cluster; when that began.
-  private func takeLock() throws(StoreError) -> Int64 {
+  private func takeLock(_ number: UInt64) throws(StoreError) -> Int64 {
     var pause: Int64 = 1_000_000
     var unknownSince: Int64?
     while true {
       let begin = now
       do throws(ObjectFailure) {
-        _ = try storage.perform(lockRequest)
+        _ = try storage.perform(lockRequest(number))
         return begin
       } catch {
         switch error {
@@ -70,55 +97,58 @@ extension ClusterStore {
         default: throw client.error(error, "lock")
         }
       }
-      _ = try withOpenState { $0.isPoisoned }
+      try withOpenState { state throws(StoreError) in
+        if state.isPoisoned { throw .poisoned(path: path) }
+      }
       storage.sleep(nanoseconds: pause)
       pause = min(2 * pause, 100_000_000)
     }
   }
 
   /// Raises the epoch in the root; false when another machine was quicker.
-  private func takeRoot(_ taken: Int64) throws(StoreError) -> Bool {
+  private func takeRoot(_ number: UInt64, _ taken: Int64) throws(StoreError) -> Bool {
     try readRoot()
     let old = state.withLock { $0.header }
     var header = old
     header.token.epoch += 1
     header.token.generation += 1
     header.token.owner = jobs.ownerNumber
-    header.holder = ownerName
+    header.holder = ownerName(number)
     // The last owner may still write below the address up to which it had reserved.
     let first = old.isReleased ? old.reservedEnd : layout.roundUp(old.reservedEnd)
-    guard first < 1 << 47 else {
-      throw .exhausted(what: "addresses for pages", limit: 1 << 47)
+    guard first < ClusterWriter.addressLimit else {
+      throw .exhausted(what: "addresses for pages", limit: Int(ClusterWriter.addressLimit))
     }
     header.reservedEnd = reservedEnd(after: first)
     header.isReleased = false
-    do throws(StoreError) {
-      try swap(to: header, .write([(reader.headerOffset, header.bytes)]), nil)
-    } catch {
+    do throws(StoreError) { try swapHeader(to: header) } catch {
       guard case .ownershipLost = error else { throw error }
       return false
     }
-    let table = try loadTable(header)
+    guard let table = try loadTable(header) else { return false }
     state.withLock { state in
-      state.header = header
       state.nextAddress = first
       state.copiedEnd = log.firstAddress ?? header.nextAddress
       state.isWanted = false
       state.ownership = Ownership(
-        table: table, begun: now, renewed: taken, needsSweep: !old.isReleased, firstAddress: first)
+        number: number, table: table, begun: now, renewed: taken, needsSweep: !old.isReleased,
+        firstAddress: first)
     }
     collectSoon()
     return true
   }
 
-  /// The table of the blocks, as of the newest version in the root that `header` is of; the root does not
-  /// change meanwhile.
-  func loadTable(_ header: RootHeader) throws(StoreError) -> BlockTable {
-    guard let image = try reader.read(after: nil) else {
-      throw .damaged(Damage(.head, "the root of '\(path)' cannot be read"))
+  /// The table of the blocks, as of the newest version in the root that `header` is of; nil when the root has
+  /// changed.
+  private func loadTable(_ header: RootHeader) throws(StoreError) -> BlockTable? {
+    guard let image = try reader.read(after: nil), image.header.token == header.token else {
+      return nil
     }
-    guard image.header.token == header.token else { throw .ownershipLost(path: path) }
-    return try table(of: image)
+    do throws(StoreError) { return try table(of: image) } catch {
+      // A record that was replaced meanwhile is gone.
+      guard try reader.read(after: image.header) == nil else { return nil }
+      throw error
+    }
   }
 
   /// The table that a whole state of the root leads to.
@@ -150,12 +180,13 @@ extension ClusterStore {
 
   // MARK: Giving the lock to others
 
-  /// Gives the writer lock away if another machine waits for it and this one has had its turn; called by who
-  /// has the writer lock of this process.
+  /// Gives the writer lock away if another machine waits for it and this one has had its turn, or the store
+  /// was closed; called by who has the writer lock of this process.
   func giveTurn() {
     let isTurn = state.withLock { state in
-      guard state.isWanted, let ownership = state.ownership else { return false }
-      return now - ownership.begun >= Int64(options.turnSeconds * 1e9)
+      guard let ownership = state.ownership else { return false }
+      if state.isClosed { return true }
+      return state.isWanted && now - ownership.begun >= Int64(options.turnSeconds * 1e9)
     }
     // What fails here fails again for who writes next, and is thrown there.
     if isTurn { try? giveBack() }
@@ -163,6 +194,7 @@ extension ClusterStore {
 
   /// The same when nobody writes; called when another machine says that it waits.
   func giveTurnIfIdle() -> Int64? {
+    if isForked { return nil }
     let begun = state.withLock { state -> Int64? in
       guard let ownership = state.ownership, !state.isClosed else { return nil }
       state.isWanted = true
@@ -177,9 +209,10 @@ extension ClusterStore {
     return nil
   }
 
-  /// Makes everything published durable and gives the writer lock back.
-  func giveBack() throws(StoreError) {
-    try replicate(through: state.withLock { $0.pending.last?.record.head.version ?? 0 })
+  /// Makes everything published durable and gives the writer lock back; called by who has the writer lock of
+  /// this process.
+  private func giveBack() throws(StoreError) {
+    try replicateAll()
     beginSwap()
     defer { endSwap() }
     let (old, ownership, nextAddress) = state.withLock { ($0.header, $0.ownership, $0.nextAddress) }
@@ -190,13 +223,12 @@ extension ClusterStore {
       header.token.generation += 1
       header.isReleased = true
       header.reservedEnd = nextAddress
-      try swap(to: header, .write([(reader.headerOffset, header.bytes)]), nil)
-      state.withLock { $0.header = header }
+      try swapHeader(to: header)
     }
     state.withLock { state in
       state.ownership = nil
       state.isWanted = false
     }
-    _ = storage.perform([.unlock(name: ObjectName.writer, holder: ownerName)])
+    unlock(ownership.number)
   }
 }

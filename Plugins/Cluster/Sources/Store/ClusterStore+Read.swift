@@ -60,7 +60,8 @@ extension ClusterStore {
   /// Why there is no page where there should be one.
   private func missing(_ reference: PageReference, _ pin: Pin) -> StoreError {
     // The floor is raised before blocks are removed.
-    if let later = try? reader.read(after: nil), later.header.floor > pin.head.version {
+    let version = min(pin.head.version, state.withLock { $0.replicated })
+    if let later = try? reader.read(after: nil), later.header.floor > version {
       return .versionGone(pin.head.version)
     }
     return .damaged(Damage(.reference, at: reference, "there is no such page"))

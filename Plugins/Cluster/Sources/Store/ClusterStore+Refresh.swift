@@ -5,7 +5,8 @@ extension ClusterStore {
   /// Reads what others have committed, if this process is not the one that writes.
   func refresh() throws(StoreError) {
     let mayDiffer = state.withLock { state in
-      state.ownership == nil && !state.isPoisoned && !state.isSwapping && !state.isEnded
+      state.ownership == nil && !state.isPoisoned && !state.isSwapping && !state.isWriting
+        && !state.isEnded
     }
     if mayDiffer { try readRoot() }
   }
@@ -20,7 +21,8 @@ extension ClusterStore {
       }
       return state.withLock { state in
         // This process has begun to write, and knows better.
-        guard state.header == known, state.ownership == nil, !state.isPoisoned else { return nil }
+        guard state.header == known, state.ownership == nil, !state.isPoisoned, !state.isWriting
+        else { return nil }
         let isNew = state.adopt(image)
         if image.isWhole {
           // What the log does not carry any more is in its blocks.

@@ -3,39 +3,58 @@ import CambiumStoreKit
 
 /// From commits that are published here to a root that all machines see.
 ///
-/// One caller at a time swaps the root, for all commits that wait by then; the others wait for it. While a
+/// One caller at a time swaps the root, for all commits that wait by then; the others wait for theirs. While a
 /// swap is under way, others commit: the next swap takes them all.
 extension ClusterStore {
-  /// Waits until the root has `version`.
+  /// Waits until the root has `version`, which readers here see.
   func replicate(through version: Version) throws(StoreError) {
+    let publication = try state.withLock { state throws(StoreError) -> Publication? in
+      if let poison = state.poison { throw poison }
+      return state.pending.first { $0.record.head.version >= version }?.publication
+    }
+    if let publication { try replicate(publication) }
+  }
+
+  /// Waits until everything that was published here is in the root.
+  func replicateAll() throws(StoreError) {
+    guard let last = state.withLock({ $0.pending.last }) else { return }
+    try replicate(last.publication)
+  }
+
+  /// Waits until a commit that is on its way has arrived, and swaps the root if nobody else does; throws what
+  /// has become of the commit otherwise.
+  func replicate(_ publication: Publication) throws(StoreError) {
     while true {
-      let turn = try state.withLock { state throws(StoreError) -> Turn in
-        if state.replicated >= version { return .done }
-        if let poison = state.poison { throw poison }
-        if state.isSwapping { return .wait }
-        if state.pending.isEmpty { return .done }
+      if let result = publication.result { return try result.get() }
+      let isLeader = state.withLock { state in
+        if state.isSwapping || state.pending.isEmpty { return false }
         state.isSwapping = true
-        return .swap(Self.batch(state.pending))
+        return true
       }
-      switch turn {
-      case .done: return
-      case .wait:
-        swapped.wait(timeoutNanoseconds: .max) {
-          state.withLock { !$0.isSwapping || $0.replicated >= version }
-        }
-      case .swap(let batch):
+      if isLeader {
         defer { endSwap() }
-        try send(batch)
+        gather()
+        do throws(StoreError) { try send(state.withLock { Self.batch($0.pending) }) } catch {
+          // What nobody has seen is given up before others try again.
+          state.withLock { $0.pending.removeAll { !$0.isVisible && $0.publication === publication } }
+          throw error
+        }
+      } else {
+        publication.wait { state.withLock { !$0.isSwapping && !$0.pending.isEmpty } }
       }
     }
   }
 
-  private enum Turn {
-    case done
-    case wait
-    case swap([PendingCommit])
+  /// Lets as many come along as wait for the writer lock here, but not for longer than a swap takes.
+  private func gather() {
+    if writers.waiterCount == 0 { return }
+    let isFew = { [self] in state.withLock { $0.pending.count } < writers.waiterCount }
+    state.withLock { $0.isGathering = true }
+    gathering.wait(timeoutNanoseconds: Self.gatherNanoseconds) { !isFew() }
+    state.withLock { $0.isGathering = false }
   }
 
+  private static let gatherNanoseconds: Int64 = 1_000_000
   /// One swap sends so many bytes, but for a commit that is longer.
   private static let batchByteCount = 4 << 20
 
@@ -60,55 +79,62 @@ extension ClusterStore {
     }
   }
 
-  /// Lets others swap the root.
+  /// Lets others swap the root: one of those who wait for a commit does it for all of them.
   func endSwap() {
-    state.withLock { $0.isSwapping = false }
+    let next = state.withLock { state in
+      state.isSwapping = false
+      return state.pending.first { $0.publication.hasWaiters }?.publication
+    }
     swapped.raise()
+    next?.call()
   }
 
   /// Makes the commits of `batch`, the oldest that wait, part of the root.
   private func send(_ batch: [PendingCommit]) throws(StoreError) {
     guard let last = batch.last else { return }
     let start = DatabaseEvents.now
-    guard state.withLock({ $0.ownership != nil }) else { throw lost() }
+    guard state.withLock({ $0.ownership != nil }) else { throw abandon(.ownershipLost(path: path)) }
     let sent = try encode(batch)
-    let frames = sent.frames
-    var (header, ownership) = state.withLock { ($0.header, $0.ownership) }
-    guard var table = ownership?.table else { throw lost() }
+    let (known, table) = try state.withLock { state throws(StoreError) in
+      (state.header, try state.ownership?.table.effect(of: batch.flatMap(\.record.changes)))
+    }
+    guard let table else { throw abandon(.ownershipLost(path: path)) }
+    var header = known
     header.newestVersion = last.record.head.version
     header.nextAddress = last.nextAddress
     header.reservedEnd = max(header.reservedEnd, reservedEnd(after: last.nextAddress))
     header.isReleased = false
-    for commit in batch { try table.apply(commit.record.changes, commit.record.head.version) }
     header.liveUnitCount = table.liveUnitCount
-    header.blockCount = UInt64(table.entries.count)
-    let isLong = header.logEnd + frames.count > reader.logStart + options.logByteCount
-    let isEmpty = header.logEnd == reader.logStart
+    header.blockCount = UInt64(table.blockCount)
+    let logBegin = state.withLock { max($0.carriedEnd, reader.logStart) }
     var restart: LogRestart?
-    if isLong, !isEmpty {
-      restart = try beginLogAnew(&header, frames, ownership?.table ?? table)
+    if header.logEnd > logBegin,
+      header.logEnd + sent.frames.count > logBegin + options.logByteCount
+    {
+      restart = try beginLogAnew(&header, sent.frames)
     } else {
-      header.logEnd += frames.count
+      header.logEnd += sent.frames.count
     }
-    let position = header.logEnd - frames.count
+    let position = header.logEnd - sent.frames.count
     header.token.generation += 1
     let change: ObjectSwap.Change =
-      restart.map { .replace($0.content) }
-      ?? .write([(reader.headerOffset, header.bytes), (position, frames)])
+      restart.map { .replace($0.content(header)) }
+      ?? .write([(reader.headerOffset, header.bytes), (position, sent.frames)])
     try swap(to: header, change, last.record.head)
-    let version = last.record.head.version
     for page in sent.carried { log.add(page.location, page.buffer) }
-    state.withLock { state in
+    try state.withLock { state throws(StoreError) in
       state.header = header
-      if restart != nil { table.markRecorded(but: sent.records.flatMap { $0.changes.map(\.block) }) }
-      state.ownership?.table = table
-      state.pending.removeAll { $0.record.head.version <= version }
+      if restart != nil { state.ownership?.table.markRecorded() }
+      for record in sent.records {
+        try state.ownership?.table.apply(record.changes, record.head.version)
+      }
+      state.pending.removeFirst(batch.count)
       state.recent = (state.recent + sent.records.map(\.carried)).suffix(CommitMetadata.keptCount)
     }
-    ownership = nil
     if let restart { endLogAnew(restart, keeping: sent.records) }
     let kept = Set(sent.carried.map(\.location))
     log.remove(batch.flatMap { $0.pages.map(\.location) }.filter { !kept.contains($0) })
+    for commit in batch { commit.publication.end(.success(())) }
     storage.start(.hint(.committed), ObjectCall())
     DatabaseEvents.tell(since: start, path) { .synced(nanoseconds: $0) }
     collectSoon()
@@ -136,7 +162,7 @@ extension ClusterStore {
       var writes = BlockWrites(layout)
       for page in batch.lazy.flatMap(\.pages) { writes.add(page.location, page.buffer.page) }
       writes.end()
-      try reserve(through: batch.last?.nextAddress ?? 0, isSwapping: true)
+      try reserve(through: batch.last?.nextAddress ?? 0)
       try write(writes.requests)
       contents = batch.map { _ in [] }
     }
@@ -164,13 +190,19 @@ extension ClusterStore {
 
   private static let reservedBlockCount: UInt64 = 16
 
+  /// Swaps the root from the state that this process knows to `header`, and nothing but its header.
+  func swapHeader(to header: RootHeader) throws(StoreError) {
+    try swap(to: header, .write([(reader.headerOffset, header.bytes)]), nil)
+    state.withLock { $0.header = header }
+  }
+
   /// Swaps the root from the state that this process knows to `header`, however long it takes to find out
   /// whether it was.
   ///
   /// `head` is the newest version that the swap brings; nil for one that brings none. Throws
   /// `StoreError.ownershipLost(path:)` when another machine was quicker, and
-  /// `StoreError.indeterminate(path:)` when nobody can tell.
-  func swap(
+  /// `StoreError.indeterminate(path:)` when nobody can tell; what was published here is given up then.
+  private func swap(
     to header: RootHeader, _ change: ObjectSwap.Change, _ head: Head?
   ) throws(StoreError) {
     let known = state.withLock { $0.header.token }
@@ -182,31 +214,35 @@ extension ClusterStore {
     let timeout = 2 * client.timeoutNanoseconds
     var wasUnknown = false
     while true {
+      let failure: ObjectFailure
       do throws(ObjectFailure) {
         _ = try storage.perform(request)
         return
       } catch {
-        switch error {
-        case .unknown:
-          wasUnknown = true
-          state.withLock { $0.ownership?.hasLateOperations = true }
-          guard now - begin < timeout else { throw giveUp() }
-          storage.sleep(nanoseconds: 20_000_000)
-        case .mismatch where wasUnknown:
-          // An earlier attempt may have been what changed it.
-          switch try? wasSwapped(to: header.token, head) {
-          case true?: return
-          case false?: throw lost()
-          case nil: throw giveUp()
-          }
-        case .mismatch: throw lost()
-        case .missing:
-          throw abandon(.notFound(path: path))
-        default: throw client.error(error, "commit to")
-        }
+        failure = error
       }
+      switch failure {
+      case .mismatch where wasUnknown:
+        // An earlier attempt may have been what changed it.
+        switch try? wasSwapped(to: header.token, head) {
+        case true?: return
+        case false?: throw abandon(.ownershipLost(path: path))
+        case nil: throw abandon(.indeterminate(path: path))
+        }
+      case .mismatch: throw abandon(.ownershipLost(path: path))
+      case .missing: throw abandon(.notFound(path: path))
+      case .unknown: noteLateOperations()
+      // An earlier attempt may still take place.
+      default: if !wasUnknown { throw client.error(failure, "commit to") }
+      }
+      wasUnknown = true
+      guard now - begin < timeout else { throw abandon(.indeterminate(path: path)) }
+      storage.sleep(nanoseconds: 20_000_000)
     }
   }
+
+  /// The outcome of an operation is unknown: it may happen later.
+  func noteLateOperations() { state.withLock { $0.ownership?.hasLateOperations = true } }
 
   /// Whether the root was, or is, the state `token`, which brought `head`; nil when it says nothing of it.
   private func wasSwapped(to token: RootToken, _ head: Head?) throws(StoreError) -> Bool? {
@@ -223,20 +259,16 @@ extension ClusterStore {
     return same.record.head == head
   }
 
-  /// This process does not own the writer lock any more; what it has published here will never be.
-  private func lost() -> StoreError { abandon(.ownershipLost(path: path)) }
-
-  /// It is unknown whether the swap took place.
-  private func giveUp() -> StoreError { abandon(.indeterminate(path: path)) }
-
-  /// Gives up what was on its way, and the ownership.
+  /// Gives up what was on its way, and the ownership; what readers here have seen of it will never be, or
+  /// nobody can tell, and the store is poisoned then.
   private func abandon(_ cause: StoreError) -> StoreError {
-    state.withLock { state in
-      // What nobody has seen can be forgotten.
+    let pending = state.withLock { state in
+      defer { state.pending = [] }
       if state.pending.contains(where: \.isVisible) { state.poison = cause }
-      state.pending = []
       state.ownership = nil
+      return state.pending
     }
+    for commit in pending { commit.publication.end(.failure(cause)) }
     return cause
   }
 }

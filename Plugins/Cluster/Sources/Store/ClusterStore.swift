@@ -43,6 +43,8 @@ public final class ClusterStore: PageStore {
   let commits = CommitSignal()
   /// Raised when a swap of the root has ended.
   let swapped = CommitSignal()
+  /// Raised when somebody comes along for whom a swap waits.
+  let gathering = CommitSignal()
   /// Held by who reads the root for all.
   let refreshing = Mutex<Void>(())
   /// What this process holds the lock of pins as.
@@ -145,7 +147,7 @@ public final class ClusterStore: PageStore {
     if isForked { return }
     let isLast = state.withLock { state in
       state.ledger.release(version, .pin) { _ in }
-      return state.isClosed && state.ledger.pinnedVersions.isEmpty
+      return state.isLeft && state.ledger.pinnedVersions.isEmpty
     }
     if isLast { end() }
   }
@@ -209,7 +211,7 @@ public final class ClusterStore: PageStore {
   /// Begins a write if this process owns the writer lock, nobody writes and nobody waits.
   public func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
     try ensureWritable()
-    guard state.withLock({ $0.ownership != nil }), writers.tryAcquire() else { return nil }
+    guard isOwnerForNow, writers.tryAcquire() else { return nil }
     return try writer()
   }
 
@@ -235,11 +237,20 @@ public final class ClusterStore: PageStore {
       return try withOpenState { state in
         state.isWriting = true
         state.ledger.hold(state.newest.version, .pin)
-        return ClusterWriter(store: self, base: state.newest, state: state)
+        return ClusterWriter(store: self, state)
       }
     } catch {
+      giveTurn()
       writers.release()
       throw error
+    }
+  }
+
+  /// Whether this process surely has the writer lock of all machines.
+  private var isOwnerForNow: Bool {
+    state.withLock { state in
+      guard let renewed = state.ownership?.renewed else { return false }
+      return now - renewed < leaseNanoseconds
     }
   }
 
@@ -253,11 +264,10 @@ public final class ClusterStore: PageStore {
 
   /// Makes everything published so far durable.
   public func sync() throws(StoreError) {
-    let newest = try withOpenState { state throws(StoreError) in
+    try withOpenState { state throws(StoreError) in
       if state.isPoisoned { throw .poisoned(path: path) }
-      return state.newest.version
     }
-    try replicate(through: newest)
+    try replicateAll()
   }
 
   /// Waits until `version` is in the root; those who wait at the same time share one swap.
@@ -279,12 +289,22 @@ public final class ClusterStore: PageStore {
     if !isFirst { return }
     newestNumber.store(.max, ordering: .releasing)
     commits.raise()
-    defer {
-      if state.withLock({ $0.ledger.pinnedVersions.isEmpty }) { end() }
-    }
+    defer { leaveCluster() }
     if options.isReadOnly || isPoisoned { return }
-    try replicate(through: state.withLock { $0.pending.last?.record.head.version ?? 0 })
-    if !state.withLock({ $0.isWriting }) { try? giveBack() }
+    try replicateAll()
+    // Who writes gives it back at the end.
+    if writers.tryAcquire() {
+      giveTurn()
+      writers.release()
+    }
+  }
+
+  private func leaveCluster() {
+    let isLast = state.withLock { state in
+      state.isLeft = true
+      return state.ledger.pinnedVersions.isEmpty
+    }
+    if isLast { end() }
   }
 
   /// Ends what works in the background, and the connection.

@@ -6,10 +6,15 @@ import CambiumStoreKit
 /// Its pages gather in this process. A commit that is small travels with the swap of the root; the pages of
 /// a larger one are in their blocks before, those of a very large one while it goes on.
 final class ClusterWriter: PageWriter {
+  /// Addresses from this one on are not given out.
+  static let addressLimit: UInt64 = 1 << 47
+
   let base: Head
   let version: Version
   private let store: ClusterStore
   private let epoch: UInt64
+  /// The ownership of the writer lock in which it writes, and no other.
+  private let owner: UInt64
   private let firstAddress: UInt64
   private var ledger = WriteLedger()
   private var freedAddresses: Set<UInt64> = []
@@ -17,13 +22,16 @@ final class ClusterWriter: PageWriter {
   private var twice: PageReference?
   /// One past the pages that were sent ahead.
   private var sentEnd: UInt64 = 0
+  /// Whether its pages may have been sent with its commit.
+  private var wasPublished = false
   private var hasEnded = false
 
-  init(store: ClusterStore, base: Head, state: ClusterState) {
+  init(store: ClusterStore, _ state: ClusterState) {
     self.store = store
-    self.base = base
+    base = state.newest
     version = base.version + 1
     epoch = state.header.token.epoch
+    owner = state.ownership?.number ?? 0
     firstAddress = state.nextAddress
   }
 
@@ -41,18 +49,26 @@ final class ClusterWriter: PageWriter {
     if store.isForked { throw .forked(path: store.path) }
   }
 
+  /// Throws when another machine may have taken over: what this write does would be for nothing.
+  private func ensureOwner(_ state: ClusterState) throws(StoreError) {
+    if state.isClosed { throw .closed(path: store.path) }
+    if state.isPoisoned { throw .poisoned(path: store.path) }
+    guard state.isOwner(owner) else { throw .ownershipLost(path: store.path) }
+  }
+
   func reserve(byteCount: Int) throws(StoreError) { try ensureUsable() }
 
   func allocate(byteCount: Int) throws(StoreError) -> Extent {
     try ensureUsable()
     try StoreLimits.checkPage(byteCount: byteCount)
     let unitCount = Extent.unitCount(forByteCount: byteCount)
-    let address = store.state.withLock { state in
+    let address = try store.state.withLock { state throws(StoreError) in
+      try ensureOwner(state)
       defer { state.nextAddress += unitCount }
       return state.nextAddress
     }
-    guard address + unitCount < 1 << 48 else {
-      throw .exhausted(what: "addresses for pages", limit: 1 << 48)
+    guard address + unitCount < Self.addressLimit else {
+      throw .exhausted(what: "addresses for pages", limit: Int(Self.addressLimit))
     }
     let extent = Extent(address: address, unitCount: unitCount)
     ledger.take(extent)
@@ -72,7 +88,13 @@ final class ClusterWriter: PageWriter {
     let pages = store.gathered.sorted
     guard let last = pages.last else { return }
     let end = (last.location >> 16) + (last.location & 0xffff)
-    try store.reserve(through: end)
+    do throws(StoreError) {
+      try store.reserve(through: end, owner: owner)
+    } catch {
+      // The commit has not been tried yet.
+      guard case .indeterminate = error else { throw error }
+      throw .ownershipLost(path: store.path)
+    }
     var writes = BlockWrites(store.layout)
     for (location, buffer) in pages { writes.add(location, buffer.page) }
     writes.end()
@@ -105,17 +127,30 @@ final class ClusterWriter: PageWriter {
       }
       if store.gathered.byteCount > store.options.inlineByteCount { try sendPages() }
       commit = try makeCommit(root, metadata, isVisible: durability == .relaxed)
-      if durability == .full { try store.publishDurably(commit) }
+      if durability == .relaxed { try store.drainIfLong() }
+      try store.state.withLock { state throws(StoreError) in
+        try ensureOwner(state)
+        wasPublished = true
+        state.pending.append(commit)
+        if commit.isVisible { store.show(commit, ledger, &state) }
+      }
+      if !commit.isVisible {
+        try store.replicate(commit.publication)
+        store.state.withLock { store.show(commit, ledger, &$0) }
+      }
     } catch {
       if case .indeterminate = error { endUnknown() } else { abort() }
       throw error
     }
-    let pin = store.show(commit, ledger)
+    let pin = store.makePin(commit.record.head)
     hasEnded = true
     store.gathered.removeAll()
     beforeNext(pin.head)
+    if commit.isVisible {
+      store.comeAlong()
+      store.replicateSoon()
+    }
     store.leave(base.version)
-    if durability == .relaxed { store.replicateSoon(version) }
     return pin
   }
 
@@ -155,7 +190,7 @@ final class ClusterWriter: PageWriter {
     store.gathered.removeAll()
     store.state.withLock { state in
       // What was sent lies there for nothing: no address is used twice.
-      if sentEnd == 0, state.ownership != nil { state.nextAddress = firstAddress }
+      if sentEnd == 0, !wasPublished, state.isOwner(owner) { state.nextAddress = firstAddress }
     }
     store.leave(base.version)
   }
@@ -171,53 +206,50 @@ final class ClusterWriter: PageWriter {
 extension ClusterStore {
   /// Lets this owner write up to `end`, which the root says before it does.
   ///
-  /// `isSwapping` says that the caller is the one who swaps the root.
-  func reserve(through end: UInt64, isSwapping: Bool = false) throws(StoreError) {
-    if state.withLock({ $0.header.reservedEnd >= end }) { return }
-    if !isSwapping { beginSwap() }
-    defer { if !isSwapping { endSwap() } }
-    let (old, isOwner) = state.withLock { ($0.header, $0.ownership != nil) }
-    guard isOwner else { throw .ownershipLost(path: path) }
-    if old.reservedEnd >= end { return }
-    var header = old
+  /// Without `owner` the caller is the one who swaps the root.
+  func reserve(through end: UInt64, owner: UInt64? = nil) throws(StoreError) {
+    func isReserved() throws(StoreError) -> Bool {
+      try state.withLock { state throws(StoreError) in
+        guard let ownership = state.ownership, ownership.number == owner ?? ownership.number else {
+          throw .ownershipLost(path: path)
+        }
+        return state.header.reservedEnd >= end
+      }
+    }
+    if try isReserved() { return }
+    if owner != nil { beginSwap() }
+    defer { if owner != nil { endSwap() } }
+    if try isReserved() { return }
+    var header = state.withLock { $0.header }
     header.token.generation += 1
     header.reservedEnd = reservedEnd(after: end)
-    try swap(to: header, .write([(reader.headerOffset, header.bytes)]), nil)
-    state.withLock { $0.header = header }
+    try swapHeader(to: header)
   }
 
-  /// Makes `commit` part of the root before anybody sees it, with all that was published before it.
-  func publishDurably(_ commit: PendingCommit) throws(StoreError) {
-    state.withLock { $0.pending.append(commit) }
-    do throws(StoreError) {
-      try replicate(through: commit.record.head.version)
-    } catch {
-      state.withLock { state in
-        state.pending.removeAll { $0.record.head.version == commit.record.head.version }
-      }
-      throw error
-    }
-    // The ownership was lost meanwhile, and the commit with it.
-    guard state.withLock({ $0.replicated >= commit.record.head.version }) else {
-      throw .ownershipLost(path: path)
-    }
-  }
-
-  /// Lets readers of this process see `commit`; the result pins it.
-  func show(_ commit: PendingCommit, _ ledger: WriteLedger) -> Pin {
+  /// Lets readers of this process see `commit`, and holds its version for a pin.
+  func show(_ commit: PendingCommit, _ ledger: WriteLedger, _ state: inout ClusterState) {
     if commit.isVisible {
       for (location, buffer) in commit.pages { log.add(location, buffer) }
     }
     let head = commit.record.head
-    state.withLock { state in
-      if commit.isVisible { state.pending.append(commit) }
-      state.ledger.hold(head.version, .pin)
-      for dead in ledger.freed { _ = state.ledger.take(dead, freed: head.version) }
-      state.supersede(by: head)
-      if !state.isClosed { announce(head.version) }
-    }
-    return makePin(head)
+    state.ledger.hold(head.version, .pin)
+    for dead in ledger.freed { _ = state.ledger.take(dead, freed: head.version) }
+    state.supersede(by: head)
+    if !state.isClosed { announce(head.version) }
   }
+
+  /// Says that a commit came along, if a swap waits for some.
+  func comeAlong() {
+    if state.withLock({ $0.isGathering }) { gathering.raise() }
+  }
+
+  /// Sends what is on its way before more comes, when it has become much.
+  func drainIfLong() throws(StoreError) {
+    let byteCount = state.withLock { $0.pending.reduce(0) { $0 + $1.byteCount } }
+    if byteCount > Self.pendingByteLimit { try replicateAll() }
+  }
+
+  private static let pendingByteLimit = 64 << 20
 
   /// What the pages of the newest version take.
   var liveByteCount: Int {

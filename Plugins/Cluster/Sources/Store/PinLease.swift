@@ -13,6 +13,7 @@ final class PinLease: Sendable {
     var version: Version
     /// When the cluster was told last, by the store's clock.
     var told: Int64
+    var hasEnded = false
   }
 
   /// Tells this process from all others, and people where it is.
@@ -54,10 +55,13 @@ final class PinLease: Sendable {
     let told = state.withLock { $0.version }
     let newest = max(told, version)
     guard case .success? = client.storage.perform([request(newest)]).first else { return }
-    state.withLock { state in
+    let hasEnded = state.withLock { state in
+      if state.hasEnded { return true }
       state.version = newest
       state.told = client.clock.now
+      return false
     }
+    if hasEnded { return unlock(newest, client) }
     if newest != told { unlock(told, client) }
   }
 
@@ -69,5 +73,11 @@ final class PinLease: Sendable {
   var suffix: String { ".\(name)" }
 
   /// Tells the cluster that nothing is needed any more.
-  func end(_ client: ObjectClient) { unlock(state.withLock { $0.version }, client) }
+  func end(_ client: ObjectClient) {
+    let version = state.withLock { state in
+      state.hasEnded = true
+      return state.version
+    }
+    unlock(version, client)
+  }
 }
