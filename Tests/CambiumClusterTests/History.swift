@@ -89,12 +89,14 @@ final class History: @unchecked Sendable {
 
   func saw(_ tree: HistoryTree, _ machine: Int) { seen.append((tree.commits, machine)) }
 
-  /// A read failed; `name` is what the machine's lease is called.
-  func readFailed(_ error: StoreError, _ machine: Int, lease name: String) {
+  /// A read of `store` failed.
+  func readFailed(_ error: StoreError, _ machine: Int, _ store: ClusterStore) {
     if schedule.isDead(machine) { return }
     switch error {
     case .unreachable, .closed: break
-    case .versionGone where schedule.cluster.hasLapsed(suffix: name, now: schedule.now): break
+    case .versionGone where schedule.cluster.hasLapsed(suffix: store.lease.suffix, now: schedule.now): break
+    // It was never in the root, and another machine has taken over.
+    case .versionGone(let version) where version > store.state.withLock({ $0.replicated }): break
     default: note("machine \(machine) cannot read: \(error)")
     }
   }
@@ -310,7 +312,7 @@ private final class MachineWork {
       } catch {
         if case .indeterminate = error {} else { writer.abort() }
         if case .versionGone = error {
-          history.readFailed(error, machine, lease: store.lease.suffix)
+          history.readFailed(error, machine, store)
           history.end(commit, .refused)
           return
         }
@@ -350,7 +352,7 @@ private final class MachineWork {
       history.saw(tree, machine)
       if pins.count < 3 { pins.append((pin, tree.commits)) }
     } catch {
-      history.readFailed(error, machine, lease: store.lease.suffix)
+      history.readFailed(error, machine, store)
     }
   }
 
@@ -367,7 +369,7 @@ private final class MachineWork {
         if odds(2) { history.schedule.yield(machine) }
         history.saw(try HistoryTree.read(pin, reader), machine)
       } catch {
-        history.readFailed(error, machine, lease: reader.lease.suffix)
+        history.readFailed(error, machine, reader)
       }
     } catch {
       if case .notFound = error { return }
@@ -382,10 +384,10 @@ private final class MachineWork {
         if tree.commits != commits {
           history.readFailed(
             .damaged(Damage(.count, "a pinned version has changed")), machine,
-            lease: store.lease.suffix)
+            store)
         }
       } catch {
-        history.readFailed(error, machine, lease: store.lease.suffix)
+        history.readFailed(error, machine, store)
       }
     }
     if odds(2) { pins = [] }

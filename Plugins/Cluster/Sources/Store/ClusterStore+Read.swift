@@ -59,10 +59,14 @@ extension ClusterStore {
 
   /// Why there is no page where there should be one.
   private func missing(_ reference: PageReference, _ pin: Pin) -> StoreError {
-    // The floor is raised before blocks are removed.
-    let version = min(pin.head.version, state.withLock { $0.replicated })
-    if let later = try? reader.read(after: nil), later.header.floor > version {
-      return .versionGone(pin.head.version)
+    let known = state.withLock { $0.header }
+    if let root = try? reader.read(after: nil)?.header {
+      // The floor is raised before blocks are removed, and a new owner removes what its predecessor has
+      // written for versions that never came into the root.
+      let wasLost = pin.head.version > known.newestVersion && root.token.epoch != known.token.epoch
+      if wasLost || root.floor > min(pin.head.version, known.newestVersion) {
+        return .versionGone(pin.head.version)
+      }
     }
     return .damaged(Damage(.reference, at: reference, "there is no such page"))
   }
