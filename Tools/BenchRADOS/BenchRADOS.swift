@@ -75,14 +75,6 @@
       Row.print(
         "rados: one row changed, durable", milliseconds: small,
         note: String(format: "%.2f × (write + swap)", small / (write + swap)))
-      Row.print(
-        "file: 2,000 rows changed, durable",
-        milliseconds: try Work(local).changeMany(count: commits / 4))
-      let large = try Work(remote).changeMany(count: commits / 4)
-      Row.print(
-        "rados: 2,000 rows changed, durable", milliseconds: large,
-        note: String(format: "%.2f × (write + swap)", large / (write + swap)))
-
       let one = try Work(remote).together(threads: 1, seconds: 3)
       let many = try Work(remote).together(threads: 64, seconds: 3)
       Row.print("rados: one committer", perSecond: one)
@@ -90,6 +82,14 @@
       Row.print(
         "rados: 64 committers that wait together", perSecond: many,
         note: String(format: "%.0f × one", many / one))
+
+      Row.print(
+        "file: 2,000 rows changed, durable",
+        milliseconds: try Work(local).changeMany(count: commits / 4))
+      let large = try Work(remote).changeMany(count: commits / 4)
+      Row.print(
+        "rados: 2,000 rows changed, durable", milliseconds: large,
+        note: String(format: "%.2f × (write + swap)", large / (write + swap)))
 
       let seen = try Seeing(location).run(remote, count: commits)
       Row.print("rados: from a commit's return until others see it", milliseconds: seen)

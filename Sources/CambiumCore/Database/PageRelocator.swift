@@ -97,7 +97,12 @@ struct PageRelocator {
     }
     var changes: [(offset: Int, reference: PageReference)] = []
     var next = position
-    for index in (position.first ?? 0)..<max(position.first ?? 0, links.count) {
+    let first = position.first ?? 0
+    if first < links.count {
+      let young = links[first...].map(\.reference).filter { $0.born > goal.seenUpTo }
+      context.source.willRead(young.prefix(max(0, pagesLeft)))
+    }
+    for index in first..<max(first, links.count) {
       if isExhausted {
         cut = [index]
         break
