@@ -282,7 +282,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "CambiumClusterTests",
-      dependencies: ["CambiumCore", "CambiumCluster", "SimulatedCluster", "TestSupport"]),
+      dependencies: [
+        "Cambium", "CambiumCore", "CambiumCluster", "SimulatedCluster", "TestSupport",
+      ]),
     // On a cluster of their own, when CAMBIUM_RADOS is 1: `make test-rados`.
     .testTarget(
       name: "CambiumRADOSTests",

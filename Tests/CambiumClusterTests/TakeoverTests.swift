@@ -1,0 +1,205 @@
+import CambiumCore
+import SimulatedCluster
+import Testing
+
+@testable import CambiumCluster
+
+/// Machines that are cut off, and come back.
+@Suite struct ClusterTakeoverTests {
+  private func options() -> ClusterOptions {
+    var options = ClusterOptions()
+    options.writerLeaseSeconds = 1
+    options.readTimeoutSeconds = 0.2
+    options.pollSeconds = 0.05
+    return options
+  }
+
+  private func commit(
+    _ store: ClusterStore, _ text: String, _ durability: Durability = .full
+  ) throws(StoreError) {
+    let writer = try store.beginWrite()
+    let bytes = Array(text.utf8) + [UInt8](repeating: 0, count: 64 - text.utf8.count)
+    let extent = try writer.allocate(byteCount: 64)
+    try writer.write(bytes.span, to: extent)
+    let reference = PageReference(
+      checksum: Checksum.hash(bytes.span), extent: extent, kind: .overflow, born: writer.version)
+    if !writer.base.root.isEmpty { writer.free(writer.base.root.reference) }
+    _ = try writer.publish(
+      root: TreeRoot(reference: reference, height: 1, kind: .key, rowCount: 1),
+      durability: durability, metadata: [])
+  }
+
+  private func text(_ store: ClusterStore) throws -> String {
+    let pin = try store.pin()
+    let page = try store.read(pin.head.root.reference, at: pin)
+    return String(decoding: page.withBytes { Array(copying: $0) }.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  private static func isSwap(_ request: ObjectRequest) -> Bool {
+    if case .swap = request { true } else { false }
+  }
+
+  private static func isWriting(_ request: ObjectRequest) -> Bool {
+    switch request {
+    case .swap, .write, .lock, .unlock, .remove: true
+    default: false
+    }
+  }
+
+  @Test func `the last commit of an owner that was cut off changes nothing when it comes late`() throws {
+    let cluster = SimulatedCluster()
+    let cut = HeldObjects(cluster)
+    let first = try ClusterStore(cut, options: options())
+    let second = try ClusterStore(InstantObjects(cluster), options: options())
+    try commit(first, "first")
+    cut.hold(Self.isWriting)
+    #expect(throws: StoreError.indeterminate(path: cut.path)) { try commit(first, "late") }
+    try commit(second, "second")
+    let root = cluster.object(ObjectName.root)
+    // Everything that was held back happens now.
+    cut.release()
+    #expect(cluster.object(ObjectName.root) == root)
+    cut.hold(nil)
+    #expect(try text(second) == "second")
+    try first.refresh()
+    #expect(try text(first) == "second")
+    try commit(first, "third")
+    try second.refresh()
+    #expect(try text(second) == "third")
+    try first.close()
+    try second.close()
+  }
+
+  @Test func `a commit that came late before anybody took over is there`() throws {
+    let cluster = SimulatedCluster()
+    let cut = HeldObjects(cluster)
+    let first = try ClusterStore(cut, options: options())
+    try commit(first, "first")
+    cut.hold(Self.isSwap)
+    #expect(throws: StoreError.indeterminate(path: cut.path)) { try commit(first, "late") }
+    cut.hold(nil)
+    cut.release()
+    let second = try ClusterStore(InstantObjects(cluster), options: options())
+    #expect(try text(second) == "late")
+    try first.refresh()
+    #expect(try text(first) == "late")
+    try first.close()
+    try second.close()
+  }
+
+  @Test func `what readers here have seen and no other machine will poisons the store`() throws {
+    let cluster = SimulatedCluster()
+    let cut = HeldObjects(cluster)
+    let first = try ClusterStore(cut, options: options())
+    let second = try ClusterStore(InstantObjects(cluster), options: options())
+    try commit(first, "first")
+    cut.hold(Self.isWriting)
+    try commit(first, "seen here", .relaxed)
+    #expect(try text(first) == "seen here")
+    try commit(second, "second")
+    cut.hold(nil)
+    #expect(throws: StoreError.self) { try first.sync() }
+    #expect(throws: StoreError.poisoned(path: cut.path)) { try commit(first, "more") }
+    try? first.close()
+    let again = try ClusterStore(HeldObjects(cluster), options: options())
+    #expect(try text(again) == "second")
+    try commit(again, "third")
+    try again.close()
+    try second.close()
+  }
+
+  @Test func `the writer lock of a machine that is gone goes to another one within its lease`() throws {
+    let cluster = SimulatedCluster()
+    let gone = HeldObjects(cluster)
+    let first = try ClusterStore(gone, options: options())
+    try commit(first, "first")
+    gone.hold { _ in true }
+    let second = try ClusterStore(InstantObjects(cluster), options: options())
+    let duration = try ContinuousClock().measure { try commit(second, "second") }
+    // The lease is one second, of which some has passed; the limit only says that it is not for ever.
+    #expect(duration < .seconds(30))
+    #expect(try text(second) == "second")
+    try second.close()
+    gone.hold(nil)
+    try? first.close()
+  }
+
+  @Test func `a machine that lost the writer lock while it was idle reads what others commit`() throws {
+    let cluster = SimulatedCluster()
+    let cut = HeldObjects(cluster)
+    let first = try ClusterStore(cut, options: options())
+    try commit(first, "first")
+    cut.hold(Self.isWriting)
+    let second = try ClusterStore(InstantObjects(cluster), options: options())
+    try commit(second, "second")
+    cut.hold(nil)
+    // The next renewal finds out.
+    while first.waitForCommit(after: 1, timeoutNanoseconds: .max) < 2 {}
+    #expect(try text(first) == "second")
+    try first.close()
+    try second.close()
+  }
+
+  @Test func `reads without an answer throw after the time that was given`() throws {
+    let cluster = SimulatedCluster()
+    try commit(try ClusterStore(InstantObjects(cluster), options: options()), "first")
+    var small = options()
+    small.inlineByteCount = 0
+    let writer = try ClusterStore(InstantObjects(cluster), options: small)
+    try commit(writer, "in a block")
+    try writer.close()
+    let cut = HeldObjects(cluster)
+    let store = try ClusterStore(cut, options: options())
+    let pin = try store.pin()
+    cut.hold { _ in true }
+    #expect(
+      throws: StoreError.unreachable(
+        path: cut.path, operation: "read a page of", reason: "no answer")
+    ) { try store.read(pin.head.root.reference, at: pin) }
+    cut.hold(nil)
+    #expect(try text(store) == "in a block")
+    try store.close()
+  }
+
+  @Test func `a store that is deleted is not there, and nobody deletes one in use`() throws {
+    let cluster = SimulatedCluster()
+    let store = try ClusterStore(InstantObjects(cluster), options: options())
+    try commit(store, "first")
+    #expect(throws: StoreError.self) { try ClusterStore.delete(InstantObjects(cluster)) }
+    try store.close()
+    #expect(try ClusterStore.delete(InstantObjects(cluster)))
+    #expect(cluster.names == [])
+    #expect(try !ClusterStore.delete(InstantObjects(cluster)))
+  }
+
+  @Test func `every changed byte of the root is an error or the same store`() throws {
+    let cluster = SimulatedCluster()
+    let store = try ClusterStore(InstantObjects(cluster), options: options())
+    for number in 0..<3 { try commit(store, "text \(number)") }
+    try store.close()
+    let root = try #require(cluster.object(ObjectName.root))
+    var generator = SimulationGenerator(seed: 1)
+    for index in root.indices where index < 300 || index > 4000 && generator.next(below: 3) == 0 {
+      let copy = cluster.copy()
+      var damaged = root
+      damaged[index] ^= UInt8(1 + generator.next(below: 255))
+      copy.set(ObjectName.root, damaged)
+      do throws(StoreError) {
+        let opened = try ClusterStore(InstantObjects(copy), options: options())
+        let pin = try opened.pin()
+        #expect(pin.head.version <= 3)
+        _ = try? opened.read(pin.head.root.reference, at: pin)
+        _ = try? opened.audit()
+        try? commit(opened, "more")
+        try? opened.close()
+      } catch {
+        // That is what is wanted.
+      }
+      let cut = cluster.copy()
+      cut.set(ObjectName.root, Array(root.prefix(index)))
+      if let opened = try? ClusterStore(InstantObjects(cut), options: options()) {
+        try? opened.close()
+      }
+    }
+  }
+}
