@@ -113,7 +113,13 @@ bench-realm-files: install
 bench-rados: install install-ceph
 	@$(BUILD) $(TRAITS) --configuration release --product bench-rados >&2
 	@Tools/with-rados-cluster 3 bluestore .build/release/bench-rados \
-	  $(if $(ROWS),--rows $(ROWS)) $(if $(COMMITS),--commits $(COMMITS)) --conf
+	  $(if $(ROWS),--rows $(ROWS)) $(if $(COMMITS),--commits $(COMMITS))
+
+# What only a real cluster shows: the contract of stores, and machines and daemons that end, on a cluster that
+# the tests start and remove.
+test-rados: install install-ceph
+	$(BUILD) $(TRAITS) --build-tests
+	@CAMBIUM_RADOS=1 TEST_LOG=.build/test-rados.log Tools/run-tests --filter 'CambiumRADOSTests'
 
 # How much memory large transactions through a Realm take; fails when it is more than it may be.
 # OBJECTS=10000000 and JSON=1 are options.

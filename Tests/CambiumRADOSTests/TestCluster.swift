@@ -24,8 +24,10 @@
       guardian = Pipe()
       _ = fcntl(guardian.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
       let shell = Process()
-      shell.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
-      shell.arguments = ["sh", "-c", "read line; exec \"$0\" stop \"$1\"", Self.script, folder]
+      shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+      shell.arguments = [
+        "-c", "trap '' INT TERM HUP; read line; exec \"$0\" stop \"$1\"", Self.script, folder,
+      ]
       shell.standardInput = guardian
       shell.standardOutput = FileHandle.nullDevice
       shell.standardError = FileHandle.nullDevice

@@ -13,8 +13,8 @@
       commandName: "bench-rados",
       abstract: "Measures a store in a Ceph cluster beside a local file and plain operations.")
 
-    @Option(help: "The cluster's configuration.")
-    var conf: String
+    @Option(help: "The cluster's configuration; otherwise what librados finds.")
+    var conf: String?
 
     @Option(help: "The pool.")
     var pool = "db"
@@ -33,10 +33,11 @@
       try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(atPath: place) }
       let name = "bench-\(UUID().uuidString)"
-      let location = try RadosLocation("\(pool)/\(name)?conf=\(conf)")
+      let options = conf.map { "?conf=\($0)" } ?? ""
+      let location = try RadosLocation("\(pool)/\(name)\(options)")
       defer { _ = try? RADOSStore.delete(location) }
 
-      let floor = try Floor(RadosLocation("\(pool)/\(name)-floor?conf=\(conf)"))
+      let floor = try Floor(RadosLocation("\(pool)/\(name)-floor\(options)"))
       defer { floor.end() }
       let write = try floor.write(count: commits)
       let swap = try floor.swap(count: commits)
@@ -52,7 +53,7 @@
         try database.close()
       }
       let opened = try Scans.cold(openRemote)
-      let plain = try floor.readBlocks(of: RadosLocation("\(pool)/\(name)?conf=\(conf)"))
+      let plain = try floor.readBlocks(of: RadosLocation("\(pool)/\(name)\(options)"))
       Row.print(
         "plain: all blocks, 4 at a time", perSecond: plain.bytesPerSecond / 1e6, unit: "MB/s")
       let scanned = Double(opened.byteCount) / opened.first

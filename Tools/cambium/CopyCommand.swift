@@ -71,7 +71,7 @@ struct Copying: Encodable {
         kind: destination.choice.kind, advice: "A copy there would end with this command")
     }
     self = try OfflineStore.withDatabase(source, key: key) { database in
-      let place = try CopyPlace(for: destination.path)
+      let place = try NewPlace(for: destination)
       do {
         let made = StoreLocation(choice: destination.choice, path: place.path)
         var copying = try Self.copy(

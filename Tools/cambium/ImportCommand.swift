@@ -90,7 +90,7 @@ struct ImportCommand: ParsableCommand {
       let progress = options.progress
       work.progress = { progress.show($0, $1, of: input.source.byteCount, "bytes") }
       defer { progress.finish() }
-      let isThere = Self.isThere(location)
+      let isThere = try location.isThere()
       guard !location.choice.isVolatile || dryRun else {
         throw StoreError.storeUnavailable(
           kind: location.choice.kind, advice: "Objects there would end with this command")
@@ -103,10 +103,6 @@ struct ImportCommand: ParsableCommand {
       progress.finish()
       options.json ? Output.line(report.json.pretty) : report.printForPeople()
     }
-  }
-
-  private static func isThere(_ location: StoreLocation) -> Bool {
-    FileManager.default.fileExists(atPath: location.path)
   }
 
   private func check(
@@ -123,7 +119,7 @@ struct ImportCommand: ParsableCommand {
     _ work: Import, _ location: StoreLocation, _ isThere: Bool
   ) throws -> ImportReport {
     guard !isThere else { return try fill(location, work, location.path) }
-    let place = try CopyPlace(for: location.path)
+    let place = try NewPlace(for: location)
     do {
       let made = StoreLocation(choice: location.choice, path: place.path)
       let report = try fill(made, work, location.path)
@@ -146,7 +142,7 @@ struct ImportCommand: ParsableCommand {
       throw StoreError.storeUnavailable(
         kind: location.choice.kind, advice: "Objects there would end with this command")
     }
-    let place = try CopyPlace(for: location.path)
+    let place = try NewPlace(for: location)
     do {
       let made = StoreLocation(choice: location.choice, path: place.path)
       let report = try Realm.bringRealmFile(
@@ -171,7 +167,9 @@ struct ImportCommand: ParsableCommand {
     // Who names a key wants encryption, whatever else pages go through.
     let chain = codec ?? "none"
     let codec = try CodecRegistry.codec(key == nil ? chain : Codecs.encrypted(chain), key: key)
-    configuration.store = StoreChoice(kind: location.choice.kind) { request throws(StoreError) in
+    configuration.store = StoreChoice(
+      kind: location.choice.kind, isRemote: location.choice.isRemote
+    ) { request throws(StoreError) in
       var request = request
       request.codec = codec
       return try location.choice.open(request)
@@ -186,7 +184,7 @@ struct ImportCommand: ParsableCommand {
     let key = try options.key()
     let configuration: Realm.Configuration
     var known: [ObjectSchema] = []
-    if Self.isThere(location) {
+    if try location.isThere() {
       known = try OpenedRealm.open(location, key: key).schema.objectSchema
       var existing = OpenedRealm.configuration(location, key: key, isReadOnly: false)
       existing.disableFormatUpgrade = false

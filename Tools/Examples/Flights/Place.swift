@@ -13,11 +13,14 @@ struct Place {
 
   /// What ``init(store:codec:path:)`` knows.
   static var stores: [String] {
+    var stores = ["file", "memory"]
     #if RocksDB
-      ["file", "memory", "rocksdb"]
-    #else
-      ["file", "memory"]
+      stores.append("rocksdb")
     #endif
+    #if RADOS
+      stores.append("rados")
+    #endif
+    return stores
   }
 
   /// A place for a store of that kind, whose pages go through `codec`, a chain of names or `none`.
@@ -30,6 +33,11 @@ struct Place {
     if store == "memory" {
       configuration = try Realm.Configuration(location: "memory:flights")
       self.path = nil
+      temporaryFolder = nil
+    } else if store == "rados" {
+      let place = path ?? "db/flights"
+      configuration = try Realm.Configuration(location: "rados:\(place)")
+      self.path = place
       temporaryFolder = nil
     } else {
       let url: URL

@@ -15,12 +15,15 @@ package enum OpenedRealm {
   package static func configuration(
     _ location: StoreLocation, key: CodecKey?, isReadOnly: Bool
   ) -> Realm.Configuration {
+    let isRemote = location.choice.isRemote
     var configuration = Realm.Configuration(
-      fileURL: URL(fileURLWithPath: location.path), readOnly: isReadOnly)
+      fileURL: isRemote ? nil : URL(fileURLWithPath: location.path), readOnly: isReadOnly)
+    if isRemote { configuration.remotePath = location.path }
     configuration.usesStoredClasses = true
     configuration.disableFormatUpgrade = true
     // The store names its codec itself.
-    configuration.store = StoreChoice(kind: location.choice.kind) { request throws(StoreError) in
+    configuration.store = StoreChoice(kind: location.choice.kind, isRemote: isRemote) {
+      request throws(StoreError) in
       do throws(StoreError) {
         return try location.openExisting(isReadOnly: request.isReadOnly, key: key)
       } catch .codecFailure(let codec, _) where key == nil {
