@@ -202,6 +202,9 @@ soak: install
 	CAMBIUM_SOAK_STATES=$(or $(STATES),1000000) CAMBIUM_SOAK_KILLS=$(or $(KILLS),2000) \
 	  CAMBIUM_SOAK_ROUNDS=$(or $(STEPS),2000) CAMBIUM_SOAK_SEED=$(or $(SEED),1) .build/$(CONFIGURATION)/cambiumPackageTests.xctest \
 	  --testing-library swift-testing --filter 'SoakTests|SoakProcessTests'
+	CLUSTER_HISTORIES=$(or $(HISTORIES),100000) CAMBIUM_TEST_SEED=$(or $(SEED),1) \
+	  .build/$(CONFIGURATION)/cambiumPackageTests.xctest --testing-library swift-testing \
+	  --filter 'CambiumClusterTests.ClusterHistoryTests'
 
 # A server that is ended by SIGTERM in the middle of its work, with swift-service-lifecycle: nothing is lost.
 service:
@@ -234,7 +237,8 @@ docs:
 	$(SWIFT) package $(TRAITS) generate-documentation --enable-experimental-combined-documentation \
 	  --transform-for-static-hosting --warnings-as-errors --target CambiumCore --target CambiumStoreKit \
 	  --target Cambium --target RealmSwift --target CambiumMemory --target CambiumFile \
-	  --target CambiumRocksDB --target CambiumZstd --target CambiumRealmFile \
+	  --target CambiumRocksDB --target CambiumCluster --target CambiumRADOS --target CambiumZstd \
+	  --target CambiumRealmFile \
 	  --target CambiumObservability --target CambiumStoreContract
 
 clean:
