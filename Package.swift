@@ -294,7 +294,8 @@ let package = Package(
     .testTarget(
       name: "ContractTests",
       dependencies: [
-        "CambiumCore", "CambiumCluster", "SimulatedCluster", "CambiumFile", "CambiumMemory", "CambiumRocksDB", "CambiumZstd",
+        "CambiumCore", "CambiumCluster", "SimulatedCluster", "CambiumFile", "CambiumMemory",
+        "CambiumRocksDB", "CambiumZstd",
         "CambiumCrypto", "TestSupport",
       ]),
     .testTarget(

@@ -19,7 +19,8 @@ import Testing
     header.isReleased = false
     header.spaceRecords = [SpaceRecordID(epoch: 1, number: 2), SpaceRecordID(epoch: 7, number: 8)]
     header.holder = "here.123"
-    let bytes = header.bytes + [UInt8](repeating: 0, count: RootHeader.byteCount - header.bytes.count)
+    let bytes =
+      header.bytes + [UInt8](repeating: 0, count: RootHeader.byteCount - header.bytes.count)
     #expect(try RootHeader(bytes, path: "x") == header)
   }
 

@@ -94,7 +94,8 @@ final class History: @unchecked Sendable {
     if schedule.isDead(machine) { return }
     switch error {
     case .unreachable, .closed: break
-    case .versionGone where schedule.cluster.hasLapsed(suffix: store.lease.suffix, now: schedule.now): break
+    case .versionGone
+    where schedule.cluster.hasLapsed(suffix: store.lease.suffix, now: schedule.now): break
     // It was never in the root, and another machine has taken over.
     case .versionGone(let version) where version > store.state.withLock({ $0.replicated }): break
     default: note("machine \(machine) cannot read: \(error)")
@@ -157,7 +158,9 @@ final class History: @unchecked Sendable {
       {
         list.removeLast()
       }
-      if !order.starts(with: list) { note("machine \(machine) saw \(list), in the end it is \(order)") }
+      if !order.starts(with: list) {
+        note("machine \(machine) saw \(list), in the end it is \(order)")
+      }
     }
   }
 
@@ -181,7 +184,9 @@ final class History: @unchecked Sendable {
       }
     }
     for (block, entry) in table.entries where entry.liveUnitCount > 0 && block < last {
-      if !blocks.contains(block), !store.isInLog(block) { note("at the end: block \(block) is missing") }
+      if !blocks.contains(block), !store.isInLog(block) {
+        note("at the end: block \(block) is missing")
+      }
     }
     try store.close()
   }

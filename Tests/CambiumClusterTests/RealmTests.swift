@@ -39,11 +39,17 @@ final class ClusterNote: Object {
   private func add(_ ids: Range<Int>, _ configuration: Realm.Configuration) throws {
     let realm = try Realm(configuration: configuration)
     try realm.write {
-      for id in ids { realm.add(ClusterNote(value: ["id": id, "text": "note \(id)" + (id >= 100 ? " \(id &* 7919) \(id &* 104_729)" : "")])) }
+      for id in ids {
+        realm.add(
+          ClusterNote(value: [
+            "id": id, "text": "note \(id)" + (id >= 100 ? " \(id &* 7919) \(id &* 104_729)" : ""),
+          ]))
+      }
     }
   }
 
-  @Test func `what one machine writes is there on another one after it was asked for`() async throws {
+  @Test func `what one machine writes is there on another one after it was asked for`() async throws
+  {
     let here = try await Realm.open(configuration: configuration("a"))
     #expect(here.objects(ClusterNote.self).count == 0)
     try add(0..<10, configuration("b"))

@@ -46,7 +46,9 @@ import Testing
     }
   }
 
-  @Test func `the last commit of an owner that was cut off changes nothing when it comes late`() throws {
+  @Test func `the last commit of an owner that was cut off changes nothing when it comes late`()
+    throws
+  {
     let cluster = SimulatedCluster()
     let cut = HeldObjects(cluster)
     let first = try ClusterStore(cut, options: options())
@@ -108,7 +110,9 @@ import Testing
     try second.close()
   }
 
-  @Test func `the writer lock of a machine that is gone goes to another one within its lease`() throws {
+  @Test func `the writer lock of a machine that is gone goes to another one within its lease`()
+    throws
+  {
     let cluster = SimulatedCluster()
     let gone = HeldObjects(cluster)
     let first = try ClusterStore(gone, options: options())
@@ -124,7 +128,9 @@ import Testing
     try? first.close()
   }
 
-  @Test func `a machine that lost the writer lock while it was idle reads what others commit`() throws {
+  @Test func `a machine that lost the writer lock while it was idle reads what others commit`()
+    throws
+  {
     let cluster = SimulatedCluster()
     let cut = HeldObjects(cluster)
     let first = try ClusterStore(cut, options: options())

@@ -225,7 +225,7 @@ struct ReadFaultTests {
       try Self.expect(
         Self.open(device), sample.content, version + Version(commitCount), place)
     }
-    #expect(count > 20)
+    #expect(count > 10)
     // This is what these commits do.
     let device = SimulatedDevice(sample.bytes)
     let database = try open(device)

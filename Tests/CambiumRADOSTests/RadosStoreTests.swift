@@ -39,7 +39,8 @@
       guard let table = try transaction.editTable(table) else { return }
       _ = try table.update(key: 0, column: 1, value: .int(value))
       for step in 1..<Int64(20) {
-        _ = try table.update(key: (value &* 97 &+ step &* 101) % 1999 + 1, column: 1, value: .int(value))
+        _ = try table.update(
+          key: (value &* 97 &+ step &* 101) % 1999 + 1, column: 1, value: .int(value))
       }
       _ = try transaction.commit(durability: .full)
     }
@@ -57,7 +58,9 @@
       return newest
     }
 
-    @Test func `commits wait while the only disk is gone, and none that was acknowledged is lost`() throws {
+    @Test func `commits wait while the only disk is gone, and none that was acknowledged is lost`()
+      throws
+    {
       let cluster = TestCluster.shared
       let location = try cluster.location(timeoutSeconds: 3)
       let database = try Self.open(location)
@@ -118,7 +121,10 @@
       let configuration = TestCluster.shared.configuration
       let delay = useconds_t(150_000 + round * 170_000)
       await #expect(processExitsWith: .signal(SIGKILL)) {
-        [name = name as String, configuration = configuration as String, log = log as String, delay = delay as useconds_t] in
+        [
+          name = name as String, configuration = configuration as String, log = log as String,
+          delay = delay as useconds_t
+        ] in
         let location = try RadosLocation("db/\(name)?conf=\(configuration)")
         let database = try RadosStoreTests.open(location)
         let descriptor = Foundation.open(log, O_WRONLY | O_CREAT | O_APPEND, 0o600)

@@ -167,7 +167,9 @@
       let duration = try ContinuousClock().measure {
         var rest = blocks[...]
         while !rest.isEmpty {
-          for result in objects.perform(rest.prefix(4).map { .read(name: $0, ranges: [0..<4 << 20]) }) {
+          for result in objects.perform(
+            rest.prefix(4).map { .read(name: $0, ranges: [0..<4 << 20]) })
+          {
             if case .bytes(let buffers) = try result.get() { byteCount += buffers[0].byteCount }
           }
           rest = rest.dropFirst(4)

@@ -64,7 +64,9 @@
     private func changeRows(_ keys: [Int64], _ durability: Durability) throws {
       let transaction = try database.beginWrite()
       guard let table = try transaction.editTable(Self.tableName) else { return }
-      for key in keys { try table.update(key: key, column: 4, value: .int(.random(in: 0...1 << 40))) }
+      for key in keys {
+        try table.update(key: key, column: 4, value: .int(.random(in: 0...1 << 40)))
+      }
       _ = try transaction.commit(durability: durability)
     }
 
@@ -179,7 +181,9 @@
       let statistics = try database.statistics()
       let byteCount =
         statistics.totalByteCount - statistics.freeByteCount - statistics.pendingByteCount
-      return Result(byteCount: byteCount, first: first, second: second, points: Double(count) / duration.seconds)
+      return Result(
+        byteCount: byteCount, first: first, second: second, points: Double(count) / duration.seconds
+      )
     }
 
     /// Adds up a column.

@@ -1,8 +1,12 @@
 import CambiumCore
 
+/// Exclusivity is not checked: the Realm's fields have one context, in which this begins; what goes to another
+/// thread is a snapshot.
 extension Results {
-  /// Brings what is about to be read into memory, while the actor does other work: the objects of the results'
-  /// class, from the first one on, as many as fit into half of the cache. Large values come when they are read.
+  /// Brings what is about to be read into memory, while the actor does other work.
+  ///
+  /// That are the objects of the results' class, from the first one on, as many as fit into half of the cache.
+  /// Large values come when they are read.
   ///
   /// For databases on other machines: what is read next on the main actor, or on another one, does not wait for
   /// the network then. Returns at once for files that are mapped, in memory, in a write transaction, and for

@@ -16,7 +16,9 @@ extension Realm {
     configuration.fileURL = fileURL
     configuration.readOnly = false
     configuration.encryptionKey = encryptionKey
-    if configuration.store.isVolatile || configuration.store.isRemote { configuration.store = .file }
+    if configuration.store.isVolatile || configuration.store.isRemote {
+      configuration.store = .file
+    }
     try writeCopy(configuration: configuration)
   }
 

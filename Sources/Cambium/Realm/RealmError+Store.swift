@@ -34,7 +34,8 @@ extension RLMError {
     switch error {
     case .notFound, .parentNotFound: .fileNotFound
     case .permissionDenied: .filePermissionDenied
-    case .notAFile, .system, .poisoned, .readOnly, .unreachable, .refused, .ownershipLost: .fileAccess
+    case .notAFile, .system, .poisoned, .readOnly, .unreachable, .refused, .ownershipLost:
+      .fileAccess
     case .notAStore, .truncated, .codecMismatch, .codecFailure, .damaged, .volatileContent:
       .invalidDatabase
     case .unsupportedFormat, .unsupportedFeature: .unsupportedFileFormatVersion

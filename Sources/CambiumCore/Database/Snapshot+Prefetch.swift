@@ -1,6 +1,7 @@
 extension Snapshot {
-  /// Brings the pages of a table's rows into the cache, from the first row on, so that reading them does not
-  /// wait: at most half as many as the cache keeps. Values with pages of their own are left out.
+  /// Brings the pages of a table's rows into the cache, so that reading them does not wait.
+  ///
+  /// From the first row on, at most half as many as the cache keeps. Values with pages of their own are left out.
   ///
   /// Does nothing where the store lends its memory. Takes as long as reading them does, many at a time;
   /// throws what that throws.

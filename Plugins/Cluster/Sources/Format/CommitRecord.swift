@@ -65,7 +65,9 @@ struct CommitRecord: Sendable {
     frame += sealed
     frame += repeatElement(0, count: Self.roundUp(frame.count) - frame.count)
     for content in contents {
-      content.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe frame.append(contentsOf: $0) } }
+      content.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe frame.append(contentsOf: $0) }
+      }
     }
     return frame
   }
@@ -100,7 +102,8 @@ struct CommitRecord: Sendable {
     let recordBegin = begin + headByteCount
     let sealed = log.copy(recordBegin..<recordBegin + Int(recordByteCount))
     guard Checksum.hash(sealed.span) == checksum else {
-      throw .damaged(Damage(.checksum, "the log of '\(path)': a record does not match its checksum"))
+      throw .damaged(
+        Damage(.checksum, "the log of '\(path)': a record does not match its checksum"))
     }
     var bytes = sealed
     if let codec, codec.recordOverhead > 0 {

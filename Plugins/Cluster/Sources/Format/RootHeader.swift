@@ -32,8 +32,9 @@ struct RootHeader: Hashable, Sendable {
   var newestVersion: Version = 0
   /// One past the last page of the newest version that was new in it, in units; address 0 is never used.
   var nextAddress: UInt64 = 1
-  /// Up to here the owner may write into blocks; who takes over begins behind it. When the writer lock was
-  /// given back, up to here it has.
+  /// Up to here the owner may write into blocks; who takes over begins behind it.
+  ///
+  /// When the writer lock was given back, up to here it has.
   var reservedEnd: UInt64 = 1
   /// Versions before this one can not be pinned any more.
   var floor: Version = 0
@@ -93,7 +94,8 @@ struct RootHeader: Hashable, Sendable {
     var reader = ByteReader(bytes)
     guard reader.get(UInt64.self) == Self.magic, let checksum = reader.get(UInt64.self),
       let epoch = reader.get(UInt64.self), let generation = reader.get(UInt64.self),
-      let owner = reader.get(UInt64.self), let logGeneration = reader.get(UInt64.self), let logEnd = reader.get(UInt64.self),
+      let owner = reader.get(UInt64.self), let logGeneration = reader.get(UInt64.self),
+      let logEnd = reader.get(UInt64.self),
       let newestVersion = reader.get(UInt64.self), let nextAddress = reader.get(UInt64.self),
       let reservedEnd = reader.get(UInt64.self), let floor = reader.get(UInt64.self),
       let liveUnitCount = reader.get(UInt64.self), let blockCount = reader.get(UInt64.self),

@@ -81,7 +81,8 @@ struct RootIdentity: Sendable {
     guard format <= formatVersion else {
       throw .unsupportedFormat(path: path, version: Int(format), supported: formatVersion)
     }
-    guard offset >= fixedByteCount, offset <= 4 << 20, offset.isMultiple(of: UInt32(alignment)) else {
+    guard offset >= fixedByteCount, offset <= 4 << 20, offset.isMultiple(of: UInt32(alignment))
+    else {
       throw .damaged(Damage(.head, "the identity of '\(path)' has values that no store writes"))
     }
     return Int(offset)

@@ -22,7 +22,7 @@ struct RootReader: Sendable {
     var commits: [(record: CommitRecord, buffer: PageBuffer, pagesOffset: Int)] = []
   }
 
-  /// What is new since `known`; everything when that is nil. Nil when nothing is new.
+  /// What is new since `known`, or everything when that is nil; nil when nothing is new.
   ///
   /// Throws `StoreError.notFound(path:)` when the store was deleted.
   func read(after known: RootHeader?) throws(StoreError) -> Image? {
@@ -81,7 +81,8 @@ struct RootReader: Sendable {
       image.commits.append((record, log, pagesOffset))
     }
     if last ?? 0 != image.header.newestVersion {
-      throw .damaged(Damage(.head, "the log of '\(client.path)' does not end with the newest version"))
+      throw .damaged(
+        Damage(.head, "the log of '\(client.path)' does not end with the newest version"))
     }
   }
 }

@@ -1,6 +1,8 @@
 import CambiumCore
 
 /// Gathers pages into as few writes of blocks as their addresses allow.
+///
+/// Pointers: bytes are lent to the array for the call that copies them.
 struct BlockWrites {
   private let layout: BlockLayout
   /// One write after the other, each of one block.

@@ -22,7 +22,8 @@ final class LogPages: Sendable {
     if location >> 16 < first.load(ordering: .acquiring) { return nil }
     guard let slot = slots.withLock({ $0[location] }) else { return nil }
     return unsafe Page(
-      bytes: slot.buffer.bytes + slot.offset, byteCount: Int(location & 0xffff) * Extent.unitByteCount,
+      bytes: slot.buffer.bytes + slot.offset,
+      byteCount: Int(location & 0xffff) * Extent.unitByteCount,
       owner: slot.buffer)
   }
 

@@ -17,7 +17,7 @@ public struct ClusterOptions: Sendable {
   /// A transaction sends pages ahead of its commit when so many bytes of them have gathered.
   public var writeAheadByteCount = 32 << 20
   /// How many pages are asked for ahead of a walk.
-  public var readAheadCount = 128
+  public var readAheadCount = 512
   /// A read that gets no answer throws after so many seconds, and a commit after twice as many.
   public var readTimeoutSeconds = 60.0
   /// The writer lock of a machine that does not answer goes to another one after so many seconds.

@@ -12,7 +12,8 @@ extension ClusterStore {
       storage: storage, timeoutNanoseconds: Int64(ClusterOptions().readTimeoutSeconds * 1e9),
       clock: BackgroundJob(BackgroundLane()))
     guard
-      let start = try client.read(ObjectName.root, [0..<RootIdentity.fixedByteCount], "delete")?.first
+      let start = try client.read(ObjectName.root, [0..<RootIdentity.fixedByteCount], "delete")?
+        .first
     else { return false }
     let bytes = start.copy(0..<start.byteCount)
     if !bytes.starts(with: RootIdentity.deletedMagic) {
@@ -24,7 +25,9 @@ extension ClusterStore {
       let mark = ObjectSwap(
         offset: 0, expected: Array(bytes.prefix(RootIdentity.magic.count)),
         change: .replace(RootIdentity.deletedMagic))
-      do throws(StoreError) { _ = try client.ask(.swap(name: ObjectName.root, mark), "delete") } catch {
+      do throws(StoreError) {
+        _ = try client.ask(.swap(name: ObjectName.root, mark), "delete")
+      } catch {
         // Where no answer came, it may have been done.
         guard case .ownershipLost = error else { throw error }
       }

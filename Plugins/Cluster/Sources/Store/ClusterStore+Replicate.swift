@@ -36,7 +36,9 @@ extension ClusterStore {
         gather()
         do throws(StoreError) { try send(state.withLock { Self.batch($0.pending) }) } catch {
           // What nobody has seen is given up before others try again.
-          state.withLock { $0.pending.removeAll { !$0.isVisible && $0.publication === publication } }
+          state.withLock {
+            $0.pending.removeAll { !$0.isVisible && $0.publication === publication }
+          }
           throw error
         }
       } else {
@@ -151,7 +153,9 @@ extension ClusterStore {
       for commit in batch {
         for dead in commit.freed where dead.born >= first {
           let versions = dead.born..<commit.record.head.version
-          if !versions.contains(where: { state.ledger.isHeld($0) }) { skipped.insert(dead.location) }
+          if !versions.contains(where: { state.ledger.isHeld($0) }) {
+            skipped.insert(dead.location)
+          }
         }
       }
       return skipped
@@ -209,7 +213,8 @@ extension ClusterStore {
     let request = ObjectRequest.swap(
       name: ObjectName.root,
       ObjectSwap(
-        offset: reader.headerOffset + RootHeader.tokenOffset, expected: known.bytes, change: change))
+        offset: reader.headerOffset + RootHeader.tokenOffset, expected: known.bytes, change: change)
+    )
     let begin = now
     let timeout = 2 * client.timeoutNanoseconds
     var wasUnknown = false
