@@ -5,10 +5,10 @@
   /// The objects of a store in a pool of a Ceph cluster (RADOS).
   ///
   /// Objects, and the objects `hints` and `lock.…`, on which hints and locks hang, lie in a space of
-  /// names of the store's own; ``ObjectRequest/list`` leaves the latter out.
+  /// names of the store's own; `ObjectRequest/list` leaves the latter out.
   ///
   /// An operation that the cluster does not answer comes back after the location's timeout, and may have
-  /// happened, or happen later (``ObjectFailure/unknown(_:)``). Locks are held by a connection: the same
+  /// happened, or happen later (`ObjectFailure/unknown(_:)`). Locks are held by a connection: the same
   /// holder on another one is busy until the lock has ended, but may give it back there.
   ///
   /// Calls are answered on librados' threads, in order; whoever is called with an answer, or with a hint,
@@ -41,7 +41,7 @@
     /// Pool and name, as in `rados:db/ledger`.
     public var path: String { connection.location.path }
 
-    /// Begins an operation; see ``ObjectStorage/start(_:_:)``.
+    /// Begins an operation; see `ObjectStorage/start(_:_:)`.
     public func start(_ request: ObjectRequest, _ call: ObjectCall) {
       switch request {
       case .read(let name, let ranges): read(name, ranges, call)
@@ -63,7 +63,7 @@
       sleeper.wait(timeoutNanoseconds: nanoseconds) { false }
     }
 
-    /// Calls `body` with each hint from now on; see ``ObjectStorage/watch(_:)``.
+    /// Calls `body` with each hint from now on; see `ObjectStorage/watch(_:)`.
     ///
     /// Waits until the cluster has heard of it, at most the location's timeout. If it has not, `body` is
     /// given nil, and trying goes on in the background.
