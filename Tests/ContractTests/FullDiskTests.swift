@@ -8,7 +8,8 @@ import Testing
 /// A file system that is really full: a small one in memory, which only a process of its own sees.
 @Suite(.serialized) struct FullDiskTests {
   /// The stores that lie on disks, alone and with a codec that seals their records.
-  private static let subjects = Matrix.stores.filter { $0.isPersistent && $0.hasFiles }.flatMap { store in
+  private static let subjects = Matrix.stores.filter { $0.isPersistent && $0.hasFiles }.flatMap {
+    store in
     [store] + Matrix.codecs.suffix(1).map { store.with(codec: $0.name, $0.make) }
   }
 
