@@ -119,7 +119,8 @@ bench-rados: install install-ceph
 # the tests start and remove.
 test-rados: install install-ceph
 	$(BUILD) $(TRAITS) --build-tests
-	@CAMBIUM_RADOS=1 TEST_LOG=.build/test-rados.log Tools/run-tests --filter 'CambiumRADOSTests'
+	@CAMBIUM_RADOS=1 TEST_LOG=.build/test-rados.log Tools/run-tests --no-parallel \
+	  --filter 'CambiumRADOSTests'
 
 # How much memory large transactions through a Realm take; fails when it is more than it may be.
 # OBJECTS=10000000 and JSON=1 are options.

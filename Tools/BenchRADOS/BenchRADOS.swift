@@ -43,6 +43,8 @@
       let swap = try floor.swap(count: commits)
       Row.print("plain: one replicated write of 16 KiB", milliseconds: write)
       Row.print("plain: one compare-and-swap of 512 bytes", milliseconds: swap)
+      Row.print(
+        "plain: replicated writes of 12 KiB, 64 under way", perSecond: try floor.writes(seconds: 2))
 
       let openRemote = { try Database(store: RADOSStore.open(location)) }
       let openLocal = { try Database(store: FileStore(path: place + "/store")) }
@@ -142,6 +144,23 @@
         _ = try objects.perform(
           .write(name: "w\(index / 200)", offset: index % 200 * bytes.count, bytes: bytes))
       }
+    }
+
+    /// How many small writes a second the cluster takes when it always has 64.
+    func writes(seconds: Double) throws -> Double {
+      let bytes = [UInt8](repeating: 7, count: 12 << 10)
+      let clock = ContinuousClock()
+      let begin = clock.now
+      var count = 0
+      while (clock.now - begin).seconds < seconds {
+        let requests = (0..<64).map { index in
+          ObjectRequest.write(
+            name: "m\(index)", offset: count / 64 % 300 * bytes.count, bytes: bytes)
+        }
+        for result in objects.perform(requests) { _ = try result.get() }
+        count += requests.count
+      }
+      return Double(count) / (clock.now - begin).seconds
     }
 
     func swap(count: Int) throws -> Double {

@@ -25,7 +25,17 @@
     /// Throws `StoreError.inUse(path:holder:)` while anybody has it open.
     @discardableResult
     public static func delete(_ location: RadosLocation) throws(StoreError) -> Bool {
-      try ClusterStore.delete(RadosObjects(location))
+      let isDeleted = try ClusterStore.delete(RadosObjects(location))
+      if isDeleted { try removeHandles(location) }
+      return isDeleted
+    }
+
+    /// Removes the empty objects on which hints and locks hang.
+    private static func removeHandles(_ location: RadosLocation) throws(StoreError) {
+      let objects = try RadosObjects(location)
+      defer { objects.close() }
+      let names = [RadosNames.hints] + ClusterStore.lockNames.map(RadosNames.lock)
+      _ = objects.perform(names.map { .remove(name: $0) })
     }
 
     /// Lets the kind join `StoreRegistry` as `rados`; the object layer does it by itself.

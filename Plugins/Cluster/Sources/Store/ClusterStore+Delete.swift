@@ -1,6 +1,9 @@
 import CambiumCore
 
 extension ClusterStore {
+  /// The names of the locks that a store takes, for storages in which locks leave something behind.
+  public static let lockNames = [ObjectName.writer, ObjectName.pins]
+
   /// Deletes the store that `storage` has, with all its objects; false when there is none.
   ///
   /// Closes `storage`. From the first moment on nobody can open it; what a failure leaves can be deleted again.
