@@ -289,7 +289,8 @@ let package = Package(
     .testTarget(
       name: "CambiumRADOSTests",
       dependencies: [
-        "Cambium", "CambiumCore", "CambiumCluster", "CambiumRADOS", "TestSupport",
+        "Cambium", "CambiumCore", "CambiumCluster", "CambiumRADOS", "SimulatedCluster",
+        "TestSupport",
       ]),
     .testTarget(
       name: "ContractTests",

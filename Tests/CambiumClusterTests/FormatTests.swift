@@ -18,7 +18,6 @@ import Testing
     header.blockCount = 2
     header.isReleased = false
     header.spaceRecords = [SpaceRecordID(epoch: 1, number: 2), SpaceRecordID(epoch: 7, number: 8)]
-    header.holder = "here.123"
     let bytes =
       header.bytes + [UInt8](repeating: 0, count: RootHeader.byteCount - header.bytes.count)
     #expect(try RootHeader(bytes, path: "x") == header)
@@ -26,7 +25,6 @@ import Testing
 
   @Test func `every changed byte of a header is noticed, and every cut`() throws {
     var header = RootHeader(logStart: 8192)
-    header.holder = "holder"
     header.spaceRecords = [SpaceRecordID(epoch: 1, number: 2)]
     let bytes = header.bytes
     for index in bytes.indices {

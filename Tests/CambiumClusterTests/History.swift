@@ -175,7 +175,7 @@ final class History: @unchecked Sendable {
     let table = store.state.withLock { $0.ownership?.table }
     guard let table else { return note("at the end: no table") }
     let last = store.layout.block(of: store.state.withLock { $0.header.nextAddress })
-    let blocks = Set(objects.names.compactMap { ObjectName.blockNumber($0) }.filter { $0 < last })
+    let blocks = Set(objects.names.compactMap { store.names.blockNumber($0) }.filter { $0 < last })
     let copied = store.layout.block(of: store.state.withLock { $0.copiedEnd })
     // A write that is late brings a block back, until the next owner that sweeps.
     for block in blocks where !schedule.isRough && block < copied {

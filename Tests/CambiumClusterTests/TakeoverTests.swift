@@ -57,10 +57,10 @@ import Testing
     cut.hold(Self.isWriting)
     #expect(throws: StoreError.indeterminate(path: cut.path)) { try commit(first, "late") }
     try commit(second, "second")
-    let root = cluster.object(ObjectName.root)
+    let root = cluster.object(ObjectNames.root)
     // Everything that was held back happens now.
     cut.release()
-    #expect(cluster.object(ObjectName.root) == root)
+    #expect(cluster.object(ObjectNames.root) == root)
     cut.hold(nil)
     #expect(try text(second) == "second")
     try first.refresh()
@@ -119,9 +119,8 @@ import Testing
     try commit(first, "first")
     gone.hold { _ in true }
     let second = try ClusterStore(InstantObjects(cluster), options: options())
-    let duration = try ContinuousClock().measure { try commit(second, "second") }
-    // The lease is one second, of which some has passed; the limit only says that it is not for ever.
-    #expect(duration < .seconds(30))
+    // It waits for as long as the lease lasts, and would wait for ever if that did not end.
+    try commit(second, "second")
     #expect(try text(second) == "second")
     try second.close()
     gone.hold(nil)
@@ -183,13 +182,13 @@ import Testing
     let store = try ClusterStore(InstantObjects(cluster), options: options())
     for number in 0..<3 { try commit(store, "text \(number)") }
     try store.close()
-    let root = try #require(cluster.object(ObjectName.root))
+    let root = try #require(cluster.object(ObjectNames.root))
     var generator = SimulationGenerator(seed: 1)
     for index in root.indices where index < 300 || index > 4000 && generator.next(below: 3) == 0 {
       let copy = cluster.copy()
       var damaged = root
       damaged[index] ^= UInt8(1 + generator.next(below: 255))
-      copy.set(ObjectName.root, damaged)
+      copy.set(ObjectNames.root, damaged)
       do throws(StoreError) {
         let opened = try ClusterStore(InstantObjects(copy), options: options())
         let pin = try opened.pin()
@@ -202,7 +201,7 @@ import Testing
         // That is what is wanted.
       }
       let cut = cluster.copy()
-      cut.set(ObjectName.root, Array(root.prefix(index)))
+      cut.set(ObjectNames.root, Array(root.prefix(index)))
       if let opened = try? ClusterStore(InstantObjects(cut), options: options()) {
         try? opened.close()
       }

@@ -3,6 +3,7 @@
   import CambiumCore
   import CambiumRADOS
   import CambiumStoreContract
+  import SimulatedCluster
   import Testing
   import TestSupport
 
@@ -10,16 +11,8 @@
   @Suite(.serialized, .enabled(if: TestCluster.isWanted)) struct RadosContractTests {
     private static let subject: StoreSubject = {
       var subject = StoreSubject("rados") { place throws(StoreError) in
-        var options = ClusterOptions()
-        options.isReadOnly = place.isReadOnly
-        options.codec = place.codec
-        options.blockByteCount = 64 << 10
-        options.inlineByteCount = 8 << 10
-        options.logByteCount = 64 << 10
-        options.writeAheadByteCount = 256 << 10
-        options.turnSeconds = 0.001
-        options.collectionSeconds = 0.01
-        return try RADOSStore.open(location(place.path), options: options)
+        try RADOSStore.open(
+          location(place.path), options: .small(isReadOnly: place.isReadOnly, codec: place.codec))
       }
       subject.sharing = .later
       subject.hasFiles = false

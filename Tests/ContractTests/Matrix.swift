@@ -141,17 +141,8 @@ enum Matrix {
 
   private static let cluster: StoreSubject = {
     var subject = StoreSubject("cluster") { place throws(StoreError) in
-      var options = ClusterOptions()
-      options.isReadOnly = place.isReadOnly
-      options.codec = place.codec
-      // Small, so that blocks come and go, and logs end.
-      options.blockByteCount = 64 << 10
-      options.inlineByteCount = 8 << 10
-      options.logByteCount = 64 << 10
-      options.writeAheadByteCount = 256 << 10
+      var options = ClusterOptions.small(isReadOnly: place.isReadOnly, codec: place.codec)
       options.pollSeconds = 0.05
-      options.turnSeconds = 0.001
-      options.collectionSeconds = 0.01
       return try ClusterStore(
         InstantObjects(SimulatedClusters.named(place.path), path: place.path), options: options)
     }

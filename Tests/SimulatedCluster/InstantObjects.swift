@@ -12,7 +12,6 @@ public final class InstantObjects: ObjectStorage {
   private let cluster: SimulatedCluster
   private let watches = Mutex<[Int]>([])
   private let isClosed = Atomic(false)
-  private let requests = Atomic(0)
 
   /// A connection to `cluster`.
   public init(_ cluster: SimulatedCluster, path: String = "simulated:db") {
@@ -20,13 +19,9 @@ public final class InstantObjects: ObjectStorage {
     self.path = path
   }
 
-  /// How many operations were started, hints left out.
-  public var requestCount: Int { requests.load(ordering: .relaxed) }
-
   /// Does it at once.
   public func start(_ request: ObjectRequest, _ call: ObjectCall) {
     if isClosed.load(ordering: .acquiring) { return call.end(.failure(.refused("closed"))) }
-    if case .hint = request {} else { requests.add(1, ordering: .relaxed) }
     call.end(cluster.apply(request, now: MonotonicClock.system.now))
   }
 

@@ -39,8 +39,6 @@ import Synchronization
   private var late: [Operation] = []
   /// Whether answers may be lost, machines end and clocks jump.
   public var isRough = true
-  /// How many operations have happened.
-  public private(set) var operationCount = 0
 
   private struct Operation {
     var request: ObjectRequest
@@ -50,6 +48,7 @@ import Synchronization
     var result: Result<ObjectAnswer, ObjectFailure>?
   }
 
+  /// Unchecked: used by the schedule and by the machine's thread in turns, which semaphores hand over.
   private final class Machine: @unchecked Sendable {
     let turn = DispatchSemaphore(value: 0)
     let parked = DispatchSemaphore(value: 0)
@@ -172,7 +171,6 @@ import Synchronization
   }
 
   private func happen(_ request: ObjectRequest) -> Result<ObjectAnswer, ObjectFailure> {
-    operationCount += 1
     // A hint may be lost.
     if case .hint = request, isRough, generator.next(below: 4) == 0 { return .success(.done) }
     if isRough, request.needsRoom, generator.next(below: UInt64(odds.full)) == 0 {
@@ -236,6 +234,7 @@ public struct SimulationGenerator: RandomNumberGenerator, Sendable {
 
 /// Threads that are used again, because a history is shorter than it takes to make one.
 private enum WorkerThreads {
+  /// Unchecked: the semaphore hands the work over.
   private final class Worker: @unchecked Sendable {
     let wake = DispatchSemaphore(value: 0)
     var work: (@Sendable () -> Void)?

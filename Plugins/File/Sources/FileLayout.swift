@@ -30,8 +30,6 @@ enum FileLayout {
   static let knownWriteFeatures: UInt64 = 0
   /// The file keeps something for its codec, or its codec seals heads, records and free map.
   static let codecFeature: UInt64 = 1
-  /// What a file keeps for its codec is no longer.
-  static let largestParameterByteCount = 1 << 20
 
   /// What the store's own pages are, in the first byte of each (but not of leaves and branches of the free map)
   /// and in references to them.

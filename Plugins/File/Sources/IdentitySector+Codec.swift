@@ -14,11 +14,7 @@ extension IdentitySector {
     var identity = IdentitySector(codec: name, using: &generator)
     guard let codec else { return (identity, []) }
     let parameters = try codec.makeParameters(for: identity.number)
-    guard parameters.count <= FileLayout.largestParameterByteCount else {
-      throw .tooLarge(
-        what: "What codec \(name) keeps", byteCount: parameters.count,
-        limit: FileLayout.largestParameterByteCount)
-    }
+    try StoreLimits.check(parameters: parameters, codec: name)
     identity.parameterByteCount = parameters.count
     identity.parameters = parameters
     identity.parameterChecksum = unsafe parameters.withUnsafeBytes { unsafe Checksum.hash($0) }

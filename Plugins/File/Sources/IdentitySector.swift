@@ -106,7 +106,7 @@ struct IdentitySector: Hashable, Sendable {
     codec = bytes.text(Field.codec, byteCount: Field.codecByteCount)
     if readFeatures & FileLayout.codecFeature != 0 {
       let count = bytes.load(Field.parameterByteCount, as: UInt64.self)
-      guard count <= UInt64(FileLayout.largestParameterByteCount) else {
+      guard count <= UInt64(StoreLimits.parametersByteCount) else {
         throw .damaged(Damage(.bounds, "the identity names too much that is kept for the codec"))
       }
       parameterByteCount = Int(count)

@@ -103,10 +103,7 @@
       parameters = []
       guard let codec else { return }
       parameters = try codec.makeParameters(for: number)
-      guard parameters.count <= 1 << 20 else {
-        throw .tooLarge(
-          what: "What codec \(codec.name) keeps", byteCount: parameters.count, limit: 1 << 20)
-      }
+      try StoreLimits.check(parameters: parameters, codec: codec.name)
     }
 
     /// The store's identity, for codecs.

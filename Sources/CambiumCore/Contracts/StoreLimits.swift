@@ -5,6 +5,18 @@ public enum StoreLimits {
   /// The most metadata that a commit can carry, in bytes.
   public static let metadataByteCount = 64 << 10
 
+  /// The most that a store keeps for a codec, in bytes.
+  public static let parametersByteCount = 1 << 20
+
+  /// Throws ``StoreError/tooLarge(what:byteCount:limit:)`` when a store cannot keep `parameters` for the codec
+  /// of that name.
+  public static func check(parameters: [UInt8], codec name: String) throws(StoreError) {
+    guard parameters.count <= parametersByteCount else {
+      throw .tooLarge(
+        what: "What codec \(name) keeps", byteCount: parameters.count, limit: parametersByteCount)
+    }
+  }
+
   /// Throws ``StoreError/tooLarge(what:byteCount:limit:)`` when a page cannot be that long; stops for one
   /// without bytes.
   public static func checkPage(byteCount: Int) throws(StoreError) {

@@ -6,8 +6,8 @@ import CambiumCore
 ///     | magic | checksum | epoch | generation | owner | log began | log end |
 ///      56               64             72             80      88           96
 ///     | newest version | next address | reserved end | floor | live units | block count |
-///      104     108                  112               116
-///     | flags | space record count | holder's length | zero 4 | space records, 16 each | holder |
+///      104     108                  112
+///     | flags | space record count | space records, 16 each |
 ///
 /// The log follows at a fixed place behind it: the frames of the commits since it began, which
 /// ``CommitRecord`` describes. It begins anew when it has become long.
@@ -19,8 +19,7 @@ struct RootHeader: Hashable, Sendable {
   /// So many records of the space are listed at most.
   static let spaceRecordLimit = 64
   private static let magic: UInt64 = 0x5244_4854_4f4f_5243
-  private static let fixedByteCount = 120
-  private static let holderLimit = 256
+  private static let fixedByteCount = 112
 
   /// Which state of the root this is.
   var token = RootToken(epoch: 1, generation: 1, owner: 0)
@@ -46,8 +45,6 @@ struct RootHeader: Hashable, Sendable {
   var isReleased = true
   /// The records of the space, the oldest one first, which is whole.
   var spaceRecords: [SpaceRecordID] = []
-  /// Who owns, or owned, the writer lock, for people.
-  var holder = ""
 
   /// The header of a new store, whose log begins at `logStart`.
   ///
@@ -69,16 +66,12 @@ struct RootHeader: Hashable, Sendable {
     fields.put(floor)
     fields.put(liveUnitCount)
     fields.put(blockCount)
-    let holder = Array(holder.utf8.prefix(Self.holderLimit))
     fields.put(UInt32(isReleased ? 1 : 0))
     fields.put(UInt32(spaceRecords.count))
-    fields.put(UInt32(holder.count))
-    fields.put(UInt32(0))
     for record in spaceRecords {
       fields.put(record.epoch)
       fields.put(record.number)
     }
-    fields.put(holder)
     var writer = ByteWriter()
     writer.put(Self.magic)
     writer.put(Checksum.hash(fields.bytes.span))
@@ -100,8 +93,7 @@ struct RootHeader: Hashable, Sendable {
       let reservedEnd = reader.get(UInt64.self), let floor = reader.get(UInt64.self),
       let liveUnitCount = reader.get(UInt64.self), let blockCount = reader.get(UInt64.self),
       let flags = reader.get(UInt32.self), let spaceCount = reader.get(UInt32.self),
-      let holderByteCount = reader.get(UInt32.self), reader.skipZeros(4),
-      spaceCount <= Self.spaceRecordLimit, holderByteCount <= Self.holderLimit
+      spaceCount <= Self.spaceRecordLimit
     else { throw damage("cannot be read") }
     for _ in 0..<spaceCount {
       guard let epoch = reader.get(UInt64.self), let number = reader.get(UInt64.self) else {
@@ -109,8 +101,7 @@ struct RootHeader: Hashable, Sendable {
       }
       spaceRecords.append(SpaceRecordID(epoch: epoch, number: number))
     }
-    guard let holder = reader.get(count: Int(holderByteCount)) else { throw damage("is too short") }
-    let end = Self.fixedByteCount + 16 * Int(spaceCount) + holder.count
+    let end = Self.fixedByteCount + 16 * Int(spaceCount)
     guard bytes.count >= end,
       Checksum.hash(bytes.span.extracting(16..<end)) == checksum
     else { throw .damaged(Damage(.checksum, "the root of '\(path)' does not match its checksum")) }
@@ -129,6 +120,5 @@ struct RootHeader: Hashable, Sendable {
     self.liveUnitCount = liveUnitCount
     self.blockCount = blockCount
     isReleased = flags & 1 == 1
-    self.holder = String(decoding: holder, as: UTF8.self)
   }
 }

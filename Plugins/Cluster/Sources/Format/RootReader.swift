@@ -60,7 +60,7 @@ struct RootReader: Sendable {
     _ range: Range<Int>
   ) throws(StoreError) -> (header: RootHeader, pieces: [PageBuffer]) {
     guard
-      let buffers = try client.read(ObjectName.root, [headerRange, range], "read the root")
+      let buffers = try client.read(ObjectNames.root, [headerRange, range], "read the root")
     else { throw .notFound(path: client.path) }
     let header = try RootHeader(buffers[0].copy(0..<buffers[0].byteCount), path: client.path)
     return (header, [buffers[1]])

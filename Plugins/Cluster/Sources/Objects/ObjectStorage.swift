@@ -2,7 +2,7 @@ import CambiumCore
 
 /// What a cluster of machines keeps for a store: named objects, in a space of names of the store's own.
 ///
-/// It has eleven operations, which ``ObjectRequest`` lists. Each of them happens at one moment, for all who
+/// It has ten operations, which ``ObjectRequest`` lists. Each of them happens at one moment, for all who
 /// ask, or not at all; several that are under way at a time happen in any order. What was answered with
 /// success survives every failure that the cluster is made for.
 ///
@@ -98,7 +98,7 @@ public enum ObjectRequest: Sendable {
 public struct ObjectSwap: Sendable {
   /// Where the bytes begin that are compared.
   public var offset: Int
-  /// What must be there.
+  /// What must be there; it does not end in zeros, which some clusters take for what is behind an object's end.
   public var expected: [UInt8]
   /// What the object becomes.
   public var change: Change

@@ -5,13 +5,14 @@ import CambiumCore
 /// Pointers: bytes are lent to the array for the call that copies them.
 struct BlockWrites {
   private let layout: BlockLayout
+  private let names: ObjectNames
   /// One write after the other, each of one block.
   private(set) var requests: [ObjectRequest] = []
   private var block: UInt64 = 0
   private var offset = 0
   private var bytes: [UInt8] = []
 
-  init(_ layout: BlockLayout) { self.layout = layout }
+  init(_ layout: BlockLayout, _ names: ObjectNames) { (self.layout, self.names) = (layout, names) }
 
   /// Adds a page; pages come in the order of their addresses.
   mutating func add(_ location: UInt64, _ page: Page) {
@@ -34,7 +35,7 @@ struct BlockWrites {
   /// Ends the last write.
   mutating func end() {
     if bytes.isEmpty { return }
-    requests.append(.write(name: ObjectName.block(block), offset: offset, bytes: bytes))
+    requests.append(.write(name: names.block(block), offset: offset, bytes: bytes))
     bytes = []
   }
 }

@@ -51,10 +51,10 @@ final class LogPages: Sendable {
   /// Keeps a page in a buffer of its own.
   func add(_ location: UInt64, _ buffer: PageBuffer) { add([location], in: buffer, from: 0) }
 
-  /// Forgets all pages but those at `kept`: they are in their blocks.
-  func removeAll(but kept: Set<UInt64>) {
+  /// Forgets the pages below `address`: they are in their blocks.
+  func removeAll(below address: UInt64) {
     slots.withLock { slots in
-      slots = slots.filter { kept.contains($0.key) }
+      slots = slots.filter { $0.key >> 16 >= address }
       first.store(slots.keys.min().map { $0 >> 16 } ?? .max, ordering: .releasing)
     }
   }

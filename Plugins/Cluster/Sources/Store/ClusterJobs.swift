@@ -4,7 +4,7 @@ import CambiumCore
 struct ClusterJobs: Sendable {
   let leases: BackgroundJob
   let replication: BackgroundJob
-  let turns: BackgroundJob
+  let handover: BackgroundJob
   let refreshing: BackgroundJob
   let collection: BackgroundJob
   /// What tells this store from all others, as an owner of the writer lock.
@@ -13,13 +13,13 @@ struct ClusterJobs: Sendable {
   init(_ lanes: ClusterLanes) {
     leases = BackgroundJob(lanes.leases)
     replication = BackgroundJob(lanes.replication)
-    turns = BackgroundJob(lanes.replication)
+    handover = BackgroundJob(lanes.replication)
     refreshing = BackgroundJob(lanes.refreshing)
     collection = BackgroundJob(lanes.collection)
   }
 
   func cancel() {
-    for job in [leases, replication, turns, refreshing, collection] { job.cancel() }
+    for job in [leases, replication, handover, refreshing, collection] { job.cancel() }
   }
 }
 
@@ -29,7 +29,7 @@ extension ClusterStore {
     // The store must not go where hints are given, which its end may wait for.
     storage.watch { [weak self, jobs] hint in
       if hint == .wanted {
-        jobs.turns.schedule { [weak self] _ in self?.giveTurnIfIdle() }
+        jobs.handover.schedule { [weak self] _ in self?.handOverIfIdle() }
       } else {
         jobs.refreshing.schedule { [weak self] _ in self?.refreshAgain() }
       }
@@ -50,7 +50,7 @@ extension ClusterStore {
   /// Looks for commits of others, and says when to look the next time.
   private func refreshAgain() -> Int64? {
     if isForked { return nil }
-    let calls = takeLookers()
+    let calls = takeRefreshWaiters()
     // What gets no answer is tried again the next time.
     try? refresh()
     for call in calls { call() }
@@ -60,16 +60,16 @@ extension ClusterStore {
   /// Asks the cluster for its newest version, and calls `then` when it is known here.
   public func lookForCommits(then: @escaping @Sendable () -> Void) {
     if isForked || state.withLock({ $0.isClosed || $0.ownership != nil }) { return then() }
-    lookers.withLock { $0.append(then) }
+    refreshWaiters.withLock { $0.append(then) }
     let isScheduled = jobs.refreshing.schedule { [weak self] _ in self?.refreshAgain() }
-    if !isScheduled { callLookers() }
+    if !isScheduled || state.withLock({ $0.isEnded }) { endRefreshWaits() }
   }
 
-  /// Nobody looks any more.
-  func callLookers() { for call in takeLookers() { call() } }
+  /// Calls those who wait for a look at the root: there will be none.
+  func endRefreshWaits() { for call in takeRefreshWaiters() { call() } }
 
-  private func takeLookers() -> [@Sendable () -> Void] {
-    lookers.withLock { calls in
+  private func takeRefreshWaiters() -> [@Sendable () -> Void] {
+    refreshWaiters.withLock { calls in
       defer { calls = [] }
       return calls
     }

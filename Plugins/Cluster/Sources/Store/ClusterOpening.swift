@@ -81,7 +81,7 @@ struct ClusterOpening {
     var bytes = identity.bytes + header.bytes
     bytes += repeatElement(0, count: header.logEnd - bytes.count)
     do throws(ObjectFailure) {
-      _ = try storage.perform(.create(name: ObjectName.root, bytes: bytes))
+      _ = try storage.perform(.create(name: ObjectNames.root, bytes: bytes))
     } catch {
       switch error {
       // Somebody else was quicker, or this was done and the answer is lost.
@@ -97,12 +97,12 @@ struct ClusterOpening {
 
   private func readIdentity(_ client: ObjectClient) throws(StoreError) -> RootIdentity? {
     guard
-      let start = try client.read(ObjectName.root, [0..<Self.firstByteCount], "open")?.first
+      let start = try client.read(ObjectNames.root, [0..<Self.firstByteCount], "open")?.first
     else { return nil }
     var bytes = start.copy(0..<start.byteCount)
     let count = try RootIdentity.byteCount(bytes, path: storage.path)
     if count > bytes.count {
-      guard let whole = try client.read(ObjectName.root, [0..<count], "open")?.first else {
+      guard let whole = try client.read(ObjectNames.root, [0..<count], "open")?.first else {
         return nil
       }
       bytes = whole.copy(0..<whole.byteCount)

@@ -30,7 +30,7 @@ public struct ClusterOptions: Sendable {
   public var turnSeconds = 0.05
   /// What nobody needs any more is removed so many seconds after the commits that gave it up.
   public var collectionSeconds = 1.0
-  /// Who opens the store, for people who ask who has the writer lock.
+  /// Who opens the store, for people who ask by whom it is in use.
   public var holder = ""
 
   /// The defaults.

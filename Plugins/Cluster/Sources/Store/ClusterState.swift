@@ -15,7 +15,7 @@ struct ClusterState: Sendable {
   var pending: [PendingCommit] = []
   /// Whether somebody swaps the root.
   var isSwapping = false
-  /// Whether who swaps it lets others come along first.
+  /// Whether who swaps it lets others join first.
   var isGathering = false
   /// One past what the log was given when this process began it anew.
   var carriedEnd = 0
@@ -59,6 +59,8 @@ struct ClusterState: Sendable {
   mutating func adopt(_ image: RootReader.Image) -> Bool {
     header = image.header
     nextAddress = header.nextAddress
+    // Others have begun it anew.
+    if image.isWhole { carriedEnd = 0 }
     let records = image.commits.map(\.record.carried)
     recent = ((image.isWhole ? [] : recent) + records).suffix(CommitMetadata.keptCount)
     guard header.newestVersion > newest.version else { return false }

@@ -31,7 +31,7 @@ extension ClusterStore {
     let blocks = table.emptyBlocks(before: end, neededFrom: limit)
     if blocks.isEmpty { return }
     // A removal that is late does no harm: no block gets a name again.
-    _ = try client.ask(blocks.map { .remove(name: ObjectName.block($0)) }, "remove pages of")
+    _ = try client.ask(blocks.map { .remove(name: names.block($0)) }, "remove pages of")
     state.withLock { state in
       if state.ownership?.number == number { state.ownership?.table.remove(blocks) }
     }
@@ -53,7 +53,7 @@ extension ClusterStore {
 
   /// The oldest version that anybody has pinned; nil when one of them cannot be understood.
   private func oldestPinned() throws(StoreError) -> Version? {
-    let holders = try client.names(.holders(name: ObjectName.pins), "read the pins of")
+    let holders = try client.names(.holders(name: ObjectNames.pins), "read the pins of")
     var oldest = state.withLock { $0.oldestNeeded }
     for holder in holders {
       guard let version = PinLease.version(holder) else { return nil }
@@ -65,14 +65,14 @@ extension ClusterStore {
   /// Removes what an owner has left that did not give the writer lock back: objects that nothing leads to.
   private func sweep() throws(StoreError) {
     guard let ownership = state.withLock({ $0.ownership }), ownership.needsSweep else { return }
-    let names = try client.names(.list, "list the objects of")
+    let found = try client.names(.list, "list the objects of")
     let header = state.withLock { $0.header }
     let end = layout.block(of: ownership.firstAddress)
-    let lost = names.filter { name in
-      if let block = ObjectName.blockNumber(name) {
+    let lost = found.filter { name in
+      if let block = names.blockNumber(name) {
         return block < end && ownership.table.entries[block] == nil
       }
-      guard let record = ObjectName.spaceRecord(name) else { return false }
+      guard let record = names.spaceRecord(name) else { return false }
       return record.epoch < header.token.epoch && !header.spaceRecords.contains(record)
     }
     _ = try client.ask(lost.map { .remove(name: $0) }, "remove objects of")

@@ -2,7 +2,7 @@ import CambiumCore
 
 extension ClusterStore {
   /// The names of the locks that a store takes, for storages in which locks leave something behind.
-  public static let lockNames = [ObjectName.writer, ObjectName.pins]
+  public static let lockNames = [ObjectNames.writer, ObjectNames.pins]
 
   /// Deletes the store that `storage` has, with all its objects; false when there is none.
   ///
@@ -15,13 +15,13 @@ extension ClusterStore {
       storage: storage, timeoutNanoseconds: Int64(ClusterOptions().readTimeoutSeconds * 1e9),
       clock: BackgroundJob(BackgroundLane()))
     guard
-      let start = try client.read(ObjectName.root, [0..<RootIdentity.fixedByteCount], "delete")?
+      let start = try client.read(ObjectNames.root, [0..<RootIdentity.fixedByteCount], "delete")?
         .first
     else { return false }
     let bytes = start.copy(0..<start.byteCount)
     if !bytes.starts(with: RootIdentity.deletedMagic) {
       _ = try RootIdentity.byteCount(bytes, path: storage.path)
-      let holders = try client.names(.holders(name: ObjectName.pins), "delete")
+      let holders = try client.names(.holders(name: ObjectNames.pins), "delete")
       if let holder = holders.first {
         throw .inUse(path: storage.path, holder: PinLease.name(holder))
       }
@@ -29,19 +29,15 @@ extension ClusterStore {
         offset: 0, expected: Array(bytes.prefix(RootIdentity.magic.count)),
         change: .replace(RootIdentity.deletedMagic))
       do throws(StoreError) {
-        _ = try client.ask(.swap(name: ObjectName.root, mark), "delete")
+        _ = try client.ask(.swap(name: ObjectNames.root, mark), "delete")
       } catch {
         // Where no answer came, it may have been done.
         guard case .ownershipLost = error else { throw error }
       }
     }
-    let names = try client.names(.list, "delete").filter { $0 != ObjectName.root }
-    var rest = names[...]
-    while !rest.isEmpty {
-      _ = try client.ask(rest.prefix(16).map { .remove(name: $0) }, "delete")
-      rest = rest.dropFirst(16)
-    }
-    _ = try client.ask(.remove(name: ObjectName.root), "delete")
+    let names = try client.names(.list, "delete").filter { $0 != ObjectNames.root }
+    _ = try client.ask(names.map { .remove(name: $0) }, "delete")
+    _ = try client.ask(.remove(name: ObjectNames.root), "delete")
     return true
   }
 }

@@ -43,7 +43,7 @@ extension ClusterStore {
       header.spaceRecords.isEmpty || table.isMostlyChanged
       || header.spaceRecords.count >= RootHeader.spaceRecordLimit / 2
     try write([
-      .write(name: ObjectName.space(record), offset: 0, bytes: table.record(isWhole: isWhole))
+      .write(name: names.space(record), offset: 0, bytes: table.record(isWhole: isWhole))
     ])
     let superseded = isWhole ? header.spaceRecords : []
     header.spaceRecords = isWhole ? [record] : header.spaceRecords + [record]
@@ -56,23 +56,21 @@ extension ClusterStore {
   }
 
   /// Forgets what the new log does not carry, when the root has it.
-  func endLogAnew(_ restart: LogRestart, keeping records: [CommitRecord]) {
-    let kept = state.withLock { state in
+  func endLogAnew(_ restart: LogRestart) {
+    state.withLock { state in
       state.copiedEnd = restart.copiedEnd
       state.carriedEnd = restart.carriedEnd
-      return Set(
-        records.flatMap(\.pages) + state.pending.flatMap { $0.pages.map(\.location) })
     }
-    log.removeAll(but: kept)
+    log.removeAll(below: restart.copiedEnd)
     for record in restart.superseded {
-      storage.start(.remove(name: ObjectName.space(record)), ObjectCall())
+      storage.start(.remove(name: names.space(record)), ObjectCall())
     }
   }
 
   /// Writes the pages that the log carries into their blocks, those before `end` that are not there yet.
   func copyLog(through end: UInt64) throws(StoreError) {
     let begin = state.withLock { $0.copiedEnd }
-    var writes = BlockWrites(layout)
+    var writes = BlockWrites(layout, names)
     for location in log.locations(from: begin, to: end) {
       if let page = log.page(location) { writes.add(location, page) }
     }
@@ -83,25 +81,6 @@ extension ClusterStore {
 
   /// Writes into blocks, some at a time.
   func write(_ requests: [ObjectRequest]) throws(StoreError) {
-    var rest = requests[...]
-    while !rest.isEmpty {
-      let some = Array(rest.prefix(Self.parallelWriteCount))
-      rest = rest.dropFirst(some.count)
-      let results = storage.perform(some)
-      if results.contains(where: \.isUnknown) {
-        noteLateOperations()
-      }
-      for (request, result) in zip(some, results) {
-        _ = try client.settle(result, of: request, "write pages of")
-      }
-    }
-  }
-
-  private static let parallelWriteCount = 8
-}
-
-extension Result<ObjectAnswer, ObjectFailure> {
-  fileprivate var isUnknown: Bool {
-    if case .failure(.unknown) = self { true } else { false }
+    _ = try client.ask(requests, "write pages of", wasUnknown: noteLateOperations)
   }
 }

@@ -62,13 +62,18 @@ extension ClusterStore {
   /// The request that takes the lock of the cluster, or renews it.
   func lockRequest(_ number: UInt64) -> ObjectRequest {
     .lock(
-      name: ObjectName.writer, holder: ownerName(number), isShared: false,
+      name: ObjectNames.writer, holder: ownerName(number), isShared: false,
       seconds: options.writerLeaseSeconds)
+  }
+
+  /// The request that gives the lock of the cluster back.
+  func unlockRequest(_ number: UInt64) -> ObjectRequest {
+    .unlock(name: ObjectNames.writer, holder: ownerName(number))
   }
 
   /// Gives the lock of the cluster back; it ends by itself when that fails.
   func unlock(_ number: UInt64) {
-    let request = ObjectRequest.unlock(name: ObjectName.writer, holder: ownerName(number))
+    let request = unlockRequest(number)
     if case .failure(.unknown)? = storage.perform([request]).first {
       _ = storage.perform([request])
     }
@@ -113,7 +118,6 @@ extension ClusterStore {
     header.token.epoch += 1
     header.token.generation += 1
     header.token.owner = jobs.ownerNumber
-    header.holder = ownerName(number)
     // The last owner may still write below the address up to which it had reserved.
     let first = old.isReleased ? old.reservedEnd : layout.roundUp(old.reservedEnd)
     guard first < ClusterWriter.addressLimit else {
@@ -164,7 +168,7 @@ extension ClusterStore {
   }
 
   private func spaceRecord(_ record: SpaceRecordID) throws(StoreError) -> [UInt8] {
-    let name = ObjectName.space(record)
+    let name = names.space(record)
     var bytes: [UInt8] = []
     while true {
       let range = bytes.count..<bytes.count + Self.recordPieceByteCount
@@ -182,18 +186,18 @@ extension ClusterStore {
 
   /// Gives the writer lock away if another machine waits for it and this one has had its turn, or the store
   /// was closed; called by who has the writer lock of this process.
-  func giveTurn() {
+  func handOver() {
     let isTurn = state.withLock { state in
       guard let ownership = state.ownership else { return false }
       if state.isClosed { return true }
       return state.isWanted && now - ownership.begun >= Int64(options.turnSeconds * 1e9)
     }
     // What fails here fails again for who writes next, and is thrown there.
-    if isTurn { try? giveBack() }
+    if isTurn { try? releaseOwnership() }
   }
 
   /// The same when nobody writes; called when another machine says that it waits.
-  func giveTurnIfIdle() -> Int64? {
+  func handOverIfIdle() -> Int64? {
     if isForked { return nil }
     let begun = state.withLock { state -> Int64? in
       guard let ownership = state.ownership, !state.isClosed else { return nil }
@@ -204,14 +208,14 @@ extension ClusterStore {
     let turn = begun + Int64(options.turnSeconds * 1e9)
     if now < turn { return turn }
     guard writers.tryAcquire() else { return nil }
-    giveTurn()
+    handOver()
     writers.release()
     return nil
   }
 
   /// Makes everything published durable and gives the writer lock back; called by who has the writer lock of
   /// this process.
-  private func giveBack() throws(StoreError) {
+  private func releaseOwnership() throws(StoreError) {
     try replicateAll()
     beginSwap()
     defer { endSwap() }

@@ -37,7 +37,7 @@ extension ClusterStore {
     let parts = layout.parts(of: reference.extent)
     let requests = parts.map { part in
       ObjectRequest.read(
-        name: ObjectName.block(part.block),
+        name: names.block(part.block),
         ranges: [part.byteOffset..<part.byteOffset + part.byteCount])
     }
     var buffers: [PageBuffer] = []
@@ -83,7 +83,7 @@ extension ClusterStore {
     }
     for read in arrivals.expect(missing, layout) {
       storage.start(
-        .read(name: ObjectName.block(read.block), ranges: [read.range]), read.call)
+        .read(name: names.block(read.block), ranges: [read.range]), read.call)
     }
   }
 }

@@ -26,7 +26,8 @@ extension ClusterStore {
         let isNew = state.adopt(image)
         if image.isWhole {
           // What the log does not carry any more is in its blocks.
-          log.removeAll(but: Set(image.commits.flatMap(\.record.pages)))
+          let first = image.commits.lazy.flatMap(\.record.pages).first.map { $0 >> 16 }
+          log.removeAll(below: first ?? image.header.nextAddress)
         }
         if isNew, !state.isClosed { announce(state.newest.version) }
         return isNew ? state.newest.version : nil

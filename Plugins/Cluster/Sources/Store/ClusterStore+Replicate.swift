@@ -47,9 +47,12 @@ extension ClusterStore {
     }
   }
 
-  /// Lets as many come along as wait for the writer lock here, but not for longer than a swap takes.
+  /// Lets as many join as wait for the writer lock here, but not for longer than a swap takes.
+  ///
+  /// Nobody can while who has the writer lock waits for its own commit.
   private func gather() {
-    if writers.waiterCount == 0 { return }
+    let mayJoin = state.withLock { $0.pending.last?.isVisible ?? false }
+    guard mayJoin, writers.waiterCount > 0 else { return }
     let isFew = { [self] in state.withLock { $0.pending.count } < writers.waiterCount }
     state.withLock { $0.isGathering = true }
     gathering.wait(timeoutNanoseconds: Self.gatherNanoseconds) { !isFew() }
@@ -133,7 +136,7 @@ extension ClusterStore {
       state.pending.removeFirst(batch.count)
       state.recent = (state.recent + sent.records.map(\.carried)).suffix(CommitMetadata.keptCount)
     }
-    if let restart { endLogAnew(restart, keeping: sent.records) }
+    if let restart { endLogAnew(restart) }
     let kept = Set(sent.carried.map(\.location))
     log.remove(batch.flatMap { $0.pages.map(\.location) }.filter { !kept.contains($0) })
     for commit in batch { commit.publication.end(.success(())) }
@@ -163,7 +166,7 @@ extension ClusterStore {
     var contents = batch.map { commit in commit.pages.filter { !skipped.contains($0.location) } }
     let byteCount = contents.joined().reduce(0) { $0 + $1.buffer.byteCount }
     if byteCount > options.inlineByteCount {
-      var writes = BlockWrites(layout)
+      var writes = BlockWrites(layout, names)
       for page in batch.lazy.flatMap(\.pages) { writes.add(page.location, page.buffer.page) }
       writes.end()
       try reserve(through: batch.last?.nextAddress ?? 0)
@@ -211,7 +214,7 @@ extension ClusterStore {
   ) throws(StoreError) {
     let known = state.withLock { $0.header.token }
     let request = ObjectRequest.swap(
-      name: ObjectName.root,
+      name: ObjectNames.root,
       ObjectSwap(
         offset: reader.headerOffset + RootHeader.tokenOffset, expected: known.bytes, change: change)
     )
@@ -267,12 +270,13 @@ extension ClusterStore {
   /// Gives up what was on its way, and the ownership; what readers here have seen of it will never be, or
   /// nobody can tell, and the store is poisoned then.
   private func abandon(_ cause: StoreError) -> StoreError {
-    let pending = state.withLock { state in
-      defer { state.pending = [] }
+    let (pending, number) = state.withLock { state in
+      defer { (state.pending, state.ownership) = ([], nil) }
       if state.pending.contains(where: \.isVisible) { state.poison = cause }
-      state.ownership = nil
-      return state.pending
+      return (state.pending, state.ownership?.number)
     }
+    // Nobody is to wait until the lock ends by itself, this process neither.
+    if let number { storage.start(unlockRequest(number), ObjectCall()) }
     for commit in pending { commit.publication.end(.failure(cause)) }
     return cause
   }

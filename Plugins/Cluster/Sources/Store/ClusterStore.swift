@@ -12,8 +12,8 @@ import Synchronization
 /// superseded is the swap itself: it compares the epoch, which each owner raises.
 ///
 /// Thread-safe, as `PageStore` says. A new version is seen by this process at once, and by others when the
-/// cluster has acknowledged it and told them. A relaxed commit is sent at once and not waited for: one that
-/// has not arrived ends with the process. When a swap fails for which readers here could not wait, or another
+/// cluster has acknowledged it and told them. A relaxed commit is sent a millisecond later and not waited for:
+/// one that has not arrived ends with the process. When a swap fails for which readers here could not wait, or another
 /// machine has taken over in between, the store is poisoned: it can be read, but not written until it is
 /// closed and opened again.
 ///
@@ -29,6 +29,7 @@ public final class ClusterStore: PageStore {
   let options: ClusterOptions
   let client: ObjectClient
   let layout: BlockLayout
+  let names: ObjectNames
   let rootIdentity: RootIdentity
   let reader: RootReader
   let state: Mutex<ClusterState>
@@ -43,7 +44,7 @@ public final class ClusterStore: PageStore {
   let commits = CommitSignal()
   /// Raised when a swap of the root has ended.
   let swapped = CommitSignal()
-  /// Raised when somebody comes along for whom a swap waits.
+  /// Raised when a commit joins for which a swap waits.
   let gathering = CommitSignal()
   /// Held by who reads the root for all.
   let refreshing = Mutex<Void>(())
@@ -55,7 +56,7 @@ public final class ClusterStore: PageStore {
   private let beginnings = OrderedCalls(BackgroundLane())
   let jobs: ClusterJobs
   /// Who waits for the next look for commits of others.
-  let lookers = Mutex<[@Sendable () -> Void]>([])
+  let refreshWaiters = Mutex<[@Sendable () -> Void]>([])
   private let newestNumber: Atomic<Version>
   private let forkCount = cambium_fork_count()
 
@@ -86,6 +87,7 @@ public final class ClusterStore: PageStore {
     codecParameters = opened.identity.parameters
     rootIdentity = opened.identity
     layout = BlockLayout(unitCount: UInt64(opened.identity.blockUnitCount))
+    names = ObjectNames(opened.identity)
     reader = opened.reader
     lease = opened.lease
     identity = StoreIdentity(
@@ -240,7 +242,7 @@ public final class ClusterStore: PageStore {
         return ClusterWriter(store: self, state)
       }
     } catch {
-      giveTurn()
+      handOver()
       writers.release()
       throw error
     }
@@ -257,7 +259,7 @@ public final class ClusterStore: PageStore {
   /// Ends the write that began at `base`, and gives the writer lock away if it is another machine's turn.
   func leave(_ base: Version) {
     state.withLock { $0.isWriting = false }
-    giveTurn()
+    handOver()
     release(base)
     writers.release()
   }
@@ -294,7 +296,7 @@ public final class ClusterStore: PageStore {
     try replicateAll()
     // Who writes gives it back at the end.
     if writers.tryAcquire() {
-      giveTurn()
+      handOver()
       writers.release()
     }
   }
@@ -315,7 +317,9 @@ public final class ClusterStore: PageStore {
     }
     if !isFirst { return }
     jobs.cancel()
-    callLookers()
+    endRefreshWaits()
+    // It is there still when closing has failed.
+    if let ownership = state.withLock({ $0.ownership }) { unlock(ownership.number) }
     lease.end(client)
     storage.close()
   }

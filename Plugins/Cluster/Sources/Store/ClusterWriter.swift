@@ -95,7 +95,7 @@ final class ClusterWriter: PageWriter {
       guard case .indeterminate = error else { throw error }
       throw .ownershipLost(path: store.path)
     }
-    var writes = BlockWrites(store.layout)
+    var writes = BlockWrites(store.layout, store.names)
     for (location, buffer) in pages { writes.add(location, buffer.page) }
     writes.end()
     sentEnd = max(sentEnd, end)
@@ -147,7 +147,7 @@ final class ClusterWriter: PageWriter {
     store.gathered.removeAll()
     beforeNext(pin.head)
     if commit.isVisible {
-      store.comeAlong()
+      store.noteJoined()
       store.replicateSoon()
     }
     store.leave(base.version)
@@ -238,8 +238,8 @@ extension ClusterStore {
     if !state.isClosed { announce(head.version) }
   }
 
-  /// Says that a commit came along, if a swap waits for some.
-  func comeAlong() {
+  /// Says that a commit has joined, if a swap waits for some.
+  func noteJoined() {
     if state.withLock({ $0.isGathering }) { gathering.raise() }
   }
 

@@ -16,15 +16,25 @@ struct ObjectClient: Sendable {
     try settle(storage.perform([request])[0], of: request, operation)
   }
 
-  /// Does several such operations at a time.
-  func ask(_ requests: [ObjectRequest], _ operation: String) throws(StoreError) -> [ObjectAnswer?] {
-    let results = storage.perform(requests)
+  /// Does such operations, some at a time; `wasUnknown` is called when the outcome of one is not known at
+  /// first, so that it may happen again.
+  func ask(
+    _ requests: [ObjectRequest], _ operation: String, wasUnknown: () -> Void = {}
+  ) throws(StoreError) -> [ObjectAnswer?] {
     var answers: [ObjectAnswer?] = []
-    for (request, result) in zip(requests, results) {
-      answers.append(try settle(result, of: request, operation))
+    var rest = requests[...]
+    while !rest.isEmpty {
+      let some = Array(rest.prefix(Self.parallelCount))
+      rest = rest.dropFirst(some.count)
+      for (request, result) in zip(some, storage.perform(some)) {
+        if case .failure(.unknown) = result { wasUnknown() }
+        answers.append(try settle(result, of: request, operation))
+      }
     }
     return answers
   }
+
+  private static let parallelCount = 8
 
   /// The answer that was given, or a later one where it is unknown what has happened.
   func settle(

@@ -11,8 +11,6 @@ final class PinLease: Sendable {
   private struct State {
     /// The version that was told.
     var version: Version
-    /// When the cluster was told last, by the store's clock.
-    var told: Int64
     var hasEnded = false
   }
 
@@ -27,14 +25,14 @@ final class PinLease: Sendable {
   ) throws(StoreError) {
     self.name = name
     self.seconds = seconds
-    state = Mutex(State(version: version, told: client.clock.now))
+    state = Mutex(State(version: version))
     _ = try client.ask(request(version), "pin a version of")
   }
 
   private func holder(_ version: Version) -> String { "\(version).\(name)" }
 
   private func request(_ version: Version) -> ObjectRequest {
-    .lock(name: ObjectName.pins, holder: holder(version), isShared: true, seconds: seconds)
+    .lock(name: ObjectNames.pins, holder: holder(version), isShared: true, seconds: seconds)
   }
 
   /// The version that a holder of the lock needs; nil for a holder that nobody understands.
@@ -58,7 +56,6 @@ final class PinLease: Sendable {
     let hasEnded = state.withLock { state in
       if state.hasEnded { return true }
       state.version = newest
-      state.told = client.clock.now
       return false
     }
     if hasEnded { return unlock(newest, client) }
@@ -66,7 +63,7 @@ final class PinLease: Sendable {
   }
 
   private func unlock(_ version: Version, _ client: ObjectClient) {
-    _ = client.storage.perform([.unlock(name: ObjectName.pins, holder: holder(version))])
+    _ = client.storage.perform([.unlock(name: ObjectNames.pins, holder: holder(version))])
   }
 
   /// How the names of its holders end.
