@@ -79,6 +79,12 @@ import Testing
     try commit(first, "first")
     cut.hold(Self.isSwap)
     #expect(throws: StoreError.indeterminate(path: cut.path)) { try commit(first, "late") }
+    // Nobody has to wait until the lock ends.
+    guard
+      case .success(.names(let holders)) = cluster.apply(
+        .holders(name: ObjectNames.writer), now: 0)
+    else { return #expect(Bool(false), "no holders") }
+    #expect(holders == [])
     cut.hold(nil)
     cut.release()
     let second = try ClusterStore(InstantObjects(cluster), options: options())
