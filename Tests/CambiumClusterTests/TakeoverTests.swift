@@ -1,5 +1,8 @@
 import CambiumCore
+import Dispatch
+import Foundation
 import SimulatedCluster
+import Synchronization
 import Testing
 
 @testable import CambiumCluster
@@ -131,6 +134,47 @@ import Testing
     try second.close()
     gone.hold(nil)
     try? first.close()
+  }
+
+  @Test func `an owner gives the writer lock to who waits, also when no hint arrives`() throws {
+    let cluster = SimulatedCluster()
+    let isHint: @Sendable (ObjectRequest) -> Bool = { if case .hint = $0 { true } else { false } }
+    let (first, second) = (HeldObjects(cluster), HeldObjects(cluster))
+    for connection in [first, second] { connection.hold(isHint) }
+    let stores = try [first, second].map { try ClusterStore($0, options: options()) }
+    for round in 0..<2 {
+      for store in stores { try commit(store, "round \(round)") }
+    }
+    #expect(try stores[1].newestHead().version == 4)
+    for store in stores { try store.close() }
+  }
+
+  @Test func `who waits for the writer lock gets it after few turns of one who writes all the time`()
+    throws
+  {
+    let cluster = SimulatedCluster()
+    var quick = options()
+    quick.turnSeconds = 0.005
+    let busy = try ClusterStore(InstantObjects(cluster), options: quick)
+    let other = try ClusterStore(InstantObjects(cluster), options: quick)
+    let isOver = Atomic(false)
+    let ended = DispatchSemaphore(value: 0)
+    Thread { [self] in
+      while !isOver.load(ordering: .relaxed) { try? commit(busy, "busy") }
+      ended.signal()
+    }.start()
+    while try other.newestHead().version < 10 {
+      _ = other.waitForCommit(after: 9, timeoutNanoseconds: 10_000_000)
+    }
+    let before = busy.state.withLock { $0.ownershipCount }
+    for _ in 0..<10 { try commit(other, "other") }
+    let turns = busy.state.withLock { $0.ownershipCount } - before
+    isOver.store(true, ordering: .relaxed)
+    ended.wait()
+    // One turn for each of the ten at most, and some that came too late for it.
+    #expect(turns <= 30)
+    try busy.close()
+    try other.close()
   }
 
   @Test func `a machine that lost the writer lock while it was idle reads what others commit`()

@@ -9,6 +9,8 @@ struct ObjectNames: Sendable {
   static let root = "root"
   /// The lock of the machine that writes.
   static let writer = "writer"
+  /// The lock that those share who wait for the writer lock.
+  static let waiting = "waiting"
   /// The lock that all who read share: each of its holders says which version it needs.
   static let pins = "pins"
 

@@ -99,11 +99,21 @@ extension ClusterStore {
       if case .success = result { unlock(ownership.number) }
       return
     }
-    if state.withLock({ $0.ownership?.renewed != nil }) { return }
+    if state.withLock({ $0.ownership?.renewed != nil }) {
+      if isAwaited { jobs.handover.schedule { [weak self] _ in self?.handOverIfIdle() } }
+      return
+    }
     // Others may write by now: this process reads what they commit until it writes again.
     guard writers.tryAcquire() else { return }
     giveUpOwnership(ownership.number)
     writers.release()
+  }
+
+  /// Whether another machine waits for the writer lock.
+  private var isAwaited: Bool {
+    let holders = storage.perform([.holders(name: ObjectNames.waiting)])[0]
+    if case .success(.names(let names)) = holders { return !names.isEmpty }
+    return false
   }
 
   /// Sees to it that what relaxed commits have published is sent.

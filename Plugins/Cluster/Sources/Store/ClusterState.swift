@@ -30,6 +30,8 @@ struct ClusterState: Sendable {
   var isWriting = false
   /// Whether another machine waits for the writer lock.
   var isWanted = false
+  /// Until then this process lets others have the writer lock, by the store's clock.
+  var yieldEnd = Int64.min
   /// Why the store was poisoned; nil while it is not.
   var poison: StoreError?
   var isPoisoned: Bool { poison != nil }

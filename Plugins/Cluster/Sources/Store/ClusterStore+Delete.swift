@@ -2,7 +2,7 @@ import CambiumCore
 
 extension ClusterStore {
   /// The names of the locks that a store takes, for storages in which locks leave something behind.
-  public static let lockNames = [ObjectNames.writer, ObjectNames.pins]
+  public static let lockNames = [ObjectNames.writer, ObjectNames.waiting, ObjectNames.pins]
 
   /// Deletes the store that `storage` has, with all its objects; false when there is none.
   ///

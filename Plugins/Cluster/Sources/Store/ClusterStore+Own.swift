@@ -81,8 +81,19 @@ extension ClusterStore {
 
   /// Takes the lock of the cluster; when that began.
   private func takeLock(_ number: UInt64) throws(StoreError) -> Int64 {
+    let yield = state.withLock { $0.yieldEnd }.subtractingReportingOverflow(now)
+    if !yield.overflow, yield.partialValue > 0 {
+      storage.sleep(nanoseconds: min(yield.partialValue, 2 * Self.longestPauseNanoseconds))
+    }
     var pause: Int64 = 1_000_000
     var unknownSince: Int64?
+    var isWaiting = false
+    defer {
+      if isWaiting {
+        storage.start(
+          .unlock(name: ObjectNames.waiting, holder: ownerName(number)), ObjectCall())
+      }
+    }
     while true {
       let begin = now
       do throws(ObjectFailure) {
@@ -92,7 +103,13 @@ extension ClusterStore {
         switch error {
         case .busy:
           unknownSince = nil
+          // The owner learns it from the hint or, where that is lost, when it renews its lock.
           storage.start(.hint(.wanted), ObjectCall())
+          storage.start(
+            .lock(
+              name: ObjectNames.waiting, holder: ownerName(number), isShared: true,
+              seconds: options.writerLeaseSeconds), ObjectCall())
+          isWaiting = true
         case .unknown(let reason):
           let begin = unknownSince ?? now
           unknownSince = begin
@@ -106,9 +123,11 @@ extension ClusterStore {
         if state.isPoisoned { throw .poisoned(path: path) }
       }
       storage.sleep(nanoseconds: pause)
-      pause = min(2 * pause, 100_000_000)
+      pause = min(2 * pause, Self.longestPauseNanoseconds)
     }
   }
+
+  private static let longestPauseNanoseconds: Int64 = 20_000_000
 
   /// Raises the epoch in the root; false when another machine was quicker.
   private func takeRoot(_ number: UInt64, _ taken: Int64) throws(StoreError) -> Bool {
@@ -231,6 +250,8 @@ extension ClusterStore {
     }
     state.withLock { state in
       state.ownership = nil
+      // Who waits looks for the lock so often that it gets it before this process asks for it again.
+      if state.isWanted { state.yieldEnd = now + 2 * Self.longestPauseNanoseconds }
       state.isWanted = false
     }
     unlock(ownership.number)
