@@ -149,7 +149,7 @@ import Testing
     for store in stores { try store.close() }
   }
 
-  @Test func `who waits for the writer lock gets it after few turns of one who writes all the time`()
+  @Test func `who waits for the writer lock gets it after few turns of a busy owner`()
     throws
   {
     let cluster = SimulatedCluster()
