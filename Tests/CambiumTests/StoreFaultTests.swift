@@ -101,4 +101,26 @@ import Testing
     #expect(realm.objects(SpecDog.self).map(\.name).contains("Ada"))
     #expect(!realm.objects(SpecDog.self).map(\.name).contains("Bob"))
   }
+
+  @Test func `a write is told of the fault also when its queue was long busy`() async throws {
+    let queue = DispatchQueue(label: "busy")
+    let error = await withCheckedContinuation { outcome in
+      queue.async { [configuration, faults] in
+        do {
+          let realm = try Realm(configuration: configuration, queue: queue)
+          let begun = faults.count(of: .beginning)
+          faults.fail(.beginning, .mediumFull, times: 1)
+          realm.writeAsync({ _ = realm.create(SpecDog.self, value: ["name": "Bob"]) }) {
+            outcome.resume(returning: $0)
+          }
+          while faults.count(of: .beginning) == begun { Thread.sleep(forTimeInterval: 0.001) }
+          // Longer than a turn waits for its queue.
+          Thread.sleep(forTimeInterval: 0.5)
+        } catch {
+          outcome.resume(returning: error)
+        }
+      }
+    }
+    #expect((error as? Realm.Error)?.code == .outOfDiskSpace)
+  }
 }

@@ -72,8 +72,17 @@ final class WriteTurn: Sendable {
     signal.wait(timeoutNanoseconds: .max) { isSettled }
   }
 
-  /// Lets the next writer in, unless somebody has taken it.
-  func giveBack() { (try? take())?.rollback() }
+  /// Lets the next writer in, unless somebody has taken the turn.
+  ///
+  /// A turn that could not be had keeps nobody out: who asked for it is still told why.
+  func giveBack() {
+    let transaction: Transaction? = state.withLock { state in
+      guard case .here(.success(let transaction)) = state else { return nil }
+      state = .gone
+      return transaction
+    }
+    transaction?.rollback()
+  }
 
   deinit { giveBack() }
 }
