@@ -29,7 +29,8 @@ final class DistantStore: RelayingStore {
   /// What is asked for ahead although it must not be.
   var misuse: [String] { state.withLock { $0.misuse } }
 
-  /// How many ticks went by, and how many they would have been if each page had been waited for.
+  /// How many ticks went by, how many they would have been if each page had been waited for, and how many
+  /// pages were asked for and not read.
   func time(_ body: () throws -> Void) rethrows -> (elapsed: Int, oneByOne: Int, unread: Int) {
     state.withLock { $0 = State(misuse: $0.misuse) }
     try body()

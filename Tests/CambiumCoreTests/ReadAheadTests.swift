@@ -131,6 +131,52 @@ import Testing
     #expect(unread < 32)
   }
 
+  /// Ways over all leaves of a tree of rows.
+  enum Walk: CaseIterable { case forward, backward, fromTheMiddle, turning, scan }
+
+  @Test(arguments: Walk.allCases)
+  func `a walk goes from branch to branch without waiting`(walk: Walk) throws {
+    let column = ColumnSpec(id: 1, type: .int, isNullable: false)
+    let bench = ColumnWorkbench([column], options: smallShape(rows: 3, room: 20))
+    let rowCount: Int64 = 15_000
+    try bench.write { editor, _ in
+      for key in 0..<rowCount {
+        try lendRow([.int(key)]) { _ = try editor.insert(key: key, values: $0) }
+      }
+    }
+    let store = DistantStore(bench.store, readAheadCount: 256)
+    let (elapsed, oneByOne, unread) = try store.time {
+      let source = PageSource(
+        pin: try store.pin(), store: store, codec: nil, trust: bench.trust, cache: PageCache())
+      let tree = ColumnTree(root: bench.root, source: source)
+      #expect(tree.root.height == 4)
+      var cursor = tree.leafCursor()
+      switch walk {
+      case .forward:
+        #expect(try cursor.first())
+        while try cursor.next() {}
+      case .backward:
+        #expect(try cursor.last())
+        while try cursor.previous() {}
+      case .fromTheMiddle:
+        #expect(try cursor.seek(toKey: rowCount / 3))
+        while try cursor.next() {}
+      case .turning:
+        #expect(try cursor.seek(toKey: rowCount / 3))
+        while try cursor.next() {}
+        #expect(try cursor.last())
+        while try cursor.previous() {}
+      case .scan: #expect(try tree.countInts(of: column, in: 5...9, partCount: 1) == 5)
+      }
+    }
+    #expect(store.misuse == [])
+    #expect(unread < 32)
+    let readCount = oneByOne / (DistantStore.latency + 1)
+    #expect(readCount > 2000)
+    // There are 13 branches or more above the lowest ones, which are more than 200.
+    #expect(elapsed < readCount + 40 * DistantStore.latency)
+  }
+
   @Test func `what is not read is hardly announced`() throws {
     let store = DistantStore(try Self.filled(), readAheadCount: 32)
     // Keys far apart.

@@ -158,13 +158,12 @@ public struct KeyCursor {
   }
 
   /// Goes down from the node at `reference` on `level` (the root's is 0) to a leaf, choosing a
-  /// child or entry in each node; `direction` is that of a walk that comes from a neighbour, or 0.
+  /// child or entry in each node.
   ///
   /// False if `choose` names an entry past the leaf's last; the cursor is then at no key, with the
   /// way kept for ``nextLeaf()``.
   private mutating func descend(
-    _ reference: PageReference, level: Int, by direction: Int = 0,
-    _ choose: (KeyNode, Bool) throws(StoreError) -> Int
+    _ reference: PageReference, level: Int, _ choose: (KeyNode, Bool) throws(StoreError) -> Int
   ) throws(StoreError) -> Bool {
     var reference = reference
     var level = level + 1
@@ -176,10 +175,6 @@ public struct KeyCursor {
         reference = node.child(child)
         steps.append(Step(page: branch, index: child, count: node.count))
         level += 1
-        if direction != 0 {
-          ahead.enter()
-          willReadLeaves(by: direction)
-        }
       }
       let leaf = try tree.source.page(reference, .keyLeaf)
       page = leaf
@@ -193,13 +188,20 @@ public struct KeyCursor {
     }
   }
 
-  /// Hands in the leaves that come next when the cursor walks in `direction`, if it stands at one of the
-  /// lowest branches.
-  private mutating func willReadLeaves(by direction: Int) {
-    guard ahead.isWanted, steps.count == Int(tree.root.height) - 1, let last = steps.last else {
-      return
+  /// Tells the store what comes after the leaf that the cursor moves to, below the last of `steps`.
+  private mutating func readAhead(_ direction: Int) {
+    guard ahead.isWanted else { return }
+    if ahead.needsPlace(direction) {
+      var path = steps.map { step in
+        LeafFrontier.Level(keyBranch: step.page, count: step.count, at: step.index &+ direction)
+      }
+      if let last = steps.last {
+        path[path.count - 1] = LeafFrontier.Level(
+          keyBranch: last.page, count: last.count, at: last.index)
+      }
+      ahead.place(LeafFrontier(path, depth: Int(tree.root.height) - 1, by: direction))
     }
-    ahead.step(to: last.index, of: last.count, by: direction) { KeyNode(last.page).child($0) }
+    ahead.step()
   }
 
   /// Moves to the first key of the next leaf.
@@ -209,10 +211,10 @@ public struct KeyCursor {
       let child = last.index + 1
       if child < last.count {
         steps[steps.count - 1].index = child
-        willReadLeaves(by: 1)
-        return try descend(
-          KeyNode(last.page).child(child), level: steps.count, by: 1
-        ) { _, _ throws(StoreError) in 0 }
+        readAhead(1)
+        return try descend(KeyNode(last.page).child(child), level: steps.count) {
+          _, _ throws(StoreError) in 0
+        }
       }
       steps.removeLast()
     }
@@ -227,10 +229,10 @@ public struct KeyCursor {
       let child = last.index - 1
       if child >= 0 {
         steps[steps.count - 1].index = child
-        willReadLeaves(by: -1)
-        return try descend(
-          KeyNode(last.page).child(child), level: steps.count, by: -1
-        ) { node, _ throws(StoreError) in node.count - 1 }
+        readAhead(-1)
+        return try descend(KeyNode(last.page).child(child), level: steps.count) {
+          node, _ throws(StoreError) in node.count - 1
+        }
       }
       steps.removeLast()
     }

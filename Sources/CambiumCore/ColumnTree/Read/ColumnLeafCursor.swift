@@ -98,16 +98,12 @@ import CPlatform
     return true
   }
 
-  /// Takes over the lowest branch; `direction` is that of a walk that comes from a neighbour, or 0.
-  private mutating func enterBranch(by direction: Int = 0) {
+  /// Takes over the lowest branch.
+  private mutating func enterBranch() {
     guard let last = steps.last else { return }
     unsafe (references, childCount, child) = unsafe (
       last.branch.references, last.branch.count, last.child
     )
-    if direction != 0 {
-      ahead.enter()
-      ahead.step(to: child, of: childCount, by: direction) { last.branch.reference($0) }
-    }
     for ahead in 1..<Self.leavesAhead {
       prefetchLeaf(child &+ ahead)
       prefetchLeaf(child &- ahead)
@@ -148,10 +144,7 @@ import CPlatform
     let next = child &+ direction
     guard next >= 0, next < childCount else { return try climb(direction) }
     child = next
-    let references = unsafe references
-    ahead.step(to: next, of: childCount, by: direction) {
-      unsafe PageReference(loadingFrom: references + $0 &* 24)
-    }
+    if ahead.isWanted { readAhead(direction) }
     prefetchLeaf(next &+ direction &* Self.leavesAhead)
     if !columns.isEmpty { prefetchColumns(next &+ direction &* Self.columnsAhead) }
     try unsafe stand(on: PageReference(loadingFrom: references + next &* 24))
@@ -172,7 +165,8 @@ import CPlatform
           steps[lower] = Step(branch: branch, child: child)
           reference = branch.reference(child)
         }
-        enterBranch(by: direction)
+        enterBranch()
+        if ahead.isWanted { readAhead(direction) }
         try stand(on: reference)
         return true
       }
@@ -180,6 +174,16 @@ import CPlatform
     }
     leave()
     return false
+  }
+
+  /// Tells the store what comes after the leaf that the cursor moves to.
+  private mutating func readAhead(_ direction: Int) {
+    if ahead.needsPlace(direction) {
+      var path = steps.map { LeafFrontier.Level($0.branch, at: $0.child &+ direction) }
+      if let last = steps.last { path[path.count - 1] = LeafFrontier.Level(last.branch, at: child) }
+      ahead.place(LeafFrontier(path, depth: path.count, by: direction))
+    }
+    ahead.step()
   }
 
   /// How many leaves ahead the first bytes of a leaf are hinted at.

@@ -86,22 +86,30 @@ struct ColumnScan {
   var entryOffset = LeafHeader.byteCount
   /// How many bytes of the column are hinted at.
   let hintByteCount: Int
+  private var ahead: ReadAhead
 
   /// How many leaves ahead the first bytes of a leaf are hinted at.
   private static let leavesAhead = 24
   /// How many leaves ahead the column is, when those first bytes have arrived.
   private static let columnsAhead = 10
 
+  /// A scan of `subtrees`, which are to be visited one after the other.
   init(
-    _ source: PageSource, _ interruption: Interruption?, column: UInt16, hintByteCount: Int = 2048
+    _ source: PageSource, _ interruption: Interruption?, column: UInt16,
+    of subtrees: ArraySlice<ScannedSubtree>, hintByteCount: Int = 2048
   ) {
     self.source = source
     self.interruption = interruption
     self.column = column
     self.hintByteCount = hintByteCount
+    ahead = ReadAhead(source, toEnd: true)
+    if ahead.isWanted, let level = subtrees.first?.level {
+      let top = LeafFrontier.Level(subtrees.map(\.reference), at: 0)
+      ahead.place(LeafFrontier([top], depth: level + 1, by: 1))
+    }
   }
 
-  /// Calls `visit` with each leaf of a subtree.
+  /// Calls `visit` with each leaf of the next subtree.
   @inline(__always) mutating func run(
     _ subtree: ScannedSubtree, _ visit: (borrowing ScannedLeaf) -> Void
   ) throws(StoreError) {
@@ -132,11 +140,9 @@ struct ColumnScan {
     of branch: ColumnBranch, _ visit: (borrowing ScannedLeaf) -> Void
   ) throws(StoreError) {
     let count = branch.count
-    var ahead = ReadAhead(source, toEnd: true)
     for child in 0..<min(Self.leavesAhead, count) { prefetchLeaf(branch.reference(child)) }
     for child in 0..<min(Self.columnsAhead, count) { prefetchColumn(branch.reference(child)) }
     for child in 0..<count {
-      ahead.step(to: child, of: count) { branch.reference($0) }
       if child &+ Self.leavesAhead < count {
         prefetchLeaf(branch.reference(child &+ Self.leavesAhead))
       }
@@ -153,6 +159,7 @@ struct ColumnScan {
     _ reference: PageReference, _ visit: (borrowing ScannedLeaf) -> Void
   ) throws(StoreError) {
     try interruption?.check()
+    ahead.step()
     let page = try source.page(reference, .columnLeaf)
     let leaf = ScannedLeaf(page, column: column, likelyOffset: entryOffset)
     if leaf.entryOffset > 0 { entryOffset = leaf.entryOffset }

@@ -23,7 +23,7 @@ extension ColumnTree {
     let isDefaultCounted = !spec.isNullable && range.contains(0)
     let subtrees = try ScannedSubtrees(self)
     let counts = try unsafe subtrees.map(0, partCount) { subtrees, counts throws(StoreError) in
-      var scan = ColumnScan(source, interruption, column: spec.id)
+      var scan = ColumnScan(source, interruption, column: spec.id, of: subtrees)
       var total = 0
       for subtree in subtrees {
         try scan.run(subtree) { leaf in
@@ -63,7 +63,8 @@ extension ColumnTree {
       var total = 0
       var failure: StoreError?
       // Lengths, and where the values of the right length lie, come first.
-      var scan = ColumnScan(source, interruption, column: spec.id, hintByteCount: 512)
+      var scan = ColumnScan(
+        source, interruption, column: spec.id, of: subtrees, hintByteCount: 512)
       for subtree in subtrees {
         try scan.run(subtree) { leaf in
           guard let column = leaf.column, column.type == .bytes else {
@@ -104,7 +105,7 @@ extension ColumnTree {
     let subtrees = try ScannedSubtrees(self)
     // One for each subtree, however many threads there are: the last bits are those of one thread.
     let sums = try unsafe subtrees.map(0.0, partCount) { subtrees, sums throws(StoreError) in
-      var scan = ColumnScan(source, interruption, column: spec.id)
+      var scan = ColumnScan(source, interruption, column: spec.id, of: subtrees)
       for (index, subtree) in subtrees.enumerated() {
         var total = 0.0
         try scan.run(subtree) { leaf in
