@@ -23,7 +23,7 @@ install:
 
 # The servers of a Ceph cluster, for tests and benchmarks that start one.
 install-ceph:
-	@Tools/install-packages ceph-mon ceph-osd ceph-common python3
+	@Tools/install-packages ceph-mon ceph-osd ceph-common python3 iproute2
 
 test: install
 	$(BUILD) $(TRAITS) --build-tests

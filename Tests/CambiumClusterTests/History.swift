@@ -95,7 +95,7 @@ final class History: @unchecked Sendable {
     switch error {
     case .unreachable, .closed: break
     case .versionGone
-    where schedule.cluster.hasLapsed(suffix: store.lease.suffix, now: schedule.now): break
+    where schedule.cluster.hasLapsed(suffix: ".\(store.lease.name)", now: schedule.now): break
     // It was never in the root, and another machine has taken over.
     case .versionGone(let version) where version > store.state.withLock({ $0.replicated }): break
     default: note("machine \(machine) cannot read: \(error)")

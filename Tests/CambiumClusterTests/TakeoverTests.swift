@@ -119,6 +119,28 @@ import Testing
     try second.close()
   }
 
+  @Test func `who waits for a version that is durable does not wait for later ones`() throws {
+    let cluster = SimulatedCluster()
+    let objects = HeldObjects(cluster)
+    let store = try ClusterStore(objects, options: options())
+    try commit(store, "first")
+    let first = try store.newestHead().version
+    objects.hold(Self.isSwap)
+    try commit(store, "second", .relaxed)
+    try store.makeDurable(first)
+    let answer = Mutex<StoreError?>(.closed(path: "nobody was called"))
+    let end = DispatchSemaphore(value: 0)
+    store.makeDurable(first) { failure in
+      answer.withLock { $0 = failure }
+      end.signal()
+    }
+    end.wait()
+    #expect(answer.withLock { $0 } == nil)
+    #expect(throws: StoreError.self) { try store.makeDurable(first + 1) }
+    objects.hold(nil)
+    try? store.close()
+  }
+
   @Test func `the writer lock of a machine that is gone goes to another one within its lease`()
     throws
   {

@@ -58,6 +58,16 @@
       return newest
     }
 
+    /// The largest value of a row that is below a limit.
+    static func largestValue(below limit: Int64, _ database: Database) throws -> Int64 {
+      let snapshot = try database.snapshot()
+      let tree = try #require(try snapshot.table(table)).groups[0]
+      return try (0..<Int64(2000)).reduce(0) { largest, key in
+        let number = try #require(try tree.seek(key)).number
+        return number < limit ? max(largest, number) : largest
+      }
+    }
+
     @Test func `commits wait while the only disk is gone, and none that was acknowledged is lost`()
       throws
     {

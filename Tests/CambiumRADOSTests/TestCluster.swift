@@ -18,8 +18,9 @@
     private let folder: String
     private let guardian: Pipe
 
-    private init() {
-      folder = NSTemporaryDirectory() + "cambium-rados-\(getpid())"
+    /// A cluster that listens at an address of this machine.
+    init(address: String = "127.0.0.1") {
+      folder = NSTemporaryDirectory() + "cambium-rados-\(getpid())-\(address)"
       configuration = folder + "/ceph.conf"
       guardian = Pipe()
       _ = fcntl(guardian.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
@@ -33,21 +34,26 @@
       shell.standardError = FileHandle.nullDevice
       do {
         try shell.run()
-        try Self.run(Self.script, ["start", folder, "1", "bluestore"])
+        try Self.run(
+          "/usr/bin/env",
+          ["RADOS_ADDRESS=\(address)", Self.script, "start", folder, "1", "bluestore"])
       } catch {
         fatalError("The cluster did not start: \(error). Its logs are in \(folder).")
       }
     }
 
-    /// The script that starts and stops clusters: beside the tests in the package.
-    private static let script: String = {
+    /// The folder of tools: beside the tests in the package.
+    static let tools: String = {
       let place = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
-      return place + "/Tools/rados-cluster"
+      return place + "/Tools/"
     }()
 
+    /// The script that starts and stops clusters.
+    private static let script = tools + "rados-cluster"
+
     /// Runs a program, and throws when it fails.
-    private static func run(_ program: String, _ arguments: [String]) throws {
+    static func run(_ program: String, _ arguments: [String]) throws {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: program)
       process.arguments = arguments

@@ -87,6 +87,8 @@
       let one = try Work(remote).together(threads: 1, seconds: 3)
       let many = try Work(remote).together(threads: 64, seconds: 3)
       Row.print("rados: one committer", perSecond: one)
+      Row.print("file: 64 tasks", perSecond: try Work(local).together(tasks: 64, seconds: 3))
+      Row.print("rados: 64 tasks", perSecond: try Work(remote).together(tasks: 64, seconds: 3))
       Row.print("file: 64 committers", perSecond: try Work(local).together(threads: 64, seconds: 3))
       Row.print(
         "rados: 64 committers that wait together", perSecond: many,

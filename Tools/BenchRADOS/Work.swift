@@ -18,7 +18,7 @@
       ColumnDescriptor(type: .bytes, isNullable: false, name: "text"),
     ]
 
-    private let database: Database
+    let database: Database
     init(_ database: Database) { self.database = database }
 
     func fill(_ count: Int) throws {
@@ -102,6 +102,53 @@
         group.wait()
       }
       return Double(count.load(ordering: .relaxed)) / seconds
+    }
+  }
+
+  extension Work {
+    /// How many commits a second so many tasks make, each of which waits for its own and no thread with it.
+    func together(tasks: Int, seconds: Double) throws -> Double {
+      let rows = Int64(try database.snapshot().table(Self.tableName)?.count ?? 1)
+      let (count, isOver) = (Counter(), Counter())
+      let group = DispatchGroup()
+      for task in 0..<tasks {
+        group.enter()
+        let database = database
+        Task {
+          var key = Int64(task)
+          while isOver.value == 0 {
+            key = (key &* 7919 &+ 13) % rows
+            let key = key
+            await withCheckedContinuation { end in
+              database.beginWrite(expecting: .full) { result in
+                do throws(StoreError) {
+                  let transaction = try result.get()
+                  guard let table = try transaction.editTable(Self.tableName) else { return }
+                  _ = try table.update(key: key, column: 4, value: .int(key))
+                  try transaction.commitTogether { failure in
+                    if let failure { fatalError("\(failure)") }
+                    end.resume()
+                  }
+                } catch {
+                  fatalError("\(error)")
+                }
+              }
+            }
+            count.add()
+          }
+          group.leave()
+        }
+      }
+      Thread.sleep(forTimeInterval: seconds)
+      isOver.add()
+      group.wait()
+      return Double(count.value) / seconds
+    }
+
+    private final class Counter: Sendable {
+      private let number = Atomic(0)
+      var value: Int { number.load(ordering: .relaxed) }
+      func add() { number.add(1, ordering: .relaxed) }
     }
   }
 

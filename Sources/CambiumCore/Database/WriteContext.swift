@@ -20,6 +20,8 @@ public final class WriteContext {
   /// The first pages that were written, as they are read, for the cache.
   @exclusivity(unchecked) private final var kept: [(PageReference, PageBuffer)] = []
   @exclusivity(unchecked) private final var keptByteCount = 0
+  /// Stored pages that the new version does not reach, where pages are read through the cache.
+  @exclusivity(unchecked) private final var freed: [PageReference] = []
   /// Where leaves are packed and written in the background.
   let lane: BackgroundLane
   /// What writes leaves in the background at the moment.
@@ -55,6 +57,7 @@ public final class WriteContext {
     if reference.isDirty { return dirty.remove(reference) }
     settle()
     writer.free(reference)
+    if source.usesCache { unsafe freed.append(reference) }
   }
 
   /// Gives up a whole stored tree; its pages are freed by later commits.
@@ -216,5 +219,7 @@ public final class WriteContext {
     unsafe written = []
     for (reference, buffer) in unsafe kept { source.cache.insert(buffer, for: reference) }
     unsafe kept = []
+    if unsafe !freed.isEmpty { unsafe source.cache.retire(freed) }
+    unsafe freed = []
   }
 }

@@ -6,6 +6,9 @@ import Synchronization
 /// whole reference. Eviction is by the clock method: a page that was read since the hand passed last
 /// gets another round. A reader holds the buffer it reads, so eviction never pulls a page away.
 ///
+/// Pages that the newest version does not have are not worth much: those who look at older versions read
+/// what has changed lately, and hardly anything else of them. They take a small part of the room.
+///
 /// Pages that are read more than once, and branches, are also kept in `HeldPages`, which sources share
 /// and look at first: up to half of the cache's size of them, once more while sources that began
 /// before are still around.
@@ -25,6 +28,25 @@ public final class PageCache: Sendable {
 
   private let held: Mutex<Held?>
   private let heldCapacity: Int
+
+  /// Pages that the newest version does not have.
+  private struct Retired {
+    var latest: [PageReference] = []
+    var latestByteCount = 0
+    /// Those before them, which go when there are as many of the latest.
+    var before: [PageReference] = []
+
+    /// Takes pages in, and gives out those that go when the latest take more than `byteLimit`.
+    mutating func add(_ references: [PageReference], byteLimit: Int) -> [PageReference] {
+      latest += references
+      latestByteCount += references.reduce(0) { $0 + $1.byteCount }
+      if latestByteCount <= byteLimit { return [] }
+      defer { (before, latest, latestByteCount) = (latest, [], 0) }
+      return before
+    }
+  }
+
+  private let retired = Mutex(Retired())
 
   private final class ShardBox: Sendable {
     let shard = Mutex(CacheShard())
@@ -76,6 +98,14 @@ public final class PageCache: Sendable {
     guard keepsPages else { return }
     box(reference).shard.withLock { $0.insert(buffer, for: reference, capacity: shardCapacity) }
   }
+
+  /// Says that the newest version does not have these pages any more.
+  ///
+  /// They stay while those that came later take less than an eighth of the cache.
+  func retire(_ references: [PageReference]) {
+    let gone = retired.withLock { $0.add(references, byteLimit: byteLimit / 16) }
+    for reference in gone { box(reference).shard.withLock { $0.remove(reference) } }
+  }
 }
 
 /// A part of the cache: a table with open addressing, because a dictionary's hashing alone would cost
@@ -125,6 +155,11 @@ private struct CacheShard {
     slots[find(reference)] = Slot(reference: reference, buffer: buffer)
     count += 1
     byteCount += buffer.byteCount
+  }
+
+  mutating func remove(_ reference: PageReference) {
+    let index = find(reference)
+    if slots[index].buffer != nil { remove(at: index) }
   }
 
   private mutating func grow() {

@@ -114,8 +114,12 @@ struct Ownership: Sendable {
   var spaceRecordCount: UInt64 = 0
   /// The blocks of which little is needed, as they were when room was last looked for.
   var sparse: [Range<UInt64>] = []
+  /// How often that was.
+  var sparseRound: UInt64 = 0
   /// The blocks, as of the newest version in the root.
   var table: BlockTable
+  /// How many bytes were written since pages were last moved out of such blocks.
+  var writtenByteCount = 0
   /// When it became the owner, by the store's clock.
   var begun: Int64
   /// When the lock of the cluster was taken or renewed last; nil when others have it.

@@ -52,10 +52,12 @@ extension ClusterStore {
   }
 
   /// The oldest version that anybody has pinned; nil when one of them cannot be understood.
+  ///
+  /// What this store has told the others is old; it knows better itself.
   private func oldestPinned() throws(StoreError) -> Version? {
     let holders = try client.names(.holders(name: ObjectNames.pins), "read the pins of")
     var oldest = state.withLock { $0.oldestNeeded }
-    for holder in holders {
+    for holder in holders where PinLease.name(holder) != lease.name {
       guard let version = PinLease.version(holder) else { return nil }
       oldest = min(oldest, version)
     }
@@ -81,14 +83,29 @@ extension ClusterStore {
 
   // MARK: Blocks of which little is needed
 
-  /// The blocks whose pages should move, so that they can go; nil while most of what there is is needed.
+  /// The blocks whose pages should move, so that they can go; nil while most of what there is is needed, or
+  /// little was written since the last time: one commit moves pages for many small ones.
   func relocation() -> Relocation? {
     if isForked { return nil }
     return state.withLock { state in
-      guard let sparse = state.ownership?.sparse, !sparse.isEmpty else { return nil }
+      guard let ownership = state.ownership, isMoveDue(ownership) else { return nil }
       let oldest = state.ledger.pinnedVersions.first ?? 0
-      return Relocation(ranges: sparse, seenUpTo: oldest < state.newest.version ? oldest : 0)
+      return Relocation(
+        ranges: ownership.sparse, seenUpTo: oldest < state.newest.version ? oldest : 0,
+        round: ownership.sparseRound)
     }
+  }
+
+  /// Notes that a commit has written so many bytes, or moved pages if it was to.
+  func noteWritten(_ byteCount: Int, _ state: inout ClusterState) {
+    guard let ownership = state.ownership else { return }
+    state.ownership?.writtenByteCount =
+      isMoveDue(ownership) ? 0 : ownership.writtenByteCount + byteCount
+  }
+
+  private func isMoveDue(_ ownership: Ownership) -> Bool {
+    !ownership.sparse.isEmpty
+      && ownership.writtenByteCount >= min(Self.writtenPerMove, options.blockByteCount / 4)
   }
 
   private func findSparseBlocks() {
@@ -98,6 +115,7 @@ extension ClusterStore {
       let isWanted =
         table.entries.count >= Self.leastBlockCount && table.liveUnitCount < allUnits / 2
       let end = layout.block(of: state.header.nextAddress)
+      state.ownership?.sparseRound += 1
       state.ownership?.sparse =
         !isWanted
         ? []
@@ -107,6 +125,8 @@ extension ClusterStore {
     }
   }
 
+  /// About as much as a commit moves.
+  private static let writtenPerMove = 128 << 10
   /// Stores of fewer blocks are not worth the work.
   private static let leastBlockCount = 4
 }

@@ -9,6 +9,7 @@ extension ClusterStore {
   /// Waits until the root has `version`, which readers here see.
   func replicate(through version: Version) throws(StoreError) {
     let publication = try state.withLock { state throws(StoreError) -> Publication? in
+      if version <= state.replicated { return nil }
       if let poison = state.poison { throw poison }
       return state.pending.first { $0.record.head.version >= version }?.publication
     }
@@ -32,19 +33,25 @@ extension ClusterStore {
         return true
       }
       if isLeader {
-        defer { endSwap() }
-        gather()
-        do throws(StoreError) { try send(state.withLock { Self.batch($0.pending) }) } catch {
-          // What nobody has seen is given up before others try again.
-          state.withLock {
-            $0.pending.removeAll { !$0.isVisible && $0.publication === publication }
-          }
-          throw error
-        }
+        // Others go on with the next swap before these are called, one by one.
+        for arrived in try lead(publication) { arrived.end(.success(())) }
       } else {
         publication.wait { state.withLock { !$0.isSwapping && !$0.pending.isEmpty } }
       }
     }
+  }
+
+  /// Swaps the root for the commits that wait; those that have arrived. Called by who may swap it.
+  private func lead(_ publication: Publication) throws(StoreError) -> [Publication] {
+    defer { endSwap() }
+    gather()
+    let batch = state.withLock { Self.batch($0.pending) }
+    do throws(StoreError) { try send(batch) } catch {
+      // What nobody has seen is given up before others try again.
+      state.withLock { $0.pending.removeAll { !$0.isVisible && $0.publication === publication } }
+      throw error
+    }
+    return batch.map(\.publication)
   }
 
   /// Lets as many join as wait for the writer lock here, but not for longer than a swap takes.
@@ -139,7 +146,6 @@ extension ClusterStore {
     if let restart { endLogAnew(restart) }
     let kept = Set(sent.carried.map(\.location))
     log.remove(batch.flatMap { $0.pages.map(\.location) }.filter { !kept.contains($0) })
-    for commit in batch { commit.publication.end(.success(())) }
     storage.start(.hint(.committed), ObjectCall())
     DatabaseEvents.tell(since: start, path) { .synced(nanoseconds: $0) }
     collectSoon()

@@ -125,13 +125,13 @@ final class ClusterWriter: PageWriter {
       if let twice {
         throw .damaged(Damage(.reference, at: twice, "the page was freed twice"))
       }
-      if store.gathered.byteCount > store.options.inlineByteCount { try sendPages() }
       commit = try makeCommit(root, metadata, isVisible: durability == .relaxed)
       if durability == .relaxed { try store.drainIfLong() }
       try store.state.withLock { state throws(StoreError) in
         try ensureOwner(state)
         wasPublished = true
         state.pending.append(commit)
+        store.noteWritten(Int(ledger.allocations.unitCount) * Extent.unitByteCount, &state)
         if commit.isVisible { store.show(commit, ledger, &state) }
       }
       if !commit.isVisible {

@@ -15,7 +15,7 @@ final class PinLease: Sendable {
   }
 
   /// Tells this process from all others, and people where it is.
-  private let name: String
+  let name: String
   private let seconds: Int
   private let state: Mutex<State>
 
@@ -65,9 +65,6 @@ final class PinLease: Sendable {
   private func unlock(_ version: Version, _ client: ObjectClient) {
     _ = client.storage.perform([.unlock(name: ObjectNames.pins, holder: holder(version))])
   }
-
-  /// How the names of its holders end.
-  var suffix: String { ".\(name)" }
 
   /// Tells the cluster that nothing is needed any more.
   func end(_ client: ObjectClient) {
