@@ -5,17 +5,11 @@ public struct Relocation: Hashable, Sendable {
   /// Pages born in this version or before should stay: a version that has been pinned for long sees
   /// them, so that moving them would free nothing.
   public var seenUpTo: Version
-  /// Tells one look of the store at its space from the next.
-  ///
-  /// Where nothing could be moved the engine looks again after some hundreds of commits, or when this has
-  /// changed.
-  public var round: UInt64
 
   /// Asks for pages in `ranges`, which ascend and do not overlap, that were born after `seenUpTo`.
-  public init(ranges: [Range<UInt64>], seenUpTo: Version, round: UInt64 = 0) {
+  public init(ranges: [Range<UInt64>], seenUpTo: Version) {
     self.ranges = ranges
     self.seenUpTo = seenUpTo
-    self.round = round
   }
 
   /// Asks for pages behind `address`, the end of a store, that were born after `seenUpTo`.

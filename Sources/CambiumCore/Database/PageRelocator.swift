@@ -19,8 +19,6 @@ struct PageRelocator {
     fileprivate var unmovableUnitCount = UInt64.max
     /// How many commits pass before the next look: nothing could be moved.
     fileprivate var commitsToSkip = 0
-    /// In which round of the store's.
-    fileprivate var skippedRound: UInt64 = 0
     fileprivate static let skippedCommitCount = 256
   }
 
@@ -50,7 +48,7 @@ struct PageRelocator {
     _ root: TreeRoot, _ context: WriteContext, _ goal: Relocation, byteLimit: Int,
     _ progress: inout Progress
   ) throws(StoreError) -> TreeRoot {
-    if progress.commitsToSkip > 0, progress.skippedRound == goal.round {
+    if progress.commitsToSkip > 0 {
       progress.commitsToSkip -= 1
       return root
     }
@@ -64,10 +62,7 @@ struct PageRelocator {
     progress.position = relocator.cut?.reversed() ?? []
     progress.unmovableUnitCount = relocator.unmovableUnitCount
     if relocator.cut == nil {
-      if progress.movedCount == 0 {
-        progress.commitsToSkip = Progress.skippedCommitCount
-        progress.skippedRound = goal.round
-      }
+      if progress.movedCount == 0 { progress.commitsToSkip = Progress.skippedCommitCount }
       progress.movedCount = 0
       progress.unmovableUnitCount = .max
     }

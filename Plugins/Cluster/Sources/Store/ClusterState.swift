@@ -114,8 +114,6 @@ struct Ownership: Sendable {
   var spaceRecordCount: UInt64 = 0
   /// The blocks of which little is needed, as they were when room was last looked for.
   var sparse: [Range<UInt64>] = []
-  /// How often that was.
-  var sparseRound: UInt64 = 0
   /// The blocks, as of the newest version in the root.
   var table: BlockTable
   /// How many bytes were written since pages were last moved out of such blocks.

@@ -91,8 +91,7 @@ extension ClusterStore {
       guard let ownership = state.ownership, isMoveDue(ownership) else { return nil }
       let oldest = state.ledger.pinnedVersions.first ?? 0
       return Relocation(
-        ranges: ownership.sparse, seenUpTo: oldest < state.newest.version ? oldest : 0,
-        round: ownership.sparseRound)
+        ranges: ownership.sparse, seenUpTo: oldest < state.newest.version ? oldest : 0)
     }
   }
 
@@ -115,7 +114,6 @@ extension ClusterStore {
       let isWanted =
         table.entries.count >= Self.leastBlockCount && table.liveUnitCount < allUnits / 2
       let end = layout.block(of: state.header.nextAddress)
-      state.ownership?.sparseRound += 1
       state.ownership?.sparse =
         !isWanted
         ? []
