@@ -17,6 +17,8 @@
     ) throws(StoreError) -> ClusterStore {
       var options = options
       if options.holder.isEmpty { options.holder = processName }
+      if let path = location.localCachePath { options.localCachePath = path }
+      if let count = location.localCacheMebibyteCount { options.localCacheByteCount = count << 20 }
       return try ClusterStore(RadosObjects(location), options: options)
     }
 

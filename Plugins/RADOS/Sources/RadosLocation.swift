@@ -6,6 +6,7 @@
   /// Users write it as `rados:POOL/NAME`, and behind a question mark what is not as usual:
   ///
   ///     rados:db/ledger?conf=/etc/ceph/ceph.conf&user=admin&cluster=ceph&timeout=10
+  ///     rados:db/ledger?cache=/var/cache/ledger.pages&cachesize=4096
   public struct RadosLocation: Hashable, Sendable {
     /// The pool; made by whoever runs the cluster.
     public let pool: String
@@ -20,6 +21,11 @@
     /// After how many seconds an operation that was not answered comes back.
     public let timeoutSeconds: Int
 
+    /// The path of a file on a local disk that keeps pages; nil for none.
+    public let localCachePath: String?
+    /// How large that file may become, in MiB; nil for what the store says.
+    public let localCacheMebibyteCount: Int?
+
     /// What users call the store: pool and name, without what is behind the question mark.
     public var path: String { "\(Self.scheme)\(pool)/\(name)" }
 
@@ -27,8 +33,11 @@
     var namespace: String { "cambium/\(name)" }
 
     private static let scheme = "rados:"
-    private static let options = ["conf", "user", "cluster", "timeout"]
+    private static let options = [
+      "conf", "user", "cluster", "timeout", "cache", "cachesize",
+    ]
     private static let timeoutLimit = 3600
+    private static let cacheSizeLimit = 1 << 24
 
     /// Understands `text`, which may begin with `rados:`.
     ///
@@ -76,12 +85,22 @@
         throw wrong("the timeout is no number of seconds from 1 to \(Self.timeoutLimit)")
       }
 
+      let cacheSize = values["cachesize"].map { Int($0) ?? 0 }
+      guard 1...Self.cacheSizeLimit ~= cacheSize ?? 1 else {
+        throw wrong("the size of the cache is no number of MiB from 1 to \(Self.cacheSizeLimit)")
+      }
+      if cacheSize != nil, values["cache"] == nil {
+        throw wrong("there is a size of the cache, but no path: cache=PATH")
+      }
+
       self.pool = String(pool)
       self.name = String(name)
       configuration = values["conf"].map { String($0) }
       user = String(values["user"] ?? "admin")
       cluster = String(values["cluster"] ?? "ceph")
       timeoutSeconds = timeout
+      localCachePath = values["cache"].map { String($0) }
+      localCacheMebibyteCount = cacheSize
     }
 
     /// What is before the first `mark`, and what is behind it; nil when there is none.

@@ -14,6 +14,7 @@ struct ClusterOpening {
     var reader: RootReader
     var image: RootReader.Image
     var lease: PinLease
+    var localCache: LocalCache?
   }
 
   private static let firstByteCount = 8192
@@ -30,6 +31,7 @@ struct ClusterOpening {
         expected: name.isEmpty ? "none" : name)
     }
     let codec = try options.codec?.bound(to: identity.number, parameters: identity.parameters)
+    let cache = try localCache(identity)
     let reader = RootReader(client: client, codec: codec, headerOffset: identity.headerOffset)
     while true {
       guard let image = try reader.read(after: nil) else { continue }
@@ -51,8 +53,17 @@ struct ClusterOpening {
         throw error
       }
       return Opened(
-        client: client, identity: identity, reader: reader, image: newest, lease: lease)
+        client: client, identity: identity, reader: reader, image: newest, lease: lease,
+        localCache: cache)
     }
+  }
+
+  /// The file with pages on a local disk, if there is to be one and nobody else has it.
+  private func localCache(_ identity: RootIdentity) throws(StoreError) -> LocalCache? {
+    guard let path = options.localCachePath else { return nil }
+    return try LocalCache(
+      path: path, byteCount: options.localCacheByteCount,
+      uuid: (identity.uuidHigh, identity.uuidLow), lane: lanes.localCache)
   }
 
   private static func joined(

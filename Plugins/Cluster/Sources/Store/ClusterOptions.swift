@@ -18,6 +18,15 @@ public struct ClusterOptions: Sendable {
   public var writeAheadByteCount = 32 << 20
   /// How many pages are asked for ahead of a walk.
   public var readAheadCount = 512
+  /// The path of a file on a local disk that keeps pages of the cluster, across restarts too; nil for none.
+  ///
+  /// One process at a time uses it, others do without. It holds what the cluster holds: encrypted pages stay
+  /// encrypted. It may be deleted while no process has it open.
+  public var localCachePath: String?
+  /// How large that file may become, in bytes; two segments of 4 MiB at least.
+  ///
+  /// About 40 bytes of memory are needed for each of its pages.
+  public var localCacheByteCount = 1 << 30
   /// A read that gets no answer throws after so many seconds, and a commit after twice as many.
   public var readTimeoutSeconds = 60.0
   /// The writer lock of a machine that does not answer goes to another one after so many seconds.
@@ -49,15 +58,19 @@ struct ClusterLanes: Sendable {
   let refreshing: BackgroundLane
   /// Removes what nobody needs.
   let collection: BackgroundLane
+  /// Writes the file with pages on a local disk.
+  let localCache: BackgroundLane
 
   /// Lanes that threads run.
   init() {
     (leases, replication) = (BackgroundLane(), BackgroundLane())
     (refreshing, collection) = (BackgroundLane(), BackgroundLane())
+    localCache = BackgroundLane()
   }
 
   /// One lane for all, which a simulation runs.
   init(all lane: BackgroundLane) {
     (leases, replication, refreshing, collection) = (lane, lane, lane, lane)
+    localCache = lane
   }
 }

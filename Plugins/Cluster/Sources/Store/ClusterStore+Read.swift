@@ -1,6 +1,6 @@
 import CambiumCore
 
-/// Reading pages from where they are: this process, the log, or a block.
+/// Reading pages from where they are: this process, the log, a local disk, or a block.
 ///
 /// Pointers: a page lies in a buffer that is its owner, whole: the buffer's length is compared first.
 extension ClusterStore {
@@ -17,8 +17,15 @@ extension ClusterStore {
       throw .damaged(Damage(.reference, at: reference, "an empty reference"))
     }
     if let page = log.page(reference.location) { return page }
-    if let page = arrived(reference) { return page }
-    return try readBlocks(reference, at: pin)
+    if let page = localCache?.page(reference) { return page.page }
+    let page: Page
+    if let arrived = arrived(reference) {
+      page = arrived
+    } else {
+      page = try readBlocks(reference, at: pin)
+    }
+    localCache?.insert(page, at: reference.location)
+    return page
   }
 
   /// The page, if it was announced and has come or will come.
@@ -80,6 +87,7 @@ extension ClusterStore {
     let missing = references.filter { reference in
       reference.unitCount > 0 && !reference.isDirty && gathered.page(reference.location) == nil
         && log.page(reference.location) == nil
+        && !(localCache?.contains(reference.location) ?? false)
     }
     for read in arrivals.expect(missing, layout) {
       storage.start(

@@ -39,6 +39,8 @@ public final class ClusterStore: PageStore {
   let log = LogPages()
   /// The pages that were announced.
   let arrivals = PageArrivals()
+  /// The pages that are on a local disk; nil when there is no such file.
+  let localCache: LocalCache?
   let writers = WriterQueue()
   /// Raised when there is a new version, or the store was closed.
   let commits = CommitSignal()
@@ -90,6 +92,7 @@ public final class ClusterStore: PageStore {
     names = ObjectNames(opened.identity)
     reader = opened.reader
     lease = opened.lease
+    localCache = opened.localCache
     identity = StoreIdentity(
       kind: storage.kind, path: storage.path,
       uuid: (opened.identity.uuidHigh, opened.identity.uuidLow),
@@ -317,6 +320,7 @@ public final class ClusterStore: PageStore {
     }
     if !isFirst { return }
     jobs.cancel()
+    localCache?.close()
     endRefreshWaits()
     // It is there still when closing has failed.
     if let ownership = state.withLock({ $0.ownership }) { unlock(ownership.number) }

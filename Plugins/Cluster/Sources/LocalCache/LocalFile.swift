@@ -1,0 +1,74 @@
+import CPlatform
+import CambiumCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The system's call, whose name is also that of the one below.
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
+  unsafe open(path, flags, mode)
+}
+
+/// A file on a local disk that one process has for itself.
+///
+/// Thread-safe as far as different parts of the file go.
+///
+/// Pointers: a buffer is the caller's for the time of the call, and the system gets no more than it.
+final class LocalFile: Sendable {
+  private let descriptor: Int32
+
+  private init(descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Opens the file at `path`, or makes it, readable by its owner alone; nil when another process, or another
+  /// store of this one, has it.
+  ///
+  /// Throws `StoreError.system(operation:path:code:)`.
+  static func open(_ path: String) throws(StoreError) -> LocalFile? {
+    let descriptor = systemOpen(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .system(operation: "open", path: path, code: errno) }
+    let file = LocalFile(descriptor: descriptor)
+    return cambium_file_lock(descriptor, 0, 1, 2, false) == 0 ? file : nil
+  }
+
+  deinit { close(descriptor) }
+
+  /// Lets others have the file; it can still be read here.
+  func unlock() { _ = cambium_file_lock(descriptor, 0, 1, 0, false) }
+
+  /// Reads to the end of `buffer`; false when the file ends before, or cannot be read.
+  func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
+    guard let base = buffer.baseAddress else { return true }
+    var done = 0
+    while done < buffer.count {
+      let count = unsafe pread(descriptor, base + done, buffer.count - done, off_t(offset + done))
+      if count < 0, errno == EINTR { continue }
+      if count <= 0 { return false }
+      done += count
+    }
+    return true
+  }
+
+  /// Writes all of `buffer`; false when the medium is full, or fails.
+  func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+    guard let base = buffer.baseAddress else { return true }
+    var done = 0
+    while done < buffer.count {
+      let count = unsafe pwrite(descriptor, base + done, buffer.count - done, off_t(offset + done))
+      if count < 0, errno == EINTR { continue }
+      if count <= 0 { return false }
+      done += count
+    }
+    return true
+  }
+
+  /// Cuts the file off; false when that fails.
+  func cut(to byteCount: Int) -> Bool {
+    let end = lseek(descriptor, 0, SEEK_END)
+    return end >= 0 && (end <= byteCount || ftruncate(descriptor, off_t(byteCount)) == 0)
+  }
+}
