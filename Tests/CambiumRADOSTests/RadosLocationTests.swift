@@ -12,11 +12,15 @@
       #expect(location.user == "admin")
       #expect(location.cluster == "ceph")
       #expect(location.timeoutSeconds == 10)
+      #expect(location.localCachePath == nil)
+      #expect(location.localCacheMebibyteCount == nil)
       #expect(location.path == "rados:db/ledger")
     }
 
     @Test func `every option is understood, and a name may have parts`() throws {
-      let text = "rados:p-1.x/a/b_c?conf=/tmp/a=b/ceph.conf&user=me&cluster=far&timeout=3"
+      let text =
+        "rados:p-1.x/a/b_c?conf=/tmp/a=b/ceph.conf&user=me&cluster=far&timeout=3"
+        + "&cache=/tmp/my pages&cachesize=12"
       let location = try RadosLocation(text)
       #expect(location.pool == "p-1.x")
       #expect(location.name == "a/b_c")
@@ -24,6 +28,8 @@
       #expect(location.user == "me")
       #expect(location.cluster == "far")
       #expect(location.timeoutSeconds == 3)
+      #expect(location.localCachePath == "/tmp/my pages")
+      #expect(location.localCacheMebibyteCount == 12)
       #expect(location.path == "rados:p-1.x/a/b_c")
     }
 
@@ -36,6 +42,9 @@
       ("db/a?user=a&user=b", "twice"), ("db/a?user=a b", "no name of a user"),
       ("db/a?timeout=0", "timeout"), ("db/a?timeout=-1", "timeout"),
       ("db/a?timeout=soon", "timeout"), ("db/a?timeout=9999999", "timeout"),
+      ("db/a?cache=/p&cachesize=0", "size of the cache"),
+      ("db/a?cache=/p&cachesize=1g", "size of the cache"),
+      ("db/a?cachesize=5", "no path"),
     ])
     func `a text that is no location says why`(text: String, reason: String) {
       let error = #expect(throws: StoreError.self) { try RadosLocation(text) }

@@ -71,7 +71,7 @@
       Row.print("rados: second scan", milliseconds: opened.second * 1e3)
       let kept = try Scans.cold(openLocal)
       Row.print("file: second scan", milliseconds: kept.second * 1e3)
-      Row.print("rados: point reads, cached", perSecond: opened.points)
+      Row.print("rados: point reads after a scan", perSecond: opened.points)
       Row.print("file: point reads", perSecond: kept.points)
 
       let remote = try openRemote()
@@ -88,7 +88,10 @@
       let many = try Work(remote).together(threads: 64, seconds: 3)
       Row.print("rados: one committer", perSecond: one)
       Row.print("file: 64 tasks", perSecond: try Work(local).together(tasks: 64, seconds: 3))
-      Row.print("rados: 64 tasks", perSecond: try Work(remote).together(tasks: 64, seconds: 3))
+      let tasks = try Work(remote).together(tasks: 64, seconds: 3)
+      Row.print(
+        "rados: 64 tasks, each with commits of its own", perSecond: tasks,
+        note: String(format: "%.0f × one", tasks / one))
       Row.print("file: 64 committers", perSecond: try Work(local).together(threads: 64, seconds: 3))
       Row.print(
         "rados: 64 committers that wait together", perSecond: many,
@@ -107,6 +110,21 @@
 
       try local.close()
       try remote.close()
+      let opening = try median(count: 20) { _ in try openRemote().close() }
+      Row.print("rados: opening and closing", milliseconds: opening)
+      let parts = try floor.parts(of: location)
+      Row.print("rados: objects with pages", count: parts.blocks)
+      Row.print("rados: the root with its log", count: parts.rootByteCount, unit: "bytes")
+      Row.print("rados: what is kept of the space", count: parts.spaceByteCount, unit: "bytes")
+
+      let cached = try RadosLocation(
+        "\(pool)/\(name)?cache=\(place)/pages" + (conf.map { "&conf=\($0)" } ?? ""))
+      let openCached = { try Database(store: RADOSStore.open(cached)) }
+      for run in ["first scan, which fills a local cache", "first scan after a restart, from it"] {
+        let scans = try Scans.cold(openCached)
+        Row.print(
+          "rados: \(run)", perSecond: Double(scans.byteCount) / scans.first / 1e6, unit: "MB/s")
+      }
     }
   }
 
@@ -120,6 +138,10 @@
       _ what: String, perSecond: Double, unit: String = "a second", note: String = ""
     ) {
       line(what, String(format: "%.0f %@", perSecond, unit), note)
+    }
+
+    static func print(_ what: String, count: Int, unit: String = "") {
+      line(what, unit.isEmpty ? "\(count)" : "\(count) \(unit)", "")
     }
 
     private static func line(_ what: String, _ value: String, _ note: String) {
@@ -203,6 +225,25 @@
         }
       }
       return Double(byteCount) / duration.seconds
+    }
+
+    /// What a store consists of.
+    func parts(
+      of location: RadosLocation
+    ) throws -> (blocks: Int, rootByteCount: Int, spaceByteCount: Int) {
+      let objects = try RadosObjects(location)
+      defer { objects.close() }
+      guard case .names(let names) = try objects.perform(.list) else { return (0, 0, 0) }
+      func byteCount(_ name: String) throws -> Int {
+        guard
+          case .bytes(let buffers) = try objects.perform(.read(name: name, ranges: [0..<64 << 20]))
+        else { return 0 }
+        return buffers[0].byteCount
+      }
+      return (
+        names.count { $0.hasPrefix("b.") }, try byteCount("root"),
+        try names.filter { $0.hasPrefix("s.") }.reduce(0) { try $0 + byteCount($1) }
+      )
     }
 
     func end() {

@@ -85,7 +85,7 @@ final class LocalCache: Sendable {
   init?(
     path: String, byteCount: Int, uuid: (UInt64, UInt64), lane: BackgroundLane
   ) throws(StoreError) {
-    guard let file = try LocalFile.open(path) else { return nil }
+    guard let file = try LocalFile.at(path) else { return nil }
     self.file = file
     job = BackgroundJob(lane)
     let count = max(2, byteCount / Format.segmentByteCount)

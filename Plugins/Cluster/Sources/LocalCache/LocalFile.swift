@@ -9,11 +9,6 @@ import CambiumCore
   import Darwin
 #endif
 
-/// The system's call, whose name is also that of the one below.
-private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
-  unsafe open(path, flags, mode)
-}
-
 /// A file on a local disk that one process has for itself.
 ///
 /// Thread-safe as far as different parts of the file go.
@@ -28,8 +23,8 @@ final class LocalFile: Sendable {
   /// store of this one, has it.
   ///
   /// Throws `StoreError.system(operation:path:code:)`.
-  static func open(_ path: String) throws(StoreError) -> LocalFile? {
-    let descriptor = systemOpen(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+  static func at(_ path: String) throws(StoreError) -> LocalFile? {
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .system(operation: "open", path: path, code: errno) }
     let file = LocalFile(descriptor: descriptor)
     return cambium_file_lock(descriptor, 0, 1, 2, false) == 0 ? file : nil

@@ -41,7 +41,9 @@ extension ClusterStore {
     }
   }
 
-  /// Swaps the root for the commits that wait; those that have arrived. Called by who may swap it.
+  /// Swaps the root for the commits that wait, and returns those that have arrived.
+  ///
+  /// Called by who may swap it.
   private func lead(_ publication: Publication) throws(StoreError) -> [Publication] {
     defer { endSwap() }
     gather()
