@@ -82,7 +82,7 @@ import Testing
     var missed = 0
     // The header, the directory, and pages.
     let places =
-      Array(stride(from: 0, to: 40, by: 3)) + Array(stride(from: 4096, to: 4096 + 1000, by: 17))
+      Array(stride(from: 8, to: 40, by: 3)) + Array(stride(from: 4096, to: 4096 + 1000, by: 17))
       + (0..<60).map { _ in Int.random(in: 4096 + 65536..<whole.count, using: &generator) }
     for place in places {
       var bytes = whole
@@ -100,6 +100,35 @@ import Testing
       insert(100..<110, cache)
       #expect(found(100..<110, cache).count == 10)
       cache.close()
+    }
+  }
+
+  @Test(arguments: ["A letter to a friend.", "x", String(repeating: "y", count: 9000)])
+  func `a file of something else is refused, and left alone`(text: String) throws {
+    try text.write(toFile: path, atomically: false, encoding: .utf8)
+    #expect {
+      _ = try cache()
+    } throws: { error in
+      guard case .notAStore(path, _)? = error as? StoreError else { return false }
+      return true
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+  }
+
+  @Test func `offsets that are not in a segment are damage, however large they are`() throws {
+    for offset in [0, 65_535, 1 << 22, Int.max - 100, -1, -4096] {
+      var directory = LocalCacheFormat.Directory(sequence: 1)
+      directory.entries = [(location: 7 << 16 | 128, offset: 1 << 16)]
+      #expect(LocalCacheFormat.Directory(directory.bytes)?.entries.count == 1)
+      directory.entries = [(location: 7 << 16 | 128, offset: 1 << 16), (8 << 16 | 128, 0)]
+      var bytes = directory.bytes
+      withUnsafeBytes(of: UInt64(bitPattern: Int64(offset)).littleEndian) {
+        bytes.replaceSubrange(56..<64, with: $0)
+      }
+      // Its checksum is right.
+      let sum = Checksum.hash(bytes.span.extracting(32..<64)) ^ 1
+      withUnsafeBytes(of: sum.littleEndian) { bytes.replaceSubrange(24..<32, with: $0) }
+      #expect(LocalCacheFormat.Directory(bytes) == nil)
     }
   }
 
@@ -145,6 +174,8 @@ import Testing
     let cluster = SimulatedCluster()
     var options = isSmall ? ClusterOptions.small() : ClusterOptions()
     options.localCachePath = path
+    // Nothing else reads.
+    options.pollSeconds = 1000
     func open(_ objects: HeldObjects) throws -> Database {
       try Database(store: try ClusterStore(objects, options: options))
     }
@@ -160,10 +191,10 @@ import Testing
     _ = try filling.commit(durability: .full)
     try writing.close()
     /// How many reads of the cluster a new process makes.
-    func readCount() throws -> Int {
+    func readCount(_ work: (Database) throws -> Void = Self.readAll) throws -> Int {
       let objects = HeldObjects(cluster)
       let database = try open(objects)
-      #expect(try database.verify().findings.isEmpty)
+      try work(database)
       try database.close()
       return objects.readCount
     }
@@ -171,7 +202,25 @@ import Testing
     let second = try readCount()
     // What is left is the root, and what it says of the space.
     #expect(first > 5 && second < first && second <= 5)
+    // Verification proves what the cluster has.
+    let verification = try readCount { database in
+      let report = try database.verify()
+      #expect(report.findings.isEmpty)
+    }
+    #expect(verification >= first)
     try FileManager.default.removeItem(atPath: path)
     #expect(try readCount() == first)
+  }
+
+  private static func readAll(_ database: Database) throws {
+    let snapshot = try database.snapshot()
+    var cursor = try #require(try snapshot.table("table")).groups[0].leafCursor()
+    var rowCount = 0
+    var isValid = try cursor.first()
+    while isValid {
+      rowCount += cursor.leaf.rowCount
+      isValid = try cursor.next()
+    }
+    #expect(rowCount == 100_000)
   }
 }

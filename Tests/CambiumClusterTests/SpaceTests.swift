@@ -36,8 +36,7 @@ import Testing
     _ = try filling.commit(durability: .full)
     blockWrites.withLock { $0 = [] }
 
-    let commitCount = 1500
-    for _ in 0..<commitCount {
+    func change() throws {
       let transaction = try database.beginWrite()
       version.withLock { $0 += 1 }
       let key = Int64.random(in: 0..<100_000, using: &generator)
@@ -46,6 +45,8 @@ import Testing
         key: key, column: 1, value: .int(.random(in: .min ... .max, using: &generator)))
       _ = try transaction.commit(durability: .full)
     }
+    let commitCount = 1500
+    for _ in 0..<commitCount { try change() }
     let movedCount = blockWrites.withLock { $0.count }
     #expect(movedCount > 0 && movedCount * 4 < commitCount)
 
@@ -56,7 +57,10 @@ import Testing
         statistics.totalByteCount - statistics.freeByteCount - statistics.pendingByteCount
       return statistics.totalByteCount < 4 * live
     }
-    for _ in 0..<600 where try !takesLittle() { Thread.sleep(forTimeInterval: 0.05) }
+    for _ in 0..<600 where try !takesLittle() {
+      Thread.sleep(forTimeInterval: 0.05)
+      try change()
+    }
     #expect(try takesLittle())
     #expect(try database.verify().findings.isEmpty)
     try database.close()

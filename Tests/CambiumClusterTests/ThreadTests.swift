@@ -60,4 +60,54 @@ import Testing
     #expect(try HistoryTree.read(again.pin(), again).commits == tree.commits)
     try again.close()
   }
+
+  @Test func `who waits for a commit that is given up is told so, whoever has tried to send it`()
+    throws
+  {
+    for round in 0..<20 {
+      let cluster = SimulatedCluster()
+      let objects = HeldObjects(cluster)
+      var options = ClusterOptions()
+      options.inlineByteCount = 64
+      options.pollSeconds = 1000
+      let store = try ClusterStore(objects, options: options)
+      let isSending = DispatchSemaphore(value: 0)
+      let mayGoOn = DispatchSemaphore(value: 0)
+      let isHeld = Atomic(true)
+      objects.hold { request in
+        if case .write = request, isHeld.exchange(false, ordering: .relaxed) {
+          isSending.signal()
+          mayGoOn.wait()
+          cluster.setFull(true)
+        }
+        return false
+      }
+      let ended = DispatchGroup()
+      let failures = Atomic(0)
+      func run(_ body: @escaping @Sendable () throws -> Void) {
+        ended.enter()
+        Thread {
+          do { try body() } catch { failures.add(1, ordering: .relaxed) }
+          ended.leave()
+        }.start()
+      }
+      run {
+        let writer = try store.beginWrite()
+        var tree = try HistoryTree.read(try store.pin(), store)
+        var generator = SimulationGenerator(seed: UInt64(round))
+        let root = try tree.change(
+          commit: 1, isLarge: true, old: writer.base.root, writer, &generator)
+        _ = try writer.publish(root: root, durability: .full, metadata: [])
+      }
+      isSending.wait()
+      for _ in 0..<3 { run { try store.sync() } }
+      // They have come to wait, or come later.
+      usleep(useconds_t(round * 300))
+      mayGoOn.signal()
+      ended.wait()
+      #expect(failures.load(ordering: .relaxed) >= 1)
+      cluster.setFull(false)
+      try store.close()
+    }
+  }
 }

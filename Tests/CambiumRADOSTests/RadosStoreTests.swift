@@ -58,6 +58,13 @@
       return newest
     }
 
+    /// Whether somebody else has set the first row meanwhile, to a million.
+    static func isTaken(_ database: Database) throws(StoreError) -> Bool {
+      let transaction = try database.beginWrite()
+      defer { transaction.rollback() }
+      return try transaction.table(table)?.groups[0].seek(0)?.number ?? 0 >= 1_000_000
+    }
+
     /// The largest value of a row that is below a limit.
     static func largestValue(below limit: Int64, _ database: Database) throws -> Int64 {
       let snapshot = try database.snapshot()
@@ -115,6 +122,29 @@
       #expect(try Self.value(again) == last)
       #expect(try again.verify().findings.isEmpty)
       try again.close()
+    }
+
+    @Test func `commits go on while the monitor is gone, and who opens the store waits for it`()
+      async throws
+    {
+      let cluster = TestCluster.shared
+      let location = try cluster.location(timeoutSeconds: 20)
+      let database = try Self.open(location)
+      try Self.make(database)
+      try cluster.monitor(.kill)
+      for value in Int64(1)...40 { try Self.commit(value, database) }
+      let other = Task {
+        let other = try Self.open(location)
+        defer { try? other.close() }
+        return try Self.value(other)
+      }
+      try await Task.sleep(nanoseconds: 1_000_000_000)
+      for value in Int64(41)...60 { try Self.commit(value, database) }
+      try cluster.monitor(.restart)
+      #expect(try await other.value == 60)
+      try Self.commit(61, database)
+      #expect(try database.verify().findings.isEmpty)
+      try database.close()
     }
 
     @Test(arguments: 0..<4)

@@ -74,7 +74,7 @@
 
     // MARK: What happens to it
 
-    /// What can be done to the OSD.
+    /// What can be done to a daemon.
     enum Event: String {
       case kill, pause, resume
       case restart = "daemon"
@@ -83,6 +83,11 @@
     /// Does that to the OSD.
     func osd(_ event: Event) throws {
       try Self.run(Self.script, [event.rawValue, folder, "osd.0"])
+    }
+
+    /// Does that to the monitor.
+    func monitor(_ event: Event) throws {
+      try Self.run(Self.script, [event.rawValue, folder, "mon.a"])
     }
 
     /// Asks the monitor.

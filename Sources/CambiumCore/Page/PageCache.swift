@@ -42,6 +42,11 @@ public final class PageCache: Sendable {
       latestByteCount += references.reduce(0) { $0 + $1.byteCount }
       if latestByteCount <= byteLimit { return [] }
       defer { (before, latest, latestByteCount) = (latest, [], 0) }
+      // One large transaction is not kept.
+      if latestByteCount > 2 * byteLimit {
+        defer { latest = [] }
+        return before + latest
+      }
       return before
     }
   }

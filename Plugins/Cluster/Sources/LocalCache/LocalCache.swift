@@ -48,17 +48,6 @@ final class LocalCache: Sendable {
         unsafe file.read(pages, at: Format.offset(ofSegment: number))
       else { return nil }
     }
-
-    /// Its bytes, whole, up to its last page.
-    var bytes: UnsafeRawBufferPointer {
-      let head = directory.bytes
-      unsafe head.withUnsafeBytes { bytes in
-        if let base = bytes.baseAddress {
-          unsafe buffer.bytes.copyMemory(from: base, byteCount: bytes.count)
-        }
-      }
-      return unsafe UnsafeRawBufferPointer(start: buffer.bytes, count: end)
-    }
   }
 
   private struct State: Sendable {
@@ -92,7 +81,11 @@ final class LocalCache: Sendable {
     let header = Format.header(uuid)
     var state = State(
       contents: [[UInt64]](repeating: [], count: count), filling: Segment(0, sequence: 1))
-    if Self.bytes(of: file, 0..<header.count) == header {
+    let end = file.byteCount
+    guard end == 0 || LocalCacheFormat.isHeader(Self.bytes(of: file, 0..<min(8, end)) ?? []) else {
+      throw .notAStore(path: path, reason: "it is something else than a file of cached pages")
+    }
+    if end >= header.count, Self.bytes(of: file, 0..<header.count) == header {
       Self.load(file, &state)
       _ = file.cut(to: Format.offset(ofSegment: count))
     } else {
@@ -116,7 +109,8 @@ final class LocalCache: Sendable {
   private static func load(_ file: LocalFile, _ state: inout State) {
     var (last, next) = (UInt64(0), 0)
     var found: [(number: Int, directory: Format.Directory)] = []
-    for number in state.contents.indices {
+    let end = file.byteCount
+    for number in state.contents.indices where Format.offset(ofSegment: number) < end {
       let start = Format.offset(ofSegment: number)
       guard let bytes = bytes(of: file, start..<start + Format.directoryByteCount),
         let directory = Format.Directory(bytes)
@@ -156,26 +150,24 @@ final class LocalCache: Sendable {
   /// The stored bytes of a page; nil when they are not there, or not right.
   func page(_ reference: PageReference) -> PageBuffer? {
     let location = reference.location
-    let buffer: PageBuffer
-    let place: Place
-    let found = state.withLock { state -> (PageBuffer, Place, isRead: Bool)? in
+    let found = state.withLock { state -> (place: Place, memory: PageBuffer?)? in
       guard let place = state.places[location] else { return nil }
-      let buffer = PageBuffer(byteCount: reference.byteCount)
-      for segment in [state.filling, state.writing].compactMap({ $0 })
-      where segment.number == place.segment {
-        unsafe buffer.bytes.copyMemory(
-          from: segment.buffer.bytes + place.offset, byteCount: reference.byteCount)
-        return (buffer, place, true)
-      }
-      return (buffer, place, false)
+      let segment = [state.filling, state.writing].lazy.compactMap { $0 }
+        .first { $0.number == place.segment }
+      return (place, segment?.buffer)
     }
-    guard let found else { return nil }
-    (buffer, place) = (found.0, found.1)
-    let isRead =
-      unsafe found.isRead
-      || file.read(
+    guard let (place, memory) = found else { return nil }
+    let buffer = PageBuffer(byteCount: reference.byteCount)
+    var isRead = true
+    if let memory {
+      // What lies before the end of a segment does not change.
+      unsafe buffer.bytes.copyMemory(
+        from: memory.bytes + place.offset, byteCount: reference.byteCount)
+    } else {
+      isRead = unsafe file.read(
         UnsafeMutableRawBufferPointer(start: buffer.bytes, count: reference.byteCount),
         at: Format.offset(ofSegment: place.segment) + place.offset)
+    }
     let isRight =
       unsafe isRead
       && Checksum.hash(UnsafeRawPointer(buffer.bytes), reference.byteCount) == reference.checksum
@@ -232,7 +224,13 @@ final class LocalCache: Sendable {
   }
 
   private func write(_ segment: Segment) -> Bool {
-    unsafe file.write(segment.bytes, at: Format.offset(ofSegment: segment.number))
+    let start = Format.offset(ofSegment: segment.number)
+    let first = Format.directoryByteCount
+    let pages = unsafe UnsafeRawBufferPointer(
+      start: segment.buffer.bytes + first, count: segment.end - first)
+    let isWritten = unsafe file.write(pages, at: start + first)
+    return unsafe isWritten
+      && segment.directory.bytes.withUnsafeBytes { unsafe file.write($0, at: start) }
   }
 
   /// Writes what has gathered, keeps nothing more, and lets others have the file; pages that are there can

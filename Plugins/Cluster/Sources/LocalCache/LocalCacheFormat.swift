@@ -27,6 +27,12 @@ enum LocalCacheFormat {
 
   static func offset(ofSegment number: Int) -> Int { headerByteCount + number * segmentByteCount }
 
+  /// Whether a file begins like one of these.
+  static func isHeader(_ bytes: [UInt8]) -> Bool {
+    var reader = ByteReader(bytes)
+    return reader.get(UInt64.self) == headerMagic
+  }
+
   static func header(_ uuid: (UInt64, UInt64)) -> [UInt8] {
     var fields = ByteWriter()
     for field in [headerMagic, uuid.0, uuid.1] { fields.put(field) }
@@ -54,7 +60,7 @@ enum LocalCacheFormat {
       self.sequence = sequence
       for _ in 0..<count {
         guard let location = reader.get(UInt64.self), let offset = reader.get(UInt64.self),
-          offset >= UInt64(directoryByteCount),
+          UInt64(directoryByteCount)...UInt64(segmentByteCount) ~= offset,
           offset + (location & 0xffff) * UInt64(Extent.unitByteCount) <= UInt64(segmentByteCount)
         else { return nil }
         entries.append((location, Int(offset)))

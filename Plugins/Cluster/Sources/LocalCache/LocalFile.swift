@@ -61,9 +61,11 @@ final class LocalFile: Sendable {
     return true
   }
 
-  /// Cuts the file off; false when that fails.
-  func cut(to byteCount: Int) -> Bool {
-    let end = lseek(descriptor, 0, SEEK_END)
-    return end >= 0 && (end <= byteCount || ftruncate(descriptor, off_t(byteCount)) == 0)
+  /// How long it is.
+  var byteCount: Int { max(0, Int(lseek(descriptor, 0, SEEK_END))) }
+
+  /// Cuts the file off, if it is longer; false when that fails.
+  func cut(to limit: Int) -> Bool {
+    byteCount <= limit || ftruncate(descriptor, off_t(limit)) == 0
   }
 }

@@ -45,7 +45,7 @@ final class PageArrivals: Sendable {
   /// More than so many bytes between two pages are not read with them.
   private static let gapByteCount = 16 << 10
   private static let readByteCount = 1 << 20
-  private static let limitByteCount = 32 << 20
+  private static let limitByteCount = 128 << 20
 
   /// The reads that bring the pages at `references`, which are to be started now.
   func expect(_ references: [PageReference], _ layout: BlockLayout) -> [Read] {

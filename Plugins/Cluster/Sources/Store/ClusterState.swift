@@ -116,8 +116,9 @@ struct Ownership: Sendable {
   var sparse: [Range<UInt64>] = []
   /// The blocks, as of the newest version in the root.
   var table: BlockTable
-  /// How many bytes were written since pages were last moved out of such blocks.
-  var writtenByteCount = 0
+  /// How many bytes were written since pages were last moved out of such blocks; enough at first, as others
+  /// have written.
+  var writtenByteCount = Int.max / 2
   /// When it became the owner, by the store's clock.
   var begun: Int64
   /// When the lock of the cluster was taken or renewed last; nil when others have it.

@@ -1,4 +1,5 @@
 import CambiumCore
+import Synchronization
 
 extension ClusterStore {
   /// Sizes and pins.
@@ -26,16 +27,18 @@ extension ClusterStore {
 
   /// Pins the newest version in the cluster, with the table of its blocks.
   ///
-  /// A finding for each block in which the version needs more or less than the table says.
+  /// A finding for each block in which the version needs more or less than the table says. As long as the
+  /// audit is there, pages come from the cluster, even those that are on a local disk.
   public func audit() throws(StoreError) -> StoreAudit {
     if isForked { throw .forked(path: path) }
     try sync(isReader: options.isReadOnly)
+    let mark = AuditMark(self)
     while true {
       var found = try ownTable()
       if found == nil { found = try foreignTable() }
       guard let (pin, table) = found else { continue }
       return StoreAudit(of: pin) { [layout] reachable in
-        Self.findings(table, layout, reachable: reachable)
+        withExtendedLifetime(mark) { Self.findings(table, layout, reachable: reachable) }
       }
     }
   }
@@ -92,4 +95,16 @@ extension ClusterStore {
     }
     return findings
   }
+}
+
+/// Says that an audit is under way while it is there.
+private final class AuditMark: Sendable {
+  private let store: ClusterStore
+
+  init(_ store: ClusterStore) {
+    self.store = store
+    store.auditCount.add(1, ordering: .relaxed)
+  }
+
+  deinit { store.auditCount.subtract(1, ordering: .relaxed) }
 }

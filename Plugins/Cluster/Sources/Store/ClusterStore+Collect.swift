@@ -95,11 +95,10 @@ extension ClusterStore {
     }
   }
 
-  /// Notes that a commit has written so many bytes, or moved pages if it was to.
-  func noteWritten(_ byteCount: Int, _ state: inout ClusterState) {
-    guard let ownership = state.ownership else { return }
-    state.ownership?.writtenByteCount =
-      isMoveDue(ownership) ? 0 : ownership.writtenByteCount + byteCount
+  /// Notes that a commit has written so many bytes, or was asked to move pages.
+  func noteWritten(_ byteCount: Int, wasMove: Bool, _ state: inout ClusterState) {
+    guard let before = state.ownership?.writtenByteCount else { return }
+    state.ownership?.writtenByteCount = wasMove ? 0 : before + byteCount
   }
 
   private func isMoveDue(_ ownership: Ownership) -> Bool {

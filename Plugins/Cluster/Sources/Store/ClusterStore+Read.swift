@@ -1,4 +1,5 @@
 import CambiumCore
+import Synchronization
 
 /// Reading pages from where they are: this process, the log, a local disk, or a block.
 ///
@@ -17,7 +18,7 @@ extension ClusterStore {
       throw .damaged(Damage(.reference, at: reference, "an empty reference"))
     }
     if let page = log.page(reference.location) { return page }
-    if let page = localCache?.page(reference) { return page.page }
+    if let page = readableCache?.page(reference) { return page.page }
     let page: Page
     if let arrived = arrived(reference) {
       page = arrived
@@ -26,6 +27,11 @@ extension ClusterStore {
     }
     localCache?.insert(page, at: reference.location)
     return page
+  }
+
+  /// The pages on a local disk, unless the cluster's are to be proved.
+  private var readableCache: LocalCache? {
+    localCache.flatMap { auditCount.load(ordering: .relaxed) == 0 ? $0 : nil }
   }
 
   /// The page, if it was announced and has come or will come.
@@ -87,7 +93,7 @@ extension ClusterStore {
     let missing = references.filter { reference in
       reference.unitCount > 0 && !reference.isDirty && gathered.page(reference.location) == nil
         && log.page(reference.location) == nil
-        && !(localCache?.contains(reference.location) ?? false)
+        && !(readableCache?.contains(reference.location) ?? false)
     }
     for read in arrivals.expect(missing, layout) {
       storage.start(

@@ -28,7 +28,7 @@ extension ClusterStore {
     while true {
       if let result = publication.result { return try result.get() }
       let isLeader = state.withLock { state in
-        if state.isSwapping || state.pending.isEmpty { return false }
+        guard maySwap(for: publication, state) else { return false }
         state.isSwapping = true
         return true
       }
@@ -36,9 +36,14 @@ extension ClusterStore {
         // Others go on with the next swap before these are called, one by one.
         for arrived in try lead(publication) { arrived.end(.success(())) }
       } else {
-        publication.wait { state.withLock { !$0.isSwapping && !$0.pending.isEmpty } }
+        publication.wait { state.withLock { maySwap(for: publication, $0) } }
       }
     }
+  }
+
+  /// Whether who waits for a commit may swap the root: nobody does, and the commit is not in it.
+  private func maySwap(for publication: Publication, _ state: ClusterState) -> Bool {
+    !state.isSwapping && state.pending.contains { $0.publication === publication }
   }
 
   /// Swaps the root for the commits that wait, and returns those that have arrived.
@@ -50,7 +55,13 @@ extension ClusterStore {
     let batch = state.withLock { Self.batch($0.pending) }
     do throws(StoreError) { try send(batch) } catch {
       // What nobody has seen is given up before others try again.
-      state.withLock { $0.pending.removeAll { !$0.isVisible && $0.publication === publication } }
+      let wasGivenUp = state.withLock { state in
+        let count = state.pending.count
+        state.pending.removeAll { !$0.isVisible && $0.publication === publication }
+        return state.pending.count < count
+      }
+      // Its writer may be waiting, or others for everything that was published.
+      if wasGivenUp { publication.end(.failure(error)) }
       throw error
     }
     return batch.map(\.publication)

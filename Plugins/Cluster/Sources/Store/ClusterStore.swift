@@ -41,6 +41,8 @@ public final class ClusterStore: PageStore {
   let arrivals = PageArrivals()
   /// The pages that are on a local disk; nil when there is no such file.
   let localCache: LocalCache?
+  /// How many audits are under way, for which pages come from the cluster.
+  let auditCount = Atomic(0)
   let writers = WriterQueue()
   /// Raised when there is a new version, or the store was closed.
   let commits = CommitSignal()

@@ -22,6 +22,8 @@ final class ClusterWriter: PageWriter {
   private var twice: PageReference?
   /// One past the pages that were sent ahead.
   private var sentEnd: UInt64 = 0
+  /// Whether the engine was asked to move pages.
+  private var movesPages = false
   /// Whether its pages may have been sent with its commit.
   private var wasPublished = false
   private var hasEnded = false
@@ -37,7 +39,11 @@ final class ClusterWriter: PageWriter {
 
   deinit { abort() }
 
-  var relocation: Relocation? { store.relocation() }
+  var relocation: Relocation? {
+    let relocation = store.relocation()
+    if relocation != nil { movesPages = true }
+    return relocation
+  }
 
   private func ensureRunning() {
     precondition(!hasEnded, "The write has ended; begin another one.")
@@ -125,13 +131,16 @@ final class ClusterWriter: PageWriter {
       if let twice {
         throw .damaged(Damage(.reference, at: twice, "the page was freed twice"))
       }
+      // A full cluster refuses what is large before anybody has seen it.
+      if store.gathered.byteCount > store.options.logByteCount { try sendPages() }
       commit = try makeCommit(root, metadata, isVisible: durability == .relaxed)
       if durability == .relaxed { try store.drainIfLong() }
       try store.state.withLock { state throws(StoreError) in
         try ensureOwner(state)
         wasPublished = true
         state.pending.append(commit)
-        store.noteWritten(Int(ledger.allocations.unitCount) * Extent.unitByteCount, &state)
+        store.noteWritten(
+          Int(ledger.allocations.unitCount) * Extent.unitByteCount, wasMove: movesPages, &state)
         if commit.isVisible { store.show(commit, ledger, &state) }
       }
       if !commit.isVisible {
