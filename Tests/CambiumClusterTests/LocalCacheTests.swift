@@ -115,6 +115,15 @@ import Testing
     #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
   }
 
+  @Test(arguments: [3, 8, 5000])
+  func `a file that lost its power before it had a header is begun anew`(count: Int) throws {
+    try Data(count: count).write(to: URL(fileURLWithPath: path))
+    let cache = try #require(try cache())
+    insert(0..<5, cache)
+    #expect(found(0..<5, cache).count == 5)
+    cache.close()
+  }
+
   @Test func `offsets that are not in a segment are damage, however large they are`() throws {
     for offset in [0, 65_535, 1 << 22, Int.max - 100, -1, -4096] {
       var directory = LocalCacheFormat.Directory(sequence: 1)

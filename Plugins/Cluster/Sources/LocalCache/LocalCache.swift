@@ -69,8 +69,9 @@ final class LocalCache: Sendable {
   /// The file at `path` for pages of the store `uuid`, which grows up to about `byteCount` bytes; nil when
   /// somebody else has it.
   ///
-  /// What it holds of another store, or nobody understands, is dropped. Throws
-  /// `StoreError.system(operation:path:code:)` when there is none and none can be made.
+  /// What it holds of another store, or what is damaged, is dropped. Throws
+  /// `StoreError.system(operation:path:code:)` when there is none and none can be made, and
+  /// `StoreError.notAStore(path:reason:)` for a file of something else, which stays as it is.
   init?(
     path: String, byteCount: Int, uuid: (UInt64, UInt64), lane: BackgroundLane
   ) throws(StoreError) {
@@ -83,7 +84,9 @@ final class LocalCache: Sendable {
       contents: [[UInt64]](repeating: [], count: count), filling: Segment(0, sequence: 1))
     let end = file.byteCount
     guard end == 0 || LocalCacheFormat.isHeader(Self.bytes(of: file, 0..<min(8, end)) ?? []) else {
-      throw .notAStore(path: path, reason: "it is something else than a file of cached pages")
+      throw .notAStore(
+        path: path,
+        reason: "it is no file of cached pages; delete it, or name another path for the cache")
     }
     if end >= header.count, Self.bytes(of: file, 0..<header.count) == header {
       Self.load(file, &state)

@@ -27,8 +27,9 @@ enum LocalCacheFormat {
 
   static func offset(ofSegment number: Int) -> Int { headerByteCount + number * segmentByteCount }
 
-  /// Whether a file begins like one of these.
+  /// Whether a file begins like one of these, or like one that lost its power before its header was there.
   static func isHeader(_ bytes: [UInt8]) -> Bool {
+    if bytes.allSatisfy({ $0 == 0 }) { return true }
     var reader = ByteReader(bytes)
     return reader.get(UInt64.self) == headerMagic
   }

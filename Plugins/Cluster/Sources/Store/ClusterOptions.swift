@@ -21,7 +21,8 @@ public struct ClusterOptions: Sendable {
   /// The path of a file on a local disk that keeps pages of the cluster, across restarts too; nil for none.
   ///
   /// One process at a time uses it, others do without. It holds what the cluster holds: encrypted pages stay
-  /// encrypted. It may be deleted while no process has it open.
+  /// encrypted. It may be deleted while no process has it open. A file of something else is refused when the
+  /// store is opened.
   public var localCachePath: String?
   /// How large that file may become, in bytes; two segments of 4 MiB at least.
   ///
