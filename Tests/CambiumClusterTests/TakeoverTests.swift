@@ -18,9 +18,11 @@ import Testing
   }
 
   private func commit(
-    _ store: ClusterStore, _ text: String, _ durability: Durability = .full
+    _ store: ClusterStore, _ text: String, _ durability: Durability = .full,
+    skippingByteCount: Int = 0
   ) throws(StoreError) {
     let writer = try store.beginWrite()
+    for _ in 0..<skippingByteCount / 4096 { _ = try writer.allocate(byteCount: 4096) }
     let bytes = Array(text.utf8) + [UInt8](repeating: 0, count: 64 - text.utf8.count)
     let extent = try writer.allocate(byteCount: 64)
     try writer.write(bytes.span, to: extent)
@@ -72,6 +74,39 @@ import Testing
     try second.refresh()
     #expect(try text(second) == "third")
     try first.close()
+    try second.close()
+  }
+
+  @Test(arguments: [Durability.full, .relaxed])
+  func `a commit whose addresses could not be reserved did not take place`(
+    durability: Durability
+  ) throws {
+    let cluster = SimulatedCluster()
+    let cut = HeldObjects(cluster)
+    var small = options()
+    (small.blockByteCount, small.inlineByteCount) = (4096, 0)
+    let first = try ClusterStore(cut, options: small)
+    try commit(first, "first")
+    cut.hold(Self.isSwap)
+    #expect(throws: StoreError.ownershipLost(path: cut.path)) {
+      try commit(first, "never", durability, skippingByteCount: 1 << 20)
+      try first.makeDurable(2)
+    }
+    cut.hold(nil)
+    cut.release()
+    let second = try ClusterStore(InstantObjects(cluster), options: small)
+    #expect(try text(second) == "first")
+    try commit(second, "second")
+    if durability == .full {
+      try first.refresh()
+      try commit(first, "third")
+      try second.refresh()
+      #expect(try text(second) == "third")
+    } else {
+      // Readers of the first have seen what will never be.
+      #expect(throws: StoreError.poisoned(path: cut.path)) { try commit(first, "third") }
+    }
+    try? first.close()
     try second.close()
   }
 

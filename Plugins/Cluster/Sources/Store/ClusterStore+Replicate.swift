@@ -226,8 +226,9 @@ extension ClusterStore {
   /// whether it was.
   ///
   /// `head` is the newest version that the swap brings; nil for one that brings none. Throws
-  /// `StoreError.ownershipLost(path:)` when another machine was quicker, and
-  /// `StoreError.indeterminate(path:)` when nobody can tell; what was published here is given up then.
+  /// `StoreError.ownershipLost(path:)` when another machine was quicker. When nobody can tell, a swap that
+  /// brings a version throws `StoreError.indeterminate(path:)`; without one no commit has been tried, and only
+  /// the ownership is in doubt. What was published here is given up in either case.
   private func swap(
     to header: RootHeader, _ change: ObjectSwap.Change, _ head: Head?
   ) throws(StoreError) {
@@ -239,6 +240,7 @@ extension ClusterStore {
     )
     let begin = now
     let timeout = 2 * client.timeoutNanoseconds
+    let doubt = head == nil ? StoreError.ownershipLost(path: path) : .indeterminate(path: path)
     var wasUnknown = false
     while true {
       let failure: ObjectFailure
@@ -254,7 +256,7 @@ extension ClusterStore {
         switch try? wasSwapped(to: header.token, head) {
         case true?: return
         case false?: throw abandon(.ownershipLost(path: path))
-        case nil: throw abandon(.indeterminate(path: path))
+        case nil: throw abandon(doubt)
         }
       case .mismatch: throw abandon(.ownershipLost(path: path))
       case .missing: throw abandon(.notFound(path: path))
@@ -263,7 +265,7 @@ extension ClusterStore {
       default: if !wasUnknown { throw client.error(failure, "commit to") }
       }
       wasUnknown = true
-      guard now - begin < timeout else { throw abandon(.indeterminate(path: path)) }
+      guard now - begin < timeout else { throw abandon(doubt) }
       storage.sleep(nanoseconds: 20_000_000)
     }
   }

@@ -94,13 +94,7 @@ final class ClusterWriter: PageWriter {
     let pages = store.gathered.sorted
     guard let last = pages.last else { return }
     let end = (last.location >> 16) + (last.location & 0xffff)
-    do throws(StoreError) {
-      try store.reserve(through: end, owner: owner)
-    } catch {
-      // The commit has not been tried yet.
-      guard case .indeterminate = error else { throw error }
-      throw .ownershipLost(path: store.path)
-    }
+    try store.reserve(through: end, owner: owner)
     var writes = BlockWrites(store.layout, store.names)
     for (location, buffer) in pages { writes.add(location, buffer.page) }
     writes.end()
