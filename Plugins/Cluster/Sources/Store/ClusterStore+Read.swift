@@ -25,6 +25,10 @@ extension ClusterStore {
     } else {
       page = try readBlocks(reference, at: pin)
     }
+    // A write that comes late can bring a block back that was removed, with gaps in it.
+    if page.withBytes({ Checksum.hash($0) }) != reference.checksum, let gone = versionGone(pin) {
+      throw gone
+    }
     localCache?.insert(page, at: reference.location)
     return page
   }
@@ -57,7 +61,10 @@ extension ClusterStore {
     for (answer, part) in zip(try client.ask(requests, "read a page of"), parts) {
       guard case .bytes(let found)? = answer, let buffer = found.first,
         buffer.byteCount == part.byteCount
-      else { throw missing(reference, pin) }
+      else {
+        throw versionGone(pin)
+          ?? .damaged(Damage(.reference, at: reference, "there is no such page"))
+      }
       buffers.append(buffer)
     }
     if buffers.count == 1 { return buffers[0].page }
@@ -70,18 +77,15 @@ extension ClusterStore {
     return whole.page
   }
 
-  /// Why there is no page where there should be one.
-  private func missing(_ reference: PageReference, _ pin: Pin) -> StoreError {
+  /// What to throw when the pages of the version that `pin` holds may have been removed; nil when they have not.
+  private func versionGone(_ pin: Pin) -> StoreError? {
     let known = state.withLock { $0.header }
-    if let root = try? reader.read(after: nil)?.header {
-      // The floor is raised before blocks are removed, and a new owner removes what its predecessor has
-      // written for versions that never came into the root.
-      let wasLost = pin.head.version > known.newestVersion && root.token.epoch != known.token.epoch
-      if wasLost || root.floor > min(pin.head.version, known.newestVersion) {
-        return .versionGone(pin.head.version)
-      }
-    }
-    return .damaged(Damage(.reference, at: reference, "there is no such page"))
+    guard let root = try? reader.read(after: nil)?.header else { return nil }
+    // The floor is raised before blocks are removed, and a new owner removes what its predecessor has
+    // written for versions that never came into the root.
+    let wasLost = pin.head.version > known.newestVersion && root.token.epoch != known.token.epoch
+    let isGone = wasLost || root.floor > min(pin.head.version, known.newestVersion)
+    return isGone ? .versionGone(pin.head.version) : nil
   }
 
   /// How many pages are asked for ahead.

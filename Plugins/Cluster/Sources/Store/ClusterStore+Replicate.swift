@@ -227,8 +227,9 @@ extension ClusterStore {
   ///
   /// `head` is the newest version that the swap brings; nil for one that brings none. Throws
   /// `StoreError.ownershipLost(path:)` when another machine was quicker. When nobody can tell, a swap that
-  /// brings a version throws `StoreError.indeterminate(path:)`; without one no commit has been tried, and only
-  /// the ownership is in doubt. What was published here is given up in either case.
+  /// brings a version throws `StoreError.indeterminate(path:)`; without one no commit has been tried, and this
+  /// throws what the cluster did not answer. What was published here is given up in either case, and the
+  /// ownership, which is in doubt.
   private func swap(
     to header: RootHeader, _ change: ObjectSwap.Change, _ head: Head?
   ) throws(StoreError) {
@@ -240,8 +241,12 @@ extension ClusterStore {
     )
     let begin = now
     let timeout = 2 * client.timeoutNanoseconds
-    let doubt = head == nil ? StoreError.ownershipLost(path: path) : .indeterminate(path: path)
     var wasUnknown = false
+    func giveUp(_ failure: ObjectFailure) -> StoreError {
+      if head != nil { return abandon(.indeterminate(path: path)) }
+      _ = abandon(.ownershipLost(path: path))
+      return client.error(failure, "write to")
+    }
     while true {
       let failure: ObjectFailure
       do throws(ObjectFailure) {
@@ -256,7 +261,7 @@ extension ClusterStore {
         switch try? wasSwapped(to: header.token, head) {
         case true?: return
         case false?: throw abandon(.ownershipLost(path: path))
-        case nil: throw abandon(doubt)
+        case nil: throw giveUp(.unknown("the root cannot be read"))
         }
       case .mismatch: throw abandon(.ownershipLost(path: path))
       case .missing: throw abandon(.notFound(path: path))
@@ -265,7 +270,7 @@ extension ClusterStore {
       default: if !wasUnknown { throw client.error(failure, "commit to") }
       }
       wasUnknown = true
-      guard now - begin < timeout else { throw abandon(doubt) }
+      guard now - begin < timeout else { throw giveUp(failure) }
       storage.sleep(nanoseconds: 20_000_000)
     }
   }
