@@ -241,7 +241,8 @@ struct BackgroundLaneTests {
       #expect(isScheduled)
     }
     isDone.wait()
-    #expect(most.withLock { $0 } <= 7)
+    // Seven, and one more for each 50 ms in which none of them gets a processor.
+    #expect(most.withLock { $0 } <= 100)
   }
 
   @Test func `jobs that wait for jobs of other lanes do not wait for ever`() {

@@ -30,7 +30,7 @@ struct PageMemoryWhiteBoxTests {
   @Test func `a small transaction uses the memory of the one before`() {
     var isFound = false
     // Other tests may be quicker.
-    for _ in 0..<1000 where !isFound {
+    for _ in 0..<10_000 where !isFound {
       let first = PageMemory.take(byteCount: 5000)
       PageMemory.giveBack(first, byteCount: 5000)
       // The allocator has no idea of it.
@@ -41,6 +41,7 @@ struct PageMemoryWhiteBoxTests {
       isFound = first == second && !others.contains(first)
       PageMemory.giveBack(second, byteCount: 5000)
       for other in others { other.deallocate() }
+      if !isFound { usleep(1_000) }
     }
     #expect(isFound)
   }

@@ -18,6 +18,8 @@ struct PinnedSpaceTests {
     var options = FileStoreOptions()
     // So few that records are given up while versions are pinned.
     options.checkpointAfterRecordCount = 4
+    // How much is durable is up to the tests.
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
     return try Database(store: FileStore(path: path, options: options))
   }
 
@@ -184,6 +186,8 @@ struct PinnedSpaceTests {
         [path = path as String, seed = seed as UInt64] in
         var options = FileStoreOptions()
         options.checkpointAfterRecordCount = 4
+        // How much is durable is up to the tests.
+        options.relaxedDelayNanoseconds = 3_600_000_000_000
         let database = try Database(store: FileStore(path: path, options: options))
         let pinned = try database.snapshot()
         var generator = SeededGenerator(seed: seed)

@@ -58,7 +58,7 @@ struct SystemFaultTests {
     try Ring(Database(store: FileStore(path: path))).make()
     await #expect(processExitsWith: .success) { [path = path as String] in
       // Whoever waits for ever fails.
-      Killing.after(microseconds: 120_000_000)
+      Killing.after(microseconds: 900_000_000)
       // Calls are interrupted, not restarted.
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { _ in }

@@ -119,7 +119,7 @@ struct MemoryStoreTests {
       // Room for the least range of addresses that a store takes, and little more.
       let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
       let pageCount = try #require(text.split(separator: " ").first.flatMap { Int($0) })
-      let byteCount = rlim_t(pageCount * sysconf(Int32(_SC_PAGESIZE)) + 128 << 20)
+      let byteCount = rlim_t(pageCount * sysconf(Int32(_SC_PAGESIZE)) + 300 << 20)
       var limit = rlimit(rlim_cur: byteCount, rlim_max: byteCount)
       #expect(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
       let store = MemoryStore()

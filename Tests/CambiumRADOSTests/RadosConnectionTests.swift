@@ -38,7 +38,7 @@
         }
         #expect("\(error!)".contains(words))
         #expect("\(error!)".contains("rados:db/x"))
-        #expect(ContinuousClock.now - begin < .seconds(4))
+        #expect(ContinuousClock.now - begin < .seconds(60))
       }
 
       @Test func `a closed connection refuses, and may be closed again from everywhere`() throws {
@@ -110,7 +110,7 @@
               .write(name: "a", offset: 0, bytes: [1]),
               ObjectCall { _ in withExtendedLifetime(objects) { _ = usleep(50_000) } })
           }
-          for _ in 0..<200 where gone != nil { usleep(10_000) }
+          for _ in 0..<6_000 where gone != nil { usleep(10_000) }
           #expect(gone == nil)
         }
       }

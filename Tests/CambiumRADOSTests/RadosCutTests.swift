@@ -70,11 +70,11 @@
           ] in
           // The test has failed when it takes so long.
           Thread {
-            sleep(90)
+            sleep(600)
             exit(9)
           }.start()
           try CutNetwork.enter(namespace)
-          let location = try RadosLocation("db/\(name)?conf=\(configuration)&timeout=30")
+          let location = try RadosLocation("db/\(name)?conf=\(configuration)&timeout=300")
           let database = try RadosStoreTests.open(location)
           let descriptor = Foundation.open(log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
           func say(_ text: String) {
@@ -103,10 +103,11 @@
       func lines() -> [Substring] {
         ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
       }
-      let deadline = Date() + 60
+      let deadline = Date() + 300
       while lines().count < 20, Date() < deadline { usleep(5_000) }
       try network.ask("cut")
-      usleep(200_000)
+      // What had been acknowledged may still be on its way to the log.
+      usleep(1_000_000)
       let acknowledged = try #require(lines().last.flatMap { Int64($0) })
 
       let here = try RadosStoreTests.open(location)

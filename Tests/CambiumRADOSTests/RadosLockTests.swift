@@ -62,9 +62,9 @@
       }
 
       @Test func `a lock ends by itself`() throws {
-        _ = try objects.perform(lock("a", seconds: 1))
+        _ = try objects.perform(lock("a", seconds: 5))
         #expect(other.failure(lock("b")) == .busy)
-        objects.sleep(nanoseconds: 1_300_000_000)
+        objects.sleep(nanoseconds: 5_300_000_000)
         #expect(try other.names(.holders(name: "l")) == [])
         #expect(objects.failure(.unlock(name: "l", holder: "a")) == .missing)
         _ = try other.perform(lock("b"))
@@ -72,9 +72,9 @@
       }
 
       @Test func `a lock that is renewed goes on`() throws {
-        for _ in 0..<6 {
-          _ = try objects.perform(lock("a", seconds: 1))
-          objects.sleep(nanoseconds: 400_000_000)
+        for _ in 0..<3 {
+          _ = try objects.perform(lock("a", seconds: 10))
+          objects.sleep(nanoseconds: 4_000_000_000)
           #expect(other.failure(lock("b")) == .busy)
         }
         #expect(try other.names(.holders(name: "l")) == ["a"])

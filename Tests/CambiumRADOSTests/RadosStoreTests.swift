@@ -20,8 +20,12 @@
       return options
     }
 
-    static func open(_ location: RadosLocation) throws(StoreError) -> Database {
-      try Database(store: RADOSStore.open(location, options: options()))
+    static func open(
+      _ location: RadosLocation, leaseSeconds: Int = 2
+    ) throws(StoreError) -> Database {
+      var options = options()
+      options.writerLeaseSeconds = leaseSeconds
+      return try Database(store: RADOSStore.open(location, options: options))
     }
 
     /// Makes the rows, of which each commit changes a part.
@@ -195,7 +199,8 @@
 
     @Test func `two processes write in turns, and each sees the other's commits`() async throws {
       let location = try TestCluster.shared.location("turns-\(UUID().uuidString)")
-      let database = try Self.open(location)
+      // Long enough that nobody loses the lock while the machine is busy.
+      let database = try Self.open(location, leaseSeconds: 60)
       try Self.make(database)
       let name = location.name
       let configuration = TestCluster.shared.configuration
@@ -203,7 +208,7 @@
         _ = await #expect(processExitsWith: .success) {
           [name = name as String, configuration = configuration as String] in
           let database = try RadosStoreTests.open(
-            RadosLocation("db/\(name)?conf=\(configuration)"))
+            RadosLocation("db/\(name)?conf=\(configuration)&timeout=60"), leaseSeconds: 60)
           for _ in 0..<30 { try RadosStoreTests.increment(database) }
           try database.close()
         }

@@ -107,14 +107,14 @@
 
     /// A location of a store that is used nowhere else.
     func location(
-      _ name: String = UUID().uuidString, pool: String = "db", timeoutSeconds: Int = 10
+      _ name: String = UUID().uuidString, pool: String = "db", timeoutSeconds: Int = 60
     ) throws -> RadosLocation {
       try RadosLocation("\(pool)/\(name)?conf=\(configuration)&timeout=\(timeoutSeconds)")
     }
 
     /// A connection to it.
     func objects(
-      _ name: String = UUID().uuidString, pool: String = "db", timeoutSeconds: Int = 10
+      _ name: String = UUID().uuidString, pool: String = "db", timeoutSeconds: Int = 60
     ) throws -> RadosObjects {
       try RadosObjects(location(name, pool: pool, timeoutSeconds: timeoutSeconds))
     }

@@ -179,13 +179,18 @@
         let ended = Atomic(false)
         let last = DispatchSemaphore(value: 0)
         let bytes = [UInt8](repeating: 1, count: 64)
+        let first = DispatchSemaphore(value: 0)
         Thread {
           defer { last.signal() }
           while !ended.load(ordering: .relaxed) {
             try? writer.write(bytes.span, to: extent)
             _ = store.waitForCommit(after: 0, timeoutNanoseconds: 0)
+            first.signal()
           }
         }.start()
+        // Both have found the types that they need: a child that waits for the other's search waits for ever.
+        _ = try store.statistics()
+        first.wait()
         for _ in 0..<100 {
           let status = ForkedChild.status {
             do throws(StoreError) {

@@ -16,7 +16,7 @@
       _ = try store.beginWrite().publish(root: .empty(.key), durability: .relaxed, metadata: [])
       store.syncSoon(2)
       store.syncSoon(1)
-      for _ in 0..<500 where try store.statistics().durableVersion < 2 {
+      for _ in 0..<10_000 where try store.statistics().durableVersion < 2 {
         _ = store.waitForCommit(after: 2, timeoutNanoseconds: 20_000_000)
       }
       #expect(try store.statistics().durableVersion == 2)

@@ -81,6 +81,8 @@ private actor Kennel {
 
   init(_ configuration: Realm.Configuration) async throws {
     realm = try await Realm(configuration: configuration, actor: self)
+    // What is asked here is what has been seen before a refresh.
+    realm.autorefresh = false
   }
 
   func add(_ name: String) throws { try realm.addDogs(name) }

@@ -23,11 +23,13 @@ import Testing
 
   @Test func `openings, commits, syncs, refreshes, versions and migrations are told`() throws {
     let folder = try TemporaryFolder()
-    let listener = Listener("people.realm")
+    // Of all databases of the process it is told of this one.
+    let name = UUID().uuidString + ".realm"
+    let listener = Listener(name)
     DatabaseEvents.listen(listener)
     defer { DatabaseEvents.listen(nil) }
     var configuration = Realm.Configuration(
-      fileURL: folder.url("people.realm"), objectTypes: [SpecPerson.self, SpecDog.self])
+      fileURL: folder.url(name), objectTypes: [SpecPerson.self, SpecDog.self])
     try autoreleasepool {
       let realm = try Realm(configuration: configuration)
       try realm.write { realm.add(SpecDog(value: ["name": "Ada"])) }
@@ -85,8 +87,8 @@ import Testing
           false
         }
       })
-    let count = listener.all.count
     DatabaseEvents.listen(nil)
+    let count = listener.all.count
     try realm.write { realm.add(SpecDog(value: ["name": "Cid"])) }
     #expect(listener.all.count == count)
   }

@@ -20,7 +20,7 @@ import Testing
   private static func arguments(_ path: String, _ command: [String]) -> [String] {
     let user = geteuid() == 0 ? [] : ["--map-root-user"]
     let mount =
-      "mount -t tmpfs -o size=\(diskByteCount) none \"$1\" && shift && exec timeout -s KILL 240 \"$@\""
+      "mount -t tmpfs -o size=\(diskByteCount) none \"$1\" && shift && exec timeout -s KILL 900 \"$@\""
     return user + ["--mount", "sh", "-c", mount, "sh", path] + command
   }
 

@@ -32,6 +32,8 @@ final class PosixDevice: Device {
   deinit {
     guard forkCount == cambium_fork_count() else { return }
     cambium_keep_in_children(descriptor)
+    // A process that is just being started has the description, too, until it runs its program.
+    _ = cambium_file_lock(descriptor, 0, 0, LockMode.unlocked.rawValue, false)
     close(descriptor)
   }
 
@@ -299,7 +301,9 @@ enum PosixFiles {
   /// Sleeps for so long.
   static func pause(nanoseconds: Int) {
     var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
-    unsafe nanosleep(&time, nil)
+    var rest = timespec()
+    // A signal cuts it short.
+    while unsafe nanosleep(&time, &rest) != 0, errno == EINTR { time = rest }
   }
 
   /// Whether the lock file of `path` is there or can be made.

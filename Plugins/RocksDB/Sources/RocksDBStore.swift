@@ -38,6 +38,8 @@
     let commits = CommitSignal()
     /// Held while a commit or the end is written.
     let writing = Mutex<Void>(())
+    /// Held while what is relaxed is synced in the background.
+    private let syncingSoon = Mutex<Void>(())
     /// Syncs what relaxed commits have written.
     private let syncing = BackgroundJob(BackgroundLane())
     /// Who is told of commits.
@@ -336,11 +338,12 @@
 
     /// Syncs what is waiting for it, if the store is still open.
     private func syncRelaxed() {
-      guard !isForked,
-        let isWaiting = try? withOpenState({ state, _ in state.relaxed > state.durable })
-      else { return }
-      // An error poisons the store, so that the next write says it.
-      if isWaiting { try? sync() }
+      if isForked { return }
+      syncingSoon.withLock { _ in
+        let isWaiting = try? withOpenState { state, _ in state.relaxed > state.durable }
+        // An error poisons the store, so that the next write says it.
+        if isWaiting == true { try? sync() }
+      }
     }
 
     /// Syncs what is published and lets go of the folder; with pins that are still alive, their end does.
@@ -349,6 +352,8 @@
       let (database, isPoisoned) = state.withLock { ($0.database, $0.isPoisoned) }
       guard let database else { return }
       syncing.cancel()
+      // The job may be under way, and keeps the folder until it is through.
+      defer { syncingSoon.withLock { _ in } }
       try writing.withLock { _ throws(StoreError) in
         let (wasOpen, isMarked, newest) = state.withLock { state in
           let wasOpen = state.database != nil

@@ -169,7 +169,9 @@ struct ForeignHeadTests {
     // Both slots hold the durable version, and only one is followed by that head.
     try FileManager.default.copyItem(atPath: path, toPath: folder.file("b"))
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    let next = try FileStore(path: folder.file("b"), options: FileStoreOptions())
+    var options = FileStoreOptions()
+    options.lane = BackgroundLane(byHand: MonotonicClock { 0 })
+    let next = try FileStore(path: folder.file("b"), options: options)
     #expect(next.memory.condition == .opened)
     try next.commitChanges(40, seed: 9)
     // Of the next commit nothing reaches the medium but its head.

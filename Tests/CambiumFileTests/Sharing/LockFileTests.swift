@@ -127,7 +127,7 @@ struct LockFileTests {
     await #expect(processExitsWith: .success) {
       [path = path as String, harm = harm as Harm] in
       // Whoever waits for ever fails.
-      Killing.after(microseconds: 60_000_000)
+      Killing.after(microseconds: 900_000_000)
       for seed in 0..<3 as Range<UInt64> {
         let path = "\(path)-\(seed)"
         let least = try Self.useWhileHarmed(path, harm, seed: seed)

@@ -38,7 +38,7 @@ struct NamespaceTests {
       guest.executableURL = unshare
       // Whoever waits for ever is ended.
       guest.arguments = [
-        "--pid", "--fork", "timeout", "--signal", "KILL", "120", CommandLine.arguments[0],
+        "--pid", "--fork", "timeout", "--signal", "KILL", "900", CommandLine.arguments[0],
         "--testing-library", "swift-testing", "--filter", "NamespaceTests",
       ]
       guest.environment = ProcessInfo.processInfo.environment.merging(

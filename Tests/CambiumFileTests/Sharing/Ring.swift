@@ -11,6 +11,14 @@ extension Ring {
     options.leastRelocatedByteCount = 96 << 10
     options.largestSlackByteCount = 32 << 10
     options.growthByteCount = 64 << 10
+    // On a busy machine those who close it may need longer than who opens it waits.
+    for _ in 0..<100 {
+      do throws(StoreError) {
+        return try Database(store: FileStore(path: path, options: options))
+      } catch {
+        guard case .inUse = error else { throw error }
+      }
+    }
     return try Database(store: FileStore(path: path, options: options))
   }
 

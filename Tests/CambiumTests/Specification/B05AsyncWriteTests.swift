@@ -61,7 +61,7 @@ import Testing
           }
         }
         // Whoever waits for ever is found out at some time.
-        let outcome = isCommitted.wait(timeout: .now() + 60)
+        let outcome = isCommitted.wait(timeout: .now() + 600)
         waiting.note(outcome == .success ? "committed" : "stuck")
       }
     }

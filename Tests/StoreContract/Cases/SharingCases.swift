@@ -80,7 +80,7 @@ extension StoreContract {
       for store in stores {
         let version =
           run.subject.sharing == .later
-          ? store.waitForCommit(after: 39, timeoutNanoseconds: 10_000_000_000)
+          ? store.waitForCommit(after: 39, timeoutNanoseconds: 100_000_000_000)
           : try store.newestHead().version
         run.expect(version == 40, "version \(version) after 40 commits")
       }
