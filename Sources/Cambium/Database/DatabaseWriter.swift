@@ -4,9 +4,8 @@ import Synchronization
 
 /// Where the writes of a ``RealmDatabase`` run: one after the other, on a queue.
 ///
-/// Blocks of tasks that wait at the same time share a transaction. One behind which others wait is published
-/// and lets the next one begin; its callers wait until it is durable, together with the others. One that nobody
-/// waits behind is durable when it ends. A thread's write is a transaction of its own.
+/// A write behind which others wait is published and lets the next one begin; its caller waits until it is
+/// durable, together with the others. One that nobody waits behind is durable when it ends.
 ///
 /// Unchecked: the Realm is used on the queue alone.
 final class DatabaseWriter: @unchecked Sendable {
@@ -109,23 +108,6 @@ final class DatabaseWriter: @unchecked Sendable {
 
   // MARK: Tasks
 
-  /// A write of a task.
-  private struct Block: Sendable {
-    let isCancelled: Flag
-    /// Makes the changes; returns what is to be told when they are durable, or that they never will be.
-    let body: @Sendable (Realm) throws -> Completion
-    let fail: @Sendable (any Error) -> Void
-  }
-
-  private typealias Completion = @Sendable ((any Error)?) -> Void
-
-  /// Those that wait, in the order in which they came.
-  private let blocks = Mutex<Waiting<Block>>(Waiting())
-  /// For so long blocks follow each other in one transaction; set before the first write.
-  var runNanoseconds: Int64 = 1_000_000
-
-  private final class Flag: Sendable { let value = Atomic(false) }
-
   /// Writes when it is this one's turn; no thread waits, neither for that nor for the medium.
   func writeLater<Value: Sendable>(
     _ body: @escaping @Sendable (Realm) throws -> Value
@@ -136,53 +118,38 @@ final class DatabaseWriter: @unchecked Sendable {
     let isCancelled = Flag()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let block = Block(
-          isCancelled: isCancelled,
-          body: { realm in
-            let value = try body(realm)
-            return { error in
-              continuation.resume(with: error.map { .failure($0) } ?? .success(value))
-            }
-          }, fail: { continuation.resume(throwing: $0) })
         waitingCount.add(1, ordering: .relaxed)
-        let isFirst = blocks.withLock { blocks in
-          defer { blocks.append(block) }
-          return blocks.isEmpty
-        }
-        if isFirst { queue.async { [self] in beginBlocks() } }
+        queue.async { [self] in add(body, isCancelled, continuation) }
       }
     } onCancel: {
       isCancelled.value.store(true, ordering: .releasing)
     }
   }
 
-  private var hasBlocks: Bool { blocks.withLock { !$0.isEmpty } }
+  private final class Flag: Sendable { let value = Atomic(false) }
 
-  private func takeBlock() -> Block? {
-    let block = blocks.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-    if block != nil { noteBeginning() }
-    return block
-  }
-
-  /// Runs the blocks that wait when nobody else writes.
-  private func beginBlocks() {
-    guard hasBlocks else { return }
+  private func add<Value: Sendable>(
+    _ body: @escaping (Realm) throws -> Value, _ isCancelled: Flag,
+    _ continuation: CheckedContinuation<Value, any Error>
+  ) {
+    let instance: RealmInstance
     do {
-      let instance = try opened().instance
+      instance = try opened().instance
       try checkActiveVersions(instance)
-      instance.asyncWrites.runOrAdd(instance, onComplete: { [self] in failBlocks($0) }) { [self] in
-        runBlocks(Realm(instance))
-        if hasBlocks { queue.async { [self] in beginBlocks() } }
-      }
     } catch {
-      failBlocks(error)
+      noteBeginning()
+      return continuation.resume(throwing: error)
     }
-  }
-
-  /// Tells all who wait that there will be no transaction.
-  private func failBlocks(_ error: (any Error)?) {
-    guard let error else { return }
-    while let block = takeBlock() { block.fail(error) }
+    // What there is to tell of a write that has begun is told by itself.
+    let didNotBegin = { [self] (error: (any Error)?) in
+      guard let error else { return }
+      noteBeginning()
+      continuation.resume(throwing: error)
+    }
+    instance.asyncWrites.runOrAdd(instance, onComplete: didNotBegin) { [self] in
+      noteBeginning()
+      run(Realm(instance), body, isCancelled, continuation)
+    }
   }
 
   private func checkActiveVersions(_ instance: RealmInstance) throws {
@@ -194,71 +161,24 @@ final class DatabaseWriter: @unchecked Sendable {
     }
   }
 
-  /// Runs blocks in the transaction that has begun, one after the other, and commits what they have changed.
-  ///
-  /// Each has a write of its own as far as it can tell: when it throws, or cancels, its changes are undone and
-  /// no others.
-  private func runBlocks(_ realm: Realm) {
-    let instance = realm.instance
-    guard let shared = instance.beginSharing() else { return }
-    var done: [Completion] = []
-    let end = MonotonicClock.system.now.addingReportingOverflow(runNanoseconds)
-    var isFirst = true
-    while true {
-      if !isFirst {
-        guard shared.hasRoom, end.overflow || MonotonicClock.system.now < end.partialValue,
-          hasBlocks
-        else { break }
-        // When this throws, those before are told of it.
-        do throws(StoreError) { try instance.beginBlock() } catch { break }
+  /// Runs `body` in the transaction that has begun, and commits.
+  private func run<Value: Sendable>(
+    _ realm: Realm, _ body: (Realm) throws -> Value, _ isCancelled: Flag,
+    _ continuation: CheckedContinuation<Value, any Error>
+  ) {
+    do {
+      if isCancelled.value.load(ordering: .acquiring) { throw CancellationError() }
+      let value = try body(realm)
+      guard sharesSync, realm.isInWriteTransaction else {
+        if realm.isInWriteTransaction { try realm.commitWrite() }
+        return continuation.resume(returning: value)
       }
-      guard let block = takeBlock() else { break }
-      isFirst = false
-      if block.isCancelled.value.load(ordering: .acquiring) {
-        block.fail(CancellationError())
-        continue
-      }
-      do {
-        let completion = try block.body(realm)
-        // It may have ended the transaction, and begun another one.
-        if shared.outcome != nil, realm.isInWriteTransaction { try realm.commitWrite() }
-        if realm.isInWriteTransaction { done.append(completion) } else { completion(nil) }
-      } catch {
-        if realm.isInWriteTransaction { realm.cancelWrite() }
-        block.fail(error)
-      }
-    }
-    finish(shared, realm, done)
-  }
-
-  /// Commits what blocks have changed, and tells them.
-  private func finish(_ shared: SharedWrite, _ realm: Realm, _ done: [Completion]) {
-    let instance = realm.instance
-    do throws(StoreError) {
-      if shared.outcome == nil, !done.isEmpty, unsafe instance.session == nil {
-        try instance.beginBlock()
+      realm.commitAsyncWrite(allowGrouping: true) { error in
+        continuation.resume(with: error.map { .failure($0) } ?? .success(value))
       }
     } catch {
-      // The outcome says so.
-    }
-    switch shared.outcome {
-    case .success?:
-      for completion in done { completion(nil) }
-    case .failure(let error)?:
-      for completion in done { completion(RLMError(error, path: configuration.path)) }
-    case nil where done.isEmpty:
-      instance.cancelSharing()
-    case nil where sharesSync:
-      realm.commitAsyncWrite(allowGrouping: true) { error in
-        for completion in done { completion(error) }
-      }
-    case nil:
-      do {
-        try realm.commitWrite()
-        for completion in done { completion(nil) }
-      } catch {
-        for completion in done { completion(error) }
-      }
+      if realm.isInWriteTransaction { realm.cancelWrite() }
+      continuation.resume(throwing: error)
     }
   }
 }

@@ -11,11 +11,8 @@ import Synchronization
 /// ```
 ///
 /// Reads run where they are called, side by side, each on the newest version. Writes run one after the
-/// other on an executor of the database. Those of tasks that wait at the same time share a transaction and
-/// become visible and durable together: each sees what those before it have changed, and when it throws, or
-/// cancels, its own changes are undone and no others. When the transaction cannot be committed, all of them
-/// throw the reason. The Realm that a closure gets ends with it: kept beyond, it stops the program where it is
-/// used.
+/// other on an executor of the database; those that wait at the same time share what the medium has to do. The Realm that a closure gets ends with it: kept beyond, it
+/// stops the program where it is used.
 public final class RealmDatabase: Sendable {
   /// How it was opened.
   public let configuration: Realm.Configuration

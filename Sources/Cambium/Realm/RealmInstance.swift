@@ -35,8 +35,6 @@ import Synchronization
   @exclusivity(unchecked) private(set) var isUnread = false
   /// The running write transaction.
   @exclusivity(unchecked) private(set) var session: WriteSession?
-  /// The transaction in which blocks follow each other, while they do.
-  private(set) var shared: SharedWrite?
   /// Whether commits elsewhere move this Realm on by themselves, once its context can be woken.
   ///
   /// May be asked and told from anywhere.
@@ -237,10 +235,6 @@ import Synchronization
   }
 
   private func beginFittingWrite() throws(StoreError) -> RLMError? {
-    if shared != nil {
-      try beginBlock()
-      return nil
-    }
     try coordinator.database.checkActiveVersions(
       limit: configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) })
     if let transaction = asyncWrites.transactionForSynchronousWrite(self) {
@@ -292,12 +286,10 @@ import Synchronization
     do throws(StoreError) {
       let newest = try session.commit(publish)
       unsafe self.session = nil
-      endSharing(.success(()))
       advance(to: newest)
       observers.didCommit(self, skipping: skipping)
       coordinator.notifier.didCommit(self)
     } catch {
-      endSharing(.failure(error))
       returnToBase()
       throw error
     }
@@ -306,61 +298,8 @@ import Synchronization
   func cancelWrite() {
     guard let session = unsafe session else { return }
     coordinator.noteWriter(nil)
-    if let shared, let savepoint = shared.savepoint {
-      do throws(StoreError) { try session.rollback(to: savepoint) } catch { undoShared(error) }
-    } else {
-      session.rollback()
-      endSharing(.success(()))
-    }
+    session.rollback()
     returnToBase()
-  }
-
-  // MARK: Blocks that share a transaction
-
-  /// Lets blocks share the transaction that has just begun.
-  func beginSharing() -> SharedWrite? {
-    shared = unsafe session.map { SharedWrite($0.transaction) }
-    return shared
-  }
-
-  /// Begins the next block, behind one that has ended; when it throws, all of them are undone.
-  func beginBlock() throws(StoreError) {
-    guard let shared else { return }
-    do throws(StoreError) {
-      if let session = unsafe session {
-        unsafe self.session = nil
-        shared.legacy = try session.end(after: shared.legacy)
-      }
-      shared.savepoint = try shared.transaction.mark()
-      if unsafe snapshot == nil { unsafe snapshot = try coordinator.database.snapshot() }
-    } catch {
-      coordinator.noteWriter(nil)
-      undoShared(error)
-      returnToBase()
-      throw error
-    }
-    coordinator.noteWriter(context)
-    unsafe session = WriteSession(
-      realm: self, transaction: shared.transaction, after: shared.legacy)
-    moved()
-  }
-
-  /// Undoes all blocks, because of `error`.
-  private func undoShared(_ error: StoreError) {
-    shared?.transaction.rollback()
-    endSharing(.failure(error))
-  }
-
-  /// Undoes what blocks have left, if any; none of them is to be kept.
-  func cancelSharing() {
-    cancelWrite()
-    shared?.transaction.rollback()
-    endSharing(.success(()))
-  }
-
-  private func endSharing(_ result: Result<Void, StoreError>) {
-    shared?.end(result)
-    shared = nil
   }
 
   /// Leaves a transaction that was undone: the version it began at is seen again, whatever others have

@@ -73,22 +73,10 @@ final class WriteSession {
     var key: Int64
   }
 
-  /// What sessions leave to the next one in the same transaction.
-  struct Legacy {
-    fileprivate var touches: TransactionTouches?
-    fileprivate var isObserved: Bool
-    /// What the objects are known by that were made.
-    fileprivate(set) var births: [Birth] = []
-  }
-
-  init(realm: RealmInstance, transaction: Transaction, after legacy: Legacy? = nil) {
+  init(realm: RealmInstance, transaction: Transaction) {
     unsafe self.realm = realm
     self.transaction = transaction
     unsafe editors = unsafe Array(repeating: nil, count: realm.classes.count)
-    if let legacy {
-      unsafe (isObserved, touches) = (legacy.isObserved, legacy.touches)
-      return
-    }
     unsafe isObserved = realm.coordinator.notifier.isObserved
     if unsafe isObserved {
       unsafe touches = TransactionTouches()
@@ -333,16 +321,6 @@ final class WriteSession {
     }
   }
 
-  /// Ends the session and leaves its changes to the next one; when one of them has failed this throws, and the
-  /// transaction has to be rolled back.
-  func end(after old: Legacy?) throws(StoreError) -> Legacy {
-    settle()
-    if let failure = unsafe failure { throw failure }
-    releaseRows()
-    let births = unsafe (old?.births ?? []) + (newborn.map { [$0.birth] } ?? [])
-    return unsafe Legacy(touches: touches, isObserved: isObserved, births: births)
-  }
-
   /// Makes the changes the newest version, by `publish`.
   func commit(
     _ publish: (Transaction, _ metadata: [UInt8]) throws(StoreError) -> Snapshot
@@ -394,19 +372,8 @@ final class WriteSession {
 
   /// Undoes the changes.
   func rollback() {
-    forgetChanges()
-    transaction.rollback()
-  }
-
-  /// Undoes the changes, but not those of the sessions before it in the same transaction; throws when nothing but
-  /// all of them can be undone.
-  func rollback(to savepoint: Transaction.Savepoint) throws(StoreError) {
-    forgetChanges()
-    try transaction.rollback(to: savepoint)
-  }
-
-  private func forgetChanges() {
     unsafe newborn?.birth.cancel()
     releaseRows()
+    transaction.rollback()
   }
 }

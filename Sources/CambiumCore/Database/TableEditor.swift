@@ -33,41 +33,6 @@
     noteOnlyEditor()
   }
 
-  /// Where an editor stood that let go of its pages; its roots may be dirty.
-  struct Parked {
-    fileprivate let record: TableRecord
-    fileprivate let roots: [TreeRoot]
-    fileprivate let layouts: [ColumnLayout]?
-    fileprivate let writtenRoots: [TreeRoot]
-    fileprivate let isRecordChanged: Bool
-    fileprivate let isDescriptionChanged: Bool
-  }
-
-  /// Goes on where another editor stood.
-  init(_ parked: Parked, context: WriteContext) {
-    unsafe record = parked.record
-    self.context = context
-    let layouts =
-      parked.layouts ?? parked.record.groups.indices.map { parked.record.layout(of: $0) }
-    unsafe editors = zip(layouts, parked.roots).map { layout, root in
-      ColumnTreeEditor(root: root, layout: layout, context: context)
-    }
-    self.layouts = parked.layouts
-    writtenRoots = parked.writtenRoots
-    unsafe isRecordChanged = parked.isRecordChanged
-    isDescriptionChanged = parked.isDescriptionChanged
-    noteOnlyEditor()
-  }
-
-  /// Lets go of all pages; of no further use.
-  func park() throws(StoreError) -> Parked {
-    var roots: [TreeRoot] = []
-    for editor in unsafe editors { roots.append(try editor.park()) }
-    return unsafe Parked(
-      record: record, roots: roots, layouts: layouts, writtenRoots: writtenRoots,
-      isRecordChanged: isRecordChanged, isDescriptionChanged: isDescriptionChanged)
-  }
-
   /// Edits a table without rows that the catalog does not hold yet.
   convenience init(newTable record: TableRecord, context: WriteContext) {
     let groups = record.groups.indices

@@ -6,18 +6,15 @@ public final class Transaction: WriteTransaction {
   private let writer: any PageWriter
   /// Where trees that rows own are edited, besides the tables and key trees named in the catalog.
   package let context: WriteContext
-  var names: KeyTreeEditor
+  private let names: KeyTreeEditor
   // Exclusivity is not checked: a transaction has one user, and no access to these calls out.
-  @exclusivity(unchecked) var tables = NameList<TableEditor>()
-  @exclusivity(unchecked) var droppedTables: [ExactName] = []
-  @exclusivity(unchecked) var keyTrees = NameList<KeyTreeEditor>()
-  /// What was edited before the savepoint and not asked for since.
-  @exclusivity(unchecked) var parkedTables = NameList<TableEditor.Parked>()
-  @exclusivity(unchecked) var parkedKeyTrees = NameList<TreeRoot>()
+  @exclusivity(unchecked) private var tables = NameList<TableEditor>()
+  @exclusivity(unchecked) private var droppedTables: [ExactName] = []
+  @exclusivity(unchecked) private var keyTrees = NameList<KeyTreeEditor>()
   /// Whether this transaction has raised the layout's generation.
-  @exclusivity(unchecked) var hasNewLayout = false
+  @exclusivity(unchecked) private var hasNewLayout = false
   /// What the catalog says of the key trees that are being edited.
-  @exclusivity(unchecked) var writtenRoots: [ExactName: TreeRoot] = [:]
+  @exclusivity(unchecked) private var writtenRoots: [ExactName: TreeRoot] = [:]
   /// What callers hold for this transaction beside its pages, in bytes; the budget counts it.
   @exclusivity(unchecked) package var heldByteCount = 0
   @exclusivity(unchecked) private var hasEnded = false
@@ -52,14 +49,14 @@ public final class Transaction: WriteTransaction {
 
   /// The table under `name` with this transaction's changes; nil when there is none.
   public func table(_ name: String) throws(StoreError) -> Table? {
-    if let editor = openTable(name) { return editor.table }
+    if let editor = unsafe tables[name] { return editor.table }
     if unsafe droppedTables.isEmpty { return try knownTable(name)?.table(source) }
     return try catalog.table(name)
   }
 
   /// The key tree under `name` with this transaction's changes; nil when there is none.
   public func keyTree(_ name: String) throws(StoreError) -> KeyTree? {
-    if let editor = openKeyTree(name) { return editor.tree }
+    if let editor = unsafe keyTrees[name] { return editor.tree }
     return try catalog.keyTree(name)
   }
 
@@ -84,10 +81,10 @@ public final class Transaction: WriteTransaction {
 
   /// The table under `name`, to change it; nil when there is none.
   ///
-  /// Always the same editor, until a ``mark()``.
+  /// Always the same editor.
   public func editTable(_ name: String) throws(StoreError) -> TableEditor? {
     precondition(isActive, "The transaction has ended; begin another one.")
-    if let editor = openTable(name) { return editor }
+    if let editor = unsafe tables[name] { return editor }
     let entry: TableCache.Entry?
     if unsafe droppedTables.isEmpty {
       entry = try knownTable(name)
@@ -97,26 +94,6 @@ public final class Transaction: WriteTransaction {
     guard let entry else { return nil }
     let editor = TableEditor(entry, context: context)
     unsafe tables[name] = editor
-    return editor
-  }
-
-  /// The editor of a table that is being edited.
-  private func openTable(_ name: String) -> TableEditor? {
-    if let editor = unsafe tables[name] { return editor }
-    guard let parked = unsafe parkedTables[name] else { return nil }
-    let editor = TableEditor(parked, context: context)
-    unsafe parkedTables[name] = nil
-    unsafe tables[name] = editor
-    return editor
-  }
-
-  /// The editor of a key tree that is being edited.
-  private func openKeyTree(_ name: String) -> KeyTreeEditor? {
-    if let editor = unsafe keyTrees[name] { return editor }
-    guard let root = unsafe parkedKeyTrees[name] else { return nil }
-    let editor = KeyTreeEditor(root: root, context: context)
-    unsafe parkedKeyTrees[name] = nil
-    unsafe keyTrees[name] = editor
     return editor
   }
 
@@ -131,10 +108,10 @@ public final class Transaction: WriteTransaction {
 
   /// The key tree under `name`, to change it; made empty when there is none.
   ///
-  /// Always the same editor, until a ``mark()``.
+  /// Always the same editor.
   public func editKeyTree(_ name: String) throws(StoreError) -> KeyTreeEditor {
     precondition(isActive, "The transaction has ended; begin another one.")
-    if let editor = openKeyTree(name) { return editor }
+    if let editor = unsafe keyTrees[name] { return editor }
     let root: TreeRoot
     if let tree = try catalog.keyTree(name) {
       root = tree.root
@@ -228,7 +205,6 @@ public final class Transaction: WriteTransaction {
     let start = DatabaseEvents.now
     do throws(StoreError) {
       try context.checkChanges()
-      context.dropMark()
       try unsafe context.reserve(byteCount: context.dirty.byteCount)
       try flushTrees()
       var deadRoots = database.deadRoots.withLock { $0 }
@@ -295,7 +271,6 @@ public final class Transaction: WriteTransaction {
     unsafe hasEnded = true
     unsafe tables = NameList()
     unsafe keyTrees = NameList()
-    unsafe (parkedTables, parkedKeyTrees) = (NameList(), NameList())
     context.source.end()
   }
 
@@ -309,8 +284,6 @@ public final class Transaction: WriteTransaction {
   // MARK: Catalog
 
   private func flushTrees() throws(StoreError) {
-    for name in unsafe parkedTables.entries.map(\.name) { _ = openTable(name) }
-    for name in unsafe parkedKeyTrees.entries.map(\.name) { _ = openKeyTree(name) }
     for (name, editor) in unsafe tables.entries { try write(editor, name) }
     for (name, editor) in unsafe keyTrees.entries {
       let root = try editor.flush()

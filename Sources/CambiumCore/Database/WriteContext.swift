@@ -55,53 +55,9 @@ public final class WriteContext {
   public func free(_ reference: PageReference) {
     if reference.isNone { return }
     if reference.isDirty { return dirty.remove(reference) }
-    if unsafe mark == nil { return giveBack(reference) }
-    unsafe mark?.freed.append(reference)
-  }
-
-  private func giveBack(_ reference: PageReference) {
     settle()
     writer.free(reference)
     if source.usesCache { unsafe freed.append(reference) }
-  }
-
-  // MARK: Savepoints
-
-  /// What is needed to go back to the savepoint.
-  private struct Mark {
-    /// Stored pages that were given up since.
-    var freed: [PageReference] = []
-    /// Pages that were written since.
-    var written: [PageReference] = []
-    var abandonedRoots: [TreeRoot]
-  }
-
-  /// The savepoint; nil without one.
-  @exclusivity(unchecked) private final var mark: Mark?
-
-  /// Keeps from now on what is needed to go back here; an earlier savepoint is forgotten.
-  func setMark() {
-    dropMark()
-    unsafe mark = Mark(abandonedRoots: abandonedRoots)
-    dirty.mark()
-  }
-
-  /// Forgets the savepoint: what was changed since stays.
-  func dropMark() {
-    guard let old = unsafe mark else { return }
-    unsafe mark = nil
-    dirty.unmark()
-    for reference in old.freed { giveBack(reference) }
-  }
-
-  /// Goes back to the savepoint, which is forgotten.
-  func rollBackToMark() {
-    guard let old = unsafe mark else { preconditionFailure("There is no savepoint.") }
-    unsafe mark = nil
-    settle()
-    dirty.rollBack()
-    abandonedRoots = old.abandonedRoots
-    for reference in old.written { writer.free(reference) }
   }
 
   /// Gives up a whole stored tree; its pages are freed by later commits.
@@ -229,7 +185,6 @@ public final class WriteContext {
     try unsafe writer.write(Span(_unsafeBytes: bytes), to: extent, checksum: checksum)
     unsafe writtenByteCount &+= bytes.count
     let reference = PageReference(checksum: checksum, extent: extent, kind: kind, born: version)
-    unsafe mark?.written.append(reference)
     if codec == nil, unsafe written.count < Self.trustedPageLimit {
       unsafe written.append(reference)
     }

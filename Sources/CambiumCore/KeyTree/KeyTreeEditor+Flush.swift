@@ -4,19 +4,13 @@ extension KeyTreeEditor {
   /// Used to commit, and to spill when the transaction holds too much; the editor goes on from the
   /// clean tree. Flushing a clean tree writes nothing.
   public func flush() throws(StoreError) -> TreeRoot {
-    _ = park()
+    unsafe path.removeAll(keepingCapacity: true)
+    unsafe isWarm = false
     if unsafe root.reference.isDirty {
       unsafe root.reference = try context.change { () throws(StoreError) in
         try unsafe write(root.reference, height: Int(root.height))
       }
     }
-    return unsafe root
-  }
-
-  /// Lets go of all pages; returns the root, which may be dirty.
-  func park() -> TreeRoot {
-    unsafe path.removeAll(keepingCapacity: true)
-    unsafe isWarm = false
     return unsafe root
   }
 

@@ -25,15 +25,7 @@ import Testing
     try run(seed: seed, codec: MaskCodec(), budget: 256 << 20)
   }
 
-  @Test(arguments: 31...50 as ClosedRange<UInt64>)
-  func `what is changed behind a savepoint is undone, and nothing else`(seed: UInt64) throws {
-    let codec: (any PageCodec)? = seed % 5 == 0 ? MaskCodec() : nil
-    try run(seed: seed, codec: codec, budget: seed % 3 == 0 ? 20_000 : 256 << 20, marks: true)
-  }
-
-  private func run(
-    seed: UInt64, codec: (any PageCodec)?, budget: Int, marks: Bool = false
-  ) throws {
+  private func run(seed: UInt64, codec: (any PageCodec)?, budget: Int) throws {
     let store = HeapStore(codec: codec?.name ?? "")
     var options = DatabaseOptions()
     options.transactionBudgetByteCount = budget
@@ -45,18 +37,8 @@ import Testing
     for _ in 0..<60 {
       var model = committed
       let transaction = try database.beginWrite()
-      var mark: (savepoint: Transaction.Savepoint, model: Model)?
       for _ in 0..<Int.random(in: 0...120, using: &random) {
         try change(transaction, &model, &random)
-        if !marks { continue }
-        if let last = mark, Int.random(in: 0..<8, using: &random) == 0 {
-          try transaction.rollback(to: last.savepoint)
-          model = last.model
-          mark = nil
-          if Bool.random(using: &random) { try expectEqual(transaction, model) }
-        } else if Int.random(in: 0..<8, using: &random) == 0 {
-          mark = (try transaction.mark(), model)
-        }
       }
       try expectEqual(transaction, model)
       if Int.random(in: 0..<5, using: &random) == 0 {
