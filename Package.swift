@@ -233,6 +233,7 @@ let package = Package(
       name: "bench-rados",
       dependencies: [
         "CambiumCore", "CambiumFile",
+        .target(name: "Cambium", condition: .when(traits: ["RADOS"])),
         .target(name: "CambiumCluster", condition: .when(traits: ["RADOS"])),
         .target(name: "CambiumRADOS", condition: .when(traits: ["RADOS"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -206,17 +207,41 @@ struct LeafPipelineWhiteBoxTests {
     }
   }
 
+  @Test func `nothing is lost where processors are idle one moment and busy the next`() throws {
+    let store = HeapStore()
+    let writer = try store.beginWrite()
+    let asked = Atomic(0)
+    let lane = BackgroundLane(byHand: .system) {
+      (asked.add(1, ordering: .relaxed).newValue &* 0x9E37_79B9) >> 13 & 1 == 0
+    }
+    let (editor, context) = try open(store, writer, lane: lane, writes: .whereIdle)
+    for key in 0..<4_000 as Range<Int64> {
+      try append(editor, key..<key + 1)
+      if key % 500 == 499 {
+        #expect(try editor.tree.contents(ColumnLayout(columns)).map(\.key) == Array(0...key))
+      }
+    }
+    #expect(asked.load(ordering: .relaxed) > 20)
+    #expect(try editor.flush().rowCount == 4_000)
+    let rows = try editor.tree.contents(ColumnLayout(columns))
+    #expect(rows.map(\.key) == Array(0..<4_000) && rows.allSatisfy { $0.row == row($0.key) })
+    context.settle()
+    writer.abort()
+  }
+
   private func open(
-    _ store: HeapStore, _ writer: any PageWriter
+    _ store: HeapStore, _ writer: any PageWriter, lane: BackgroundLane = BackgroundLane(),
+    writes: ColumnTreeOptions.BackgroundWriting? = nil
   ) throws -> (ColumnTreeEditor, WriteContext) {
     let source = PageSource(
       pin: try store.pin(), store: store, codec: nil, trust: TrustTable(bitCount: 8),
       cache: PageCache())
     let context = WriteContext(
-      source: source, writer: writer, codec: nil, store: store.identity)
+      source: source, writer: writer, codec: nil, store: store.identity, lane: lane)
+    var options = smallShape(rows: 10, room: 20)
+    if let writes { options.backgroundWriting = writes }
     let editor = ColumnTreeEditor(
-      root: .empty(.column), layout: ColumnLayout(columns), context: context,
-      options: smallShape(rows: 10, room: 20))
+      root: .empty(.column), layout: ColumnLayout(columns), context: context, options: options)
     return (editor, context)
   }
 }

@@ -95,6 +95,8 @@ extension ColumnTreeEditor {
       return try unsafe insert(values, key: key, row: row, into: try self.builder(of: leaf))
     }
     let overflow = try unsafe overflowCells(values)
+    // Whoever hoped for a pipeline has not packed it.
+    packNow(leaf)
     unsafe leaf.builder = nil
     // Nobody keeps the builder for this leaf any more, whether what follows succeeds or not.
     unsafe hot = nil
