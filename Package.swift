@@ -47,29 +47,21 @@ let package = Package(
     .target(name: "CPlatform"),
     .target(
       name: "CambiumCore", dependencies: ["CPlatform"],
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     // What a store of one's own would write again.
     .target(
       name: "CambiumStoreKit", dependencies: ["CambiumCore", "CPlatform"],
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     // Page stores.
     .target(
       name: "CambiumMemory", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
       path: "Plugins/Memory/Sources",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     .target(
       name: "CambiumFile", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
       path: "Plugins/File/Sources",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     // Empty without its trait.
     .systemLibrary(
       name: "CRocksDB", path: "Plugins/CRocksDB", pkgConfig: "rocksdb",
@@ -81,17 +73,13 @@ let package = Package(
         .target(name: "CRocksDB", condition: .when(traits: ["RocksDB"])),
       ],
       path: "Plugins/RocksDB/Sources",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     // What a store in a cluster of machines does, over any cluster that keeps named objects.
     .target(
       name: "CambiumCluster", dependencies: ["CambiumCore", "CambiumStoreKit", "CPlatform"],
       path: "Plugins/Cluster/Sources",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     .systemLibrary(
       name: "CRados", path: "Plugins/CRados", providers: [.apt(["librados-dev"])]),
     // Empty without its trait.
@@ -102,9 +90,7 @@ let package = Package(
         .target(name: "CRados", condition: .when(traits: ["RADOS"])),
       ],
       path: "Plugins/RADOS/Sources",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     // Codecs, each empty without its trait.
     .systemLibrary(
@@ -116,9 +102,7 @@ let package = Package(
         "CambiumCore", "CPlatform", .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
       ],
       path: "Plugins/Zstd/Sources",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     .target(
       name: "CambiumCrypto",
       dependencies: [
@@ -126,9 +110,7 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
       path: "Plugins/Crypto/Sources",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     // What databases tell, for swift-metrics and swift-log; empty without its trait.
     .target(
@@ -141,9 +123,7 @@ let package = Package(
           name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
       ],
       path: "Plugins/Observability/Sources",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     // Files of Realm, read only; encrypted ones with the trait.
     .target(
@@ -153,9 +133,7 @@ let package = Package(
           name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Crypto"]))
       ],
       path: "Plugins/RealmFile/Sources",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     // The object layer, which knows the plug-ins whose traits are on.
     .target(
@@ -168,32 +146,24 @@ let package = Package(
         .target(name: "CambiumCrypto", condition: .when(traits: ["Crypto"])),
         .target(name: "CambiumRealmFile", condition: .when(traits: ["RealmFile"])),
       ],
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     .target(
       name: "RealmSwift", dependencies: ["Cambium"],
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     // Tools and examples.
     // What the command line and the page share: documents, queries, schemas.
     .target(
       name: "CambiumToolKit", dependencies: ["Cambium", "CambiumCore", "CPlatform"],
       path: "Tools/ToolKit",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     // What the page of 'cambium serve' asks and does; the package in Tools/Serve brings the server.
     .target(
       name: "CambiumWeb",
       dependencies: ["Cambium", "CambiumCore", "CambiumFile", "CambiumToolKit"],
       path: "Tools/Web",
       resources: [.embedInCode("Site")],
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     .executableTarget(
       name: "CambiumTool",
       dependencies: [
@@ -202,9 +172,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/cambium",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     .executableTarget(
       name: "Flights",
       dependencies: [
@@ -213,9 +181,7 @@ let package = Package(
       ],
       path: "Tools/Examples/Flights",
       exclude: ["Data"],
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     .executableTarget(
       name: "bench-codecs",
@@ -225,9 +191,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/BenchCodecs",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     .executableTarget(
       name: "bench-rados",
@@ -239,9 +203,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/BenchRADOS",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     .executableTarget(
       name: "bench-realm-files",
@@ -251,36 +213,26 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/BenchRealmFiles",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
 
     // Tests.
     // Files of Realm that nobody else makes: damaged ones, and very large ones.
     .target(
       name: "RealmFileBuilder", path: "Tests/RealmFileBuilder",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     // What every store and codec promises: for the tests of plug-ins, also those of others.
     .target(
       name: "CambiumStoreContract", dependencies: ["CambiumCore"], path: "Tests/StoreContract",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     .target(
       name: "TestSupport", dependencies: ["CambiumCore", "CambiumStoreContract"],
       path: "Tests/TestSupport",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     // A cluster in memory, whose operations happen when a test says so.
     .target(
       name: "SimulatedCluster", dependencies: ["CambiumCore", "CambiumCluster", "CPlatform"],
       path: "Tests/SimulatedCluster",
-      swiftSettings: [
-        .strictMemorySafety()
-      ]),
+      swiftSettings: [.strictMemorySafety()]),
     .testTarget(
       name: "CambiumClusterTests",
       dependencies: [

@@ -21,5 +21,20 @@
       }
       #expect(try store.statistics().durableVersion == 2)
     }
+
+    @Test func `a store that was closed while it synced in the background opens again at once`()
+      throws
+    {
+      let folder = try TemporaryFolder()
+      var options = RocksDBOptions()
+      options.relaxedDelayNanoseconds = 0
+      for round in 0..<100 as Range<UInt64> {
+        let store = try RocksDBStore(path: folder.file("store"), options: options)
+        try StoreModel(store, seed: round, durabilities: [.relaxed]).commit()
+        // The sync begins at any time before and after.
+        for _ in 0..<round * 20 { _ = store.identity }
+        try store.close()
+      }
+    }
   }
 #endif

@@ -241,21 +241,19 @@ import Testing
       (["compact", store], "large.compacting", ""),
       (["compact", store, "--output", folder.file("small")], "small.compacting", "small"),
     ] {
-      let process = try ToolRunner.start(arguments: arguments)
       func isWriting() throws -> Bool {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).contains {
           $0.hasPrefix(mark)
         }
       }
-      while process.isRunning, try !isWriting() { sched_yield() }
-      if process.isRunning { process.terminate() }
-      process.waitUntilExit()
-      let hasFinished = process.terminationReason == .exit && process.terminationStatus == 0
+      let process = try ToolRunner.startAndSignal(
+        SIGTERM, arguments: arguments, isUnderWay: isWriting
+      ) {
+        if !result.isEmpty { try FileManager.default.removeItem(atPath: folder.file(result)) }
+      }
       #expect(
-        hasFinished
-          || process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGTERM,
+        process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGTERM,
         "\(arguments)")
-      if hasFinished, result.isEmpty { continue }
       let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         .filter { !before.contains($0) }
       // On a busy machine all may be done when the signal comes: then it is there, and whole.

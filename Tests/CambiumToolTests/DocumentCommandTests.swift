@@ -254,17 +254,11 @@ import Testing
       let big = folder.file("big.csv")
       let rows = (0..<200_000).map { "\($0),name \($0)" }.joined(separator: "\n")
       try ("id,name\n" + rows + "\n").write(toFile: big, atomically: true, encoding: .utf8)
-      let process = try ToolRunner.start("import", big, store, "--class", "Row")
       // The draft is there while it is being filled.
-      while process.isRunning, !FileManager.default.fileExists(atPath: store + ".copying/store") {
-        sched_yield()
-      }
-      if process.isRunning { kill(process.processIdentifier, number) }
-      process.waitUntilExit()
-      // On a busy machine all may be done when the signal comes.
-      if process.terminationReason == .exit, process.terminationStatus == 0 {
+      let process = try ToolRunner.startAndSignal(number, "import", big, store, "--class", "Row") {
+        FileManager.default.fileExists(atPath: store + ".copying/store")
+      } again: {
         try FileManager.default.removeItem(atPath: store)
-        continue
       }
       #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == number)
       #expect(!FileManager.default.fileExists(atPath: store))

@@ -90,14 +90,11 @@
       let full = try ToolRunner.runLimited(fileBlocks: 200, "import", old, store)
       #expect(full.status == 1, "\(full.errors)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["old.realm"])
-      let process = try ToolRunner.start("import", old, store)
-      while process.isRunning, !FileManager.default.fileExists(atPath: store + ".copying") {
-        sched_yield()
+      let process = try ToolRunner.startAndSignal(SIGTERM, "import", old, store) {
+        FileManager.default.fileExists(atPath: store + ".copying")
+      } again: {
+        try FileManager.default.removeItem(atPath: store)
       }
-      if process.isRunning { process.terminate() }
-      process.waitUntilExit()
-      // On a busy machine all may be done when the signal comes.
-      if process.terminationReason == .exit, process.terminationStatus == 0 { return }
       #expect(process.terminationReason == .uncaughtSignal)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["old.realm"])
     }

@@ -87,6 +87,33 @@ struct ToolRunner {
     return process
   }
 
+  /// Sends the tool a signal once `isUnderWay`, and waits for its end.
+  ///
+  /// On a busy machine it may be through when the signal comes: then it is started again, after `again`.
+  static func startAndSignal(
+    _ number: Int32, _ arguments: String..., isUnderWay: () throws -> Bool, again: () throws -> Void
+  ) throws -> Process {
+    try startAndSignal(number, arguments: arguments, isUnderWay: isUnderWay, again: again)
+  }
+
+  static func startAndSignal(
+    _ number: Int32, arguments: [String], isUnderWay: () throws -> Bool, again: () throws -> Void
+  ) throws -> Process {
+    for _ in 0..<20 {
+      let process = try start(arguments: arguments)
+      while process.isRunning, try !isUnderWay() { sched_yield() }
+      if process.isRunning { kill(process.processIdentifier, number) }
+      process.waitUntilExit()
+      if process.terminationReason == .uncaughtSignal || process.terminationStatus != 0 {
+        return process
+      }
+      try again()
+    }
+    throw NeverInTime()
+  }
+
+  private struct NeverInTime: Error {}
+
   /// Starts the tool with `arguments`; what it prints comes out of the handle.
   static func startReading(_ arguments: String...) throws -> (Process, FileHandle) {
     let process = Process()

@@ -97,11 +97,12 @@
         "rados: 64 committers that wait together", perSecond: many,
         note: String(format: "%.0f × one", many / one))
 
-      let objects = "rados:\(pool)/\(name)-objects\(options)"
-      defer { _ = try? RADOSStore.delete(RadosLocation(String(objects.dropFirst(6)))) }
-      let alone = try SharedWrites(.init(location: objects)).perSecond(tasks: 1, seconds: 3)
-      let shared = try SharedWrites(.init(location: objects)).perSecond(tasks: 64, seconds: 3)
-      let onFile = try SharedWrites(.init(location: place + "/objects"))
+      let objectPlace = "\(pool)/\(name)-objects\(options)"
+      defer { _ = try? RADOSStore.delete(RadosLocation(objectPlace)) }
+      let objects = "rados:" + objectPlace
+      let alone = try TaskWrites(.init(location: objects)).perSecond(tasks: 1, seconds: 3)
+      let shared = try TaskWrites(.init(location: objects)).perSecond(tasks: 64, seconds: 3)
+      let onFile = try TaskWrites(.init(location: place + "/objects"))
         .perSecond(tasks: 64, seconds: 3)
       Row.print("rados: one task that changes objects, RealmDatabase", perSecond: alone)
       Row.print("file: 64 tasks that change objects, RealmDatabase", perSecond: onFile)

@@ -96,13 +96,13 @@ final class AsyncWrites: @unchecked Sendable {
 
   /// Runs blocks that wait for the writer lock, on this thread: before a synchronous write that came later.
   func runWaiting(_ instance: RealmInstance) {
-    guard case .block? = entries.first?.work, !isWriting, !commits.holdBlocks, let turn else {
-      return
-    }
-    turn.wait()
-    self.turn = nil
-    do throws(StoreError) { runBlocks(from: try turn.take(), instance) } catch {
-      fail(instance, error)
+    // A turn that came while this thread could not run may be gone: then another one has been asked for.
+    while case .block? = entries.first?.work, !isWriting, !commits.holdBlocks, let turn {
+      turn.wait()
+      self.turn = nil
+      do throws(StoreError) { runBlocks(from: try turn.take(), instance) } catch {
+        fail(instance, error)
+      }
     }
   }
 

@@ -10,7 +10,7 @@
   }
 
   /// What tasks write through one `RealmDatabase`, each an object after the other, each durable.
-  final class SharedWrites: Sendable {
+  final class TaskWrites: Sendable {
     private static let objectCount = 10_000
     private let configuration: Realm.Configuration
     private let count = Atomic(0)
