@@ -102,13 +102,23 @@
       let objects = "rados:" + objectPlace
       let alone = try TaskWrites(.init(location: objects)).perSecond(tasks: 1, seconds: 3)
       let shared = try TaskWrites(.init(location: objects)).perSecond(tasks: 64, seconds: 3)
-      let onFile = try TaskWrites(.init(location: place + "/objects"))
+      let grouped = try TaskWrites(.init(location: objects), allowGrouping: true)
         .perSecond(tasks: 64, seconds: 3)
+      let localObjects = place + "/objects"
       Row.print("rados: one task that changes objects, RealmDatabase", perSecond: alone)
-      Row.print("file: 64 tasks that change objects, RealmDatabase", perSecond: onFile)
+      Row.print(
+        "file: 64 tasks that change objects, RealmDatabase",
+        perSecond: try TaskWrites(.init(location: localObjects)).perSecond(tasks: 64, seconds: 3))
+      Row.print(
+        "file: the same, allowGrouping",
+        perSecond: try TaskWrites(.init(location: localObjects), allowGrouping: true)
+          .perSecond(tasks: 64, seconds: 3))
       Row.print(
         "rados: 64 tasks that change objects, RealmDatabase", perSecond: shared,
         note: String(format: "%.0f × one", shared / alone))
+      Row.print(
+        "rados: the same, allowGrouping", perSecond: grouped,
+        note: String(format: "%.0f × one", grouped / alone))
 
       Row.print(
         "file: 2,000 rows changed, durable",

@@ -9,17 +9,20 @@
     @Persisted var value = 0
   }
 
-  /// What tasks write through one `RealmDatabase`, each an object after the other, each durable.
+  /// What tasks write through one `RealmDatabase`, each an object after the other, each durable: in transactions
+  /// of their own or, with `allowGrouping`, in those of others that wait at the same time.
   final class TaskWrites: Sendable {
     private static let objectCount = 10_000
     private let configuration: Realm.Configuration
+    private let allowGrouping: Bool
     private let count = Atomic(0)
     private let isOver = Atomic(false)
 
-    init(_ configuration: Realm.Configuration) {
+    init(_ configuration: Realm.Configuration, allowGrouping: Bool = false) {
       var configuration = configuration
       configuration.objectTypes = [BenchCounter.self]
       self.configuration = configuration
+      self.allowGrouping = allowGrouping
     }
 
     /// How many changes a second so many tasks make.
@@ -48,7 +51,7 @@
             var id = task
             while !isOver.load(ordering: .relaxed) {
               id = (id &* 7919 &+ 13) % Self.objectCount
-              try await database.write { [id] realm in
+              try await database.write(allowGrouping: allowGrouping) { [id] realm in
                 realm.object(ofType: BenchCounter.self, forPrimaryKey: id)?.value += 1
               }
               count.add(1, ordering: .relaxed)

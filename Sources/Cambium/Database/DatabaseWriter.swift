@@ -5,18 +5,23 @@ import Synchronization
 /// Where the writes of a ``RealmDatabase`` run: one after the other, on a queue.
 ///
 /// A write behind which others wait is published and lets the next one begin; its caller waits until it is
-/// durable, together with the others. One that nobody waits behind is durable when it ends.
+/// durable, together with the others. One that nobody waits behind is durable when it ends. Those of tasks that
+/// allow it share a transaction.
 ///
 /// Unchecked: the Realm is used on the queue alone.
 final class DatabaseWriter: @unchecked Sendable {
   let queue = DispatchQueue(label: "cambium.database")
   private let context: QueueContext
-  private let configuration: Realm.Configuration
+  let configuration: Realm.Configuration
   /// Opened by the first write.
   private var realm: Realm?
   private let waitingCount = Atomic(0)
   /// How many writes have been asked for and have not begun.
   var waitingWriteCount: Int { waitingCount.load(ordering: .relaxed) }
+  /// Writes of tasks that may share a transaction.
+  let blocks = Mutex(Blocks())
+  /// For so long blocks follow each other in one transaction; set before the first write.
+  var groupNanoseconds: Int64 = 1_000_000
 
   init(_ configuration: Realm.Configuration) {
     self.configuration = configuration
@@ -36,17 +41,17 @@ final class DatabaseWriter: @unchecked Sendable {
   /// The same without waiting.
   func end() { queue.async { [self] in realm = nil } }
 
-  private func opened() throws -> Realm {
+  func opened() throws -> Realm {
     let realm = try realm ?? Realm(configuration: configuration, queue: queue)
     self.realm = realm
     return realm
   }
 
   /// Notes that a write begins; called before its transaction does.
-  private func noteBeginning() { waitingCount.subtract(1, ordering: .relaxed) }
+  func noteBeginning() { waitingCount.subtract(1, ordering: .relaxed) }
 
   /// Whether what is written now is to become durable together with what others write.
-  private var sharesSync: Bool {
+  var sharesSync: Bool {
     configuration.durability == .full && waitingWriteCount > 0
   }
 
@@ -110,7 +115,7 @@ final class DatabaseWriter: @unchecked Sendable {
 
   /// Writes when it is this one's turn; no thread waits, neither for that nor for the medium.
   func writeLater<Value: Sendable>(
-    _ body: @escaping @Sendable (Realm) throws -> Value
+    allowGrouping: Bool, _ body: @escaping @Sendable (Realm) throws -> Value
   ) async throws -> Value {
     guard !configuration.readOnly else {
       fatalError("Can't perform transactions on read-only Realms.")
@@ -119,14 +124,18 @@ final class DatabaseWriter: @unchecked Sendable {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         waitingCount.add(1, ordering: .relaxed)
-        queue.async { [self] in add(body, isCancelled, continuation) }
+        if allowGrouping {
+          add(Block(body, isCancelled, continuation))
+        } else {
+          queue.async { [self] in add(body, isCancelled, continuation) }
+        }
       }
     } onCancel: {
       isCancelled.value.store(true, ordering: .releasing)
     }
   }
 
-  private final class Flag: Sendable { let value = Atomic(false) }
+  final class Flag: Sendable { let value = Atomic(false) }
 
   private func add<Value: Sendable>(
     _ body: @escaping (Realm) throws -> Value, _ isCancelled: Flag,
@@ -152,7 +161,7 @@ final class DatabaseWriter: @unchecked Sendable {
     }
   }
 
-  private func checkActiveVersions(_ instance: RealmInstance) throws {
+  func checkActiveVersions(_ instance: RealmInstance) throws {
     do throws(StoreError) {
       try instance.coordinator.database.checkActiveVersions(
         limit: configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) })

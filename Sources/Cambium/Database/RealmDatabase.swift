@@ -11,8 +11,9 @@ import Synchronization
 /// ```
 ///
 /// Reads run where they are called, side by side, each on the newest version. Writes run one after the
-/// other on an executor of the database; those that wait at the same time share what the medium has to do. The Realm that a closure gets ends with it: kept beyond, it
-/// stops the program where it is used.
+/// other on an executor of the database; those that wait at the same time share what the medium has to do, and
+/// with `allowGrouping` a transaction. The Realm that a closure gets ends with it: kept beyond, it stops the
+/// program where it is used.
 public final class RealmDatabase: Sendable {
   /// How it was opened.
   public let configuration: Realm.Configuration
@@ -201,13 +202,30 @@ public final class RealmDatabase: Sendable {
   public func write<Value: Sendable>(
     _ body: @escaping @Sendable (Realm) throws -> Value
   ) async throws -> Value {
+    try await write(allowGrouping: false, body)
+  }
+
+  /// The same, and with `allowGrouping` in one transaction with others.
+  ///
+  /// Writes that allow it and wait at the same time share a transaction, so that many small ones take a
+  /// fraction of the time. Each sees what those before it have changed; when `body` throws, its own
+  /// changes are undone and no others. They become visible and durable together, after the last of them, so a
+  /// `body` that takes long keeps the others waiting; when the transaction cannot be committed all of them throw
+  /// the reason. `body` changes objects and nothing else: to commit or cancel by itself, to freeze or to observe
+  /// stops the program.
+  ///
+  /// - Throws: as without.
+  @discardableResult
+  public func write<Value: Sendable>(
+    allowGrouping: Bool, _ body: @escaping @Sendable (Realm) throws -> Value
+  ) async throws -> Value {
     try Task.checkCancellation()
     let database = try enter()
     defer {
       withExtendedLifetime(database) {}
       calls.leave()
     }
-    return try await writer.writeLater(body)
+    return try await writer.writeLater(allowGrouping: allowGrouping, body)
   }
 
   // MARK: Following
@@ -248,7 +266,8 @@ public final class RealmDatabase: Sendable {
 
   // MARK: Closing
 
-  /// Ends the database, and the loops over its changes: takes no new work, waits for the work that has begun, and lets go of the file.
+  /// Ends the database, and the loops over its changes: takes no new work, waits for the work that has begun,
+  /// and lets go of the file.
   ///
   /// Realms that were opened elsewhere keep theirs. Closing again does nothing but wait.
   public func close() async {

@@ -66,6 +66,7 @@ extension RealmInstance {
   }
 
   private func checkUnchanged() {
+    stopInGroup("What those have changed is in no version to begin at: observe outside of a write.")
     guard unsafe session?.hasChanged != true else {
       fatalError("Cannot create asynchronous query after making changes in a write transaction.")
     }

@@ -44,6 +44,7 @@ extension Realm {
     guard unsafe instance.session != nil else {
       fatalError("Can't commit a non-existing write transaction")
     }
+    instance.stopEndInGroup()
     return instance.asyncWrites.commit(instance, allowGrouping: allowGrouping, onComplete)
   }
 

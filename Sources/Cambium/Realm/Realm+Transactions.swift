@@ -63,6 +63,7 @@ extension Realm {
     guard unsafe instance.session != nil else {
       fatalError("Can't commit a non-existing write transaction")
     }
+    instance.stopEndInGroup()
     do throws(StoreError) {
       try instance.commitWrite(skipping: instance.observations(of: tokens))
     } catch {
@@ -78,6 +79,7 @@ extension Realm {
     guard unsafe instance.session != nil else {
       fatalError("Can't cancel a non-existing write transaction")
     }
+    instance.stopEndInGroup()
     instance.cancelWrite()
   }
 }

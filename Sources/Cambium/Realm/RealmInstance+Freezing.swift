@@ -4,6 +4,8 @@ extension RealmInstance {
   /// The frozen instance of the version that is seen; in a transaction of the one before it.
   func freeze() -> RealmInstance {
     if isFrozen { return self }
+    stopInGroup(
+      "What those have changed is in no version that could be frozen: freeze it in a read.")
     let snapshot = currentSnapshot
     if let known = frozen.value, unsafe known.snapshot === snapshot { return known }
     if foreignGeneration != 0, unsafe comparedLayout.generation != layout.stored.layoutGeneration,

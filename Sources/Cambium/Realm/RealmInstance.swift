@@ -205,6 +205,7 @@ import Synchronization
   /// Does nothing while observers are being told.
   func invalidate() {
     if observers.isDelivering { return }
+    stopEndInGroup()
     asyncWrites.end(self)
     if unsafe session != nil { cancelWrite() }
     observers.endSubjects(self)
@@ -218,7 +219,7 @@ import Synchronization
   @exclusivity(unchecked) private(set) var invalidations: UInt64 = 0
 
   /// All rows may be elsewhere.
-  private func moved() {
+  func moved() {
     for access in unsafe classes { access.noteChange(.all) }
   }
 

@@ -20,14 +20,20 @@ import CambiumCore
   private let transaction: Transaction
   /// The session, which has the editor.
   private let session: Unmanaged<WriteSession>
-  /// How often keys of objects that this transaction created were used and deleted.
-  private var incarnations: [Int64: Int] = [:]
-  /// How often this transaction removed all objects at once.
-  private var clearCount = 0
+  /// How often keys were used in this transaction.
+  private(set) var uses: KeyUses
 
-  init(access: ClassAccess, table: TableEditor, session: WriteSession) {
+  /// How often keys of a class were used by objects that a transaction created and deleted.
+  struct KeyUses {
+    var counts: [Int64: Int] = [:]
+    /// How often that may have happened to any key besides: all objects were deleted, or changes undone.
+    var ofAll = 0
+  }
+
+  init(access: ClassAccess, table: TableEditor, session: WriteSession, uses: KeyUses) {
     self.access = access
     self.table = table
+    self.uses = uses
     transaction = session.transaction
     unsafe self.session = unsafe Unmanaged.passUnretained(session)
     tableID = access.stored.tableID
@@ -113,18 +119,18 @@ import CambiumCore
   func newCreation(of key: Int64) -> Int64 {
     Incarnation.value(
       version: transaction.version,
-      count: clearCount + (incarnations.isEmpty ? 0 : incarnations[key] ?? 0))
+      count: uses.ofAll + (uses.counts.isEmpty ? 0 : uses.counts[key] ?? 0))
   }
 
   /// Notes that an object was deleted, so that its key's next user differs from it.
   func noteDeletion(of key: Int64, created: Int64) {
     if Incarnation.isOf(transaction.version, created) {
-      incarnations[key, default: 0] += 1
+      uses.counts[key, default: 0] += 1
     }
   }
 
   /// Notes that all objects were deleted, so that the next users of their keys differ from them.
-  func noteClearing() { clearCount += 1 }
+  func noteClearing() { uses.ofAll += 1 }
 
   /// The index of a property.
   func index(_ propertyIndex: Int) throws(StoreError) -> KeyTreeEditor {

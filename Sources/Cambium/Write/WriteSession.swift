@@ -45,13 +45,15 @@ final class WriteSession {
   @exclusivity(unchecked) private var lastTree: (key: TreeKey, tree: CollectionTreeEditor)?
   @exclusivity(unchecked) private var tableNames: [UInt32: String]?
   /// What is touched, for those who are told of it; nil while nobody is.
-  @exclusivity(unchecked) private var touches: TransactionTouches?
+  @exclusivity(unchecked) var touches: TransactionTouches?
   /// Whether somebody in this process is.
   @exclusivity(unchecked) private var isObserved: Bool
   /// Gather the cells of new rows and primary keys; nil before the first object is added.
   @exclusivity(unchecked) private var writers: (row: _RowWriter, key: _RowWriter)?
   /// What the objects that are made here are known by until the transaction ends; nil before the first.
   @exclusivity(unchecked) private var newborn: (birth: Birth, extra: ObjectExtra)?
+  /// What is known of the blocks that share the transaction; nil where it has one user.
+  @exclusivity(unchecked) var group: Group?
 
   /// An object on its way into the Realm.
   struct Adoption {
@@ -198,11 +200,27 @@ final class WriteSession {
     guard let table = try transaction.editTable(access.stored.tableName) else {
       throw .damaged(Damage(.catalog, "the table of class '\(access.stored.name)' is gone"))
     }
-    let editor = ClassEditor(access: access, table: table, session: self)
+    let editor = ClassEditor(
+      access: access, table: table, session: self, uses: unsafe group?.uses[access.index] ?? .init()
+    )
     unsafe editors[access.index] = editor
     if unsafe !isMigrating { unsafe access.nearEditor = unsafe Unmanaged.passUnretained(editor) }
     access.invalidateRows()
     return editor
+  }
+
+  /// How often keys of the classes were used that have an editor.
+  var keyUses: [(classIndex: Int, uses: ClassEditor.KeyUses)] {
+    unsafe editors.compactMap { $0.map { ($0.access.index, $0.uses) } }
+  }
+
+  /// Forgets all editors, of which nothing is to be kept, and what has failed in them.
+  func forgetEditors() {
+    releaseRows()
+    unsafe editors = unsafe Array(repeating: nil, count: editors.count)
+    unsafe (backlinks, trees, lastTree, tableNames) = ([], [:], nil, nil)
+    unsafe (orphans, failure) = ([:], nil)
+    clearQueue()
   }
 
   /// The links that lead to a class.

@@ -74,6 +74,20 @@
   /// The base class has none.
   open func pack() throws(StoreError) {}
 
+  /// The same page once more, without an owner.
+  func copy() -> DirtyPage {
+    let copy = unsafe DirtyPage(kind: kind, unfilledCapacity: capacity)
+    copyBytes(to: copy)
+    return copy
+  }
+
+  /// Gives `copy`, which has the same capacity, all bytes of this one.
+  final func copyBytes(to copy: DirtyPage) {
+    unsafe precondition(copy.capacity == capacity, "A copy has the room of its page.")
+    unsafe copy.bytes.copyMemory(from: bytes, byteCount: capacity)
+    unsafe copy.byteCount = unsafe byteCount
+  }
+
   /// What ``heldByteCount`` should say.
   var measuredHeldByteCount: Int { 0 }
 
@@ -105,9 +119,11 @@ public final class DirtyPages {
     unsafe page.owner = self
     unsafe byteCount += page.capacity + page.heldByteCount
     if let index = unsafe vacant.popLast() {
+      if unsafe kept != nil { keep(index, nil) }
       unsafe pages[index] = page
       return PageReference(dirty: index, kind: page.kind)
     }
+    if unsafe kept != nil { unsafe keep(pages.count, nil) }
     unsafe pages.append(page)
     return unsafe PageReference(dirty: pages.count - 1, kind: page.kind)
   }
@@ -128,8 +144,17 @@ public final class DirtyPages {
     }
   }
 
-  /// The page with that number; it must exist.
+  /// The page with that number, to change it; it must exist.
   public subscript(index: Int) -> DirtyPage {
+    let page = existing(index)
+    if unsafe kept != nil { keep(index, page) }
+    return page
+  }
+
+  /// The page with that number, to read it; it must exist.
+  func page(at index: Int) throws(StoreError) -> Page { try existing(index).page() }
+
+  private func existing(_ index: Int) -> DirtyPage {
     guard unsafe index < pages.count, let page = unsafe pages[index] else {
       preconditionFailure("A dirty page was used after it was written or dropped.")
     }
@@ -144,5 +169,53 @@ public final class DirtyPages {
     unsafe byteCount -= page.capacity + page.heldByteCount
     unsafe pages[index] = nil
     unsafe vacant.append(index)
+  }
+
+  // MARK: Savepoints
+
+  /// What pages were at the savepoint; nil without one.
+  @exclusivity(unchecked) private var kept: Kept?
+
+  private struct Kept {
+    /// Those that were asked for, added or removed since, each once; nil for one that was not there.
+    var pages: [(index: Int, page: DirtyPage?)] = []
+    /// By number.
+    var isKept: [Bool] = []
+
+    mutating func keep(_ index: Int, _ page: DirtyPage?) {
+      if index >= isKept.count {
+        isKept += repeatElement(false, count: index + 1 - isKept.count)
+      }
+      if isKept[index] { return }
+      isKept[index] = true
+      pages.append((index, page?.copy()))
+    }
+  }
+
+  private func keep(_ index: Int, _ page: DirtyPage?) { unsafe kept?.keep(index, page) }
+
+  /// Keeps from now on what is needed to go back to where the pages are; an earlier savepoint is forgotten.
+  ///
+  /// Nobody may hold a page of them over this call.
+  func mark() { unsafe kept = Kept() }
+
+  /// Forgets the savepoint.
+  func unmark() { unsafe kept = nil }
+
+  /// Makes the pages what they were at the savepoint, which is forgotten.
+  func rollBack() {
+    guard let kept = unsafe kept else { return }
+    unsafe self.kept = nil
+    for (index, old) in kept.pages {
+      if let page = unsafe pages[index] {
+        unsafe page.owner = nil
+        unsafe byteCount -= page.capacity + page.heldByteCount
+      }
+      unsafe pages[index] = old
+      guard let old else { continue }
+      unsafe byteCount += old.capacity + old.heldByteCount
+      unsafe old.owner = self
+    }
+    unsafe vacant = pages.indices.filter { unsafe pages[$0] == nil }
   }
 }

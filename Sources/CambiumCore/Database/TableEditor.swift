@@ -33,6 +33,40 @@
     noteOnlyEditor()
   }
 
+  /// Where an editor stands; its roots may be dirty.
+  struct State {
+    fileprivate let record: TableRecord
+    fileprivate let roots: [TreeRoot]
+    fileprivate let layouts: [ColumnLayout]?
+    fileprivate let writtenRoots: [TreeRoot]
+    fileprivate let isRecordChanged: Bool
+    fileprivate let isDescriptionChanged: Bool
+  }
+
+  /// Lets go of all pages; returns where the editor stands, with every change in its trees.
+  func settle() throws(StoreError) -> State {
+    var roots: [TreeRoot] = []
+    for editor in unsafe editors { roots.append(try editor.settle()) }
+    return unsafe State(
+      record: record, roots: roots, layouts: layouts, writtenRoots: writtenRoots,
+      isRecordChanged: isRecordChanged, isDescriptionChanged: isDescriptionChanged)
+  }
+
+  /// Goes on where another editor stood.
+  init(_ state: State, context: WriteContext) {
+    unsafe record = state.record
+    self.context = context
+    let layouts = state.layouts ?? state.record.groups.indices.map { state.record.layout(of: $0) }
+    unsafe editors = zip(layouts, state.roots).map { layout, root in
+      ColumnTreeEditor(root: root, layout: layout, context: context)
+    }
+    self.layouts = state.layouts
+    writtenRoots = state.writtenRoots
+    unsafe isRecordChanged = state.isRecordChanged
+    isDescriptionChanged = state.isDescriptionChanged
+    noteOnlyEditor()
+  }
+
   /// Edits a table without rows that the catalog does not hold yet.
   convenience init(newTable record: TableRecord, context: WriteContext) {
     let groups = record.groups.indices

@@ -6,15 +6,15 @@ public final class Transaction: WriteTransaction {
   private let writer: any PageWriter
   /// Where trees that rows own are edited, besides the tables and key trees named in the catalog.
   package let context: WriteContext
-  private let names: KeyTreeEditor
+  var names: KeyTreeEditor
   // Exclusivity is not checked: a transaction has one user, and no access to these calls out.
-  @exclusivity(unchecked) private var tables = NameList<TableEditor>()
-  @exclusivity(unchecked) private var droppedTables: [ExactName] = []
-  @exclusivity(unchecked) private var keyTrees = NameList<KeyTreeEditor>()
+  @exclusivity(unchecked) var tables = NameList<TableEditor>()
+  @exclusivity(unchecked) var droppedTables: [ExactName] = []
+  @exclusivity(unchecked) var keyTrees = NameList<KeyTreeEditor>()
   /// Whether this transaction has raised the layout's generation.
-  @exclusivity(unchecked) private var hasNewLayout = false
+  @exclusivity(unchecked) var hasNewLayout = false
   /// What the catalog says of the key trees that are being edited.
-  @exclusivity(unchecked) private var writtenRoots: [ExactName: TreeRoot] = [:]
+  @exclusivity(unchecked) var writtenRoots: [ExactName: TreeRoot] = [:]
   /// What callers hold for this transaction beside its pages, in bytes; the budget counts it.
   @exclusivity(unchecked) package var heldByteCount = 0
   @exclusivity(unchecked) private var hasEnded = false
@@ -205,6 +205,7 @@ public final class Transaction: WriteTransaction {
     let start = DatabaseEvents.now
     do throws(StoreError) {
       try context.checkChanges()
+      context.dropMark()
       try unsafe context.reserve(byteCount: context.dirty.byteCount)
       try flushTrees()
       var deadRoots = database.deadRoots.withLock { $0 }

@@ -34,6 +34,8 @@ public final class WriteContext {
   public private(set) var abandonedRoots: [TreeRoot] = []
   /// What the first change that failed has thrown; nothing may be published any more.
   @exclusivity(unchecked) private(set) final var failure: StoreError?
+  /// What was thrown when a page could not be written.
+  @exclusivity(unchecked) private final var writeFailure: StoreError?
 
   init(
     source: PageSource, writer: any PageWriter, codec: (any PageCodec)?, store: StoreIdentity,
@@ -56,8 +58,57 @@ public final class WriteContext {
     if reference.isNone { return }
     if reference.isDirty { return dirty.remove(reference) }
     settle()
+    if unsafe mark == nil { giveBack(reference) } else { unsafe mark?.freed.append(reference) }
+  }
+
+  private func giveBack(_ reference: PageReference) {
     writer.free(reference)
     if source.usesCache { unsafe freed.append(reference) }
+  }
+
+  // MARK: Savepoints
+
+  /// What is needed to go back to the savepoint.
+  private struct Mark {
+    /// Stored pages that were given up since.
+    var freed: [PageReference] = []
+    /// Pages that were written since.
+    var written: [PageReference] = []
+    var abandonedRoots: [TreeRoot]
+  }
+
+  /// The savepoint; nil without one.
+  @exclusivity(unchecked) private final var mark: Mark?
+
+  /// Keeps from now on what is needed to go back here; an earlier savepoint is forgotten.
+  func setMark() {
+    dropMark()
+    unsafe mark = Mark(abandonedRoots: abandonedRoots)
+    dirty.mark()
+  }
+
+  /// Forgets the savepoint: what was changed since stays.
+  func dropMark() {
+    // What writes in the background belongs to the savepoint.
+    settle()
+    guard let old = unsafe mark else { return }
+    unsafe mark = nil
+    dirty.unmark()
+    for reference in old.freed { giveBack(reference) }
+  }
+
+  /// Goes back to the savepoint, which stays; throws, and changes nothing, when a page could not be written.
+  func rollBackToMark() throws(StoreError) {
+    settle()
+    guard let old = unsafe mark else { preconditionFailure("There is no savepoint.") }
+    // Nobody knows what the store has of such a page.
+    if let failure = unsafe writeFailure { throw failure }
+    dirty.rollBack()
+    abandonedRoots = old.abandonedRoots
+    unsafe failure = nil
+    for reference in old.written { giveBack(reference) }
+    unsafe mark = Mark(abandonedRoots: abandonedRoots)
+    dirty.mark()
   }
 
   /// Gives up a whole stored tree; its pages are freed by later commits.
@@ -110,9 +161,14 @@ public final class WriteContext {
   private func put(
     _ bytes: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> PageReference {
-    let reference = try unsafe encode(bytes, kind: kind)
-    unsafe keep(bytes, reference)
-    return reference
+    do throws(StoreError) {
+      let reference = try unsafe encode(bytes, kind: kind)
+      unsafe keep(bytes, reference)
+      return reference
+    } catch {
+      unsafe writeFailure = error
+      throw error
+    }
   }
 
   private func encode(
@@ -185,6 +241,7 @@ public final class WriteContext {
     try unsafe writer.write(Span(_unsafeBytes: bytes), to: extent, checksum: checksum)
     unsafe writtenByteCount &+= bytes.count
     let reference = PageReference(checksum: checksum, extent: extent, kind: kind, born: version)
+    unsafe mark?.written.append(reference)
     if codec == nil, unsafe written.count < Self.trustedPageLimit {
       unsafe written.append(reference)
     }

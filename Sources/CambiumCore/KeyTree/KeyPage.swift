@@ -33,6 +33,12 @@ final class KeyPage: DirtyPage {
     self.heap = heap
   }
 
+  override func copy() -> DirtyPage {
+    let copy = unsafe KeyPage(kind: kind, capacity: capacity)
+    copyBytes(to: copy)
+    return copy
+  }
+
   /// A capacity that holds `byteCount` bytes and can be written as it is.
   static func rounded(_ byteCount: Int) -> Int {
     min(KeyNode.maximumByteCount, (max(byteCount, 64) + 63) & ~63)

@@ -4,13 +4,19 @@ extension KeyTreeEditor {
   /// Used to commit, and to spill when the transaction holds too much; the editor goes on from the
   /// clean tree. Flushing a clean tree writes nothing.
   public func flush() throws(StoreError) -> TreeRoot {
-    unsafe path.removeAll(keepingCapacity: true)
-    unsafe isWarm = false
+    _ = settle()
     if unsafe root.reference.isDirty {
       unsafe root.reference = try context.change { () throws(StoreError) in
         try unsafe write(root.reference, height: Int(root.height))
       }
     }
+    return unsafe root
+  }
+
+  /// Lets go of all pages; returns the root, which may be dirty.
+  func settle() -> TreeRoot {
+    unsafe path.removeAll(keepingCapacity: true)
+    unsafe isWarm = false
     return unsafe root
   }
 

@@ -112,7 +112,7 @@ import CPlatform
       guard let dirty else {
         throw .damaged(Damage(.reference, "a stored page refers to a page that was never stored"))
       }
-      return try dirty[reference.dirtyIndex].page()
+      return try dirty.page(at: reference.dirtyIndex)
     }
     guard reference.rawKind == kind.rawValue else {
       throw .damaged(

@@ -25,7 +25,43 @@ import Testing
     try run(seed: seed, codec: MaskCodec(), budget: 256 << 20)
   }
 
-  private func run(seed: UInt64, codec: (any PageCodec)?, budget: Int) throws {
+  @Test(arguments: 31...50 as ClosedRange<UInt64>)
+  func `what is changed behind a savepoint is undone, and nothing else`(seed: UInt64) throws {
+    let codec: (any PageCodec)? = seed % 5 == 0 ? MaskCodec() : nil
+    try run(seed: seed, codec: codec, budget: seed % 3 == 0 ? 20_000 : 256 << 20, marks: true)
+  }
+
+  @Test func `of what was written ahead behind a savepoint and undone nothing is kept`() throws {
+    let database = try Database(store: HeapStore())
+    let first = try database.beginWrite()
+    let table = try first.createTable(
+      "t", columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "text")])
+    try fill(table, 0..<100)
+    _ = try first.commit()
+    let transaction = try database.beginWrite()
+    let text = try #require(try transaction.editTable("t"))
+    try fill(text, 100..<200)
+    let savepoint = try transaction.mark()
+    for last in [60_000, 30_000] as [Int64] {
+      try fill(try #require(try transaction.editTable("t")), 200..<last)
+      try transaction.rollback(to: savepoint)
+    }
+    try fill(try #require(try transaction.editTable("t")), 300..<400)
+    #expect(try transaction.commit().table("t")?.count == 300)
+    #expect(try database.verify().findings == [])
+  }
+
+  private func fill(_ table: TableEditor, _ keys: Range<Int64>) throws {
+    for key in keys {
+      try withUnsafeBytes(of: (key, key, key, key, key, key)) {
+        _ = try table.insert(key: key, values: [(1, .bytes($0))])
+      }
+    }
+  }
+
+  private func run(
+    seed: UInt64, codec: (any PageCodec)?, budget: Int, marks: Bool = false
+  ) throws {
     let store = HeapStore(codec: codec?.name ?? "")
     var options = DatabaseOptions()
     options.transactionBudgetByteCount = budget
@@ -37,8 +73,17 @@ import Testing
     for _ in 0..<60 {
       var model = committed
       let transaction = try database.beginWrite()
+      var mark: (savepoint: Transaction.Savepoint, model: Model)?
       for _ in 0..<Int.random(in: 0...120, using: &random) {
         try change(transaction, &model, &random)
+        if !marks { continue }
+        if let last = mark, Int.random(in: 0..<8, using: &random) == 0 {
+          try transaction.rollback(to: last.savepoint)
+          model = last.model
+          if Bool.random(using: &random) { try expectEqual(transaction, model) }
+        } else if Int.random(in: 0..<8, using: &random) == 0 {
+          mark = (try transaction.mark(), model)
+        }
       }
       try expectEqual(transaction, model)
       if Int.random(in: 0..<5, using: &random) == 0 {

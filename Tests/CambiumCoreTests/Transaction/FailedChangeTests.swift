@@ -91,6 +91,28 @@ import Testing
     #expect(try refused.database.verify().findings == [])
   }
 
+  @Test(arguments: Change.allCases)
+  func `a change that has failed behind a savepoint is undone with it, and nothing else`(
+    change: Change
+  ) throws {
+    let refused = try Refused()
+    let transaction = try refused.database.beginWrite()
+    try transaction.setValue("note", [1])
+    let savepoint = try transaction.mark()
+    for _ in 0..<2 {
+      try transaction.setValue("other note", [2])
+      #expect(throws: ObservedStore.refusal) { try change.make(in: transaction) }
+      #expect(throws: ObservedStore.refusal) { _ = try transaction.mark() }
+      try transaction.rollback(to: savepoint)
+    }
+    try transaction.setValue("third note", [3])
+    let snapshot = try transaction.commit()
+    #expect(
+      try ["note", "other note", "third note"].map { try snapshot.value($0) } == [[1], nil, [3]])
+    refused.store.refuseNone()
+    #expect(try refused.database.verify().findings == [])
+  }
+
   @Test(arguments: [Change.update, .setKey])
   func `a change that has failed keeps nobody from reading`(change: Change) throws {
     let refused = try Refused()

@@ -8,12 +8,7 @@ extension ColumnTreeEditor {
   /// neighbour, and a root with a single child gives way to it.
   public func flush() throws(StoreError) -> TreeRoot {
     try context.change { () throws(StoreError) in
-      dropFinger()
-      if unsafe log != nil { try mergeLog() }
-      unsafe pipeline?.finish()
-      unsafe pipeline?.stop()
-      unsafe pipeline = nil
-      try checkBackground()
+      try letGo()
       guard unsafe root.reference.isDirty else { return unsafe root }
       try rebalance()
       try unsafe root.checkHeight()
@@ -22,6 +17,23 @@ extension ColumnTreeEditor {
       unsafe root.reference = try unsafe write(root.reference, level: Int(root.height) - 1)
       return unsafe root
     }
+  }
+
+  /// Lets go of all pages, with every change in them; returns the root, which may be dirty.
+  func settle() throws(StoreError) -> TreeRoot {
+    try context.change { () throws(StoreError) in
+      try letGo()
+      return unsafe root
+    }
+  }
+
+  private func letGo() throws(StoreError) {
+    dropFinger()
+    if unsafe log != nil { try mergeLog() }
+    unsafe pipeline?.finish()
+    unsafe pipeline?.stop()
+    unsafe pipeline = nil
+    try checkBackground()
   }
 
   private func write(

@@ -30,6 +30,12 @@ final class DirtyBranch: DirtyPage {
     count = branch.count
   }
 
+  override func copy() -> DirtyPage {
+    let copy = DirtyBranch(level: level, isPositional: isPositional, room: room)
+    copyBytes(to: copy)
+    return copy
+  }
+
   private var separators: Int { ColumnBranch.headerByteCount }
   private var references: Int { separators + room * 8 }
   private var counts: Int { references + room * PageReference.byteCount }

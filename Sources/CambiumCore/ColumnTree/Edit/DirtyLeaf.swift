@@ -54,10 +54,19 @@ final class DirtyLeaf: DirtyPage {
 
   override var measuredHeldByteCount: Int { unsafe builder?.heldByteCount ?? 0 }
 
-  override func pack() throws(StoreError) {
+  override func pack() throws(StoreError) { packBuilder() }
+
+  private func packBuilder() {
     guard let builder = unsafe builder, unsafe !builder.isPacked else { return }
     LeafPacker(builder, scratch: scratch).pack(into: self)
     unsafe builder.isPacked = true
+  }
+
+  override func copy() -> DirtyPage {
+    packBuilder()
+    let copy = DirtyLeaf(copying: packed, scratch: scratch)
+    unsafe copy.hasOnlyGrown = unsafe hasOnlyGrown
+    return copy
   }
 
   /// The key of `row`.

@@ -114,6 +114,9 @@ extension Operation {
     Operation(name: "write an object, 64 tasks", stores: [.memory, .file]) { world, _ in
       try SharedWriter(world).writeByTasks(64, 100)
     },
+    Operation(name: "write an object, 64 tasks, grouped", stores: [.memory, .file]) { world, _ in
+      try SharedWriter(world).writeByTasks(64, 200, allowGrouping: true)
+    },
     Operation(name: "write an object, 64 threads", stores: [.memory, .file]) { world, _ in
       try SharedWriter(world).writeByThreads(64, 100)
     },

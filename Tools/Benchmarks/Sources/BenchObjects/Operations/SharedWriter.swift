@@ -10,8 +10,11 @@ struct SharedWriter {
     database = try waiting { try await RealmDatabase(configuration) }
   }
 
-  /// Each of so many tasks sets so many ages, one at a time, in a transaction of its own.
-  func writeByTasks(_ taskCount: Int, _ count: Int) throws -> (Int, Duration) {
+  /// Each of so many tasks sets so many ages, one at a time, in a transaction of its own or, with
+  /// `allowGrouping`, in one with others.
+  func writeByTasks(
+    _ taskCount: Int, _ count: Int, allowGrouping: Bool = false
+  ) throws -> (Int, Duration) {
     let database = database
     let clock = ContinuousClock()
     let start = clock.now
@@ -20,7 +23,7 @@ struct SharedWriter {
         for id in 0..<taskCount {
           group.addTask {
             for age in 0..<count {
-              try await database.write {
+              try await database.write(allowGrouping: allowGrouping) {
                 $0.object(ofType: Person.self, forPrimaryKey: id)?.age = age
               }
             }

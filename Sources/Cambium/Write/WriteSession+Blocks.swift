@@ -1,0 +1,48 @@
+import CambiumCore
+
+/// Blocks that share a transaction: each follows those before it, and can be undone without them.
+extension WriteSession {
+  /// What is known of them.
+  struct Group {
+    /// Where the last block has ended; nil in the first one.
+    fileprivate var savepoint: Transaction.Savepoint?
+    /// What was touched up to there.
+    fileprivate var touches: TransactionTouches?
+    /// How often keys were used before what was undone last, by class.
+    fileprivate(set) var uses: [Int: ClassEditor.KeyUses] = [:]
+  }
+
+  /// Lets blocks share the transaction, until it ends.
+  func beginGroup() { unsafe group = Group() }
+
+  /// Whether there is room for one more block: with much in it a savepoint takes as long as a commit.
+  var hasRoom: Bool { transaction.changedByteCount < 2 << 20 }
+
+  /// Throws what has failed.
+  func check() throws(StoreError) {
+    settle()
+    if let failure = unsafe failure { throw failure }
+  }
+
+  /// Ends a block: what follows can be undone alone.
+  func mark() throws(StoreError) {
+    try check()
+    unsafe group?.savepoint = try transaction.mark()
+    unsafe group?.touches = unsafe touches
+  }
+
+  /// Undoes what was changed since ``mark()``, which stays; throws, and changes nothing, when that cannot be
+  /// done.
+  ///
+  /// No object gets the ``Incarnation`` of one that is undone.
+  func rollBackToMark() throws(StoreError) {
+    guard let savepoint = unsafe group?.savepoint else { return }
+    try transaction.rollback(to: savepoint)
+    for (classIndex, uses) in keyUses {
+      unsafe group?.uses[classIndex] = uses
+      unsafe group?.uses[classIndex]?.ofAll += 1
+    }
+    unsafe touches = unsafe group?.touches
+    forgetEditors()
+  }
+}
