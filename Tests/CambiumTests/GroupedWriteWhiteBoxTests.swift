@@ -51,6 +51,7 @@ final class GroupedNote: Object {
               try block(realm)
             }
           } catch {
+            hasBegun.value = true
             errors.change { $0[number] = error }
           }
         }
@@ -128,6 +129,7 @@ final class GroupedNote: Object {
 
   @Test func `one that is cancelled before its turn does not run`() async throws {
     let database = try await RealmDatabase(specConfiguration())
+    let cancelled = Shared<Task<Void, any Error>?>(nil)
     try await Self.together(
       database,
       [
@@ -138,11 +140,10 @@ final class GroupedNote: Object {
           let task = Task { try await database.write(allowGrouping: true, Self.add(7)) }
           while database.writer.waitingWriteCount == waiting { usleep(100) }
           task.cancel()
-          Task {
-            await #expect(throws: CancellationError.self) { try await task.value }
-          }
+          cancelled.value = task
         }, Self.add(2),
       ])
+    await #expect(throws: CancellationError.self) { try await cancelled.value?.value }
     try await database.write { _ in }
     #expect(try Self.ids(database) == [1, 2])
   }
@@ -303,7 +304,7 @@ final class GroupedNote: Object {
       [
         Self.add(2),
         { realm in
-          faults.fail(.writing, .mediumFull)
+          faults.fail(.writing, .mediumFull, times: 1)
           for id in 10..<60_000 { realm.add(SpecPerson(id, "somebody with a name \(id)")) }
         },
       ])
@@ -314,6 +315,58 @@ final class GroupedNote: Object {
     #expect(try Self.ids(database) == [1, 5, 6])
     let findings = try database.withDatabase { try $0.verify().findings }
     #expect(findings == [])
+    await database.close()
+  }
+
+  @Test func `one that is larger than the file may be is undone alone`() async throws {
+    let folder = try TemporaryFolder()
+    var configuration = Realm.Configuration(
+      fileURL: folder.url("people.realm"), objectTypes: specTypes)
+    configuration.maximumFileSize = 4 << 20
+    let database = try await RealmDatabase(configuration)
+    let errors = try await Self.together(
+      database,
+      [
+        Self.add(1),
+        { realm in
+          for id in 10..<90_000 { realm.add(SpecPerson(id, "\(UUID()) \(UUID())")) }
+        }, Self.add(2),
+      ])
+    #expect(errors.map { ($0 as? Realm.Error)?.code } == [nil, .outOfDiskSpace, nil])
+    #expect(try Self.ids(database) == [1, 2])
+    let findings = try database.withDatabase { try $0.verify().findings }
+    #expect(findings == [])
+    await database.close()
+  }
+
+  @Test func `an object of a transaction that failed is not what has its key later`() async throws {
+    let folder = try TemporaryFolder()
+    let faults = StoreFaults()
+    var configuration = Realm.Configuration(
+      fileURL: folder.url("people.realm"), objectTypes: specTypes)
+    configuration.store = Realm.Store.file.failing(by: faults)
+    let database = try await RealmDatabase(configuration)
+    let references = Shared<[Smuggled<ThreadSafeReference<SpecPerson>>]>([])
+    try await Self.together(
+      database,
+      [
+        Self.add(5),
+        { realm in
+          realm.add(SpecPerson(6, "n"))
+          throw Refusal()
+        },
+        { realm in
+          guard let person = realm.object(ofType: SpecPerson.self, forPrimaryKey: 5) else { return }
+          let reference = Smuggled(value: ThreadSafeReference(to: person))
+          references.change { $0.append(reference) }
+          faults.fail(.publishing, .mediumFull, times: 1)
+        },
+      ])
+    try await Self.together(database, [Self.add(5)])
+    try await database.write { realm in
+      let found = references.value.map { realm.resolve($0.value) != nil }
+      #expect(found == [false])
+    }
     await database.close()
   }
 

@@ -80,10 +80,15 @@ extension DatabaseWriter {
     }
   }
 
+  /// The next one whose task was not cancelled.
   private func takeBlock() -> Block? {
-    let block = blocks.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
-    if block != nil { noteBeginning() }
-    return block
+    while true {
+      let block = blocks.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
+      guard let block else { return nil }
+      noteBeginning()
+      if !block.isCancelled.value.load(ordering: .acquiring) { return block }
+      block.fail(CancellationError())
+    }
   }
 
   /// Runs blocks in the transaction that has begun, one after the other, and commits what they have changed.
@@ -111,18 +116,9 @@ extension DatabaseWriter {
   private func run(
     _ block: Block, _ session: WriteSession, _ realm: Realm, _ done: inout [Completion]
   ) throws(StoreError) {
-    if block.isCancelled.value.load(ordering: .acquiring) {
-      return block.fail(CancellationError())
-    }
-    if !done.isEmpty {
-      do throws(StoreError) { try session.mark() } catch {
-        block.fail(RLMError(error, path: configuration.path))
-        throw error
-      }
-    }
     do {
       let completion = try block.body(realm)
-      do throws(StoreError) { try session.check() } catch {
+      do throws(StoreError) { try session.mark() } catch {
         throw RLMError(error, path: configuration.path)
       }
       done.append(completion)

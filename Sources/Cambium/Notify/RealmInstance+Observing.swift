@@ -9,6 +9,7 @@ extension RealmInstance {
       fatalError("Frozen Realms do not change and do not have change notifications.")
     }
     verify()
+    stopInGroup("What those have changed is in no version to begin at: observe outside of a write.")
     guard !configuration.readOnly else {
       fatalError("Read-only Realms do not change and do not have change notifications.")
     }
@@ -66,7 +67,6 @@ extension RealmInstance {
   }
 
   private func checkUnchanged() {
-    stopInGroup("What those have changed is in no version to begin at: observe outside of a write.")
     guard unsafe session?.hasChanged != true else {
       fatalError("Cannot create asynchronous query after making changes in a write transaction.")
     }

@@ -28,6 +28,7 @@ extension Realm {
   /// - Throws: what ``writeCopy(toFile:encryptionKey:)`` throws.
   public func writeCopy(configuration: Realm.Configuration) throws {
     instance.verify()
+    instance.stopInGroup("What those have changed may not last: copy outside of a write.")
     unsafe instance.session?.settle()
     if let failure = unsafe instance.session?.failure {
       throw RLMError(failure, path: configuration.path)

@@ -18,15 +18,10 @@ extension WriteSession {
   /// Whether there is room for one more block: with much in it a savepoint takes as long as a commit.
   var hasRoom: Bool { transaction.changedByteCount < 2 << 20 }
 
-  /// Throws what has failed.
-  func check() throws(StoreError) {
+  /// Ends a block: what follows can be undone alone. Throws what has failed in it.
+  func mark() throws(StoreError) {
     settle()
     if let failure = unsafe failure { throw failure }
-  }
-
-  /// Ends a block: what follows can be undone alone.
-  func mark() throws(StoreError) {
-    try check()
     unsafe group?.savepoint = try transaction.mark()
     unsafe group?.touches = unsafe touches
   }
@@ -38,11 +33,16 @@ extension WriteSession {
   func rollBackToMark() throws(StoreError) {
     guard let savepoint = unsafe group?.savepoint else { return }
     try transaction.rollback(to: savepoint)
-    for (classIndex, uses) in keyUses {
-      unsafe group?.uses[classIndex] = uses
-      unsafe group?.uses[classIndex]?.ofAll += 1
+    let edited = keyUses
+    for (access, uses) in edited {
+      unsafe group?.uses[access.index] = uses
+      unsafe group?.uses[access.index]?.ofAll += 1
     }
     unsafe touches = unsafe group?.touches
     forgetEditors()
+    // What this transaction has made is known by its editor.
+    for (access, _) in edited where transaction.isEditing(access.stored.tableName) {
+      _ = try editor(access)
+    }
   }
 }

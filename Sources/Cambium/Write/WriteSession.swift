@@ -210,8 +210,8 @@ final class WriteSession {
   }
 
   /// How often keys of the classes were used that have an editor.
-  var keyUses: [(classIndex: Int, uses: ClassEditor.KeyUses)] {
-    unsafe editors.compactMap { $0.map { ($0.access.index, $0.uses) } }
+  var keyUses: [(access: ClassAccess, uses: ClassEditor.KeyUses)] {
+    unsafe editors.compactMap { $0.map { ($0.access, $0.uses) } }
   }
 
   /// Forgets all editors, of which nothing is to be kept, and what has failed in them.

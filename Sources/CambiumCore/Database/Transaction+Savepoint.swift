@@ -8,10 +8,10 @@ extension Transaction {
     fileprivate let writtenRoots: [ExactName: TreeRoot]
     fileprivate let droppedTables: [ExactName]
     fileprivate let hasNewLayout: Bool
-    fileprivate let heldByteCount: Int
   }
 
-  /// Notes where the transaction stands, for ``rollback(to:)``; an earlier savepoint is of no use any more.
+  /// Notes where the transaction stands, for ``rollback(to:)``; an earlier savepoint is of no use any more,
+  /// unless this throws.
   ///
   /// Takes a copy of each changed page that is asked for from now on, so it is meant for transactions that have
   /// changed little. Stored pages that are given up from now on are used again only after the savepoint. Rows
@@ -25,14 +25,14 @@ extension Transaction {
     context.setMark()
     return unsafe Savepoint(
       tables: states, keyTrees: roots, names: names.settle(), writtenRoots: writtenRoots,
-      droppedTables: droppedTables, hasNewLayout: hasNewLayout, heldByteCount: heldByteCount)
+      droppedTables: droppedTables, hasNewLayout: hasNewLayout)
   }
 
   /// Undoes what was changed since `savepoint`, the last one, which stays.
   ///
   /// Editors, trees and rows that were asked for before must not be used any more. A change that could not be
-  /// made is undone as well; after a page that could not be written the transaction can only be rolled back as a
-  /// whole, and this throws that error.
+  /// made is undone as well; after a page that could not be written where there was room for it the transaction
+  /// can only be rolled back as a whole, and this throws that error.
   package func rollback(to savepoint: Savepoint) throws(StoreError) {
     precondition(isActive, "The transaction has ended; begin another one.")
     try context.rollBackToMark()
@@ -47,8 +47,10 @@ extension Transaction {
     unsafe writtenRoots = savepoint.writtenRoots
     unsafe droppedTables = savepoint.droppedTables
     unsafe hasNewLayout = savepoint.hasNewLayout
-    unsafe heldByteCount = savepoint.heldByteCount
   }
+
+  /// Whether an editor of the table was asked for.
+  package func isEditing(_ table: String) -> Bool { unsafe tables[table] != nil }
 
   /// How many bytes changed pages take.
   package var changedByteCount: Int { unsafe context.dirty.byteCount }

@@ -34,7 +34,7 @@ public final class WriteContext {
   public private(set) var abandonedRoots: [TreeRoot] = []
   /// What the first change that failed has thrown; nothing may be published any more.
   @exclusivity(unchecked) private(set) final var failure: StoreError?
-  /// What was thrown when a page could not be written.
+  /// What was thrown when a page could not be written where there was room for it.
   @exclusivity(unchecked) private final var writeFailure: StoreError?
 
   init(
@@ -161,14 +161,9 @@ public final class WriteContext {
   private func put(
     _ bytes: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> PageReference {
-    do throws(StoreError) {
-      let reference = try unsafe encode(bytes, kind: kind)
-      unsafe keep(bytes, reference)
-      return reference
-    } catch {
-      unsafe writeFailure = error
-      throw error
-    }
+    let reference = try unsafe encode(bytes, kind: kind)
+    unsafe keep(bytes, reference)
+    return reference
   }
 
   private func encode(
@@ -181,16 +176,30 @@ public final class WriteContext {
       let context = PageContext(
         storeHigh: store.uuid.0, storeLow: store.uuid.1, kind: kind, address: extent.address,
         born: version)
-      try codec.seal(&body, context: context)
-      let sealed = unsafe body.withUnsafeBytes { bytes in
-        Result<PageReference, StoreError> { () throws(StoreError) in
-          try unsafe store(bytes, to: extent, kind: kind)
+      return try filling { () throws(StoreError) in
+        try codec.seal(&body, context: context)
+        let sealed = unsafe body.withUnsafeBytes { bytes in
+          Result<PageReference, StoreError> { () throws(StoreError) in
+            try unsafe store(bytes, to: extent, kind: kind)
+          }
         }
+        return try sealed.get()
       }
-      return try sealed.get()
     }
     let extent = try writer.allocate(byteCount: bytes.count)
-    return try unsafe store(bytes, to: extent, kind: kind)
+    return try filling { () throws(StoreError) in
+      try unsafe store(bytes, to: extent, kind: kind)
+    }
+  }
+
+  /// Fills room that the store has given out, and notes that this has failed.
+  @inline(__always) private func filling(
+    _ body: () throws(StoreError) -> PageReference
+  ) throws(StoreError) -> PageReference {
+    do throws(StoreError) { return try body() } catch {
+      unsafe writeFailure = error
+      throw error
+    }
   }
 
   /// Writes a dirty page as it is packed and returns its reference; the dirty page remains.
