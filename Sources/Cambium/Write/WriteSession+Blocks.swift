@@ -18,7 +18,9 @@ extension WriteSession {
   /// Whether there is room for one more block: with much in it a savepoint takes as long as a commit.
   var hasRoom: Bool { transaction.changedByteCount < 2 << 20 }
 
-  /// Ends a block: what follows can be undone alone. Throws what has failed in it.
+  /// Ends a block: what follows can be undone alone.
+  ///
+  /// Throws what has failed in it.
   func mark() throws(StoreError) {
     settle()
     if let failure = unsafe failure { throw failure }
