@@ -28,6 +28,12 @@ let database = try await RealmDatabase(configuration)
 let kennel = Kennel()
 try await kennel.open()
 try await kennel.add("Rex")
+// snippet.next
+// snippet.show
+try await database.write(allowGrouping: true) { realm in
+  realm.object(ofType: Dog.self, forPrimaryKey: "Rex")?.age += 1
+}
+// snippet.hide
 var saved: DatabasePosition?
 var names: Set<String> = []
 // snippet.next
