@@ -127,6 +127,42 @@ final class GroupedNote: Object {
     #expect(try Self.ids(database) == [2, 3])
   }
 
+  @Test(arguments: [[1, 3, 5], [1, 2, 3, 4, 5, 6], [6]])
+  func `those that are cancelled while they wait take nothing from the others`(cancelled: [Int])
+    async throws
+  {
+    let database = try await RealmDatabase(specConfiguration())
+    database.writer.groupNanoseconds = .max
+    try await database.write { $0.add(SpecPerson(0, "n")) }
+    let before = try Self.version(database)
+    let isInside = Shared(false)
+    let mayEnd = Shared(false)
+    let first = Task {
+      try await database.write { realm in
+        isInside.value = true
+        while !mayEnd.value { usleep(100) }
+        realm.cancelWrite()
+      }
+    }
+    while !isInside.value { try await Task.sleep(for: .milliseconds(1)) }
+    var tasks: [Task<Void, any Error>] = []
+    for id in 1...6 {
+      tasks.append(Task { try await database.write(allowGrouping: true, Self.add(id)) })
+      while database.writer.waitingWriteCount < id { try await Task.sleep(for: .milliseconds(1)) }
+    }
+    for id in cancelled { tasks[id - 1].cancel() }
+    mayEnd.value = true
+    try await first.value
+    for (index, task) in tasks.enumerated() {
+      let result = await task.result
+      #expect((try? result.get()) != nil || cancelled.contains(index + 1))
+    }
+    let kept = (1...6).filter { !cancelled.contains($0) }
+    #expect(try Self.ids(database) == [0] + kept)
+    #expect(try Self.version(database) == before + (kept.isEmpty ? 0 : 1))
+    #expect(database.writer.waitingWriteCount == 0)
+  }
+
   @Test func `one that is cancelled before its turn does not run`() async throws {
     let database = try await RealmDatabase(specConfiguration())
     let cancelled = Shared<Task<Void, any Error>?>(nil)
@@ -234,7 +270,10 @@ final class GroupedNote: Object {
     #expect(touched == ["SpecPerson": expected])
   }
 
-  @Test(arguments: ["freeze", "observe", "commit", "commit later", "cancel", "invalidate"])
+  @Test(arguments: [
+    "freeze", "observe", "observe the Realm", "commit", "commit later", "cancel", "invalidate",
+    "copy",
+  ])
   func `what would end the transaction, or see another version, stops`(what: String) async throws {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -245,6 +284,8 @@ final class GroupedNote: Object {
         switch what {
         case "freeze": _ = realm.objects(SpecPerson.self)[0].freeze()
         case "observe": _ = realm.objects(SpecPerson.self).observe { _ in }
+        case "observe the Realm": _ = realm.observe { _, _ in }
+        case "copy": try realm.writeCopy(toFile: URL(filePath: "/nowhere/at/all"))
         case "commit": try realm.commitWrite()
         case "commit later": realm.commitAsyncWrite()
         case "cancel": realm.cancelWrite()
@@ -296,15 +337,20 @@ final class GroupedNote: Object {
     configuration.store = Realm.Store.file.failing(by: faults)
     let database = try await RealmDatabase(configuration)
     try await Self.together(database, [Self.add(1)])
+    let hasFailed = Shared<Bool?>(nil)
     let errors = try await Self.together(
       database,
       [
         Self.add(2),
         { realm in
           faults.fail(.writing, .mediumFull, times: 1)
-          for id in 10..<60_000 { realm.add(SpecPerson(id, "somebody with a name \(id)")) }
+          for id in 10..<60_000 { realm.add(SpecPerson(id, "\(UUID()) \(UUID())")) }
+          hasFailed.value = realm.instance.session.map { session in
+            (try? session.mark()) == nil
+          }
         },
       ])
+    #expect(hasFailed.value == true)
     #expect(errors.map { $0 is Realm.Error } == [true, true])
     faults.clear()
     #expect(try Self.ids(database) == [1])
@@ -371,18 +417,29 @@ final class GroupedNote: Object {
     let configuration = specConfiguration()
     let database = try await RealmDatabase(configuration)
     let other = try await RealmDatabase(configuration)
-    let done = Shared(0)
+    let isClosing = Shared(false)
+    let hasClosed = Shared(false)
     try await withThrowingTaskGroup { group in
       for id in 1...20 {
         group.addTask {
-          try await database.write(allowGrouping: true, Self.add(id))
-          done.change { $0 += 1 }
+          try await database.write(allowGrouping: true) { realm in
+            // The first one is inside until all wait and the database is being closed.
+            while id == 1, !isClosing.value { usleep(100) }
+            #expect(!hasClosed.value)
+            realm.add(SpecPerson(id, "n"))
+          }
+        }
+        while database.writer.waitingWriteCount < id - 1 {
+          try await Task.sleep(for: .milliseconds(1))
         }
       }
-      while done.value + database.writer.waitingWriteCount < 20 {
-        try await Task.sleep(for: .milliseconds(1))
+      group.addTask {
+        await database.close()
+        hasClosed.value = true
       }
-      await database.close()
+      // It takes no more work once it is being closed.
+      while (try? database.statistics()) != nil { try await Task.sleep(for: .milliseconds(1)) }
+      isClosing.value = true
       try await group.waitForAll()
     }
     #expect(try Self.ids(other) == Array(1...20))

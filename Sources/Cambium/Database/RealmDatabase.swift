@@ -211,8 +211,8 @@ public final class RealmDatabase: Sendable {
   /// fraction of the time. Each sees what those before it have changed; when `body` throws, its own
   /// changes are undone and no others. They become visible and durable together, after the last of them, so a
   /// `body` that takes long keeps the others waiting; when the transaction cannot be committed all of them throw
-  /// the reason. `body` changes objects and nothing else: to commit or cancel by itself, to freeze, to observe or
-  /// to copy the Realm stops the program. Where a store is full, room is made by writes without grouping.
+  /// the reason. `body` changes objects and nothing else: to commit, cancel or invalidate, to freeze, to observe or
+  /// to copy the Realm stops the program. One that is to make room in a full store is better not grouped.
   ///
   /// - Throws: as without.
   @discardableResult

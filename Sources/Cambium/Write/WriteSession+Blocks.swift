@@ -42,7 +42,7 @@ extension WriteSession {
     }
     unsafe touches = unsafe group?.touches
     forgetEditors()
-    // What this transaction has made is known by its editor.
+    // What this transaction has made is known by its editor; the tables' are there, so that nothing is read.
     for (access, _) in edited where transaction.isEditing(access.stored.tableName) {
       _ = try editor(access)
     }

@@ -97,7 +97,8 @@ public final class WriteContext {
     for reference in old.freed { giveBack(reference) }
   }
 
-  /// Goes back to the savepoint, which stays; throws, and changes nothing, when a page could not be written.
+  /// Goes back to the savepoint, which stays; throws, and changes nothing, when a page could not be written where
+  /// there was room for it.
   func rollBackToMark() throws(StoreError) {
     settle()
     guard let old = unsafe mark else { preconditionFailure("There is no savepoint.") }
