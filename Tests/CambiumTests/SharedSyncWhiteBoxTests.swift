@@ -286,11 +286,6 @@ private final class Gathered<Value: Sendable>: Sendable {
   func append(_ value: Value) { list.withLock { $0.append(value) } }
 }
 
-/// Waits until `condition` holds.
-private func until(_ condition: () throws -> Bool) async throws {
-  while try !condition() { try await Task.sleep(for: .milliseconds(1)) }
-}
-
 /// A Realm of another queue that keeps the writer lock.
 ///
 /// Unchecked: the Realm is used on its queue.

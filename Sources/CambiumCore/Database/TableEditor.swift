@@ -20,17 +20,12 @@
   private var layouts: [ColumnLayout]?
 
   /// Edits a table that the catalog holds.
-  init(_ entry: TableCache.Entry, context: WriteContext) {
-    unsafe record = entry.record
-    self.context = context
-    unsafe editors = zip(entry.layouts, entry.roots).map { layout, root in
-      ColumnTreeEditor(root: root, layout: layout, context: context)
-    }
-    layouts = entry.layouts
-    writtenRoots = entry.roots
-    unsafe isRecordChanged = false
-    isDescriptionChanged = false
-    noteOnlyEditor()
+  convenience init(_ entry: TableCache.Entry, context: WriteContext) {
+    self.init(
+      State(
+        record: entry.record, roots: entry.roots, layouts: entry.layouts,
+        writtenRoots: entry.roots, isRecordChanged: false, isDescriptionChanged: false),
+      context: context)
   }
 
   /// Where an editor stands; its roots may be dirty.
