@@ -24,7 +24,7 @@ public final class HeldObjects: ObjectStorage {
   public var kind: String { inner.kind }
   /// What users call it.
   public var path: String { inner.path }
-  /// How many reads of objects were started.
+  /// How many reads of blocks, which have the pages, were started; the poll's of the root do not count.
   public var readCount: Int { reads.load(ordering: .relaxed) }
 
   /// Holds back from now on what `condition` holds for; nil for nothing any more.
@@ -43,7 +43,7 @@ public final class HeldObjects: ObjectStorage {
 
   /// Does it at once, or holds it back.
   public func start(_ request: ObjectRequest, _ call: ObjectCall) {
-    if case .read = request { reads.add(1, ordering: .relaxed) }
+    if case .read(let name, _) = request, name.hasPrefix("b.") { reads.add(1, ordering: .relaxed) }
     let isHeld = state.withLock { state in
       guard state.isHeld?(request) == true else { return false }
       state.held.append(request)
