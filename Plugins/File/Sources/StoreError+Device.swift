@@ -27,7 +27,7 @@ extension Device {
 
   /// The `byteCount` bytes at `offset`, followed by 64 zero bytes; throws when the file ends before.
   func readPage(at offset: Int, byteCount: Int, path: String) throws(StoreError) -> PageBuffer {
-    let buffer = PageBuffer(byteCount: byteCount)
+    let buffer = unsafe PageBuffer(uninitialized: byteCount)
     let count = try perform(path: path) { device throws(DeviceError) in
       try unsafe device.read(
         UnsafeMutableRawBufferPointer(start: buffer.bytes, count: byteCount), at: offset)

@@ -73,7 +73,7 @@
 
     init(_ ranges: [Range<Int>]) {
       self.ranges = ranges
-      buffers = ranges.map { PageBuffer(byteCount: $0.count) }
+      buffers = ranges.map { unsafe PageBuffer(uninitialized: $0.count) }
       unsafe counts = .allocate(capacity: ranges.count)
       unsafe counts.initialize(repeating: 0, count: ranges.count)
       unsafe codes = .allocate(capacity: ranges.count)

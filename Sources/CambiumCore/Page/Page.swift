@@ -81,22 +81,32 @@ import CPlatform
   public let isSecret: Bool
 
   /// Reserves zeroed memory; if the page `isSecret`, apart from all other memory.
-  public init(byteCount: Int, isSecret: Bool = false) {
+  public convenience init(byteCount: Int, isSecret: Bool = false) {
+    unsafe self.init(uninitialized: byteCount, isSecret: isSecret)
+    // Memory of its own comes zeroed from the system.
+    if !isSecret { unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
+  }
+
+  /// A copy of `bytes`.
+  public convenience init(copying source: Span<UInt8>, isSecret: Bool = false) {
+    unsafe self.init(uninitialized: source.count, isSecret: isSecret)
+    let target = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: byteCount)
+    unsafe source.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+  }
+
+  /// Reserves memory whose first `byteCount` bytes hold anything, for who fills it whole, as by a read of a
+  /// file; if the page `isSecret`, apart from all other memory.
+  ///
+  /// Unsafe: each of them is written before anybody reads it.
+  @unsafe public init(uninitialized byteCount: Int, isSecret: Bool = false) {
     self.byteCount = byteCount
     self.isSecret = isSecret
     if isSecret {
       unsafe bytes = unsafe cambium_undumped_allocate(byteCount + 64)
     } else {
       unsafe bytes = .allocate(byteCount: byteCount + 64, alignment: 64)
-      unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount + 64)
+      unsafe (bytes + byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: 64)
     }
-  }
-
-  /// A copy of `bytes`.
-  public convenience init(copying source: Span<UInt8>, isSecret: Bool = false) {
-    self.init(byteCount: source.count, isSecret: isSecret)
-    let target = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: byteCount)
-    unsafe source.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
   }
 
   deinit {

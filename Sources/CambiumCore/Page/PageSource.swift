@@ -159,8 +159,8 @@ import CPlatform
       if let owned = stored.owner as? PageBuffer, owned.byteCount == reference.byteCount {
         buffer = owned
       } else {
-        buffer = PageBuffer(byteCount: reference.byteCount)
-        unsafe buffer.bytes.copyMemory(from: stored.bytes, byteCount: reference.byteCount)
+        let body = unsafe UnsafeRawBufferPointer(start: stored.bytes, count: reference.byteCount)
+        buffer = unsafe PageBuffer(copying: Span(_unsafeBytes: body))
       }
       try check(buffer.page, reference, kind)
       return buffer

@@ -160,7 +160,7 @@ final class LocalCache: Sendable {
       return (place, segment?.buffer)
     }
     guard let (place, memory) = found else { return nil }
-    let buffer = PageBuffer(byteCount: reference.byteCount)
+    let buffer = unsafe PageBuffer(uninitialized: reference.byteCount)
     var isRead = true
     if let memory {
       // What lies before the end of a segment does not change.

@@ -3,8 +3,9 @@ import Synchronization
 
 /// Pages that were asked for ahead of their reads.
 ///
-/// Pages that lie close together come with one operation. A page is given out once; whoever reads it again
-/// finds it in the engine's cache. What nobody fetches is forgotten when others are asked for.
+/// Pages that lie close together come with one operation, and one that crosses the end of a block with two. A
+/// page is given out once; whoever reads it again finds it in the engine's cache. What nobody fetches is
+/// forgotten when others are asked for.
 ///
 /// Thread-safe.
 final class PageArrivals: Sendable {
@@ -20,13 +21,25 @@ final class PageArrivals: Sendable {
     }
   }
 
-  private struct Slot {
+  /// Where a piece of a page lies in what a read brings.
+  struct Piece {
     var read: Read
     var offset: Int
+    var byteCount: Int
+  }
+
+  /// The pieces of a page: more than the first only when it crosses the end of a block.
+  struct Arrival {
+    var first: Piece
+    var rest: [Piece] = []
+
+    fileprivate func comes(with read: Read) -> Bool {
+      first.read === read || rest.contains { $0.read === read }
+    }
   }
 
   private struct State {
-    var slots: [UInt64: Slot] = [:]
+    var slots: [UInt64: Arrival] = [:]
     /// In the order in which they were asked for.
     var queue: [(read: Read, locations: [UInt64])] = []
     var byteCount = 0
@@ -34,9 +47,26 @@ final class PageArrivals: Sendable {
     mutating func forgetOldest() {
       let oldest = queue.removeFirst()
       byteCount -= oldest.read.range.count
-      for location in oldest.locations where slots[location]?.read === oldest.read {
+      for location in oldest.locations where slots[location]?.comes(with: oldest.read) == true {
         slots[location] = nil
       }
+    }
+
+    /// One more read, which brings these pieces of pages of a block.
+    mutating func expect(_ run: [(location: UInt64, range: Range<Int>)], ofBlock block: UInt64)
+      -> Read?
+    {
+      guard let first = run.first, let last = run.last else { return nil }
+      let read = Read(block: block, range: first.range.lowerBound..<last.range.upperBound)
+      for (location, range) in run {
+        let piece = Piece(
+          read: read, offset: range.lowerBound - read.range.lowerBound, byteCount: range.count)
+        // The pieces before it are there: they lie at lower addresses.
+        if slots[location]?.rest.append(piece) == nil { slots[location] = Arrival(first: piece) }
+      }
+      queue.append((read, run.map(\.location)))
+      byteCount += read.range.count
+      return read
     }
   }
 
@@ -54,32 +84,24 @@ final class PageArrivals: Sendable {
       var reads: [Read] = []
       var run: [(location: UInt64, range: Range<Int>)] = []
       var block: UInt64 = 0
-      func end(_ state: inout State) {
-        guard let first = run.first, let last = run.last else { return }
-        let read = Read(block: block, range: first.range.lowerBound..<last.range.upperBound)
-        for page in run {
-          state.slots[page.location] = Slot(
-            read: read, offset: page.range.lowerBound - read.range.lowerBound)
+      var latest: UInt64?
+      for reference in sorted
+      where reference.location != latest && state.slots[reference.location] == nil {
+        latest = reference.location
+        layout.forEachPart(of: reference.extent) { part in
+          let range = part.byteOffset..<part.byteOffset + part.byteCount
+          if let first = run.first, let last = run.last,
+            part.block != block || range.lowerBound - last.range.upperBound > Self.gapByteCount
+              || range.upperBound - first.range.lowerBound > Self.readByteCount
+          {
+            if let read = state.expect(run, ofBlock: block) { reads.append(read) }
+            run = []
+          }
+          block = part.block
+          run.append((reference.location, range))
         }
-        state.queue.append((read, run.map(\.location)))
-        state.byteCount += read.range.count
-        reads.append(read)
-        run = []
       }
-      for reference in sorted where state.slots[reference.location] == nil {
-        let parts = layout.parts(of: reference.extent)
-        guard parts.count == 1, let part = parts.first else { continue }
-        let range = part.byteOffset..<part.byteOffset + part.byteCount
-        if let first = run.first, let last = run.last,
-          part.block != block || range.lowerBound - last.range.upperBound > Self.gapByteCount
-            || range.upperBound - first.range.lowerBound > Self.readByteCount
-        {
-          end(&state)
-        }
-        block = part.block
-        run.append((reference.location, range))
-      }
-      end(&state)
+      if let read = state.expect(run, ofBlock: block) { reads.append(read) }
       while state.byteCount > Self.limitByteCount, state.queue.count > reads.count {
         state.forgetOldest()
       }
@@ -88,16 +110,16 @@ final class PageArrivals: Sendable {
     }
   }
 
-  /// The read that brings a page, and where the page is in it; nil when it was not asked for.
-  func take(_ location: UInt64) -> (read: Read, offset: Int)? {
+  /// Where a page comes to; nil when it was not asked for.
+  func take(_ location: UInt64) -> Arrival? {
     if isEmpty.load(ordering: .acquiring) { return nil }
     return state.withLock { state in
-      guard let slot = state.slots.removeValue(forKey: location) else { return nil }
+      guard let arrival = state.slots.removeValue(forKey: location) else { return nil }
       if state.slots.isEmpty {
         (state.queue, state.byteCount) = ([], 0)
         isEmpty.store(true, ordering: .releasing)
       }
-      return (slot.read, slot.offset)
+      return arrival
     }
   }
 }

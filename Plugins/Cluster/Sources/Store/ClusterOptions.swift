@@ -17,7 +17,7 @@ public struct ClusterOptions: Sendable {
   /// A transaction sends pages ahead of its commit when so many bytes of them have gathered.
   public var writeAheadByteCount = 32 << 20
   /// How many pages are asked for ahead of a walk.
-  public var readAheadCount = 512
+  public var readAheadCount = 1024
   /// The path of a file on a local disk that keeps pages of the cluster, across restarts too; nil for none.
   ///
   /// One process at a time uses it, others do without. It holds what the cluster holds: encrypted pages stay

@@ -58,14 +58,35 @@ extension ClusterStore {
 
   /// The page, if it was announced and has come or will come.
   private func arrived(_ reference: PageReference) -> Page? {
-    guard let (read, offset) = arrivals.take(reference.location) else { return nil }
-    storage.wait(for: read.call)
-    // What went wrong is found out again by reading the page itself.
-    guard case .success(.bytes(let buffers)) = read.call.result, let buffer = buffers.first,
-      buffer.byteCount >= offset + reference.byteCount
+    guard let arrival = arrivals.take(reference.location), let first = bytes(of: arrival.first)
+    else { return nil }
+    if arrival.rest.isEmpty { return first }
+    let rest = arrival.rest.compactMap { bytes(of: $0) }
+    return rest.count == arrival.rest.count ? joined([first] + rest, reference.byteCount) : nil
+  }
+
+  /// The bytes of a piece of a page, once they have come; nil when they did not.
+  ///
+  /// What went wrong is found out again by reading the page itself.
+  private func bytes(of piece: PageArrivals.Piece) -> Page? {
+    storage.wait(for: piece.read.call)
+    guard case .success(.bytes(let buffers)) = piece.read.call.result, let buffer = buffers.first,
+      buffer.byteCount >= piece.offset + piece.byteCount
     else { return nil }
     return unsafe Page(
-      bytes: buffer.bytes + offset, byteCount: reference.byteCount, owner: buffer)
+      bytes: buffer.bytes + piece.offset, byteCount: piece.byteCount, owner: buffer)
+  }
+
+  /// A page of so many bytes, of its pieces.
+  private func joined(_ pieces: [Page], _ byteCount: Int) -> Page {
+    let whole = PageBuffer(byteCount: byteCount)
+    var offset = 0
+    for piece in pieces {
+      unsafe (whole.bytes + offset).copyMemory(from: piece.bytes, byteCount: piece.byteCount)
+      withExtendedLifetime(piece) {}
+      offset += piece.byteCount
+    }
+    return whole.page
   }
 
   private func readBlocks(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page {
@@ -85,14 +106,8 @@ extension ClusterStore {
       }
       buffers.append(buffer)
     }
-    if buffers.count == 1 { return buffers[0].page }
-    let whole = PageBuffer(byteCount: reference.byteCount)
-    var offset = 0
-    for buffer in buffers {
-      unsafe (whole.bytes + offset).copyMemory(from: buffer.bytes, byteCount: buffer.byteCount)
-      offset += buffer.byteCount
-    }
-    return whole.page
+    return buffers.count == 1
+      ? buffers[0].page : joined(buffers.map(\.page), reference.byteCount)
   }
 
   /// What to throw when the pages of the version that `pin` holds may have been removed; nil when they have not.
