@@ -82,6 +82,8 @@ extension ClusterStore {
     let whole = PageBuffer(byteCount: byteCount)
     var offset = 0
     for piece in pieces {
+      precondition(
+        piece.byteCount <= byteCount - offset, "A page is longer than its reference says.")
       unsafe (whole.bytes + offset).copyMemory(from: piece.bytes, byteCount: piece.byteCount)
       withExtendedLifetime(piece) {}
       offset += piece.byteCount
