@@ -76,4 +76,28 @@ import Testing
     #expect(objects.readCount > readCount)
     try store.close()
   }
+
+  @Test func `a page of which one piece was forgotten is forgotten`() throws {
+    let layout = BlockLayout(unitCount: 100)
+    let arrivals = PageArrivals(byteLimit: 250 * Extent.unitByteCount)
+    func page(_ address: UInt64) -> PageReference {
+      PageReference(
+        checksum: address, extent: Extent(address: address, unitCount: 60), kind: .columnLeaf,
+        born: 1)
+    }
+    // In blocks 0 and 1; in block 5; in blocks 8 and 9.
+    #expect(arrivals.expect([page(80)], layout).map(\.block) == [0, 1])
+    #expect(arrivals.expect([page(500)], layout).map(\.block) == [5])
+    #expect(arrivals.expect([page(880), page(880)], layout).map(\.block) == [8, 9])
+    #expect(arrivals.expect([page(80)], layout).isEmpty)
+    // 20, 40, 60, 20 and 40 units are on their way; with 60 and 20 more the first 20 go, and the next 40.
+    #expect(arrivals.expect([page(1010), page(1180)], layout).map(\.block) == [10, 11, 12])
+    #expect(arrivals.take(page(80).location) == nil)
+    #expect(arrivals.expect([page(80)], layout).map(\.block) == [0, 1])
+    let whole = try #require(arrivals.take(page(880).location))
+    #expect(([whole.first] + whole.rest).map(\.read.block) == [8, 9])
+    #expect(([whole.first] + whole.rest).map(\.byteCount) == [1280, 2560])
+    #expect(arrivals.take(page(880).location) == nil)
+    #expect(arrivals.take(page(1180).location)?.rest.count == 1)
+  }
 }

@@ -16,6 +16,8 @@ final class DistantStore: RelayingStore {
     var readCount = 0
     /// When pages that were asked for ahead are here.
     var arrivals: [PageReference: Int] = [:]
+    var aheadByteCount = 0
+    var largestAheadByteCount = 0
     /// The pages that were read last, which are still at hand.
     var recent: [PageReference] = []
     var misuse: [String] = []
@@ -28,6 +30,9 @@ final class DistantStore: RelayingStore {
 
   /// What is asked for ahead although it must not be.
   var misuse: [String] { state.withLock { $0.misuse } }
+
+  /// The most bytes of pages that were asked for and not read at any time since `time` began.
+  var largestAheadByteCount: Int { state.withLock { $0.largestAheadByteCount } }
 
   /// How many ticks went by, how many they would have been if each page had been waited for, and how many
   /// pages were asked for and not read.
@@ -43,7 +48,9 @@ final class DistantStore: RelayingStore {
       state.recent = state.recent.suffix(7) + [reference]
       state.readCount += 1
       state.now = 1 + max(state.now, state.arrivals[reference] ?? state.now + Self.latency)
-      state.arrivals[reference] = nil
+      if state.arrivals.removeValue(forKey: reference) != nil {
+        state.aheadByteCount -= reference.byteCount
+      }
     }
     return try inner.read(reference, at: pin)
   }
@@ -57,8 +64,11 @@ final class DistantStore: RelayingStore {
         if reference.isDirty || reference.isNone || reference.born > pin.head.version {
           state.misuse.append("a page that the version does not have")
         }
-        state.arrivals[reference] = state.arrivals[reference] ?? state.now + Self.latency
+        if state.arrivals[reference] != nil { continue }
+        state.arrivals[reference] = state.now + Self.latency
+        state.aheadByteCount += reference.byteCount
       }
+      state.largestAheadByteCount = max(state.largestAheadByteCount, state.aheadByteCount)
     }
   }
 }

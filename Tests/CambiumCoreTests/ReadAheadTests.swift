@@ -177,6 +177,23 @@ import Testing
     #expect(elapsed < readCount + 40 * DistantStore.latency)
   }
 
+  @Test func `of a large value only a part is on its way`() throws {
+    let heap = HeapStore()
+    let filling = try Database(store: heap).beginWrite()
+    // 240 pages of 256 KiB.
+    try filling.setValue("value", [UInt8](repeating: 7, count: 60 << 20))
+    _ = try filling.commit()
+    let store = DistantStore(heap, readAheadCount: 1024)
+    let (elapsed, oneByOne, unread) = try store.time {
+      let value = try Database(store: store).snapshot().value("value")
+      #expect(value?.count == 60 << 20)
+    }
+    #expect(unread == 0 && oneByOne > 240 * DistantStore.latency)
+    #expect(elapsed * 8 < oneByOne)
+    #expect(store.largestAheadByteCount > 8 << 20)
+    #expect(store.largestAheadByteCount <= 32 << 20)
+  }
+
   @Test func `what is not read is hardly announced`() throws {
     let store = DistantStore(try Self.filled(), readAheadCount: 32)
     // Keys far apart.

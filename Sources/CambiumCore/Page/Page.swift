@@ -83,7 +83,7 @@ import CPlatform
   /// Reserves zeroed memory; if the page `isSecret`, apart from all other memory.
   public convenience init(byteCount: Int, isSecret: Bool = false) {
     unsafe self.init(uninitialized: byteCount, isSecret: isSecret)
-    // Memory of its own comes zeroed from the system.
+    // Memory for secrets is zero: new, or wiped when it was given back.
     if !isSecret { unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
   }
 
@@ -117,7 +117,7 @@ import CPlatform
     }
   }
 
-  /// Lends the bytes to be filled, zero at first; to be called before anybody else has the buffer.
+  /// Lends the bytes to be filled, zero at first unless it was made uninitialized; to be called before anybody else has the buffer.
   public func withMutableBytes<Result, Failure: Error>(
     _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {

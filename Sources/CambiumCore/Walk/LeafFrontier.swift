@@ -58,10 +58,10 @@ struct LeafFrontier {
     (self.path, self.depth, self.direction) = (path, depth, direction)
   }
 
-  /// The next leaves, `count` of them if there are as many.
-  mutating func take(_ count: Int, _ source: PageSource) -> [PageReference] {
-    var leaves: [PageReference] = []
-    while leaves.count < count, let level = path.last {
+  /// The next leaves, `count` of them if there are as many and they are not too long.
+  mutating func take(_ count: Int, _ source: PageSource) -> PagesAhead {
+    var leaves = PagesAhead()
+    while leaves.pages.count < count, !leaves.isFull, let level = path.last {
       guard let reference = level[level.next] else {
         path.removeLast()
         continue
@@ -69,7 +69,7 @@ struct LeafFrontier {
       if path.count < depth {
         enter(reference, source)
       } else {
-        leaves.append(reference)
+        leaves.add(reference)
         path[path.count - 1].next += direction
       }
     }

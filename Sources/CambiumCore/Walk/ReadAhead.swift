@@ -2,11 +2,11 @@
 ///
 /// A walk says where it stands. Whenever half of the pages ahead, or less, are known to the store, those that
 /// are missing are handed in. A walk that may end soon begins with two pages and doubles them; one that goes
-/// to the end begins with all. Costs a comparison where the store makes no use of it, as one does not that
-/// lends its memory.
+/// to the end begins with all. Where pages are long, as those of a large value are, there are fewer of them
+/// ahead. Costs a comparison where the store makes no use of it, as one does not that lends its memory.
 struct ReadAhead {
   private let source: PageSource
-  private let limit: Int
+  private var limit: Int
   private let first: Int
   /// How many pages from the one the walk stands at are to be known.
   private var window: Int
@@ -14,6 +14,8 @@ struct ReadAhead {
   private var known = 0
   /// Where those end in a tree; nil when the walk has to say where it stands.
   private var frontier: LeafFrontier?
+  /// Pages are handed in together until they have so many bytes.
+  static let byteLimit = 16 << 20
 
   /// A walk that reads through `source`, to the end or, perhaps, not.
   init(_ source: PageSource, toEnd: Bool) {
@@ -27,7 +29,7 @@ struct ReadAhead {
   var isWanted: Bool { limit > 0 }
 
   /// The walk goes on somewhere else, and may end there.
-  mutating func restart() { (known, window, frontier) = (0, first, nil) }
+  mutating func restart() { (known, window, frontier) = (0, min(first, limit), nil) }
 
   // MARK: Through a list
 
@@ -39,8 +41,11 @@ struct ReadAhead {
     guard isWanted else { return }
     step { known, wanted in
       let rest = direction > 0 ? count - index : index + 1
-      let end = min(known + wanted, rest)
-      return known < end ? (known..<end).map { reference(index + direction * $0) } : []
+      var found = PagesAhead()
+      for place in known..<max(known, min(known + wanted, rest)) where !found.isFull {
+        found.add(reference(index + direction * place))
+      }
+      return found
     }
   }
 
@@ -68,14 +73,29 @@ struct ReadAhead {
   }
 
   /// One page on: hands in what `more` gives for how many pages are known, and how many more are wanted.
-  @inline(__always) private mutating func step(_ more: (Int, Int) -> [PageReference]) {
+  @inline(__always) private mutating func step(_ more: (Int, Int) -> PagesAhead) {
     known = max(0, known &- 1)
     guard known &* 2 <= window else { return }
     let found = more(known, window &- known)
-    if found.isEmpty { return }
-    source.willRead(found)
-    known &+= found.count
+    if found.pages.isEmpty { return }
+    source.willRead(found.pages)
+    known &+= found.pages.count
+    if found.isFull { limit = min(limit, max(2, known)) }
     window = min(limit, window &* 2)
+  }
+}
+
+/// Pages that are handed in together.
+struct PagesAhead {
+  private(set) var pages: [PageReference] = []
+  private var byteCount = 0
+
+  /// Whether they take as much memory as they may.
+  var isFull: Bool { byteCount >= ReadAhead.byteLimit }
+
+  mutating func add(_ page: PageReference) {
+    pages.append(page)
+    if !page.isDirty { byteCount += page.byteCount }
   }
 }
 

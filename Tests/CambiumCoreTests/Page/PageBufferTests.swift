@@ -6,9 +6,11 @@ import Testing
 @Suite struct PageBufferTests {
   @Test func `behind a page there are 64 zero bytes, whatever was there before`() {
     for byteCount in [0, 1, 64, 8192, 1 << 20] {
-      for _ in 0..<20 {
-        let used = PageBuffer(byteCount: byteCount)
-        unsafe used.bytes.initializeMemory(as: UInt8.self, repeating: 0xFF, count: byteCount + 64)
+      do {
+        let used = (0..<20).map { PageBuffer(byteCount: byteCount, isSecret: $0 % 2 == 0) }
+        for page in used {
+          unsafe page.bytes.initializeMemory(as: UInt8.self, repeating: 0xFF, count: byteCount + 64)
+        }
       }
       let pages = [
         PageBuffer(byteCount: byteCount),

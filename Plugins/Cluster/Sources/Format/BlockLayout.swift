@@ -2,7 +2,7 @@ import CambiumCore
 
 /// How the address space lies in blocks, each of which is an object.
 ///
-/// A page that crosses the end of a block lies in two of them.
+/// A page that crosses the end of a block lies in each block that it reaches.
 struct BlockLayout: Hashable, Sendable {
   /// How many units a block has.
   let unitCount: UInt64

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Pages that were asked for ahead of their reads.
 ///
-/// Pages that lie close together come with one operation, and one that crosses the end of a block with two. A
-/// page is given out once; whoever reads it again finds it in the engine's cache. What nobody fetches is
-/// forgotten when others are asked for.
+/// Pages that lie close together come with one operation, and one that crosses the end of a block with one for
+/// each block. A page is given out once; whoever reads it again finds it in the engine's cache. What nobody
+/// fetches is forgotten when others are asked for.
 ///
 /// Thread-safe.
 final class PageArrivals: Sendable {
@@ -44,6 +44,7 @@ final class PageArrivals: Sendable {
     var queue: [(read: Read, locations: [UInt64])] = []
     var byteCount = 0
 
+    /// A page that loses one piece is forgotten whole.
     mutating func forgetOldest() {
       let oldest = queue.removeFirst()
       byteCount -= oldest.read.range.count
@@ -75,7 +76,10 @@ final class PageArrivals: Sendable {
   /// More than so many bytes between two pages are not read with them.
   private static let gapByteCount = 16 << 10
   private static let readByteCount = 1 << 20
-  private static let limitByteCount = 128 << 20
+  /// What was not fetched is forgotten when all has more bytes.
+  private let byteLimit: Int
+
+  init(byteLimit: Int = 128 << 20) { self.byteLimit = byteLimit }
 
   /// The reads that bring the pages at `references`, which are to be started now.
   func expect(_ references: [PageReference], _ layout: BlockLayout) -> [Read] {
@@ -102,7 +106,7 @@ final class PageArrivals: Sendable {
         }
       }
       if let read = state.expect(run, ofBlock: block) { reads.append(read) }
-      while state.byteCount > Self.limitByteCount, state.queue.count > reads.count {
+      while state.byteCount > byteLimit, state.queue.count > reads.count {
         state.forgetOldest()
       }
       if !reads.isEmpty { isEmpty.store(false, ordering: .releasing) }
@@ -110,7 +114,7 @@ final class PageArrivals: Sendable {
     }
   }
 
-  /// Where a page comes to; nil when it was not asked for.
+  /// The pieces of a page that was asked for; nil when it was not, or was given out.
   func take(_ location: UInt64) -> Arrival? {
     if isEmpty.load(ordering: .acquiring) { return nil }
     return state.withLock { state in

@@ -83,7 +83,7 @@ extension ClusterStore {
     var offset = 0
     for piece in pieces {
       precondition(
-        piece.byteCount <= byteCount - offset, "A page is longer than its reference says.")
+        piece.byteCount <= byteCount - offset, "The pieces of a page are longer than the page.")
       unsafe (whole.bytes + offset).copyMemory(from: piece.bytes, byteCount: piece.byteCount)
       withExtendedLifetime(piece) {}
       offset += piece.byteCount

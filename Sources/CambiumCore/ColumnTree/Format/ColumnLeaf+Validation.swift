@@ -244,13 +244,13 @@ private struct LeafValidator {
     }
     guard parts.fixedLength == 0 else { throw fail(.encoding, "column \(id) has two lengths") }
     var sum = 0
-    for index in 0..<parts.entryCount {
-      if index % LeafEntry.anchorSpan == 0,
-        parts.anchor(index / LeafEntry.anchorSpan) != sum
-      {
+    let span = LeafEntry.anchorSpan
+    for first in stride(from: 0, to: parts.entryCount, by: span) {
+      guard parts.anchor(first / span) == sum else {
         throw fail(.bounds, "an anchor of column \(id) is not where its values begin")
       }
-      sum += parts.length(index)
+      let (offset, length) = parts.unboundedPlace(min(first + span, parts.entryCount) - 1)
+      sum = offset + length
     }
     guard sum == parts.heapByteCount else {
       throw fail(.bounds, "the values of column \(id) do not fill its bytes")

@@ -61,22 +61,20 @@ import CPlatform
 
   /// Where entry `index` lies within the heap; clamped to it.
   @inlinable @inline(__always) func place(_ index: Int) -> (offset: Int, count: Int) {
-    let offset: Int
-    let count: Int
+    clamped(unboundedPlace(index))
+  }
+
+  /// Where anchors and lengths say that entry `index` lies.
+  @inlinable @inline(__always) func unboundedPlace(_ index: Int) -> (offset: Int, count: Int) {
     switch column.lengthWidth {
-    case 0:
-      count = fixedLength
-      offset = index &* count
-    case 8:
-      return unsafe clamped(Self.place(of: index, lengths: lengths, anchor: anchor(index &>> 4)))
+    case 0: return (index &* fixedLength, fixedLength)
+    case 8: return unsafe Self.place(of: index, lengths: lengths, anchor: anchor(index &>> 4))
     default:
       let first = index & ~15
       var sum = anchor(first &>> 4)
       for earlier in first..<index { sum &+= length(earlier) }
-      offset = sum
-      count = length(index)
+      return (sum, length(index))
     }
-    return clamped((offset, count))
   }
 
   @inlinable @inline(__always)
