@@ -50,7 +50,7 @@ public protocol PageStore: AnyObject, Sendable {
   func read(_ reference: PageReference, at pin: Pin) throws(StoreError) -> Page
 
   /// How many pages the store likes to know before they are read: 0, unless it says otherwise, when it
-  /// makes no use of that; constant while it is open.
+  /// makes no use of that; constant while it is open. Of long pages fewer are announced: 16 MiB at once.
   var readAheadCount: Int { get }
 
   /// Says that the pages at `references` will likely be read soon through `pin`, about in this order;
