@@ -189,15 +189,8 @@ import Testing
       try Database(store: try ClusterStore(objects, options: options))
     }
     let writing = try open(HeldObjects(cluster))
-    let filling = try writing.beginWrite()
-    let table = try filling.createTable(
-      "table", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "number")])
     var generator = SeededGenerator(seed: 6)
-    for key in 0..<Int64(100_000) {
-      _ = try table.insert(
-        key: key, values: [(1, .int(.random(in: .min ... .max, using: &generator)))])
-    }
-    _ = try filling.commit(durability: .full)
+    try writing.fillNumbers(using: &generator)
     try writing.close()
     /// How many reads of blocks a new process makes.
     func readCount(_ work: (Database) throws -> Void = Self.readAll) throws -> Int {

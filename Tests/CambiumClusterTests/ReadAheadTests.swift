@@ -20,15 +20,8 @@ import Testing
   /// The stored pages of a table of many rows, in blocks so small that many pages cross the end of one.
   private func fill() throws -> [(PageReference, [UInt8])] {
     let database = try Database(store: ClusterStore(HeldObjects(cluster), options: options))
-    let filling = try database.beginWrite()
-    let table = try filling.createTable(
-      "table", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "number")])
     var generator = SeededGenerator(seed: 8)
-    for key in 0..<Int64(100_000) {
-      _ = try table.insert(
-        key: key, values: [(1, .int(.random(in: .min ... .max, using: &generator)))])
-    }
-    _ = try filling.commit(durability: .full)
+    try database.fillNumbers(using: &generator)
     var pages: [(PageReference, [UInt8])] = []
     try database.forEachStoredPage(of: database.snapshot(), unless: { _ in false }) {
       reference, bytes in pages.append((reference, unsafe Array(bytes)))

@@ -25,15 +25,8 @@ import Testing
     options.blockByteCount = 256 << 10
     options.collectionSeconds = 0.01
     let database = try Database(store: try ClusterStore(objects, options: options))
-    let filling = try database.beginWrite()
-    let table = try filling.createTable(
-      "table", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "number")])
     var generator = SeededGenerator(seed: 7)
-    for key in 0..<Int64(100_000) {
-      _ = try table.insert(
-        key: key, values: [(1, .int(.random(in: .min ... .max, using: &generator)))])
-    }
-    _ = try filling.commit(durability: .full)
+    try database.fillNumbers(using: &generator)
     blockWrites.withLock { $0 = [] }
 
     func change() throws {

@@ -117,7 +117,8 @@ import CPlatform
     }
   }
 
-  /// Lends the bytes to be filled, zero at first unless it was made uninitialized; to be called before anybody else has the buffer.
+  /// Lends the bytes to be filled, zero at first unless it was made uninitialized; to be called before anybody
+  /// else has the buffer.
   public func withMutableBytes<Result, Failure: Error>(
     _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
