@@ -72,7 +72,7 @@ import Testing
 
   @Test func `a page of which one piece was forgotten is forgotten`() throws {
     let layout = BlockLayout(unitCount: 100)
-    let arrivals = PageArrivals(byteLimit: 250 * Extent.unitByteCount)
+    let arrivals = PageArrivals(byteLimit: 280 * Extent.unitByteCount)
     func page(_ address: UInt64) -> PageReference {
       PageReference(
         checksum: address, extent: Extent(address: address, unitCount: 60), kind: .columnLeaf,
@@ -83,7 +83,7 @@ import Testing
     #expect(arrivals.expect([page(500)], layout).map(\.block) == [5])
     #expect(arrivals.expect([page(880), page(880)], layout).map(\.block) == [8, 9])
     #expect(arrivals.expect([page(80)], layout).isEmpty)
-    // 20, 40, 60, 20 and 40 units are on their way; with 60 and 20 more the first 20 go, and the next 40.
+    // 20, 40, 60, 20 and 40 units are on their way; with 120 more the first 20 go, and no others.
     #expect(arrivals.expect([page(1010), page(1180)], layout).map(\.block) == [10, 11, 12])
     #expect(arrivals.take(page(80).location) == nil)
     #expect(arrivals.expect([page(80)], layout).map(\.block) == [0, 1])
