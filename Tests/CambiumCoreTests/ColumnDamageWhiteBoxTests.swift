@@ -101,6 +101,38 @@ struct ColumnDamageWhiteBoxTests {
     #expect(refused > 500)
   }
 
+  /// The bytes of a page are right, and its maker was wrong: no checksum tells this.
+  @Test(arguments: [20, 300, 70_000])
+  func `an anchor or a length that is one off is refused, whichever it is`(longest: Int) throws {
+    let cells = (0..<50).map { row in
+      ModelValue.bytes((0..<(row == 7 ? longest : row % 20)).map { UInt8(($0 * 7 + row) % 251) })
+    }
+    let packed = try ColumnLeafMaker.column(
+      ColumnSpec(id: 4, type: .bytes, isNullable: false), cells)
+    let column = try #require(packed.leaf.column(4))
+    let parts = try #require(BytesColumn(column))
+    let groups = (parts.entryCount + LeafEntry.anchorSpan - 1) / LeafEntry.anchorSpan
+    #expect(column.lengthWidth == (longest < 256 ? 8 : longest < 65_536 ? 16 : 32))
+    #expect(groups == 4)
+    for (numbers, width, count) in [
+      (parts.anchors, column.anchorWidth, groups),
+      (parts.lengths, column.lengthWidth, parts.entryCount),
+    ] {
+      for index in 0..<count {
+        let offset = numbers - UnsafeRawPointer(packed.bytes) + index * Int(width / 8)
+        let original = UnsafeRawPointer(packed.bytes).byte(offset)
+        for change in [1, 0xff] as [UInt8] {
+          packed.bytes.put(byte: original &+ change, offset)
+          #expect(throws: StoreError.self, "number \(index) of \(count)") {
+            try ColumnLeaf.validate(packed.page, .none)
+          }
+        }
+        packed.bytes.put(byte: original, offset)
+      }
+    }
+    try ColumnLeaf.validate(packed.page, .none)
+  }
+
   @Test func `a leaf of random bytes is read within its bounds`() throws {
     let source = try ColumnWorkbench([]).snapshot().tree.source
     var generator = SeededGenerator(seed: 77)
