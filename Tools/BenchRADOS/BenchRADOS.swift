@@ -142,6 +142,10 @@
 
       let cached = try RadosLocation(
         "\(pool)/\(name)?cache=\(place)/pages" + (conf.map { "&conf=\($0)" } ?? ""))
+      let aged = try Scans.cold(openRemote)
+      Row.print(
+        "rados: first scan after these changes, nothing cached",
+        perSecond: Double(aged.byteCount) / aged.first / 1e6, unit: "MB/s")
       let openCached = { try Database(store: RADOSStore.open(cached)) }
       for run in ["first scan, which fills a local cache", "first scan after a restart, from it"] {
         let scans = try Scans.cold(openCached)
