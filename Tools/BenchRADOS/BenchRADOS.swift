@@ -140,12 +140,12 @@
       Row.print("rados: the root with its log", count: parts.rootByteCount, unit: "bytes")
       Row.print("rados: what is kept of the space", count: parts.spaceByteCount, unit: "bytes")
 
-      let cached = try RadosLocation(
-        "\(pool)/\(name)?cache=\(place)/pages" + (conf.map { "&conf=\($0)" } ?? ""))
       let aged = try Scans.cold(openRemote)
       Row.print(
         "rados: first scan after these changes, nothing cached",
         perSecond: Double(aged.byteCount) / aged.first / 1e6, unit: "MB/s")
+      let cached = try RadosLocation(
+        "\(pool)/\(name)?cache=\(place)/pages" + (conf.map { "&conf=\($0)" } ?? ""))
       let openCached = { try Database(store: RADOSStore.open(cached)) }
       for run in ["first scan, which fills a local cache", "first scan after a restart, from it"] {
         let scans = try Scans.cold(openCached)
