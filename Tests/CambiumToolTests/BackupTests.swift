@@ -100,6 +100,34 @@ import Testing
     }
   }
 
+  @Test func `a version of a database in memory is backed up, whether others follow or not`() throws
+  {
+    var memory = Realm.Configuration(inMemoryIdentifier: folder.file("people"))
+    memory.objectTypes = DocumentModels.types
+    let realm = try Realm(configuration: memory)
+    try realm.write {
+      for number in 0..<3_000 { realm.add(DocPlain(value: ["number": number])) }
+      realm.add(DocEverything(value: ["id": "one"]))
+    }
+    var kept: [(realm: Realm, text: String)] = []
+    for number in 1...5 {
+      try realm.write {
+        realm.objects(DocPlain.self).first?.number = -number
+        realm.objects(DocEverything.self).first?.int = number
+      }
+      kept.append((realm.freeze(), try Self.text(realm.freeze())))
+    }
+    for (number, version) in kept.enumerated() {
+      let url = folder.url("\(number).backup")
+      try version.realm.backup(to: url)
+      let restored = try configuration("file", "restored \(number)")
+      try Realm.restore(from: url, to: restored)
+      #expect(try Self.text(try Realm(configuration: restored)) == version.text)
+    }
+    let last = folder.url("4.backup")
+    #expect(try realm.backup(to: folder.url("5.backup"), after: last).pageCount < 12)
+  }
+
   @Test func `an incremental backup has the pages that have changed`() throws {
     let realm = try Realm(configuration: try configuration("file", "people"))
     try realm.write {

@@ -12,8 +12,10 @@ import Synchronization
 final class MemoryContent: Sendable {
   struct State {
     var head = Head(version: 0, epoch: 1, root: .empty(.key))
-    /// How often each version is pinned, oldest first; few.
-    var pins: [(version: Version, count: Int)] = []
+    /// The newest version whose pages are all here: that of `head`, or one before it.
+    var stored: Version = 0
+    /// How often each version is pinned, oldest first, and which stored one holds its pages; few.
+    var pins: [(version: Version, stored: Version, count: Int)] = []
     /// How many bytes of the reserved memory are accessible.
     var committedByteCount = 0
     /// What the latest commits were given, oldest first.
@@ -24,7 +26,7 @@ final class MemoryContent: Sendable {
       if let last = pins.indices.last, pins[last].version == head.version {
         pins[last].count += 1
       } else {
-        pins.append((head.version, 1))
+        pins.append((head.version, stored, 1))
       }
     }
 
@@ -36,7 +38,8 @@ final class MemoryContent: Sendable {
       if pins[index].count == 0 { pins.remove(at: index) }
     }
 
-    func isPinned(_ version: Version) -> Bool { pins.contains { $0.version == version } }
+    /// Whether somebody reads what a stored version holds.
+    func isPinned(stored version: Version) -> Bool { pins.contains { $0.stored == version } }
   }
 
   private struct WeakContent {
@@ -124,16 +127,19 @@ final class MemoryContent: Sendable {
   }
 
   func pin() -> Pin {
-    let (head, byteCount) = state.withLock { state in
-      state.pinNewest()
-      return (state.head, state.committedByteCount)
-    }
-    return makePin(head, byteCount)
+    makePin(
+      state.withLock { state in
+        state.pinNewest()
+        return (state.head, state.committedByteCount)
+      })
   }
 
-  private func makePin(_ head: Head, _ byteCount: Int) -> Pin {
-    unsafe Pin(head: head, base: memory.base, readableByteCount: byteCount) {
-      self.state.withLock { $0.unpin(head.version) }
+  private func makePin(_ pinned: (head: Head, byteCount: Int)) -> Pin {
+    let version = pinned.head.version
+    return unsafe Pin(
+      head: pinned.head, base: memory.base, readableByteCount: pinned.byteCount
+    ) {
+      self.state.withLock { $0.unpin(version) }
     }
   }
 
@@ -173,9 +179,17 @@ final class MemoryContent: Sendable {
   var statistics: StoreStatistics {
     space.withLock { space in
       letGo(&space)
-      let (version, pinned) = state.withLock { ($0.head.version, $0.pins.map(\.version)) }
+      let (version, pins) = state.withLock { ($0.head.version, $0.pins) }
+      let pinned = pins.map(\.version)
+      // What a stored version holds alone is said of the first one that needs it.
+      var exclusive: [Version: Int] = [:]
+      var last: Version?
+      for pin in pins {
+        exclusive[pin.version] =
+          pin.stored == last ? 0 : space.ledger.exclusiveByteCounts[pin.stored]
+        last = pin.stored
+      }
       // The newest version holds nothing alone.
-      var exclusive = space.ledger.exclusiveByteCounts
       if pinned.last == version { exclusive[version] = 0 }
       return StoreStatistics(
         totalByteCount: space.totalByteCount, freeByteCount: space.freeByteCount,
@@ -189,7 +203,13 @@ final class MemoryContent: Sendable {
       letGo(&space)
       return (pin(), SpaceAudit(space.copy()))
     }
-    return StoreAudit(of: held, compare: books.findings(reachable:))
+    // What was replaced in memory belongs to the stored version.
+    let replaced = held.head.residence?.freedReferences.map(\.extent) ?? []
+    return StoreAudit(of: held) { reachable throws(StoreError) in
+      try books.findings(
+        reachable: replaced.isEmpty
+          ? reachable : (reachable + replaced).sorted { $0.address < $1.address })
+    }
   }
 
   // MARK: Writing
@@ -197,7 +217,7 @@ final class MemoryContent: Sendable {
   /// Frees what versions hold that nobody pins any more.
   private func letGo(_ space: inout Space) {
     let pins = state.withLock { $0.pins }
-    space.keepPins { version in pins.contains { $0.version == version } }
+    space.keepPins { version in pins.contains { $0.stored == version } }
   }
 
   /// Begins a write, by the holder of the writer lock.
@@ -230,8 +250,7 @@ final class MemoryContent: Sendable {
   /// Makes `head` the newest one and pins it; throws, and changes nothing, when an extent cannot be
   /// freed.
   func publish(
-    _ head: Head, base: Head, allocations: AllocationLog, freed: [VersionLedger.Dead],
-    metadata: [UInt8]
+    _ head: Head, allocations: AllocationLog, freed: [VersionLedger.Dead], metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     let byteCount = try space.withLock { space throws(StoreError) in
       let refused = try space.applyReachable(allocations, freed: freed, version: head.version)
@@ -240,20 +259,36 @@ final class MemoryContent: Sendable {
           Damage(.reference, "the page at byte \(freed[index].extent.byteOffset) is not in use"))
       }
       // From now on nobody pins the version before.
-      let (isPinned, byteCount) = state.withLock { state in
-        state.head = head
-        if state.metadata.count == CommitMetadata.keptCount { state.metadata.removeFirst() }
-        state.metadata.append(
-          CommitMetadata(version: head.version, epoch: head.epoch, bytes: metadata))
-        newestVersion.store(head.version, ordering: .sequentiallyConsistent)
-        state.pinNewest()
-        return (state.isPinned(base.version), state.committedByteCount)
+      let (base, isPinned, byteCount) = state.withLock { state in
+        let base = state.stored
+        state.stored = head.version
+        install(head, metadata, &state)
+        return (base, state.isPinned(stored: base), state.committedByteCount)
       }
-      if isPinned { space.ledger.pinOnce(base.version) }
-      space.publish(version: head.version, previous: base.version, freed: freed)
+      if isPinned { space.ledger.pinOnce(base) }
+      space.publish(version: head.version, previous: base, freed: freed)
       return byteCount
     }
     commits.raise()
-    return makePin(head, byteCount)
+    return makePin((head, byteCount))
+  }
+
+  /// Makes `head` the newest one and pins it; what has changed lies in its residence.
+  func publish(_ head: Head, metadata: [UInt8]) -> Pin {
+    let byteCount = state.withLock { state in
+      install(head, metadata, &state)
+      return state.committedByteCount
+    }
+    commits.raise()
+    return makePin((head, byteCount))
+  }
+
+  private func install(_ head: Head, _ metadata: [UInt8], _ state: inout State) {
+    state.head = head
+    if state.metadata.count == CommitMetadata.keptCount { state.metadata.removeFirst() }
+    state.metadata.append(
+      CommitMetadata(version: head.version, epoch: head.epoch, bytes: metadata))
+    newestVersion.store(head.version, ordering: .sequentiallyConsistent)
+    state.pinNewest()
   }
 }

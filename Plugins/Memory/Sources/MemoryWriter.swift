@@ -5,7 +5,7 @@ import CambiumStoreKit
 ///
 /// Pointers: the content holds the memory. A page fills an extent that this write has allocated, which the log
 /// checks; that room was made accessible before, and nobody else has a page there.
-final class MemoryWriter: PageWriter {
+final class MemoryWriter: ResidentWriter {
   let base: Head
   let version: Version
   private let content: MemoryContent
@@ -100,8 +100,7 @@ final class MemoryWriter: PageWriter {
       try StoreLimits.check(metadata: metadata)
       try checkSize()
       let pin = try content.publish(
-        head, base: base, allocations: ledger.allocations, freed: ledger.freed,
-        metadata: metadata)
+        head, allocations: ledger.allocations, freed: ledger.freed, metadata: metadata)
       hasEnded = true
       beforeNext(head)
       content.leave()
@@ -110,6 +109,26 @@ final class MemoryWriter: PageWriter {
       abort()
       throw error
     }
+  }
+
+  /// Not where the size is limited: pages in memory are not counted.
+  var keepsPagesInMemory: Bool { sizeLimit == nil }
+
+  func publish(
+    root: TreeRoot, residence: Residence, metadata: [UInt8], beforeNext: (Head) -> Void
+  ) throws(StoreError) -> Pin {
+    ensureRunning()
+    precondition(
+      ledger.freed.isEmpty && ledger.allocations.live.isEmpty,
+      "What is published in memory has no page in the store.")
+    try StoreLimits.check(metadata: metadata)
+    var head = Head(version: version, epoch: base.epoch, root: root)
+    head.residence = residence
+    let pin = content.publish(head, metadata: metadata)
+    hasEnded = true
+    beforeNext(head)
+    content.leave()
+    return pin
   }
 
   func abort() {

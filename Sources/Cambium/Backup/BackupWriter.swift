@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumMemory
 import Foundation
 
 /// What is being done with the pages of a backup.
@@ -70,12 +71,28 @@ struct BackupWriter {
     URL(fileURLWithPath: path).deletingLastPathComponent().resolvingSymlinksInPath().path
   }
 
+  /// Where all pages of what `snapshot` sees are stored, and the version's head there.
+  ///
+  /// Of a database in memory some may lie beside the store: then it is a copy.
+  private static func stored(
+    _ snapshot: Snapshot, _ database: Database
+  ) throws(StoreError) -> (Database, Head) {
+    if snapshot.areAllPagesStored { return (database, snapshot.head) }
+    let copy = try Database(store: MemoryStore())
+    try copy.fill(with: snapshot)
+    return (
+      copy,
+      Head(version: snapshot.version, epoch: snapshot.epoch, root: try copy.snapshot().head.root)
+    )
+  }
+
   private func write(
     _ snapshot: Snapshot, _ number: StoreNumber, _ file: DraftFile
   ) throws(StoreError) -> BackupReport {
     let parameters = database.codecParameters
+    let (source, stored) = try Self.stored(snapshot, database)
     var head = BackupHead(
-      number: number, head: snapshot.head, codec: database.identity.codec,
+      number: number, head: stored, codec: database.identity.codec,
       parameterByteCount: parameters.count,
       base: base.map {
         BackupHead.Base(
@@ -88,8 +105,8 @@ struct BackupWriter {
     let all = base == nil ? (try? database.statistics())?.occupiedByteCount : nil
     progress(.writing, 0, all)
     var index = BackupIndex()
-    try unsafe database.forEachStoredPage(
-      of: snapshot,
+    try unsafe source.forEachStoredPage(
+      of: source === database ? snapshot : source.snapshot(),
       unless: { base?.holds($0) == true || index.offsets[$0] != nil }
     ) { reference, bytes throws(StoreError) in
       index.add(reference, at: offset)

@@ -25,7 +25,9 @@ public struct Catalog {
   /// The entry under `key`; nil when there is none.
   func entry(_ key: [UInt8]) throws(StoreError) -> CatalogEntry? {
     guard let bytes = try tree.value(for: key) else { return nil }
-    guard let entry = CatalogEntry(bytes) else { throw Self.damaged(key) }
+    let entry = CatalogEntry(
+      bytes, mayHaveUnstoredRoots: tree.source.mayHaveUnstoredRoots)
+    guard let entry else { throw Self.damaged(key) }
     return entry
   }
 

@@ -120,17 +120,21 @@ enum CatalogEntry {
   }
 
   /// Reads the stored form; nil when it breaks the format.
-  init?(_ bytes: [UInt8]) {
+  init?(_ bytes: [UInt8], mayHaveUnstoredRoots: Bool = false) {
     var reader = ByteReader(bytes)
     guard let raw = reader.get(UInt8.self), let kind = Kind(rawValue: raw) else { return nil }
     switch kind {
     case .value:
       self = .value(reader.rest())
     case .keyTree, .deadRoot:
-      guard reader.skipZeros(7), let root = reader.getRoot(), reader.isAtEnd else { return nil }
+      guard reader.skipZeros(7), let root = reader.getRoot(mayBeUnstored: mayHaveUnstoredRoots),
+        reader.isAtEnd
+      else { return nil }
       self = kind == .keyTree ? .keyTree(root) : .deadRoot(root)
     case .table:
-      guard let table = Self.readTable(&reader) else { return nil }
+      guard let table = Self.readTable(&reader, mayHaveUnstoredRoots: mayHaveUnstoredRoots) else {
+        return nil
+      }
       self = .table(table)
     case .tableDescription:
       guard let description = Self.readDescription(&reader) else { return nil }
@@ -138,14 +142,17 @@ enum CatalogEntry {
     }
   }
 
-  private static func readTable(_ reader: inout ByteReader) -> TableRoots? {
+  private static func readTable(
+    _ reader: inout ByteReader, mayHaveUnstoredRoots: Bool
+  ) -> TableRoots? {
     guard reader.skipZeros(3), let id = reader.get(UInt32.self),
       let nextKey = reader.get(Int64.self), let nextColumn = reader.get(UInt16.self),
       let count = reader.get(UInt16.self), reader.skipZeros(4)
     else { return nil }
     var roots: [TreeRoot] = []
     for _ in 0..<count {
-      guard let root = reader.getRoot(), root.kind == .column else { return nil }
+      guard let root = reader.getRoot(mayBeUnstored: mayHaveUnstoredRoots), root.kind == .column
+      else { return nil }
       roots.append(root)
     }
     guard reader.isAtEnd, !roots.isEmpty else { return nil }
@@ -184,8 +191,10 @@ enum CatalogEntry {
 
 extension ByteReader {
   /// The next tree root; nil when it breaks the format.
-  mutating func getRoot() -> TreeRoot? {
+  fileprivate mutating func getRoot(mayBeUnstored: Bool) -> TreeRoot? {
     guard let bytes = get(count: TreeRoot.byteCount) else { return nil }
-    return unsafe bytes.withUnsafeBytes { unsafe TreeRoot(loadingFrom: $0) }
+    return unsafe bytes.withUnsafeBytes {
+      unsafe TreeRoot(loadingFrom: $0, mayBeUnstored: mayBeUnstored)
+    }
   }
 }

@@ -288,6 +288,20 @@ public struct Head: Hashable, Sendable {
   public var epoch: UInt64
   /// The catalog, a tree of keys.
   public var root: TreeRoot
+  /// What of the version lies in memory and not in the store; what all of it is follows from the version.
+  package var residence: Residence?
+
+  /// Whether both are heads of the same version.
+  public static func == (left: Head, right: Head) -> Bool {
+    left.version == right.version && left.epoch == right.epoch && left.root == right.root
+  }
+
+  /// Takes in what tells versions apart.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(version)
+    hasher.combine(epoch)
+    hasher.combine(root)
+  }
 
   /// The head of a version that hangs from `root`.
   public init(version: Version, epoch: UInt64, root: TreeRoot) {

@@ -30,6 +30,8 @@
   @exclusivity(unchecked) fileprivate final unowned(unsafe) var owner: DirtyPages?
   /// What it becomes.
   public let kind: PageKind
+  /// Whether it belongs to a published version, so that nobody may change it any more.
+  @exclusivity(unchecked) private(set) final var isFrozen = false
 
   /// An all-zero page of `kind` with room for `capacity` bytes.
   public convenience init(kind: PageKind, capacity: Int) {
@@ -93,9 +95,25 @@
 
   /// The packed page; valid until the transaction's next change.
   func page() throws(StoreError) -> Page {
-    try pack()
-    return unsafe Page(bytes: bytes, byteCount: byteCount, owner: nil)
+    if unsafe !isFrozen { try pack() }
+    return frozen
   }
+
+  /// The bytes as they are.
+  final var frozen: Page { unsafe Page(bytes: bytes, byteCount: byteCount, owner: nil) }
+
+  /// Makes it a page of a published version.
+  fileprivate final func freeze() throws(StoreError) {
+    try pack()
+    letGoOfOtherForm()
+    unsafe owner = nil
+    unsafe isFrozen = true
+  }
+
+  /// Forgets any other form; ``bytes`` are up to date.
+  ///
+  /// The base class has none.
+  func letGoOfOtherForm() {}
 }
 
 /// All dirty pages of a write transaction, by number.
@@ -112,20 +130,39 @@ public final class DirtyPages {
     unsafe vacant.reserveCapacity(8)
   }
 
-  deinit { for page in unsafe pages { unsafe page?.owner = nil } }
+  deinit {
+    for case let page? in unsafe pages where unsafe !page.isFrozen { unsafe page.owner = nil }
+  }
 
   /// Takes `page` in and returns the reference by which trees name it.
   public func insert(_ page: DirtyPage) -> PageReference {
-    unsafe page.owner = self
-    unsafe byteCount += page.capacity + page.heldByteCount
+    own(page)
     if let index = unsafe vacant.popLast() {
-      if unsafe kept != nil { keep(index, nil) }
+      note(index, nil)
       unsafe pages[index] = page
       return PageReference(dirty: index, kind: page.kind)
     }
-    if unsafe kept != nil { unsafe keep(pages.count, nil) }
+    unsafe note(pages.count, nil)
     unsafe pages.append(page)
     return unsafe PageReference(dirty: pages.count - 1, kind: page.kind)
+  }
+
+  private func own(_ page: DirtyPage) {
+    unsafe page.owner = self
+    unsafe byteCount += page.capacity + page.heldByteCount
+  }
+
+  /// Stops counting a page of the transaction's own.
+  private func disown(_ page: DirtyPage) {
+    if unsafe page.isFrozen { return }
+    unsafe page.owner = nil
+    unsafe byteCount -= page.capacity + page.heldByteCount
+  }
+
+  /// Notes what the page with that number was before it is changed, added or removed.
+  @inline(__always) private func note(_ index: Int, _ page: DirtyPage?) {
+    if unsafe kept != nil { keep(index, page) }
+    if unsafe isResident, unsafe page?.isFrozen ?? true { unsafe changed.append((index, page)) }
   }
 
   /// Room of it that is taken besides by pages.
@@ -140,16 +177,35 @@ public final class DirtyPages {
   /// The same room as ``byteCount``, measured page by page: for tests.
   var measuredByteCount: Int {
     unsafe pages.reduce(heldByteCount) { sum, page in
-      sum + (page.map { unsafe $0.capacity + $0.measuredHeldByteCount } ?? 0)
+      sum + (page.map { unsafe $0.isFrozen ? 0 : $0.capacity + $0.measuredHeldByteCount } ?? 0)
     }
   }
 
   /// The page with that number, to change it; it must exist.
+  ///
+  /// A page of a published version gives its number to a copy.
   public subscript(index: Int) -> DirtyPage {
     let page = existing(index)
-    if unsafe kept != nil { keep(index, page) }
-    return page
+    note(index, page)
+    if unsafe !page.isFrozen { return page }
+    let copy = page.copy()
+    own(copy)
+    unsafe pages[index] = copy
+    return copy
   }
+
+  /// The page with that number if it is this transaction's own, to change it; nil if it belongs to a published
+  /// version.
+  func own(at index: Int) -> DirtyPage? {
+    let page = existing(index)
+    return unsafe page.isFrozen ? nil : self[index]
+  }
+
+  /// The page with that number, to look at it; it must exist.
+  func look(at index: Int) -> DirtyPage { existing(index) }
+
+  /// Whether there is a page with that number.
+  func contains(_ index: Int) -> Bool { unsafe index < pages.count && pages[index] != nil }
 
   /// The page with that number, to read it; it must exist.
   func page(at index: Int) throws(StoreError) -> Page { try existing(index).page() }
@@ -164,11 +220,103 @@ public final class DirtyPages {
   /// Forgets the page named by `reference`.
   public func remove(_ reference: PageReference) {
     let index = reference.dirtyIndex
-    let page = self[index]
-    unsafe page.owner = nil
-    unsafe byteCount -= page.capacity + page.heldByteCount
+    let page = existing(index)
+    note(index, page)
+    disown(page)
     unsafe pages[index] = nil
     unsafe vacant.append(index)
+  }
+
+  // MARK: Published versions
+
+  /// Whether they go on from one transaction to the next: then some belong to a published version.
+  @exclusivity(unchecked) private(set) final var isResident = false
+  /// What pages that the transaction has changed, added or removed were when it began: frozen ones, or nil for
+  /// what was not there.
+  ///
+  /// A number may occur twice, and what it stood for first counts.
+  @exclusivity(unchecked) private final var changed: [(index: Int, page: DirtyPage?)] = []
+  /// Room taken by pages of the version that was published last, in bytes.
+  @exclusivity(unchecked) private(set) final var residentByteCount = 0
+  /// How much ``freezeChanges(over:)`` has added to that.
+  @exclusivity(unchecked) private final var frozenByteCount = 0
+  /// The tables and key trees that may have pages among them.
+  @exclusivity(unchecked) final var tableNames: Set<String> = []
+  @exclusivity(unchecked) final var keyTreeNames: Set<String> = []
+
+  /// Begins a transaction that may end with ``freezeChanges(over:)``, with the pages of the one before.
+  func take(from former: DirtyPages) {
+    unsafe isResident = true
+    exchange(with: former)
+  }
+
+  /// Ends it: the pages go on to the next one, and whoever uses an editor after its transaction finds none.
+  func give(to next: DirtyPages) {
+    unsafe isResident = false
+    exchange(with: next)
+  }
+
+  private func exchange(with other: DirtyPages) {
+    unsafe swap(&pages, &other.pages)
+    unsafe swap(&vacant, &other.vacant)
+    unsafe swap(&residentByteCount, &other.residentByteCount)
+    unsafe swap(&tableNames, &other.tableNames)
+    unsafe swap(&keyTreeNames, &other.keyTreeNames)
+  }
+
+  /// Freezes what the transaction has changed; what its version has, given what the one before had.
+  ///
+  /// Until ``keepChanges()`` the transaction can still be undone.
+  func freezeChanges(over base: ResidentPages) throws(StoreError) -> ResidentPages {
+    var changes: [(index: Int, page: DirtyPage?)] = []
+    unsafe frozenByteCount = 0
+    for (index, old) in changedOnce {
+      let page = unsafe pages[index]
+      if let page, unsafe !page.isFrozen {
+        disown(page)
+        try page.freeze()
+      }
+      unsafe frozenByteCount += (page?.capacity ?? 0) - (old?.capacity ?? 0)
+      changes.append((index, page))
+    }
+    return base.replacing(changes)
+  }
+
+  /// What was changed, by number, each once and as it was at first.
+  private var changedOnce: [(index: Int, page: DirtyPage?)] {
+    let order = unsafe changed.indices.sorted { left, right in
+      unsafe (changed[left].index, left) < (changed[right].index, right)
+    }
+    var once: [(index: Int, page: DirtyPage?)] = []
+    for place in order where unsafe once.last?.index != changed[place].index {
+      unsafe once.append(changed[place])
+    }
+    return once
+  }
+
+  /// Ends the transaction, whose version was published, before another one begins.
+  func keepChanges() {
+    unsafe changed.removeAll(keepingCapacity: true)
+    unsafe residentByteCount += frozenByteCount
+    unsafe addHeld(-heldByteCount)
+  }
+
+  /// Makes the pages what they were when the transaction began.
+  func abort() {
+    unsafe kept = nil
+    for (index, old) in unsafe changed.reversed() {
+      if let page = unsafe pages[index] { disown(page) }
+      unsafe pages[index] = old
+    }
+    unsafe changed.removeAll(keepingCapacity: true)
+    unsafe addHeld(-heldByteCount)
+    while let last = unsafe pages.last, last == nil { unsafe pages.removeLast() }
+    findVacant()
+  }
+
+  /// Low numbers are given first, so that tables stay short.
+  private func findVacant() {
+    unsafe vacant = pages.indices.reversed().filter { unsafe pages[$0] == nil }
   }
 
   // MARK: Savepoints
@@ -188,7 +336,7 @@ public final class DirtyPages {
       }
       if isKept[index] { return }
       isKept[index] = true
-      pages.append((index, page?.copy()))
+      pages.append((index, page.map { unsafe $0.isFrozen ? $0 : $0.copy() }))
     }
   }
 
@@ -207,15 +355,10 @@ public final class DirtyPages {
     guard let kept = unsafe kept else { return }
     unsafe self.kept = nil
     for (index, old) in kept.pages {
-      if let page = unsafe pages[index] {
-        unsafe page.owner = nil
-        unsafe byteCount -= page.capacity + page.heldByteCount
-      }
+      if let page = unsafe pages[index] { disown(page) }
       unsafe pages[index] = old
-      guard let old else { continue }
-      unsafe byteCount += old.capacity + old.heldByteCount
-      unsafe old.owner = self
+      if let old, unsafe !old.isFrozen { own(old) }
     }
-    unsafe vacant = pages.indices.filter { unsafe pages[$0] == nil }
+    findVacant()
   }
 }

@@ -16,6 +16,8 @@
   /// The roots that ``flush()`` gave last; others may edit the trees behind this editor's back.
   private var writtenRoots: [TreeRoot]
   private(set) var isDescriptionChanged: Bool
+  /// The next key that the catalog knows of.
+  private var writtenNextKey: Int64
   /// What follows from the columns; nil when they were changed.
   private var layouts: [ColumnLayout]?
 
@@ -24,7 +26,8 @@
     self.init(
       State(
         record: entry.record, roots: entry.roots, layouts: entry.layouts,
-        writtenRoots: entry.roots, isRecordChanged: false, isDescriptionChanged: false),
+        writtenRoots: entry.roots, isRecordChanged: false, isDescriptionChanged: false,
+        writtenNextKey: entry.record.nextKey),
       context: context)
   }
 
@@ -36,6 +39,7 @@
     fileprivate let writtenRoots: [TreeRoot]
     fileprivate let isRecordChanged: Bool
     fileprivate let isDescriptionChanged: Bool
+    fileprivate let writtenNextKey: Int64
   }
 
   /// Lets go of all pages; returns where the editor stands, with every change in its trees.
@@ -44,7 +48,8 @@
     for editor in unsafe editors { roots.append(try editor.settle()) }
     return unsafe State(
       record: record, roots: roots, layouts: layouts, writtenRoots: writtenRoots,
-      isRecordChanged: isRecordChanged, isDescriptionChanged: isDescriptionChanged)
+      isRecordChanged: isRecordChanged, isDescriptionChanged: isDescriptionChanged,
+      writtenNextKey: writtenNextKey)
   }
 
   /// Goes on where another editor stood.
@@ -59,6 +64,7 @@
     writtenRoots = state.writtenRoots
     unsafe isRecordChanged = state.isRecordChanged
     isDescriptionChanged = state.isDescriptionChanged
+    writtenNextKey = state.writtenNextKey
     noteOnlyEditor()
   }
 
@@ -372,9 +378,19 @@
 
   // MARK: Writing
 
-  /// Whether the catalog has to hear of anything.
+  /// Whether the catalog has to hear of anything once all pages are written.
   var isChanged: Bool {
     unsafe isRecordChanged || !editors.lazy.map(unsafe \.root).elementsEqual(writtenRoots)
+      || writtenRoots.contains { $0.reference.isDirty }
+  }
+
+  /// The roots as they are, one for each group, if the catalog has to hear of anything; pages stay unwritten.
+  func keepRoots() -> [TreeRoot]? {
+    let roots = unsafe editors.map(unsafe \.root)
+    guard unsafe isDescriptionChanged || roots != writtenRoots || record.nextKey != writtenNextKey
+    else { return nil }
+    writtenRoots = roots
+    return roots
   }
 
   /// Writes all dirty pages; returns one root per group.
@@ -389,5 +405,6 @@
   func markWritten() {
     unsafe isRecordChanged = false
     isDescriptionChanged = false
+    unsafe writtenNextKey = record.nextKey
   }
 }

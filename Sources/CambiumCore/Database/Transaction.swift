@@ -17,6 +17,8 @@ public final class Transaction: WriteTransaction {
   @exclusivity(unchecked) var writtenRoots: [ExactName: TreeRoot] = [:]
   /// What callers hold for this transaction beside its pages, in bytes; the budget counts it.
   @exclusivity(unchecked) package var heldByteCount = 0
+  /// Whether all pages are to go to the store, however few were changed.
+  var storesPages = false
   @exclusivity(unchecked) private var hasEnded = false
   /// Whether neither commit nor rollback has ended it.
   public var isActive: Bool { unsafe !hasEnded }
@@ -26,7 +28,7 @@ public final class Transaction: WriteTransaction {
     self.writer = writer
     context = WriteContext(
       source: source, writer: writer, codec: database.codec, store: database.identity,
-      lane: database.packing)
+      lane: database.packing, residence: source.pin?.head.residence)
     names = KeyTreeEditor(root: writer.base.root, context: context)
   }
 
@@ -206,21 +208,11 @@ public final class Transaction: WriteTransaction {
     do throws(StoreError) {
       try context.checkChanges()
       context.dropMark()
-      try unsafe context.reserve(byteCount: context.dirty.byteCount)
-      try flushTrees()
       var deadRoots = database.deadRoots.withLock { $0 }
-      try reclaimDeadRoots(&deadRoots)
-      let flushed = try names.flush()
-      let root = try relocate(flushed)
-      // The next writer reads these pages, and begins before this call returns.
-      let pin = try writer.publish(
-        root: root, durability: durability, metadata: metadata
-      ) { [self] head in
-        context.trustWritten()
-        if root == flushed {
-          database.tables.advance(from: writer.base, to: head, noteTables)
+      let pin =
+        if let pin = try publishInMemory(metadata, deadRoots) { pin } else {
+          try publishStored(durability, metadata, &deadRoots)
         }
-      }
       deadRoots.advance(from: writer.base, to: pin.head)
       database.deadRoots.withLock { $0 = deadRoots }
       database.supersede(by: pin.head.version)
@@ -235,6 +227,65 @@ public final class Transaction: WriteTransaction {
     } catch {
       if case .indeterminate = error { endUnknown() } else { rollback() }
       throw error
+    }
+  }
+
+  private func publishStored(
+    _ durability: Durability, _ metadata: [UInt8], _ deadRoots: inout DeadRoots.Progress
+  ) throws(StoreError) -> Pin {
+    try editResidentTrees()
+    try unsafe context.reserve(
+      byteCount: context.dirty.byteCount + context.dirty.residentByteCount)
+    try flushTrees()
+    try reclaimDeadRoots(&deadRoots)
+    let flushed = try names.flush()
+    let root = try relocate(flushed)
+    context.giveBackReplaced()
+    // When this fails, the next one may begin before it is known here.
+    context.restoreResidentPages()
+    // The next writer reads these pages, and begins before this call returns.
+    return try writer.publish(
+      root: root, durability: durability, metadata: metadata
+    ) { [self] head in
+      context.trustWritten()
+      if root == flushed {
+        database.tables.advance(from: writer.base, to: head, noteTables)
+      }
+    }
+  }
+
+  /// Has every tree edited of which pages lie in memory, so that they are written.
+  private func editResidentTrees() throws(StoreError) {
+    for name in unsafe context.dirty.tableNames { _ = try editTable(name) }
+    for name in unsafe context.dirty.keyTreeNames where try catalog.keyTree(name) != nil {
+      _ = try editKeyTree(name)
+    }
+  }
+
+  /// Publishes a small change without storing pages, where the store allows that; nil where it does not, or the
+  /// change is not small enough.
+  private func publishInMemory(
+    _ metadata: [UInt8], _ deadRoots: DeadRoots.Progress
+  ) throws(StoreError) -> Pin? {
+    guard context.mayStayInMemory, !storesPages, deadRoots.isEmpty(in: writer.base),
+      unsafe droppedTables.isEmpty
+    else { return nil }
+    for (_, editor) in unsafe tables.entries { _ = try editor.settle() }
+    for (_, editor) in unsafe keyTrees.entries { _ = editor.settle() }
+    // Rows that waited in a log may have been written.
+    guard context.mayStayInMemory else { return nil }
+    for (name, editor) in unsafe tables.entries {
+      try note(editor, name, roots: editor.keepRoots())
+      unsafe context.dirty.tableNames.insert(name)
+    }
+    for (name, editor) in unsafe keyTrees.entries {
+      try unsafe note(editor.root, keyTree: name)
+      unsafe context.dirty.keyTreeNames.insert(name)
+    }
+    // A description that does not fit beside its name was written.
+    guard context.mayStayInMemory else { return nil }
+    return try context.publishInMemory(root: names.settle(), metadata: metadata) { [self] head in
+      database.tables.advance(from: writer.base, to: head, noteTables)
     }
   }
 
@@ -264,6 +315,7 @@ public final class Transaction: WriteTransaction {
   public func rollback() {
     guard isActive else { return }
     context.settle()
+    context.restoreResidentPages()
     writer.abort()
     end()
   }
@@ -287,17 +339,27 @@ public final class Transaction: WriteTransaction {
   private func flushTrees() throws(StoreError) {
     for (name, editor) in unsafe tables.entries { try write(editor, name) }
     for (name, editor) in unsafe keyTrees.entries {
-      let root = try editor.flush()
-      if unsafe root != writtenRoots[ExactName(name)] {
-        try put(.keyTree(root), Catalog.key(name))
-        unsafe writtenRoots[ExactName(name)] = root
-      }
+      try note(try editor.flush(), keyTree: name)
     }
+  }
+
+  /// Tells the catalog what has become of a key tree.
+  private func note(_ root: TreeRoot, keyTree name: String) throws(StoreError) {
+    if unsafe root == writtenRoots[ExactName(name)] { return }
+    try put(.keyTree(root), Catalog.key(name))
+    unsafe writtenRoots[ExactName(name)] = root
   }
 
   private func write(_ editor: TableEditor, _ name: String) throws(StoreError) {
     guard editor.isChanged else { return }
-    let roots = try editor.flush()
+    try note(editor, name, roots: try editor.flush())
+  }
+
+  /// Tells the catalog what has become of a table; nil where its roots are what it says.
+  private func note(
+    _ editor: TableEditor, _ name: String, roots: [TreeRoot]?
+  ) throws(StoreError) {
+    guard let roots else { return }
     let record = unsafe editor.record
     try put(
       .table(

@@ -37,16 +37,26 @@ public final class WriteContext {
   /// What was thrown when a page could not be written where there was room for it.
   @exclusivity(unchecked) private final var writeFailure: StoreError?
 
+  /// A context for `writer`, which goes on with what `residence` has in memory, if there is any.
   init(
     source: PageSource, writer: any PageWriter, codec: (any PageCodec)?, store: StoreIdentity,
-    lane: BackgroundLane = BackgroundLane()
+    lane: BackgroundLane = BackgroundLane(), residence: Residence? = nil
   ) {
     self.lane = lane
     self.source = source
     self.writer = writer
     self.codec = codec
     self.store = store
+    self.residence = residence
+    residentWriter = codec == nil ? writer as? any ResidentWriter : nil
     dirty = DirtyPages()
+    if residence != nil || residentWriter?.keepsPagesInMemory == true {
+      let live = residence?.live ?? DirtyPages()
+      dirty.take(from: live)
+      self.live = live
+    } else {
+      live = nil
+    }
     if codec == nil { unsafe written.reserveCapacity(8) }
     version = writer.version
     source.begin(dirty)
@@ -62,8 +72,72 @@ public final class WriteContext {
   }
 
   private func giveBack(_ reference: PageReference) {
+    if unsafe dirty.isResident, reference.born < version {
+      unsafe replaced.append(reference)
+      return
+    }
     writer.free(reference)
     if source.usesCache { unsafe freed.append(reference) }
+  }
+
+  // MARK: Pages in memory
+
+  /// What the version at which the transaction began has in memory.
+  private let residence: Residence?
+  private let residentWriter: (any ResidentWriter)?
+  /// Has the pages that go on from one transaction to the next between two of them.
+  private let live: DirtyPages?
+  /// Stored pages that the new version does not reach, which the store is told when it gets pages.
+  @exclusivity(unchecked) private final var replaced: [PageReference] = []
+  /// So many bytes at most are in memory, and a commit of more than an eighth of that leaves nothing there.
+  static let residentByteLimit = 4 << 20
+  /// So many stored pages at most wait to be given back.
+  static let replacedLimit = 1 << 10
+
+  /// Whether nothing was written yet, and what was changed is little enough to stay in memory.
+  var mayStayInMemory: Bool {
+    guard let residentWriter, residentWriter.keepsPagesInMemory else { return false }
+    return unsafe writtenByteCount == 0 && abandonedRoots.isEmpty
+      && dirty.byteCount <= Self.residentByteLimit / 8
+      && dirty.residentByteCount + dirty.byteCount <= Self.residentByteLimit
+      && replaced.count + (residence?.freed?.count ?? 0) <= Self.replacedLimit
+  }
+
+  /// Makes what was changed a version whose pages lie in memory.
+  func publishInMemory(
+    root: TreeRoot, metadata: [UInt8], beforeNext: (Head) -> Void
+  ) throws(StoreError) -> Pin {
+    guard let residentWriter, let live else {
+      preconditionFailure("The store keeps its pages itself.")
+    }
+    let pages = try dirty.freezeChanges(over: residence?.pages ?? .none)
+    let freed =
+      unsafe replaced.isEmpty
+      ? residence?.freed : Residence.Freed(replaced, before: residence?.freed)
+    return try residentWriter.publish(
+      root: root, residence: Residence(pages: pages, live: live, freed: freed),
+      metadata: metadata
+    ) { head in
+      dirty.keepChanges()
+      dirty.give(to: live)
+      beforeNext(head)
+    }
+  }
+
+  /// Gives back the stored pages that were replaced in memory, since now all goes to the store.
+  func giveBackReplaced() {
+    for reference in residence?.freedReferences ?? [] { writer.free(reference) }
+    for reference in unsafe replaced { writer.free(reference) }
+    unsafe replaced = []
+  }
+
+  /// Undoes what was changed of pages that go on to the next transaction, and leaves them to it.
+  ///
+  /// To be called before the writer lock is released; the transaction has no pages then.
+  func restoreResidentPages() {
+    guard let live, unsafe dirty.isResident else { return }
+    dirty.abort()
+    dirty.give(to: live)
   }
 
   // MARK: Savepoints

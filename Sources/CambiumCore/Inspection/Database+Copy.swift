@@ -18,6 +18,7 @@ extension Database {
     with view: some ReadTransaction, progress: (Int) -> Void = { _ in }
   ) throws(StoreError) {
     let transaction = try beginWrite()
+    transaction.storesPages = true
     do throws(StoreError) {
       try transaction.copyContents(of: view, progress: progress)
     } catch {

@@ -53,4 +53,7 @@ extension Database {
 extension Snapshot {
   /// What everything that it sees hangs from.
   package var head: Head { pin.head }
+
+  /// Whether the store has all pages of the version; otherwise some lie in memory.
+  package var areAllPagesStored: Bool { pin.head.residence == nil }
 }

@@ -59,6 +59,8 @@ struct Verifier {
   private(set) var references: [PageReference]?
   /// Where the pages begin that were reached.
   private var addresses: Set<UInt64> = []
+  /// The numbers of those that lie in memory.
+  private var numbers: Set<Int> = []
   /// How many bytes of pages there can be, where the store knows it.
   private let byteLimit: Int
   private var walkedByteCount = 0
@@ -164,9 +166,13 @@ struct Verifier {
   /// long as who made the file likes; a page that was reached before is not read again, and nothing is
   /// when there are more bytes of pages than the store has.
   private mutating func reach(_ page: PageReference) throws(StoreError) {
-    guard addresses.insert(page.address).inserted else {
+    let isNew =
+      page.isDirty
+      ? numbers.insert(page.dirtyIndex).inserted : addresses.insert(page.address).inserted
+    guard isNew else {
       throw .damaged(Damage(.reference, at: page, "the page is reached a second time"))
     }
+    if page.isDirty { return }
     guard page.byteCount <= byteLimit - walkedByteCount else {
       throw .damaged(Damage(.reference, at: page, "pages share bytes: the store has fewer"))
     }
@@ -193,6 +199,8 @@ struct Verifier {
     }
     for page in pages {
       tree.pageCount += 1
+      // Pages in memory take nothing of the store.
+      if page.isDirty { continue }
       tree.byteCount += page.byteCount
       extents.append(page.extent)
       references?.append(page)

@@ -4,8 +4,12 @@ extension KeyTree {
     old: KeyTree, new: KeyTree,
     _ visit: (TreeDifference<UnsafeRawBufferPointer>) throws(StoreError) -> Void
   ) throws(StoreError) {
-    if old.root.reference == new.root.reference { return }
+    if old.root.reference == new.root.reference, old.isSameRoot(as: new) { return }
     try unsafe KeyDiffCursor.diff(KeyDiffCursor(old), KeyDiffCursor(new), visit)
+  }
+
+  private func isSameRoot(as other: KeyTree) -> Bool {
+    source.isSame(root.reference, in: other.source)
   }
 }
 
@@ -55,6 +59,10 @@ extension KeyTree {
   }
 
   func order(_ other: KeyDiffCursor) -> Int { unsafe ByteComparison.order(element, other.element) }
+
+  func hasSameSubtree(as other: KeyDiffCursor) -> Bool {
+    subtree.map { source.isSame($0, in: other.source) } ?? false
+  }
 
   mutating func enter() throws(StoreError) {
     guard let subtree else { return }

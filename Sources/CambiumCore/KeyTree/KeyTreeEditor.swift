@@ -73,6 +73,11 @@ public final class KeyTreeEditor {
     unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: KeyPage.self)
   }
 
+  /// The same if it is this transaction's own; nil if it belongs to a published version.
+  private func ownPage(_ reference: PageReference) -> KeyPage? {
+    context.dirty.own(at: reference.dirtyIndex).map { unsafe unsafeDowncast($0, to: KeyPage.self) }
+  }
+
   func limit(_ kind: PageKind) -> Int {
     kind == .keyLeaf ? limits.leafByteCount : limits.branchByteCount
   }
@@ -104,7 +109,7 @@ public final class KeyTreeEditor {
     var level = 1
     while true {
       let isLeaf = unsafe level == Int(root.height)
-      let dirty = reference.isDirty ? page(reference) : nil
+      let dirty = reference.isDirty ? ownPage(reference) : nil
       let node: KeyNode
       if let dirty {
         node = dirty.node
@@ -162,6 +167,11 @@ public final class KeyTreeEditor {
     for level in unsafe path.indices where unsafe path[level].page == nil {
       let kind = kind(level)
       let stored = unsafe path[level].reference
+      if stored.isDirty {
+        // Of a published version: its copy has the same name.
+        unsafe path[level].page = page(stored)
+        continue
+      }
       let source = try context.source.page(stored, kind)
       let node = KeyNode(source)
       let room = node.end * 4 >= limit(kind) ? limit(kind) : node.end * 4

@@ -18,6 +18,8 @@ import CPlatform
   @exclusivity(unchecked) @usableFromInline private(set) final var base: UnsafeRawPointer?
   @usableFromInline let readableByteCount: Int
   @usableFromInline let trust: TrustTable
+  /// What the version has in memory.
+  private let resident: ResidentPages?
   let store: any PageStore
   let codec: (any PageCodec)?
   let cache: PageCache
@@ -43,6 +45,7 @@ import CPlatform
     self.trust = trust
     self.cache = cache
     unsafe base = unsafe codec == nil ? pin.base : nil
+    resident = pin.head.residence?.pages
     held = unsafe base == nil ? cache.heldPages() : nil
     readableByteCount = pin.readableByteCount
   }
@@ -107,13 +110,8 @@ import CPlatform
     guard let pin else {
       preconditionFailure("The transaction has ended; read through the snapshot it returned.")
     }
+    if reference.isDirty { return try unstoredPage(reference, kind) }
     if let held, reference.rawKind == kind.rawValue, let page = held.page(reference) { return page }
-    if reference.isDirty {
-      guard let dirty else {
-        throw .damaged(Damage(.reference, "a stored page refers to a page that was never stored"))
-      }
-      return try dirty.page(at: reference.dirtyIndex)
-    }
     guard reference.rawKind == kind.rawValue else {
       throw .damaged(
         Damage(.kind, at: reference, "expected \(kind), found kind \(reference.rawKind)"))
@@ -144,6 +142,38 @@ import CPlatform
     }
     if isHot { held?.insert(buffer, for: reference, isBranch: isBranch) }
     return buffer.page
+  }
+
+  /// A page of the transaction, or of a version whose newest pages lie in memory.
+  private func unstoredPage(
+    _ reference: PageReference, _ kind: PageKind
+  ) throws(StoreError) -> Page {
+    guard reference.rawKind == kind.rawValue else {
+      throw .damaged(Damage(.kind, "expected \(kind), found kind \(reference.rawKind)"))
+    }
+    if let dirty, dirty.contains(reference.dirtyIndex) {
+      return try dirty.page(at: reference.dirtyIndex)
+    }
+    guard dirty == nil, let page = resident?.page(at: reference.dirtyIndex) else {
+      throw .damaged(Damage(.reference, "a stored page refers to a page that was never stored"))
+    }
+    return page
+  }
+
+  /// Whether the roots of trees may be pages that are not stored.
+  var mayHaveUnstoredRoots: Bool { unsafe dirty?.isResident ?? (resident != nil) }
+
+  /// Whether what hangs from `reference` is surely the same here and in `other`.
+  ///
+  /// A page in memory keeps its number when it is changed, and so do those above it.
+  func isSame(_ reference: PageReference, in other: PageSource) -> Bool {
+    if !reference.isDirty || self === other { return true }
+    guard dirty == nil, other.dirty == nil, let mine = resident, let theirs = other.resident else {
+      return false
+    }
+    if mine === theirs { return true }
+    let isLeaf = [PageKind.columnLeaf, .keyLeaf].contains { $0.rawValue == reference.rawKind }
+    return isLeaf && mine.isSame(reference.dirtyIndex, as: theirs)
   }
 
   private func load(

@@ -72,7 +72,9 @@
   }
 
   /// The same of bytes that are lent as a pointer.
-  package init?(loadingFrom bytes: UnsafeRawBufferPointer) {
+  ///
+  /// `mayBeUnstored` says that its page may be one that lies in memory.
+  package init?(loadingFrom bytes: UnsafeRawBufferPointer, mayBeUnstored: Bool = false) {
     guard bytes.count >= Self.byteCount, let base = bytes.baseAddress else { return nil }
     let reference = unsafe PageReference(loadingFrom: base)
     guard let kind = unsafe Kind(rawValue: bytes[31]), unsafe bytes[24..<30].allSatisfy({ $0 == 0 })
@@ -83,7 +85,8 @@
     let rowCount = unsafe UInt64(
       littleEndian: base.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
     guard height <= Self.maximumHeight, reference.isNone == (height == 0),
-      reference.isNone == (rowCount == 0), rowCount <= Self.maximumRowCount, !reference.isDirty
+      reference.isNone == (rowCount == 0), rowCount <= Self.maximumRowCount,
+      mayBeUnstored || !reference.isDirty
     else { return nil }
     self.init(reference: reference, height: height, kind: kind, rowCount: rowCount)
   }

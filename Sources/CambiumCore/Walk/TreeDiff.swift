@@ -14,6 +14,8 @@ protocol DiffCursor<Element> {
   /// Below, at or above zero as where it stands comes before, with or after where `other` stands; of a
   /// closed subtree the least key that it may hold counts.
   func order(_ other: Self) -> Int
+  /// Whether the closed subtrees before both, which have the same reference, surely hold the same.
+  func hasSameSubtree(as other: Self) -> Bool
   /// Whether both elements, of the same key, have the same value.
   func hasSameValue(as other: Self) -> Bool
   /// Goes into the closed subtree, before its first child or at its first element.
@@ -30,7 +32,9 @@ extension DiffCursor {
   ) throws(StoreError) {
     var (left, right) = (left, right)
     while !left.isAtEnd || !right.isAtEnd {
-      if let old = left.subtree, let new = right.subtree, old == new {
+      if let old = left.subtree, let new = right.subtree, old == new,
+        left.hasSameSubtree(as: right)
+      {
         left.moveOn()
         right.moveOn()
         continue

@@ -97,7 +97,8 @@ extension ColumnTreeEditor {
       reference = branch.reference(branch.child(for: key))
     }
     if reference.isDirty {
-      let leaf = unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
+      let page = context.dirty.look(at: reference.dirtyIndex)
+      let leaf = unsafe unsafeDowncast(page, to: DirtyLeaf.self)
       let row = leaf.lowerBound(key)
       return row < leaf.rowCount && leaf.key(at: row) == key
     }

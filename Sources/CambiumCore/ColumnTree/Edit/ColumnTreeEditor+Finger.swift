@@ -59,7 +59,8 @@ extension ColumnTreeEditor {
 
   func branch(_ reference: PageReference, _ level: Int) throws(StoreError) -> ColumnBranch {
     if reference.isDirty {
-      return unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self).branch
+      let page = context.dirty.look(at: reference.dirtyIndex)
+      return unsafe unsafeDowncast(page, to: DirtyBranch.self).branch
     }
     let branch = ColumnBranch(try context.source.page(reference, .columnBranch))
     guard branch.level == level, branch.count > 0 else { throw ColumnTree.wrongHeight(reference) }
@@ -68,7 +69,12 @@ extension ColumnTreeEditor {
 
   private func stand(on reference: PageReference) throws(StoreError) {
     if reference.isDirty {
-      let dirty = unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
+      guard let own = context.dirty.own(at: reference.dirtyIndex) else {
+        unsafe cleanLeaf = ColumnLeaf(context.dirty.look(at: reference.dirtyIndex).frozen)
+        unsafe finger.isSet = true
+        return
+      }
+      let dirty = unsafe unsafeDowncast(own, to: DirtyLeaf.self)
       unsafe leaf = dirty
       if !isPositional {
         unsafe hot = unsafe dirty.builder.map { unsafe Unmanaged.passUnretained($0) }
@@ -138,6 +144,17 @@ extension ColumnTreeEditor {
     guard let cleanLeaf = unsafe cleanLeaf else {
       preconditionFailure("The finger points at a leaf.")
     }
+    if unsafe steps.last?.reference.isDirty ?? true {
+      let known = unsafe childReference(steps.count)
+      if known.isDirty {
+        // A leaf of a published version: nothing above it changes.
+        let copy = unsafe unsafeDowncast(context.dirty[known.dirtyIndex], to: DirtyLeaf.self)
+        unsafe copy.scratch = scratch
+        unsafe self.cleanLeaf = nil
+        unsafe leaf = copy
+        return copy
+      }
+    }
     for depth in unsafe steps.indices where unsafe !steps[depth].reference.isDirty {
       let old = unsafe steps[depth].reference
       let page = try context.source.page(old, .columnBranch)
@@ -159,7 +176,10 @@ extension ColumnTreeEditor {
 
   /// The reference by which the page at `depth` is named, from its parent or the root.
   func childReference(_ depth: Int) -> PageReference {
-    unsafe depth == 0 ? root.reference : branch(steps[depth - 1])[steps[depth - 1].child].reference
+    guard depth > 0 else { return unsafe root.reference }
+    let step = unsafe steps[depth - 1]
+    let page = context.dirty.look(at: step.reference.dirtyIndex)
+    return unsafe unsafeDowncast(page, to: DirtyBranch.self)[step.child].reference
   }
 
   func replaceChild(_ depth: Int, by reference: PageReference) {

@@ -20,11 +20,12 @@ final class DirtyLeaf: DirtyPage {
   @exclusivity(unchecked) final var hasOnlyGrown = false
   /// Whether the bytes are up to date.
   @inline(__always) var isPacked: Bool { unsafe builder?.isPacked ?? true }
-  private let scratch: PackScratch
+  /// Where it is packed, which its editor lends; none when it belongs to a published version.
+  @exclusivity(unchecked) final var scratch: PackScratch?
 
   /// A copy of a packed leaf.
-  init(copying leaf: ColumnLeaf, scratch: PackScratch) {
-    self.scratch = scratch
+  init(copying leaf: ColumnLeaf, scratch: PackScratch?) {
+    unsafe self.scratch = scratch
     let used =
       unsafe Int(leaf.page.bytes.single(LeafHeader.usedByteCount)) + LeafHeader.slackByteCount
     let count = min(used, leaf.page.byteCount)
@@ -36,7 +37,7 @@ final class DirtyLeaf: DirtyPage {
   /// A leaf without rows.
   init(builder: LeafBuilder, scratch: PackScratch) {
     unsafe self.builder = builder
-    self.scratch = scratch
+    unsafe self.scratch = scratch
     super.init(kind: .columnLeaf, unfilledCapacity: 0)
     unsafe heldByteCount = builder.heldByteCount
   }
@@ -58,15 +59,20 @@ final class DirtyLeaf: DirtyPage {
 
   private func packBuilder() {
     guard let builder = unsafe builder, unsafe !builder.isPacked else { return }
-    LeafPacker(builder, scratch: scratch).pack(into: self)
+    unsafe LeafPacker(builder, scratch: scratch ?? PackScratch()).pack(into: self)
     unsafe builder.isPacked = true
   }
 
   override func copy() -> DirtyPage {
     packBuilder()
-    let copy = DirtyLeaf(copying: packed, scratch: scratch)
+    let copy = unsafe DirtyLeaf(copying: packed, scratch: scratch)
     unsafe copy.hasOnlyGrown = unsafe hasOnlyGrown
     return copy
+  }
+
+  override func letGoOfOtherForm() {
+    unsafe builder = nil
+    unsafe scratch = nil
   }
 
   /// The key of `row`.

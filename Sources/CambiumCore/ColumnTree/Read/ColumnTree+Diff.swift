@@ -7,8 +7,12 @@ extension ColumnTree {
   ) throws(StoreError) {
     precondition(
       !old.isPositional && !new.isPositional, "Only trees with keys can be compared by key.")
-    if old.root.reference == new.root.reference { return }
+    if old.root.reference == new.root.reference, old.isSameRoot(as: new) { return }
     try RowDiffCursor.diff(RowDiffCursor(old), RowDiffCursor(new), visit)
+  }
+
+  private func isSameRoot(as other: ColumnTree) -> Bool {
+    source.isSame(root.reference, in: other.source)
   }
 
   /// The keys in which the trees differ, each list ascending.
@@ -62,6 +66,10 @@ private struct RowDiffCursor: DiffCursor {
   }
 
   func hasSameValue(as other: RowDiffCursor) -> Bool { element.hasSameCells(as: other.element) }
+
+  func hasSameSubtree(as other: RowDiffCursor) -> Bool {
+    subtree.map { source.isSame($0, in: other.source) } ?? false
+  }
 
   mutating func enter() throws(StoreError) {
     guard let reference = subtree else { return }

@@ -1,0 +1,96 @@
+/// Pages of a published version that lie in memory and not in its store, by number.
+///
+/// A version's never change. The next version's shares with them what it has not changed, so that making it costs
+/// what was changed, and a reference for each 16 pages.
+///
+/// Pointers: an entry names the bytes of a page that its chunk keeps, and `entries` those of chunks that `chunks`
+/// keeps; numbers are held against the length of the table first.
+///
+/// Unchecked: all is written before the object is shared, and a page in it is frozen: nobody changes it any more.
+@safe package final class ResidentPages: @unchecked Sendable {
+  /// Where a page is; without bytes where there is none.
+  @safe private struct Entry {
+    var bytes: UnsafeRawPointer?
+    var byteCount = 0
+  }
+
+  @safe private final class Chunk {
+    let entries: UnsafeMutablePointer<Entry>
+    /// Keeps the pages.
+    private(set) var pages: ContiguousArray<DirtyPage?>
+
+    /// A copy of `former`, or one without pages.
+    init(_ former: Chunk?) {
+      pages =
+        former?.pages ?? ContiguousArray(repeating: nil, count: ResidentPages.chunkCount)
+      unsafe entries = .allocate(capacity: ResidentPages.chunkCount)
+      if let former {
+        unsafe entries.initialize(from: former.entries, count: ResidentPages.chunkCount)
+      } else {
+        unsafe entries.initialize(repeating: Entry(), count: ResidentPages.chunkCount)
+      }
+    }
+
+    deinit { unsafe entries.deallocate() }
+
+    /// Puts a page in, or takes one out; before the chunk is shared.
+    func set(_ index: Int, _ page: DirtyPage?) {
+      pages[index] = page
+      unsafe entries[index] = unsafe Entry(
+        bytes: page?.frozen.bytes, byteCount: page?.frozen.byteCount ?? 0)
+    }
+  }
+
+  fileprivate static let chunkCount = 16
+
+  private let chunks: ContiguousArray<Chunk?>
+  /// The entries of each chunk.
+  private let entries: UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
+
+  private init(_ chunks: ContiguousArray<Chunk?>) {
+    self.chunks = chunks
+    unsafe entries = .allocate(capacity: chunks.count)
+    for index in chunks.indices {
+      unsafe (entries + index).initialize(to: chunks[index]?.entries)
+    }
+  }
+
+  deinit { unsafe entries.deallocate() }
+
+  /// None at all.
+  static let none = ResidentPages([])
+
+  /// The page with that number, which stays as long as this object; nil when there is none.
+  @inline(__always) func page(at index: Int) -> Page? {
+    guard index < chunks.count * Self.chunkCount, index >= 0,
+      let chunk = unsafe entries[index / Self.chunkCount],
+      let bytes = unsafe chunk[index % Self.chunkCount].bytes
+    else { return nil }
+    return unsafe Page(
+      bytes: bytes, byteCount: chunk[index % Self.chunkCount].byteCount, owner: nil)
+  }
+
+  /// Whether the pages with that number are the same one.
+  func isSame(_ index: Int, as other: ResidentPages) -> Bool {
+    guard let mine = page(at: index), let theirs = other.page(at: index) else { return false }
+    return unsafe mine.bytes == theirs.bytes
+  }
+
+  /// The same with other pages, or none, at some numbers, which ascend.
+  func replacing(_ changes: [(index: Int, page: DirtyPage?)]) -> ResidentPages {
+    var chunks = chunks
+    var copied = -1
+    for change in changes {
+      let number = change.index / Self.chunkCount
+      if number >= chunks.count {
+        chunks += repeatElement(nil, count: number + 1 - chunks.count)
+      }
+      if number != copied {
+        copied = number
+        chunks[number] = Chunk(chunks[number])
+      }
+      chunks[number]?.set(change.index % Self.chunkCount, change.page)
+    }
+    return ResidentPages(chunks)
+  }
+}
