@@ -1,6 +1,8 @@
 import CambiumCore
 import CambiumMemory
 import CambiumStoreContract
+import Dispatch
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,8 +38,8 @@ struct ResidenceTests {
     return try transaction.commit()
   }
 
-  private func age(of key: Int64, in snapshot: Snapshot) throws -> Int64? {
-    guard let row = try snapshot.table("People")?.seek(key) else { return nil }
+  private func age(of key: Int64, in view: some ReadTransaction) throws -> Int64? {
+    guard let row = try view.table("People")?.seek(key) else { return nil }
     return row.column(1)?.int(row.row) ?? 0
   }
 
@@ -132,6 +134,79 @@ struct ResidenceTests {
     #expect(try age(of: 7, in: snapshot) == 1)
     #expect(try age(of: 8, in: snapshot) == 8)
     #expect(try age(of: 9, in: snapshot) == 3)
+    #expect(try database.verify().findings == [])
+  }
+
+  @Test func `threads that read see whole versions beside threads that write`() throws {
+    let accounts = Int64(64)
+    let database = try database(rows: 4_000)
+    let begin = try database.beginWrite()
+    let table = try #require(try begin.editTable("People"))
+    for key in 0..<accounts { _ = try table.update(key: key, column: 1, value: .int(100)) }
+    _ = try begin.commit()
+    // Each is moved between two accounts, so that no version has more or less.
+    let findings = Mutex<[String]>([])
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      var generator = SeededGenerator(seed: UInt64(thread + 1))
+      do {
+        for step in 0..<300 {
+          if thread < 2 {
+            let (from, to) = (
+              Int64.random(in: 0..<accounts, using: &generator),
+              Int64.random(in: 0..<accounts, using: &generator)
+            )
+            let transaction = try database.beginWrite()
+            let table = try transaction.editTable("People")
+            for (key, change) in [(from, Int64(-1)), (to, 1)] {
+              let present = try age(of: key, in: transaction) ?? 0
+              _ = try table?.update(key: key, column: 1, value: .int(present + change))
+            }
+            if step % 5 == 4 { transaction.rollback() } else { _ = try transaction.commit() }
+          } else {
+            let snapshot = try database.snapshot()
+            var sum = Int64(0)
+            for key in 0..<accounts { sum += try age(of: key, in: snapshot) ?? 0 }
+            if sum != accounts * 100 {
+              findings.withLock { $0.append("version \(snapshot.version) has \(sum)") }
+            }
+          }
+        }
+      } catch {
+        findings.withLock { $0.append("\(error)") }
+      }
+    }
+    #expect(findings.withLock { $0 } == [])
+    #expect(try database.snapshot().head.residence != nil)
+    #expect(try database.verify().findings == [])
+  }
+
+  @Test func `a stored commit that is refused leaves everything as it was to a writer that waits`()
+    throws
+  {
+    let database = try database(rows: 500)
+    _ = try setAge(1, of: 7, in: database)
+    let transaction = try database.beginWrite()
+    let table = try #require(try transaction.editTable("People"))
+    _ = try table.update(key: 7, column: 1, value: .int(2))
+    // More than stays in memory.
+    for key in 0..<Int64(20_000) { try insert(1_000 + key, age: 3, into: table) }
+    let outcome = Mutex<Snapshot?>(nil)
+    let hasEnded = DispatchSemaphore(value: 0)
+    let writer = WatchedThread {
+      let snapshot = try? setAge(3, of: 9, in: database)
+      outcome.withLock { $0 = snapshot }
+      hasEnded.signal()
+    }
+    #expect(writer.waitsForSomebody())
+    #expect(throws: StoreError.self) {
+      try transaction.commit(metadata: [UInt8](repeating: 0, count: 1 << 17))
+    }
+    hasEnded.wait()
+    let snapshot = try #require(outcome.withLock { $0 })
+    #expect(snapshot.head.residence != nil)
+    #expect(try age(of: 7, in: snapshot) == 1)
+    #expect(try age(of: 9, in: snapshot) == 3)
+    #expect(try snapshot.table("People")?.count == 500)
     #expect(try database.verify().findings == [])
   }
 
