@@ -80,7 +80,7 @@ extension FileStore {
     let pins = PinTable(memory: memory)
     let changes = pins.changes
     if books.seenPins != changes {
-      books.held = pins.held()
+      pins.look(for: &books.held)
       books.seenPins = changes
     }
     // After the pins: who makes a version durable pins it until the mark says so.

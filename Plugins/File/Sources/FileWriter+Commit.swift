@@ -170,6 +170,9 @@ extension FileStore {
     // Closing waits for the slots, so the file is still this store's.
     let pin = books.withLock { books in
       let pin = state.withLock { show(staged.head, durable, &$0) }
+      // Nobody changes the mark before the slots' lock is released.
+      books.heldMark = durable
+      books.seenDurable = memory.durableWord
       install(&books, staged, writer)
       return pin
     }

@@ -14,12 +14,8 @@ struct StoredBytes {
 
   /// `byteCount` bytes that `fill` fills, which are zero before.
   init(byteCount: Int, _ fill: (UnsafeFields) -> Void) {
-    bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filledCount in
-      let fields = UnsafeMutableRawBufferPointer(buffer)
-      unsafe fields.initializeMemory(as: UInt8.self, repeating: 0)
-      unsafe fill(UnsafeFields(bytes: fields))
-      filledCount = byteCount
-    }
+    bytes = [UInt8](repeating: 0, count: byteCount)
+    unsafe bytes.withUnsafeMutableBytes { unsafe fill(UnsafeFields(bytes: $0)) }
   }
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }

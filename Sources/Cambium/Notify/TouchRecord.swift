@@ -44,15 +44,20 @@ struct TouchRecord: Sendable {
     // Most transactions are small.
     bytes.reserveCapacity(64)
     bytes.append(Self.format)
-    bytes.putNumber(UInt64(touches.tables.count))
-    if touches.tables.count == 1, let (number, rows) = touches.tables.first {
-      put(number, rows, &bytes)
-    } else {
-      for (number, rows) in touches.tables.sorted(by: { $0.key < $1.key }) {
-        put(number, rows, &bytes)
-      }
-    }
+    Self.forEachInOrder(touches.tables, &bytes, put)
     return bytes
+  }
+
+  /// Appends how many there are, and then each one by ascending key; mostly there is one.
+  private static func forEachInOrder<Key: Comparable, Value>(
+    _ values: [Key: Value], _ bytes: inout [UInt8], _ put: (Key, Value, inout [UInt8]) -> Void
+  ) {
+    bytes.putNumber(UInt64(values.count))
+    if values.count == 1, let (key, value) = values.first {
+      put(key, value, &bytes)
+    } else {
+      for (key, value) in values.sorted(by: { $0.key < $1.key }) { put(key, value, &bytes) }
+    }
   }
 
   /// Appends what was touched of the table with that number, or that it was much.
@@ -73,8 +78,7 @@ struct TouchRecord: Sendable {
   ) {
     bytes.put(rows.insertedKeys)
     bytes.put(rows.deletedKeys)
-    bytes.putNumber(UInt64(rows.assignedKeys.count))
-    for (column, keys) in rows.assignedKeys.sorted(by: { $0.key < $1.key }) {
+    forEachInOrder(rows.assignedKeys, &bytes) { column, keys, bytes in
       bytes.putNumber(UInt64(column))
       bytes.put(keys)
     }
@@ -178,6 +182,7 @@ extension [UInt8] {
 
   /// Appends keys as the distances from one to the next.
   fileprivate mutating func put(_ keys: TouchedKeys) {
+    if keys.isEmpty { return append(0) }
     let keys = keys.sorted
     putNumber(UInt64(keys.count))
     var last: Int64 = 0

@@ -32,10 +32,16 @@ struct PinTable: Sendable {
   /// The held versions, in the order of their entries.
   func held() -> [ClosedRange<Version>] {
     var ranges: [ClosedRange<Version>] = []
+    look(for: &ranges)
+    return ranges
+  }
+
+  /// Makes `ranges` the held versions, in the memory that it has.
+  func look(for ranges: inout [ClosedRange<Version>]) {
+    ranges.removeAll(keepingCapacity: true)
     forEachUsed { offset in
       if let range = range(offset) { ranges.append(range) }
     }
-    return ranges
   }
 
   /// All pins, for people.

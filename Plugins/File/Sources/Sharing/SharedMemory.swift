@@ -117,14 +117,14 @@ import Synchronization
   /// Copies `count` bytes from `offset` on, whole words.
   func bytes(_ offset: Int, _ count: Int) -> [UInt8] {
     precondition(offset % 8 == 0 && count % 8 == 0, "Shared memory is read by whole words.")
-    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      let bytes = UnsafeMutableRawBufferPointer(buffer)
+    var copy = [UInt8](repeating: 0, count: count)
+    unsafe copy.withUnsafeMutableBytes { bytes in
       for position in stride(from: 0, to: count, by: 8) {
         let word = unsafe longWord(offset + position).pointee.load(ordering: .relaxed)
         unsafe bytes.storeBytes(of: word, toByteOffset: position, as: UInt64.self)
       }
-      filled = count
     }
+    return copy
   }
 
   /// Stores `bytes` from `offset` on, whole words.
