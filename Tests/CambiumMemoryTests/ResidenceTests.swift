@@ -38,6 +38,11 @@ struct ResidenceTests {
     return try transaction.commit()
   }
 
+  private func edit(_ database: Database) throws -> (Transaction, TableEditor) {
+    let transaction = try database.beginWrite()
+    return (transaction, try #require(try transaction.editTable("People")))
+  }
+
   private func age(of key: Int64, in view: some ReadTransaction) throws -> Int64? {
     guard let row = try view.table("People")?.seek(key) else { return nil }
     return row.column(1)?.int(row.row) ?? 0
@@ -94,8 +99,7 @@ struct ResidenceTests {
   {
     let database = try database(rows: 500)
     _ = try setAge(1, of: 7, in: database)
-    let transaction = try database.beginWrite()
-    let table = try #require(try transaction.editTable("People"))
+    let (transaction, table) = try edit(database)
     _ = try table.update(key: 7, column: 1, value: .int(2))
     for key in 0..<Int64(400) { _ = try table.remove(key: key) }
     for key in 0..<Int64(300) { try insert(9_000 + key, age: 3, into: table) }
@@ -123,8 +127,7 @@ struct ResidenceTests {
   @Test func `a commit that is refused leaves everything as it was`() throws {
     let database = try database(rows: 500)
     _ = try setAge(1, of: 7, in: database)
-    let transaction = try database.beginWrite()
-    let table = try #require(try transaction.editTable("People"))
+    let (transaction, table) = try edit(database)
     _ = try table.update(key: 7, column: 1, value: .int(2))
     _ = try table.remove(key: 8)
     #expect(throws: StoreError.self) {
@@ -140,8 +143,7 @@ struct ResidenceTests {
   @Test func `threads that read see whole versions beside threads that write`() throws {
     let accounts = Int64(64)
     let database = try database(rows: 4_000)
-    let begin = try database.beginWrite()
-    let table = try #require(try begin.editTable("People"))
+    let (begin, table) = try edit(database)
     for key in 0..<accounts { _ = try table.update(key: key, column: 1, value: .int(100)) }
     _ = try begin.commit()
     // Each is moved between two accounts, so that no version has more or less.
@@ -185,8 +187,7 @@ struct ResidenceTests {
   {
     let database = try database(rows: 500)
     _ = try setAge(1, of: 7, in: database)
-    let transaction = try database.beginWrite()
-    let table = try #require(try transaction.editTable("People"))
+    let (transaction, table) = try edit(database)
     _ = try table.update(key: 7, column: 1, value: .int(2))
     // More than stays in memory.
     for key in 0..<Int64(20_000) { try insert(1_000 + key, age: 3, into: table) }
@@ -226,8 +227,7 @@ struct ResidenceTests {
   @Test func `room of large values that are removed one by one is given back`() throws {
     let store = MemoryStore()
     let database = try database(rows: 3_000, in: store)
-    let transaction = try database.beginWrite()
-    let table = try #require(try transaction.editTable("People"))
+    let (transaction, table) = try edit(database)
     let name = [UInt8](repeating: 7, count: 5_000)
     for key in 0..<Int64(3_000) {
       try name.withUnsafeBytes { _ = try table.update(key: key, column: 2, value: .bytes($0)) }
