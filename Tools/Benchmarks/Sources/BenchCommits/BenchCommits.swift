@@ -44,10 +44,11 @@ import Foundation
       var line = subject.rawValue.padding(toLength: 28, withPad: " ", startingAt: 0)
       line += String(format: "%8.2f µs", Double(time) ?? .nan)
       if instructions {
-        let counts = try [100, 1_100].map { commits in
+        // So many that what differs in making the rows, by threads that pack them, does not show.
+        let counts = try [100, 10_100].map { commits in
           try counted(subject, folder, commits)
         }
-        line += String(format: "%8.1f thousand instructions", Double(counts[1] - counts[0]) / 1e6)
+        line += String(format: "%8.1f thousand instructions", Double(counts[1] - counts[0]) / 1e7)
       }
       print(line)
     }
