@@ -161,6 +161,33 @@ struct SpaceTests {
     #expect(run == (border - 3)..<(border + 3))
   }
 
+  @Test func `of the block of a head that is given back nothing more is given out`() throws {
+    var space = Space(firstBlock: 1)
+    space.ledger.hold(0, .store)
+    let isReserved = space.reserve(byteCount: 8192, behindFrontAt: 1)
+    let head = space.allocateInFront(unitCount: 8)
+    #expect(isReserved)
+    try space.takeBack(#require(head))
+    space.leaveFront()
+    let other = space.allocateInFront(unitCount: 8)
+    #expect(other == nil)
+  }
+
+  @Test(arguments: [false, true])
+  func `a run in front makes the store longer unless holes are to be filled`(
+    fillsHoles: Bool
+  ) throws {
+    var blocks = BlockMap(firstBlock: 1)
+    blocks.extend(toBlockCount: 10)
+    var space = Space(blocks)
+    space.blocks.fillsHoles = fillsHoles
+    let isReserved = space.reserve(byteCount: 12_000, behindFrontAt: 9)
+    let (blockCount, head) = (space.blocks.blockCount, space.allocateInFront(unitCount: 8))
+    #expect(isReserved)
+    #expect(blockCount == (fillsHoles ? 10 : 13))
+    #expect(head?.address == UInt64(9 * BlockMap.unitsPerBlock))
+  }
+
   @Test func `a slow reader holds only what it can reach`() throws {
     var space = Space(firstBlock: 1)
     space.ledger.hold(0, .store)

@@ -17,8 +17,11 @@ extension FileStore {
     let used = total - books.space.blocks.freeBlockCount
     let least = options.leastRelocatedByteCount / FileLayout.blockByteCount
     let end = used + used / 16 + least / 4
+    // What relaxed commits replace is free only when a sync has followed: as much is written beside it.
+    let unsynced =
+      memory.unsyncedByteCount > 0 ? options.relaxedLimitByteCount / FileLayout.blockByteCount : 0
     books.isRelocating =
-      total - end > least + (books.isRelocating ? 0 : used / 4)
+      total - end > least + unsynced + (books.isRelocating ? 0 : used / 4)
       && books.space.blocks.allocationFloor == sector.firstBlock
     books.space.blocks.allocationCeiling = books.isRelocating ? end : nil
     guard books.isRelocating else { return nil }

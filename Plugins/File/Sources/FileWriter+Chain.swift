@@ -53,7 +53,10 @@ extension FileWriter {
     unsafe headPlace = nil
     if unsafe ledger.giveUp(place.extent) {
       metadataUnitCount -= place.extent.unitCount
-      store.books.withLock { $0.space.takeBack(place.extent) }
+      store.books.withLock { books in
+        books.space.takeBack(place.extent)
+        books.space.leaveFront()
+      }
     }
   }
 

@@ -84,18 +84,19 @@ public struct Space: ~Copyable, Sendable {
   ///
   /// False, and nothing is changed, when the block is not free, a run has been begun already, or so
   /// much is expected that it had better fill holes, or the store would have to grow to more than `limit`
-  /// blocks.
+  /// blocks, or at all where holes are to be filled.
   package mutating func reserve(
     byteCount: Int, behindFrontAt block: Int, endingBefore limit: Int = .max
   ) -> Bool {
-    let whole = block..<(block + 1 + max(1, Self.blockCount(byteCount)))
-    guard runEnd == 0, whole.count <= Self.largestFrontRunBlockCount else { return false }
-    var run = whole
+    var run = block..<(block + 1 + max(1, Self.blockCount(byteCount)))
+    guard runEnd == 0, run.count <= Self.largestFrontRunBlockCount else { return false }
+    let end = max(blocks.fillsHoles ? 0 : limit, blocks.blockCount)
+    let alone = block..<(block + 1)
+    if run.upperBound > end { run = alone }
+    guard run.upperBound <= end else { return false }
     do throws(StoreError) {
-      if try !blocks.isFree(whole) { run = block..<(block + 1) }
-      guard try blocks.isFree(run), run.upperBound <= max(limit, blocks.blockCount) else {
-        return false
-      }
+      if try !blocks.isFree(run) { run = alone }
+      guard try blocks.isFree(run) else { return false }
       blocks.extend(toBlockCount: run.upperBound)
       try blocks.load(blocks: run)
     } catch {
@@ -123,6 +124,9 @@ public struct Space: ~Copyable, Sendable {
     blocks.hold(extent)
     return extent
   }
+
+  /// Gives out no more of the block in front, which others may take if nothing of it is given out any more.
+  package mutating func leaveFront() { front = 0..<0 }
 
   /// The block at which a run that is a little longer than that of the running write, with a block
   /// in front, would be taken next; any free block when only shorter runs are free and holes are to
