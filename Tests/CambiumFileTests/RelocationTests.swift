@@ -225,6 +225,41 @@ struct RelocationTests {
     try database.close()
   }
 
+  @Test func `while relaxed commits wait for a sync no page is moved for what they may replace`() throws
+  {
+    var options = FileStoreOptions()
+    options.leastRelocatedByteCount = 64 << 10
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    var databaseOptions = DatabaseOptions()
+    databaseOptions.relocatedByteCountPerCommit = 0
+    let store = try FileStore(path: path, options: options)
+    let database = try Database(store: store, options: databaseOptions)
+    func commit(_ durability: Durability, _ body: (Transaction) throws -> Void) throws {
+      let transaction = try database.beginWrite()
+      try body(transaction)
+      _ = try transaction.commit(durability: durability)
+    }
+    func isRelocating() throws -> Bool {
+      let writer = try store.beginWrite()
+      defer { writer.abort() }
+      return writer.relocation != nil
+    }
+    try commit(.full) { transaction in
+      for number in 0..<20 {
+        try transaction.setValue("\(number)", [UInt8](repeating: 1, count: 100_000))
+      }
+    }
+    try commit(.full) { transaction in
+      for number in 1..<20 { try transaction.setValue("\(number)", nil) }
+    }
+    #expect(try isRelocating())
+    try commit(.relaxed) { try $0.setValue("counter", [1]) }
+    #expect(try !isRelocating())
+    try database.sync()
+    #expect(try isRelocating())
+    try database.close()
+  }
+
   @Test func `a free end is cut off in ordinary operation`() throws {
     let store = try FileStore(path: path)
     let database = try Database(store: store)
