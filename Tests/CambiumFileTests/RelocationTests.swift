@@ -225,8 +225,7 @@ struct RelocationTests {
     try database.close()
   }
 
-  @Test func `while relaxed commits wait for a sync no page is moved for what they may replace`() throws
-  {
+  @Test func `while relaxed commits wait for a sync no page is moved for them`() throws {
     var options = FileStoreOptions()
     options.leastRelocatedByteCount = 64 << 10
     options.relaxedDelayNanoseconds = 3_600_000_000_000
