@@ -33,8 +33,10 @@ extension FileStore {
         if books.isOfOlderFormat { return (head, nil, nil) }
         // Later its pages may hold something else.
         try books.space.blocks.load(blocks: 0..<books.space.blocks.blockCount)
+        // What the version of the file reaches that the newest one follows, and that does not.
+        let replaced = head.residence?.freedReferences.map(\.extent) ?? []
         let audit = SpaceAudit(
-          books.space.copy(), owned: try metadataPages(&books).map(\.extent))
+          books.space.copy(), owned: try metadataPages(&books).map(\.extent) + replaced)
         books.space.blocks.dropUnchanged()
         return (head, audit, nil)
       }
@@ -51,7 +53,7 @@ extension FileStore {
   ) throws(StoreError) -> Value {
     try withKnownBooks { books throws(StoreError) in
       let (newest, isWriting, mark, seenSlots) = state.withLock {
-        ($0.newest.head, $0.isWriting, $0.mark, $0.seenSlots)
+        ($0.newestHead, $0.isWriting, $0.mark, $0.seenSlots)
       }
       guard isWriting else { return try body(&books, newest) }
       var published = FileBooks(

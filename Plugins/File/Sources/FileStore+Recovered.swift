@@ -59,7 +59,8 @@ extension FileStore {
     state.withLock { state in
       state.recovered = nil
       state.newest.head.epoch = epoch
-      memory.publish(state.newest, sector)
+      state.logged?.head.epoch = epoch
+      memory.publish(state.newest, sector, through: state.logged?.head.version)
       state.seenLive = memory.liveWord
     }
     memory.condition = .clean

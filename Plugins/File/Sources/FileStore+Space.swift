@@ -31,9 +31,11 @@ extension FileStore {
   }
 
   /// Makes the file at least `byteCount` bytes long, ahead of a small commit.
-  func growAhead(to byteCount: Int, usesSpare: Bool) throws(StoreError) {
+  func growAhead(
+    to byteCount: Int, usesSpare: Bool, isSynced: Bool = true
+  ) throws(StoreError) {
     try writing.withLock { _ throws(StoreError) in
-      try grow(for: byteCount, usesSpare: usesSpare, isSynced: true)
+      try grow(for: byteCount, usesSpare: usesSpare, isSynced: isSynced)
     }
   }
 

@@ -44,6 +44,8 @@ public final class FileStore: PageStore {
   let commits: CommitSignal
   /// Who is told of commits.
   package let watchers = CommitWatchers()
+  /// What stores pages that lie in memory: the database, once there is one.
+  let pageStorer = Mutex<(@Sendable (any PageWriter) throws(StoreError) -> Void)?>(nil)
   /// What is done in the background.
   let background: StoreBackground
   /// Raised when closing has done its work.
@@ -149,7 +151,7 @@ public final class FileStore: PageStore {
   public func newestHead() throws(StoreError) -> Head {
     try withOpenState { state throws(StoreError) in
       try followLiveHead(&state)
-      return state.newest.head
+      return state.newestHead
     }
   }
 
@@ -178,13 +180,7 @@ public final class FileStore: PageStore {
   }
 
   private func adoptLiveHead(_ state: inout FileState) throws(StoreError) {
-    let word = memory.liveWord
-    guard let head = memory.liveHead(sector) else {
-      throw .damaged(Damage(.head, "the live head in \(SharedMemory.path(for: path))"))
-    }
-    state.newest = head
-    // An older word than the head only means that there is another look.
-    state.seenLive = word
+    try follow(&state)
     state.fileByteCount = try FileOpening.fileByteCount(device, path: path)
   }
 
@@ -199,12 +195,12 @@ public final class FileStore: PageStore {
 
   /// Pins the newest version over the mapping there is.
   func pinNewest(_ state: inout FileState) throws(StoreError) -> Pin {
-    while !state.pins.hold(state.newest.head) {
+    while !state.pins.hold(state.newestHead) {
       // Somebody else has just published a version.
       try adoptLiveHead(&state)
       try ensureMapping(&state)
     }
-    return pin(state.newest.head, state)
+    return pin(state.newestHead, state)
   }
 
   /// The pin of a head that is held.
@@ -287,7 +283,7 @@ public final class FileStore: PageStore {
     try withKnownBooks { books throws(StoreError) in
       let ranges = PinTable(memory: memory).held()
       let (fileByteCount, newest, mark) = try withOpenState { state throws(StoreError) in
-        (state.fileByteCount, state.newest.head.version, state.mark)
+        (state.fileByteCount, state.newestHead.version, state.mark)
       }
       return StoreStatistics(
         totalByteCount: fileByteCount,

@@ -202,6 +202,7 @@ extension FileStore {
     _ head: HeadSector, _ durable: DurableMark?, _ state: inout FileState
   ) -> Pin {
     state.newest = head
+    state.logged = nil
     // First the head, then the look at the pins: who pins the version before from now on sees that
     // there is a newer one.
     memory.publish(state.newest, sector)
@@ -221,7 +222,10 @@ extension FileStore {
   ) {
     let version = staged.head.head.version
     followHeld(&books)
-    unsafe books.publish(version: version, freed: writer.ledger.freed)
+    guard let previous = books.version else {
+      preconditionFailure("S2: a commit without knowing what is free.")
+    }
+    unsafe books.publish(version: version, after: previous, freed: writer.ledger.freed)
     books.version = version
     noteSpaceVersion(version)
     if let freeMap = staged.freeMap {

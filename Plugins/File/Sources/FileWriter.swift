@@ -24,15 +24,21 @@ final class FileWriter: PageWriter {
   var metadataUnitCount: UInt64 = 0
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
+  /// How much room the log has for a small commit; 0 where it must not be used.
+  private(set) var logRoom = 0
+  /// How many bytes of pages may lie in memory.
+  private(set) var loggedByteLimit = 0
 
+  /// Begins at `base`; makes the version that follows, or the same one with all its pages stored (`stores`).
   init(
-    store: FileStore, base: Head, rebuildsFreeMap: Bool = false, relocation: Relocation? = nil
+    store: FileStore, base: Head, rebuildsFreeMap: Bool = false, relocation: Relocation? = nil,
+    stores: Bool = false
   ) {
     self.store = store
     self.relocation = relocation
     self.rebuildsFreeMap = rebuildsFreeMap
     self.base = base
-    version = base.version + 1
+    version = stores ? base.version : base.version + 1
     sizeLimit = store.options.maximumByteCount.map { limit in
       SizeLimit(limit, present: store.state.withLock { $0.newest.byteCount })
     }
@@ -46,7 +52,20 @@ final class FileWriter: PageWriter {
     if let failure { throw failure }
   }
 
-  func expect(_ durability: Durability) { expectsSync = durability == .full }
+  func expect(_ durability: Durability) {
+    expectsSync = durability == .full
+    if !expectsSync, version > base.version, !rebuildsFreeMap { lookForLogRoom() }
+  }
+
+  /// Looks whether the commit may stay in memory.
+  private func lookForLogRoom() {
+    guard store.boundCodec == nil else { return }
+    let (newest, used) = store.state.withLock { ($0.newest, $0.logged?.end ?? 0) }
+    // Something is in the log: it is there.
+    guard used > 0 || SharedLog(memory: store.memory).prepare() else { return }
+    logRoom = SharedLayout.logByteCount - used
+    loggedByteLimit = store.loggedByteLimit(newest)
+  }
 
   func reserve(byteCount: Int) throws(StoreError) {
     try ensureRunning()
@@ -198,16 +217,26 @@ final class FileWriter: PageWriter {
     do throws(StoreError) {
       try ensureRunning()
       try StoreLimits.check(metadata: metadata)
-      let pin = try commit(root: root, durability: durability, metadata: metadata)
-      hasEnded = true
-      beforeNext(pin.head)
-      store.cutFreeTail()
-      store.endWrite()
+      let pin = try commit(
+        root: root, durability: durability,
+        metadata: version > base.version ? metadata : store.metadata(of: version))
+      end(showing: pin.head, beforeNext) { [store] in
+        store.cutFreeTail()
+        if durability == .relaxed { store.keepLoggedRoom() }
+      }
       return pin
     } catch {
       abort()
       throw error
     }
+  }
+
+  /// Ends a write whose version, that of `head`, is published.
+  func end(showing head: Head, _ beforeNext: (Head) -> Void, _ finish: () -> Void = {}) {
+    hasEnded = true
+    beforeNext(head)
+    finish()
+    store.endWrite()
   }
 
   func abort() {

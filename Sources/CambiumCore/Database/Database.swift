@@ -83,6 +83,10 @@ public final class Database: Sendable {
     cache = PageCache(byteCount: options.pageCacheByteCount)
     latest = LatestSnapshot(lane: lane ?? .shared)
     packing = lane ?? BackgroundLane()
+    (store as? any ResidentStore)?.storePages { [weak self] writer throws(StoreError) in
+      guard let self else { return writer.abort() }
+      try storePages(writer)
+    }
   }
 
   /// What the store is.
@@ -185,6 +189,13 @@ public final class Database: Sendable {
       writer.abort()
       throw error
     }
+  }
+
+  /// Makes the newest version once more, with all its pages stored.
+  private func storePages(_ writer: any PageWriter) throws(StoreError) {
+    let transaction = try begin(writer, .relaxed)
+    transaction.storesPages = true
+    _ = try transaction.publish(.relaxed, [])
   }
 
   /// Throws ``StoreError/tooManyVersions(count:limit:)`` when more than `limit` versions are pinned.

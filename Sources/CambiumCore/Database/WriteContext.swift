@@ -95,28 +95,42 @@ public final class WriteContext {
   static let replacedLimit = 1 << 10
 
   /// Whether nothing was written yet, and what was changed is little enough to stay in memory.
-  var mayStayInMemory: Bool {
+  func mayStayInMemory(_ durability: Durability, isAwaited: Bool) -> Bool {
     guard let residentWriter, residentWriter.keepsPagesInMemory else { return false }
     return unsafe writtenByteCount == 0 && abandonedRoots.isEmpty
       && dirty.byteCount <= Self.residentByteLimit / 8
       && dirty.residentByteCount + dirty.byteCount <= Self.residentByteLimit
       && replaced.count + (residence?.freed?.count ?? 0) <= Self.replacedLimit
+      && residentWriter.mayKeep(
+        ResidentChange(
+          byteCount: dirty.byteCount, residentByteCount: dirty.residentByteCount,
+          recordByteCount: dirty.recordByteCount + replaced.count * PageReference.byteCount,
+          durability: durability, isAwaited: isAwaited))
   }
 
-  /// Makes what was changed a version whose pages lie in memory.
+  /// The tables and key trees that may have pages in memory.
+  var residentNames: Residence.Names { residence?.names ?? Residence.Names() }
+
+  /// Makes what was changed a version whose pages lie in memory; `names` says where it was changed.
   func publishInMemory(
-    root: TreeRoot, metadata: [UInt8], beforeNext: (Head) -> Void
+    root: TreeRoot, metadata: [UInt8], names: Residence.Names, beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     guard let residentWriter, let live else {
       preconditionFailure("The store keeps its pages itself.")
     }
-    let pages = try dirty.freezeChanges(over: residence?.pages ?? .none)
+    let changes = try dirty.freezeChanges()
+    let pages = (residence?.pages ?? .none).replacing(changes)
     let freed =
       unsafe replaced.isEmpty
       ? residence?.freed : Residence.Freed(replaced, before: residence?.freed)
     return try residentWriter.publish(
-      root: root, residence: Residence(pages: pages, live: live, freed: freed),
-      metadata: metadata
+      root: root,
+      residence: Residence(
+        pages: pages, live: live, freed: freed, names: residentNames.union(names)),
+      metadata: metadata,
+      record: {
+        unsafe ResidenceRecord(root: root, changes: changes, freed: replaced, names: names)
+      }
     ) { head in
       dirty.keepChanges()
       dirty.give(to: live)

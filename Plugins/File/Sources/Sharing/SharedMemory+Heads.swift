@@ -54,8 +54,20 @@ extension SharedMemory {
     return word == .max ? nil : word >> 1
   }
 
-  /// The newest head, if there is a whole one.
-  func liveHead(_ identity: IdentitySector) -> HeadSector? {
+  /// The newest version, and the head of the file that it has or follows.
+  struct Live: Sendable {
+    /// What said so.
+    var word: UInt64
+    var head: HeadSector
+
+    /// The newest version: that of `head`, or one that follows it in the log.
+    var version: Version { word >> 1 }
+    /// Whether it lies in the log.
+    var isLogged: Bool { version != head.head.version }
+  }
+
+  /// The newest version with its head, if there is a whole one.
+  func live(_ identity: IdentitySector) -> Live? {
     // Torn only when two heads were published while it was read, or when a hostile hand wrote it.
     for _ in 0..<64 {
       let word = liveWord
@@ -64,13 +76,17 @@ extension SharedMemory {
       let stored = bytes(offset, FileLayout.sectorByteCount)
       let place = HeadSector.place(ofLiveHead: word & 1)
       if let head = HeadSector(stored: stored, identity: identity, at: place),
-        head.head.version == word >> 1
+        head.head.version <= word >> 1,
+        word >> 1 - head.head.version <= UInt64(SharedLayout.logByteCount)
       {
-        return head
+        return Live(word: word, head: head)
       }
     }
     return nil
   }
+
+  /// The newest head of the file, if there is a whole one.
+  func liveHead(_ identity: IdentitySector) -> HeadSector? { live(identity)?.head }
 
   /// The newest head with what is known to be durable now.
   func knownHead(_ identity: IdentitySector) -> HeadSector? {
@@ -80,17 +96,23 @@ extension SharedMemory {
     return head
   }
 
-  /// Makes `head` the live one.
+  /// Makes `head` the live one; `version` is the newest version, if that follows it in the log.
   ///
   /// For the holder of the writer lock, or of the file alone; or of the slots' lock while the condition
   /// is not clean, when the holder of the writer lock waits for that.
-  func publish(_ head: HeadSector, _ identity: IdentitySector) {
+  func publish(_ head: HeadSector, _ identity: IdentitySector, through version: Version? = nil) {
     let word = liveWord
     let index = word == .max ? 0 : 1 - word & 1
     let stored = head.stored(in: identity, at: HeadSector.place(ofLiveHead: index))
     put(stored, at: SharedLayout.liveHeads + Int(index) * FileLayout.sectorByteCount)
     unsafe longWord(SharedLayout.live).pointee.store(
-      head.head.version << 1 | index, ordering: .sequentiallyConsistent)
+      (version ?? head.head.version) << 1 | index, ordering: .sequentiallyConsistent)
+  }
+
+  /// Makes `version`, whose record is in the log, the newest one; for the holder of the writer lock.
+  func publish(logged version: Version) {
+    unsafe longWord(SharedLayout.live).pointee.store(
+      version << 1 | liveWord & 1, ordering: .sequentiallyConsistent)
   }
 
   /// Rises when the durable mark changes.

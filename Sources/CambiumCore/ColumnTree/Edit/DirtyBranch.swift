@@ -14,6 +14,8 @@ final class DirtyBranch: DirtyPage {
     self.isPositional = isPositional
     super.init(kind: .columnBranch, unfilledCapacity: ColumnBranch.byteCount(room: room))
     unsafe byteCount = unsafe capacity
+    // Its bytes may be shown to other processes, also those that no child has.
+    unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     unsafe bytes.put(byte: PageKind.columnBranch.rawValue, 0)
     unsafe bytes.put(byte: UInt8(level), ColumnBranch.levelOffset)
     unsafe bytes.put(half: UInt16(room), ColumnBranch.roomOffset)
@@ -28,6 +30,16 @@ final class DirtyBranch: DirtyPage {
       from: branch.references, byteCount: branch.count * PageReference.byteCount)
     unsafe (bytes + counts).copyMemory(from: branch.counts, byteCount: branch.count * 8)
     count = branch.count
+  }
+
+  /// The branch in `page`, byte by byte; it was checked.
+  convenience init(restoring page: Page) {
+    let branch = ColumnBranch(page)
+    self.init(
+      level: branch.level,
+      isPositional: unsafe page.bytes.byte(ColumnBranch.flagsOffset) & ColumnBranch.isPositional != 0,
+      room: unsafe Int(page.bytes.half(ColumnBranch.roomOffset)))
+    unsafe bytes.copyMemory(from: page.bytes, byteCount: byteCount)
   }
 
   override func copy() -> DirtyPage {
