@@ -76,23 +76,24 @@ extension FileStore: ResidentStore {
   /// How many bytes of pages may lie in memory: they have their room in the file, behind what is used of it, so
   /// that storing them does not fail where the medium is full.
   func loggedByteLimit(_ newest: HeadSector) -> Int {
-    if canHardlyGrow(newest.byteCount) || options.maximumByteCount != nil { return 0 }
+    if canHardlyGrow(newest.byteCount) { return 0 }
     let used = books.withLock { $0.space.totalByteCount }
     let fileByteCount = state.withLock { $0.fileByteCount }
     // Stored, a page may take some blocks more, and there are pages of the file's own.
     return max(0, (fileByteCount - used - options.spareByteCount) / 4 * 3 - (32 << 10))
   }
 
-  /// Sees to it that small commits have room to wait for, after a relaxed commit.
-  func keepLoggedRoom() {
+  /// Makes the file longer if small commits that stay in memory have little room behind what is used of it.
+  func keepLoggedRoom() throws(StoreError) {
     let used = books.withLock { $0.space.totalByteCount }
     let fileByteCount = state.withLock { $0.fileByteCount }
-    let ahead = growth(ahead: fileByteCount)
-    guard boundCodec == nil, options.maximumByteCount == nil,
-      fileByteCount - used - options.spareByteCount < ahead / 2
-    else { return }
-    // Without it small commits store their pages.
-    try? growAhead(to: used + ahead, usesSpare: false, isSynced: false)
+    let room = growth(ahead: fileByteCount) / 2
+    guard fileByteCount - used - options.spareByteCount < room else { return }
+    do throws(StoreError) {
+      try growAhead(to: used + room, usesSpare: false, isSynced: false)
+    } catch .mediumFull {
+      // They store their pages then.
+    }
   }
 
   /// What the small commit of `version` was given; nothing where that is not known.
@@ -185,7 +186,7 @@ extension FileState {
 
 extension FileWriter: ResidentWriter {
   /// Where nobody waits for the medium, and pages do not go through a codec: the log is not encrypted.
-  var keepsPagesInMemory: Bool { logRoom > 0 }
+  var keepsPagesInMemory: Bool { mayUseLog && version > base.version }
 
   /// Where there is room for it in the log, and in the file once it is stored.
   func mayKeep(_ change: ResidentChange) -> Bool {

@@ -232,8 +232,14 @@ extension FileStore {
   /// closed all the same. Closing twice is allowed.
   public func close() throws(StoreError) {
     if isForked { return }
+    var failure: StoreError?
     // Who writes just now, or wants to, sees to it after that.
-    _ = try? storeLogged(waits: false)
+    do throws(StoreError) { try storeLogged(waits: false) } catch { failure = error }
+    try letGo(after: failure)
+  }
+
+  /// Closes the store, and then throws `failure` if there is one.
+  func letGo(after failure: StoreError? = nil) throws(StoreError) {
     let wasClosed = writing.withLock { _ in
       state.withLock { state in
         let wasClosed = state.isClosed
@@ -270,6 +276,7 @@ extension FileStore {
       while !state.withLock({ $0.isClean }) { try settle(state.withLock { $0.newest }) }
       try cutSlack()
     }
+    if let failure { throw failure }
   }
 
   /// Whether there are no other users; then nobody else can come in either until this one leaves.

@@ -123,7 +123,7 @@ public final class FileStore: PageStore {
         seenDurable: opening.state.seenSlots))
   }
 
-  deinit { try? close() }
+  deinit { try? letGo() }
 
   func ensureOpen(_ state: borrowing FileState) throws(StoreError) {
     if state.isClosed { throw .closed(path: path) }

@@ -24,7 +24,9 @@ final class FileWriter: PageWriter {
   var metadataUnitCount: UInt64 = 0
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
-  /// How much room the log has for a small commit; 0 where it must not be used.
+  /// Whether small commits like this one may stay in memory.
+  private(set) var mayUseLog = false
+  /// How much room the log has for a small commit.
   private(set) var logRoom = 0
   /// How many bytes of pages may lie in memory.
   private(set) var loggedByteLimit = 0
@@ -54,12 +56,13 @@ final class FileWriter: PageWriter {
 
   func expect(_ durability: Durability) {
     expectsSync = durability == .full
-    if !expectsSync, version > base.version, !rebuildsFreeMap { lookForLogRoom() }
+    if !expectsSync, !rebuildsFreeMap { lookForLogRoom() }
   }
 
   /// Looks whether the commit may stay in memory.
   private func lookForLogRoom() {
-    guard store.boundCodec == nil else { return }
+    guard store.boundCodec == nil, store.options.maximumByteCount == nil else { return }
+    mayUseLog = true
     let (newest, used) = store.state.withLock { ($0.newest, $0.logged?.end ?? 0) }
     // Something is in the log: it is there.
     guard used > 0 || SharedLog(memory: store.memory).prepare() else { return }
@@ -220,10 +223,7 @@ final class FileWriter: PageWriter {
       let pin = try commit(
         root: root, durability: durability,
         metadata: version > base.version ? metadata : store.metadata(of: version))
-      end(showing: pin.head, beforeNext) { [store] in
-        store.cutFreeTail()
-        if durability == .relaxed { store.keepLoggedRoom() }
-      }
+      end(showing: pin.head, beforeNext) { [store] in store.cutFreeTail() }
       return pin
     } catch {
       abort()
