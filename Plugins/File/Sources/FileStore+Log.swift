@@ -9,7 +9,7 @@ import CambiumStoreKit
 extension FileStore: ResidentStore {
   /// Says what stores the pages of a version that lies in memory.
   package func storePages(
-    with body: @escaping @Sendable (any PageWriter) throws(StoreError) -> Void
+    with body: @escaping @Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void
   ) {
     pageStorer.withLock { $0 = body }
   }
@@ -68,7 +68,7 @@ extension FileStore: ResidentStore {
     if writer.base.residence == nil {
       writer.abort()
     } else {
-      try body(writer)
+      try body(self, writer)
     }
     return true
   }

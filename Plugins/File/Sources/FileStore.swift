@@ -45,7 +45,9 @@ public final class FileStore: PageStore {
   /// Who is told of commits.
   package let watchers = CommitWatchers()
   /// What stores pages that lie in memory: the database, once there is one.
-  let pageStorer = Mutex<(@Sendable (any PageWriter) throws(StoreError) -> Void)?>(nil)
+  let pageStorer = Mutex<
+    (@Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void)?
+  >(nil)
   /// What is done in the background.
   let background: StoreBackground
   /// Raised when closing has done its work.

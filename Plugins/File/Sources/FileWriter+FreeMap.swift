@@ -50,17 +50,17 @@ extension FileWriter {
         // Those behind it stay, however many they are.
         || books.records.count > threshold
           && books.records[threshold - 1].version
-            <= min(base.version, books.heldMark.slotVersion)
+            <= min(fileVersion, books.heldMark.slotVersion)
     }
     guard isDue else { return nil }
     let update = try writeFreeMap()
     var directory = store.books.withLock { $0.directory }
-    let kept = rebuildsFreeMap ? 0 : min(base.version, Version(threshold / 2))
-    let oldest = store.oldestSpaceVersion(newest: base.version)
+    let kept = rebuildsFreeMap ? 0 : min(fileVersion, Version(threshold / 2))
+    let oldest = store.oldestSpaceVersion(newest: fileVersion)
     let (retired, retiring) = store.books.withLock { books in
       let retired = max(
         books.directory.retired,
-        min(books.heldMark.slotVersion, oldest, base.version - kept))
+        min(books.heldMark.slotVersion, oldest, fileVersion - kept))
       return (retired, books.records.filter { $0.version <= retired })
     }
     directory.retired = retired
@@ -84,7 +84,7 @@ extension FileWriter {
           behind: relocation.ranges.first?.lowerBound ?? .max, fromLeaf: books.nextRelocatedLeaf,
           count: Self.relocatedBranchCount)
       }
-      return books.space.blocks.changes(version: base.version)
+      return books.space.blocks.changes(version: fileVersion)
     }
     return try BlockMap.Update(changes) { part, level in
       giveUp(pages.extent(of: part, level: level))

@@ -5,6 +5,8 @@ import CambiumStoreKit
 final class FileWriter: PageWriter {
   let base: Head
   let version: Version
+  /// The newest version of the file; that of `base`, or one that it follows in the log.
+  let fileVersion: Version
   let store: FileStore
   /// Whether the commit writes the whole free map anew.
   let rebuildsFreeMap: Bool
@@ -40,6 +42,7 @@ final class FileWriter: PageWriter {
     self.relocation = relocation
     self.rebuildsFreeMap = rebuildsFreeMap
     self.base = base
+    fileVersion = store.state.withLock { $0.newest.head.version }
     version = stores ? base.version : base.version + 1
     sizeLimit = store.options.maximumByteCount.map { limit in
       SizeLimit(limit, present: store.state.withLock { $0.newest.byteCount })

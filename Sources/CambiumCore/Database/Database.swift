@@ -77,16 +77,30 @@ public final class Database: Sendable {
         expected: name.isEmpty ? "none" : name)
     }
     self.store = store
-    self.codec = bound ?? codec
+    let codec = bound ?? codec
+    self.codec = codec
     self.options = options
     watchers = (store as? any WatchableStore)?.watchers ?? CommitWatchers()
     cache = PageCache(byteCount: options.pageCacheByteCount)
     latest = LatestSnapshot(lane: lane ?? .shared)
     packing = lane ?? BackgroundLane()
-    (store as? any ResidentStore)?.storePages { [weak self] writer throws(StoreError) in
-      guard let self else { return writer.abort() }
-      try storePages(writer)
+    (store as? any ResidentStore)?.storePages { [weak self] store, writer throws(StoreError) in
+      if let self { return try storePages(writer) }
+      try Database(storingPagesOf: store, options, codec).storePages(writer)
     }
+  }
+
+  /// What stores the pages that lie in memory when the database itself is gone.
+  private init(
+    storingPagesOf store: any PageStore, _ options: DatabaseOptions, _ codec: (any PageCodec)?
+  ) {
+    self.store = store
+    self.codec = codec
+    self.options = options
+    watchers = CommitWatchers()
+    cache = PageCache(byteCount: options.pageCacheByteCount)
+    latest = LatestSnapshot(lane: .shared)
+    packing = BackgroundLane()
   }
 
   /// What the store is.

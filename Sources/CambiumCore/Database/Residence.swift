@@ -117,7 +117,9 @@ package protocol ResidentWriter: PageWriter {
 
 /// A store that asks for pages to be stored which lie in memory.
 package protocol ResidentStore: PageStore {
-  /// Says what stores the pages of the newest version that lie in memory: the writer that it is called with makes
-  /// the same version once more, with all pages stored.
-  func storePages(with body: @escaping @Sendable (any PageWriter) throws(StoreError) -> Void)
+  /// Says what stores the pages of the newest version that lie in memory.
+  ///
+  /// It is called with the store and a writer that makes the same version once more, with all pages stored.
+  func storePages(
+    with body: @escaping @Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void)
 }

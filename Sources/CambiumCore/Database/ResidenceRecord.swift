@@ -60,9 +60,8 @@ package struct ResidenceRecord {
     }
     let data = bytes.count
     let pageByteCount: Int
-    if let nodes = page as? KeyPage {
+    if page is KeyPage, let tight = page.copy() as? KeyPage {
       // Without garbage and gaps, as it would be stored.
-      let tight = unsafe KeyPage(copying: nodes.node, kind: nodes.kind, capacity: nodes.byteCount)
       pageByteCount = tight.tighten()
       unsafe bytes += UnsafeRawBufferPointer(start: tight.bytes, count: pageByteCount)
       bytes[start + 1] = Form.whole.rawValue
