@@ -126,7 +126,9 @@ struct FileOpening {
         return
       }
       do throws(StoreError) {
-        logged = try FileState.Logged.replayed(word, onto: nil, in: lockFile).0
+        logged = try FileState.Logged.replayed(
+          word, onto: nil, in: lockFile, device, path: path
+        ).0
       } catch {
         notes.append("The small commits since version \(word.head.head.version) were lost: \(error)")
       }

@@ -24,7 +24,7 @@ extension FileStore: ResidentStore {
       }
       do throws(StoreError) {
         if live.isLogged {
-          try state.replay(live, in: memory)
+          try state.replay(live, in: memory, device, path: path)
         } else {
           state.logged = nil
         }
@@ -77,20 +77,23 @@ extension FileStore: ResidentStore {
   /// that storing them does not fail where the medium is full.
   func loggedByteLimit(_ newest: HeadSector) -> Int {
     if canHardlyGrow(newest.byteCount) { return 0 }
+    // Stored, a page may take a block more, and there are branches and pages of the file's own.
+    return max(0, loggedRoom / 4 * 3 - (32 << 10))
+  }
+
+  /// How much of the file lies behind what is used of it, but for what is kept for deletions.
+  private var loggedRoom: Int {
     let used = books.withLock { $0.space.totalByteCount }
-    let fileByteCount = state.withLock { $0.fileByteCount }
-    // Stored, a page may take some blocks more, and there are pages of the file's own.
-    return max(0, (fileByteCount - used - options.spareByteCount) / 4 * 3 - (32 << 10))
+    return state.withLock { $0.fileByteCount } - used - options.spareByteCount
   }
 
   /// Makes the file longer if small commits that stay in memory have little room behind what is used of it.
   func keepLoggedRoom() throws(StoreError) {
+    let wanted = options.loggedByteCount
+    guard loggedRoom < wanted / 2 else { return }
     let used = books.withLock { $0.space.totalByteCount }
-    let fileByteCount = state.withLock { $0.fileByteCount }
-    let room = growth(ahead: fileByteCount) / 2
-    guard fileByteCount - used - options.spareByteCount < room else { return }
     do throws(StoreError) {
-      try growAhead(to: used + room, usesSpare: false, isSynced: false)
+      try growAhead(to: used + wanted, usesSpare: false, isSynced: false)
     } catch .mediumFull {
       // They store their pages then.
     }
@@ -133,13 +136,22 @@ extension FileState.Logged {
   /// `known` is an earlier version that follows the same one of the file. Throws `StoreError.damaged(_:)` when a
   /// record is not there, which may also mean that a later version of the file has begun the log anew.
   static func replayed(
-    _ live: SharedMemory.Live, onto known: FileState.Logged?, in memory: SharedMemory
+    _ live: SharedMemory.Live, onto known: FileState.Logged?, in memory: SharedMemory,
+    _ device: any Device, path: String
   ) throws(StoreError) -> (FileState.Logged, [CommitMetadata]) {
     let stored = live.head.head
     var version = known?.head.version ?? stored.version
     var end = known?.end ?? 0
     var replay = ResidenceReplay(
-      onto: known?.head.residence, root: known?.head.root ?? stored.root)
+      onto: known?.head.residence, root: known?.head.root ?? stored.root
+    ) { reference throws(StoreError) in
+      let page = try device.readPage(
+        at: reference.byteOffset, byteCount: reference.byteCount, path: path)
+      guard unsafe Checksum.hash(page.bytes, page.byteCount) == reference.checksum else {
+        throw .damaged(Damage(.checksum, at: reference, "a page that a small commit has changed"))
+      }
+      return StoredBytes(page).bytes
+    }
     var commits: [CommitMetadata] = []
     let log = SharedLog(memory: memory)
     while version < live.version {
@@ -162,13 +174,14 @@ extension FileState.Logged {
 extension FileState {
   /// Makes of the log what the version of `live` has in memory.
   fileprivate mutating func replay(
-    _ live: SharedMemory.Live, in memory: SharedMemory
+    _ live: SharedMemory.Live, in memory: SharedMemory, _ device: any Device, path: String
   ) throws(StoreError) {
     var known: Logged?
     if let logged, newest.head == live.head.head, logged.head.version <= live.version {
       known = logged
     }
-    let (logged, commits) = try Logged.replayed(live, onto: known, in: memory)
+    let (logged, commits) = try Logged.replayed(
+      live, onto: known, in: memory, device, path: path)
     self.logged = logged
     for commit in commits { note(commit) }
   }

@@ -30,6 +30,8 @@
   @exclusivity(unchecked) fileprivate final unowned(unsafe) var owner: DirtyPages?
   /// What it becomes.
   public let kind: PageKind
+  /// The stored page that it is a copy of, as far as nothing was changed; none where that is not known.
+  @exclusivity(unchecked) final var origin = PageReference.none
   /// Whether it belongs to a published version, so that nobody may change it any more.
   @exclusivity(unchecked) private(set) final var isFrozen = false
 

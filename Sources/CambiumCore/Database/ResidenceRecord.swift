@@ -1,3 +1,5 @@
+import CPlatform
+
 /// What a small commit has changed of the pages in memory, for other processes.
 ///
 /// Numbers are little-endian:
@@ -7,7 +9,8 @@
 ///
 /// A change: the page's number (32 bits), its kind and form (8 each), two zero bytes, how many bytes the page has
 /// and how many follow (32 each). A removed page has none; a whole one all of them; of a page that was patched
-/// there follow runs, each with its place and length (32 each) and bytes. Then come the stored pages that were given
+/// there follow runs, each with its place and length (32 each) and bytes; of a patched copy of a stored page first its
+/// reference. Then come the stored pages that were given
 /// up, and the names, each with its length (32).
 ///
 /// Pointers: pages of a published version, which nobody changes; they are read within their lengths during one call.
@@ -16,11 +19,14 @@ package struct ResidenceRecord {
   let changes: [DirtyPages.Change]
   let freed: [PageReference]
   let names: Residence.Names
+  /// Reads pages of the version before.
+  let source: PageSource
 
   enum Form: UInt8 {
     case removed = 0
     case whole = 1
     case patched = 2
+    case patchedCopy = 3
   }
 
   static let headerByteCount = TreeRoot.byteCount + 16
@@ -35,8 +41,8 @@ package struct ResidenceRecord {
     for count in [changes.count, freed.count, names.tables.count, names.keyTrees.count] {
       Self.put(count, &bytes)
     }
-    for change in changes { Self.put(change, &bytes) }
-    for reference in freed { unsafe withUnsafeBytes(of: reference) { unsafe bytes += $0 } }
+    for change in changes { put(change, &bytes) }
+    for reference in freed { Self.put(reference, &bytes) }
     for name in Array(names.tables) + names.keyTrees {
       Self.put(name.utf8.count, &bytes)
       bytes += name.utf8
@@ -48,16 +54,13 @@ package struct ResidenceRecord {
     unsafe withUnsafeBytes(of: UInt32(number).littleEndian) { unsafe bytes += $0 }
   }
 
-  private static func put(_ change: DirtyPages.Change, _ bytes: inout [UInt8]) {
-    put(change.index, &bytes)
+  private func put(_ change: DirtyPages.Change, _ bytes: inout [UInt8]) {
+    Self.put(change.index, &bytes)
     let start = bytes.count
     bytes += [change.page?.kind.rawValue ?? 0, Form.removed.rawValue, 0, 0]
-    put(0, &bytes)
-    put(0, &bytes)
+    Self.put(0, &bytes)
+    Self.put(0, &bytes)
     guard let page = change.page else { return }
-    let former = change.former.flatMap { former in
-      unsafe former.kind == page.kind && former.byteCount == page.byteCount ? former : nil
-    }
     let data = bytes.count
     let pageByteCount: Int
     if page is KeyPage, let tight = page.copy() as? KeyPage {
@@ -67,16 +70,42 @@ package struct ResidenceRecord {
       bytes[start + 1] = Form.whole.rawValue
     } else {
       pageByteCount = unsafe page.byteCount
-      if let former, unsafe putRuns(page.bytes, former.bytes, pageByteCount, &bytes) {
-        bytes[start + 1] = Form.patched.rawValue
+      if let form = putPatch(page, change.former, &bytes) {
+        bytes[start + 1] = form.rawValue
       } else {
         bytes.removeSubrange(data...)
         unsafe bytes += UnsafeRawBufferPointer(start: page.bytes, count: pageByteCount)
         bytes[start + 1] = Form.whole.rawValue
       }
     }
-    store(pageByteCount, at: start + 4, &bytes)
-    store(bytes.count - data, at: start + 8, &bytes)
+    Self.store(pageByteCount, at: start + 4, &bytes)
+    Self.store(bytes.count - data, at: start + 8, &bytes)
+  }
+
+  /// Appends how a page differs from what it was; nil where that is not known, or it is another one.
+  private func putPatch(
+    _ page: DirtyPage, _ former: DirtyPage?, _ bytes: inout [UInt8]
+  ) -> Form? {
+    if let former {
+      guard unsafe former.kind == page.kind && former.byteCount == page.byteCount else { return nil }
+      return unsafe Self.putRuns(page.bytes, former.bytes, page.byteCount, &bytes) ? .patched : nil
+    }
+    let origin = unsafe page.origin
+    guard !origin.isNone, let stored = try? source.page(origin, page.kind) else { return nil }
+    defer { withExtendedLifetime(stored) {} }
+    guard unsafe page.byteCount <= stored.byteCount else { return nil }
+    Self.put(origin, &bytes)
+    return unsafe Self.putRuns(page.bytes, stored.bytes, page.byteCount, &bytes)
+      ? .patchedCopy : nil
+  }
+
+  private static func put(_ reference: PageReference, _ bytes: inout [UInt8]) {
+    unsafe withUnsafeTemporaryAllocation(
+      byteCount: PageReference.byteCount, alignment: 8
+    ) { form in
+      if let start = form.baseAddress { unsafe reference.store(to: start) }
+      unsafe bytes += UnsafeRawBufferPointer(form)
+    }
   }
 
   private static func store(_ number: Int, at offset: Int, _ bytes: inout [UInt8]) {
@@ -92,6 +121,13 @@ package struct ResidenceRecord {
     let limit = bytes.count + byteCount / 2
     var position = 0
     while position < byteCount {
+      // Most of it is the same.
+      if position + blockByteCount <= byteCount,
+        unsafe cambium_equal(page + position, former + position, blockByteCount)
+      {
+        position += blockByteCount
+        continue
+      }
       if unsafe isSame(page, former, position, byteCount) {
         position += wordByteCount
         continue
@@ -110,6 +146,7 @@ package struct ResidenceRecord {
   }
 
   private static let wordByteCount = 8
+  private static let blockByteCount = 256
 
   /// Whether the word at `position` is the same in both, or what there is of it at the end.
   @inline(__always) private static func isSame(

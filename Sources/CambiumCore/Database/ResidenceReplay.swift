@@ -8,6 +8,8 @@ package struct ResidenceReplay {
   /// What hangs from the last record's root.
   private(set) package var root: TreeRoot
   private let base: Residence?
+  /// Reads a stored page, whose checksum it checks.
+  private let read: (PageReference) throws(StoreError) -> [UInt8]
   private var changed: [Int: Replayed?] = [:]
   private var freed: [PageReference] = []
   private var names: Residence.Names
@@ -20,9 +22,14 @@ package struct ResidenceReplay {
   /// No honest version has more pages in memory.
   private static let pageLimit = 1 << 16
 
-  /// Begins with what a version has that hangs from `root`.
-  package init(onto base: Residence?, root: TreeRoot) {
+  /// Begins with what a version has that hangs from `root`; `read` gives the bytes of a stored page that were held
+  /// against its checksum.
+  package init(
+    onto base: Residence?, root: TreeRoot,
+    read: @escaping (PageReference) throws(StoreError) -> [UInt8]
+  ) {
     self.base = base
+    self.read = read
     self.root = root
     names = base?.names ?? Residence.Names()
   }
@@ -36,15 +43,9 @@ package struct ResidenceReplay {
     else { throw Self.damaged("its header") }
     for _ in 0..<changeCount { try applyChange(&reader) }
     for _ in 0..<freedCount {
-      guard let stored = reader.get(count: PageReference.byteCount) else {
-        throw Self.damaged("what it gives up")
-      }
-      let reference = unsafe stored.withUnsafeBytes { bytes in
-        unsafe bytes.baseAddress.map { unsafe PageReference(loadingFrom: $0) } ?? .none
-      }
-      guard !reference.isDirty, !reference.isNone, reference.unitCount > 0 else {
-        throw Self.damaged("what it gives up")
-      }
+      guard let reference = reader.get(count: PageReference.byteCount).map(Self.reference),
+        !reference.isDirty, !reference.isNone, reference.unitCount > 0
+      else { throw Self.damaged("what it gives up") }
       freed.append(reference)
     }
     for _ in 0..<tableCount { names.tables.insert(try Self.name(&reader)) }
@@ -81,19 +82,20 @@ package struct ResidenceReplay {
     guard let kind = PageKind(rawValue: rawKind), kind != .overflow else {
       throw Self.damaged("page \(index) is of kind \(rawKind)")
     }
-    guard form == .patched else {
+    guard form != .whole else {
       guard data.count == pageByteCount, !data.isEmpty else {
         throw Self.damaged("the length of page \(index)")
       }
       changed[index] = Replayed(kind: kind, bytes: data)
       return
     }
-    guard var page = page(index), page.kind == kind, page.bytes.count == pageByteCount else {
+    var runs = ByteReader(data)
+    let former = form == .patchedCopy ? try copy(kind, pageByteCount, &runs) : page(index)
+    guard var page = former, page.kind == kind, page.bytes.count == pageByteCount else {
       throw Self.damaged("page \(index) is not the one that was patched")
     }
     // No copy where there is one of its own already.
     changed[index] = .some(nil)
-    var runs = ByteReader(data)
     while !runs.isAtEnd {
       guard let start = runs.get(UInt32.self).map(Int.init),
         let bytes = runs.get(UInt32.self).flatMap({ runs.get(count: Int($0)) }),
@@ -102,6 +104,24 @@ package struct ResidenceReplay {
       page.bytes.replaceSubrange(start..<start + bytes.count, with: bytes)
     }
     changed[index] = page
+  }
+
+  /// As much of a stored page as is copied, which is named next; nil where that is none.
+  private func copy(
+    _ kind: PageKind, _ byteCount: Int, _ reader: inout ByteReader
+  ) throws(StoreError) -> Replayed? {
+    guard let reference = reader.get(count: PageReference.byteCount).map(Self.reference),
+      !reference.isDirty, !reference.isNone, reference.rawKind == kind.rawValue,
+      byteCount <= reference.byteCount
+    else { return nil }
+    let stored = try read(reference)
+    return stored.count < byteCount ? nil : Replayed(kind: kind, bytes: Array(stored[..<byteCount]))
+  }
+
+  private static func reference(_ bytes: [UInt8]) -> PageReference {
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe bytes.baseAddress.map { unsafe PageReference(loadingFrom: $0) } ?? .none
+    }
   }
 
   /// The page with that number as it is so far.

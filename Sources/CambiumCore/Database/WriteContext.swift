@@ -129,7 +129,8 @@ public final class WriteContext {
         pages: pages, live: live, freed: freed, names: residentNames.union(names)),
       metadata: metadata,
       record: {
-        unsafe ResidenceRecord(root: root, changes: changes, freed: replaced, names: names)
+        unsafe ResidenceRecord(
+          root: root, changes: changes, freed: replaced, names: names, source: source)
       }
     ) { head in
       dirty.keepChanges()

@@ -8,6 +8,13 @@ final class DirtyBranch: DirtyPage {
   let room: Int
   let isPositional: Bool
 
+  /// A branch that has the room of `other` and nothing else yet.
+  private init(room other: DirtyBranch) {
+    room = other.room
+    isPositional = other.isPositional
+    super.init(kind: .columnBranch, unfilledCapacity: unsafe other.capacity)
+  }
+
   /// A branch at `level` without children.
   init(level: Int, isPositional: Bool, room: Int) {
     self.room = room
@@ -43,7 +50,7 @@ final class DirtyBranch: DirtyPage {
   }
 
   override func copy() -> DirtyPage {
-    let copy = DirtyBranch(level: level, isPositional: isPositional, room: room)
+    let copy = DirtyBranch(room: self)
     copyBytes(to: copy)
     return copy
   }
