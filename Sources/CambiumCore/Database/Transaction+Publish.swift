@@ -38,10 +38,12 @@ extension Transaction {
   ///
   /// `isAwaited` says that somebody will wait until it is durable.
   func publishInMemory(
-    _ durability: Durability, isAwaited: Bool, _ metadata: [UInt8], _ deadRoots: DeadRoots.Progress
+    _ durability: Durability, isAwaited: Bool, _ metadata: [UInt8],
+    _ deadRoots: inout DeadRoots.Progress
   ) throws(StoreError) -> Pin? {
     guard context.mayStayInMemory(durability, isAwaited: isAwaited), !storesPages,
-      deadRoots.isEmpty(in: writer.base), unsafe droppedTables.isEmpty
+      unsafe droppedTables.isEmpty,
+      try DeadRoots(catalog: names, context: context).isEmpty(&deadRoots, in: writer.base)
     else { return nil }
     for (_, editor) in unsafe tables.entries { _ = try editor.settle() }
     for (_, editor) in unsafe keyTrees.entries { _ = editor.settle() }

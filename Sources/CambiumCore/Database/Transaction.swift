@@ -214,7 +214,7 @@ public final class Transaction: WriteTransaction {
       var deadRoots = database.deadRoots.withLock { $0 }
       let pin =
         if let pin = try publishInMemory(
-          durability, isAwaited: isAwaited, metadata, deadRoots)
+          durability, isAwaited: isAwaited, metadata, &deadRoots)
         { pin } else {
           try publishStored(durability, metadata, &deadRoots)
         }
