@@ -14,6 +14,9 @@ extension FileStore: ResidentStore {
     pageStorer.withLock { $0 = body }
   }
 
+  /// Has the pages of the newest version stored, unless somebody writes.
+  package func storePagesIfFree() throws(StoreError) { try storeLogged(waits: false) }
+
   // MARK: Following
 
   /// Looks at the live head, and makes of the log what its version has in memory.

@@ -283,19 +283,19 @@ public final class FileStore: PageStore {
   /// and throws when that is damaged.
   public func statistics() throws(StoreError) -> StoreStatistics {
     try withKnownBooks { books throws(StoreError) in
-      let ranges = PinTable(memory: memory).held()
-      let (fileByteCount, newest, mark) = try withOpenState { state throws(StoreError) in
-        (state.fileByteCount, state.newestHead.version, state.mark)
+      let (fileByteCount, newest, stored, mark) = try withOpenState { state throws(StoreError) in
+        (state.fileByteCount, state.newestHead.version, state.newest.head.version, state.mark)
       }
+      let pinned = Self.versions(PinTable(memory: memory).held())
       return StoreStatistics(
         totalByteCount: fileByteCount,
         freeByteCount: books.isOfOlderFormat
           ? 0 : books.space.freeByteCount + fileByteCount - books.space.totalByteCount,
         pendingByteCount: books.space.pendingByteCount, newestVersion: newest,
         durableVersion: memory.durableMark?.version ?? mark.version,
-        pinnedVersions: Self.versions(ranges).sorted(),
+        pinnedVersions: pinned.sorted(),
         exclusiveByteCounts: books.deferredFreeEnd == nil
-          ? books.space.ledger.exclusiveByteCounts : [:])
+          ? Self.exclusive(books.space.ledger.exclusiveByteCounts, pinned, before: stored) : [:])
     }
   }
 
@@ -306,6 +306,21 @@ public final class FileStore: PageStore {
     try withOpenState { _ throws(StoreError) in
       Self.versions(PinTable(memory: memory).held()).count
     }
+  }
+
+  /// What each pinned version holds alone, made of what those of the file do: one that lies in memory holds the
+  /// version of the file that it follows, which it may share with others.
+  private static func exclusive(
+    _ counts: [Version: Int], _ pinned: Set<Version>, before newest: Version
+  ) -> [Version: Int] {
+    var result: [Version: Int] = [:]
+    let held = counts.keys.sorted()
+    for (index, version) in held.enumerated() {
+      let next = index + 1 < held.count ? held[index + 1] : version < newest ? newest : .max
+      let users = pinned.filter { version <= $0 && $0 < next }
+      if users.count == 1, let user = users.first { result[user] = counts[version] }
+    }
+    return result
   }
 
   private static func versions(_ ranges: [ClosedRange<Version>]) -> Set<Version> {

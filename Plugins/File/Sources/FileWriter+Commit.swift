@@ -53,7 +53,8 @@ extension FileWriter {
         return pin
       case .relaxed:
         let pin = try store.installRelaxed(staged, self)
-        store.scheduleSync()
+        // Who has a version stored once more syncs it.
+        if version > base.version { store.scheduleSync() }
         return pin
       }
     }

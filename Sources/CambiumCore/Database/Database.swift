@@ -222,6 +222,8 @@ public final class Database: Sendable {
   }
 
   /// Makes everything committed so far durable.
+  ///
+  /// Waits for the running transaction where relaxed commits have left pages in memory: who has one ends it first.
   public func sync() throws(StoreError) { try store.sync() }
 
   /// Makes `version`, which was committed, durable, with all versions before it; who waits at the same time

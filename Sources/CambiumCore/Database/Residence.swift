@@ -122,4 +122,7 @@ package protocol ResidentStore: PageStore {
   /// It is called with the store and a writer that makes the same version once more, with all pages stored.
   func storePages(
     with body: @escaping @Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void)
+
+  /// Has the pages of the newest version stored that lie in memory, unless somebody writes.
+  func storePagesIfFree() throws(StoreError)
 }

@@ -373,4 +373,108 @@ struct LogTests {
     #expect(try database.verify().findings == [])
     try database.close()
   }
+
+  // MARK: After a kill
+
+  /// The file and the shared memory that a process leaves that is killed when its newest version lies in memory.
+  private func killed() throws -> (
+    image: [UInt8], memory: SharedMemory, stored: DatabaseContent, content: DatabaseContent
+  ) {
+    let device = SimulatedDevice()
+    var identity = SeededGenerator(seed: 1)
+    try CrashSettings.create(device, using: &identity)
+    let memory = SharedMemory()
+    let store = try FileStore(path: "simulated", options: simulated(device, memory))
+    let database = try Database(store: store)
+    var content = DatabaseContent()
+    let filling = try database.beginWrite()
+    try content.fill(0..<100, filling)
+    _ = try filling.commit()
+    var random = SeededGenerator(seed: 12)
+    _ = try changeInMemory(database, &content, &random)
+    try database.sync()
+    var stored = content
+    var loggedCount = 0
+    while loggedCount < 5 {
+      if try change(database, &content, &random).head.residence != nil {
+        loggedCount += 1
+      } else {
+        try database.sync()
+        (stored, loggedCount) = (content, 0)
+      }
+    }
+    // As it is left: what the store does when it goes is nobody's concern.
+    let left = SharedMemory()
+    left.put(memory.bytes(0, SharedLayout.Process.first), at: 0)
+    left.put(memory.bytes(SharedLayout.log, SharedLayout.logByteCount), at: SharedLayout.log)
+    left.clearUsers()
+    return (device.bytes, left, stored, content)
+  }
+
+  private func simulated(_ device: SimulatedDevice, _ memory: SharedMemory) -> FileStoreOptions {
+    var options = CrashSettings.options(device)
+    options.memory = memory
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    return options
+  }
+
+  @Test func `a log that is damaged costs what was not durable, and opening says so`() throws {
+    let left = try killed()
+    let all = SharedLayout.log..<SharedLayout.log + 400
+    for offset in stride(from: all.lowerBound, to: all.upperBound, by: 8) {
+      let memory = SharedMemory()
+      memory.put(left.memory.bytes(0, SharedLayout.Process.first), at: 0)
+      memory.put(
+        left.memory.bytes(SharedLayout.log, SharedLayout.logByteCount), at: SharedLayout.log)
+      memory.clearUsers()
+      var word = memory.bytes(offset, 8)
+      word[3] ^= 0x10
+      memory.put(word, at: offset)
+      let device = SimulatedDevice(left.image)
+      let store = try FileStore(path: "simulated", options: simulated(device, memory))
+      #expect(store.recoveryNotes.contains { $0.contains("small commits") }, "byte \(offset)")
+      let database = try Database(store: store)
+      var content = try DatabaseContent(of: database.snapshot())
+      #expect(content == left.stored)
+      var random = SeededGenerator(seed: 13)
+      _ = try change(database, &content, &random)
+      _ = try change(database, &content, &random)
+      #expect(try DatabaseContent(of: database.snapshot()) == content)
+      #expect(try database.verify().findings == [])
+      try database.close()
+    }
+  }
+
+  @Test func `a repair of the free map keeps what lies in memory`() throws {
+    let left = try killed()
+    var image = left.image
+    let device = SimulatedDevice(left.image)
+    let before = try FileStore(path: "simulated", options: simulated(device, SharedMemory()))
+    let record = before.state.withLock { $0.newest }.record
+    try before.close()
+    image[record.byteOffset + 20] ^= 0x55
+    let damaged = SimulatedDevice(image)
+    let findings = try FileStore.repairFreeMap(
+      path: "simulated", options: simulated(damaged, left.memory))
+    #expect(findings != [])
+    let database = try Database(
+      store: FileStore(path: "simulated", options: simulated(damaged, SharedMemory())))
+    #expect(try DatabaseContent(of: database.snapshot()) == left.content)
+    #expect(try database.verify().findings == [])
+    var content = left.content
+    var random = SeededGenerator(seed: 14)
+    for _ in 0..<20 { _ = try change(database, &content, &random, .full) }
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
+
+  @Test func `power loss costs the log and nothing that was durable`() throws {
+    let left = try killed()
+    let database = try Database(
+      store: FileStore(
+        path: "simulated", options: simulated(SimulatedDevice(left.image), SharedMemory())))
+    #expect(try DatabaseContent(of: database.snapshot()) == left.stored)
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
 }
