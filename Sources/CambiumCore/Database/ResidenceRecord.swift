@@ -43,7 +43,7 @@ package struct ResidenceRecord {
     }
     for change in changes { put(change, &bytes) }
     for reference in freed { Self.put(reference, &bytes) }
-    for name in Array(names.tables) + names.keyTrees {
+    for name in names.tables.sorted() + names.keyTrees.sorted() {
       Self.put(name.utf8.count, &bytes)
       bytes += name.utf8
     }

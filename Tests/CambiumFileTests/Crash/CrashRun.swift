@@ -24,8 +24,8 @@ final class CrashRun<Work: CrashWork> {
   let device: SimulatedDevice
   /// What the shared memory said before each operation, and at the end: its heads and words.
   private(set) var trail: [Trail] = []
-  /// What the live word was when the last of it was noted.
-  private var trailWord: UInt64 = 0
+  /// What the live word was when the log was noted last, and what was in it.
+  private var lastNoted: (word: UInt64, log: [UInt8]) = (0, [])
 
   /// Shared memory that outlives those who use it.
   struct Trail {
@@ -137,13 +137,11 @@ final class CrashRun<Work: CrashWork> {
   private func noteMemory() {
     // An operation that was refused is none.
     trail.removeLast(trail.count - device.operationCount)
-    var log = trail.last?.log ?? []
     let word = memory.liveWord
-    if trailWord != word || trail.isEmpty {
-      trailWord = word
-      log = memory.bytes(SharedLayout.log, loggedByteCount)
+    if lastNoted.word != word {
+      lastNoted = (word, memory.bytes(SharedLayout.log, loggedByteCount))
     }
-    trail.append(Trail(words: memory.bytes(0, Self.trailByteCount), log: log))
+    trail.append(Trail(words: memory.bytes(0, Self.trailByteCount), log: lastNoted.log))
   }
 
   /// How much of the log is used.
@@ -223,7 +221,7 @@ final class CrashRun<Work: CrashWork> {
     }
     if let last = promises.last?.durable, point < last { report("\(point) is older than \(last)") }
     if state == .clean || state == .recovered, let last = published.last?.point, point < last {
-      report("the kill took \(last), \(point) was found")
+      report("the kill took \(last), \(point) was found: \(store.recoveryNotes)")
     }
     note(content, of: point)
     show(content, as: point)
