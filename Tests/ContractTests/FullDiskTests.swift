@@ -161,50 +161,6 @@ import Testing
     #expect(try database.verify().findings == [])
     try database.close()
   }
-
-  /// One large transaction makes leaves of up to 64 KiB.
-  @Test(.enabled(if: disk != nil, "Runs in a guest."), arguments: [Durability.full, .relaxed])
-  func `rows of a large transaction can be deleted one by one on a full disk`(
-    durability: Durability
-  ) throws {
-    let folder = try #require(Self.disk) + "/large-\(durability)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let database = try Database(store: FileStore(path: folder + "/store"))
-    var generator = SeededGenerator(seed: 10)
-    func insert(_ keys: Range<Int64>, into table: TableEditor) throws {
-      for key in keys {
-        let bytes = generator.bytes(count: 700)
-        try bytes.withUnsafeBytes {
-          _ = try table.insert(key: key, values: [(column: 1, value: .bytes($0))])
-        }
-      }
-    }
-    let filling = try database.beginWrite()
-    try insert(
-      0..<2_000,
-      into: filling.createTable(
-        "Note", columns: [ColumnDescriptor(type: .bytes, isNullable: false, name: "text")]))
-    _ = try filling.commit()
-    try Ballast(folder: folder).fill()
-    var keys: Int64 = 2_000
-    #expect(throws: StoreError.mediumFull(path: folder + "/store")) {
-      while keys < 5_000 {
-        let transaction = try database.beginWrite(expecting: durability)
-        try insert(keys..<keys + 1, into: #require(try transaction.editTable("Note")))
-        _ = try transaction.commit(durability: durability)
-        keys += 1
-      }
-    }
-    for key in 0..<keys {
-      let transaction = try database.beginWrite(expecting: durability)
-      try transaction.editTable("Note")?.remove(key: key)
-      _ = try transaction.commit(durability: durability)
-    }
-    #expect(try database.snapshot().table("Note")?.count == 0)
-    #expect(try database.verify().findings == [])
-    try database.close()
-  }
 }
 
 /// What is in the way on a disk.

@@ -80,8 +80,8 @@ extension FileStore: ResidentStore {
   /// that storing them does not fail where the medium is full.
   func loggedByteLimit(_ newest: HeadSector) -> Int {
     if canHardlyGrow(newest.byteCount) { return 0 }
-    // Stored, a page may take a block more, and there are branches and pages of the file's own.
-    return max(0, loggedRoom / 4 * 3 - (32 << 10))
+    // Stored, a leaf takes whole blocks, half as much again at most, and there are branches and pages of the file's own.
+    return max(0, loggedRoom / 8 * 5 - (48 << 10))
   }
 
   /// How much of the file lies behind what is used of it, but for what is kept for deletions.

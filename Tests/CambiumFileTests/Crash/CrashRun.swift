@@ -227,6 +227,11 @@ final class CrashRun<Work: CrashWork> {
     show(content, as: point)
     // The first write makes it durable in the next epoch.
     note(content, of: Point(epoch: point.epoch + 1, version: point.version))
+    // Where that lies in memory, the version that the file has.
+    let ofFile = Point(store.state.withLock { $0.newest.head })
+    if ofFile < point, let known = self.content(of: ofFile) {
+      note(known, of: Point(epoch: ofFile.epoch + 1, version: ofFile.version))
+    }
     if promises.isEmpty { promise(point) }
     note(point, &begun)
     note(Point(epoch: point.epoch + 1, version: point.version), &begun)
