@@ -70,7 +70,9 @@ struct FileBooks: ~Copyable, Sendable {
     _ versions: Range<Version>, _ ranges: [ClosedRange<Version>], _ mark: DurableMark
   ) -> Bool {
     versions.contains(mark.version)
-      || ranges.contains { $0.upperBound >= versions.lowerBound && $0.lowerBound < versions.upperBound }
+      || ranges.contains {
+        $0.upperBound >= versions.lowerBound && $0.lowerBound < versions.upperBound
+      }
   }
 
   /// Whether no entry stands for a range; such a range may have any length.

@@ -130,7 +130,8 @@ struct FileOpening {
           word, onto: nil, in: lockFile, device, path: path
         ).0
       } catch {
-        notes.append("The small commits since version \(word.head.head.version) were lost: \(error)")
+        notes.append(
+          "The small commits since version \(word.head.head.version) were lost: \(error)")
       }
     }
   }
@@ -212,7 +213,8 @@ struct FileOpening {
     }
     slot = try ProcessTable(memory: memory).join(label: options.label, path: path)
     var state = FileState(
-      newest: live.head, slots: try Self.readSlots(device, identity: sector, path: path), mark: mark,
+      newest: live.head, slots: try Self.readSlots(device, identity: sector, path: path),
+      mark: mark,
       words: words, pins: PinBoard(memory: memory, slot: slot),
       fileByteCount: try Self.fileByteCount(device, path: path))
     // The log is looked at with the first read.

@@ -338,7 +338,9 @@ extension FileStore {
     var found = small.filter { (first...last).contains($0.version) }
     if found.first?.version ?? .max > first || found.last?.version != last {
       // Those that were given up are gone sooner or later; of what is there nothing is taken unchecked.
-      guard newest.head.version - min(first, newest.head.version) < 4 * Version(CommitMetadata.keptCount),
+      guard
+        newest.head.version - min(first, newest.head.version) < 4
+          * Version(CommitMetadata.keptCount),
         let records = try? recordChain(from: newest, after: first - 1)
       else { return nil }
       let known = Set(found.map(\.version))

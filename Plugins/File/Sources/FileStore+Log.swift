@@ -133,6 +133,7 @@ extension FileStore: ResidentStore {
   }
 }
 
+/// Pointers: a checksum is taken over the bytes of a page's buffer, which is held meanwhile.
 extension FileState.Logged {
   /// What the version of `live` has in memory, made of the log, and what its commits since `known` were given.
   ///

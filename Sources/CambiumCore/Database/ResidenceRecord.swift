@@ -87,7 +87,9 @@ package struct ResidenceRecord {
     _ page: DirtyPage, _ former: DirtyPage?, _ bytes: inout [UInt8]
   ) -> Form? {
     if let former {
-      guard unsafe former.kind == page.kind && former.byteCount == page.byteCount else { return nil }
+      guard unsafe former.kind == page.kind && former.byteCount == page.byteCount else {
+        return nil
+      }
       return unsafe Self.putRuns(page.bytes, former.bytes, page.byteCount, &bytes) ? .patched : nil
     }
     let origin = unsafe page.origin

@@ -173,6 +173,8 @@ package struct ResidenceReplay {
 }
 
 /// Checks that pages in memory form trees: that each is there, is what its parent says, and has one parent.
+///
+/// Pointers: nodes and values lie in pages that were checked, and that `pages` keeps.
 private struct ResidentLinks {
   let pages: ResidentPages
   private var seen: Set<Int> = []

@@ -110,7 +110,8 @@ extension KeyNode {
     for index in 0..<count {
       let cell = try validateCell(index, header: Self.branchCellHeader, reference)
       let child = child(index)
-      guard child.rawKind == childKind, !child.isNone, isUnstored || !child.isDirty, child.unitCount > 0,
+      guard child.rawKind == childKind, !child.isNone, isUnstored || !child.isDirty,
+        child.unitCount > 0,
         childKind == PageKind.keyLeaf.rawValue || childKind == PageKind.keyBranch.rawValue
       else { throw .damaged(Damage(.reference, at: reference, "child \(index)")) }
       let rowCount = unsafe (bytes + end - cell.offset + PageReference.byteCount).loadUnaligned(

@@ -214,13 +214,15 @@ struct CraftedRecordTests {
     expectRefused(
       made(root(3), [Self.node(height: 3, children: [branch, branch])]), "a page below itself")
     expectRefused(
-      made(root(3),
+      made(
+        root(3),
         [
           Self.node(height: 3, children: [other, other]),
           Self.node(height: 3, children: [branch, branch]),
         ]), "two pages below each other")
     expectRefused(
-      made(root(3),
+      made(
+        root(3),
         [
           Self.node(height: 3, children: [other, other]),
           Self.node(height: 2, children: [leaf, leaf]),
@@ -228,7 +230,8 @@ struct CraftedRecordTests {
     expectRefused(
       made(root(2), [Self.node(height: 2, children: [leaf, leaf])]), "a leaf that is not there")
     expectRefused(
-      made(root(2),
+      made(
+        root(2),
         [
           Self.node(height: 2, children: [leaf, PageReference(dirty: 2, kind: .columnLeaf)]),
           Self.node(height: 2, children: [branch, branch]),

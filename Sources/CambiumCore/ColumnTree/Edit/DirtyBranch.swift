@@ -44,7 +44,8 @@ final class DirtyBranch: DirtyPage {
     let branch = ColumnBranch(page)
     self.init(
       level: branch.level,
-      isPositional: unsafe page.bytes.byte(ColumnBranch.flagsOffset) & ColumnBranch.isPositional != 0,
+      isPositional: unsafe page.bytes.byte(ColumnBranch.flagsOffset) & ColumnBranch.isPositional
+        != 0,
       room: unsafe Int(page.bytes.half(ColumnBranch.roomOffset)))
     unsafe bytes.copyMemory(from: page.bytes, byteCount: byteCount)
   }
