@@ -84,22 +84,18 @@ extension FileStore: ResidentStore {
     return max(0, loggedRoom / 8 * 5 - (48 << 10))
   }
 
-  /// How much of the file lies behind what is used of it, but for what is kept for deletions.
+  /// How much of the file lies behind what is used of it, but for what is kept for deletions; as much as is wanted
+  /// where plenty is free before that.
   private var loggedRoom: Int {
-    let used = books.withLock { $0.space.totalByteCount }
-    return state.withLock { $0.fileByteCount } - used - options.spareByteCount
+    let (used, free) = books.withLock { ($0.space.totalByteCount, $0.space.freeByteCount) }
+    let room = state.withLock { $0.fileByteCount } - used - options.spareByteCount
+    return free < Self.ampleByteCount ? room : max(room, loggedByteCount(in: used))
   }
 
-  /// Makes the file longer if small commits that stay in memory have little room behind what is used of it.
-  func keepLoggedRoom() throws(StoreError) {
-    let wanted = options.loggedByteCount
-    guard loggedRoom < wanted / 2 else { return }
-    let used = books.withLock { $0.space.totalByteCount }
-    do throws(StoreError) {
-      try growAhead(to: used + wanted, usesSpare: false, isSynced: false)
-    } catch .mediumFull {
-      // They store their pages then.
-    }
+  /// How much room is kept for what lies in memory, behind the `used` bytes of the file.
+  func loggedByteCount(in used: Int) -> Int {
+    guard usesLog.load(ordering: .relaxed) else { return 0 }
+    return min(options.loggedByteCount, max(256 << 10, used))
   }
 
   /// What the small commit of `version` was given; nothing where that is not known.
@@ -206,11 +202,16 @@ extension FileWriter: ResidentWriter {
   var keepsPagesInMemory: Bool { mayUseLog && version > base.version }
 
   /// Where there is room for it in the log, and in the file once it is stored.
+  ///
+  /// Pages are moved, and the end of the file is cut off, by commits that store theirs: there are some meanwhile.
   func mayKeep(_ change: ResidentChange) -> Bool {
-    change.durability == .relaxed && !change.isAwaited
+    if relocation != nil, version % Self.storedPerRelocation == 0 { return false }
+    return change.durability == .relaxed && !change.isAwaited
       && change.residentByteCount + change.byteCount <= loggedByteLimit
       && SharedLog.byteCount(ofRecord: change.recordByteCount) + SharedLog.partsByteCount <= logRoom
   }
+
+  private static let storedPerRelocation: Version = 16
 
   func publish(
     root: TreeRoot, residence: Residence, metadata: [UInt8], record: () -> ResidenceRecord,

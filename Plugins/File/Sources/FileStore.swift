@@ -68,6 +68,8 @@ public final class FileStore: PageStore {
   let isMediumFull = Atomic(false)
   /// Whether what relaxed commits have written is going to be synced.
   let isSyncDue = Atomic(false)
+  /// Whether small commits of this store may stay in memory.
+  let usesLog = Atomic(false)
   /// Whether this opening has made a backup of the file's older form.
   package let hasBackup: Atomic<Bool>
   private let forkCount = cambium_fork_count()

@@ -41,7 +41,6 @@ extension FileWriter {
     return try stage(root, metadata, isFollowed: durability == .full) { staged throws(StoreError) in
       try flush()
       try coverHighWaterMark(staged.head)
-      if mayUseLog { try store.keepLoggedRoom() }
       switch durability {
       case .full:
         let pin = try store.withSlots { () throws(StoreError) in

@@ -66,6 +66,7 @@ final class FileWriter: PageWriter {
   private func lookForLogRoom() {
     guard store.boundCodec == nil, store.options.maximumByteCount == nil else { return }
     mayUseLog = true
+    store.usesLog.store(true, ordering: .relaxed)
     let (newest, used) = store.state.withLock { ($0.newest, $0.logged?.end ?? 0) }
     // Something is in the log: it is there.
     guard used > 0 || SharedLog(memory: store.memory).prepare() else { return }
@@ -93,6 +94,13 @@ final class FileWriter: PageWriter {
   /// for such, of a limited file and of a full medium.
   func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
     unsafe ledger.isShrinking(adding: unitCount, spared: metadataUnitCount)
+  }
+
+  /// How many bytes have to be left behind what it writes on a full medium: none where it frees as much as it takes.
+  ///
+  /// What lies in memory has its room; all others need as much as is always kept.
+  var leftByteCount: Int {
+    isShrinking() ? 0 : base.residence == nil ? .max : store.options.spareByteCount
   }
 
   /// Looks whether the file may grow; it does when pages are written, not when room is given out.
@@ -196,8 +204,7 @@ final class FileWriter: PageWriter {
       endsRun: endsRun, endsCommit: endsCommit
     ) { bytes, offset throws(StoreError) in
       try unsafe store.writeOut(
-        bytes, at: offset, isBulk: isBulk, expectsSync: expectsSync,
-        usesSpare: isShrinking())
+        bytes, at: offset, isBulk: isBulk, expectsSync: expectsSync, left: leftByteCount)
     }
   }
 
