@@ -36,13 +36,19 @@ extension FileWriter {
   /// How many branches above leaves a commit looks through for pages that are to be moved.
   private static let relocatedBranchCount = 256
 
+  /// So many records may pile up: each keeps a block, which are many where there is little room.
+  private var recordCountLimit: Int {
+    let limit = store.options.checkpointAfterRecordCount
+    return store.books.withLock { $0.space.blocks.fillsHoles } ? min(limit, 8) : limit
+  }
+
   /// Brings the stored free map up to date when many records have piled up, and frees the records that are
   /// no longer needed; nil when there was nothing to do.
   ///
   /// Only pages of parts that have changed are written. They show the version before this one: this commit's
   /// own record comes on top, so that no page need know its own place.
   func checkpointFreeMap() throws(StoreError) -> FreeMap? {
-    let threshold = store.options.checkpointAfterRecordCount
+    let threshold = recordCountLimit
     // Recovery may need every later record, and the heads that are kept with them.
     let leafCount = store.options.checkpointAfterLeafCount
     let isDue = store.books.withLock { books in
