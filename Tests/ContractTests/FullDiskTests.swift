@@ -154,8 +154,14 @@ import Testing
       while keys < 5_000 { try add() }
     }
     let full = keys; print("DBG full", full, try database.statistics())
-    for key in 0..<full / 2 { do { try change { table in try table.remove(key: Int64(key)) } } catch { print("DBG removing", key, try database.statistics()); throw error } }
-    for n in 0..<full / 4 { do { try add() } catch { print("DBG adding", n, try database.statistics()); throw error } }
+    for key in 0..<full / 2 {
+      do { try change { table in try table.remove(key: Int64(key)) } } catch {
+        print("DBG removing", key, try database.statistics()); throw error
+      }
+    }
+    for n in 0..<full / 4 {
+      do { try add() } catch { print("DBG adding", n, try database.statistics()); throw error }
+    }
     let snapshot = try database.snapshot()
     #expect(try snapshot.table("Note")?.count == full - full / 2 + full / 4)
     #expect(try database.verify().findings == [])

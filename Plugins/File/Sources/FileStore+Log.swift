@@ -92,9 +92,10 @@ extension FileStore: ResidentStore {
     return free < Self.ampleByteCount ? room : max(room, loggedByteCount(in: used))
   }
 
-  /// How much room is kept for what lies in memory, behind the `used` bytes of the file.
+  /// How much room is kept for what lies in memory, behind the `used` bytes of the file; none on a full medium, where
+  /// nothing does.
   func loggedByteCount(in used: Int) -> Int {
-    guard usesLog.load(ordering: .relaxed) else { return 0 }
+    guard usesLog.load(ordering: .relaxed), !isMediumFull.load(ordering: .relaxed) else { return 0 }
     return min(options.loggedByteCount, max(256 << 10, used))
   }
 

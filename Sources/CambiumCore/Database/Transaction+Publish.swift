@@ -5,13 +5,13 @@ extension Transaction {
     _ durability: Durability, _ metadata: [UInt8], _ deadRoots: inout DeadRoots.Progress
   ) throws(StoreError) -> Pin {
     try editResidentTrees()
+    context.giveBackReplaced()
     try unsafe context.reserve(
       byteCount: context.dirty.byteCount + context.dirty.residentByteCount)
     try flushTrees()
     try reclaimDeadRoots(&deadRoots)
     let flushed = try names.flush()
     let root = try relocate(flushed)
-    context.giveBackReplaced()
     // When this fails, the next one may begin before it is known here.
     context.restoreResidentPages()
     // The next writer reads these pages, and begins before this call returns.

@@ -72,7 +72,7 @@ public final class WriteContext {
   }
 
   private func giveBack(_ reference: PageReference) {
-    if unsafe dirty.isResident, reference.born < version {
+    if unsafe dirty.isResident, unsafe !storesAll, reference.born < version {
       unsafe replaced.append(reference)
       return
     }
@@ -139,8 +139,15 @@ public final class WriteContext {
     }
   }
 
-  /// Gives back the stored pages that were replaced in memory, since now all goes to the store.
+  /// Whether all goes to the store.
+  @exclusivity(unchecked) private final var storesAll = false
+
+  /// Gives back the stored pages that were replaced in memory, since now all goes to the store; what is replaced from
+  /// now on is given back at once.
+  ///
+  /// Before anything is written: a store may have room for what frees as much as it takes only.
   func giveBackReplaced() {
+    unsafe storesAll = true
     for reference in residence?.freedReferences ?? [] { writer.free(reference) }
     for reference in unsafe replaced { writer.free(reference) }
     unsafe replaced = []
