@@ -241,7 +241,7 @@ import Synchronization
     if let transaction = asyncWrites.transactionForSynchronousWrite(self) {
       return try begin(transaction)
     }
-    return try begin(try coordinator.database.beginWrite())
+    return try begin(try coordinator.database.beginWrite(expecting: configuration.durability))
   }
 
   /// Goes on in `transaction`, at the newest version; what keeps the Realm from that, when the transaction
