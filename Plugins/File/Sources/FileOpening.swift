@@ -97,6 +97,8 @@ struct FileOpening {
     let recovery: Recovery
     /// The newest version, where that follows in the log.
     private(set) var logged: FileState.Logged?
+    /// What the commits in the log were given.
+    private(set) var smallCommits: [CommitMetadata] = []
     let wasPoisoned: Bool
     private(set) var notes: [String]
 
@@ -122,13 +124,23 @@ struct FileOpening {
         slots: slots, live: live, wasPoisoned: wasPoisoned, identity: sector, device: device,
         path: path, fileByteCount: fileByteCount)
       notes = recovery.notes
-      guard let word, word.isLogged, word.head.head == recovery.newest.head, let lockFile else {
+      guard let word, word.isLogged, let lockFile else { return }
+      // Whoever settled the version in the next epoch may have died before saying so.
+      let isSame =
+        word.head.head == recovery.newest.head
+        || recovery.newest.isNextEpoch(of: word.head) && word.head.head.root == recovery.newest.head.root
+      guard isSame else {
+        notes.append(
+          "The small commits since version \(word.head.head.version) were lost: the file opens at version \(recovery.newest.head.version)."
+        )
         return
       }
+      var live = word
+      live.head = recovery.newest
       do throws(StoreError) {
-        logged = try FileState.Logged.replayed(
-          word, onto: nil, in: lockFile, device, path: path
-        ).0
+        let (found, commits) = try FileState.Logged.replayed(
+          live, onto: nil, in: lockFile, device, path: path)
+        (logged, smallCommits) = (found, commits)
       } catch {
         notes.append(
           "The small commits since version \(word.head.head.version) were lost: \(error)")
@@ -163,6 +175,7 @@ struct FileOpening {
       pins: PinBoard(memory: memory, slot: slot), fileByteCount: found.fileByteCount)
     state.recovered = recovery.recovered
     state.logged = found.logged
+    for commit in found.smallCommits { state.note(commit) }
     self.state = state
     notes = found.notes
   }

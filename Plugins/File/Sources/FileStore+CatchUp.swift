@@ -336,7 +336,7 @@ extension FileStore {
     // Whoever lags far behind has other things to read.
     guard first > 0, last - first < 4 * Version(CommitMetadata.keptCount) else { return nil }
     var found = small.filter { (first...last).contains($0.version) }
-    if found.first?.version ?? .max > first || found.last?.version != last {
+    if found.count != Int(last - first) + 1 {
       // Those that were given up are gone sooner or later; of what is there nothing is taken unchecked.
       guard
         newest.head.version - min(first, newest.head.version) < 4

@@ -120,7 +120,7 @@ extension FileStore: ResidentStore {
       memory.publish(logged: head.version)
       state.seenLive = memory.liveWord
       state.hasWritten = true
-      let isPinned = state.pins.hold(head)
+      let isPinned = state.pins.hold(head, whileLive: state.seenLive)
       precondition(
         isPinned, "S2: somebody has published a version without holding the writer lock.")
       return pin(head, state)

@@ -172,10 +172,10 @@ extension FileStore {
       if state.isPoisoned || memory.condition == .poisoned { throw .poisoned(path: path) }
       try followLiveHead(&state)
       while state.mark.version != state.newest.head.version {
-        // Who holds a version of the log holds the one of the file that it follows.
-        if state.pins.hold(state.newestHead) {
+        // The file's version is what becomes durable, whatever form the newest one has by then.
+        if state.pins.hold(state.newest.head, whileLive: state.seenLive) {
           return Unsynced(
-            head: state.newest, heldVersion: state.newestHead.version,
+            head: state.newest, heldVersion: state.newest.head.version,
             byteCount: memory.unsyncedByteCount)
         }
         try followLiveHead(&state)

@@ -199,7 +199,7 @@ public final class FileStore: PageStore {
 
   /// Pins the newest version over the mapping there is.
   func pinNewest(_ state: inout FileState) throws(StoreError) -> Pin {
-    while !state.pins.hold(state.newestHead) {
+    while !state.pins.hold(state.newestHead, whileLive: state.seenLive) {
       // Somebody else has just published a version.
       try adoptLiveHead(&state)
       try ensureMapping(&state)

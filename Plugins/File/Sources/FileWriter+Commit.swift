@@ -212,7 +212,7 @@ extension FileStore {
     state.hasWritten = true
     // Without a mapping that reaches everything, pages are read one by one; the commit stands.
     try? ensureMapping(&state)
-    let isPinned = state.pins.hold(state.newest.head)
+    let isPinned = state.pins.hold(state.newest.head, whileLive: state.seenLive)
     precondition(isPinned, "S2: somebody has published a version without holding the writer lock.")
     return pin(state.newest.head, state)
   }

@@ -51,7 +51,8 @@ extension Database {
     guard !snapshot.areAllPagesStored, let store = store as? any ResidentStore else {
       return snapshot
     }
-    try store.storePagesIfFree()
+    // A store that cannot store them, or is poisoned, can be read.
+    do throws(StoreError) { try store.storePagesIfFree() } catch { return snapshot }
     let again = try self.snapshot()
     return again.version == snapshot.version && again.epoch == snapshot.epoch ? again : snapshot
   }

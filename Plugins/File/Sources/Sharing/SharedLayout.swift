@@ -11,7 +11,7 @@
 /// commit has needed it.
 enum SharedLayout {
   static let magicBytes: [UInt8] = [0x43, 0x6d, 0x62, 0x4c, 0x6f, 0x63, 0x6b, 0x0a]
-  static let version: UInt32 = 8
+  static let version: UInt32 = 9
 
   static let magic = 0
   static let layout = magic + 8
@@ -43,7 +43,8 @@ enum SharedLayout {
   /// one if that user holds the writer lock; zero for nobody.
   static let headWriter = 168
 
-  /// Twice the newest version, plus which of the two live heads it has or follows; all ones for none.
+  /// The newest version with a count and which of the two live heads it has or follows; all ones for none. See
+  /// ``SharedMemory/LiveWord``.
   static let live = 192
   /// Rises with each change of the durable mark; its lowest bit says which of the two is valid.
   static let durable = 256
