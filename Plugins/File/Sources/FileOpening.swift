@@ -128,7 +128,8 @@ struct FileOpening {
       // Whoever settled the version in the next epoch may have died before saying so.
       let isSame =
         word.head.head == recovery.newest.head
-        || recovery.newest.isNextEpoch(of: word.head) && word.head.head.root == recovery.newest.head.root
+        || recovery.newest.isNextEpoch(of: word.head)
+          && word.head.head.root == recovery.newest.head.root
       guard isSame else {
         notes.append(
           "The small commits since version \(word.head.head.version) were lost: the file opens at version \(recovery.newest.head.version)."

@@ -10,7 +10,9 @@ extension FileStore {
       let held = try withOpenState { state throws(StoreError) -> Pin? in
         try ensureMapping(&state)
         // Somebody else may have published a version since.
-        guard state.newestHead == head, state.pins.hold(head, whileLive: state.seenLive) else { return nil }
+        guard state.newestHead == head, state.pins.hold(head, whileLive: state.seenLive) else {
+          return nil
+        }
         return pin(head, state)
       }
       guard let held else { continue }

@@ -59,6 +59,7 @@ public final class WriteContext {
     }
     if codec == nil { unsafe written.reserveCapacity(8) }
     version = writer.version
+    storesSameVersion = writer.version == writer.base.version
     source.begin(dirty)
   }
 
@@ -76,6 +77,10 @@ public final class WriteContext {
       unsafe replaced.append(reference)
       return
     }
+    assert(
+      !storesSameVersion || reference.born == version
+        || residence?.freedReferences.contains(reference) ?? false,
+      "Who reads the version in its other form still reaches the page.")
     writer.free(reference)
     if source.usesCache { unsafe freed.append(reference) }
   }
@@ -139,6 +144,9 @@ public final class WriteContext {
     }
   }
 
+  /// Whether the version at which it began is made once more, with all its pages stored: then nothing is given up that
+  /// it reaches.
+  let storesSameVersion: Bool
   /// Whether all goes to the store.
   @exclusivity(unchecked) private final var storesAll = false
 
