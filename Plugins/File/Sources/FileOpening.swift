@@ -136,11 +136,11 @@ struct FileOpening {
         )
         return
       }
-      var live = word
-      live.head = recovery.newest
+      var following = word
+      following.head = recovery.newest
       do throws(StoreError) {
         let (found, commits) = try FileState.Logged.replayed(
-          live, onto: nil, in: lockFile, device, path: path)
+          following, onto: nil, in: lockFile, device, path: path)
         (logged, smallCommits) = (found, commits)
       } catch {
         notes.append(
