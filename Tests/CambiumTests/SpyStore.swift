@@ -13,6 +13,7 @@ final class SpyStore: RelayingStore {
   private struct State {
     var leafReadCount = 0
     var writeCount = 0
+    var expected: [Durability] = []
     var afterAbort: (@Sendable () -> Void)?
     var publishFailure: StoreError?
     var pinFailure: StoreError?
@@ -25,6 +26,9 @@ final class SpyStore: RelayingStore {
 
   /// How many pages were written.
   var writeCount: Int { state.withLock { $0.writeCount } }
+
+  /// What writes were told about their durability when they began.
+  var expected: [Durability] { state.withLock { $0.expected } }
 
   /// What happens once, as soon as the next write that is given up has released the writer's lock.
   func afterNextAbort(_ body: @escaping @Sendable () -> Void) {
@@ -45,6 +49,10 @@ final class SpyStore: RelayingStore {
     // Otherwise only the first read of a page would reach the store.
     configuration.databaseOptions.pageCacheByteCount = 0
     return configuration
+  }
+
+  fileprivate func noteExpected(_ durability: Durability) {
+    state.withLock { $0.expected.append(durability) }
   }
 
   fileprivate func noteWrite() { state.withLock { $0.writeCount += 1 } }
@@ -94,6 +102,10 @@ private final class SpyWriter: RelayingWriter {
     self.store = store
   }
 
+  func expect(_ durability: Durability) {
+    store.noteExpected(durability)
+    inner.expect(durability)
+  }
   func write(
     _ bytes: Span<UInt8>, to extent: Extent, checksum: UInt64
   ) throws(StoreError) {
