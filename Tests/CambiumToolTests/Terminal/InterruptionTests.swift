@@ -16,10 +16,20 @@ import Testing
 
     var signal: Int32 { self == .key ? SIGINT : SIGHUP }
 
-    func end(_ terminal: PseudoTerminal) throws {
+    func end(_ process: TerminalProcess) throws {
       switch self {
-      case .key: try terminal.type("\u{3}")
-      case .hangUp: terminal.hangUp()
+      case .key: try process.terminal.type("\u{3}")
+      case .hangUp: process.terminal.hangUp()
+      }
+    }
+
+    /// The same, but whoever waits for the terminal goes on waiting.
+    ///
+    /// A terminal that is gone fails what it held: the process might come to the end before it hears the signal.
+    func endHeld(_ process: TerminalProcess) throws {
+      switch self {
+      case .key: try end(process)
+      case .hangUp: kill(process.number, signal)
       }
     }
   }
@@ -45,7 +55,7 @@ import Testing
     let before = try fixture.contents()
     let bytes = try Data(contentsOf: fixture.folder.url("people"))
     let process = try startHeld(making)
-    try way.end(process.terminal)
+    try way.endHeld(process)
     #expect(process.end() == .signal(way.signal))
     #expect(try fixture.contents() == before)
     #expect(try Data(contentsOf: fixture.folder.url("people")) == bytes)
@@ -53,12 +63,28 @@ import Testing
     #expect(try fixture.run(making.arguments).status == 0)
   }
 
+  @Test(arguments: TerminalFixture.makings)
+  func `a terminal that goes away leaves no draft, whether the command came to its end or not`(
+    making: TerminalFixture.Making
+  ) throws {
+    let before = try fixture.contents()
+    let digest = try fixture.run(["digest", "people"]).output
+    let process = try startHeld(making)
+    process.terminal.hangUp()
+    process.end()
+    let made = try fixture.contents().filter { !before.contains($0) }
+    #expect(made.count <= 1)
+    #expect(!made.contains { $0.hasPrefix(making.draft) })
+    for name in before { #expect(FileManager.default.fileExists(atPath: fixture.folder.file(name))) }
+    #expect(try fixture.run(["digest", "people"]).output == digest)
+  }
+
   @Test(arguments: Way.allCases)
   func `a measurement that is ended leaves nothing of its store`(way: Way) throws {
     let before = try fixture.contents()
     let process = try startHeld(
       .init(arguments: ["bench", ".", "--objects", "1000"], draft: "cambium-bench-"))
-    try way.end(process.terminal)
+    try way.endHeld(process)
     #expect(process.end() == .signal(way.signal))
     #expect(try fixture.contents() == before)
   }
@@ -125,12 +151,12 @@ import Testing
       let terminal = try PseudoTerminal(columns: 80)
       try terminal.holdOutput()
       let process = try fixture.start(arguments, terminal)
-      try way.end(terminal)
+      try way.end(process)
       #expect(process.end() == .signal(way.signal))
     }
     let watching = try fixture.start(["watch", "people"], try PseudoTerminal(columns: 80))
     try #require(watching.waits(forOutput: "version 2"))
-    try way.end(watching.terminal)
+    try way.end(watching)
     #expect(watching.end() == .signal(way.signal))
     #expect(try fixture.run(["verify", "people"]).status == 0)
   }
