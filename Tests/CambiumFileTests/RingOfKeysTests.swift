@@ -92,7 +92,7 @@ import Testing
     _ database: Database, _ durability: Durability, isCommitted: Bool,
     _ random: inout SeededGenerator
   ) throws {
-    let transaction = try database.beginWrite()
+    let transaction = try database.beginWrite(expecting: durability)
     let table = try #require(try transaction.editTable("ring"))
     func link(_ key: Int64) throws -> Int64 {
       guard

@@ -355,7 +355,8 @@ private final class ResidenceModel {
     let key = Int64(number(400))
     switch number(20) {
     case 0..<7:
-      let name = generator.bytes(count: number(40))
+      // A long one has a page of its own, which only the store keeps.
+      let name = generator.bytes(count: number(6) == 0 ? 5_000 : number(40))
       let isNew = try name.withUnsafeBytes { bytes in
         try table.insert(
           key: key, values: [(column: 1, value: .int(key)), (column: 2, value: .bytes(bytes))])

@@ -16,4 +16,28 @@ struct ExpectedDurabilityTests {
     try realm.write { realm.create(SpecTextKey.self, value: ["key": "a"]) }
     #expect(Array(store.expected.dropFirst(before)) == [durability])
   }
+
+  @Test(arguments: Durability.allCases)
+  func `a store over another one hands it on`(durability: Durability) throws {
+    let store = SpyStore(name: UUID().uuidString)
+    let writer = try RelayingAll(inner: store).beginWrite()
+    writer.expect(durability)
+    writer.abort()
+    #expect(store.expected == [durability])
+  }
+}
+
+/// A store that answers nothing itself.
+private final class RelayingAll: RelayingStore {
+  let inner: any PageStore
+
+  init(inner: any PageStore) { self.inner = inner }
+
+  func beginWrite() throws(StoreError) -> any PageWriter { Writer(inner: try inner.beginWrite()) }
+
+  private final class Writer: RelayingWriter {
+    let inner: any PageWriter
+
+    init(inner: any PageWriter) { self.inner = inner }
+  }
 }

@@ -133,7 +133,7 @@ import Testing
     var generator = SeededGenerator(seed: 9)
     var keys = 0
     func change(_ body: (TableEditor) throws -> Void) throws {
-      let transaction = try database.beginWrite()
+      let transaction = try database.beginWrite(expecting: durability)
       guard let table = try transaction.editTable("Note") else { return }
       try body(table)
       _ = try transaction.commit(durability: durability)
@@ -153,9 +153,15 @@ import Testing
     #expect(throws: StoreError.mediumFull(path: folder + "/store")) {
       while keys < 5_000 { try add() }
     }
-    let full = keys
-    for key in 0..<full / 2 { try change { table in try table.remove(key: Int64(key)) } }
-    for _ in 0..<full / 4 { try add() }
+    let full = keys; print("DBG full", full, try database.statistics())
+    for key in 0..<full / 2 {
+      do { try change { table in try table.remove(key: Int64(key)) } } catch {
+        print("DBG removing", key, try database.statistics()); throw error
+      }
+    }
+    for n in 0..<full / 4 {
+      do { try add() } catch { print("DBG adding", n, try database.statistics()); throw error }
+    }
     let snapshot = try database.snapshot()
     #expect(try snapshot.table("Note")?.count == full - full / 2 + full / 4)
     #expect(try database.verify().findings == [])

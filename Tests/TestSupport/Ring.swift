@@ -46,7 +46,9 @@ public struct Ring {
 
   /// Moves an amount from one key to another.
   public func turn(_ generator: inout SeededGenerator) throws {
-    let transaction = try database.beginWrite()
+    let durabilities: [Durability] = [.full, .relaxed, .relaxed, .relaxed]
+    let durability = durabilities.randomElement(using: &generator) ?? .full
+    let transaction = try database.beginWrite(expecting: durability)
     let from = Int.random(in: 0..<Self.count, using: &generator)
     let to = (from + Int.random(in: 1..<Self.count, using: &generator)) % Self.count
     let amount = Int.random(in: 1...100, using: &generator)
@@ -57,9 +59,7 @@ public struct Ring {
       try transaction.commitTogether()
       return
     }
-    let durabilities: [Durability] = [.full, .relaxed, .relaxed, .relaxed]
-    _ = try transaction.commit(
-      durability: durabilities.randomElement(using: &generator) ?? .full)
+    _ = try transaction.commit(durability: durability)
   }
 
   /// Throws when the newest version is torn.

@@ -138,6 +138,17 @@ struct CommitRecord: Sendable {
     self.previous = previous
   }
 
+  /// The version of the file before this one; 0 where there is none.
+  ///
+  /// Throws ``StoreError/damaged(_:)`` where it does not lie before: records could lead in circles.
+  func previousVersion() throws(StoreError) -> Version {
+    if previous.isNone { return 0 }
+    guard previous.born < version else {
+      throw Self.damaged(parts.first ?? .none, "the one before it is of version \(previous.born)")
+    }
+    return previous.born
+  }
+
   private static func damaged(_ reference: PageReference, _ detail: String) -> StoreError {
     .damaged(Damage(.head, at: reference, "a commit record: \(detail)"))
   }

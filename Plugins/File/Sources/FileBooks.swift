@@ -64,11 +64,15 @@ struct FileBooks: ~Copyable, Sendable {
 
   // MARK: Held versions
 
-  /// Whether `version` is held by somebody besides being the newest one.
+  /// Whether the first of `versions` is held by somebody besides being the newest one: only that has pages of its
+  /// own in the file, and who reads another one of them reads these.
   static func isHeld(
-    _ version: Version, _ ranges: [ClosedRange<Version>], _ mark: DurableMark
+    _ versions: Range<Version>, _ ranges: [ClosedRange<Version>], _ mark: DurableMark
   ) -> Bool {
-    mark.version == version || ranges.contains { $0.contains(version) }
+    versions.contains(mark.version)
+      || ranges.contains {
+        $0.upperBound >= versions.lowerBound && $0.lowerBound < versions.upperBound
+      }
   }
 
   /// Whether no entry stands for a range; such a range may have any length.
@@ -97,10 +101,10 @@ struct FileBooks: ~Copyable, Sendable {
 
   // MARK: Commits
 
-  /// Makes `version` the newest one, in place of the one before it.
-  mutating func publish(version: Version, freed: [VersionLedger.Dead]) {
-    if Self.isHeld(version - 1, held, heldMark) { space.ledger.pinOnce(version - 1) }
-    space.publish(version: version, previous: version - 1, freed: freed)
+  /// Makes `version` the newest one of the file, in place of `previous`.
+  mutating func publish(version: Version, after previous: Version, freed: [VersionLedger.Dead]) {
+    if Self.isHeld(previous..<version, held, heldMark) { space.ledger.pinOnce(previous) }
+    space.publish(version: version, previous: previous, freed: freed)
     releaseMetadata()
   }
 

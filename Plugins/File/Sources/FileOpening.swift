@@ -93,9 +93,17 @@ struct FileOpening {
     let codec: (any PageCodec)?
     let slots: [HeadSector?]
     let fileByteCount: Int
-    /// At which version it opens.
+    /// At which version of the file it opens.
     let recovery: Recovery
+    /// The newest version, where that follows in the log.
+    private(set) var logged: FileState.Logged?
+    /// What the commits in the log were given.
+    private(set) var smallCommits: [CommitMetadata] = []
     let wasPoisoned: Bool
+    private(set) var notes: [String]
+
+    /// The newest version.
+    var newestHead: Head { logged?.head ?? recovery.newest.head }
 
     /// Reads the file; changes nothing.
     ///
@@ -109,11 +117,35 @@ struct FileOpening {
       fileByteCount = try FileOpening.fileByteCount(device, path: path)
       let isKnown = lockFile?.matches(sector, number) ?? false
       let live = isKnown ? lockFile?.knownHead(sector) : nil
+      let word = isKnown ? lockFile?.live(sector) : nil
       let condition = live == nil ? .clean : lockFile?.condition ?? .clean
       wasPoisoned = condition == .poisoned || condition == .recoveredAfterFailure
       recovery = try Recovery(
         slots: slots, live: live, wasPoisoned: wasPoisoned, identity: sector, device: device,
         path: path, fileByteCount: fileByteCount)
+      notes = recovery.notes
+      guard let word, word.isLogged, let lockFile else { return }
+      // Whoever settled the version in the next epoch may have died before saying so.
+      let isSame =
+        word.head.head == recovery.newest.head
+        || recovery.newest.isNextEpoch(of: word.head)
+          && word.head.head.root == recovery.newest.head.root
+      guard isSame else {
+        notes.append(
+          "The small commits since version \(word.head.head.version) were lost: the file opens at version \(recovery.newest.head.version)."
+        )
+        return
+      }
+      var following = word
+      following.head = recovery.newest
+      do throws(StoreError) {
+        let (found, commits) = try FileState.Logged.replayed(
+          following, onto: nil, in: lockFile, device, path: path)
+        (logged, smallCommits) = (found, commits)
+      } catch {
+        notes.append(
+          "The small commits since version \(word.head.head.version) were lost: \(error)")
+      }
     }
   }
 
@@ -133,7 +165,7 @@ struct FileOpening {
     (sector, codec) = (found.sector, found.codec)
     memory.reset(sector, number)
     memory.publish(recovery.mark)
-    memory.publish(recovery.newest, sector)
+    memory.publish(recovery.newest, sector, through: found.logged?.head.version)
     // What was not settled yet must be known to whoever comes after a crash of this process.
     memory.condition =
       recovery.recovered == nil
@@ -143,8 +175,10 @@ struct FileOpening {
       newest: recovery.newest, slots: found.slots, mark: recovery.mark, words: memory.words,
       pins: PinBoard(memory: memory, slot: slot), fileByteCount: found.fileByteCount)
     state.recovered = recovery.recovered
+    state.logged = found.logged
+    for commit in found.smallCommits { state.note(commit) }
     self.state = state
-    notes = recovery.notes
+    notes = found.notes
   }
 
   /// Opens a file of which this user is the only one, and lets others in.
@@ -181,7 +215,7 @@ struct FileOpening {
     self.memory = memory
     (sector, codec) = try Self.readIdentity(device, options, path: path)
     let words = memory.words
-    guard memory.matches(sector, number), let newest = memory.liveHead(sector),
+    guard memory.matches(sector, number), let live = memory.live(sector),
       let mark = memory.durableMark
     else {
       if let layout = memory.layoutVersion(sector), layout != SharedLayout.version {
@@ -192,10 +226,14 @@ struct FileOpening {
       return nil
     }
     slot = try ProcessTable(memory: memory).join(label: options.label, path: path)
-    state = FileState(
-      newest: newest, slots: try Self.readSlots(device, identity: sector, path: path), mark: mark,
+    var state = FileState(
+      newest: live.head, slots: try Self.readSlots(device, identity: sector, path: path),
+      mark: mark,
       words: words, pins: PinBoard(memory: memory, slot: slot),
       fileByteCount: try Self.fileByteCount(device, path: path))
+    // The log is looked at with the first read.
+    if live.isLogged { state.seenLive = .max }
+    self.state = state
     notes = []
   }
 

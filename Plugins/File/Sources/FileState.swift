@@ -2,15 +2,29 @@ import CambiumCore
 
 /// What changes while a file store is open; guarded by the store's lock.
 struct FileState: Sendable {
-  /// The newest version that this store knows of, as it would be stored.
+  /// The newest version of the file that this store knows of, as it would be stored.
   var newest: HeadSector
-  /// The shared word that said so: while it stays the same, `newest` is the newest version.
+  /// The newest version, where that is one of small commits that follow the file's in the log.
+  var logged: Logged?
+  /// The shared word that said so: while it stays the same, these are the newest versions.
   var seenLive: UInt64
+  /// What the latest small commits were given, oldest first.
+  var smallCommits: [CommitMetadata] = []
   /// What is known to be durable.
   var mark: DurableMark
   /// What the two slots hold, as of `seenSlots`; nil for one that cannot be read.
   var slots: [HeadSector?]
   var seenSlots: UInt64
+  /// A version that lies in memory, and its record in the log.
+  struct Logged: Sendable {
+    var head: Head
+    /// Where the next record begins.
+    var end: Int
+  }
+
+  /// The newest version.
+  var newestHead: Head { logged?.head ?? newest.head }
+
   /// What was opened after a crash and must be written again before anything else is.
   var recovered: Recovered?
   /// What this store pins.

@@ -12,7 +12,9 @@ extension FileStore {
   }
 
   /// Begins a write; called by who holds the writer lock.
-  func writer() throws(StoreError) -> FileWriter {
+  ///
+  /// `stores` says that it makes the newest version once more.
+  func writer(stores: Bool = false) throws(StoreError) -> FileWriter {
     do throws(StoreError) { try makeRoom() } catch {
       releaseWriterLock()
       throw error
@@ -20,10 +22,10 @@ extension FileStore {
     var relocation: Relocation?
     let base = try prepareWrite { books, newest throws(StoreError) in
       try catchUp(&books)
-      relocation = relocate(&books, newest: newest.head.version)
+      if !stores { relocation = relocate(&books, newest: newest.head.version) }
       books.space.blocks.fillsHoles = canHardlyGrow(newest.byteCount)
     }
-    return FileWriter(store: self, base: base, relocation: relocation)
+    return FileWriter(store: self, base: base, relocation: relocation, stores: stores)
   }
 
   /// Waits for the writer lock, mends what a crash has left, and lets `prepare` see to what is
@@ -35,7 +37,7 @@ extension FileStore {
     return try prepareWrite(prepare)
   }
 
-  private func waitForWriterLock() throws(StoreError) {
+  func waitForWriterLock() throws(StoreError) {
     try ensureWritable()
     writers.acquire()
     do throws(StoreError) {
@@ -72,8 +74,10 @@ extension FileStore {
         checkLiveness(&books, newest: newest.head.version)
         try prepare(&books, newest)
       }
-      try withOpenState { $0.isWriting = true }
-      return newest.head
+      return try withOpenState { state in
+        state.isWriting = true
+        return state.newestHead
+      }
     } catch {
       releaseWriterLock()
       throw error
@@ -131,24 +135,27 @@ extension FileStore {
   public func beginWriteIfFree() throws(StoreError) -> (any PageWriter)? {
     if options.isReadOnly { throw .readOnly(path: path) }
     try ensureWritable()
-    guard writers.tryAcquire() else { return nil }
-    if let writerLock {
-      do throws(StoreError) {
-        guard try writerLock.tryAcquire() else {
-          writers.release()
-          return nil
-        }
-      } catch {
-        writers.release()
-        throw error
-      }
-    }
+    guard try lockWriterIfFree() else { return nil }
     // Who asks this does not wait for the medium.
     if wantsRoom || hasMuchUnsynced {
       releaseWriterLock()
       return nil
     }
     return try writer()
+  }
+
+  /// Acquires the writer lock if nobody has it and nobody waits for it.
+  func lockWriterIfFree() throws(StoreError) -> Bool {
+    guard writers.tryAcquire() else { return false }
+    guard let writerLock else { return true }
+    do throws(StoreError) {
+      if try writerLock.tryAcquire() { return true }
+    } catch {
+      writers.release()
+      throw error
+    }
+    writers.release()
+    return false
   }
 
   private func lockAmongProcesses(

@@ -91,7 +91,7 @@ extension FileStore {
     }
     guard books.version != nil else { return }
     let (held, mark) = (books.held, books.heldMark)
-    books.space.keepPins { version in FileBooks.isHeld(version, held, mark) }
+    books.space.keepPins { versions in FileBooks.isHeld(versions, held, mark) }
     books.releaseMetadata()
     if let deferred = books.deferredFreeEnd,
       !held.contains(where: { $0.lowerBound < deferred }),
@@ -275,7 +275,9 @@ extension FileStore {
     else { throw .versionGone(known) }
     let records = try recordChain(from: newest, after: known).reversed()
     books.space.blocks.extend(toBlockCount: newest.blockCount)
+    var previous = known
     for record in records {
+      guard try record.previousVersion() == previous else { throw .versionGone(known) }
       for dead in record.freed {
         guard books.space.blocks.contains(dead.extent) else {
           throw contradiction(record, dead.extent)
@@ -290,14 +292,15 @@ extension FileStore {
           books.space.blocks.addReachable(extent, record.version)
         else { throw contradiction(record, extent) }
       }
-      books.publish(version: record.version, freed: record.freed)
+      books.publish(version: record.version, after: previous, freed: record.freed)
+      previous = record.version
       books.records.append(FileBooks.LiveRecord(record))
     }
   }
 
   // MARK: Records
 
-  /// The records of the versions above `version`, newest first.
+  /// The records of the versions of the file above `version`, newest first.
   private func recordChain(
     from newest: HeadSector, after version: Version
   ) throws(StoreError) -> [CommitRecord] {
@@ -315,7 +318,7 @@ extension FileStore {
       let record = try CommitRecord(at: reference, identity: sector, device: device, path: path)
       reference = record.previous
       records.append(record)
-      expected -= 1
+      expected = try record.previousVersion()
     }
     return records
   }
@@ -326,18 +329,28 @@ extension FileStore {
   ) throws(StoreError) -> [CommitMetadata]? {
     let last = pin.head.version
     if first > last { return [] }
-    let newest = try withOpenState { state throws(StoreError) in
+    let (newest, small) = try withOpenState { state throws(StoreError) in
       try followLiveHead(&state)
-      return state.newest
+      return (state.newest, state.smallCommits)
     }
     // Whoever lags far behind has other things to read.
-    guard first > 0, newest.head.version - first < 4 * Version(CommitMetadata.keptCount),
+    guard first > 0, last - first < 4 * Version(CommitMetadata.keptCount) else { return nil }
+    var found = small.filter { (first...last).contains($0.version) }
+    if found.count != Int(last - first) + 1 {
       // Those that were given up are gone sooner or later; of what is there nothing is taken unchecked.
-      let records = try? recordChain(from: newest, after: first - 1)
-    else { return nil }
-    return records.reversed().prefix { $0.version <= last }.map { record in
-      CommitMetadata(version: record.version, epoch: record.epoch, bytes: record.metadata)
+      guard
+        newest.head.version - min(first, newest.head.version) < 4
+          * Version(CommitMetadata.keptCount),
+        let records = try? recordChain(from: newest, after: first - 1)
+      else { return nil }
+      let known = Set(found.map(\.version))
+      for record in records where record.version <= last && !known.contains(record.version) {
+        found.append(
+          CommitMetadata(version: record.version, epoch: record.epoch, bytes: record.metadata))
+      }
+      found.sort { $0.version < $1.version }
     }
+    return found.count == Int(last - first) + 1 ? found : nil
   }
 
   /// Brings the counts, which are those of the version before, up to date with `record`.

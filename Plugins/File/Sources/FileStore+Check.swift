@@ -10,7 +10,10 @@ extension FileStore {
       let held = try withOpenState { state throws(StoreError) -> Pin? in
         try ensureMapping(&state)
         // Somebody else may have published a version since.
-        return state.pins.hold(head) ? pin(head, state) : nil
+        guard state.newestHead == head, state.pins.hold(head, whileLive: state.seenLive) else {
+          return nil
+        }
+        return pin(head, state)
       }
       guard let held else { continue }
       return StoreAudit(of: held) { [self] reachable throws(StoreError) in
@@ -33,8 +36,10 @@ extension FileStore {
         if books.isOfOlderFormat { return (head, nil, nil) }
         // Later its pages may hold something else.
         try books.space.blocks.load(blocks: 0..<books.space.blocks.blockCount)
+        // What the version of the file reaches that the newest one follows, and that does not.
+        let replaced = head.residence?.freedReferences.map(\.extent) ?? []
         let audit = SpaceAudit(
-          books.space.copy(), owned: try metadataPages(&books).map(\.extent))
+          books.space.copy(), owned: try metadataPages(&books).map(\.extent) + replaced)
         books.space.blocks.dropUnchanged()
         return (head, audit, nil)
       }
@@ -51,7 +56,7 @@ extension FileStore {
   ) throws(StoreError) -> Value {
     try withKnownBooks { books throws(StoreError) in
       let (newest, isWriting, mark, seenSlots) = state.withLock {
-        ($0.newest.head, $0.isWriting, $0.mark, $0.seenSlots)
+        ($0.newestHead, $0.isWriting, $0.mark, $0.seenSlots)
       }
       guard isWriting else { return try body(&books, newest) }
       var published = FileBooks(

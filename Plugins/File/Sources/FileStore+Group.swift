@@ -17,6 +17,7 @@ extension FileStore {
     while !isDurable(version) {
       if options.isReadOnly { throw .readOnly(path: path) }
       do throws(StoreError) {
+        if try isInLog(version) { try storeLogged(waits: true) }
         try waitOrLead(version)
       } catch {
         // Closing sees to it.
@@ -63,6 +64,14 @@ extension FileStore {
     }
   }
 
+  /// Whether `version` is later than the newest one of the file.
+  private func isInLog(_ version: Version) throws(StoreError) -> Bool {
+    try withOpenState { state throws(StoreError) in
+      try followLiveHead(&state)
+      return version > state.newest.head.version
+    }
+  }
+
   private func isDurable(_ version: Version) -> Bool {
     guard let mark = memory.durableMark else { return false }
     return mark.version >= version
@@ -96,7 +105,7 @@ extension FileStore {
       memory.unsyncedByteCount <= options.largestSingleSyncByteCount
     else { return try syncNewest() }
     guard let work = try holdNewestUnlessDurable() else { return }
-    defer { unpin(work.head.head.version) }
+    defer { unpin(work.heldVersion) }
     var head = work.head
     let slot = 1 - mark.slot
     head.sequence = mark.sequence + 1

@@ -104,7 +104,7 @@ extension FileStore {
       let found = try FileOpening.Found(
         old, FileStoreOptions(isReadOnly: true, codec: codec),
         knownTo: SharedMemory.forReading(path: target), oldNumber, path: target)
-      guard found.recovery.newest.head == head else {
+      guard found.newestHead == head else {
         throw .inUse(path: path, holder: "another program, which has just changed it")
       }
     }

@@ -8,6 +8,8 @@ extension FileStore {
   /// The medium knows the epoch before anybody sees a version of it: what is published next may be lost
   /// with the power, and its version is given again by who opens the file then.
   func beginEpoch() throws(StoreError) {
+    // Who has just joined may not have looked yet what lies in the log.
+    try withOpenState { state throws(StoreError) in try followLiveHead(&state) }
     if memory.condition != .opened { return try settleRecovered() }
     try ensureCountable()
     if let epoch = settledEpoch() { return say(epoch) }
@@ -27,6 +29,7 @@ extension FileStore {
       return
     }
     try ensureCountable()
+    try withOpenState { state throws(StoreError) in try followLiveHead(&state) }
     if let epoch = settledEpoch() { return say(epoch) }
     let recovered = try whatWasRecovered(condition)
     let slotHead = state.withLock { $0.slots[recovered.slot] }
@@ -59,7 +62,8 @@ extension FileStore {
     state.withLock { state in
       state.recovered = nil
       state.newest.head.epoch = epoch
-      memory.publish(state.newest, sector)
+      state.logged?.head.epoch = epoch
+      memory.publish(state.newest, sector, through: state.logged?.head.version)
       state.seenLive = memory.liveWord
     }
     memory.condition = .clean

@@ -71,8 +71,10 @@ extension FileStore {
   private func cutTarget(_ books: inout FileBooks, _ state: borrowing FileState) -> Int? {
     guard let used = neededByteCount(&books, state) else { return nil }
     let slack = options.largestSlackByteCount
-    guard state.fileByteCount - used > max(2 * slack, used / 8) else { return nil }
-    return used + max(slack / 2, growth(ahead: used)) / FileLayout.blockByteCount
+    // Small commits that stay in memory have their room there.
+    let kept = loggedByteCount(in: used)
+    guard state.fileByteCount - used > max(2 * slack, used / 8) + kept else { return nil }
+    return used + (max(slack / 2, growth(ahead: used)) + kept) / FileLayout.blockByteCount
       * FileLayout.blockByteCount
   }
 

@@ -37,12 +37,14 @@ extension FileStore {
         Damage(.reference, "the free map cannot be rebuilt, because trees are damaged: \(first)"))
     }
     let findings = try check(reachable: extents)
-    if !findings.isEmpty { try rebuildFreeMap(reachable: extents) }
+    // Of the file's version, which the newest one follows in the log.
+    let replaced = try newestHead().residence?.freedReferences.map(\.extent) ?? []
+    if !findings.isEmpty { try rebuildFreeMap(reachable: extents + replaced) }
     return findings
   }
 
   /// Commits the newest version once more with a new free map: `reachable` are the extents of its
-  /// trees, and everything else is free.
+  /// trees, and of those of the file's version if it lies in memory, and everything else is free.
   ///
   /// Its head is settled first, so that recovery needs none of the records that are lost here.
   func rebuildFreeMap(reachable: [Extent]) throws(StoreError) {
@@ -55,7 +57,9 @@ extension FileStore {
       followHeld(&books)
       try books.forgetFreeMap(reachable: reachable, newest, from: mapPages)
     }
-    let writer = FileWriter(store: self, base: base, rebuildsFreeMap: true)
+    let isLogged = base.residence != nil
+    let writer = FileWriter(store: self, base: base, rebuildsFreeMap: true, stores: isLogged)
+    if isLogged, let body = pageStorer.withLock({ $0 }) { return try body(self, writer) }
     _ = try writer.publish(root: base.root, durability: .full, metadata: [])
   }
 }

@@ -9,10 +9,10 @@ extension FileStore {
   /// A small commit grows the file ahead of need by zeros: a block that was never written doubles the
   /// cost of each sync. Bulk work just writes on. `expectsSync` says that the commit is to be durable: then
   /// those zeros are synced first, and what bulk work writes is on its way to the medium before the sync.
-  /// `usesSpare` says that the commit frees as much as it takes.
+  /// On a full medium so many bytes have to be `left` behind them.
   func writeOut(
     _ bytes: UnsafeRawBufferPointer, at offset: Int, isBulk: Bool, expectsSync: Bool = true,
-    usesSpare: Bool = false
+    left: Int = .max
   ) throws(StoreError) {
     try writing.withLock { _ throws(StoreError) in
       let end = offset + bytes.count
@@ -20,7 +20,7 @@ extension FileStore {
         // Another process may use the file by now.
         try withOpenState { _ throws(StoreError) in }
       } else {
-        try grow(for: end, usesSpare: usesSpare, isSynced: expectsSync)
+        try grow(for: end, left: left, isSynced: expectsSync)
       }
       try device.perform(path: path) { device throws(DeviceError) in
         try unsafe device.write(bytes, at: offset)
@@ -31,24 +31,24 @@ extension FileStore {
   }
 
   /// Makes the file at least `byteCount` bytes long, ahead of a small commit.
-  func growAhead(to byteCount: Int, usesSpare: Bool) throws(StoreError) {
+  func growAhead(to byteCount: Int, left: Int) throws(StoreError) {
     try writing.withLock { _ throws(StoreError) in
-      try grow(for: byteCount, usesSpare: usesSpare, isSynced: true)
+      try grow(for: byteCount, left: left, isSynced: true)
     }
   }
 
-  /// Makes room for a small commit that ends at `end`, and behind it what is kept for those that free as
-  /// much as they take: only these go on where the medium refuses that.
-  private func grow(for end: Int, usesSpare: Bool, isSynced: Bool) throws(StoreError) {
+  /// Makes room for a small commit that ends at `end`, and behind it what is kept for those that free as much as they
+  /// take and for what lies in memory: only such go on where the medium refuses that, as long as so much is `left`.
+  private func grow(for end: Int, left: Int, isSynced: Bool) throws(StoreError) {
     let fileByteCount = try withOpenState { $0.fileByteCount }
-    let wanted = end + options.spareByteCount
+    let wanted = end + options.spareByteCount + loggedByteCount(in: end)
     if wanted <= fileByteCount { return }
     do throws(StoreError) {
       try grow(from: fileByteCount, to: wanted, isSynced: isSynced)
     } catch {
       guard case .mediumFull = error else { throw error }
       isMediumFull.store(true, ordering: .relaxed)
-      guard usesSpare, end <= fileByteCount else { throw error }
+      guard left <= fileByteCount, end <= fileByteCount - left else { throw error }
     }
   }
 
@@ -115,7 +115,7 @@ extension FileStore {
   }
 
   /// With so much free, a medium that was full is no concern.
-  private static let ampleByteCount = 8 << 20
+  static let ampleByteCount = 8 << 20
 
   /// Writes zeros from `start` to `end`.
   func writeZeros(from start: Int, to end: Int) throws(StoreError) {

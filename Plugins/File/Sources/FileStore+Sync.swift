@@ -4,6 +4,7 @@ import CambiumCore
 extension FileStore {
   /// Makes everything published so far durable; returns at once when it is, or for a reader.
   ///
+  /// Where small commits lie in memory it waits for the writer lock, and so must not be called by who holds it.
   /// A failed sync poisons the store: what was published stays readable, and writes are refused
   /// until the file is opened again.
   public func sync() throws(StoreError) {
@@ -12,6 +13,7 @@ extension FileStore {
       return
     }
     try ensureWritable()
+    try storeLogged(waits: true)
     try withSlots { () throws(StoreError) in
       // Nothing is written once the file may be somebody else's.
       try ensureWritable()
@@ -146,22 +148,36 @@ extension FileStore {
   }
 
   /// Makes a held version durable, and lets it go.
-  func makeDurable(_ work: (head: HeadSector, byteCount: Int)) throws(StoreError) {
-    defer { unpin(work.head.head.version) }
+  func makeDurable(_ work: Unsynced) throws(StoreError) {
+    defer { unpin(work.heldVersion) }
     try syncDevice()
     try settle(work.head)
     memory.addUnsynced(-work.byteCount)
   }
 
+  /// A version of the file that is to become durable.
+  struct Unsynced {
+    var head: HeadSector
+    /// The version that is pinned for it.
+    var heldVersion: Version
+    /// How many bytes wait for a sync.
+    var byteCount: Int
+  }
+
   /// Pins the newest version, unless it is durable, and tells how many bytes wait for a sync.
   ///
   /// It is held until it is the durable one, so that no writer frees what it sees.
-  func holdNewestUnlessDurable() throws(StoreError) -> (head: HeadSector, byteCount: Int)? {
+  func holdNewestUnlessDurable() throws(StoreError) -> Unsynced? {
     try state.withLock { state throws(StoreError) in
       if state.isPoisoned || memory.condition == .poisoned { throw .poisoned(path: path) }
       try followLiveHead(&state)
       while state.mark.version != state.newest.head.version {
-        if state.pins.hold(state.newest.head) { return (state.newest, memory.unsyncedByteCount) }
+        // The file's version is what becomes durable, whatever form the newest one has by then.
+        if state.pins.hold(state.newest.head, whileLive: state.seenLive) {
+          return Unsynced(
+            head: state.newest, heldVersion: state.newest.head.version,
+            byteCount: memory.unsyncedByteCount)
+        }
         try followLiveHead(&state)
       }
       return nil
@@ -194,6 +210,8 @@ extension FileStore {
     isSyncDue.store(false, ordering: .sequentiallyConsistent)
     // Who waits for the medium sees to it sooner.
     if !group.isBusy {
+      // While somebody writes, or others wait to, it is tried again.
+      _ = try? storeLogged(waits: false)
       try? withSlots { () throws(StoreError) in
         if !state.withLock({ $0.isClosed }) { try syncNewest() }
       }
@@ -214,6 +232,14 @@ extension FileStore {
   /// closed all the same. Closing twice is allowed.
   public func close() throws(StoreError) {
     if isForked { return }
+    var failure: StoreError?
+    // Who writes just now, or wants to, sees to it after that.
+    do throws(StoreError) { try storeLogged(waits: false) } catch { failure = error }
+    try letGo(after: failure)
+  }
+
+  /// Closes the store, and then throws `failure` if there is one.
+  func letGo(after failure: StoreError? = nil) throws(StoreError) {
     let wasClosed = writing.withLock { _ in
       state.withLock { state in
         let wasClosed = state.isClosed
@@ -250,6 +276,7 @@ extension FileStore {
       while !state.withLock({ $0.isClean }) { try settle(state.withLock { $0.newest }) }
       try cutSlack()
     }
+    if let failure { throw failure }
   }
 
   /// Whether there are no other users; then nobody else can come in either until this one leaves.

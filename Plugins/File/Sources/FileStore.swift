@@ -44,6 +44,10 @@ public final class FileStore: PageStore {
   let commits: CommitSignal
   /// Who is told of commits.
   package let watchers = CommitWatchers()
+  /// What stores pages that lie in memory: the database, once there is one.
+  let pageStorer = Mutex<
+    (@Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void)?
+  >(nil)
   /// What is done in the background.
   let background: StoreBackground
   /// Raised when closing has done its work.
@@ -64,6 +68,8 @@ public final class FileStore: PageStore {
   let isMediumFull = Atomic(false)
   /// Whether what relaxed commits have written is going to be synced.
   let isSyncDue = Atomic(false)
+  /// Whether small commits of this store may stay in memory.
+  let usesLog = Atomic(false)
   /// Whether this opening has made a backup of the file's older form.
   package let hasBackup: Atomic<Bool>
   private let forkCount = cambium_fork_count()
@@ -121,7 +127,7 @@ public final class FileStore: PageStore {
         seenDurable: opening.state.seenSlots))
   }
 
-  deinit { try? close() }
+  deinit { try? letGo() }
 
   func ensureOpen(_ state: borrowing FileState) throws(StoreError) {
     if state.isClosed { throw .closed(path: path) }
@@ -149,7 +155,7 @@ public final class FileStore: PageStore {
   public func newestHead() throws(StoreError) -> Head {
     try withOpenState { state throws(StoreError) in
       try followLiveHead(&state)
-      return state.newest.head
+      return state.newestHead
     }
   }
 
@@ -178,13 +184,7 @@ public final class FileStore: PageStore {
   }
 
   private func adoptLiveHead(_ state: inout FileState) throws(StoreError) {
-    let word = memory.liveWord
-    guard let head = memory.liveHead(sector) else {
-      throw .damaged(Damage(.head, "the live head in \(SharedMemory.path(for: path))"))
-    }
-    state.newest = head
-    // An older word than the head only means that there is another look.
-    state.seenLive = word
+    try follow(&state)
     state.fileByteCount = try FileOpening.fileByteCount(device, path: path)
   }
 
@@ -199,12 +199,12 @@ public final class FileStore: PageStore {
 
   /// Pins the newest version over the mapping there is.
   func pinNewest(_ state: inout FileState) throws(StoreError) -> Pin {
-    while !state.pins.hold(state.newest.head) {
+    while !state.pins.hold(state.newestHead, whileLive: state.seenLive) {
       // Somebody else has just published a version.
       try adoptLiveHead(&state)
       try ensureMapping(&state)
     }
-    return pin(state.newest.head, state)
+    return pin(state.newestHead, state)
   }
 
   /// The pin of a head that is held.
@@ -285,19 +285,19 @@ public final class FileStore: PageStore {
   /// and throws when that is damaged.
   public func statistics() throws(StoreError) -> StoreStatistics {
     try withKnownBooks { books throws(StoreError) in
-      let ranges = PinTable(memory: memory).held()
-      let (fileByteCount, newest, mark) = try withOpenState { state throws(StoreError) in
-        (state.fileByteCount, state.newest.head.version, state.mark)
+      let (fileByteCount, newest, stored, mark) = try withOpenState { state throws(StoreError) in
+        (state.fileByteCount, state.newestHead.version, state.newest.head.version, state.mark)
       }
+      let pinned = Self.versions(PinTable(memory: memory).held())
       return StoreStatistics(
         totalByteCount: fileByteCount,
         freeByteCount: books.isOfOlderFormat
           ? 0 : books.space.freeByteCount + fileByteCount - books.space.totalByteCount,
         pendingByteCount: books.space.pendingByteCount, newestVersion: newest,
         durableVersion: memory.durableMark?.version ?? mark.version,
-        pinnedVersions: Self.versions(ranges).sorted(),
+        pinnedVersions: pinned.sorted(),
         exclusiveByteCounts: books.deferredFreeEnd == nil
-          ? books.space.ledger.exclusiveByteCounts : [:])
+          ? Self.exclusive(books.space.ledger.exclusiveByteCounts, pinned, before: stored) : [:])
     }
   }
 
@@ -308,6 +308,21 @@ public final class FileStore: PageStore {
     try withOpenState { _ throws(StoreError) in
       Self.versions(PinTable(memory: memory).held()).count
     }
+  }
+
+  /// What each pinned version holds alone, made of what those of the file do: one that lies in memory holds the
+  /// version of the file that it follows, which it may share with others.
+  private static func exclusive(
+    _ counts: [Version: Int], _ pinned: Set<Version>, before newest: Version
+  ) -> [Version: Int] {
+    var result: [Version: Int] = [:]
+    let held = counts.keys.sorted()
+    for (index, version) in held.enumerated() {
+      let next = index + 1 < held.count ? held[index + 1] : version < newest ? newest : .max
+      let users = pinned.filter { version <= $0 && $0 < next }
+      if users.count == 1, let user = users.first { result[user] = counts[version] }
+    }
+    return result
   }
 
   private static func versions(_ ranges: [ClosedRange<Version>]) -> Set<Version> {

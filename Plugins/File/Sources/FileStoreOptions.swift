@@ -68,6 +68,9 @@ public struct FileStoreOptions: Sendable {
   package var largestSingleSyncByteCount = 4 << 20
   /// A mapping is never smaller, so that most files are mapped once.
   package var smallestMappingByteCount = 1 << 30
+  /// About so much room is kept behind what is used of a file for small commits whose pages lie in memory, and
+  /// less in a small file.
+  package var loggedByteCount = 1 << 20
   /// Relaxed commits are made durable after this time at the latest.
   package var relaxedDelayNanoseconds: Int64 = 100_000_000
   /// Relaxed commits are made durable at once after so many bytes.

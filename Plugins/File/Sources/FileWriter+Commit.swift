@@ -52,7 +52,8 @@ extension FileWriter {
         return pin
       case .relaxed:
         let pin = try store.installRelaxed(staged, self)
-        store.scheduleSync()
+        // Who has a version stored once more syncs it.
+        if version > base.version { store.scheduleSync() }
         return pin
       }
     }
@@ -202,6 +203,7 @@ extension FileStore {
     _ head: HeadSector, _ durable: DurableMark?, _ state: inout FileState
   ) -> Pin {
     state.newest = head
+    state.logged = nil
     // First the head, then the look at the pins: who pins the version before from now on sees that
     // there is a newer one.
     memory.publish(state.newest, sector)
@@ -210,7 +212,7 @@ extension FileStore {
     state.hasWritten = true
     // Without a mapping that reaches everything, pages are read one by one; the commit stands.
     try? ensureMapping(&state)
-    let isPinned = state.pins.hold(state.newest.head)
+    let isPinned = state.pins.hold(state.newest.head, whileLive: state.seenLive)
     precondition(isPinned, "S2: somebody has published a version without holding the writer lock.")
     return pin(state.newest.head, state)
   }
@@ -221,7 +223,10 @@ extension FileStore {
   ) {
     let version = staged.head.head.version
     followHeld(&books)
-    unsafe books.publish(version: version, freed: writer.ledger.freed)
+    guard let previous = books.version else {
+      preconditionFailure("S2: a commit without knowing what is free.")
+    }
+    unsafe books.publish(version: version, after: previous, freed: writer.ledger.freed)
     books.version = version
     noteSpaceVersion(version)
     if let freeMap = staged.freeMap {

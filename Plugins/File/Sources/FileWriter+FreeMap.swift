@@ -36,13 +36,19 @@ extension FileWriter {
   /// How many branches above leaves a commit looks through for pages that are to be moved.
   private static let relocatedBranchCount = 256
 
+  /// So many records may pile up: each keeps a block, which are many where there is little room.
+  private var recordCountLimit: Int {
+    let limit = store.options.checkpointAfterRecordCount
+    return store.books.withLock { $0.space.blocks.fillsHoles } ? min(limit, 8) : limit
+  }
+
   /// Brings the stored free map up to date when many records have piled up, and frees the records that are
   /// no longer needed; nil when there was nothing to do.
   ///
   /// Only pages of parts that have changed are written. They show the version before this one: this commit's
   /// own record comes on top, so that no page need know its own place.
   func checkpointFreeMap() throws(StoreError) -> FreeMap? {
-    let threshold = store.options.checkpointAfterRecordCount
+    let threshold = recordCountLimit
     // Recovery may need every later record, and the heads that are kept with them.
     let leafCount = store.options.checkpointAfterLeafCount
     let isDue = store.books.withLock { books in
@@ -50,17 +56,17 @@ extension FileWriter {
         // Those behind it stay, however many they are.
         || books.records.count > threshold
           && books.records[threshold - 1].version
-            <= min(base.version, books.heldMark.slotVersion)
+            <= min(fileVersion, books.heldMark.slotVersion)
     }
     guard isDue else { return nil }
     let update = try writeFreeMap()
     var directory = store.books.withLock { $0.directory }
-    let kept = rebuildsFreeMap ? 0 : min(base.version, Version(threshold / 2))
-    let oldest = store.oldestSpaceVersion(newest: base.version)
+    let kept = rebuildsFreeMap ? 0 : min(fileVersion, Version(threshold / 2))
+    let oldest = store.oldestSpaceVersion(newest: fileVersion)
     let (retired, retiring) = store.books.withLock { books in
       let retired = max(
         books.directory.retired,
-        min(books.heldMark.slotVersion, oldest, base.version - kept))
+        min(books.heldMark.slotVersion, oldest, fileVersion - kept))
       return (retired, books.records.filter { $0.version <= retired })
     }
     directory.retired = retired
@@ -84,7 +90,7 @@ extension FileWriter {
           behind: relocation.ranges.first?.lowerBound ?? .max, fromLeaf: books.nextRelocatedLeaf,
           count: Self.relocatedBranchCount)
       }
-      return books.space.blocks.changes(version: base.version)
+      return books.space.blocks.changes(version: fileVersion)
     }
     return try BlockMap.Update(changes) { part, level in
       giveUp(pages.extent(of: part, level: level))

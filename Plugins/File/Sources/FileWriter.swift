@@ -5,6 +5,8 @@ import CambiumStoreKit
 final class FileWriter: PageWriter {
   let base: Head
   let version: Version
+  /// The newest version of the file; that of `base`, or one that it follows in the log.
+  let fileVersion: Version
   let store: FileStore
   /// Whether the commit writes the whole free map anew.
   let rebuildsFreeMap: Bool
@@ -24,15 +26,24 @@ final class FileWriter: PageWriter {
   var metadataUnitCount: UInt64 = 0
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
+  /// Whether small commits like this one may stay in memory.
+  private(set) var mayUseLog = false
+  /// How much room the log has for a small commit.
+  private(set) var logRoom = 0
+  /// How many bytes of pages may lie in memory.
+  private(set) var loggedByteLimit = 0
 
+  /// Begins at `base`; makes the version that follows, or the same one with all its pages stored (`stores`).
   init(
-    store: FileStore, base: Head, rebuildsFreeMap: Bool = false, relocation: Relocation? = nil
+    store: FileStore, base: Head, rebuildsFreeMap: Bool = false, relocation: Relocation? = nil,
+    stores: Bool = false
   ) {
     self.store = store
     self.relocation = relocation
     self.rebuildsFreeMap = rebuildsFreeMap
     self.base = base
-    version = base.version + 1
+    fileVersion = store.state.withLock { $0.newest.head.version }
+    version = stores ? base.version : base.version + 1
     sizeLimit = store.options.maximumByteCount.map { limit in
       SizeLimit(limit, present: store.state.withLock { $0.newest.byteCount })
     }
@@ -46,7 +57,22 @@ final class FileWriter: PageWriter {
     if let failure { throw failure }
   }
 
-  func expect(_ durability: Durability) { expectsSync = durability == .full }
+  func expect(_ durability: Durability) {
+    expectsSync = durability == .full
+    if !expectsSync, !rebuildsFreeMap { lookForLogRoom() }
+  }
+
+  /// Looks whether the commit may stay in memory.
+  private func lookForLogRoom() {
+    guard store.boundCodec == nil, store.options.maximumByteCount == nil else { return }
+    mayUseLog = true
+    store.usesLog.store(true, ordering: .relaxed)
+    let (newest, used) = store.state.withLock { ($0.newest, $0.logged?.end ?? 0) }
+    // Something is in the log: it is there.
+    guard used > 0 || SharedLog(memory: store.memory).prepare() else { return }
+    logRoom = SharedLayout.logByteCount - used
+    loggedByteLimit = store.loggedByteLimit(newest)
+  }
 
   func reserve(byteCount: Int) throws(StoreError) {
     try ensureRunning()
@@ -68,6 +94,13 @@ final class FileWriter: PageWriter {
   /// for such, of a limited file and of a full medium.
   func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
     unsafe ledger.isShrinking(adding: unitCount, spared: metadataUnitCount)
+  }
+
+  /// How many bytes have to be left behind what it writes on a full medium: none where it frees as much as it takes.
+  ///
+  /// What lies in memory has its room; all others need as much as is always kept.
+  var leftByteCount: Int {
+    isShrinking() ? 0 : base.residence == nil ? .max : store.options.spareByteCount
   }
 
   /// Looks whether the file may grow; it does when pages are written, not when room is given out.
@@ -171,8 +204,7 @@ final class FileWriter: PageWriter {
       endsRun: endsRun, endsCommit: endsCommit
     ) { bytes, offset throws(StoreError) in
       try unsafe store.writeOut(
-        bytes, at: offset, isBulk: isBulk, expectsSync: expectsSync,
-        usesSpare: isShrinking())
+        bytes, at: offset, isBulk: isBulk, expectsSync: expectsSync, left: leftByteCount)
     }
   }
 
@@ -198,16 +230,23 @@ final class FileWriter: PageWriter {
     do throws(StoreError) {
       try ensureRunning()
       try StoreLimits.check(metadata: metadata)
-      let pin = try commit(root: root, durability: durability, metadata: metadata)
-      hasEnded = true
-      beforeNext(pin.head)
-      store.cutFreeTail()
-      store.endWrite()
+      let pin = try commit(
+        root: root, durability: durability,
+        metadata: version > base.version ? metadata : store.metadata(of: version))
+      end(showing: pin.head, beforeNext) { [store] in store.cutFreeTail() }
       return pin
     } catch {
       abort()
       throw error
     }
+  }
+
+  /// Ends a write whose version, that of `head`, is published.
+  func end(showing head: Head, _ beforeNext: (Head) -> Void, _ finish: () -> Void = {}) {
+    hasEnded = true
+    beforeNext(head)
+    finish()
+    store.endWrite()
   }
 
   func abort() {

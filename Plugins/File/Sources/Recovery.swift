@@ -161,7 +161,7 @@ struct ChainContext {
       extents += record.parts.map(\.extent)
       for dead in record.freed { freed.insert(dead.extent.address) }
       reference = record.previous
-      version -= 1
+      version = try record.previousVersion()
     }
     return extents
   }

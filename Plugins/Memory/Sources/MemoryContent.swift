@@ -217,7 +217,7 @@ final class MemoryContent: Sendable {
   /// Frees what versions hold that nobody pins any more.
   private func letGo(_ space: inout Space) {
     let pins = state.withLock { $0.pins }
-    space.keepPins { version in pins.contains { $0.stored == version } }
+    space.keepPins { versions in pins.contains { $0.stored == versions.lowerBound } }
   }
 
   /// Begins a write, by the holder of the writer lock.

@@ -114,8 +114,11 @@ final class MemoryWriter: ResidentWriter {
   /// Not where the size is limited: pages in memory are not counted.
   var keepsPagesInMemory: Bool { sizeLimit == nil }
 
+  func mayKeep(_ change: ResidentChange) -> Bool { true }
+
   func publish(
-    root: TreeRoot, residence: Residence, metadata: [UInt8], beforeNext: (Head) -> Void
+    root: TreeRoot, residence: Residence, metadata: [UInt8], record: () -> ResidenceRecord,
+    beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     ensureRunning()
     precondition(

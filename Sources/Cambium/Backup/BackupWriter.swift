@@ -58,7 +58,7 @@ struct BackupWriter {
     willWrite(draft)
     let file = try DraftFile(path, draft)
     do throws(StoreError) {
-      let report = try write(snapshot, number, file)
+      let report = try write(database.storedAgain(snapshot), number, file)
       try file.finish()
       return report
     } catch {
@@ -73,7 +73,7 @@ struct BackupWriter {
 
   /// Where all pages of what `snapshot` sees are stored, and the version's head there.
   ///
-  /// Of a database in memory some may lie beside the store: then it is a copy.
+  /// Some may lie in memory beside the store: where these cannot be stored now, it is a copy.
   private static func stored(
     _ snapshot: Snapshot, _ database: Database
   ) throws(StoreError) -> (Database, Head) {

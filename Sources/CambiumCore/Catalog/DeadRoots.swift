@@ -90,6 +90,15 @@ struct DeadRoots {
     }
   }
 
+  /// Whether nothing is listed in the version of `base`, at which the transaction began; looks where `progress`
+  /// does not know.
+  func isEmpty(_ progress: inout Progress, in base: Head) throws(StoreError) -> Bool {
+    if progress.isEmpty(in: base) { return true }
+    guard progress.passed == nil, try next(behind: nil) == nil else { return false }
+    progress.empty = (base.version, base.epoch)
+    return true
+  }
+
   /// Whether the list still begins as it did: numbers are given again when it has been empty.
   private func isListed(_ passed: Passed) throws(StoreError) -> Bool {
     try catalog.tree.value(for: passed.key) == CatalogEntry.deadRoot(passed.root).bytes

@@ -34,14 +34,24 @@ final class TableCache: Sendable {
   private struct State {
     var version: Version = 0
     var epoch: UInt64 = 0
+    /// A version whose pages lay in memory has other roots once they are stored.
+    var root = TreeRoot.empty(.key)
     var entries: [ExactName: Entry] = [:]
 
-    func isOf(_ head: Head) -> Bool { version == head.version && epoch == head.epoch }
+    func isOf(_ head: Head) -> Bool {
+      version == head.version && epoch == head.epoch && root == head.root
+    }
+
+    /// Speaks of another version from now on.
+    mutating func follow(_ head: Head) {
+      version = head.version
+      epoch = head.epoch
+      root = head.root
+    }
 
     /// Goes on with another version, of which nothing is known yet.
     mutating func move(to head: Head) {
-      version = head.version
-      epoch = head.epoch
+      follow(head)
       entries.removeAll(keepingCapacity: true)
     }
   }
@@ -71,8 +81,7 @@ final class TableCache: Sendable {
   func advance(from base: Head, to head: Head, _ change: (inout [ExactName: Entry]) -> Void) {
     state.withLock { state in
       if !state.isOf(base) { state.entries.removeAll(keepingCapacity: true) }
-      state.version = head.version
-      state.epoch = head.epoch
+      state.follow(head)
       change(&state.entries)
     }
   }

@@ -62,6 +62,8 @@ extension RelayingWriter {
   public var base: Head { inner.base }
   /// The version that the other write makes.
   public var version: Version { inner.version }
+  /// Tells the other write.
+  public func expect(_ durability: Durability) { inner.expect(durability) }
   /// Reserves room in the other write.
   public func reserve(byteCount: Int) throws(StoreError) {
     try inner.reserve(byteCount: byteCount)

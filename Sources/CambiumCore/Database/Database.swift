@@ -77,12 +77,30 @@ public final class Database: Sendable {
         expected: name.isEmpty ? "none" : name)
     }
     self.store = store
-    self.codec = bound ?? codec
+    let codec = bound ?? codec
+    self.codec = codec
     self.options = options
     watchers = (store as? any WatchableStore)?.watchers ?? CommitWatchers()
     cache = PageCache(byteCount: options.pageCacheByteCount)
     latest = LatestSnapshot(lane: lane ?? .shared)
     packing = lane ?? BackgroundLane()
+    (store as? any ResidentStore)?.storePages { [weak self] store, writer throws(StoreError) in
+      if let self { return try storePages(writer) }
+      try Database(storingPagesOf: store, options, codec).storePages(writer)
+    }
+  }
+
+  /// What stores the pages that lie in memory when the database itself is gone.
+  private init(
+    storingPagesOf store: any PageStore, _ options: DatabaseOptions, _ codec: (any PageCodec)?
+  ) {
+    self.store = store
+    self.codec = codec
+    self.options = options
+    watchers = CommitWatchers()
+    cache = PageCache(byteCount: options.pageCacheByteCount)
+    latest = LatestSnapshot(lane: .shared)
+    packing = BackgroundLane()
   }
 
   /// What the store is.
@@ -187,6 +205,13 @@ public final class Database: Sendable {
     }
   }
 
+  /// Makes the newest version once more, with all its pages stored.
+  private func storePages(_ writer: any PageWriter) throws(StoreError) {
+    let transaction = try begin(writer, .relaxed)
+    transaction.storesPages = true
+    _ = try transaction.publish(.relaxed, [])
+  }
+
   /// Throws ``StoreError/tooManyVersions(count:limit:)`` when more than `limit` versions are pinned.
   package func checkActiveVersions(limit: Int?) throws(StoreError) {
     guard let limit else { return }
@@ -197,6 +222,8 @@ public final class Database: Sendable {
   }
 
   /// Makes everything committed so far durable.
+  ///
+  /// Waits for the running transaction where relaxed commits have left pages in memory: who has one ends it first.
   public func sync() throws(StoreError) { try store.sync() }
 
   /// Makes `version`, which was committed, durable, with all versions before it; who waits at the same time

@@ -30,6 +30,8 @@
   @exclusivity(unchecked) fileprivate final unowned(unsafe) var owner: DirtyPages?
   /// What it becomes.
   public let kind: PageKind
+  /// The stored page that it is a copy of, as far as nothing was changed; none where that is not known.
+  @exclusivity(unchecked) final var origin = PageReference.none
   /// Whether it belongs to a published version, so that nobody may change it any more.
   @exclusivity(unchecked) private(set) final var isFrozen = false
 
@@ -103,7 +105,7 @@
   final var frozen: Page { unsafe Page(bytes: bytes, byteCount: byteCount, owner: nil) }
 
   /// Makes it a page of a published version.
-  fileprivate final func freeze() throws(StoreError) {
+  final func freeze() throws(StoreError) {
     try pack()
     letGoOfOtherForm()
     unsafe owner = nil
@@ -240,9 +242,14 @@ public final class DirtyPages {
   @exclusivity(unchecked) private(set) final var residentByteCount = 0
   /// How much ``freezeChanges(over:)`` has added to that.
   @exclusivity(unchecked) private final var frozenByteCount = 0
-  /// The tables and key trees that may have pages among them.
-  @exclusivity(unchecked) final var tableNames: Set<String> = []
-  @exclusivity(unchecked) final var keyTreeNames: Set<String> = []
+
+  /// What goes on from pages that another process has made.
+  init(goingOnFrom resident: ResidentPages) {
+    unsafe pages = resident.all
+    while let last = unsafe pages.last, last == nil { unsafe pages.removeLast() }
+    unsafe residentByteCount = pages.reduce(0) { $0 + ($1.map { unsafe $0.capacity } ?? 0) }
+    findVacant()
+  }
 
   /// Begins a transaction that may end with ``freezeChanges(over:)``, with the pages of the one before.
   func take(from former: DirtyPages) {
@@ -260,15 +267,23 @@ public final class DirtyPages {
     unsafe swap(&pages, &other.pages)
     unsafe swap(&vacant, &other.vacant)
     unsafe swap(&residentByteCount, &other.residentByteCount)
-    unsafe swap(&tableNames, &other.tableNames)
-    unsafe swap(&keyTreeNames, &other.keyTreeNames)
   }
 
-  /// Freezes what the transaction has changed; what its version has, given what the one before had.
+  /// A page that a transaction has changed, added or removed, and what it was before.
+  struct Change {
+    var index: Int
+    var page: DirtyPage?
+    var former: DirtyPage?
+  }
+
+  /// How many bytes a record of what was changed takes at most.
+  var recordByteCount: Int { unsafe byteCount + changed.count * ResidenceRecord.changeByteCount }
+
+  /// Freezes what the transaction has changed; what that is, each page once and by ascending number.
   ///
   /// Until ``keepChanges()`` the transaction can still be undone.
-  func freezeChanges(over base: ResidentPages) throws(StoreError) -> ResidentPages {
-    var changes: [(index: Int, page: DirtyPage?)] = []
+  func freezeChanges() throws(StoreError) -> [Change] {
+    var changes: [Change] = []
     unsafe frozenByteCount = 0
     for (index, old) in changedOnce {
       let page = unsafe pages[index]
@@ -277,9 +292,9 @@ public final class DirtyPages {
         try page.freeze()
       }
       unsafe frozenByteCount += (page?.capacity ?? 0) - (old?.capacity ?? 0)
-      changes.append((index, page))
+      changes.append(Change(index: index, page: page, former: old))
     }
-    return base.replacing(changes)
+    return changes
   }
 
   /// What was changed, by number, each once and as it was at first.

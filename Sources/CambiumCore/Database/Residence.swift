@@ -7,14 +7,32 @@
 ///
 /// A store that offers this (``ResidentWriter``) keeps it in the head of its newest version.
 ///
-/// Unchecked: `live` belongs to who holds the writer lock; all else never changes.
+/// Unchecked: `ownedPages` belongs to who holds the writer lock; all else never changes.
 package final class Residence: @unchecked Sendable {
   /// The version's pages.
   let pages: ResidentPages
-  /// Has the pages with which the next writer goes on, while nobody writes.
-  let live: DirtyPages
   /// The stored pages that the version does not reach any more, and the stored version before it did.
   let freed: Freed?
+  /// The tables and key trees that may have pages here.
+  let names: Names
+  /// Has the pages with which the next writer goes on, while nobody writes; nil until it asks, where another
+  /// process has made the version.
+  private var ownedPages: DirtyPages?
+
+  /// Names of tables and key trees.
+  struct Names: Hashable, Sendable {
+    var tables: Set<String> = []
+    var keyTrees: Set<String> = []
+
+    /// With those of `others`.
+    func union(_ others: Names) -> Names {
+      if tables.isSuperset(of: others.tables), keyTrees.isSuperset(of: others.keyTrees) {
+        return self
+      }
+      return Names(
+        tables: tables.union(others.tables), keyTrees: keyTrees.union(others.keyTrees))
+    }
+  }
 
   /// A list that versions share.
   final class Freed: Sendable {
@@ -30,10 +48,27 @@ package final class Residence: @unchecked Sendable {
     }
   }
 
-  init(pages: ResidentPages, live: DirtyPages, freed: Freed?) {
+  /// What a version of this process has, whose pages go on in `live`.
+  init(pages: ResidentPages, live: DirtyPages, freed: Freed?, names: Names) {
     self.pages = pages
-    self.live = live
     self.freed = freed
+    self.names = names
+    ownedPages = live
+  }
+
+  /// What a version has that another process has made.
+  init(pages: ResidentPages, freed: Freed?, names: Names) {
+    self.pages = pages
+    self.freed = freed
+    self.names = names
+  }
+
+  /// Has the pages with which the next writer goes on; for who holds the writer lock.
+  var live: DirtyPages {
+    if let ownedPages { return ownedPages }
+    let live = DirtyPages(goingOnFrom: pages)
+    ownedPages = live
+    return live
   }
 
   /// The stored pages that wait for the next stored version to be given back.
@@ -48,14 +83,46 @@ package final class Residence: @unchecked Sendable {
   }
 }
 
-/// A write to a store that keeps versions whose newest pages lie in memory: nobody but this process sees it.
+/// A small change that may stay in memory.
+package struct ResidentChange {
+  /// How many bytes its pages take, at most.
+  package var byteCount: Int
+  /// How many bytes lie in memory without it.
+  package var residentByteCount: Int
+  /// How many bytes its record takes, at most.
+  package var recordByteCount: Int
+  /// How durable its commit is to be.
+  package var durability: Durability
+  /// Whether somebody will wait until it is durable.
+  package var isAwaited: Bool
+}
+
+/// A write to a store that keeps versions whose newest pages lie in memory.
 package protocol ResidentWriter: PageWriter {
   /// Whether it may end so.
   var keepsPagesInMemory: Bool { get }
 
+  /// Whether that change may stay in memory.
+  func mayKeep(_ change: ResidentChange) -> Bool
+
   /// Makes what hangs from `root` the newest version, whose changed pages are in `residence`; no page was
   /// allocated or freed. Otherwise as ``PageWriter/publish(root:durability:metadata:beforeNext:)``.
+  ///
+  /// `record` tells what has changed, for other processes (``ResidenceReplay``).
   func publish(
-    root: TreeRoot, residence: Residence, metadata: [UInt8], beforeNext: (Head) -> Void
+    root: TreeRoot, residence: Residence, metadata: [UInt8], record: () -> ResidenceRecord,
+    beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin
+}
+
+/// A store that asks for pages to be stored which lie in memory.
+package protocol ResidentStore: PageStore {
+  /// Says what stores the pages of the newest version that lie in memory.
+  ///
+  /// It is called with the store and a writer that makes the same version once more, with all pages stored.
+  func storePages(
+    with body: @escaping @Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void)
+
+  /// Has the pages of the newest version stored that lie in memory, unless somebody writes.
+  func storePagesIfFree() throws(StoreError)
 }

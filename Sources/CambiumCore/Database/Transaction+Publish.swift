@@ -5,13 +5,13 @@ extension Transaction {
     _ durability: Durability, _ metadata: [UInt8], _ deadRoots: inout DeadRoots.Progress
   ) throws(StoreError) -> Pin {
     try editResidentTrees()
+    context.giveBackReplaced()
     try unsafe context.reserve(
       byteCount: context.dirty.byteCount + context.dirty.residentByteCount)
     try flushTrees()
     try reclaimDeadRoots(&deadRoots)
     let flushed = try names.flush()
     let root = try relocate(flushed)
-    context.giveBackReplaced()
     // When this fails, the next one may begin before it is known here.
     context.restoreResidentPages()
     // The next writer reads these pages, and begins before this call returns.
@@ -27,37 +27,47 @@ extension Transaction {
 
   /// Has every tree edited of which pages lie in memory, so that they are written.
   private func editResidentTrees() throws(StoreError) {
-    for name in unsafe context.dirty.tableNames { _ = try editTable(name) }
-    for name in unsafe context.dirty.keyTreeNames where try catalog.keyTree(name) != nil {
+    for name in context.residentNames.tables { _ = try editTable(name) }
+    for name in context.residentNames.keyTrees where try catalog.keyTree(name) != nil {
       _ = try editKeyTree(name)
     }
   }
 
   /// Publishes a small change without storing pages, where the store allows that; nil where it does not, or the
   /// change is not small enough.
+  ///
+  /// `isAwaited` says that somebody will wait until it is durable.
   func publishInMemory(
-    _ metadata: [UInt8], _ deadRoots: DeadRoots.Progress
+    _ durability: Durability, isAwaited: Bool, _ metadata: [UInt8],
+    _ deadRoots: inout DeadRoots.Progress
   ) throws(StoreError) -> Pin? {
-    guard context.mayStayInMemory, !storesPages, deadRoots.isEmpty(in: writer.base),
-      unsafe droppedTables.isEmpty
+    guard context.mayStayInMemory(durability, isAwaited: isAwaited), !storesPages,
+      unsafe droppedTables.isEmpty,
+      try DeadRoots(catalog: names, context: context).isEmpty(&deadRoots, in: writer.base)
     else { return nil }
     for (_, editor) in unsafe tables.entries { _ = try editor.settle() }
     for (_, editor) in unsafe keyTrees.entries { _ = editor.settle() }
     // Rows that waited in a log may have been written.
-    guard context.mayStayInMemory else { return nil }
+    guard context.mayStayInMemory(durability, isAwaited: isAwaited) else { return nil }
     for (name, editor) in unsafe tables.entries {
       try note(editor, name, roots: editor.keepRoots())
-      unsafe context.dirty.tableNames.insert(name)
     }
     for (name, editor) in unsafe keyTrees.entries {
       try unsafe note(editor.root, keyTree: name)
-      unsafe context.dirty.keyTreeNames.insert(name)
     }
     // A description that does not fit beside its name was written.
-    guard context.mayStayInMemory else { return nil }
-    return try context.publishInMemory(root: names.settle(), metadata: metadata) { [self] head in
+    guard context.mayStayInMemory(durability, isAwaited: isAwaited) else { return nil }
+    return try context.publishInMemory(
+      root: names.settle(), metadata: metadata, names: editedNames
+    ) { [self] head in
       database.tables.advance(from: writer.base, to: head, noteTables)
     }
+  }
+
+  /// The tables and key trees that are being edited.
+  private var editedNames: Residence.Names {
+    unsafe Residence.Names(
+      tables: Set(tables.entries.map(\.name)), keyTrees: Set(keyTrees.entries.map(\.name)))
   }
 
   /// Writes the pages of all trees that are being edited, and tells the catalog of their roots.

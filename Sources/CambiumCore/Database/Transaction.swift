@@ -201,8 +201,11 @@ public final class Transaction: WriteTransaction {
     database.adopt(try publish(durability, metadata))
   }
 
-  /// Publishes what was changed and ends the transaction.
-  func publish(_ durability: Durability, _ metadata: [UInt8]) throws(StoreError) -> Pin {
+  /// Publishes what was changed and ends the transaction; `isAwaited` says that somebody will wait until it is
+  /// durable.
+  func publish(
+    _ durability: Durability, isAwaited: Bool = false, _ metadata: [UInt8]
+  ) throws(StoreError) -> Pin {
     precondition(isActive, "The transaction has ended; begin another one.")
     let start = DatabaseEvents.now
     do throws(StoreError) {
@@ -210,13 +213,17 @@ public final class Transaction: WriteTransaction {
       context.dropMark()
       var deadRoots = database.deadRoots.withLock { $0 }
       let pin =
-        if let pin = try publishInMemory(metadata, deadRoots) { pin } else {
+        if let pin = try publishInMemory(
+          durability, isAwaited: isAwaited, metadata, &deadRoots)
+        { pin } else {
           try publishStored(durability, metadata, &deadRoots)
         }
       deadRoots.advance(from: writer.base, to: pin.head)
       database.deadRoots.withLock { $0 = deadRoots }
       database.supersede(by: pin.head.version)
       end()
+      // It may be the same version with its pages stored.
+      if pin.head.version == writer.base.version { return pin }
       if !database.watchers.isEmpty { database.watchers.tell(pin.head.version) }
       DatabaseEvents.tell(since: start, database.identity.path) {
         unsafe .committed(

@@ -59,6 +59,7 @@ public final class WriteContext {
     }
     if codec == nil { unsafe written.reserveCapacity(8) }
     version = writer.version
+    storesSameVersion = writer.version == writer.base.version
     source.begin(dirty)
   }
 
@@ -72,10 +73,14 @@ public final class WriteContext {
   }
 
   private func giveBack(_ reference: PageReference) {
-    if unsafe dirty.isResident, reference.born < version {
+    if unsafe dirty.isResident, unsafe !storesAll, reference.born < version {
       unsafe replaced.append(reference)
       return
     }
+    assert(
+      !storesSameVersion || reference.born == version
+        || residence?.freedReferences.contains(reference) ?? false,
+      "Who reads the version in its other form still reaches the page.")
     writer.free(reference)
     if source.usesCache { unsafe freed.append(reference) }
   }
@@ -95,28 +100,43 @@ public final class WriteContext {
   static let replacedLimit = 1 << 10
 
   /// Whether nothing was written yet, and what was changed is little enough to stay in memory.
-  var mayStayInMemory: Bool {
+  func mayStayInMemory(_ durability: Durability, isAwaited: Bool) -> Bool {
     guard let residentWriter, residentWriter.keepsPagesInMemory else { return false }
     return unsafe writtenByteCount == 0 && abandonedRoots.isEmpty
       && dirty.byteCount <= Self.residentByteLimit / 8
       && dirty.residentByteCount + dirty.byteCount <= Self.residentByteLimit
       && replaced.count + (residence?.freed?.count ?? 0) <= Self.replacedLimit
+      && residentWriter.mayKeep(
+        ResidentChange(
+          byteCount: dirty.byteCount, residentByteCount: dirty.residentByteCount,
+          recordByteCount: dirty.recordByteCount + replaced.count * PageReference.byteCount,
+          durability: durability, isAwaited: isAwaited))
   }
 
-  /// Makes what was changed a version whose pages lie in memory.
+  /// The tables and key trees that may have pages in memory.
+  var residentNames: Residence.Names { residence?.names ?? Residence.Names() }
+
+  /// Makes what was changed a version whose pages lie in memory; `names` says where it was changed.
   func publishInMemory(
-    root: TreeRoot, metadata: [UInt8], beforeNext: (Head) -> Void
+    root: TreeRoot, metadata: [UInt8], names: Residence.Names, beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     guard let residentWriter, let live else {
       preconditionFailure("The store keeps its pages itself.")
     }
-    let pages = try dirty.freezeChanges(over: residence?.pages ?? .none)
+    let changes = try dirty.freezeChanges()
+    let pages = (residence?.pages ?? .none).replacing(changes)
     let freed =
       unsafe replaced.isEmpty
       ? residence?.freed : Residence.Freed(replaced, before: residence?.freed)
     return try residentWriter.publish(
-      root: root, residence: Residence(pages: pages, live: live, freed: freed),
-      metadata: metadata
+      root: root,
+      residence: Residence(
+        pages: pages, live: live, freed: freed, names: residentNames.union(names)),
+      metadata: metadata,
+      record: {
+        unsafe ResidenceRecord(
+          root: root, changes: changes, freed: replaced, names: names, source: source)
+      }
     ) { head in
       dirty.keepChanges()
       dirty.give(to: live)
@@ -124,8 +144,18 @@ public final class WriteContext {
     }
   }
 
-  /// Gives back the stored pages that were replaced in memory, since now all goes to the store.
+  /// Whether the version at which it began is made once more, with all its pages stored: then nothing is given up that
+  /// it reaches.
+  let storesSameVersion: Bool
+  /// Whether all goes to the store.
+  @exclusivity(unchecked) private final var storesAll = false
+
+  /// Gives back the stored pages that were replaced in memory, since now all goes to the store; what is replaced from
+  /// now on is given back at once.
+  ///
+  /// Before anything is written: a store may have room for what frees as much as it takes only.
   func giveBackReplaced() {
+    unsafe storesAll = true
     for reference in residence?.freedReferences ?? [] { writer.free(reference) }
     for reference in unsafe replaced { writer.free(reference) }
     unsafe replaced = []

@@ -1,8 +1,10 @@
 /// The complete check of a stored node, after which no entry leads out of its page.
 extension KeyNode {
   /// Throws ``StoreError/damaged(_:)`` naming the first broken rule of the node in `page`.
+  ///
+  /// `isUnstored` says that it lies in memory: what it refers to may lie there, too.
   static func validate(
-    _ page: Page, _ reference: PageReference, _ kind: PageKind
+    _ page: Page, _ reference: PageReference, _ kind: PageKind, isUnstored: Bool = false
   ) throws(StoreError) {
     let isLeaf = kind == .keyLeaf
     let least = headerByteCount + (isLeaf ? 1 : 2) * slotByteCount
@@ -34,7 +36,7 @@ extension KeyNode {
     if isLeaf {
       try node.validateLeaf(reference, &tiling)
     } else {
-      try node.validateBranch(reference, &tiling)
+      try node.validateBranch(reference, &tiling, isUnstored: isUnstored)
     }
     guard tiling.isExact else {
       throw .damaged(Damage(.bounds, at: reference, "cells overlap or leave gaps"))
@@ -99,7 +101,7 @@ extension KeyNode {
   }
 
   private func validateBranch(
-    _ reference: PageReference, _ tiling: inout HeapTiling
+    _ reference: PageReference, _ tiling: inout HeapTiling, isUnstored: Bool
   ) throws(StoreError) {
     guard slot(0).suffixLength == 0, slot(0).head == 0, field(Field.overflow) == 0 else {
       throw .damaged(Damage(.encoding, at: reference, "the first separator is not empty"))
@@ -108,7 +110,8 @@ extension KeyNode {
     for index in 0..<count {
       let cell = try validateCell(index, header: Self.branchCellHeader, reference)
       let child = child(index)
-      guard child.rawKind == childKind, !child.isNone, !child.isDirty, child.unitCount > 0,
+      guard child.rawKind == childKind, !child.isNone, isUnstored || !child.isDirty,
+        child.unitCount > 0,
         childKind == PageKind.keyLeaf.rawValue || childKind == PageKind.keyBranch.rawValue
       else { throw .damaged(Damage(.reference, at: reference, "child \(index)")) }
       let rowCount = unsafe (bytes + end - cell.offset + PageReference.byteCount).loadUnaligned(

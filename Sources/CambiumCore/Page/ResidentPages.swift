@@ -70,6 +70,17 @@
       bytes: bytes, byteCount: chunk[index % Self.chunkCount].byteCount, owner: nil)
   }
 
+  /// All pages, by number.
+  var all: [DirtyPage?] {
+    chunks.flatMap { $0?.pages ?? ContiguousArray(repeating: nil, count: Self.chunkCount) }
+  }
+
+  /// The page with that number; nil when there is none.
+  func dirtyPage(at index: Int) -> DirtyPage? {
+    guard index >= 0, index < chunks.count * Self.chunkCount else { return nil }
+    return chunks[index / Self.chunkCount]?.pages[index % Self.chunkCount]
+  }
+
   /// Whether the pages with that number are the same one.
   func isSame(_ index: Int, as other: ResidentPages) -> Bool {
     guard let mine = page(at: index), let theirs = other.page(at: index) else { return false }
@@ -77,7 +88,7 @@
   }
 
   /// The same with other pages, or none, at some numbers, which ascend.
-  func replacing(_ changes: [(index: Int, page: DirtyPage?)]) -> ResidentPages {
+  func replacing(_ changes: [DirtyPages.Change]) -> ResidentPages {
     var chunks = chunks
     var copied = -1
     for change in changes {

@@ -316,8 +316,8 @@ public struct Space: ~Copyable, Sendable {
     endWrite()
   }
 
-  /// Ends the pins of all versions that `isPinned` denies.
-  public mutating func keepPins(where isPinned: (Version) -> Bool) {
+  /// Ends the pins of all versions that `isPinned` denies; see ``VersionLedger/keepPins(where:free:)``.
+  public mutating func keepPins(where isPinned: (Range<Version>) -> Bool) {
     ledger.keepPins(where: isPinned) { blocks.letGo($0) }
   }
 

@@ -138,13 +138,17 @@ public struct VersionLedger: Sendable {
 
   /// Ends the pins of all versions that `isPinned` denies, for a store whose pins are counted
   /// elsewhere: one pin stands for all of a version.
+  ///
+  /// Asks with the versions from each held one to the one before the next: those between them change no page
+  /// of the store, and who reads one of them reads pages of the held one.
   public mutating func keepPins(
-    where isPinned: (Version) -> Bool, free: (Extent) -> Void
+    where isPinned: (Range<Version>) -> Bool, free: (Extent) -> Void
   ) {
     var index = 0
     while index < held.count {
       let (version, count) = (held[index].version, held.count)
-      if held[index].pinCount > 0, !isPinned(version) { release(version, .pin, free: free) }
+      let next = index + 1 < count ? held[index + 1].version : .max
+      if held[index].pinCount > 0, !isPinned(version..<next) { release(version, .pin, free: free) }
       if held.count == count { index += 1 }
     }
   }

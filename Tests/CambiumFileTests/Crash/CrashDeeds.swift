@@ -5,7 +5,7 @@ struct CrashDeeds {
   enum Kind: CaseIterable {
     case chainedHead, slotHead, settledHead
     case growth, bulkWrite, truncation, checkpoint, commitDuringSync, sharedSync, failedOperation
-    case relocatingWrite, movedPage
+    case relocatingWrite, movedPage, commitInMemory
   }
 
   private var counts: [Kind: Int] = [:]

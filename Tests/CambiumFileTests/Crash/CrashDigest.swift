@@ -19,7 +19,7 @@ extension CrashRun {
       case .sync(let end), .failedSync(let end): note(end)
       }
     }
-    for memory in trail { note(memory) }
+    for memory in trail { note(memory.words + memory.log) }
     return digest
   }
 }

@@ -23,7 +23,21 @@ final class CrashRun<Work: CrashWork> {
 
   let device: SimulatedDevice
   /// What the shared memory said before each operation, and at the end: its heads and words.
-  private(set) var trail: [[UInt8]] = []
+  private(set) var trail: [Trail] = []
+  /// What the live word was when the log was noted last, and what was in it.
+  private var lastNoted: (word: UInt64, log: [UInt8]) = (0, [])
+
+  /// Shared memory that outlives those who use it.
+  struct Trail {
+    var words: [UInt8]
+    /// The records of small commits.
+    var log: [UInt8]
+
+    func restore(_ memory: SharedMemory) {
+      memory.put(words, at: 0)
+      memory.put(log, at: SharedLayout.log)
+    }
+  }
   private(set) var findings: [String] = []
   /// What it has done of which kind.
   var deeds: CrashDeeds {
@@ -33,6 +47,7 @@ final class CrashRun<Work: CrashWork> {
     deeds[.failedOperation] = failureCount
     deeds[.relocatingWrite] = relocatingCount
     deeds[.movedPage] = movedPageCount
+    deeds[.commitInMemory] = loggedCount
     return deeds
   }
   /// Whether its last sync or write of a head failed, so that nobody may write until all have left.
@@ -42,6 +57,7 @@ final class CrashRun<Work: CrashWork> {
   private var failureCount = 0
   private var relocatingCount = 0
   private var movedPageCount = 0
+  private var loggedCount = 0
   private let settings: CrashSettings
   private var generator: SeededGenerator
   /// What was to be committed as which point: where a commit failed, another one may have followed it
@@ -103,7 +119,7 @@ final class CrashRun<Work: CrashWork> {
     begun = first.begun.filter { $0.operationCount <= count }
     published = first.published.filter { $0.operationCount <= moment }
     memory = SharedMemory()
-    memory.put(first.trail[moment], at: 0)
+    first.trail[moment].restore(memory)
     // A file whose sync has failed is refused to all who write, until everybody has left.
     self.joins = joins && memory.condition != .poisoned
     // Nobody is left who held anything.
@@ -121,7 +137,25 @@ final class CrashRun<Work: CrashWork> {
   private func noteMemory() {
     // An operation that was refused is none.
     trail.removeLast(trail.count - device.operationCount)
-    trail.append(memory.bytes(0, Self.trailByteCount))
+    let word = memory.liveWord
+    if lastNoted.word != word {
+      lastNoted = (word, memory.bytes(SharedLayout.log, loggedByteCount))
+    }
+    trail.append(Trail(words: memory.bytes(0, Self.trailByteCount), log: lastNoted.log))
+  }
+
+  /// How much of the log is used.
+  private var loggedByteCount: Int {
+    guard let identity, let live = memory.live(identity), live.isLogged else { return 0 }
+    let stored = live.head.head.version
+    return (stored + 1...live.version).reduce(0) { end, version in
+      SharedLog(memory: memory).record(of: version, after: stored, at: end)?.end ?? end
+    }
+  }
+
+  private var identity: IdentitySector? {
+    try? IdentitySector(
+      stored: Array(device.bytes.prefix(FileLayout.sectorByteCount)), path: "simulated")
   }
 
   /// Carries a closure of one thread into a place that asks for more.
@@ -187,12 +221,17 @@ final class CrashRun<Work: CrashWork> {
     }
     if let last = promises.last?.durable, point < last { report("\(point) is older than \(last)") }
     if state == .clean || state == .recovered, let last = published.last?.point, point < last {
-      report("the kill took \(last), \(point) was found")
+      report("the kill took \(last), \(point) was found: \(store.recoveryNotes)")
     }
     note(content, of: point)
     show(content, as: point)
     // The first write makes it durable in the next epoch.
     note(content, of: Point(epoch: point.epoch + 1, version: point.version))
+    // Where that lies in memory, the version that the file has.
+    let ofFile = Point(store.state.withLock { $0.newest.head })
+    if ofFile < point, let known = self.content(of: ofFile) {
+      note(known, of: Point(epoch: ofFile.epoch + 1, version: ofFile.version))
+    }
     if promises.isEmpty { promise(point) }
     note(point, &begun)
     note(Point(epoch: point.epoch + 1, version: point.version), &begun)
@@ -268,11 +307,15 @@ final class CrashRun<Work: CrashWork> {
   private func commit(
     _ work: Work, _ durability: Durability, mayWait: Bool = true
   ) throws(StoreError) -> (point: Point, durability: Durability)? {
-    guard let head = try work.begin(mayWait: mayWait) else { return nil }
-    // Whatever was recovered is durable now.
+    // Some expect something else than they ask for.
+    let expected =
+      Int.random(in: 0..<8, using: &generator) == 0
+      ? settings.durabilities.randomElement(using: &generator) ?? .full : durability
+    guard let head = try work.begin(expected, mayWait: mayWait) else { return nil }
+    // Whatever was recovered is durable now, as far as its pages are in the file.
     let base = Point(head)
     if let last = published.last?.point, last < base {
-      promise(base)
+      if head.residence == nil { promise(base) }
       note(base, &published)
     }
     let isLarge = Int.random(in: 0..<5, using: &generator) == 0
@@ -290,7 +333,11 @@ final class CrashRun<Work: CrashWork> {
     let point = Point(epoch: base.epoch, version: base.version + 1)
     note(point, &begun)
     note(content, of: point)
+    let operationCount = device.operationCount
     movedPageCount += try work.publish(durability)
+    if device.operationCount == operationCount { loggedCount += 1 }
+    // It may have been published without an operation.
+    noteMemory()
     show(content, as: point)
     note(point, &published)
     if durability == .full { promise(point) }
@@ -343,13 +390,13 @@ final class CrashRun<Work: CrashWork> {
 
   /// Which version everybody sees after `count` operations, and what is said to be durable; nil while
   /// there was no store.
-  func shared(after count: Int) throws -> (live: Version, mark: DurableMark)? {
+  func shared(after count: Int) -> (live: Version, mark: DurableMark)? {
     let memory = SharedMemory()
-    memory.put(trail[count], at: 0)
-    let identity = try IdentitySector(
-      stored: Array(device.bytes.prefix(FileLayout.sectorByteCount)), path: "simulated")
-    guard let live = memory.liveHead(identity), let mark = memory.durableMark else { return nil }
-    return (live.head.version, mark)
+    trail[count].restore(memory)
+    guard let identity, let live = memory.live(identity), let mark = memory.durableMark else {
+      return nil
+    }
+    return (live.version, mark)
   }
 
   /// The state of promises when power is cut after `count` operations.

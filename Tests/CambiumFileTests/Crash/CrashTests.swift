@@ -129,7 +129,8 @@ struct CrashTests {
 
   @Test func `the work has everything in it that is to be held against crashes`() throws {
     let pages = try deeds(Self.pageSeeds, PageWork.self, commitCount: Self.pageCommitCount)
-    #expect(pages.missing == [])
+    // Only an engine leaves pages in memory.
+    #expect(pages.missing == [.commitInMemory])
     var databases = try deeds(
       Self.databaseSeeds, DatabaseWork.self, commitCount: Self.databaseCommitCount)
     databases.add(
@@ -161,7 +162,7 @@ struct CrashTests {
     var last: (live: Version, mark: Version) = (0, 0)
     for count in 2...run.device.operationCount {
       states.advance(to: count, generator: &generator)
-      guard let (live, mark) = try run.shared(after: count) else { continue }
+      guard let (live, mark) = run.shared(after: count) else { continue }
       #expect(mark.version <= live)
       // Commits that are durable when they return are not seen before they are.
       if settings.durabilities == [.full] { #expect(mark.version == live) }

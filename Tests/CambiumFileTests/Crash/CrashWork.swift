@@ -11,8 +11,9 @@ protocol CrashWork: AnyObject, SendableMetatype {
   /// Works on an open store.
   init(_ store: FileStore) throws(StoreError)
 
-  /// Begins a write; what it begins from. Nil where it would have to wait for the medium, and may not.
-  func begin(mayWait: Bool) throws(StoreError) -> Head?
+  /// Begins a write that will likely ask for `durability`; what it begins from. Nil where it would have to wait for
+  /// the medium, and may not.
+  func begin(_ durability: Durability, mayWait: Bool) throws(StoreError) -> Head?
 
   /// Changes a little, or much, at random; what the version holds then.
   func change(isLarge: Bool, _ generator: inout SeededGenerator) throws(StoreError) -> Content
@@ -38,7 +39,7 @@ final class PageWork: CrashWork {
 
   init(_ store: FileStore) { self.store = store }
 
-  func begin(mayWait: Bool) throws(StoreError) -> Head? {
+  func begin(_ durability: Durability, mayWait: Bool) throws(StoreError) -> Head? {
     guard let writer = mayWait ? try store.beginWrite() : try store.beginWriteIfFree() else {
       return nil
     }
@@ -120,8 +121,11 @@ final class DatabaseWork: CrashWork {
     return device.bytes
   }
 
-  func begin(mayWait: Bool) throws(StoreError) -> Head? {
-    transaction = mayWait ? try database.beginWrite() : try database.beginWriteIfFree()
+  func begin(_ durability: Durability, mayWait: Bool) throws(StoreError) -> Head? {
+    transaction =
+      mayWait
+      ? try database.beginWrite(expecting: durability)
+      : try database.beginWriteIfFree(expecting: durability)
     guard transaction != nil else { return nil }
     before = try places()
     // Nobody else writes.

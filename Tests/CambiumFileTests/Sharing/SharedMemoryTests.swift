@@ -28,7 +28,10 @@ struct SharedMemoryTests {
     return head
   }
 
-  private func holds(_ board: inout PinBoard, _ head: Head) -> Bool { board.hold(head) }
+  /// Pins `head` if it is the newest version, or is held already.
+  private func holds(_ board: inout PinBoard, _ head: Head) -> Bool {
+    board.hold(head, whileLive: first.liveVersion == head.version ? first.liveWord : 0)
+  }
 
   // MARK: Identity
 
@@ -37,10 +40,10 @@ struct SharedMemoryTests {
     #expect(!second.matches(IdentitySector(codec: ""), number))
     #expect(!second.matches(identity, FileNumber(device: 1, inode: 3)))
     var layout = second.bytes(SharedLayout.layout, 8)
-    layout[0] = 9
+    layout[0] = 99
     second.put(layout, at: SharedLayout.layout)
     #expect(!first.matches(identity, number))
-    #expect(first.layoutVersion(identity) == 9)
+    #expect(first.layoutVersion(identity) == 99)
   }
 
   @Test func `a copy of a lock file does not match`() throws {
@@ -244,10 +247,12 @@ struct SharedMemoryTests {
     Thread {
       var board = PinBoard(memory: reader, slot: 1)
       while !progress.isOver.withLock({ $0 }) {
-        guard let live = reader.liveHead(identity), board.hold(live.head) else { continue }
-        progress.reading.withLock { $0 = live.head.version }
+        guard let live = reader.live(identity),
+          board.hold(live.head.head, whileLive: live.word)
+        else { continue }
+        progress.reading.withLock { $0 = live.version }
         progress.reading.withLock { $0 = nil }
-        board.release(live.head.version)
+        board.release(live.version)
       }
       ended.signal()
     }.start()

@@ -27,15 +27,16 @@ struct PinBoard: Sendable {
   /// Whether nothing is pinned.
   var isEmpty: Bool { held.isEmpty }
 
-  /// Pins `head`; false, and nothing is pinned, when it is not the newest one any more.
-  mutating func hold(_ head: Head) -> Bool {
-    // Oldest first, and mostly the newest is asked for.
+  /// Pins `head`; false, and nothing is pinned, when the live word is not `word` any more, by which `head` is known
+  /// to be the newest version, or the one of the file that it follows.
+  mutating func hold(_ head: Head, whileLive word: UInt64) -> Bool {
+    // Oldest first, and mostly the newest is asked for. Who holds it already goes on holding it.
     if let index = held.lastIndex(where: { $0.version == head.version }) {
       held[index].count += 1
       return true
     }
     let entry = take(head)
-    guard table.memory.liveVersion == head.version else {
+    guard table.memory.liveWord == word else {
       letGo(entry)
       return false
     }

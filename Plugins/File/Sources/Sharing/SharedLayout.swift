@@ -5,12 +5,13 @@
 ///      0       8        16     32      40      48     64         128     192    256
 ///     | magic | layout | uuid | device | inode | boot | own inode | words | live | durable | …
 ///      320          1344           2048                     10240
-///     | live heads | durable marks | processes (64 × 128) | pins (1024 × 128) |
+///     | live heads | durable marks | processes (64 × 128) | pins (1024 × 128) | log (1 MiB) |
 ///
-/// What is before the words identifies the file and the boot this memory speaks of.
+/// What is before the words identifies the file and the boot this memory speaks of. The log is there once a small
+/// commit has needed it.
 enum SharedLayout {
   static let magicBytes: [UInt8] = [0x43, 0x6d, 0x62, 0x4c, 0x6f, 0x63, 0x6b, 0x0a]
-  static let version: UInt32 = 7
+  static let version: UInt32 = 9
 
   static let magic = 0
   static let layout = magic + 8
@@ -42,7 +43,8 @@ enum SharedLayout {
   /// one if that user holds the writer lock; zero for nobody.
   static let headWriter = 168
 
-  /// Twice the newest version, plus which of the two live heads is it; all ones for none.
+  /// The newest version with a count and which of the two live heads it has or follows; all ones for none. See
+  /// ``SharedMemory/LiveWord``.
   static let live = 192
   /// Rises with each change of the durable mark; its lowest bit says which of the two is valid.
   static let durable = 256
@@ -91,7 +93,13 @@ enum SharedLayout {
     static func offset(_ entry: Int) -> Int { first + entry * byteCount }
   }
 
+  /// What is there from the beginning.
   static let byteCount = Pin.first + Pin.count * Pin.byteCount
+  /// Where the records of small commits lie.
+  static let log = (byteCount + 4095) / 4096 * 4096
+  static let logByteCount = 1 << 20
+  /// What is mapped, whether or not the log is there.
+  static let mappedByteCount = log + logByteCount
 
   /// The bytes of the data file that are locked, far behind its end.
   ///

@@ -51,26 +51,67 @@ extension SharedMemory {
   /// The newest version; nil when none was published.
   var liveVersion: Version? {
     let word = liveWord
-    return word == .max ? nil : word >> 1
+    return word == .max ? nil : LiveWord(word).version
   }
 
-  /// The newest head, if there is a whole one.
-  func liveHead(_ identity: IdentitySector) -> HeadSector? {
+  /// The newest version, which of the two live heads it has or follows, and a count, so that no word comes again
+  /// soon: a version may be published in more than one form.
+  struct LiveWord: Hashable, Sendable {
+    var version: Version
+    var count: UInt64
+    var index: UInt64
+
+    init(_ word: UInt64) {
+      version = word >> 16
+      count = word >> 1 & 0x7fff
+      index = word & 1
+    }
+
+    /// The word that follows `former` and says `version`, with the other live head if `changesHead`.
+    init(_ version: Version, after former: UInt64, changesHead: Bool) {
+      let former = former == .max ? nil : LiveWord(former)
+      self.version = version
+      count = ((former?.count ?? 0) + 1) & 0x7fff
+      index = former.map { changesHead ? 1 - $0.index : $0.index } ?? 0
+    }
+
+    var word: UInt64 { version << 16 | count << 1 | index }
+  }
+
+  /// The newest version, and the head of the file that it has or follows.
+  struct Live: Sendable {
+    /// What said so.
+    var word: UInt64
+    var head: HeadSector
+
+    /// The newest version: that of `head`, or one that follows it in the log.
+    var version: Version { LiveWord(word).version }
+    /// Whether it lies in the log.
+    var isLogged: Bool { version != head.head.version }
+  }
+
+  /// The newest version with its head, if there is a whole one.
+  func live(_ identity: IdentitySector) -> Live? {
     // Torn only when two heads were published while it was read, or when a hostile hand wrote it.
     for _ in 0..<64 {
       let word = liveWord
       if word == .max { return nil }
-      let offset = SharedLayout.liveHeads + Int(word & 1) * FileLayout.sectorByteCount
+      let live = LiveWord(word)
+      let offset = SharedLayout.liveHeads + Int(live.index) * FileLayout.sectorByteCount
       let stored = bytes(offset, FileLayout.sectorByteCount)
-      let place = HeadSector.place(ofLiveHead: word & 1)
+      let place = HeadSector.place(ofLiveHead: live.index)
       if let head = HeadSector(stored: stored, identity: identity, at: place),
-        head.head.version == word >> 1
+        head.head.version <= live.version,
+        live.version - head.head.version <= UInt64(SharedLayout.logByteCount)
       {
-        return head
+        return Live(word: word, head: head)
       }
     }
     return nil
   }
+
+  /// The newest head of the file, if there is a whole one.
+  func liveHead(_ identity: IdentitySector) -> HeadSector? { live(identity)?.head }
 
   /// The newest head with what is known to be durable now.
   func knownHead(_ identity: IdentitySector) -> HeadSector? {
@@ -80,17 +121,21 @@ extension SharedMemory {
     return head
   }
 
-  /// Makes `head` the live one.
+  /// Makes `head` the live one; `version` is the newest version, if that follows it in the log.
   ///
   /// For the holder of the writer lock, or of the file alone; or of the slots' lock while the condition
   /// is not clean, when the holder of the writer lock waits for that.
-  func publish(_ head: HeadSector, _ identity: IdentitySector) {
-    let word = liveWord
-    let index = word == .max ? 0 : 1 - word & 1
-    let stored = head.stored(in: identity, at: HeadSector.place(ofLiveHead: index))
-    put(stored, at: SharedLayout.liveHeads + Int(index) * FileLayout.sectorByteCount)
-    unsafe longWord(SharedLayout.live).pointee.store(
-      head.head.version << 1 | index, ordering: .sequentiallyConsistent)
+  func publish(_ head: HeadSector, _ identity: IdentitySector, through version: Version? = nil) {
+    let next = LiveWord(version ?? head.head.version, after: liveWord, changesHead: true)
+    let stored = head.stored(in: identity, at: HeadSector.place(ofLiveHead: next.index))
+    put(stored, at: SharedLayout.liveHeads + Int(next.index) * FileLayout.sectorByteCount)
+    unsafe longWord(SharedLayout.live).pointee.store(next.word, ordering: .sequentiallyConsistent)
+  }
+
+  /// Makes `version`, whose record is in the log, the newest one; for the holder of the writer lock.
+  func publish(logged version: Version) {
+    let next = LiveWord(version, after: liveWord, changesHead: false)
+    unsafe longWord(SharedLayout.live).pointee.store(next.word, ordering: .sequentiallyConsistent)
   }
 
   /// Rises when the durable mark changes.

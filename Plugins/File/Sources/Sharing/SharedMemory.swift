@@ -46,7 +46,7 @@ import Synchronization
     file = nil
     path = ""
     isNew = true
-    unsafe base = .allocate(byteCount: SharedLayout.byteCount, alignment: 4096)
+    unsafe base = .allocate(byteCount: SharedLayout.mappedByteCount, alignment: 4096)
     clear(from: 0)
   }
 
@@ -70,8 +70,8 @@ import Synchronization
     if isNew { PosixFiles.shareRights(of: path, with: device.descriptor) }
     guard
       let memory = unsafe PosixFiles.mapShared(
-        device.descriptor, byteCount: SharedLayout.byteCount, isWritable: true)
-    else { throw .addressSpaceExhausted(path: lockPath, byteCount: SharedLayout.byteCount) }
+        device.descriptor, byteCount: SharedLayout.mappedByteCount, isWritable: true)
+    else { throw .addressSpaceExhausted(path: lockPath, byteCount: SharedLayout.mappedByteCount) }
     file = device
     self.path = lockPath
     unsafe base = unsafe memory
@@ -88,7 +88,7 @@ import Synchronization
   private init?(reading device: PosixDevice, _ lockPath: String) {
     guard let size = try? device.byteCount(), size >= SharedLayout.byteCount,
       let memory = unsafe PosixFiles.mapShared(
-        device.descriptor, byteCount: SharedLayout.byteCount, isWritable: false)
+        device.descriptor, byteCount: SharedLayout.mappedByteCount, isWritable: false)
     else { return nil }
     file = device
     path = lockPath
@@ -100,7 +100,7 @@ import Synchronization
     if file == nil {
       unsafe base.deallocate()
     } else {
-      unsafe PosixFiles.unmap(base, byteCount: SharedLayout.byteCount)
+      unsafe PosixFiles.unmap(base, byteCount: SharedLayout.mappedByteCount)
     }
   }
 

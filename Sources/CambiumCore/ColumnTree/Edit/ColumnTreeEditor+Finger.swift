@@ -166,6 +166,7 @@ extension ColumnTreeEditor {
     }
     let old = unsafe childReference(steps.count)
     let copy = DirtyLeaf(copying: cleanLeaf, scratch: scratch)
+    unsafe copy.origin = old
     unsafe copy.hasOnlyGrown = true
     unsafe replaceChild(steps.count, by: context.dirty.insert(copy))
     unsafe self.cleanLeaf = nil

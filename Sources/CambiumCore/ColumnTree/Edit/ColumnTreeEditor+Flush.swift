@@ -175,6 +175,10 @@ extension ColumnTreeEditor {
         continue
       }
       let left = index + 1 < children.count ? index : index - 1
+      guard mayJoin(children[left], children[left + 1]) else {
+        index += 1
+        continue
+      }
       try own(branch: &children[left])
       try own(branch: &children[left + 1])
       let (first, second) = (dirtyBranch(children[left]), dirtyBranch(children[left + 1]))

@@ -58,7 +58,8 @@ extension ColumnTreeEditor {
       }
       if index + 1 < children.count, try merge(index, &children) { continue }
       if isUnder(dirtyLeaf(children[index])), children.count > 1 {
-        try join(index + 1 < children.count ? index : index - 1, &children)
+        let place = index + 1 < children.count ? index : index - 1
+        if mayJoin(children[place], children[place + 1]) { try join(place, &children) }
       }
       index += 1
     }
@@ -143,12 +144,19 @@ extension ColumnTreeEditor {
     return unsafe Int(page.bytes.single(LeafHeader.usedByteCount))
   }
 
+  /// Whether two neighbours may be joined: a stored one is given up then.
+  func mayJoin(_ one: Child, _ other: Child) -> Bool {
+    !context.storesSameVersion || one.reference.isDirty && other.reference.isDirty
+  }
+
   /// Merges a dirty leaf with the next one if both fit into one and the next one is dirty too, or
   /// either is too small to stay alone.
   private func merge(_ index: Int, _ children: inout [Child]) throws(StoreError) -> Bool {
     let leaf = dirtyLeaf(children[index])
     let next = children[index + 1]
-    guard next.reference.isDirty || isUnder(leaf) else { return false }
+    guard next.reference.isDirty || isUnder(leaf) && !context.storesSameVersion else {
+      return false
+    }
     guard fitTogether(leaf, try byteCount(next), Int(next.rowCount)) else { return false }
     return try join(index, &children)
   }

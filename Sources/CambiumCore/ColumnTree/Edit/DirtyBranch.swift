@@ -8,12 +8,21 @@ final class DirtyBranch: DirtyPage {
   let room: Int
   let isPositional: Bool
 
+  /// A branch that has the room of `other` and nothing else yet.
+  private init(room other: DirtyBranch) {
+    room = other.room
+    isPositional = other.isPositional
+    super.init(kind: .columnBranch, unfilledCapacity: unsafe other.capacity)
+  }
+
   /// A branch at `level` without children.
   init(level: Int, isPositional: Bool, room: Int) {
     self.room = room
     self.isPositional = isPositional
     super.init(kind: .columnBranch, unfilledCapacity: ColumnBranch.byteCount(room: room))
     unsafe byteCount = unsafe capacity
+    // Its bytes may be shown to other processes, also those that no child has.
+    unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     unsafe bytes.put(byte: PageKind.columnBranch.rawValue, 0)
     unsafe bytes.put(byte: UInt8(level), ColumnBranch.levelOffset)
     unsafe bytes.put(half: UInt16(room), ColumnBranch.roomOffset)
@@ -30,8 +39,19 @@ final class DirtyBranch: DirtyPage {
     count = branch.count
   }
 
+  /// The branch in `page`, byte by byte; it was checked.
+  convenience init(restoring page: Page) {
+    let branch = ColumnBranch(page)
+    self.init(
+      level: branch.level,
+      isPositional: unsafe page.bytes.byte(ColumnBranch.flagsOffset) & ColumnBranch.isPositional
+        != 0,
+      room: unsafe Int(page.bytes.half(ColumnBranch.roomOffset)))
+    unsafe bytes.copyMemory(from: page.bytes, byteCount: byteCount)
+  }
+
   override func copy() -> DirtyPage {
-    let copy = DirtyBranch(level: level, isPositional: isPositional, room: room)
+    let copy = DirtyBranch(room: self)
     copyBytes(to: copy)
     return copy
   }

@@ -34,6 +34,13 @@ final class DirtyLeaf: DirtyPage {
     unsafe byteCount = count
   }
 
+  /// The leaf in `page`, byte by byte; it was checked.
+  init(restoring page: Page) {
+    super.init(kind: .columnLeaf, unfilledCapacity: page.byteCount)
+    unsafe bytes.copyMemory(from: page.bytes, byteCount: page.byteCount)
+    unsafe byteCount = page.byteCount
+  }
+
   /// A leaf without rows.
   init(builder: LeafBuilder, scratch: PackScratch) {
     unsafe self.builder = builder

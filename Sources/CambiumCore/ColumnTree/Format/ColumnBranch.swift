@@ -102,7 +102,9 @@ import CPlatform
   }
 
   /// Checks a page's whole structure; throws ``StoreError/damaged(_:)`` naming the broken rule.
-  static func validate(_ page: Page, _ reference: PageReference) throws(StoreError) {
+  static func validate(
+    _ page: Page, _ reference: PageReference, isUnstored: Bool = false
+  ) throws(StoreError) {
     func fail(_ rule: Damage.Rule, _ detail: String) -> StoreError {
       .damaged(Damage(rule, at: reference, detail))
     }
@@ -125,7 +127,8 @@ import CPlatform
     guard flags & ~isPositional == 0 else { throw fail(.encoding, "flags \(flags) are unknown") }
     for index in 0..<count {
       let child = branch.reference(index)
-      guard !child.isNone, !child.isDirty, child.unitCount > 0, child.rawKind == kind.rawValue
+      guard !child.isNone, isUnstored || !child.isDirty, child.unitCount > 0,
+        child.rawKind == kind.rawValue
       else {
         throw fail(.reference, "child \(index) is not a \(kind)")
       }

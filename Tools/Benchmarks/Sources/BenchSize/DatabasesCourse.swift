@@ -69,7 +69,7 @@ struct DatabasesCourse {
   }
 
   private func change(_ database: Database) throws {
-    let transaction = try database.beginWrite()
+    let transaction = try database.beginWrite(expecting: .relaxed)
     try transaction.editTable("Person")?.update(
       key: 7, column: 1, value: .int(Int64.random(in: 0..<100)))
     _ = try transaction.commit(durability: .relaxed)

@@ -88,7 +88,7 @@ struct Course {
 
   private mutating func change(_ commit: Int) throws {
     if situation == .staggered { try changePins(commit) }
-    let transaction = try database.beginWrite()
+    let transaction = try database.beginWrite(expecting: .relaxed)
     guard let editor = try transaction.editTable(Self.table) else { return }
     let key = Int64(random.next() % UInt64(rowCount))
     try editor.update(key: key, column: 2, value: .int(Int64(random.next() % 100)))

@@ -1,0 +1,231 @@
+import CambiumCore
+import CambiumStoreKit
+
+/// Versions that lie in memory, each with a record in the shared log, until a commit stores their pages.
+///
+/// They survive this process: whoever has the file open, or opens it in this boot, makes them of the records again.
+/// They survive power loss once their pages are stored and synced, which is seen to soon after, as for every
+/// relaxed commit.
+extension FileStore: ResidentStore {
+  /// Says what stores the pages of a version that lies in memory.
+  package func storePages(
+    with body: @escaping @Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void
+  ) {
+    pageStorer.withLock { $0 = body }
+  }
+
+  /// Has the pages of the newest version stored, unless somebody writes.
+  package func storePagesIfFree() throws(StoreError) { try storeLogged(waits: false) }
+
+  // MARK: Following
+
+  /// Looks at the live head, and makes of the log what its version has in memory.
+  func follow(_ state: inout FileState) throws(StoreError) {
+    while true {
+      guard let live = memory.live(sector) else {
+        throw .damaged(Damage(.head, "the live head in \(SharedMemory.path(for: path))"))
+      }
+      do throws(StoreError) {
+        if live.isLogged {
+          try state.replay(live, in: memory, device, path: path)
+        } else {
+          state.logged = nil
+        }
+        state.newest = live.head
+        // An older word than the head only means that there is another look.
+        state.seenLive = live.word
+        return
+      } catch {
+        // A version of the file that was published meanwhile begins the log anew.
+        if memory.liveWord == live.word { throw error }
+      }
+    }
+  }
+
+  // MARK: Storing
+
+  /// Whether the newest version lies in memory.
+  private var isLogged: Bool {
+    get throws(StoreError) {
+      try withOpenState { state throws(StoreError) in
+        try followLiveHead(&state)
+        return state.logged != nil
+      }
+    }
+  }
+
+  /// Has the pages of the newest version stored, if some lie in memory; false where somebody writes and `waits` is
+  /// false.
+  ///
+  /// The version stays the same. Waits for the writer lock, so that nobody who holds it may call this.
+  @discardableResult
+  func storeLogged(waits: Bool) throws(StoreError) -> Bool {
+    if options.isReadOnly { return true }
+    guard try isLogged, let body = pageStorer.withLock({ $0 }) else { return true }
+    if waits {
+      try waitForWriterLock()
+    } else if try !lockWriterIfFree() {
+      return false
+    }
+    let writer = try writer(stores: true)
+    if writer.base.residence == nil {
+      writer.abort()
+    } else {
+      try body(self, writer)
+    }
+    return true
+  }
+
+  /// How many bytes of pages may lie in memory: they have their room in the file, behind what is used of it, so
+  /// that storing them does not fail where the medium is full.
+  func loggedByteLimit(_ newest: HeadSector) -> Int {
+    if canHardlyGrow(newest.byteCount) { return 0 }
+    // Stored, a leaf takes whole blocks, half as much again at most, and there are branches and pages of the file's own.
+    return max(0, loggedRoom / 8 * 5 - (48 << 10))
+  }
+
+  /// How much of the file lies behind what is used of it, but for what is kept for deletions; as much as is wanted
+  /// where plenty is free before that.
+  private var loggedRoom: Int {
+    let (used, free) = books.withLock { ($0.space.totalByteCount, $0.space.freeByteCount) }
+    let room = state.withLock { $0.fileByteCount } - used - options.spareByteCount
+    return free < Self.ampleByteCount ? room : max(room, loggedByteCount(in: used))
+  }
+
+  /// How much room is kept for what lies in memory, behind the `used` bytes of the file; none on a full medium, where
+  /// nothing does.
+  func loggedByteCount(in used: Int) -> Int {
+    guard usesLog.load(ordering: .relaxed), !isMediumFull.load(ordering: .relaxed) else { return 0 }
+    return min(options.loggedByteCount, max(256 << 10, used))
+  }
+
+  /// What the small commit of `version` was given; nothing where that is not known.
+  func metadata(of version: Version) -> [UInt8] {
+    state.withLock { $0.smallCommits.last { $0.version == version } }?.bytes ?? []
+  }
+
+  /// Publishes a small commit whose pages lie in memory.
+  fileprivate func installLogged(
+    _ head: Head, _ record: [UInt8], _ metadata: [UInt8]
+  ) throws(StoreError) -> Pin {
+    let shown = try withOpenState { state throws(StoreError) -> Pin in
+      let end = SharedLog(memory: memory).put(
+        record, of: head.version, after: state.newest.head.version, at: state.logged?.end ?? 0)
+      guard let end else {
+        throw .exhausted(what: "the log of small commits", limit: SharedLayout.logByteCount)
+      }
+      state.logged = FileState.Logged(head: head, end: end)
+      state.note(CommitMetadata(version: head.version, epoch: head.epoch, bytes: metadata))
+      // First the version, then the look at the pins; see `show`.
+      memory.publish(logged: head.version)
+      state.seenLive = memory.liveWord
+      state.hasWritten = true
+      let isPinned = state.pins.hold(head, whileLive: state.seenLive)
+      precondition(
+        isPinned, "S2: somebody has published a version without holding the writer lock.")
+      return pin(head, state)
+    }
+    commits.raise()
+    return shown
+  }
+}
+
+/// Pointers: a checksum is taken over the bytes of a page's buffer, which is held meanwhile.
+extension FileState.Logged {
+  /// What the version of `live` has in memory, made of the log, and what its commits since `known` were given.
+  ///
+  /// `known` is an earlier version that follows the same one of the file. Throws `StoreError.damaged(_:)` when a
+  /// record is not there, which may also mean that a later version of the file has begun the log anew.
+  static func replayed(
+    _ live: SharedMemory.Live, onto known: FileState.Logged?, in memory: SharedMemory,
+    _ device: any Device, path: String
+  ) throws(StoreError) -> (FileState.Logged, [CommitMetadata]) {
+    let stored = live.head.head
+    var version = known?.head.version ?? stored.version
+    var end = known?.end ?? 0
+    var replay = ResidenceReplay(
+      onto: known?.head.residence, root: known?.head.root ?? stored.root
+    ) { reference throws(StoreError) in
+      let page = try device.readPage(
+        at: reference.byteOffset, byteCount: reference.byteCount, path: path)
+      guard unsafe Checksum.hash(page.bytes, page.byteCount) == reference.checksum else {
+        throw .damaged(Damage(.checksum, at: reference, "a page that a small commit has changed"))
+      }
+      return StoredBytes(page).bytes
+    }
+    var commits: [CommitMetadata] = []
+    let log = SharedLog(memory: memory)
+    while version < live.version {
+      version += 1
+      guard let found = log.record(of: version, after: stored.version, at: end),
+        let (metadata, record) = SharedLog.parts(found.record)
+      else {
+        throw .damaged(Damage(.head, "the record of version \(version) in '\(memory.path)'"))
+      }
+      try replay.apply(record)
+      commits.append(CommitMetadata(version: version, epoch: stored.epoch, bytes: metadata))
+      end = found.end
+    }
+    var head = Head(version: version, epoch: stored.epoch, root: replay.root)
+    head.residence = try replay.finish()
+    return (FileState.Logged(head: head, end: end), commits)
+  }
+}
+
+extension FileState {
+  /// Makes of the log what the version of `live` has in memory.
+  fileprivate mutating func replay(
+    _ live: SharedMemory.Live, in memory: SharedMemory, _ device: any Device, path: String
+  ) throws(StoreError) {
+    var known: Logged?
+    if let logged, newest.head == live.head.head, logged.head.version <= live.version {
+      known = logged
+    }
+    let (logged, commits) = try Logged.replayed(
+      live, onto: known, in: memory, device, path: path)
+    self.logged = logged
+    for commit in commits { note(commit) }
+  }
+
+  /// Remembers what a small commit was given; the latest ones.
+  mutating func note(_ commit: CommitMetadata) {
+    // A version that was lost is made again.
+    while let last = smallCommits.last, last.version >= commit.version { smallCommits.removeLast() }
+    smallCommits.append(commit)
+    if smallCommits.count > 2 * CommitMetadata.keptCount {
+      smallCommits.removeFirst(CommitMetadata.keptCount)
+    }
+  }
+}
+
+extension FileWriter: ResidentWriter {
+  /// Where nobody waits for the medium, and pages do not go through a codec: the log is not encrypted.
+  var keepsPagesInMemory: Bool { mayUseLog && version > base.version }
+
+  /// Where there is room for it in the log, and in the file once it is stored.
+  ///
+  /// Pages are moved, and the end of the file is cut off, by commits that store theirs: there are some meanwhile.
+  func mayKeep(_ change: ResidentChange) -> Bool {
+    if relocation != nil, version % Self.storedPerRelocation == 0 { return false }
+    return change.durability == .relaxed && !change.isAwaited
+      && change.residentByteCount + change.byteCount <= loggedByteLimit
+      && SharedLog.byteCount(ofRecord: change.recordByteCount) + SharedLog.partsByteCount <= logRoom
+  }
+
+  private static let storedPerRelocation: Version = 16
+
+  func publish(
+    root: TreeRoot, residence: Residence, metadata: [UInt8], record: () -> ResidenceRecord,
+    beforeNext: (Head) -> Void
+  ) throws(StoreError) -> Pin {
+    try store.ensureWritable()
+    try StoreLimits.check(metadata: metadata)
+    var head = Head(version: version, epoch: base.epoch, root: root)
+    head.residence = residence
+    let pin = try store.installLogged(
+      head, SharedLog.bytes(metadata: metadata, record: record().bytes), metadata)
+    end(showing: pin.head, beforeNext)
+    store.scheduleSync()
+    return pin
+  }
+}

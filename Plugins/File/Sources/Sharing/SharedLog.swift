@@ -1,0 +1,117 @@
+import CPlatform
+import CambiumCore
+import Synchronization
+
+/// The records of small commits in the shared memory: each makes a version of the one before it, the first one of
+/// the version that the live head has in the file.
+///
+/// Numbers are little-endian:
+///
+///      0        8         16       24
+///     | length | version | stored | record … padding | checksum |
+///
+/// The length is that of the record; `stored` is the version in the file; the checksum is XXH64 of all before it.
+/// Records lie side by side from the beginning of the log. A record is there before the live word says its version,
+/// and is not written over before a version of the file follows, which that word says as well: so who reads
+/// records and finds that the word still names a version that follows the same one has read whole ones. A process
+/// that dies leaves at most a record that nobody looks at.
+///
+/// Pointers: words of the memory that it holds.
+struct SharedLog: Sendable {
+  let memory: SharedMemory
+
+  static let headerByteCount = 24
+  private static let checksumByteCount = 8
+
+  /// How many bytes the log has for records of so many bytes in all.
+  static func byteCount(ofRecord count: Int) -> Int {
+    headerByteCount + (count + 7) & ~7 + checksumByteCount
+  }
+
+  /// Makes the log if it is not there; false when the medium has no room for it.
+  ///
+  /// For the holder of the writer lock.
+  func prepare() -> Bool {
+    guard let file = memory.file else { return true }
+    do throws(DeviceError) {
+      let size = try file.byteCount()
+      if size >= SharedLayout.mappedByteCount { return true }
+      // Written, not left as a hole: a full disk shows here and not when the memory is touched.
+      try file.write([UInt8](repeating: 0, count: SharedLayout.mappedByteCount - size), at: size)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Puts the record of `version` at `offset`, where the one before it ends; where this one does, or nil when it
+  /// does not fit.
+  func put(
+    _ record: [UInt8], of version: Version, after stored: Version, at offset: Int
+  ) -> Int? {
+    let end = offset + Self.byteCount(ofRecord: record.count)
+    guard end <= SharedLayout.logByteCount else { return nil }
+    let bytes = StoredBytes(byteCount: end - offset) { fields in
+      fields.store(UInt64(record.count), at: 0)
+      fields.store(version, at: 8)
+      fields.store(stored, at: 16)
+      fields.store(record, at: Self.headerByteCount)
+      let checksumOffset = end - offset - Self.checksumByteCount
+      fields.store(fields.checksum(before: checksumOffset), at: checksumOffset)
+    }
+    memory.put(bytes.bytes, at: SharedLayout.log + offset)
+    return end
+  }
+
+  /// The record of `version` at `offset`, and where it ends; nil when there is none that follows `stored`.
+  func record(
+    of version: Version, after stored: Version, at offset: Int
+  ) -> (record: [UInt8], end: Int)? {
+    guard hasLog, offset <= SharedLayout.logByteCount - Self.byteCount(ofRecord: 0) else {
+      return nil
+    }
+    let header = StoredBytes(memory.bytes(SharedLayout.log + offset, Self.headerByteCount))
+    let count = header.load(0, as: UInt64.self)
+    guard count < UInt64(SharedLayout.logByteCount), header.load(8, as: UInt64.self) == version,
+      header.load(16, as: UInt64.self) == stored
+    else { return nil }
+    let end = offset + Self.byteCount(ofRecord: Int(count))
+    guard end <= SharedLayout.logByteCount else { return nil }
+    let bytes = StoredBytes(memory.bytes(SharedLayout.log + offset, end - offset))
+    let checksumOffset = end - offset - Self.checksumByteCount
+    guard bytes.load(checksumOffset, as: UInt64.self) == bytes.checksum(before: checksumOffset)
+    else { return nil }
+    let start = Self.headerByteCount
+    return (Array(bytes.bytes[start..<start + Int(count)]), end)
+  }
+
+  // MARK: Parts
+
+  /// What a record has besides the engine's record and 64 KiB of metadata, at most, and some names.
+  static let partsByteCount = StoreLimits.metadataByteCount + (4 << 10)
+
+  /// The metadata of a commit and the engine's record in one.
+  static func bytes(metadata: [UInt8], record: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(4 + metadata.count + record.count)
+    unsafe withUnsafeBytes(of: UInt32(metadata.count).littleEndian) { unsafe bytes += $0 }
+    bytes += metadata
+    bytes += record
+    return bytes
+  }
+
+  /// Both again; nil when they are not there.
+  static func parts(_ bytes: [UInt8]) -> (metadata: [UInt8], record: [UInt8])? {
+    var reader = ByteReader(bytes)
+    guard let count = reader.get(UInt32.self), let metadata = reader.get(count: Int(count)) else {
+      return nil
+    }
+    return (metadata, reader.rest())
+  }
+
+  /// Whether the memory reaches so far: behind its end nothing can be touched.
+  private var hasLog: Bool {
+    guard let file = memory.file else { return true }
+    return (try? file.byteCount()) ?? 0 >= SharedLayout.mappedByteCount
+  }
+}

@@ -1,0 +1,222 @@
+/// Makes of the records of small commits what their versions have in memory, in another process.
+///
+/// Nothing of a record is believed: its lengths are held against its end, every page that comes of it against the
+/// rules of its kind, and what pages in memory refer to against what is there.
+///
+/// Pointers: pages are read and written within the bytes of their arrays.
+package struct ResidenceReplay {
+  /// What hangs from the last record's root.
+  private(set) package var root: TreeRoot
+  private let base: Residence?
+  /// Reads a stored page, whose checksum it checks.
+  private let read: (PageReference) throws(StoreError) -> [UInt8]
+  private var changed: [Int: Replayed?] = [:]
+  private var freed: [PageReference] = []
+  private var names: Residence.Names
+
+  private struct Replayed {
+    var kind: PageKind
+    var bytes: [UInt8]
+  }
+
+  /// No honest version has more pages in memory.
+  private static let pageLimit = 1 << 16
+
+  /// Begins with what a version has that hangs from `root`; `read` gives the bytes of a stored page that were held
+  /// against its checksum.
+  package init(
+    onto base: Residence?, root: TreeRoot,
+    read: @escaping (PageReference) throws(StoreError) -> [UInt8]
+  ) {
+    self.base = base
+    self.read = read
+    self.root = root
+    names = base?.names ?? Residence.Names()
+  }
+
+  /// Applies the record of the next version; throws ``StoreError/damaged(_:)`` when it is none.
+  package mutating func apply(_ record: [UInt8]) throws(StoreError) {
+    var reader = ByteReader(record)
+    guard let root = reader.get(count: TreeRoot.byteCount).flatMap(Self.root),
+      let changeCount = reader.get(UInt32.self), let freedCount = reader.get(UInt32.self),
+      let tableCount = reader.get(UInt32.self), let keyTreeCount = reader.get(UInt32.self)
+    else { throw Self.damaged("its header") }
+    for _ in 0..<changeCount { try applyChange(&reader) }
+    for _ in 0..<freedCount {
+      guard let reference = reader.get(count: PageReference.byteCount).map(Self.reference),
+        !reference.isDirty, !reference.isNone, reference.unitCount > 0
+      else { throw Self.damaged("what it gives up") }
+      freed.append(reference)
+    }
+    for _ in 0..<tableCount { names.tables.insert(try Self.name(&reader)) }
+    for _ in 0..<keyTreeCount { names.keyTrees.insert(try Self.name(&reader)) }
+    self.root = root
+  }
+
+  private static func root(_ bytes: [UInt8]) -> TreeRoot? {
+    unsafe bytes.withUnsafeBytes { unsafe TreeRoot(loadingFrom: $0, mayBeUnstored: true) }
+  }
+
+  private static func name(_ reader: inout ByteReader) throws(StoreError) -> String {
+    guard let count = reader.get(UInt32.self), let bytes = reader.get(count: Int(count)),
+      let name = String(validating: bytes, as: UTF8.self)
+    else { throw damaged("a name") }
+    return name
+  }
+
+  private static func damaged(_ detail: String) -> StoreError {
+    .damaged(Damage(.encoding, "the record of a small commit: \(detail)"))
+  }
+
+  private mutating func applyChange(_ reader: inout ByteReader) throws(StoreError) {
+    guard let index = reader.get(UInt32.self).map(Int.init), index < Self.pageLimit,
+      let rawKind = reader.get(UInt8.self),
+      let form = reader.get(UInt8.self).flatMap(ResidenceRecord.Form.init), reader.skipZeros(2),
+      let pageByteCount = reader.get(UInt32.self).map(Int.init),
+      let data = reader.get(UInt32.self).flatMap({ reader.get(count: Int($0)) })
+    else { throw Self.damaged("a change") }
+    guard form != .removed else {
+      changed[index] = .some(nil)
+      return
+    }
+    guard let kind = PageKind(rawValue: rawKind), kind != .overflow else {
+      throw Self.damaged("page \(index) is of kind \(rawKind)")
+    }
+    guard form != .whole else {
+      guard data.count == pageByteCount, !data.isEmpty else {
+        throw Self.damaged("the length of page \(index)")
+      }
+      changed[index] = Replayed(kind: kind, bytes: data)
+      return
+    }
+    var runs = ByteReader(data)
+    let former = form == .patchedCopy ? try copy(kind, pageByteCount, &runs) : page(index)
+    guard var page = former, page.kind == kind, page.bytes.count == pageByteCount else {
+      throw Self.damaged("page \(index) is not the one that was patched")
+    }
+    // No copy where there is one of its own already.
+    changed[index] = .some(nil)
+    while !runs.isAtEnd {
+      guard let start = runs.get(UInt32.self).map(Int.init),
+        let bytes = runs.get(UInt32.self).flatMap({ runs.get(count: Int($0)) }),
+        bytes.count <= pageByteCount, start <= pageByteCount - bytes.count
+      else { throw Self.damaged("a patch of page \(index)") }
+      page.bytes.replaceSubrange(start..<start + bytes.count, with: bytes)
+    }
+    changed[index] = page
+  }
+
+  /// As much of a stored page as is copied, which is named next; nil where that is none.
+  private func copy(
+    _ kind: PageKind, _ byteCount: Int, _ reader: inout ByteReader
+  ) throws(StoreError) -> Replayed? {
+    guard let reference = reader.get(count: PageReference.byteCount).map(Self.reference),
+      !reference.isDirty, !reference.isNone, reference.rawKind == kind.rawValue,
+      byteCount <= reference.byteCount
+    else { return nil }
+    let stored = try read(reference)
+    return stored.count < byteCount ? nil : Replayed(kind: kind, bytes: Array(stored[..<byteCount]))
+  }
+
+  private static func reference(_ bytes: [UInt8]) -> PageReference {
+    unsafe bytes.withUnsafeBytes { bytes in
+      unsafe bytes.baseAddress.map { unsafe PageReference(loadingFrom: $0) } ?? .none
+    }
+  }
+
+  /// The page with that number as it is so far.
+  private func page(_ index: Int) -> Replayed? {
+    if let page = changed[index] { return page }
+    return base?.pages.dirtyPage(at: index).map { page in
+      unsafe Replayed(
+        kind: page.kind,
+        bytes: Array(UnsafeRawBufferPointer(start: page.bytes, count: page.byteCount)))
+    }
+  }
+
+  /// What the version of the last record has in memory.
+  ///
+  /// Throws ``StoreError/damaged(_:)`` when a page breaks a rule, or refers to one that is not there.
+  package func finish() throws(StoreError) -> Residence {
+    var changes: [DirtyPages.Change] = []
+    for (index, page) in changed.sorted(by: { $0.key < $1.key }) {
+      var restored: DirtyPage?
+      if let page { restored = try Self.restored(page, index) }
+      changes.append(DirtyPages.Change(index: index, page: restored))
+    }
+    let pages = (base?.pages ?? .none).replacing(changes)
+    var links = ResidentLinks(pages: pages)
+    try links.check(root, isCatalog: true)
+    return Residence(
+      pages: pages,
+      freed: freed.isEmpty ? base?.freed : Residence.Freed(freed, before: base?.freed),
+      names: names)
+  }
+
+  private static func restored(_ page: Replayed, _ index: Int) throws(StoreError) -> DirtyPage {
+    let reference = PageReference(dirty: index, kind: page.kind)
+    let buffer = PageBuffer(copying: page.bytes.span)
+    defer { withExtendedLifetime(buffer) {} }
+    try PageValidator.validate(buffer.page, reference, page.kind, isUnstored: true)
+    let restored: DirtyPage
+    switch page.kind {
+    case .keyLeaf, .keyBranch:
+      restored = KeyPage(
+        copying: KeyNode(buffer.page), kind: page.kind, capacity: buffer.byteCount)
+    case .columnLeaf: restored = DirtyLeaf(restoring: buffer.page)
+    case .columnBranch: restored = DirtyBranch(restoring: buffer.page)
+    case .overflow: throw damaged("page \(index) holds a value")
+    }
+    try restored.freeze()
+    return restored
+  }
+}
+
+/// Checks that pages in memory form trees: that each is there, is what its parent says, and has one parent.
+///
+/// Pointers: nodes and values lie in pages that were checked, and that `pages` keeps.
+private struct ResidentLinks {
+  let pages: ResidentPages
+  private var seen: Set<Int> = []
+
+  init(pages: ResidentPages) { self.pages = pages }
+
+  mutating func check(_ root: TreeRoot, isCatalog: Bool = false) throws(StoreError) {
+    if root.isEmpty { return }
+    try check(root.reference, PageRole(root, isCatalog: isCatalog))
+  }
+
+  private mutating func check(
+    _ reference: PageReference, _ role: PageRole
+  ) throws(StoreError) {
+    guard reference.isDirty else { return }
+    let index = reference.dirtyIndex
+    guard seen.insert(index).inserted, let page = pages.page(at: index),
+      let kind = pages.dirtyPage(at: index)?.kind, kind == role.kind,
+      reference.rawKind == kind.rawValue
+    else {
+      throw .damaged(Damage(.reference, "page \(index) in memory is not what refers to it"))
+    }
+    if case .column(let height) = role, height > 1, ColumnBranch(page).level != height - 1 {
+      throw .damaged(Damage(.height, "page \(index) in memory is of another level"))
+    }
+    if case .key(height: 1, isCatalog: true) = role { return try checkEntries(KeyNode(page)) }
+    if role.height == 1 { return }
+    var links: [PageLink] = []
+    try page.forEachLink(as: role) { if $0.reference.isDirty { links.append($0) } }
+    for link in links { try check(link.reference, link.role) }
+  }
+
+  /// Checks the trees that a leaf of the catalog names.
+  private mutating func checkEntries(_ node: KeyNode) throws(StoreError) {
+    for index in 0..<node.count {
+      let value = node.storedValue(index)
+      if value.isOverflow { continue }
+      switch unsafe CatalogEntry(Array(value.bytes), mayHaveUnstoredRoots: true) {
+      case .keyTree(let root): try check(root)
+      case .table(let table): for root in table.roots { try check(root) }
+      default: break
+      }
+    }
+  }
+}

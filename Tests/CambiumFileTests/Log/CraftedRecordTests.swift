@@ -1,0 +1,244 @@
+import CambiumCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CambiumCore
+@testable import CambiumFile
+
+/// Records of small commits that no commit has made: whoever can write the lock file may put anything there.
+struct CraftedRecordTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("a.cambium") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// What a store has in the file, and the records of the small commits that follow, as the engine made them.
+  private struct Sample {
+    var store: FileStore
+    var database: Database
+    var stored: Head
+    var records: [[UInt8]]
+
+    /// The bytes of a stored page.
+    func read(_ reference: PageReference) throws(StoreError) -> [UInt8] {
+      let pin = try store.pin()
+      let page = try store.read(reference, at: pin)
+      defer { withExtendedLifetime((page, pin)) {} }
+      let bytes = unsafe UnsafeRawBufferPointer(
+        start: page.bytes, count: min(page.byteCount, reference.byteCount))
+      guard unsafe Checksum.hash(bytes) == reference.checksum else {
+        throw .damaged(Damage(.checksum, at: reference, "a stored page"))
+      }
+      return unsafe Array(bytes)
+    }
+  }
+
+  private func sample() throws -> Sample {
+    var options = FileStoreOptions()
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    let store = try FileStore(path: path, options: options)
+    let database = try Database(store: store)
+    let first = try database.beginWrite()
+    let editor = try first.createTable(
+      "a",
+      columns: [
+        ColumnDescriptor(type: .bytes, isNullable: false, name: "text"),
+        ColumnDescriptor(type: .int, isNullable: false, name: "number"),
+      ])
+    for key in 0..<4000 as Range<Int64> {
+      let text = withUnsafeBytes(of: key &* 0x1e37_79b9_7f4a_7c15) { Array($0) }
+      _ = try text.withUnsafeBytes {
+        try editor.insert(key: key, values: [(1, .bytes($0)), (2, .int(key))])
+      }
+    }
+    let keys = try first.editKeyTree("keys")
+    for key in 0..<2000 { try keys.set(Array("key \(key)".utf8), Array("\(key)".utf8)) }
+    _ = try first.commit()
+    // Makes room for those that follow.
+    let second = try database.beginWrite(expecting: .relaxed)
+    try second.setValue("room", [1])
+    _ = try second.commit(durability: .relaxed)
+    try database.sync()
+    let stored = try database.snapshot().head
+    for step in 0..<12 {
+      let transaction = try database.beginWrite(expecting: .relaxed)
+      let editor = try #require(try transaction.editTable("a"))
+      try editor.update(key: Int64(step % 3 * 700), column: 2, value: .int(Int64(step)))
+      try transaction.editKeyTree("keys").set(
+        Array("key \(step % 4 * 300)".utf8), [UInt8(step)])
+      _ = try transaction.commit(durability: .relaxed)
+    }
+    let log = SharedLog(memory: store.memory)
+    var (records, end, version): ([[UInt8]], Int, Version) = ([], 0, stored.version)
+    while let found = log.record(of: version + 1, after: stored.version, at: end) {
+      records.append(try #require(SharedLog.parts(found.record)).record)
+      end = found.end
+      version += 1
+    }
+    #expect(records.count == 12)
+    return Sample(store: store, database: database, stored: stored, records: records)
+  }
+
+  /// What becomes of records; throws when they are refused.
+  private func replay(_ records: [[UInt8]], _ sample: Sample) throws(StoreError) -> Head {
+    var replay = ResidenceReplay(onto: nil, root: sample.stored.root, read: sample.read)
+    for record in records { try replay.apply(record) }
+    var head = sample.stored
+    head.version += Version(records.count)
+    head.root = replay.root
+    head.residence = try replay.finish()
+    return head
+  }
+
+  /// Reads everything that hangs from `head`; what is wrong is thrown or found.
+  private func read(_ head: Head, _ sample: Sample) throws(StoreError) {
+    let pin = try sample.store.pin()
+    let crafted = unsafe Pin(
+      head: head, base: pin.base, readableByteCount: pin.readableByteCount
+    ) { withExtendedLifetime(pin) {} }
+    let snapshot = sample.database.adopt(crafted)
+    if let table = try snapshot.table("a") {
+      var cursor = table.groups[0].leafCursor()
+      var isValid = try cursor.first()
+      while isValid { isValid = try cursor.next() }
+    }
+    if let tree = try snapshot.keyTree("keys") {
+      var cursor = tree.cursor()
+      var isValid = try cursor.seekFirst()
+      while isValid { isValid = try cursor.next() }
+    }
+  }
+
+  @Test func `the records of honest commits make what these have made`() throws {
+    let sample = try sample()
+    let head = try replay(sample.records, sample)
+    try read(head, sample)
+    let newest = try sample.database.snapshot().head
+    #expect(head.version == newest.version && head.root == newest.root)
+    let (mine, theirs) = (try #require(head.residence), try #require(newest.residence))
+    #expect(Set(mine.freedReferences) == Set(theirs.freedReferences))
+    #expect(mine.names == theirs.names)
+    for (index, page) in theirs.pages.all.enumerated() {
+      #expect(mine.pages.dirtyPage(at: index)?.kind == page?.kind)
+    }
+    try sample.database.close()
+  }
+
+  /// Flips bits, cuts, and puts numbers of all kinds; nothing stops the process, and what is not refused is read.
+  @Test(arguments: Exhaustive.seeds(20, few: 3))
+  func `a record in which anything was changed is refused or read`(seed: UInt64) throws {
+    let sample = try sample()
+    var random = SeededGenerator(seed: seed)
+    var (refusedCount, readCount) = (0, 0)
+    for _ in 0..<400 {
+      var records = sample.records
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let index = Int.random(in: records.indices, using: &random)
+        mutate(&records[index], &random)
+      }
+      do throws(StoreError) {
+        let head = try replay(records, sample)
+        readCount += 1
+        do throws(StoreError) { try read(head, sample) } catch { _ = error.description }
+      } catch {
+        guard case .damaged = error else { throw error }
+        refusedCount += 1
+      }
+    }
+    #expect(refusedCount > 40, "\(refusedCount), \(readCount)")
+    try sample.database.close()
+  }
+
+  private func mutate(_ record: inout [UInt8], _ random: inout SeededGenerator) {
+    // Mostly where the structure is: at the beginning, and in the headers of changes.
+    let limit = Bool.random(using: &random) ? min(160, record.count) : record.count
+    let position = Int.random(in: 0..<limit, using: &random)
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0: record[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+    case 1: record[position] = [0, 1, 255].randomElement(using: &random) ?? 0
+    case 2: record.removeSubrange(position...)
+    case 3: record.insert(contentsOf: [UInt8](repeating: 0, count: 4), at: position)
+    case 4:
+      let count = min(8, record.count - position)
+      for offset in 0..<count { record[position + offset] = 0xff }
+    default:
+      let from = Int.random(in: record.indices, using: &random)
+      let count = min(24, record.count - position, record.count - from)
+      let moved = Array(record[from..<from + count])
+      record.replaceSubrange(position..<position + count, with: moved)
+    }
+  }
+
+  // MARK: Links
+
+  private static func node(height: Int, children: [PageReference]) -> DirtyPage {
+    let branch = DirtyBranch(level: height - 1, isPositional: false, room: max(2, children.count))
+    branch.setChildren(
+      children.enumerated().map { index, reference in
+        Child(separator: Int64(index) * 10, reference: reference, rowCount: 3)
+      }[...])
+    return branch
+  }
+
+  private func record(
+    _ root: TreeRoot, _ pages: [DirtyPage], _ source: PageSource
+  ) -> [UInt8] {
+    ResidenceRecord(
+      root: root,
+      changes: pages.enumerated().map { DirtyPages.Change(index: $0, page: $1) }, freed: [],
+      names: Residence.Names(), source: source
+    ).bytes
+  }
+
+  private func expectRefused(_ record: [UInt8], _ what: String) {
+    var replay = ResidenceReplay(onto: nil, root: .empty(.key)) { reference throws(StoreError) in
+      throw .damaged(Damage(.reference, at: reference, "no page is stored"))
+    }
+    #expect(throws: StoreError.self, "\(what)") {
+      try replay.apply(record)
+      _ = try replay.finish()
+    }
+  }
+
+  @Test func `branches in memory that lead in circles, or to other levels, are refused`() throws {
+    let sample = try sample()
+    let source = try sample.database.snapshot().source
+    let branch = PageReference(dirty: 0, kind: .columnBranch)
+    let other = PageReference(dirty: 1, kind: .columnBranch)
+    let leaf = PageReference(dirty: 1, kind: .columnLeaf)
+    func made(_ root: TreeRoot, _ pages: [DirtyPage]) -> [UInt8] { record(root, pages, source) }
+    func root(_ height: UInt8) -> TreeRoot {
+      TreeRoot(reference: branch, height: height, kind: .column, rowCount: 6)
+    }
+    expectRefused(
+      made(root(3), [Self.node(height: 3, children: [branch, branch])]), "a page below itself")
+    expectRefused(
+      made(
+        root(3),
+        [
+          Self.node(height: 3, children: [other, other]),
+          Self.node(height: 3, children: [branch, branch]),
+        ]), "two pages below each other")
+    expectRefused(
+      made(
+        root(3),
+        [
+          Self.node(height: 3, children: [other, other]),
+          Self.node(height: 2, children: [leaf, leaf]),
+        ]), "a page with two parents")
+    expectRefused(
+      made(root(2), [Self.node(height: 2, children: [leaf, leaf])]), "a leaf that is not there")
+    expectRefused(
+      made(
+        root(2),
+        [
+          Self.node(height: 2, children: [leaf, PageReference(dirty: 2, kind: .columnLeaf)]),
+          Self.node(height: 2, children: [branch, branch]),
+        ]), "a branch in the place of a leaf")
+    expectRefused(
+      made(root(4), [Self.node(height: 3, children: [other, other])]),
+      "a root of another height")
+    try sample.database.close()
+  }
+}

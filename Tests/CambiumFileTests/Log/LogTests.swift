@@ -1,0 +1,480 @@
+import CambiumCore
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CambiumFile
+
+/// Small relaxed commits, whose pages lie in memory and whose records lie in the shared log.
+struct LogTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.file("a.cambium") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func options() -> FileStoreOptions {
+    var options = FileStoreOptions()
+    // What is stored is up to the tests.
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    return options
+  }
+
+  private func open(_ options: FileStoreOptions? = nil) throws -> (FileStore, Database) {
+    let store = try FileStore(path: path, options: options ?? self.options())
+    return (store, try Database(store: store))
+  }
+
+  private func change(
+    _ database: Database, _ content: inout DatabaseContent, _ random: inout SeededGenerator,
+    _ durability: Durability = .relaxed, count: Int = 1, metadata: [UInt8] = []
+  ) throws -> Snapshot {
+    let transaction = try database.beginWrite(expecting: durability)
+    var changed = content
+    for _ in 0..<count { try changed.change(transaction, &random) }
+    let snapshot = try transaction.commit(durability: durability, metadata: metadata)
+    content = changed
+    return snapshot
+  }
+
+  /// A database with some rows, closed.
+  private func load() throws -> DatabaseContent {
+    let (_, database) = try open()
+    var content = DatabaseContent()
+    let transaction = try database.beginWrite()
+    try content.fill(0..<100, transaction)
+    _ = try transaction.commit()
+    try database.close()
+    return content
+  }
+
+  /// Changes a row or so until a version lies in memory.
+  private func changeInMemory(
+    _ database: Database, _ content: inout DatabaseContent, _ random: inout SeededGenerator
+  ) throws -> Snapshot {
+    for _ in 0..<100 {
+      let snapshot = try change(database, &content, &random)
+      if snapshot.head.residence != nil { return snapshot }
+    }
+    Issue.record("No commit stays in memory.")
+    return try database.snapshot()
+  }
+
+  @Test(arguments: Exhaustive.seeds(40, few: 6))
+  func `two users of a file that take turns read what the model says`(seed: UInt64) throws {
+    var content = try load()
+    var users = [try open(), try open()]
+    var random = SeededGenerator(seed: seed)
+    var kept: [(Snapshot, DatabaseContent)] = []
+    var (loggedCount, turnCount, lastUser) = (0, 0, 0)
+    for step in 0..<400 {
+      let index = Int.random(in: 0..<2, using: &random)
+      let database = users[index].1
+      switch Int.random(in: 0..<40, using: &random) {
+      case 0: try database.sync()
+      case 1:
+        // Its snapshots go with it.
+        kept = []
+        try database.close()
+        users[index] = try open()
+      case 2: _ = try change(database, &content, &random, .full)
+      case 3:
+        let transaction = try database.beginWrite(expecting: .relaxed)
+        var dropped = content
+        for _ in 0..<3 { try dropped.change(transaction, &random) }
+        transaction.rollback()
+      case 4:
+        let transaction = try database.beginWrite(expecting: .relaxed)
+        try content.change(transaction, &random)
+        try transaction.commitTogether()
+        #expect(try database.snapshot().head.residence == nil)
+      case 5:
+        _ = try change(database, &content, &random, count: 40)
+      default:
+        let snapshot = try change(
+          database, &content, &random, count: Int.random(in: 0...3, using: &random))
+        if snapshot.head.residence != nil {
+          loggedCount += 1
+          if lastUser != index { turnCount += 1 }
+        }
+      }
+      lastUser = index
+      if step % 5 == 0 {
+        for (_, database) in users {
+          #expect(try DatabaseContent(of: database.snapshot()) == content, "step \(step)")
+        }
+      }
+      if Int.random(in: 0..<10, using: &random) == 0 {
+        kept.append((try users[Int.random(in: 0..<2, using: &random)].1.snapshot(), content))
+        if kept.count > 6 { kept.remove(at: Int.random(in: 0..<6, using: &random)) }
+      }
+      if step % 50 == 49 {
+        for (snapshot, then) in kept { #expect(try DatabaseContent(of: snapshot) == then) }
+        #expect(try users[index].1.verify().findings == [])
+        _ = try users[index].0.statistics()
+      }
+    }
+    #expect(loggedCount > 100 && turnCount > 20, "\(loggedCount), \(turnCount)")
+    kept = []
+    for (_, database) in users { try database.close() }
+    let (_, reopened) = try open()
+    #expect(try DatabaseContent(of: reopened.snapshot()) == content)
+    #expect(try reopened.verify().findings == [])
+    try reopened.close()
+  }
+
+  @Test func `a small commit writes nothing to the file, and a sync stores it as the same version`()
+    throws
+  {
+    var content = try load()
+    let (store, database) = try open()
+    var random = SeededGenerator(seed: 1)
+    let first = try changeInMemory(database, &content, &random)
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
+    let second = try changeInMemory(database, &content, &random)
+    #expect(second.version > first.version)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    #expect(store.memory.durableMark?.version ?? 0 < second.version)
+
+    try database.sync()
+    let stored = try database.snapshot()
+    #expect(stored.version == second.version && stored.head.residence == nil)
+    #expect(store.memory.durableMark?.version == second.version)
+    #expect(try DatabaseContent(of: stored) == content)
+    #expect(try DatabaseContent(of: second) == content)
+    try database.close()
+  }
+
+  @Test func `versions in memory stay readable whatever is stored, freed and used again since`()
+    throws
+  {
+    var content = try load()
+    let (_, database) = try open()
+    var random = SeededGenerator(seed: 2)
+    var kept: [(Snapshot, DatabaseContent)] = []
+    for round in 0..<30 {
+      for _ in 0..<4 {
+        kept.append((try change(database, &content, &random, count: 2), content))
+      }
+      // The room of what each version gave up is used again.
+      _ = try change(database, &content, &random, round % 2 == 0 ? .full : .relaxed, count: 60)
+      try database.sync()
+      for (snapshot, then) in kept { #expect(try DatabaseContent(of: snapshot) == then) }
+      while kept.count > 8 { kept.remove(at: Int.random(in: 0..<kept.count, using: &random)) }
+    }
+    #expect(kept.contains { $0.0.head.residence != nil })
+    kept = []
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
+
+  @Test func `a pinned version in memory counts among the active ones`() throws {
+    var content = try load()
+    let store = try FileStore(path: path, options: options())
+    var limited = DatabaseOptions()
+    limited.maximumNumberOfActiveVersions = 3
+    let database = try Database(store: store, options: limited)
+    var random = SeededGenerator(seed: 3)
+    var kept: [Snapshot] = []
+    for _ in 0..<4 { kept.append(try changeInMemory(database, &content, &random)) }
+    #expect(Set(kept.map(\.version)).count == 4)
+    #expect(throws: StoreError.tooManyVersions(count: 4, limit: 3)) {
+      try database.beginWrite(expecting: .relaxed)
+    }
+    kept.removeFirst()
+    _ = try changeInMemory(database, &content, &random)
+    kept = []
+    try database.close()
+  }
+
+  @Test func `what small commits were given to keep is told, here and to others`() throws {
+    var content = try load()
+    let (_, database) = try open()
+    let (_, other) = try open()
+    var random = SeededGenerator(seed: 4)
+    _ = try changeInMemory(database, &content, &random)
+    let base = try database.snapshot().version
+    for byte in 1...5 as ClosedRange<UInt8> {
+      _ = try change(database, &content, &random, metadata: [byte])
+    }
+    for database in [database, other] {
+      let snapshot = try database.snapshot()
+      let commits = try #require(try database.metadata(from: base + 1, through: snapshot))
+      #expect(commits.map(\.bytes) == [[1], [2], [3], [4], [5]])
+      #expect(commits.map(\.version) == Array(base + 1...base + 5))
+    }
+    // The last one's stays with the version when it is stored.
+    try database.close()
+    try other.close()
+    let (_, reopened) = try open()
+    let commits = try reopened.metadata(from: base + 5, through: reopened.snapshot())
+    #expect(commits?.map(\.bytes) == [[5]])
+    #expect(try reopened.metadata(from: base + 4, through: reopened.snapshot()) == nil)
+    try reopened.close()
+  }
+
+  @Test func `pages that go through a codec never lie in the log`() throws {
+    var coded = options()
+    coded.codec = MaskCodec()
+    let (store, database) = try open(coded)
+    var content = DatabaseContent()
+    var random = SeededGenerator(seed: 5)
+    for _ in 0..<20 {
+      #expect(try change(database, &content, &random).head.residence == nil)
+    }
+    #expect(try store.memory.file?.byteCount() == SharedLayout.byteCount)
+    try database.close()
+  }
+
+  @Test func `a log that is full, or has no room in the file behind it, is stored`() throws {
+    var content = try load()
+    let (store, database) = try open()
+    var random = SeededGenerator(seed: 6)
+    var (loggedCount, storedCount) = (0, 0)
+    var most = 0
+    for _ in 0..<3000 {
+      let snapshot = try change(database, &content, &random)
+      if snapshot.head.residence == nil { storedCount += 1 } else { loggedCount += 1 }
+      most = max(most, store.state.withLock { $0.logged?.end ?? 0 })
+    }
+    #expect(loggedCount > 10 * storedCount && storedCount > 3, "\(loggedCount), \(storedCount)")
+    #expect(most <= SharedLayout.logByteCount)
+    #expect(try DatabaseContent(of: database.snapshot()) == content)
+    try database.close()
+    let (_, reopened) = try open()
+    #expect(try DatabaseContent(of: reopened.snapshot()) == content)
+    #expect(try reopened.verify().findings == [])
+    try reopened.close()
+  }
+
+  @Test func `another user's sync stores what this one has left in memory`() throws {
+    var content = try load()
+    let (_, database) = try open()
+    let (otherStore, other) = try open()
+    var random = SeededGenerator(seed: 7)
+    let snapshot = try changeInMemory(database, &content, &random)
+    try other.sync()
+    #expect(otherStore.memory.durableMark?.version == snapshot.version)
+    #expect(try database.snapshot().head.residence == nil)
+    #expect(try DatabaseContent(of: database.snapshot()) == content)
+    _ = try changeInMemory(database, &content, &random)
+    try otherStore.makeDurable(try database.snapshot().version)
+    #expect(try other.snapshot().head.residence == nil)
+    try database.close()
+    try other.close()
+  }
+
+  @Test func `a sync waits for the running write`() throws {
+    var content = try load()
+    let (store, database) = try open()
+    var random = SeededGenerator(seed: 8)
+    let snapshot = try changeInMemory(database, &content, &random)
+    let transaction = try database.beginWrite(expecting: .relaxed)
+    let waiting = WatchedThread { try? database.sync() }
+    #expect(waiting.waitsForSomebody())
+    #expect(store.memory.durableMark?.version ?? 0 < snapshot.version)
+    try content.change(transaction, &random)
+    let last = try transaction.commit(durability: .relaxed)
+    try store.makeDurable(last.version)
+    #expect(!waiting.waitsForSomebody())
+    #expect(store.memory.durableMark?.version == last.version)
+    #expect(try DatabaseContent(of: database.snapshot()) == content)
+    try database.close()
+  }
+
+  @Test func `the background stores what lies in memory, once nobody writes`() throws {
+    let now = Atomic<Int64>(0)
+    let clock = MonotonicClock { now.load(ordering: .relaxed) }
+    try withExtendedLifetime(now) {
+      var content = try load()
+      var timed = FileStoreOptions()
+      timed.lane = BackgroundLane(byHand: clock)
+      let (store, database) = try open(timed)
+      var random = SeededGenerator(seed: 8)
+      let snapshot = try changeInMemory(database, &content, &random)
+      func pass() {
+        now.add(200_000_000, ordering: .relaxed)
+        timed.lane?.runDue()
+      }
+      let transaction = try database.beginWrite(expecting: .relaxed)
+      pass()
+      #expect(store.memory.durableMark?.version ?? 0 < snapshot.version)
+      transaction.rollback()
+      pass()
+      #expect(store.memory.durableMark?.version == snapshot.version)
+      #expect(try database.snapshot().version == snapshot.version)
+      #expect(try database.snapshot().head.residence == nil)
+      try database.close()
+    }
+  }
+
+  @Test func `what a store was closed over is there for who opens the file next`() throws {
+    var content = try load()
+    let (_, database) = try open()
+    var random = SeededGenerator(seed: 9)
+    let version = try changeInMemory(database, &content, &random).version
+    // The store cannot wait for its own write.
+    let transaction = try database.beginWrite(expecting: .relaxed)
+    try database.close()
+    transaction.rollback()
+    let (_, reopened) = try open()
+    #expect(try reopened.snapshot().version == version)
+    #expect(try DatabaseContent(of: reopened.snapshot()) == content)
+    try reopened.close()
+  }
+
+  @Test func `a database that is gone leaves its store able to store what lies in memory`() throws {
+    var content = try load()
+    let store = try FileStore(path: path, options: options())
+    var random = SeededGenerator(seed: 10)
+    var version: Version = 0
+    do {
+      let database = try Database(store: store)
+      version = try changeInMemory(database, &content, &random).version
+    }
+    try store.close()
+    let (reopenedStore, reopened) = try open()
+    #expect(reopenedStore.recoveryNotes == [])
+    #expect(try reopened.snapshot().version == version)
+    #expect(try reopened.snapshot().head.residence == nil)
+    #expect(try DatabaseContent(of: reopened.snapshot()) == content)
+    try reopened.close()
+  }
+
+  @Test func `a killed process loses no version of the log`() async throws {
+    _ = try load()
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      var options = FileStoreOptions()
+      options.relaxedDelayNanoseconds = 3_600_000_000_000
+      let database = try Database(store: FileStore(path: path, options: options))
+      var content = try DatabaseContent(of: database.snapshot())
+      var random = SeededGenerator(seed: 11)
+      for _ in 0..<30 {
+        let transaction = try database.beginWrite(expecting: .relaxed)
+        try content.change(transaction, &random)
+        _ = try transaction.commit(durability: .relaxed)
+      }
+      kill(getpid(), SIGKILL)
+    }
+    let (store, database) = try open()
+    var random = SeededGenerator(seed: 11)
+    #expect(store.state.withLock { $0.logged != nil })
+    #expect(try database.snapshot().version == 31)
+    // A read-only user makes the same of it, whoever is there.
+    var reading = options()
+    reading.isReadOnly = true
+    let (_, reader) = try open(reading)
+    #expect(
+      try DatabaseContent(of: reader.snapshot()) == DatabaseContent(of: database.snapshot()))
+    try reader.close()
+    var content = try DatabaseContent(of: database.snapshot())
+    _ = try change(database, &content, &random)
+    #expect(try DatabaseContent(of: database.snapshot()) == content)
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
+
+  // MARK: After a kill
+
+  /// The file and the shared memory that a process leaves that is killed when its newest version lies in memory.
+  private func killed() throws -> (
+    image: [UInt8], memory: SharedMemory, stored: DatabaseContent, content: DatabaseContent
+  ) {
+    let device = SimulatedDevice()
+    var identity = SeededGenerator(seed: 1)
+    try CrashSettings.create(device, using: &identity)
+    let memory = SharedMemory()
+    let store = try FileStore(path: "simulated", options: simulated(device, memory))
+    let database = try Database(store: store)
+    var content = DatabaseContent()
+    let filling = try database.beginWrite()
+    try content.fill(0..<100, filling)
+    _ = try filling.commit()
+    var random = SeededGenerator(seed: 12)
+    _ = try changeInMemory(database, &content, &random)
+    try database.sync()
+    var stored = content
+    var loggedCount = 0
+    while loggedCount < 5 {
+      if try change(database, &content, &random).head.residence != nil {
+        loggedCount += 1
+      } else {
+        try database.sync()
+        (stored, loggedCount) = (content, 0)
+      }
+    }
+    // As it is left: what the store does when it goes is nobody's concern.
+    let left = SharedMemory()
+    left.put(memory.bytes(0, SharedLayout.Process.first), at: 0)
+    left.put(memory.bytes(SharedLayout.log, SharedLayout.logByteCount), at: SharedLayout.log)
+    left.clearUsers()
+    return (device.bytes, left, stored, content)
+  }
+
+  private func simulated(_ device: SimulatedDevice, _ memory: SharedMemory) -> FileStoreOptions {
+    var options = CrashSettings.options(device)
+    options.memory = memory
+    options.relaxedDelayNanoseconds = 3_600_000_000_000
+    return options
+  }
+
+  @Test func `a log that is damaged costs what was not durable, and opening says so`() throws {
+    let left = try killed()
+    let all = SharedLayout.log..<SharedLayout.log + 400
+    for offset in stride(from: all.lowerBound, to: all.upperBound, by: 8) {
+      let memory = SharedMemory()
+      memory.put(left.memory.bytes(0, SharedLayout.Process.first), at: 0)
+      memory.put(
+        left.memory.bytes(SharedLayout.log, SharedLayout.logByteCount), at: SharedLayout.log)
+      memory.clearUsers()
+      var word = memory.bytes(offset, 8)
+      word[3] ^= 0x10
+      memory.put(word, at: offset)
+      let device = SimulatedDevice(left.image)
+      let store = try FileStore(path: "simulated", options: simulated(device, memory))
+      #expect(store.recoveryNotes.contains { $0.contains("small commits") }, "byte \(offset)")
+      let database = try Database(store: store)
+      var content = try DatabaseContent(of: database.snapshot())
+      #expect(content == left.stored)
+      var random = SeededGenerator(seed: 13)
+      _ = try change(database, &content, &random)
+      _ = try change(database, &content, &random)
+      #expect(try DatabaseContent(of: database.snapshot()) == content)
+      #expect(try database.verify().findings == [])
+      try database.close()
+    }
+  }
+
+  @Test func `a repair of the free map keeps what lies in memory`() throws {
+    let left = try killed()
+    var image = left.image
+    let device = SimulatedDevice(left.image)
+    let before = try FileStore(path: "simulated", options: simulated(device, SharedMemory()))
+    let record = before.state.withLock { $0.newest }.record
+    try before.close()
+    image[record.byteOffset + 20] ^= 0x55
+    let damaged = SimulatedDevice(image)
+    let findings = try FileStore.repairFreeMap(
+      path: "simulated", options: simulated(damaged, left.memory))
+    #expect(findings != [])
+    let database = try Database(
+      store: FileStore(path: "simulated", options: simulated(damaged, SharedMemory())))
+    #expect(try DatabaseContent(of: database.snapshot()) == left.content)
+    #expect(try database.verify().findings == [])
+    var content = left.content
+    var random = SeededGenerator(seed: 14)
+    for _ in 0..<20 { _ = try change(database, &content, &random, .full) }
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
+
+  @Test func `power loss costs the log and nothing that was durable`() throws {
+    let left = try killed()
+    let database = try Database(
+      store: FileStore(
+        path: "simulated", options: simulated(SimulatedDevice(left.image), SharedMemory())))
+    #expect(try DatabaseContent(of: database.snapshot()) == left.stored)
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
+}
