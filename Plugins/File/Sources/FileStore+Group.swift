@@ -7,7 +7,8 @@ extension FileStore {
   ///
   /// One caller writes the head of the newest version into a slot and syncs it together with the
   /// pages of all commits since the last durable one; the others sleep meanwhile. What is published
-  /// while it syncs waits for the next one. When the sync fails everybody who waits is told, and the
+  /// while it syncs waits for the next one. Where `version` is one of small commits that lie in memory it waits for
+  /// the writer lock, and so must not be called by who holds it. When the sync fails everybody who waits is told, and the
   /// store is poisoned.
   ///
   /// A store that was opened for reading only throws `StoreError.readOnly(path:)` while the version is

@@ -12,6 +12,8 @@ extension FileStore: ResidentStore {
     with body: @escaping @Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void
   ) {
     pageStorer.withLock { $0 = body }
+    // Whoever has left them may be gone.
+    if !options.isReadOnly, state.withLock({ $0.logged != nil }) { scheduleSync() }
   }
 
   /// Has the pages of the newest version stored, unless somebody writes.
@@ -61,7 +63,7 @@ extension FileStore: ResidentStore {
   @discardableResult
   func storeLogged(waits: Bool) throws(StoreError) -> Bool {
     if options.isReadOnly { return true }
-    guard try isLogged, let body = pageStorer.withLock({ $0 }) else { return true }
+    guard try isLogged else { return true }
     if waits {
       try waitForWriterLock()
     } else if try !lockWriterIfFree() {
@@ -71,9 +73,15 @@ extension FileStore: ResidentStore {
     if writer.base.residence == nil {
       writer.abort()
     } else {
-      try body(self, writer)
+      try storePages(writer)
     }
     return true
+  }
+
+  /// Has `writer`, which makes the newest version once more, store all its pages.
+  func storePages(_ writer: FileWriter) throws(StoreError) {
+    if let body = pageStorer.withLock({ $0 }) { return try body(self, writer) }
+    try Database.storePages(self, writer)
   }
 
   /// How many bytes of pages may lie in memory: they have their room in the file, behind what is used of it, so

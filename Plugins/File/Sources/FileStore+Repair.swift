@@ -59,7 +59,7 @@ extension FileStore {
     }
     let isLogged = base.residence != nil
     let writer = FileWriter(store: self, base: base, rebuildsFreeMap: true, stores: isLogged)
-    if isLogged, let body = pageStorer.withLock({ $0 }) { return try body(self, writer) }
+    if isLogged { return try storePages(writer) }
     _ = try writer.publish(root: base.root, durability: .full, metadata: [])
   }
 }

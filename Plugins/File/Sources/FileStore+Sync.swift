@@ -199,6 +199,7 @@ extension FileStore {
     }
     if isScheduled { return }
     isSyncDue.store(false, ordering: .sequentiallyConsistent)
+    _ = try? storeLogged(waits: false)
     try? withSlots { () throws(StoreError) in try syncNewest() }
   }
 

@@ -127,7 +127,7 @@ public final class FileStore: PageStore {
         seenDurable: opening.state.seenSlots))
   }
 
-  deinit { try? letGo() }
+  deinit { try? close() }
 
   func ensureOpen(_ state: borrowing FileState) throws(StoreError) {
     if state.isClosed { throw .closed(path: path) }

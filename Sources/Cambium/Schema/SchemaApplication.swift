@@ -40,8 +40,20 @@ struct SchemaApplication {
     if isSettled(comparison), features.isSuperset(of: .current) {
       return .success(try Self.storedSchema(classes, snapshot))
     }
-    let transaction = try database.beginWrite()
-    return try run(transaction)
+    if !features.isSuperset(of: .current) { return try run(try transactionForUpgrade()) }
+    return try run(try database.beginWrite())
+  }
+
+  /// A transaction of which the backup of a file will have all pages: who has one cannot have others store theirs.
+  private func transactionForUpgrade() throws(StoreError) -> Transaction {
+    while true {
+      let transaction = try database.beginWrite()
+      guard database.store is FileStore, !transaction.beganWithAllPagesStored else {
+        return transaction
+      }
+      transaction.rollback()
+      try database.sync()
+    }
   }
 
   // Compared again: somebody may have been faster.

@@ -10,6 +10,8 @@ final class AsyncCommits: @unchecked Sendable {
     var onComplete: ((Error?) -> Void)?
     /// Whether the blocks behind it wait for it.
     let isBarrier: Bool
+    /// The version it made; nil while it is not made.
+    var version: Version?
     var outcome: Result<Void, StoreError>?
   }
 
@@ -28,6 +30,12 @@ final class AsyncCommits: @unchecked Sendable {
   ) {
     if isBarrier { barrierCount += 1 }
     commits.append(Commit(id: id, onComplete: onComplete, isBarrier: isBarrier))
+  }
+
+  /// Notes which version it made.
+  func note(_ version: Version, of id: AsyncTransactionId) {
+    guard let place = commits.firstIndex(where: { $0.id == id }) else { return }
+    commits[place].version = version
   }
 
   /// Nobody is called for it; does nothing for one that has ended.
@@ -71,11 +79,18 @@ final class AsyncCommits: @unchecked Sendable {
   }
 
   /// Waits until all of them are durable, and calls who waits for them.
+  ///
+  /// Does not wait for the writer lock, which the caller may have been given.
   func settle(_ database: Database, path: String) {
     if commits.isEmpty { return }
     noteEnds()
     var failure: StoreError?
-    do throws(StoreError) { try database.sync() } catch { failure = error }
+    let pending = commits.indices.compactMap { commits[$0].outcome == nil ? commits[$0].version : nil }
+    do throws(StoreError) {
+      if let last = pending.max() { try database.makeDurable(last) }
+    } catch {
+      failure = error
+    }
     for place in commits.indices where commits[place].outcome == nil {
       commits[place].outcome = failure.map { .failure($0) } ?? .success(())
     }

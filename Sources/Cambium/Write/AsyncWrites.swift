@@ -294,6 +294,7 @@ final class AsyncWrites: @unchecked Sendable {
       try instance.commitWrite { transaction, metadata throws(StoreError) in
         if durability == .full {
           let commit = try transaction.commitUnsynced(metadata: metadata) { job.end($0) }
+          commits.note(commit.snapshot.version, of: id)
           if isInRun, allowGrouping { syncs.add(commit.sync) } else { commit.sync() }
           return commit.snapshot
         }

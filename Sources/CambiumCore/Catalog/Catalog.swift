@@ -25,10 +25,26 @@ public struct Catalog {
   /// The entry under `key`; nil when there is none.
   func entry(_ key: [UInt8]) throws(StoreError) -> CatalogEntry? {
     guard let bytes = try tree.value(for: key) else { return nil }
-    let entry = CatalogEntry(
-      bytes, mayHaveUnstoredRoots: tree.source.mayHaveUnstoredRoots)
-    guard let entry else { throw Self.damaged(key) }
+    if let entry = CatalogEntry(bytes) { return entry }
+    // A root that lies in memory stands in a leaf that does so, too: one in a stored page is not believed.
+    guard tree.source.mayHaveUnstoredRoots, try tree.isUnstored(key),
+      let entry = CatalogEntry(bytes, mayHaveUnstoredRoots: true)
+    else { throw Self.damaged(key) }
     return entry
+  }
+
+  /// Calls `body` with each table and key tree that has pages in memory.
+  func forEachUnstoredTree(
+    _ body: (String, CatalogEntry) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var found: [(String, CatalogEntry)] = []
+    try tree.forEachUnstoredEntry { key, value throws(StoreError) in
+      guard let entry = CatalogEntry(value, mayHaveUnstoredRoots: true), entry.hasUnstoredPages
+      else { return }
+      guard let name = String(validating: key, as: UTF8.self) else { throw Self.damaged(key) }
+      found.append((name, entry))
+    }
+    for (name, entry) in found { try body(name, entry) }
   }
 
   /// The table under `name`; nil when there is none.

@@ -65,6 +65,15 @@ enum CatalogEntry {
     return writer.bytes
   }
 
+  /// Whether pages of the table or key tree lie in memory.
+  var hasUnstoredPages: Bool {
+    switch self {
+    case .keyTree(let root): root.reference.isDirty
+    case .table(let table): table.roots.contains { $0.reference.isDirty }
+    default: false
+    }
+  }
+
   /// Where in the stored form of a table or key tree its roots stand; empty for anything else, and for
   /// what breaks the format.
   static func rootOffsets(_ stored: UnsafeRawBufferPointer) -> [Int] {
@@ -127,7 +136,8 @@ enum CatalogEntry {
     case .value:
       self = .value(reader.rest())
     case .keyTree, .deadRoot:
-      guard reader.skipZeros(7), let root = reader.getRoot(mayBeUnstored: mayHaveUnstoredRoots),
+      guard reader.skipZeros(7),
+        let root = reader.getRoot(mayBeUnstored: mayHaveUnstoredRoots && kind == .keyTree),
         reader.isAtEnd
       else { return nil }
       self = kind == .keyTree ? .keyTree(root) : .deadRoot(root)

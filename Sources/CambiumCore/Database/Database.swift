@@ -85,18 +85,22 @@ public final class Database: Sendable {
     latest = LatestSnapshot(lane: lane ?? .shared)
     packing = lane ?? BackgroundLane()
     (store as? any ResidentStore)?.storePages { [weak self] store, writer throws(StoreError) in
-      if let self { return try storePages(writer) }
-      try Database(storingPagesOf: store, options, codec).storePages(writer)
+      if let self { try storePages(writer) } else { try Self.storePages(store, writer) }
     }
   }
 
-  /// What stores the pages that lie in memory when the database itself is gone.
-  private init(
-    storingPagesOf store: any PageStore, _ options: DatabaseOptions, _ codec: (any PageCodec)?
-  ) {
+  /// Makes the newest version of a store without a database once more, with all its pages stored.
+  package static func storePages(
+    _ store: any PageStore, _ writer: any PageWriter
+  ) throws(StoreError) {
+    try Database(storingPagesOf: store).storePages(writer)
+  }
+
+  /// A database that asks the store for nothing.
+  private init(storingPagesOf store: any PageStore) {
     self.store = store
-    self.codec = codec
-    self.options = options
+    codec = store.boundCodec
+    options = DatabaseOptions()
     watchers = CommitWatchers()
     cache = PageCache(byteCount: options.pageCacheByteCount)
     latest = LatestSnapshot(lane: .shared)
@@ -229,7 +233,8 @@ public final class Database: Sendable {
   /// Makes `version`, which was committed, durable, with all versions before it; who waits at the same time
   /// shares one sync.
   ///
-  /// Returns at once when it is durable. When it throws, the version stands for readers and may be lost with
+  /// Returns at once when it is durable. Waits for the running transaction where `version` was relaxed and has left
+  /// pages in memory. When it throws, the version stands for readers and may be lost with
   /// the power; after a failed sync the store refuses writes until it is opened anew.
   public func makeDurable(_ version: Version) throws(StoreError) { try store.makeDurable(version) }
 

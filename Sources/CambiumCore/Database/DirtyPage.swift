@@ -209,8 +209,13 @@ public final class DirtyPages {
   /// Whether there is a page with that number.
   func contains(_ index: Int) -> Bool { unsafe index < pages.count && pages[index] != nil }
 
-  /// The page with that number, to read it; it must exist.
-  func page(at index: Int) throws(StoreError) -> Page { try existing(index).page() }
+  /// The page with that number, to read it; nil when there is none of that kind.
+  func page(at index: Int, _ kind: PageKind) throws(StoreError) -> Page? {
+    guard unsafe index < pages.count, let page = unsafe pages[index], page.kind == kind else {
+      return nil
+    }
+    return try page.page()
+  }
 
   private func existing(_ index: Int) -> DirtyPage {
     guard unsafe index < pages.count, let page = unsafe pages[index] else {

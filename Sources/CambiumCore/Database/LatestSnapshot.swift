@@ -62,11 +62,13 @@ final class LatestSnapshot: Sendable {
     }
   }
 
-  /// The pin of `head`, if its version is cached.
+  /// The pin of `head`, if its version is cached, with the same pages in memory.
   func cachedPin(of head: Head) -> Pin? {
     if isForked { return nil }
     return state.withLock { state in
-      guard let cached = state.cached, cached.pin.head == head else { return nil }
+      guard let cached = state.cached, cached.pin.head == head,
+        cached.pin.head.residence === head.residence
+      else { return nil }
       return cached.pin
     }
   }

@@ -13,26 +13,9 @@ package final class Residence: @unchecked Sendable {
   let pages: ResidentPages
   /// The stored pages that the version does not reach any more, and the stored version before it did.
   let freed: Freed?
-  /// The tables and key trees that may have pages here.
-  let names: Names
   /// Has the pages with which the next writer goes on, while nobody writes; nil until it asks, where another
   /// process has made the version.
   private var ownedPages: DirtyPages?
-
-  /// Names of tables and key trees.
-  struct Names: Hashable, Sendable {
-    var tables: Set<String> = []
-    var keyTrees: Set<String> = []
-
-    /// With those of `others`.
-    func union(_ others: Names) -> Names {
-      if tables.isSuperset(of: others.tables), keyTrees.isSuperset(of: others.keyTrees) {
-        return self
-      }
-      return Names(
-        tables: tables.union(others.tables), keyTrees: keyTrees.union(others.keyTrees))
-    }
-  }
 
   /// A list that versions share.
   final class Freed: Sendable {
@@ -49,18 +32,16 @@ package final class Residence: @unchecked Sendable {
   }
 
   /// What a version of this process has, whose pages go on in `live`.
-  init(pages: ResidentPages, live: DirtyPages, freed: Freed?, names: Names) {
+  init(pages: ResidentPages, live: DirtyPages, freed: Freed?) {
     self.pages = pages
     self.freed = freed
-    self.names = names
     ownedPages = live
   }
 
   /// What a version has that another process has made.
-  init(pages: ResidentPages, freed: Freed?, names: Names) {
+  init(pages: ResidentPages, freed: Freed?) {
     self.pages = pages
     self.freed = freed
-    self.names = names
   }
 
   /// Has the pages with which the next writer goes on; for who holds the writer lock.

@@ -4,21 +4,19 @@ import CPlatform
 ///
 /// Numbers are little-endian:
 ///
-///      0      40        44          48           52              56
-///     | root | changes | given up | table names | key tree names |
+///      0      40        44         48
+///     | root | changes | given up |
 ///
 /// A change: the page's number (32 bits), its kind and form (8 each), two zero bytes, how many bytes the page has
 /// and how many follow (32 each). A removed page has none; a whole one all of them; of a page that was patched
 /// there follow runs, each with its place and length (32 each) and bytes; of a patched copy of a stored page first its
-/// reference. Then come the stored pages that were given
-/// up, and the names, each with its length (32).
+/// reference. Then come the stored pages that were given up.
 ///
 /// Pointers: pages of a published version, which nobody changes; they are read within their lengths during one call.
 package struct ResidenceRecord {
   let root: TreeRoot
   let changes: [DirtyPages.Change]
   let freed: [PageReference]
-  let names: Residence.Names
   /// Reads pages of the version before.
   let source: PageSource
 
@@ -29,7 +27,7 @@ package struct ResidenceRecord {
     case patchedCopy = 3
   }
 
-  static let headerByteCount = TreeRoot.byteCount + 16
+  static let headerByteCount = TreeRoot.byteCount + 8
   /// How many bytes a change takes at most besides its page.
   static let changeByteCount = 16
 
@@ -38,15 +36,10 @@ package struct ResidenceRecord {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(1 << 10)
     bytes += root.storedBytes
-    for count in [changes.count, freed.count, names.tables.count, names.keyTrees.count] {
-      Self.put(count, &bytes)
-    }
+    Self.put(changes.count, &bytes)
+    Self.put(freed.count, &bytes)
     for change in changes { put(change, &bytes) }
     for reference in freed { Self.put(reference, &bytes) }
-    for name in names.tables.sorted() + names.keyTrees.sorted() {
-      Self.put(name.utf8.count, &bytes)
-      bytes += name.utf8
-    }
     return bytes
   }
 

@@ -12,15 +12,18 @@ package struct ResidenceReplay {
   private let read: (PageReference) throws(StoreError) -> [UInt8]
   private var changed: [Int: Replayed?] = [:]
   private var freed: [PageReference] = []
-  private var names: Residence.Names
 
   private struct Replayed {
     var kind: PageKind
     var bytes: [UInt8]
   }
 
-  /// No honest version has more pages in memory.
+  /// How many bytes ``changed`` has.
+  private var changedByteCount = 0
+
+  /// No honest version has more pages in memory, or more bytes of them.
   private static let pageLimit = 1 << 16
+  private static let byteLimit = 2 * WriteContext.residentByteLimit
 
   /// Begins with what a version has that hangs from `root`; `read` gives the bytes of a stored page that were held
   /// against its checksum.
@@ -31,15 +34,13 @@ package struct ResidenceReplay {
     self.base = base
     self.read = read
     self.root = root
-    names = base?.names ?? Residence.Names()
   }
 
   /// Applies the record of the next version; throws ``StoreError/damaged(_:)`` when it is none.
   package mutating func apply(_ record: [UInt8]) throws(StoreError) {
     var reader = ByteReader(record)
     guard let root = reader.get(count: TreeRoot.byteCount).flatMap(Self.root),
-      let changeCount = reader.get(UInt32.self), let freedCount = reader.get(UInt32.self),
-      let tableCount = reader.get(UInt32.self), let keyTreeCount = reader.get(UInt32.self)
+      let changeCount = reader.get(UInt32.self), let freedCount = reader.get(UInt32.self)
     else { throw Self.damaged("its header") }
     for _ in 0..<changeCount { try applyChange(&reader) }
     for _ in 0..<freedCount {
@@ -48,20 +49,11 @@ package struct ResidenceReplay {
       else { throw Self.damaged("what it gives up") }
       freed.append(reference)
     }
-    for _ in 0..<tableCount { names.tables.insert(try Self.name(&reader)) }
-    for _ in 0..<keyTreeCount { names.keyTrees.insert(try Self.name(&reader)) }
     self.root = root
   }
 
   private static func root(_ bytes: [UInt8]) -> TreeRoot? {
     unsafe bytes.withUnsafeBytes { unsafe TreeRoot(loadingFrom: $0, mayBeUnstored: true) }
-  }
-
-  private static func name(_ reader: inout ByteReader) throws(StoreError) -> String {
-    guard let count = reader.get(UInt32.self), let bytes = reader.get(count: Int(count)),
-      let name = String(validating: bytes, as: UTF8.self)
-    else { throw damaged("a name") }
-    return name
   }
 
   private static func damaged(_ detail: String) -> StoreError {
@@ -75,10 +67,7 @@ package struct ResidenceReplay {
       let pageByteCount = reader.get(UInt32.self).map(Int.init),
       let data = reader.get(UInt32.self).flatMap({ reader.get(count: Int($0)) })
     else { throw Self.damaged("a change") }
-    guard form != .removed else {
-      changed[index] = .some(nil)
-      return
-    }
+    guard form != .removed else { return try note(nil, index) }
     guard let kind = PageKind(rawValue: rawKind), kind != .overflow else {
       throw Self.damaged("page \(index) is of kind \(rawKind)")
     }
@@ -86,8 +75,7 @@ package struct ResidenceReplay {
       guard data.count == pageByteCount, !data.isEmpty else {
         throw Self.damaged("the length of page \(index)")
       }
-      changed[index] = Replayed(kind: kind, bytes: data)
-      return
+      return try note(Replayed(kind: kind, bytes: data), index)
     }
     var runs = ByteReader(data)
     let former = form == .patchedCopy ? try copy(kind, pageByteCount, &runs) : page(index)
@@ -95,7 +83,7 @@ package struct ResidenceReplay {
       throw Self.damaged("page \(index) is not the one that was patched")
     }
     // No copy where there is one of its own already.
-    changed[index] = .some(nil)
+    try note(nil, index)
     while !runs.isAtEnd {
       guard let start = runs.get(UInt32.self).map(Int.init),
         let bytes = runs.get(UInt32.self).flatMap({ runs.get(count: Int($0)) }),
@@ -103,7 +91,15 @@ package struct ResidenceReplay {
       else { throw Self.damaged("a patch of page \(index)") }
       page.bytes.replaceSubrange(start..<start + bytes.count, with: bytes)
     }
-    changed[index] = page
+    try note(page, index)
+  }
+
+  /// Notes what has become of the page with that number; nil where it was removed.
+  private mutating func note(_ page: Replayed?, _ index: Int) throws(StoreError) {
+    if case .some(.some(let former)) = changed[index] { changedByteCount -= former.bytes.count }
+    changedByteCount += page?.bytes.count ?? 0
+    guard changedByteCount <= Self.byteLimit else { throw Self.damaged("more than fits into memory") }
+    changed[index] = .some(page)
   }
 
   /// As much of a stored page as is copied, which is named next; nil where that is none.
@@ -149,8 +145,7 @@ package struct ResidenceReplay {
     try links.check(root, isCatalog: true)
     return Residence(
       pages: pages,
-      freed: freed.isEmpty ? base?.freed : Residence.Freed(freed, before: base?.freed),
-      names: names)
+      freed: freed.isEmpty ? base?.freed : Residence.Freed(freed, before: base?.freed))
   }
 
   private static func restored(_ page: Replayed, _ index: Int) throws(StoreError) -> DirtyPage {
@@ -191,9 +186,8 @@ private struct ResidentLinks {
   ) throws(StoreError) {
     guard reference.isDirty else { return }
     let index = reference.dirtyIndex
-    guard seen.insert(index).inserted, let page = pages.page(at: index),
-      let kind = pages.dirtyPage(at: index)?.kind, kind == role.kind,
-      reference.rawKind == kind.rawValue
+    guard seen.insert(index).inserted, reference.rawKind == role.kind.rawValue,
+      let page = pages.page(at: index, role.kind)
     else {
       throw .damaged(Damage(.reference, "page \(index) in memory is not what refers to it"))
     }

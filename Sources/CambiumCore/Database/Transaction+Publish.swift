@@ -27,9 +27,9 @@ extension Transaction {
 
   /// Has every tree edited of which pages lie in memory, so that they are written.
   private func editResidentTrees() throws(StoreError) {
-    for name in context.residentNames.tables { _ = try editTable(name) }
-    for name in context.residentNames.keyTrees where try catalog.keyTree(name) != nil {
-      _ = try editKeyTree(name)
+    if writer.base.residence == nil { return }
+    try catalog.forEachUnstoredTree { name, entry throws(StoreError) in
+      if case .table = entry { _ = try editTable(name) } else { _ = try editKeyTree(name) }
     }
   }
 
@@ -58,16 +58,10 @@ extension Transaction {
     // A description that does not fit beside its name was written.
     guard context.mayStayInMemory(durability, isAwaited: isAwaited) else { return nil }
     return try context.publishInMemory(
-      root: names.settle(), metadata: metadata, names: editedNames
+      root: names.settle(), metadata: metadata
     ) { [self] head in
       database.tables.advance(from: writer.base, to: head, noteTables)
     }
-  }
-
-  /// The tables and key trees that are being edited.
-  private var editedNames: Residence.Names {
-    unsafe Residence.Names(
-      tables: Set(tables.entries.map(\.name)), keyTrees: Set(keyTrees.entries.map(\.name)))
   }
 
   /// Writes the pages of all trees that are being edited, and tells the catalog of their roots.

@@ -28,7 +28,7 @@ public final class Transaction: WriteTransaction {
     self.writer = writer
     context = WriteContext(
       source: source, writer: writer, codec: database.codec, store: database.identity,
-      lane: database.packing, residence: source.pin?.head.residence)
+      lane: database.packing, residence: writer.base.residence)
     names = KeyTreeEditor(root: writer.base.root, context: context)
   }
 
@@ -39,6 +39,9 @@ public final class Transaction: WriteTransaction {
 
   /// The version it began from.
   public var baseVersion: Version { writer.base.version }
+
+  /// Whether the store has all pages of that version; otherwise some lie in memory.
+  package var beganWithAllPagesStored: Bool { writer.base.residence == nil }
 
   // MARK: Reading
 

@@ -113,12 +113,9 @@ public final class WriteContext {
           durability: durability, isAwaited: isAwaited))
   }
 
-  /// The tables and key trees that may have pages in memory.
-  var residentNames: Residence.Names { residence?.names ?? Residence.Names() }
-
-  /// Makes what was changed a version whose pages lie in memory; `names` says where it was changed.
+  /// Makes what was changed a version whose pages lie in memory.
   func publishInMemory(
-    root: TreeRoot, metadata: [UInt8], names: Residence.Names, beforeNext: (Head) -> Void
+    root: TreeRoot, metadata: [UInt8], beforeNext: (Head) -> Void
   ) throws(StoreError) -> Pin {
     guard let residentWriter, let live else {
       preconditionFailure("The store keeps its pages itself.")
@@ -130,12 +127,10 @@ public final class WriteContext {
       ? residence?.freed : Residence.Freed(replaced, before: residence?.freed)
     return try residentWriter.publish(
       root: root,
-      residence: Residence(
-        pages: pages, live: live, freed: freed, names: residentNames.union(names)),
+      residence: Residence(pages: pages, live: live, freed: freed),
       metadata: metadata,
       record: {
-        unsafe ResidenceRecord(
-          root: root, changes: changes, freed: replaced, names: names, source: source)
+        unsafe ResidenceRecord(root: root, changes: changes, freed: replaced, source: source)
       }
     ) { head in
       dirty.keepChanges()

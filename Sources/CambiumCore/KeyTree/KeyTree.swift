@@ -191,6 +191,54 @@ public struct KeyTree: @unsafe VersionedTree {
     return unsafe before &+ (try child.rank(of: key))
   }
 
+  /// Whether `key` has a value in a leaf that lies in memory.
+  func isUnstored(_ key: [UInt8]) throws(StoreError) -> Bool {
+    var reference = root.reference
+    var level = Int(root.height)
+    while level > 0, reference.isDirty {
+      let page = try source.page(reference, level == 1 ? .keyLeaf : .keyBranch)
+      defer { withExtendedLifetime(page) {} }
+      let node = KeyNode(page)
+      let isThere = unsafe key.withUnsafeBytes { key in
+        if level > 1 {
+          reference = unsafe node.child(node.childIndex(key))
+          return false
+        }
+        let (index, isFound) = unsafe node.search(key, from: 0, header: KeyNode.leafCellHeader)
+        return isFound && !node.storedValue(index).isOverflow
+      }
+      if level == 1 { return isThere }
+      level -= 1
+    }
+    return false
+  }
+
+  /// Calls `body` with the entries of leaves that lie in memory, but for those with long values.
+  func forEachUnstoredEntry(
+    _ body: ([UInt8], [UInt8]) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try forEachUnstoredEntry(below: root.reference, height: Int(root.height), body)
+  }
+
+  private func forEachUnstoredEntry(
+    below reference: PageReference, height: Int,
+    _ body: ([UInt8], [UInt8]) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard height > 0, reference.isDirty else { return }
+    let page = try source.page(reference, height == 1 ? .keyLeaf : .keyBranch)
+    defer { withExtendedLifetime(page) {} }
+    let node = KeyNode(page)
+    for index in 0..<node.count {
+      if height > 1 {
+        try forEachUnstoredEntry(below: node.child(index), height: height - 1, body)
+      } else {
+        let value = node.storedValue(index)
+        if value.isOverflow { continue }
+        try unsafe body(node.key(index, header: KeyNode.leafCellHeader), Array(value.bytes))
+      }
+    }
+  }
+
   /// A cursor, at no key yet.
   public func cursor() -> KeyCursor { KeyCursor(self) }
 }

@@ -151,10 +151,8 @@ import CPlatform
     guard reference.rawKind == kind.rawValue else {
       throw .damaged(Damage(.kind, "expected \(kind), found kind \(reference.rawKind)"))
     }
-    if let dirty, dirty.contains(reference.dirtyIndex) {
-      return try dirty.page(at: reference.dirtyIndex)
-    }
-    guard dirty == nil, let page = resident?.page(at: reference.dirtyIndex) else {
+    if let dirty, let page = try dirty.page(at: reference.dirtyIndex, kind) { return page }
+    guard dirty == nil, let page = resident?.page(at: reference.dirtyIndex, kind) else {
       throw .damaged(Damage(.reference, "a stored page refers to a page that was never stored"))
     }
     return page
@@ -172,8 +170,9 @@ import CPlatform
       return false
     }
     if mine === theirs { return true }
-    let isLeaf = [PageKind.columnLeaf, .keyLeaf].contains { $0.rawValue == reference.rawKind }
-    return isLeaf && mine.isSame(reference.dirtyIndex, as: theirs)
+    guard let kind = PageKind(rawValue: reference.rawKind), kind == .columnLeaf || kind == .keyLeaf
+    else { return false }
+    return mine.isSame(reference.dirtyIndex, kind, as: theirs)
   }
 
   private func load(

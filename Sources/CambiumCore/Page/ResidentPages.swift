@@ -11,7 +11,8 @@
   /// Where a page is; without bytes where there is none.
   @safe private struct Entry {
     var bytes: UnsafeRawPointer?
-    var byteCount = 0
+    var byteCount: UInt32 = 0
+    var rawKind: UInt8 = 0
   }
 
   @safe private final class Chunk {
@@ -37,7 +38,8 @@
     func set(_ index: Int, _ page: DirtyPage?) {
       pages[index] = page
       unsafe entries[index] = unsafe Entry(
-        bytes: page?.frozen.bytes, byteCount: page?.frozen.byteCount ?? 0)
+        bytes: page?.frozen.bytes, byteCount: UInt32(page?.frozen.byteCount ?? 0),
+        rawKind: page?.kind.rawValue ?? 0)
     }
   }
 
@@ -60,14 +62,14 @@
   /// None at all.
   static let none = ResidentPages([])
 
-  /// The page with that number, which stays as long as this object; nil when there is none.
-  @inline(__always) func page(at index: Int) -> Page? {
+  /// The page with that number, which stays as long as this object; nil when there is none of that kind.
+  @inline(__always) func page(at index: Int, _ kind: PageKind) -> Page? {
     guard index < chunks.count * Self.chunkCount, index >= 0,
-      let chunk = unsafe entries[index / Self.chunkCount],
-      let bytes = unsafe chunk[index % Self.chunkCount].bytes
+      let chunk = unsafe entries[index / Self.chunkCount]
     else { return nil }
-    return unsafe Page(
-      bytes: bytes, byteCount: chunk[index % Self.chunkCount].byteCount, owner: nil)
+    let entry = unsafe chunk[index % Self.chunkCount]
+    guard let bytes = unsafe entry.bytes, entry.rawKind == kind.rawValue else { return nil }
+    return unsafe Page(bytes: bytes, byteCount: Int(entry.byteCount), owner: nil)
   }
 
   /// All pages, by number.
@@ -82,8 +84,8 @@
   }
 
   /// Whether the pages with that number are the same one.
-  func isSame(_ index: Int, as other: ResidentPages) -> Bool {
-    guard let mine = page(at: index), let theirs = other.page(at: index) else { return false }
+  func isSame(_ index: Int, _ kind: PageKind, as other: ResidentPages) -> Bool {
+    guard let mine = page(at: index, kind), let theirs = other.page(at: index, kind) else { return false }
     return unsafe mine.bytes == theirs.bytes
   }
 

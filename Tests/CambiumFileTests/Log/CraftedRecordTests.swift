@@ -118,7 +118,6 @@ struct CraftedRecordTests {
     #expect(head.version == newest.version && head.root == newest.root)
     let (mine, theirs) = (try #require(head.residence), try #require(newest.residence))
     #expect(Set(mine.freedReferences) == Set(theirs.freedReferences))
-    #expect(mine.names == theirs.names)
     for (index, page) in theirs.pages.all.enumerated() {
       #expect(mine.pages.dirtyPage(at: index)?.kind == page?.kind)
     }
@@ -187,7 +186,7 @@ struct CraftedRecordTests {
     ResidenceRecord(
       root: root,
       changes: pages.enumerated().map { DirtyPages.Change(index: $0, page: $1) }, freed: [],
-      names: Residence.Names(), source: source
+      source: source
     ).bytes
   }
 

@@ -175,7 +175,7 @@ extension ColumnTreeEditor {
         continue
       }
       let left = index + 1 < children.count ? index : index - 1
-      guard mayJoin(children[left], children[left + 1]) else {
+      guard try mayJoin(children[left], children[left + 1]) else {
         index += 1
         continue
       }

@@ -59,7 +59,7 @@ extension ColumnTreeEditor {
       if index + 1 < children.count, try merge(index, &children) { continue }
       if isUnder(dirtyLeaf(children[index])), children.count > 1 {
         let place = index + 1 < children.count ? index : index - 1
-        if mayJoin(children[place], children[place + 1]) { try join(place, &children) }
+        if try mayJoin(children[place], children[place + 1]) { try join(place, &children) }
       }
       index += 1
     }
@@ -144,9 +144,18 @@ extension ColumnTreeEditor {
     return unsafe Int(page.bytes.single(LeafHeader.usedByteCount))
   }
 
-  /// Whether two neighbours may be joined: a stored one is given up then.
-  func mayJoin(_ one: Child, _ other: Child) -> Bool {
-    !context.storesSameVersion || one.reference.isDirty && other.reference.isDirty
+  /// Whether two neighbours may be joined: a stored one is read and given up then.
+  ///
+  /// One that is damaged stays as it is: a small leaf beside it is no reason to refuse what was changed.
+  func mayJoin(_ one: Child, _ other: Child) throws(StoreError) -> Bool {
+    for child in [one, other] where !child.reference.isDirty {
+      guard !context.storesSameVersion, let kind = PageKind(rawValue: child.reference.rawKind)
+      else { return false }
+      do throws(StoreError) { _ = try context.source.page(child.reference, kind) } catch .damaged {
+        return false
+      }
+    }
+    return true
   }
 
   /// Merges a dirty leaf with the next one if both fit into one and the next one is dirty too, or
@@ -154,8 +163,8 @@ extension ColumnTreeEditor {
   private func merge(_ index: Int, _ children: inout [Child]) throws(StoreError) -> Bool {
     let leaf = dirtyLeaf(children[index])
     let next = children[index + 1]
-    guard next.reference.isDirty || isUnder(leaf) && !context.storesSameVersion else {
-      return false
+    if !next.reference.isDirty {
+      guard isUnder(leaf), try mayJoin(children[index], next) else { return false }
     }
     guard fitTogether(leaf, try byteCount(next), Int(next.rowCount)) else { return false }
     return try join(index, &children)
