@@ -134,7 +134,7 @@ struct FileLayoutWhiteBoxTests {
       VersionLedger.Dead(
         extent: Extent(address: UInt64(900_000 + $0), unitCount: 1), born: UInt64($0 % 4))
     }
-    record.metadata = [UInt8](repeating: 3, count: 1000)
+    record.keep([], [UInt8](repeating: 3, count: 1000))
     var next = PageReference.none
     var address: UInt64 = 256
     for var part in record.packedParts(uuidHigh: identity.uuidHigh, uuidLow: identity.uuidLow) {
@@ -149,7 +149,42 @@ struct FileLayoutWhiteBoxTests {
     let read = try CommitRecord(at: next, identity: identity, device: device, path: "a")
     #expect(read.allocated == record.allocated)
     #expect(read.freed == record.freed)
-    #expect(read.metadata == record.metadata)
+    #expect(read.commits == record.commits)
     #expect(read.epoch == 2)
+  }
+
+  @Test func `a record keeps what the small commits before its version were given`() throws {
+    func commit(_ version: Version, _ count: Int) -> CommitMetadata {
+      CommitMetadata(
+        version: version, epoch: 2, bytes: [UInt8](repeating: UInt8(version % 251), count: count))
+    }
+    func kept(_ small: [CommitMetadata]) throws -> [CommitMetadata] {
+      let identity = IdentitySector(codec: "")
+      let device = SimulatedDevice()
+      var record = CommitRecord(version: 100, epoch: 2, previous: .none)
+      record.keep(small, [1, 2, 3])
+      let part = try #require(
+        record.packedParts(uuidHigh: identity.uuidHigh, uuidLow: identity.uuidLow).first)
+      let extent = Extent(address: 256, unitCount: UInt64(part.bytes.count / 64))
+      try device.write(part.bytes, at: extent.byteOffset)
+      let reference = PageReference(
+        checksum: part.checksum(before: part.bytes.count), extent: extent,
+        rawKind: FileLayout.Kind.record, born: 100)
+      let read = try CommitRecord(at: reference, identity: identity, device: device, path: "a")
+      #expect(read.commits == record.commits)
+      return read.commits
+    }
+    let own = CommitMetadata(version: 100, epoch: 2, bytes: [1, 2, 3])
+    #expect(try kept([]) == [own])
+    let few = [commit(97, 0), commit(98, 5000), commit(99, 7)]
+    #expect(try kept(few) == few + [own])
+    // What does not follow one another is left out, and what is more than has to be kept.
+    #expect(
+      try kept([commit(96, 1), commit(98, 2), commit(99, 3)]).map(\.version) == [98, 99, 100])
+    #expect(try kept([commit(97, 1), commit(98, 2)]) == [own])
+    let many = (40..<100 as Range<Version>).map { commit($0, 9) }
+    #expect(try kept(many) == many.suffix(CommitMetadata.keptCount - 1) + [own])
+    let long = (90..<100 as Range<Version>).map { commit($0, 30 << 10) }
+    #expect(try kept(long) == long.suffix(4) + [own])
   }
 }

@@ -125,6 +125,38 @@ import Testing
     }
   }
 
+  @Test func `a backup of objects of an older form has what small commits have left in memory`()
+    throws
+  {
+    try TemporaryFolder.with { folder in
+      let url = folder.appendingPathComponent("people")
+      let configuration = Self.configuration(url, .mapped)
+      try autoreleasepool { _ = try Realm(configuration: configuration) }
+      var options = FileStoreOptions()
+      options.relaxedDelayNanoseconds = 3_600_000_000_000
+      let database = try Database(store: FileStore(path: url.path, options: options))
+      let transaction = try database.beginWrite()
+      try transaction.setValue(StoredName.features, StoredFeatures.maps.bytes)
+      _ = try transaction.commit()
+      var number: UInt8 = 0
+      repeat {
+        number += 1
+        let small = try database.beginWrite(expecting: .relaxed)
+        try small.setValue("mark", [number])
+        _ = try small.commit(durability: .relaxed)
+      } while try database.snapshot().areAllPagesStored && number < 100
+      #expect(number < 100)
+      try autoreleasepool { _ = try Realm(configuration: configuration) }
+      let backup = folder.appendingPathComponent("people.objects-2.backup")
+      var reading = FileStoreOptions()
+      reading.isReadOnly = true
+      let kept = try Database(store: FileStore(path: backup.path, options: reading))
+      #expect(try kept.snapshot().value("mark") == [number])
+      try kept.close()
+      try database.close()
+    }
+  }
+
   @Test func `a file is not upgraded when there is no room for its backup`() throws {
     try Self.withCopy(.plain) { url in
       let before = try Data(contentsOf: url)

@@ -25,12 +25,61 @@ struct CommitRecord: Sendable {
   /// Where the commit's head lies, unless it went into a slot.
   var headExtent: Extent? { isChained ? allocated.first?.extent : nil }
   var freed: [VersionLedger.Dead] = []
-  var metadata: [UInt8] = []
+  /// What the commits were given that made this version and, if they left their pages in memory, those before it
+  /// since the version of the file before; the latest ones, oldest first.
+  private(set) var commits: [CommitMetadata] = []
+  /// The same as it is stored.
+  private var metadata: [UInt8] = []
   /// The record's own pages, first one first; known once it is stored.
   var parts: [PageReference] = []
 
   /// No page of a record is longer; metadata fits beside the fields of the first.
   static let largestPartByteCount = 1 << 20
+
+  // MARK: Metadata
+
+  /// Sets what is kept: all that fits of `small`, which are the versions before this one, and of this one `own`.
+  mutating func keep(_ small: [CommitMetadata], _ own: [UInt8]) {
+    commits = [CommitMetadata(version: version, epoch: epoch, bytes: own)]
+    var byteCount = 0
+    for commit in small.reversed() {
+      byteCount += 4 + commit.bytes.count
+      guard byteCount <= Self.smallCommitsLimit, commits.count < CommitMetadata.keptCount,
+        commit.version + UInt64(commits.count) == version
+      else { break }
+      commits.insert(commit, at: 0)
+    }
+    metadata = own
+    guard commits.count > 1 else { return }
+    metadata = Self.bytes(commits.count)
+    for commit in commits { metadata += Self.bytes(commit.bytes.count) + commit.bytes }
+  }
+
+  private static let smallCommitsLimit = 128 << 10
+
+  private static func bytes(_ number: Int) -> [UInt8] {
+    unsafe withUnsafeBytes(of: UInt32(number).littleEndian) { unsafe Array($0) }
+  }
+
+  /// Finds ``commits`` in what is stored.
+  private mutating func readMetadata(hasSeveral: Bool, _ reference: PageReference)
+    throws(StoreError)
+  {
+    guard hasSeveral else {
+      commits = [CommitMetadata(version: version, epoch: epoch, bytes: metadata)]
+      return
+    }
+    var reader = ByteReader(metadata)
+    let count = Version(reader.get(UInt32.self) ?? 0)
+    guard count > 0, count <= version else { throw Self.damaged(reference, "its metadata") }
+    for version in version - count + 1...version {
+      guard let bytes = reader.get(UInt32.self).flatMap({ reader.get(count: Int($0)) }) else {
+        throw Self.damaged(reference, "its metadata")
+      }
+      commits.append(CommitMetadata(version: version, epoch: epoch, bytes: bytes))
+    }
+    guard reader.isAtEnd else { throw Self.damaged(reference, "its metadata") }
+  }
 
   // MARK: Writing
 
@@ -70,7 +119,9 @@ struct CommitRecord: Sendable {
     let unitCount = Extent.unitCount(forByteCount: used)
     return StoredBytes(byteCount: Int(unitCount) * Extent.unitByteCount) { fields in
       fields.store(FileLayout.Kind.record, at: Field.kind)
-      if isChained { fields.store(Field.chained, at: Field.flags) }
+      fields.store(
+        (isChained ? Field.chained : 0) | (commits.count > 1 ? Field.hasSeveral : 0),
+        at: Field.flags)
       fields.store(version, at: Field.version)
       fields.store(epoch, at: Field.epoch)
       fields.store(uuidHigh, at: Field.uuid)
@@ -113,6 +164,7 @@ struct CommitRecord: Sendable {
     var left = try device.perform(path: path) { device throws(DeviceError) in
       try device.byteCount()
     }
+    var flags: UInt32 = 0
     while !next.isNone {
       left -= next.byteCount
       guard left >= 0 else { throw Self.damaged(reference, "it is longer than the file") }
@@ -121,12 +173,14 @@ struct CommitRecord: Sendable {
       if parts.isEmpty {
         epoch = bytes.load(Field.epoch, as: UInt64.self)
         previous = bytes.reference(Field.previous)
-        isChained = bytes.load(Field.flags, as: UInt32.self) & Field.chained != 0
+        flags = bytes.load(Field.flags, as: UInt32.self)
+        isChained = flags & Field.chained != 0
       }
       parts.append(next)
       try append(bytes, next)
       next = bytes.reference(Field.next)
     }
+    try readMetadata(hasSeveral: flags & FileLayout.Record.hasSeveral != 0, reference)
     guard !isChained || headExtent?.byteCount == FileLayout.sectorByteCount else {
       throw Self.damaged(reference, "it names no place for its head")
     }

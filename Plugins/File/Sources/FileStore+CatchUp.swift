@@ -344,9 +344,9 @@ extension FileStore {
         let records = try? recordChain(from: newest, after: first - 1)
       else { return nil }
       let known = Set(found.map(\.version))
-      for record in records where record.version <= last && !known.contains(record.version) {
-        found.append(
-          CommitMetadata(version: record.version, epoch: record.epoch, bytes: record.metadata))
+      for commit in records.flatMap(\.commits)
+      where (first...last).contains(commit.version) && !known.contains(commit.version) {
+        found.append(commit)
       }
       found.sort { $0.version < $1.version }
     }

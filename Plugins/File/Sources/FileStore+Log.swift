@@ -109,7 +109,13 @@ extension FileStore: ResidentStore {
 
   /// What the small commit of `version` was given; nothing where that is not known.
   func metadata(of version: Version) -> [UInt8] {
-    state.withLock { $0.smallCommits.last { $0.version == version } }?.bytes ?? []
+    smallCommits(from: version, below: version + 1).last?.bytes ?? []
+  }
+
+  /// What is known of what small commits were given, oldest first.
+  func smallCommits(from first: Version, below end: Version) -> [CommitMetadata] {
+    if first >= end { return [] }
+    return state.withLock { $0.smallCommits.filter { (first..<end).contains($0.version) } }
   }
 
   /// Publishes a small commit whose pages lie in memory.

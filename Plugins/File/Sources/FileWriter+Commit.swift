@@ -131,7 +131,7 @@ extension FileWriter {
     }
     record.isChained = unsafe headPlace != nil
     record.freed = unsafe ledger.freed
-    record.metadata = metadata
+    record.keep(store.smallCommits(from: fileVersion + 1, below: version), metadata)
     let sector = store.sector
     var next = PageReference.none
     for var part in record.packedParts(uuidHigh: sector.uuidHigh, uuidLow: sector.uuidLow) {

@@ -85,7 +85,9 @@ final class AsyncCommits: @unchecked Sendable {
     if commits.isEmpty { return }
     noteEnds()
     var failure: StoreError?
-    let pending = commits.indices.compactMap { commits[$0].outcome == nil ? commits[$0].version : nil }
+    let pending = commits.indices.compactMap {
+      commits[$0].outcome == nil ? commits[$0].version : nil
+    }
     do throws(StoreError) {
       if let last = pending.max() { try database.makeDurable(last) }
     } catch {

@@ -33,6 +33,17 @@ public struct Catalog {
     return entry
   }
 
+  /// Throws when a stored leaf names a tree in memory, before it lies there itself.
+  static func checkStored(_ node: KeyNode) throws(StoreError) {
+    for index in 0..<node.count where !node.storedValue(index).isOverflow {
+      let entry = unsafe CatalogEntry(
+        Array(node.storedValue(index).bytes), mayHaveUnstoredRoots: true)
+      if entry?.hasUnstoredPages ?? false {
+        throw damaged(node.key(index, header: KeyNode.leafCellHeader))
+      }
+    }
+  }
+
   /// Calls `body` with each table and key tree that has pages in memory.
   func forEachUnstoredTree(
     _ body: (String, CatalogEntry) throws(StoreError) -> Void

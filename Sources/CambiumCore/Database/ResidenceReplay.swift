@@ -98,7 +98,9 @@ package struct ResidenceReplay {
   private mutating func note(_ page: Replayed?, _ index: Int) throws(StoreError) {
     if case .some(.some(let former)) = changed[index] { changedByteCount -= former.bytes.count }
     changedByteCount += page?.bytes.count ?? 0
-    guard changedByteCount <= Self.byteLimit else { throw Self.damaged("more than fits into memory") }
+    guard changedByteCount <= Self.byteLimit else {
+      throw Self.damaged("more than fits into memory")
+    }
     changed[index] = .some(page)
   }
 

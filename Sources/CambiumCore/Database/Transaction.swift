@@ -30,6 +30,7 @@ public final class Transaction: WriteTransaction {
       source: source, writer: writer, codec: database.codec, store: database.identity,
       lane: database.packing, residence: writer.base.residence)
     names = KeyTreeEditor(root: writer.base.root, context: context)
+    if source.mayHaveUnstoredRoots { names.checkStored = Catalog.checkStored }
   }
 
   deinit { rollback() }

@@ -140,7 +140,7 @@ extension KeyTreeEditor {
       let other = self.page(sibling)
       (siblingByteCount, siblingPrefixLength) = (other.liveByteCount, other.node.prefixLength)
     } else {
-      let stored = try context.source.page(sibling, page.kind)
+      let stored = try storedPage(sibling, page.kind)
       let other = KeyNode(stored)
       (siblingByteCount, siblingPrefixLength) = (other.end, other.prefixLength)
       withExtendedLifetime(stored) {}

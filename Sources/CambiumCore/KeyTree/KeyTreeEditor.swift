@@ -37,6 +37,8 @@ public final class KeyTreeEditor {
 
   let context: WriteContext
   let limits: Limits
+  /// Looks at each stored leaf before its entries are copied to one in memory.
+  var checkStored: ((KeyNode) throws(StoreError) -> Void)?
   // Exclusivity is not checked: the editor has one user, and no access to these calls out.
   @exclusivity(unchecked) var root: TreeRoot
   /// From the root to the leaf of the last change.
@@ -95,6 +97,13 @@ public final class KeyTreeEditor {
   /// The kind of the nodes on level `level` of ``path``.
   func kind(_ level: Int) -> PageKind {
     unsafe level == Int(root.height) - 1 ? .keyLeaf : .keyBranch
+  }
+
+  /// The stored page named by `reference`, to copy its entries.
+  func storedPage(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Page {
+    let page = try context.source.page(reference, kind)
+    if kind == .keyLeaf, let checkStored { try checkStored(KeyNode(page)) }
+    return page
   }
 
   // MARK: Path
@@ -172,7 +181,7 @@ public final class KeyTreeEditor {
         unsafe path[level].page = page(stored)
         continue
       }
-      let source = try context.source.page(stored, kind)
+      let source = try storedPage(stored, kind)
       let node = KeyNode(source)
       let room = node.end * 4 >= limit(kind) ? limit(kind) : node.end * 4
       let page = KeyPage(copying: node, kind: kind, capacity: room)

@@ -85,7 +85,9 @@
 
   /// Whether the pages with that number are the same one.
   func isSame(_ index: Int, _ kind: PageKind, as other: ResidentPages) -> Bool {
-    guard let mine = page(at: index, kind), let theirs = other.page(at: index, kind) else { return false }
+    guard let mine = page(at: index, kind), let theirs = other.page(at: index, kind) else {
+      return false
+    }
     return unsafe mine.bytes == theirs.bytes
   }
 

@@ -240,4 +240,78 @@ struct CraftedRecordTests {
       "a root of another height")
     try sample.database.close()
   }
+
+  @Test func `a record that would make more pages than fit into memory is refused`() throws {
+    let sample = try sample()
+    let source = try sample.database.snapshot().source
+    var leaf = PageReference.none
+    let tree = try #require(try sample.database.snapshot().table("a")).groups[0]
+    try tree.walk(
+      { if $1 == .columnLeaf, !$0.isDirty { leaf = $0 } }, tree: { _ in }, damage: { _ in })
+    try #require(!leaf.isNone)
+    var made = record(.empty(.key), [], source)
+    func put(_ number: Int) { withUnsafeBytes(of: UInt32(number).littleEndian) { made += $0 } }
+    let count = 9 << 20 / leaf.byteCount
+    made.replaceSubrange(
+      TreeRoot.byteCount..<TreeRoot.byteCount + 4,
+      with: withUnsafeBytes(of: UInt32(count).littleEndian) { Array($0) })
+    var reference = [UInt8](repeating: 0, count: PageReference.byteCount)
+    unsafe reference.withUnsafeMutableBytes { bytes in
+      if let start = bytes.baseAddress { unsafe leaf.store(to: start) }
+    }
+    for index in 0..<count {
+      put(index)
+      made += [leaf.rawKind, ResidenceRecord.Form.patchedCopy.rawValue, 0, 0]
+      put(leaf.byteCount)
+      put(reference.count)
+      made += reference
+    }
+    #expect(throws: StoreError.self) { _ = try replay([made], sample) }
+    try sample.database.close()
+  }
+
+  // MARK: Stored pages
+
+  @Test func `roots in a stored page that name pages in memory are not believed`() throws {
+    let sample = try sample()
+    try sample.database.sync()
+    let leaf = PageReference(dirty: 0, kind: .columnLeaf)
+    let crafting = try sample.database.beginWrite()
+    for name in ["b", "c"] {
+      _ = try crafting.createTable(
+        name, columns: [ColumnDescriptor(type: .int, isNullable: false, name: "number")])
+    }
+    try crafting.flushTrees()
+    let root = TreeRoot(reference: leaf, height: 1, kind: .column, rowCount: 3)
+    _ = try crafting.names.set(
+      Catalog.key("b"),
+      CatalogEntry.table(
+        CatalogEntry.TableRoots(id: 9, nextKey: 9, nextColumn: 2, roots: [root])
+      ).bytes)
+    _ = try crafting.names.set(
+      Catalog.key("k"),
+      CatalogEntry.keyTree(
+        TreeRoot(
+          reference: PageReference(dirty: 1, kind: .keyLeaf), height: 1, kind: .key, rowCount: 3)
+      ).bytes)
+    _ = try crafting.names.set(Catalog.deadRootKey(7), CatalogEntry.deadRoot(root).bytes)
+    _ = try crafting.commit()
+    // What was crafted is known to that one.
+    let database = try Database(store: sample.store)
+    // Whether or not something lies in memory.
+    for _ in 0..<2 {
+      let snapshot = try database.snapshot()
+      #expect(throws: StoreError.self) { try snapshot.table("b") }
+      #expect(throws: StoreError.self) { try snapshot.keyTree("k") }
+      #expect(try snapshot.table("a") != nil)
+      let transaction = try database.beginWrite(expecting: .relaxed)
+      #expect(throws: StoreError.self) { try transaction.editTable("b") }
+      #expect(throws: StoreError.self) { try transaction.editKeyTree("k") }
+      transaction.rollback()
+      let changing = try database.beginWrite(expecting: .relaxed)
+      try #require(try changing.editTable("a")).update(key: 1, column: 2, value: .int(1))
+      _ = try? changing.commit(durability: .relaxed)
+    }
+    try? database.close()
+  }
 }

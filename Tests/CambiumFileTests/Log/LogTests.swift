@@ -8,62 +8,15 @@ import Testing
 
 /// Small relaxed commits, whose pages lie in memory and whose records lie in the shared log.
 struct LogTests {
-  private let folder: TemporaryFolder
-  private var path: String { folder.file("a.cambium") }
+  private let fixture: LogFixture
+  private var path: String { fixture.path }
 
-  init() throws { folder = try TemporaryFolder() }
-
-  private func options() -> FileStoreOptions {
-    var options = FileStoreOptions()
-    // What is stored is up to the tests.
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
-    return options
-  }
-
-  private func open(_ options: FileStoreOptions? = nil) throws -> (FileStore, Database) {
-    let store = try FileStore(path: path, options: options ?? self.options())
-    return (store, try Database(store: store))
-  }
-
-  private func change(
-    _ database: Database, _ content: inout DatabaseContent, _ random: inout SeededGenerator,
-    _ durability: Durability = .relaxed, count: Int = 1, metadata: [UInt8] = []
-  ) throws -> Snapshot {
-    let transaction = try database.beginWrite(expecting: durability)
-    var changed = content
-    for _ in 0..<count { try changed.change(transaction, &random) }
-    let snapshot = try transaction.commit(durability: durability, metadata: metadata)
-    content = changed
-    return snapshot
-  }
-
-  /// A database with some rows, closed.
-  private func load() throws -> DatabaseContent {
-    let (_, database) = try open()
-    var content = DatabaseContent()
-    let transaction = try database.beginWrite()
-    try content.fill(0..<100, transaction)
-    _ = try transaction.commit()
-    try database.close()
-    return content
-  }
-
-  /// Changes a row or so until a version lies in memory.
-  private func changeInMemory(
-    _ database: Database, _ content: inout DatabaseContent, _ random: inout SeededGenerator
-  ) throws -> Snapshot {
-    for _ in 0..<100 {
-      let snapshot = try change(database, &content, &random)
-      if snapshot.head.residence != nil { return snapshot }
-    }
-    Issue.record("No commit stays in memory.")
-    return try database.snapshot()
-  }
+  init() throws { fixture = try LogFixture() }
 
   @Test(arguments: Exhaustive.seeds(40, few: 6))
   func `two users of a file that take turns read what the model says`(seed: UInt64) throws {
-    var content = try load()
-    var users = [try open(), try open()]
+    var content = try fixture.load()
+    var users = [try fixture.open(), try fixture.open()]
     var random = SeededGenerator(seed: seed)
     var kept: [(Snapshot, DatabaseContent)] = []
     var (loggedCount, turnCount, lastUser) = (0, 0, 0)
@@ -76,8 +29,8 @@ struct LogTests {
         // Its snapshots go with it.
         kept = []
         try database.close()
-        users[index] = try open()
-      case 2: _ = try change(database, &content, &random, .full)
+        users[index] = try fixture.open()
+      case 2: _ = try fixture.change(database, &content, &random, .full)
       case 3:
         let transaction = try database.beginWrite(expecting: .relaxed)
         var dropped = content
@@ -89,9 +42,9 @@ struct LogTests {
         try transaction.commitTogether()
         #expect(try database.snapshot().head.residence == nil)
       case 5:
-        _ = try change(database, &content, &random, count: 40)
+        _ = try fixture.change(database, &content, &random, count: 40)
       default:
-        let snapshot = try change(
+        let snapshot = try fixture.change(
           database, &content, &random, count: Int.random(in: 0...3, using: &random))
         if snapshot.head.residence != nil {
           loggedCount += 1
@@ -117,7 +70,7 @@ struct LogTests {
     #expect(loggedCount > 100 && turnCount > 20, "\(loggedCount), \(turnCount)")
     kept = []
     for (_, database) in users { try database.close() }
-    let (_, reopened) = try open()
+    let (_, reopened) = try fixture.open()
     #expect(try DatabaseContent(of: reopened.snapshot()) == content)
     #expect(try reopened.verify().findings == [])
     try reopened.close()
@@ -126,12 +79,12 @@ struct LogTests {
   @Test func `a small commit writes nothing to the file, and a sync stores it as the same version`()
     throws
   {
-    var content = try load()
-    let (store, database) = try open()
+    var content = try fixture.load()
+    let (store, database) = try fixture.open()
     var random = SeededGenerator(seed: 1)
-    let first = try changeInMemory(database, &content, &random)
+    let first = try fixture.changeInMemory(database, &content, &random)
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
-    let second = try changeInMemory(database, &content, &random)
+    let second = try fixture.changeInMemory(database, &content, &random)
     #expect(second.version > first.version)
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     #expect(store.memory.durableMark?.version ?? 0 < second.version)
@@ -148,16 +101,17 @@ struct LogTests {
   @Test func `versions in memory stay readable whatever is stored, freed and used again since`()
     throws
   {
-    var content = try load()
-    let (_, database) = try open()
+    var content = try fixture.load()
+    let (_, database) = try fixture.open()
     var random = SeededGenerator(seed: 2)
     var kept: [(Snapshot, DatabaseContent)] = []
     for round in 0..<30 {
       for _ in 0..<4 {
-        kept.append((try change(database, &content, &random, count: 2), content))
+        kept.append((try fixture.change(database, &content, &random, count: 2), content))
       }
       // The room of what each version gave up is used again.
-      _ = try change(database, &content, &random, round % 2 == 0 ? .full : .relaxed, count: 60)
+      _ = try fixture.change(
+        database, &content, &random, round % 2 == 0 ? .full : .relaxed, count: 60)
       try database.sync()
       for (snapshot, then) in kept { #expect(try DatabaseContent(of: snapshot) == then) }
       while kept.count > 8 { kept.remove(at: Int.random(in: 0..<kept.count, using: &random)) }
@@ -169,33 +123,33 @@ struct LogTests {
   }
 
   @Test func `a pinned version in memory counts among the active ones`() throws {
-    var content = try load()
-    let store = try FileStore(path: path, options: options())
+    var content = try fixture.load()
+    let store = try FileStore(path: path, options: fixture.options())
     var limited = DatabaseOptions()
     limited.maximumNumberOfActiveVersions = 3
     let database = try Database(store: store, options: limited)
     var random = SeededGenerator(seed: 3)
     var kept: [Snapshot] = []
-    for _ in 0..<4 { kept.append(try changeInMemory(database, &content, &random)) }
+    for _ in 0..<4 { kept.append(try fixture.changeInMemory(database, &content, &random)) }
     #expect(Set(kept.map(\.version)).count == 4)
     #expect(throws: StoreError.tooManyVersions(count: 4, limit: 3)) {
       try database.beginWrite(expecting: .relaxed)
     }
     kept.removeFirst()
-    _ = try changeInMemory(database, &content, &random)
+    _ = try fixture.changeInMemory(database, &content, &random)
     kept = []
     try database.close()
   }
 
   @Test func `what small commits were given to keep is told, here and to others`() throws {
-    var content = try load()
-    let (_, database) = try open()
-    let (_, other) = try open()
+    var content = try fixture.load()
+    let (_, database) = try fixture.open()
+    let (_, other) = try fixture.open()
     var random = SeededGenerator(seed: 4)
-    _ = try changeInMemory(database, &content, &random)
+    _ = try fixture.changeInMemory(database, &content, &random)
     let base = try database.snapshot().version
     for byte in 1...5 as ClosedRange<UInt8> {
-      _ = try change(database, &content, &random, metadata: [byte])
+      _ = try fixture.change(database, &content, &random, metadata: [byte])
     }
     for database in [database, other] {
       let snapshot = try database.snapshot()
@@ -203,37 +157,36 @@ struct LogTests {
       #expect(commits.map(\.bytes) == [[1], [2], [3], [4], [5]])
       #expect(commits.map(\.version) == Array(base + 1...base + 5))
     }
-    // The last one's stays with the version when it is stored.
+    // It stays when the version is stored.
     try database.close()
     try other.close()
-    let (_, reopened) = try open()
-    let commits = try reopened.metadata(from: base + 5, through: reopened.snapshot())
-    #expect(commits?.map(\.bytes) == [[5]])
-    #expect(try reopened.metadata(from: base + 4, through: reopened.snapshot()) == nil)
+    let (_, reopened) = try fixture.open()
+    let commits = try reopened.metadata(from: base + 1, through: reopened.snapshot())
+    #expect(commits?.map(\.bytes) == [[1], [2], [3], [4], [5]])
     try reopened.close()
   }
 
   @Test func `pages that go through a codec never lie in the log`() throws {
-    var coded = options()
+    var coded = fixture.options()
     coded.codec = MaskCodec()
-    let (store, database) = try open(coded)
+    let (store, database) = try fixture.open(coded)
     var content = DatabaseContent()
     var random = SeededGenerator(seed: 5)
     for _ in 0..<20 {
-      #expect(try change(database, &content, &random).head.residence == nil)
+      #expect(try fixture.change(database, &content, &random).head.residence == nil)
     }
     #expect(try store.memory.file?.byteCount() == SharedLayout.byteCount)
     try database.close()
   }
 
   @Test func `a log that is full, or has no room in the file behind it, is stored`() throws {
-    var content = try load()
-    let (store, database) = try open()
+    var content = try fixture.load()
+    let (store, database) = try fixture.open()
     var random = SeededGenerator(seed: 6)
     var (loggedCount, storedCount) = (0, 0)
     var most = 0
     for _ in 0..<3000 {
-      let snapshot = try change(database, &content, &random)
+      let snapshot = try fixture.change(database, &content, &random)
       if snapshot.head.residence == nil { storedCount += 1 } else { loggedCount += 1 }
       most = max(most, store.state.withLock { $0.logged?.end ?? 0 })
     }
@@ -241,23 +194,23 @@ struct LogTests {
     #expect(most <= SharedLayout.logByteCount)
     #expect(try DatabaseContent(of: database.snapshot()) == content)
     try database.close()
-    let (_, reopened) = try open()
+    let (_, reopened) = try fixture.open()
     #expect(try DatabaseContent(of: reopened.snapshot()) == content)
     #expect(try reopened.verify().findings == [])
     try reopened.close()
   }
 
   @Test func `another user's sync stores what this one has left in memory`() throws {
-    var content = try load()
-    let (_, database) = try open()
-    let (otherStore, other) = try open()
+    var content = try fixture.load()
+    let (_, database) = try fixture.open()
+    let (otherStore, other) = try fixture.open()
     var random = SeededGenerator(seed: 7)
-    let snapshot = try changeInMemory(database, &content, &random)
+    let snapshot = try fixture.changeInMemory(database, &content, &random)
     try other.sync()
     #expect(otherStore.memory.durableMark?.version == snapshot.version)
     #expect(try database.snapshot().head.residence == nil)
     #expect(try DatabaseContent(of: database.snapshot()) == content)
-    _ = try changeInMemory(database, &content, &random)
+    _ = try fixture.changeInMemory(database, &content, &random)
     try otherStore.makeDurable(try database.snapshot().version)
     #expect(try other.snapshot().head.residence == nil)
     try database.close()
@@ -265,10 +218,10 @@ struct LogTests {
   }
 
   @Test func `a sync waits for the running write`() throws {
-    var content = try load()
-    let (store, database) = try open()
+    var content = try fixture.load()
+    let (store, database) = try fixture.open()
     var random = SeededGenerator(seed: 8)
-    let snapshot = try changeInMemory(database, &content, &random)
+    let snapshot = try fixture.changeInMemory(database, &content, &random)
     let transaction = try database.beginWrite(expecting: .relaxed)
     let waiting = WatchedThread { try? database.sync() }
     #expect(waiting.waitsForSomebody())
@@ -286,12 +239,12 @@ struct LogTests {
     let now = Atomic<Int64>(0)
     let clock = MonotonicClock { now.load(ordering: .relaxed) }
     try withExtendedLifetime(now) {
-      var content = try load()
+      var content = try fixture.load()
       var timed = FileStoreOptions()
       timed.lane = BackgroundLane(byHand: clock)
-      let (store, database) = try open(timed)
+      let (store, database) = try fixture.open(timed)
       var random = SeededGenerator(seed: 8)
-      let snapshot = try changeInMemory(database, &content, &random)
+      let snapshot = try fixture.changeInMemory(database, &content, &random)
       func pass() {
         now.add(200_000_000, ordering: .relaxed)
         timed.lane?.runDue()
@@ -309,31 +262,31 @@ struct LogTests {
   }
 
   @Test func `what a store was closed over is there for who opens the file next`() throws {
-    var content = try load()
-    let (_, database) = try open()
+    var content = try fixture.load()
+    let (_, database) = try fixture.open()
     var random = SeededGenerator(seed: 9)
-    let version = try changeInMemory(database, &content, &random).version
+    let version = try fixture.changeInMemory(database, &content, &random).version
     // The store cannot wait for its own write.
     let transaction = try database.beginWrite(expecting: .relaxed)
     try database.close()
     transaction.rollback()
-    let (_, reopened) = try open()
+    let (_, reopened) = try fixture.open()
     #expect(try reopened.snapshot().version == version)
     #expect(try DatabaseContent(of: reopened.snapshot()) == content)
     try reopened.close()
   }
 
   @Test func `a database that is gone leaves its store able to store what lies in memory`() throws {
-    var content = try load()
-    let store = try FileStore(path: path, options: options())
+    var content = try fixture.load()
+    let store = try FileStore(path: path, options: fixture.options())
     var random = SeededGenerator(seed: 10)
     var version: Version = 0
     do {
       let database = try Database(store: store)
-      version = try changeInMemory(database, &content, &random).version
+      version = try fixture.changeInMemory(database, &content, &random).version
     }
     try store.close()
-    let (reopenedStore, reopened) = try open()
+    let (reopenedStore, reopened) = try fixture.open()
     #expect(reopenedStore.recoveryNotes == [])
     #expect(try reopened.snapshot().version == version)
     #expect(try reopened.snapshot().head.residence == nil)
@@ -342,7 +295,7 @@ struct LogTests {
   }
 
   @Test func `a killed process loses no version of the log`() async throws {
-    _ = try load()
+    _ = try fixture.load()
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
       var options = FileStoreOptions()
       options.relaxedDelayNanoseconds = 3_600_000_000_000
@@ -356,19 +309,19 @@ struct LogTests {
       }
       kill(getpid(), SIGKILL)
     }
-    let (store, database) = try open()
+    let (store, database) = try fixture.open()
     var random = SeededGenerator(seed: 11)
     #expect(store.state.withLock { $0.logged != nil })
     #expect(try database.snapshot().version == 31)
     // A read-only user makes the same of it, whoever is there.
-    var reading = options()
+    var reading = fixture.options()
     reading.isReadOnly = true
-    let (_, reader) = try open(reading)
+    let (_, reader) = try fixture.open(reading)
     #expect(
       try DatabaseContent(of: reader.snapshot()) == DatabaseContent(of: database.snapshot()))
     try reader.close()
     var content = try DatabaseContent(of: database.snapshot())
-    _ = try change(database, &content, &random)
+    _ = try fixture.change(database, &content, &random)
     #expect(try DatabaseContent(of: database.snapshot()) == content)
     #expect(try database.verify().findings == [])
     try database.close()
@@ -376,50 +329,8 @@ struct LogTests {
 
   // MARK: After a kill
 
-  /// The file and the shared memory that a process leaves that is killed when its newest version lies in memory.
-  private func killed() throws -> (
-    image: [UInt8], memory: SharedMemory, stored: DatabaseContent, content: DatabaseContent
-  ) {
-    let device = SimulatedDevice()
-    var identity = SeededGenerator(seed: 1)
-    try CrashSettings.create(device, using: &identity)
-    let memory = SharedMemory()
-    let store = try FileStore(path: "simulated", options: simulated(device, memory))
-    let database = try Database(store: store)
-    var content = DatabaseContent()
-    let filling = try database.beginWrite()
-    try content.fill(0..<100, filling)
-    _ = try filling.commit()
-    var random = SeededGenerator(seed: 12)
-    _ = try changeInMemory(database, &content, &random)
-    try database.sync()
-    var stored = content
-    var loggedCount = 0
-    while loggedCount < 5 {
-      if try change(database, &content, &random).head.residence != nil {
-        loggedCount += 1
-      } else {
-        try database.sync()
-        (stored, loggedCount) = (content, 0)
-      }
-    }
-    // As it is left: what the store does when it goes is nobody's concern.
-    let left = SharedMemory()
-    left.put(memory.bytes(0, SharedLayout.Process.first), at: 0)
-    left.put(memory.bytes(SharedLayout.log, SharedLayout.logByteCount), at: SharedLayout.log)
-    left.clearUsers()
-    return (device.bytes, left, stored, content)
-  }
-
-  private func simulated(_ device: SimulatedDevice, _ memory: SharedMemory) -> FileStoreOptions {
-    var options = CrashSettings.options(device)
-    options.memory = memory
-    options.relaxedDelayNanoseconds = 3_600_000_000_000
-    return options
-  }
-
   @Test func `a log that is damaged costs what was not durable, and opening says so`() throws {
-    let left = try killed()
+    let left = try fixture.killed()
     let all = SharedLayout.log..<SharedLayout.log + 400
     for offset in stride(from: all.lowerBound, to: all.upperBound, by: 8) {
       let memory = SharedMemory()
@@ -431,14 +342,14 @@ struct LogTests {
       word[3] ^= 0x10
       memory.put(word, at: offset)
       let device = SimulatedDevice(left.image)
-      let store = try FileStore(path: "simulated", options: simulated(device, memory))
+      let store = try FileStore(path: "simulated", options: fixture.simulated(device, memory))
       #expect(store.recoveryNotes.contains { $0.contains("small commits") }, "byte \(offset)")
       let database = try Database(store: store)
       var content = try DatabaseContent(of: database.snapshot())
       #expect(content == left.stored)
       var random = SeededGenerator(seed: 13)
-      _ = try change(database, &content, &random)
-      _ = try change(database, &content, &random)
+      _ = try fixture.change(database, &content, &random)
+      _ = try fixture.change(database, &content, &random)
       #expect(try DatabaseContent(of: database.snapshot()) == content)
       #expect(try database.verify().findings == [])
       try database.close()
@@ -446,33 +357,34 @@ struct LogTests {
   }
 
   @Test func `a repair of the free map keeps what lies in memory`() throws {
-    let left = try killed()
+    let left = try fixture.killed()
     var image = left.image
     let device = SimulatedDevice(left.image)
-    let before = try FileStore(path: "simulated", options: simulated(device, SharedMemory()))
+    let before = try FileStore(
+      path: "simulated", options: fixture.simulated(device, SharedMemory()))
     let record = before.state.withLock { $0.newest }.record
     try before.close()
     image[record.byteOffset + 20] ^= 0x55
     let damaged = SimulatedDevice(image)
     let findings = try FileStore.repairFreeMap(
-      path: "simulated", options: simulated(damaged, left.memory))
+      path: "simulated", options: fixture.simulated(damaged, left.memory))
     #expect(findings != [])
     let database = try Database(
-      store: FileStore(path: "simulated", options: simulated(damaged, SharedMemory())))
+      store: FileStore(path: "simulated", options: fixture.simulated(damaged, SharedMemory())))
     #expect(try DatabaseContent(of: database.snapshot()) == left.content)
     #expect(try database.verify().findings == [])
     var content = left.content
     var random = SeededGenerator(seed: 14)
-    for _ in 0..<20 { _ = try change(database, &content, &random, .full) }
+    for _ in 0..<20 { _ = try fixture.change(database, &content, &random, .full) }
     #expect(try database.verify().findings == [])
     try database.close()
   }
 
   @Test func `power loss costs the log and nothing that was durable`() throws {
-    let left = try killed()
+    let left = try fixture.killed()
     let database = try Database(
       store: FileStore(
-        path: "simulated", options: simulated(SimulatedDevice(left.image), SharedMemory())))
+        path: "simulated", options: fixture.simulated(SimulatedDevice(left.image), SharedMemory())))
     #expect(try DatabaseContent(of: database.snapshot()) == left.stored)
     #expect(try database.verify().findings == [])
     try database.close()
