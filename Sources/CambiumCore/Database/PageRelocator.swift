@@ -17,9 +17,9 @@ struct PageRelocator {
     fileprivate var movedCount = 0
     /// Pages of this size and more found no room during this walk, in units.
     fileprivate var unmovableUnitCount = UInt64.max
-    /// How many commits pass before the next look: nothing could be moved.
-    fileprivate var commitsToSkip = 0
-    fileprivate static let skippedCommitCount = 256
+    /// The version before which there is no other look: nothing could be moved.
+    fileprivate var nextLook: Version = 0
+    fileprivate static let skippedVersionCount: Version = 256
   }
 
   private let context: WriteContext
@@ -48,11 +48,7 @@ struct PageRelocator {
     _ root: TreeRoot, _ context: WriteContext, _ goal: Relocation, byteLimit: Int,
     _ progress: inout Progress
   ) throws(StoreError) -> TreeRoot {
-    if progress.commitsToSkip > 0 {
-      progress.commitsToSkip -= 1
-      return root
-    }
-    if root.isEmpty { return root }
+    if root.isEmpty || context.version < progress.nextLook { return root }
     var relocator = PageRelocator(context, goal, byteLimit: byteLimit)
     relocator.unmovableUnitCount = progress.unmovableUnitCount
     var root = root
@@ -62,7 +58,9 @@ struct PageRelocator {
     progress.position = relocator.cut?.reversed() ?? []
     progress.unmovableUnitCount = relocator.unmovableUnitCount
     if relocator.cut == nil {
-      if progress.movedCount == 0 { progress.commitsToSkip = Progress.skippedCommitCount }
+      if progress.movedCount == 0 {
+        progress.nextLook = context.version + Progress.skippedVersionCount
+      }
       progress.movedCount = 0
       progress.unmovableUnitCount = .max
     }
