@@ -126,8 +126,9 @@ enum FileLayout {
     /// The first extent that the commit allocated holds its head, and the word beside it is no
     /// checksum.
     static let chained: UInt32 = 1
-    /// Set where the metadata is that of several versions: their number, then the length of each and its bytes
-    /// (numbers of 32 bits), oldest first. They follow one another, and the last one is the record's.
+    /// Set where the metadata is that of several versions: their number, then the length of each and its bytes.
+    ///
+    /// Numbers have 32 bits. The versions follow one another, and the last one is the record's.
     static let hasSeveral: UInt32 = 2
   }
 

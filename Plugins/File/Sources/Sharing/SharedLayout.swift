@@ -43,8 +43,9 @@ enum SharedLayout {
   /// one if that user holds the writer lock; zero for nobody.
   static let headWriter = 168
 
-  /// The newest version with a count and which of the two live heads it has or follows; all ones for none. See
-  /// ``SharedMemory/LiveWord``.
+  /// The newest version with a count and which of the two live heads it has or follows; all ones for none.
+  ///
+  /// See ``SharedMemory/LiveWord``.
   static let live = 192
   /// Rises with each change of the durable mark; its lowest bit says which of the two is valid.
   static let durable = 256
