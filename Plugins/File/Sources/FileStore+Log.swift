@@ -78,6 +78,23 @@ extension FileStore: ResidentStore {
     return true
   }
 
+  /// Has another user of the file store the pages of the newest version, if some lie in memory: a store that goes
+  /// makes no transactions any more.
+  func storeThroughAnother() {
+    guard !options.isReadOnly, !isForked, (try? isLogged) ?? false else { return }
+    var options = options
+    if let device = device as? PosixDevice, options.device == nil {
+      // A file that is gone is not made again.
+      guard let number = device.fileNumber(), case .file(number, _) = PosixFiles.kind(of: path)
+      else { return }
+    } else {
+      options.device = { [device] _ in device }
+      options.memory = memory
+      options.joins = true
+    }
+    try? FileStore(path: path, options: options).close()
+  }
+
   /// Has `writer`, which makes the newest version once more, store all its pages.
   func storePages(_ writer: FileWriter) throws(StoreError) {
     if let body = pageStorer.withLock({ $0 }) { return try body(self, writer) }

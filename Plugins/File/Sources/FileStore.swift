@@ -127,7 +127,10 @@ public final class FileStore: PageStore {
         seenDurable: opening.state.seenSlots))
   }
 
-  deinit { try? close() }
+  deinit {
+    storeThroughAnother()
+    try? letGo()
+  }
 
   func ensureOpen(_ state: borrowing FileState) throws(StoreError) {
     if state.isClosed { throw .closed(path: path) }

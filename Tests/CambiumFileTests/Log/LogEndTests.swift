@@ -35,6 +35,29 @@ struct LogEndTests {
     #expect(try stored() == content)
   }
 
+  @Test mutating func `a store that goes does not make a file again that is gone`() throws {
+    var content = try fixture.load()
+    do {
+      let (_, database) = try fixture.open()
+      _ = try fixture.changeInMemory(database, &content, &random)
+      try FileManager.default.removeItem(atPath: fixture.path)
+    }
+    #expect(!FileManager.default.fileExists(atPath: fixture.path))
+  }
+
+  @Test func `a store on a device of the caller's stores them when it goes, too`() throws {
+    let left = try fixture.killed()
+    let device = SimulatedDevice(left.image)
+    do {
+      _ = try FileStore(path: "simulated", options: fixture.simulated(device, left.memory))
+    }
+    let database = try Database(
+      store: FileStore(
+        path: "simulated", options: fixture.simulated(device, SharedMemory())))
+    #expect(try DatabaseContent(of: database.snapshot()) == left.content)
+    try database.close()
+  }
+
   @Test mutating func `a user that is closed while another one writes leaves them to that one`()
     throws
   {
