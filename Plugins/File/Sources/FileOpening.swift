@@ -131,6 +131,8 @@ struct FileOpening {
         || recovery.newest.isNextEpoch(of: word.head)
           && word.head.head.root == recovery.newest.head.root
       guard isSame else {
+        // A later one was made of them.
+        if recovery.newest.head.version > word.version { return }
         notes.append(
           "The small commits since version \(word.head.head.version) were lost: the file opens at version \(recovery.newest.head.version)."
         )
@@ -143,8 +145,13 @@ struct FileOpening {
           following, onto: nil, in: lockFile, device, path: path)
         (logged, smallCommits) = (found, commits)
       } catch {
-        notes.append(
-          "The small commits since version \(word.head.head.version) were lost: \(error)")
+        switch error {
+        case .damaged, .truncated:
+          notes.append(
+            "The small commits since version \(word.head.head.version) were lost: \(error)")
+        // What cannot be read now may be whole.
+        default: throw error
+        }
       }
     }
   }

@@ -11,13 +11,18 @@ extension FileStore: ResidentStore {
   package func storePages(
     with body: @escaping @Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void
   ) {
+    if isForked { return }
     pageStorer.withLock { $0 = body }
     // Whoever has left them may be gone.
-    if !options.isReadOnly, state.withLock({ $0.logged != nil }) { scheduleSync() }
+    if !options.isReadOnly, options.storesUnasked, state.withLock({ $0.logged != nil }) {
+      scheduleSync()
+    }
   }
 
   /// Has the pages of the newest version stored, unless somebody writes.
-  package func storePagesIfFree() throws(StoreError) { try storeLogged(waits: false) }
+  package func storePagesIfFree() throws(StoreError) {
+    try storing.withLock { _ throws(StoreError) in _ = try storeLogged(waits: false) }
+  }
 
   // MARK: Following
 
@@ -78,15 +83,20 @@ extension FileStore: ResidentStore {
     return true
   }
 
-  /// Has another user of the file store the pages of the newest version, if some lie in memory: a store that goes
-  /// makes no transactions any more.
+  /// Has another store store the pages of the newest version, if some lie in memory: one that goes makes no
+  /// transactions any more.
   func storeThroughAnother() {
-    guard !options.isReadOnly, !isForked, (try? isLogged) ?? false else { return }
+    guard !options.isReadOnly, options.storesUnasked, memory.condition != .poisoned,
+      memory.live(sector)?.isLogged ?? false
+    else { return }
     var options = options
+    options.storesUnasked = false
     if let device = device as? PosixDevice, options.device == nil {
       // A file that is gone is not made again.
       guard let number = device.fileNumber(), case .file(number, _) = PosixFiles.kind(of: path)
       else { return }
+      // Who was alone lets others in again.
+      guard device.lock(byte: SharedLayout.DataByte.life, .shared) == 0 else { return }
     } else {
       options.device = { [device] _ in device }
       options.memory = memory

@@ -18,14 +18,21 @@ extension FileStore {
   ) throws(StoreError) -> [String] {
     var options = options
     options.codec = codec
+    // What is in use is found by a walk, and must not change meanwhile.
+    options.storesUnasked = false
     let store = try FileStore(path: path, options: options)
     guard store.becomeAlone() else {
       throw .inUse(path: path, holder: FilePaths.holder(path: path, besides: store.slot))
     }
     let database = try Database(store: store)
-    let findings = try store.repairFreeMap(database, progress)
-    try database.close()
-    return findings
+    do throws(StoreError) {
+      let findings = try store.repairFreeMap(database, progress)
+      try database.close()
+      return findings
+    } catch {
+      try? database.close()
+      throw error
+    }
   }
 
   private func repairFreeMap(

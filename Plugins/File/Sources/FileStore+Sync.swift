@@ -199,7 +199,11 @@ extension FileStore {
     }
     if isScheduled { return }
     isSyncDue.store(false, ordering: .sequentiallyConsistent)
-    _ = try? storeLogged(waits: false)
+    if isForked { return }
+    // Not where this is the end of just that.
+    _ = try? storing.withLockIfAvailable { _ throws(StoreError) in
+      try storeLogged(waits: false)
+    }
     try? withSlots { () throws(StoreError) in try syncNewest() }
   }
 
@@ -209,10 +213,12 @@ extension FileStore {
   private func syncInBackground(now: Int64) -> Int64? {
     // Before it is looked what there is to sync: who publishes more from now on asks anew.
     isSyncDue.store(false, ordering: .sequentiallyConsistent)
+    var delay = options.relaxedDelayNanoseconds
     // Who waits for the medium sees to it sooner.
     if !group.isBusy {
-      // While somebody writes, or others wait to, it is tried again.
-      _ = try? storeLogged(waits: false)
+      // While somebody writes, or others wait to, it is tried again soon; what cannot be stored, a while later: the
+      // next commit that stores pages says why.
+      do throws(StoreError) { try storePagesIfFree() } catch { delay *= 64 }
       try? withSlots { () throws(StoreError) in
         if !state.withLock({ $0.isClosed }) { try syncNewest() }
       }
@@ -221,7 +227,7 @@ extension FileStore {
       state.isClosed || state.isPoisoned || memory.condition == .poisoned
         || memory.durableMark.map { $0.version == memory.liveVersion } ?? false
     }
-    return isDone ? nil : now + options.relaxedDelayNanoseconds
+    return isDone ? nil : now + delay
   }
 
   // MARK: Closing
@@ -235,12 +241,13 @@ extension FileStore {
     if isForked { return }
     var failure: StoreError?
     // Who writes just now, or wants to, sees to it after that.
-    do throws(StoreError) { try storeLogged(waits: false) } catch { failure = error }
+    do throws(StoreError) { try storePagesIfFree() } catch { failure = error }
     try letGo(after: failure)
   }
 
   /// Closes the store, and then throws `failure` if there is one.
   func letGo(after failure: StoreError? = nil) throws(StoreError) {
+    if isForked { return }
     let wasClosed = writing.withLock { _ in
       state.withLock { state in
         let wasClosed = state.isClosed
@@ -288,6 +295,8 @@ extension FileStore {
 
   /// Lets go of the file.
   func leave() {
+    // What was written while this was being closed, for example.
+    storeThroughAnother()
     ProcessTable(memory: memory).leave(slot)
     if let device = device as? PosixDevice {
       _ = device.lock(byte: SharedLayout.DataByte.life, .unlocked)

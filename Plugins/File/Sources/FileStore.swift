@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// Thread-safe, as `PageStore` says. After a failed sync the store is poisoned for everybody: it can
 /// be read, but not written until all have closed it and it is opened again. A process that was
-/// forked must open it anew. Locks, always taken in this order: the writer lock in this process and
+/// forked must open it anew. Locks, always taken in this order: `storing`, the writer lock in this process and
 /// among processes, the slots (`slotsLock` and its byte in the file), `writing`, `books`, `state`.
 ///
 /// Pointers: a pin and a page keep the mapping that they lend. They reach neither behind it nor behind the end of
@@ -48,6 +48,8 @@ public final class FileStore: PageStore {
   let pageStorer = Mutex<
     (@Sendable (any PageStore, any PageWriter) throws(StoreError) -> Void)?
   >(nil)
+  /// Held while it is tried without waiting, so that closing comes after that.
+  let storing = Mutex<Void>(())
   /// What is done in the background.
   let background: StoreBackground
   /// Raised when closing has done its work.
@@ -127,10 +129,7 @@ public final class FileStore: PageStore {
         seenDurable: opening.state.seenSlots))
   }
 
-  deinit {
-    storeThroughAnother()
-    try? letGo()
-  }
+  deinit { try? letGo() }
 
   func ensureOpen(_ state: borrowing FileState) throws(StoreError) {
     if state.isClosed { throw .closed(path: path) }

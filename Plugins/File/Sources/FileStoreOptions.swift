@@ -46,6 +46,9 @@ public struct FileStoreOptions: Sendable {
   /// What stands in for the lock file when the device is the caller's: it outlives a store as the lock
   /// file outlives a process that is killed.
   var memory: SharedMemory?
+  /// Whether pages in memory are stored without being asked: soon after opening, and by another store when this one
+  /// has gone.
+  var storesUnasked = true
   /// Whether there is somebody who uses the caller's device, of whom `memory` speaks.
   var joins = false
   /// So many bytes of a commit are gathered before they are written.

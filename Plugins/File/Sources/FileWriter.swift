@@ -259,7 +259,7 @@ final class FileWriter: PageWriter {
     store.books.withLock { unsafe $0.space.rollBack(ledger.allocations) }
     store.endWrite()
     // Who has left them may have gone meanwhile, and could not store them while this wrote.
-    if base.residence != nil { store.scheduleSync() }
+    if base.residence != nil, version > base.version { store.scheduleSync() }
   }
 }
 

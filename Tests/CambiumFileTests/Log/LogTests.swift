@@ -261,7 +261,7 @@ struct LogTests {
     }
   }
 
-  @Test func `what a store was closed over is there for who opens the file next`() throws {
+  @Test func `what a store was closed over is stored when its write has ended`() throws {
     var content = try fixture.load()
     let (_, database) = try fixture.open()
     var random = SeededGenerator(seed: 9)
@@ -270,6 +270,8 @@ struct LogTests {
     let transaction = try database.beginWrite(expecting: .relaxed)
     try database.close()
     transaction.rollback()
+    // Another one has stored it as soon as that had ended.
+    try FileManager.default.removeItem(atPath: SharedMemory.path(for: path))
     let (_, reopened) = try fixture.open()
     #expect(try reopened.snapshot().version == version)
     #expect(try DatabaseContent(of: reopened.snapshot()) == content)
