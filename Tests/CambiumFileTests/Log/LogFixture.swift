@@ -86,11 +86,16 @@ struct LogFixture {
       }
     }
     // As it is left: what the store does when it goes is nobody's concern.
-    let left = SharedMemory()
-    left.put(memory.bytes(0, SharedLayout.Process.first), at: 0)
-    left.put(memory.bytes(SharedLayout.log, SharedLayout.logByteCount), at: SharedLayout.log)
-    left.clearUsers()
-    return (device.bytes, left, stored, content)
+    return (device.bytes, Self.copy(of: memory), stored, content)
+  }
+
+  /// The same memory once more, without users.
+  static func copy(of memory: SharedMemory) -> SharedMemory {
+    let copy = SharedMemory()
+    copy.put(memory.bytes(0, SharedLayout.Process.first), at: 0)
+    copy.put(memory.bytes(SharedLayout.log, SharedLayout.logByteCount), at: SharedLayout.log)
+    copy.clearUsers()
+    return copy
   }
 
   func simulated(_ device: SimulatedDevice, _ memory: SharedMemory) -> FileStoreOptions {

@@ -335,11 +335,7 @@ struct LogTests {
     let left = try fixture.killed()
     let all = SharedLayout.log..<SharedLayout.log + 400
     for offset in stride(from: all.lowerBound, to: all.upperBound, by: 8) {
-      let memory = SharedMemory()
-      memory.put(left.memory.bytes(0, SharedLayout.Process.first), at: 0)
-      memory.put(
-        left.memory.bytes(SharedLayout.log, SharedLayout.logByteCount), at: SharedLayout.log)
-      memory.clearUsers()
+      let memory = LogFixture.copy(of: left.memory)
       var word = memory.bytes(offset, 8)
       word[3] ^= 0x10
       memory.put(word, at: offset)
@@ -356,6 +352,32 @@ struct LogTests {
       #expect(try database.verify().findings == [])
       try database.close()
     }
+  }
+
+  @Test func `a medium that cannot be read while a file is opened costs no log`() throws {
+    let left = try fixture.killed()
+    var failedCount = 0
+    for index in 0..<200 {
+      let memory = LogFixture.copy(of: left.memory)
+      let device = SimulatedDevice(left.image)
+      device.failRead(index)
+      do throws(StoreError) {
+        let store = try FileStore(path: "simulated", options: fixture.simulated(device, memory))
+        let isOver = device.readCount <= index
+        try store.close()
+        if isOver { break }
+      } catch {
+        failedCount += 1
+      }
+      memory.clearUsers()
+      let database = try Database(
+        store: FileStore(
+          path: "simulated",
+          options: fixture.simulated(SimulatedDevice(device.bytes), memory)))
+      #expect(try DatabaseContent(of: database.snapshot()) == left.content, "read \(index)")
+      try database.close()
+    }
+    #expect(failedCount > 0)
   }
 
   @Test func `a repair of the free map keeps what lies in memory`() throws {
