@@ -323,7 +323,7 @@ private final class Writes: Sendable {
   }
 
   private func add(_ number: Int, _ count: Int, _ realm: Realm) {
-    hasBegun.store(true, ordering: .sequentiallyConsistent)
+    if count > 0 { hasBegun.store(true, ordering: .sequentiallyConsistent) }
     while database.writer.waitingWriteCount < count { Thread.sleep(forTimeInterval: 0.001) }
     realm.add(SpecPerson(number, "n", age: number))
   }

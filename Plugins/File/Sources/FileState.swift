@@ -42,6 +42,8 @@ struct FileState: Sendable {
   var isWriting = false
   /// Whether closing has done its work.
   var isFinished = false
+  /// Whether another store stores what this one has left.
+  var isHandingOver = false
   /// Whether the file has been let go.
   var hasLeft = false
 

@@ -14,7 +14,7 @@ extension FileStore: ResidentStore {
     if isForked { return }
     pageStorer.withLock { $0 = body }
     // Whoever has left them may be gone.
-    if !options.isReadOnly, options.storesUnasked, state.withLock({ $0.logged != nil }) {
+    if !options.isReadOnly, options.storesUnasked, memory.live(sector)?.isLogged ?? false {
       scheduleSync()
     }
   }

@@ -260,11 +260,12 @@ extension FileStore {
     background.cancel()
     commits.raise()
     defer {
-      let isLast = state.withLock { state in
+      let isWriting = state.withLock { state in
         state.isFinished = true
-        return state.takeLeave()
+        if !state.isWriting { state.isHandingOver = true }
+        return state.isWriting
       }
-      if isLast { leave() }
+      if !isWriting { handOver() }
       finished.raise()
     }
     guard !options.isReadOnly, memory.condition != .poisoned, !state.withLock({ $0.isPoisoned })
@@ -282,7 +283,8 @@ extension FileStore {
       guard isAlone else { return }
       // Both slots, so that damage to one of them loses nothing.
       while !state.withLock({ $0.isClean }) { try settle(state.withLock { $0.newest }) }
-      try cutSlack()
+      // What lies in memory has its room there.
+      if !(memory.live(sector)?.isLogged ?? false) { try cutSlack() }
     }
     if let failure { throw failure }
   }
@@ -293,10 +295,18 @@ extension FileStore {
     return device.lock(byte: SharedLayout.DataByte.life, .exclusive) == 0
   }
 
+  /// Has stored what was left in memory while the store was being closed, and lets go of the file unless it is read.
+  func handOver() {
+    storeThroughAnother()
+    let isLast = state.withLock { state in
+      state.isHandingOver = false
+      return state.takeLeave()
+    }
+    if isLast { leave() }
+  }
+
   /// Lets go of the file.
   func leave() {
-    // What was written while this was being closed, for example.
-    storeThroughAnother()
     ProcessTable(memory: memory).leave(slot)
     if let device = device as? PosixDevice {
       _ = device.lock(byte: SharedLayout.DataByte.life, .unlocked)
@@ -339,7 +349,7 @@ extension FileState {
   ///
   /// Others would write over what a pin still sees.
   mutating func takeLeave() -> Bool {
-    guard isFinished, !hasLeft, !isWriting, pins.isEmpty else { return false }
+    guard isFinished, !hasLeft, !isWriting, !isHandingOver, pins.isEmpty else { return false }
     hasLeft = true
     return true
   }

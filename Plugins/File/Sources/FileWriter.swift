@@ -266,11 +266,13 @@ final class FileWriter: PageWriter {
 extension FileStore {
   /// Ends a write.
   func endWrite() {
-    let isLast = state.withLock { state in
+    let isFinished = state.withLock { state in
       state.isWriting = false
-      return state.takeLeave()
+      // Closing has left it to this.
+      if state.isFinished { state.isHandingOver = true }
+      return state.isFinished
     }
     releaseWriterLock()
-    if isLast { leave() }
+    if isFinished { handOver() }
   }
 }

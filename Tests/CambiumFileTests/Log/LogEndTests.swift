@@ -81,6 +81,43 @@ struct LogEndTests {
     }
   }
 
+  @Test mutating func `what a store was closed over is stored while its snapshots are held`() throws
+  {
+    var content = try fixture.load()
+    let (_, database) = try fixture.open()
+    let snapshot = try fixture.changeInMemory(database, &content, &random)
+    let transaction = try database.beginWrite(expecting: .relaxed)
+    try database.close()
+    #expect(try stored() != content)
+    transaction.rollback()
+    #expect(try stored() == content)
+    #expect(try DatabaseContent(of: snapshot) == content)
+  }
+
+  @Test func `who joins and only reads has stored what a killed process has left`() throws {
+    let now = Atomic<Int64>(0)
+    let clock = MonotonicClock { now.load(ordering: .relaxed) }
+    try withExtendedLifetime(now) {
+      let left = try fixture.killed()
+      let device = SimulatedDevice(left.image)
+      // Nobody asks this one.
+      let first = try FileStore(
+        path: "simulated", options: fixture.simulated(device, left.memory))
+      var joining = fixture.simulated(device, left.memory)
+      joining.joins = true
+      joining.relaxedDelayNanoseconds = 100_000_000
+      joining.lane = BackgroundLane(byHand: clock)
+      let second = try Database(store: FileStore(path: "simulated", options: joining))
+      now.add(200_000_000, ordering: .relaxed)
+      joining.lane?.runDue()
+      let newest = try second.snapshot()
+      #expect(first.memory.durableMark?.version == newest.version)
+      #expect(try DatabaseContent(of: newest) == left.content)
+      try second.close()
+      try first.close()
+    }
+  }
+
   @Test func `who takes over the log of a killed process stores it, also without writing`() throws {
     let now = Atomic<Int64>(0)
     let clock = MonotonicClock { now.load(ordering: .relaxed) }

@@ -54,6 +54,18 @@ struct SharedMemoryTests {
     #expect(copy.layoutVersion(identity) == SharedLayout.version)
   }
 
+  @Test func `an entry that is widened holds all that it held, and more on either side`() throws {
+    let table = PinTable(memory: first)
+    let entry = try #require(table.claim(ownerSlot: 0))
+    table.set(entry, head(5).head)
+    for (version, expected) in [(3, 3...5), (9, 3...9), (4, 3...9), (1, 1...9)]
+      as [(Version, ClosedRange<Version>)]
+    {
+      table.widen(entry, to: version)
+      #expect(PinTable(memory: second).held() == [expected])
+    }
+  }
+
   // MARK: Heads
 
   @Test func `the live head is the one that was published last`() throws {

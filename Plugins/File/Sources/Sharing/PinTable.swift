@@ -122,10 +122,15 @@ struct PinTable: Sendable {
     noteChange()
   }
 
-  /// Lets an entry hold all versions up to `version` too.
+  /// Lets an entry hold all versions from those it holds to `version` too, which may be an earlier or a later one.
   func widen(_ entry: Int, to version: Version) {
-    unsafe memory.longWord(Layout.offset(entry) + Layout.high).pointee.store(
-      version, ordering: .sequentiallyConsistent)
+    let low = unsafe memory.longWord(Layout.offset(entry) + Layout.low)
+    let high = unsafe memory.longWord(Layout.offset(entry) + Layout.high)
+    // Its owner alone changes them.
+    let first = unsafe low.pointee.load(ordering: .relaxed)
+    let last = unsafe max(first, high.pointee.load(ordering: .relaxed))
+    unsafe high.pointee.store(max(last, version), ordering: .sequentiallyConsistent)
+    unsafe low.pointee.store(min(first, version), ordering: .sequentiallyConsistent)
     noteChange()
   }
 

@@ -47,7 +47,11 @@ final class WriterLock: @unchecked Sendable {
 
   /// Acquires the writer lock if nobody has it and nobody waits for it; whether it did.
   func tryAcquire() throws(StoreError) -> Bool {
-    if wasLast, nextWaiting() != nil { return false }
+    if wasLast, nextWaiting() != nil {
+      // Who waited may have died.
+      _ = ProcessTable(memory: memory).clearDead(besides: slot)
+      if nextWaiting() != nil { return false }
+    }
     let code = file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
     if code == PosixFiles.wouldBlock { return false }
     try finish(code)
