@@ -43,7 +43,7 @@ extension Transaction {
     for (name, root) in savepoint.keyTrees {
       unsafe keyTrees[name] = KeyTreeEditor(root: root, context: context)
     }
-    names = KeyTreeEditor(root: savepoint.names, context: context)
+    names = Self.names(root: savepoint.names, context)
     unsafe writtenRoots = savepoint.writtenRoots
     unsafe droppedTables = savepoint.droppedTables
     unsafe hasNewLayout = savepoint.hasNewLayout

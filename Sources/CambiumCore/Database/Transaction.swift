@@ -29,8 +29,14 @@ public final class Transaction: WriteTransaction {
     context = WriteContext(
       source: source, writer: writer, codec: database.codec, store: database.identity,
       lane: database.packing, residence: writer.base.residence)
-    names = KeyTreeEditor(root: writer.base.root, context: context)
-    if source.mayHaveUnstoredRoots { names.checkStored = Catalog.checkStored }
+    names = Self.names(root: writer.base.root, context)
+  }
+
+  /// An editor of the catalog at `root`.
+  static func names(root: TreeRoot, _ context: WriteContext) -> KeyTreeEditor {
+    let names = KeyTreeEditor(root: root, context: context)
+    if context.source.mayHaveUnstoredRoots { names.checkStored = Catalog.checkStored }
+    return names
   }
 
   deinit { rollback() }

@@ -77,7 +77,9 @@ extension ColumnTreeEditor {
     if let only = nodes?.first { unsafe root.reference = only.reference }
     while unsafe root.height > 1 {
       let branch = unsafe ColumnBranch(try context.source.page(root.reference, .columnBranch))
-      guard branch.count == 1 else { break }
+      // A stored one is reached by who reads the version in its other form.
+      guard unsafe branch.count == 1 && (root.reference.isDirty || !context.storesSameVersion)
+      else { break }
       let old = unsafe root.reference
       unsafe root.reference = branch.reference(0)
       unsafe root.height -= 1
