@@ -242,6 +242,58 @@ struct LogEndTests {
     try database.close()
   }
 
+  @Test func `a root that has come to have one stored branch is stored with it`() throws {
+    let (_, database) = try fixture.open()
+    let filling = try database.beginWrite()
+    let editor = try filling.createTable(
+      "t", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "number")])
+    for key in 0..<200_000 as Range<Int64> {
+      _ = try editor.insert(key: key, values: [(1, .int(key &* 0x1e37_79b9_7f4a_7c15))])
+    }
+    _ = try filling.commit()
+    // Makes room for what lies in memory.
+    let small = try database.beginWrite(expecting: .relaxed)
+    try small.setValue("room", [1])
+    _ = try small.commit(durability: .relaxed)
+    try database.sync()
+    let tree = try #require(try database.snapshot().table("t")).groups[0]
+    try #require(tree.root.height == 3)
+    let page = try tree.source.page(tree.root.reference, .columnBranch)
+    let second = ColumnBranch(page).separator(1)
+    // Of the first branch one leaf is left, and then of the tree that branch.
+    func remove(_ keys: Range<Int64>) throws -> Snapshot {
+      let transaction = try database.beginWrite(expecting: .relaxed)
+      try #require(try transaction.editTable("t")).remove(keys: Array(keys))
+      let snapshot = try transaction.commit(durability: .relaxed)
+      #expect(snapshot.head.residence != nil)
+      return snapshot
+    }
+    _ = try remove(400..<second)
+    try database.sync()
+    let newest = try remove(second..<200_000)
+    func keys(_ snapshot: Snapshot) throws -> [Int64] {
+      var cursor = try #require(try snapshot.table("t")).groups[0].leafCursor()
+      var keys: [Int64] = []
+      var isValid = try cursor.first()
+      while isValid {
+        keys += (0..<cursor.leaf.rowCount).map { cursor.leaf.key(at: $0) }
+        isValid = try cursor.next()
+      }
+      return keys
+    }
+    try database.sync()
+    #expect(try database.snapshot().version == newest.version)
+    for step in 0..<40 as Range<Int64> {
+      let transaction = try database.beginWrite()
+      try #require(try transaction.editTable("t")).update(key: step, column: 1, value: .int(step))
+      _ = try transaction.commit()
+    }
+    #expect(try keys(newest) == Array(0..<400))
+    #expect(try keys(database.snapshot()) == Array(0..<400))
+    #expect(try database.verify().findings == [])
+    try database.close()
+  }
+
   @Test mutating func `metadata is whole where small commits and others take turns`() throws {
     var content = try fixture.load()
     let (_, database) = try fixture.open()
