@@ -38,8 +38,8 @@ struct FileState: Sendable {
   var hasWritten = false
   var isPoisoned = false
   var isClosed = false
-  /// Whether a write is running in this store.
-  var isWriting = false
+  /// Whether somebody writes in this store, or is about to.
+  var hasWriter = false
   /// Whether closing has done its work.
   var isFinished = false
   /// Whether another store stores what this one has left.

@@ -40,8 +40,22 @@ extension FileStore {
   func waitForWriterLock() throws(StoreError) {
     try ensureWritable()
     writers.acquire()
+    try noteWriter()
     do throws(StoreError) {
       try writerLock?.acquire()
+    } catch {
+      releaseWriterLock()
+      throw error
+    }
+  }
+
+  /// Notes that this store has a writer, who was given the lock of this process; releases that where the store is
+  /// closed by now.
+  ///
+  /// Until ``releaseWriterLock()`` closing leaves to it what lies in memory: nobody else could store that meanwhile.
+  private func noteWriter() throws(StoreError) {
+    do throws(StoreError) {
+      try withOpenState { $0.hasWriter = true }
     } catch {
       writers.release()
       throw error
@@ -74,10 +88,7 @@ extension FileStore {
         checkLiveness(&books, newest: newest.head.version)
         try prepare(&books, newest)
       }
-      return try withOpenState { state in
-        state.isWriting = true
-        return state.newestHead
-      }
+      return try withOpenState { $0.newestHead }
     } catch {
       releaseWriterLock()
       throw error
@@ -93,19 +104,31 @@ extension FileStore {
   /// Syncs what relaxed commits have left, if it is much and the lane has not got to it.
   private func boundUnsynced() throws(StoreError) {
     guard hasMuchUnsynced else { return }
-    try withSlots { () throws(StoreError) in try syncNewest() }
+    try withSlots { () throws(StoreError) in
+      // Closing may have come while this waited.
+      try ensureWritable()
+      try syncNewest()
+    }
   }
 
   /// Lets the next writer in.
   func releaseWriterLock() {
+    let isFinished = state.withLock { state in
+      state.hasWriter = false
+      // Closing has left it to this.
+      if state.isFinished { state.isHandingOver = true }
+      return state.isFinished
+    }
     writerLock?.release()
     writers.release()
+    if isFinished { handOver() }
   }
 
-  /// A writer that died may have made the file longer.
+  /// Another writer may have made the file longer and died.
   private func followFileEnd(_ state: inout FileState) throws(StoreError) {
-    guard writerLock != nil else { return }
+    guard let writerLock, writerLock.hasChangedHands else { return }
     state.fileByteCount = try FileOpening.fileByteCount(device, path: path)
+    writerLock.noteFollowed()
   }
 
   // MARK: Without a thread that waits
@@ -125,6 +148,9 @@ extension FileStore {
       return background.beginnings.add { then(.failure(error)) }
     }
     writers.acquire { [self] in
+      do throws(StoreError) { try noteWriter() } catch {
+        return background.beginnings.add { then(.failure(error)) }
+      }
       guard let writerLock else { return begin(then) }
       lockAmongProcesses(writerLock, then)
     }
@@ -147,14 +173,15 @@ extension FileStore {
   /// Acquires the writer lock if nobody has it and nobody waits for it.
   func lockWriterIfFree() throws(StoreError) -> Bool {
     guard writers.tryAcquire() else { return false }
+    try noteWriter()
     guard let writerLock else { return true }
     do throws(StoreError) {
       if try writerLock.tryAcquire() { return true }
     } catch {
-      writers.release()
+      releaseWriterLock()
       throw error
     }
-    writers.release()
+    releaseWriterLock()
     return false
   }
 
@@ -172,7 +199,7 @@ extension FileStore {
         begin(then)
       } catch {
         attempt.giveUp()
-        writers.release()
+        releaseWriterLock()
         background.beginnings.add { then(.failure(error)) }
       }
       return nil
@@ -183,7 +210,7 @@ extension FileStore {
       try lock.acquire()
       begin(then)
     } catch {
-      writers.release()
+      releaseWriterLock()
       background.beginnings.add { then(.failure(error)) }
     }
   }

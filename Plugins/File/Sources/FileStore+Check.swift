@@ -55,10 +55,10 @@ extension FileStore {
     _ body: (inout FileBooks, Head) throws(StoreError) -> Value
   ) throws(StoreError) -> Value {
     try withKnownBooks { books throws(StoreError) in
-      let (newest, isWriting, mark, seenSlots) = state.withLock {
-        ($0.newestHead, $0.isWriting, $0.mark, $0.seenSlots)
+      let (newest, hasWriter, mark, seenSlots) = state.withLock {
+        ($0.newestHead, $0.hasWriter, $0.mark, $0.seenSlots)
       }
-      guard isWriting else { return try body(&books, newest) }
+      guard hasWriter else { return try body(&books, newest) }
       var published = FileBooks(
         firstBlock: sector.firstBlock, mark: mark, seenDurable: seenSlots)
       try catchUp(&published)

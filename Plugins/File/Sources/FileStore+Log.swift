@@ -32,21 +32,44 @@ extension FileStore: ResidentStore {
       guard let live = memory.live(sector) else {
         throw .damaged(Damage(.head, "the live head in \(SharedMemory.path(for: path))"))
       }
-      do throws(StoreError) {
-        if live.isLogged {
-          try state.replay(live, in: memory, device, path: path)
-        } else {
-          state.logged = nil
+      var logged: FileState.Logged?
+      var commits: [CommitMetadata] = []
+      if live.isLogged {
+        do throws(StoreError) {
+          (logged, commits) = try FileState.Logged.replayed(
+            live, onto: state.logged(following: live), in: memory, device, path: path)
+        } catch {
+          if memory.isFollowed(live, sector) { throw error }
+          continue
         }
-        state.newest = live.head
-        // An older word than the head only means that there is another look.
-        state.seenLive = live.word
-        return
-      } catch {
         // A version of the file that was published meanwhile begins the log anew.
-        if memory.liveWord == live.word { throw error }
+        guard memory.isFollowed(live, sector) else { continue }
       }
+      state.logged = logged
+      for commit in commits { state.note(commit) }
+      state.newest = live.head
+      // An older word than the head only means that there is another look.
+      state.seenLive = live.word
+      return
     }
+  }
+
+  /// Looks after small commits of others, so that their pages are stored also where those have died: after a while
+  /// this store does it, if the file still has the version `stored`.
+  func watchLog(over stored: Version) {
+    guard !options.isReadOnly, options.storesUnasked,
+      !isWatchingLog.exchange(true, ordering: .relaxed)
+    else { return }
+    let due = background.now + 8 * options.relaxedDelayNanoseconds
+    let isScheduled = background.watching.schedule(at: due) { [weak self] _ in
+      guard let self else { return nil }
+      isWatchingLog.store(false, ordering: .relaxed)
+      if let live = memory.live(sector), live.isLogged, live.head.head.version == stored {
+        scheduleSync()
+      }
+      return nil
+    }
+    if !isScheduled { isWatchingLog.store(false, ordering: .relaxed) }
   }
 
   // MARK: Storing
@@ -150,8 +173,7 @@ extension FileStore: ResidentStore {
     _ head: Head, _ record: [UInt8], _ metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     let shown = try withOpenState { state throws(StoreError) -> Pin in
-      let end = SharedLog(memory: memory).put(
-        record, of: head.version, after: state.newest.head.version, at: state.logged?.end ?? 0)
+      let end = SharedLog(memory: memory).put(record, at: state.logged?.end ?? 0)
       guard let end else {
         throw .exhausted(what: "the log of small commits", limit: SharedLayout.logByteCount)
       }
@@ -214,18 +236,12 @@ extension FileState.Logged {
 }
 
 extension FileState {
-  /// Makes of the log what the version of `live` has in memory.
-  fileprivate mutating func replay(
-    _ live: SharedMemory.Live, in memory: SharedMemory, _ device: any Device, path: String
-  ) throws(StoreError) {
-    var known: Logged?
-    if let logged, newest.head == live.head.head, logged.head.version <= live.version {
-      known = logged
+  /// What is known of the log, if `live` goes on from there.
+  fileprivate func logged(following live: SharedMemory.Live) -> Logged? {
+    guard newest.head == live.head.head, let logged, logged.head.version <= live.version else {
+      return nil
     }
-    let (logged, commits) = try Logged.replayed(
-      live, onto: known, in: memory, device, path: path)
-    self.logged = logged
-    for commit in commits { note(commit) }
+    return logged
   }
 
   /// Remembers what a small commit was given; the latest ones.
@@ -248,9 +264,20 @@ extension FileWriter: ResidentWriter {
   /// Pages are moved, and the end of the file is cut off, by commits that store theirs: there are some meanwhile.
   func mayKeep(_ change: ResidentChange) -> Bool {
     if relocation != nil, version % Self.storedPerRelocation == 0 { return false }
-    return change.durability == .relaxed && !change.isAwaited
+    return change.durability == .relaxed && mayWait(change.waiter)
       && change.residentByteCount + change.byteCount <= loggedByteLimit
       && SharedLog.byteCount(ofRecord: change.recordByteCount) + SharedLog.partsByteCount <= logRoom
+  }
+
+  /// Whether `waiter` may wait for the writer lock until the pages are stored: where others write next, they are
+  /// stored once for all of them.
+  private func mayWait(_ waiter: CommitWaiter) -> Bool {
+    switch waiter {
+    case .nobody: true
+    case .thread: store.writers.waiterCount > 0
+    // It may be the one who has the lock.
+    case .call: false
+    }
   }
 
   private static let storedPerRelocation: Version = 16
@@ -263,8 +290,10 @@ extension FileWriter: ResidentWriter {
     try StoreLimits.check(metadata: metadata)
     var head = Head(version: version, epoch: base.epoch, root: root)
     head.residence = residence
-    let pin = try store.installLogged(
-      head, SharedLog.bytes(metadata: metadata, record: record().bytes), metadata)
+    let bytes = SharedLog.record(of: version, after: fileVersion, metadata: metadata) {
+      record().write(to: &$0)
+    }
+    let pin = try store.installLogged(head, bytes, metadata)
     end(showing: pin.head, beforeNext)
     store.scheduleSync()
     return pin

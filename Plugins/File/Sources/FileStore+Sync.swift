@@ -204,7 +204,10 @@ extension FileStore {
     _ = try? storing.withLockIfAvailable { _ throws(StoreError) in
       try storeLogged(waits: false)
     }
-    try? withSlots { () throws(StoreError) in try syncNewest() }
+    try? withSlots { () throws(StoreError) in
+      try ensureWritable()
+      try syncNewest()
+    }
   }
 
   /// Syncs, unless somebody is about to; when to look again, if there may be more to sync then.
@@ -260,12 +263,12 @@ extension FileStore {
     background.cancel()
     commits.raise()
     defer {
-      let isWriting = state.withLock { state in
+      let hasWriter = state.withLock { state in
         state.isFinished = true
-        if !state.isWriting { state.isHandingOver = true }
-        return state.isWriting
+        if !state.hasWriter { state.isHandingOver = true }
+        return state.hasWriter
       }
-      if !isWriting { handOver() }
+      if !hasWriter { handOver() }
       finished.raise()
     }
     guard !options.isReadOnly, memory.condition != .poisoned, !state.withLock({ $0.isPoisoned })
@@ -277,7 +280,10 @@ extension FileStore {
         memory.words == SharedMemory.Words(live: state.seenLive, durable: state.seenSlots)
       return (state.hasWritten, state.isClean && isKnown && memory.headWriter == nil)
     }
-    guard hasWritten || isAlone && !isClean && memory.condition == .clean else { return }
+    guard hasWritten || isAlone && !isClean && memory.condition == .clean else {
+      if let failure { throw failure }
+      return
+    }
     try withSlots { () throws(StoreError) in
       try syncNewest()
       guard isAlone else { return }
@@ -349,7 +355,7 @@ extension FileState {
   ///
   /// Others would write over what a pin still sees.
   mutating func takeLeave() -> Bool {
-    guard isFinished, !hasLeft, !isWriting, !isHandingOver, pins.isEmpty else { return false }
+    guard isFinished, !hasLeft, !hasWriter, !isHandingOver, pins.isEmpty else { return false }
     hasLeft = true
     return true
   }

@@ -70,6 +70,8 @@ public final class FileStore: PageStore {
   let isMediumFull = Atomic(false)
   /// Whether what relaxed commits have written is going to be synced.
   let isSyncDue = Atomic(false)
+  /// Whether it is going to be looked whether others have stored what they left in the log.
+  let isWatchingLog = Atomic(false)
   /// Whether small commits of this store may stay in memory.
   let usesLog = Atomic(false)
   /// Whether this opening has made a backup of the file's older form.
@@ -187,6 +189,7 @@ public final class FileStore: PageStore {
 
   private func adoptLiveHead(_ state: inout FileState) throws(StoreError) {
     try follow(&state)
+    if state.logged != nil { watchLog(over: state.newest.head.version) }
     state.fileByteCount = try FileOpening.fileByteCount(device, path: path)
   }
 

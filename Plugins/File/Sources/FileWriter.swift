@@ -246,7 +246,7 @@ final class FileWriter: PageWriter {
     hasEnded = true
     beforeNext(head)
     finish()
-    store.endWrite()
+    store.releaseWriterLock()
   }
 
   func abort() {
@@ -257,22 +257,8 @@ final class FileWriter: PageWriter {
     store.behind.drop()
     store.buffer.drop()
     store.books.withLock { unsafe $0.space.rollBack(ledger.allocations) }
-    store.endWrite()
+    store.releaseWriterLock()
     // Who has left them may have gone meanwhile, and could not store them while this wrote.
     if base.residence != nil, version > base.version { store.scheduleSync() }
-  }
-}
-
-extension FileStore {
-  /// Ends a write.
-  func endWrite() {
-    let isFinished = state.withLock { state in
-      state.isWriting = false
-      // Closing has left it to this.
-      if state.isFinished { state.isHandingOver = true }
-      return state.isFinished
-    }
-    releaseWriterLock()
-    if isFinished { handOver() }
   }
 }

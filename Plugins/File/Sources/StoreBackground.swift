@@ -18,6 +18,8 @@ final class StoreBackground: Sendable {
   let settling: BackgroundJob
   /// Syncs what relaxed commits have written.
   let syncing: BackgroundJob
+  /// Looks whether others store what they have left in memory.
+  let watching: BackgroundJob
   /// Calls who waits for its write to begin.
   let beginnings: OrderedCalls
   private let calling: BackgroundJob
@@ -30,6 +32,7 @@ final class StoreBackground: Sendable {
     let syncs = lane ?? BackgroundLane()
     settling = BackgroundJob(syncs)
     syncing = BackgroundJob(syncs)
+    watching = BackgroundJob(syncs)
     beginnings = OrderedCalls(lane ?? BackgroundLane())
     calling = BackgroundJob(lane ?? BackgroundLane())
     writing = lane ?? BackgroundLane()
@@ -42,6 +45,7 @@ final class StoreBackground: Sendable {
   func cancel() {
     settling.cancel()
     syncing.cancel()
+    watching.cancel()
   }
 
   /// Waits in the background until a version is durable, together with all who are to be called then.

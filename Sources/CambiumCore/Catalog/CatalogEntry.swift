@@ -138,7 +138,7 @@ enum CatalogEntry {
     case .keyTree, .deadRoot:
       guard reader.skipZeros(7),
         let root = reader.getRoot(mayBeUnstored: mayHaveUnstoredRoots && kind == .keyTree),
-        reader.isAtEnd
+        kind == .deadRoot || root.kind == .key, reader.isAtEnd
       else { return nil }
       self = kind == .keyTree ? .keyTree(root) : .deadRoot(root)
     case .table:

@@ -51,6 +51,18 @@
     unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: 64)
   }
 
+  /// A page in `memory`, which ``PageMemory`` gave for `memoryByteCount`; `capacity` and 64 bytes more of it belong to
+  /// the page.
+  init(
+    kind: PageKind, memory: UnsafeMutableRawPointer, memoryByteCount: Int, capacity: Int
+  ) {
+    self.kind = kind
+    unsafe self.capacity = capacity
+    unsafe byteCount = 0
+    unsafe self.memoryByteCount = memoryByteCount
+    unsafe bytes = unsafe memory
+  }
+
   deinit { unsafe PageMemory.giveBack(bytes, byteCount: memoryByteCount) }
 
   /// Makes room for `capacity` bytes, keeping those in use.
@@ -108,8 +120,21 @@
   final func freeze() throws(StoreError) {
     try pack()
     letGoOfOtherForm()
+    pad()
     unsafe owner = nil
     unsafe isFrozen = true
+  }
+
+  /// Fills the last unit with zeros; 64 bytes behind the capacity are the page's, too.
+  ///
+  /// Those of a published version are filled already: others read them.
+  @discardableResult
+  final func pad() -> Int {
+    let padding = unsafe -byteCount & (Extent.unitByteCount - 1)
+    if unsafe !isFrozen {
+      unsafe (bytes + byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: padding)
+    }
+    return padding
   }
 
   /// Forgets any other form; ``bytes`` are up to date.
@@ -127,7 +152,10 @@ public final class DirtyPages {
   @exclusivity(unchecked) public fileprivate(set) final var byteCount = 0
 
   /// The pages of a transaction that has changed nothing yet.
-  public init() {
+  public init() {}
+
+  /// Makes room for those of a small transaction.
+  func reserve() {
     unsafe pages.reserveCapacity(8)
     unsafe vacant.reserveCapacity(8)
   }
@@ -194,6 +222,13 @@ public final class DirtyPages {
     own(copy)
     unsafe pages[index] = copy
     return copy
+  }
+
+  /// Gives the number of a page, which belongs to a published version, to `page`.
+  func replace(_ index: Int, by page: DirtyPage) {
+    note(index, existing(index))
+    own(page)
+    unsafe pages[index] = page
   }
 
   /// The page with that number if it is this transaction's own, to change it; nil if it belongs to a published

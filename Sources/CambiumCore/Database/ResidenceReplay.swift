@@ -39,7 +39,7 @@ package struct ResidenceReplay {
   /// Applies the record of the next version; throws ``StoreError/damaged(_:)`` when it is none.
   package mutating func apply(_ record: [UInt8]) throws(StoreError) {
     var reader = ByteReader(record)
-    guard let root = reader.get(count: TreeRoot.byteCount).flatMap(Self.root),
+    guard let root = reader.get(count: TreeRoot.byteCount).flatMap(Self.root), root.kind == .key,
       let changeCount = reader.get(UInt32.self), let freedCount = reader.get(UInt32.self)
     else { throw Self.damaged("its header") }
     for _ in 0..<changeCount { try applyChange(&reader) }
@@ -77,21 +77,16 @@ package struct ResidenceReplay {
       }
       return try note(Replayed(kind: kind, bytes: data), index)
     }
-    var runs = ByteReader(data)
-    let former = form == .patchedCopy ? try copy(kind, pageByteCount, &runs) : page(index)
-    guard var page = former, page.kind == kind, page.bytes.count == pageByteCount else {
-      throw Self.damaged("page \(index) is not the one that was patched")
+    var (delta, former) = (data, page(index))
+    if form == .patchedCopy {
+      var pieces = ByteReader(data)
+      former = try storedPage(kind, &pieces)
+      delta = pieces.rest()
     }
-    // No copy where there is one of its own already.
-    try note(nil, index)
-    while !runs.isAtEnd {
-      guard let start = runs.get(UInt32.self).map(Int.init),
-        let bytes = runs.get(UInt32.self).flatMap({ runs.get(count: Int($0)) }),
-        bytes.count <= pageByteCount, start <= pageByteCount - bytes.count
-      else { throw Self.damaged("a patch of page \(index)") }
-      page.bytes.replaceSubrange(start..<start + bytes.count, with: bytes)
-    }
-    try note(page, index)
+    guard let former, former.kind == kind, pageByteCount <= Self.byteLimit,
+      let bytes = PageDelta.page(delta, of: former.bytes, byteCount: pageByteCount)
+    else { throw Self.damaged("page \(index) is not made of the one that was patched") }
+    try note(Replayed(kind: kind, bytes: bytes), index)
   }
 
   /// Notes what has become of the page with that number; nil where it was removed.
@@ -104,16 +99,14 @@ package struct ResidenceReplay {
     changed[index] = .some(page)
   }
 
-  /// As much of a stored page as is copied, which is named next; nil where that is none.
-  private func copy(
-    _ kind: PageKind, _ byteCount: Int, _ reader: inout ByteReader
+  /// The stored page that is named next; nil where that is none.
+  private func storedPage(
+    _ kind: PageKind, _ reader: inout ByteReader
   ) throws(StoreError) -> Replayed? {
     guard let reference = reader.get(count: PageReference.byteCount).map(Self.reference),
-      !reference.isDirty, !reference.isNone, reference.rawKind == kind.rawValue,
-      byteCount <= reference.byteCount
+      !reference.isDirty, !reference.isNone, reference.rawKind == kind.rawValue
     else { return nil }
-    let stored = try read(reference)
-    return stored.count < byteCount ? nil : Replayed(kind: kind, bytes: Array(stored[..<byteCount]))
+    return Replayed(kind: kind, bytes: try read(reference))
   }
 
   private static func reference(_ bytes: [UInt8]) -> PageReference {
@@ -157,9 +150,7 @@ package struct ResidenceReplay {
     try PageValidator.validate(buffer.page, reference, page.kind, isUnstored: true)
     let restored: DirtyPage
     switch page.kind {
-    case .keyLeaf, .keyBranch:
-      restored = KeyPage(
-        copying: KeyNode(buffer.page), kind: page.kind, capacity: buffer.byteCount)
+    case .keyLeaf, .keyBranch: restored = KeyPage(restoring: buffer.page, kind: page.kind)
     case .columnLeaf: restored = DirtyLeaf(restoring: buffer.page)
     case .columnBranch: restored = DirtyBranch(restoring: buffer.page)
     case .overflow: throw damaged("page \(index) holds a value")
@@ -211,6 +202,7 @@ private struct ResidentLinks {
       switch unsafe CatalogEntry(Array(value.bytes), mayHaveUnstoredRoots: true) {
       case .keyTree(let root): try check(root)
       case .table(let table): for root in table.roots { try check(root) }
+      case nil: throw .damaged(Damage(.encoding, "an entry of the catalog in memory"))
       default: break
       }
     }

@@ -56,8 +56,9 @@ public final class WriteContext {
       self.live = live
     } else {
       live = nil
+      dirty.reserve()
+      if codec == nil { unsafe written.reserveCapacity(8) }
     }
-    if codec == nil { unsafe written.reserveCapacity(8) }
     version = writer.version
     storesSameVersion = writer.version == writer.base.version
     source.begin(dirty)
@@ -100,7 +101,7 @@ public final class WriteContext {
   static let replacedLimit = 1 << 10
 
   /// Whether nothing was written yet, and what was changed is little enough to stay in memory.
-  func mayStayInMemory(_ durability: Durability, isAwaited: Bool) -> Bool {
+  func mayStayInMemory(_ durability: Durability, _ waiter: CommitWaiter) -> Bool {
     guard let residentWriter, residentWriter.keepsPagesInMemory else { return false }
     return unsafe writtenByteCount == 0 && abandonedRoots.isEmpty
       && dirty.byteCount <= Self.residentByteLimit / 8
@@ -110,7 +111,7 @@ public final class WriteContext {
         ResidentChange(
           byteCount: dirty.byteCount, residentByteCount: dirty.residentByteCount,
           recordByteCount: dirty.recordByteCount + replaced.count * PageReference.byteCount,
-          durability: durability, isAwaited: isAwaited))
+          durability: durability, waiter: waiter))
   }
 
   /// Makes what was changed a version whose pages lie in memory.
@@ -312,10 +313,7 @@ public final class WriteContext {
 
   /// What ``write(_:)-(DirtyPage)`` does, for the pipeline too.
   func put(_ page: DirtyPage) throws(StoreError) -> PageReference {
-    // 64 bytes behind the capacity are the page's, too.
-    let padding = unsafe -page.byteCount & (Extent.unitByteCount - 1)
-    unsafe (page.bytes + page.byteCount).initializeMemory(
-      as: UInt8.self, repeating: 0, count: padding)
+    let padding = page.pad()
     let count = unsafe codec == nil ? page.byteCount + padding : page.byteCount
     return try unsafe put(UnsafeRawBufferPointer(start: page.bytes, count: count), kind: page.kind)
   }

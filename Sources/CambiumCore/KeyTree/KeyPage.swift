@@ -33,7 +33,23 @@ final class KeyPage: DirtyPage {
     self.heap = heap
   }
 
+  /// The node in `page`, byte by byte; it was checked.
+  init(restoring page: Page, kind: PageKind) {
+    cellHeader = kind == .keyLeaf ? KeyNode.leafCellHeader : KeyNode.branchCellHeader
+    super.init(kind: kind, unfilledCapacity: page.byteCount)
+    unsafe bytes.copyMemory(from: page.bytes, byteCount: page.byteCount)
+    unsafe byteCount = page.byteCount
+  }
+
+  /// How much room a copy of a published node has for changes.
+  private static let copyRoom = 256
+
+  override func letGoOfOtherForm() { unsafe byteCount = tighten() }
+
   override func copy() -> DirtyPage {
+    if unsafe isFrozen {
+      return unsafe KeyPage(copying: node, kind: kind, capacity: byteCount + Self.copyRoom)
+    }
     let copy = unsafe KeyPage(kind: kind, capacity: capacity)
     copyBytes(to: copy)
     return copy

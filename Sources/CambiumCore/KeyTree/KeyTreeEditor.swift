@@ -185,6 +185,7 @@ public final class KeyTreeEditor {
       let node = KeyNode(source)
       let room = node.end * 4 >= limit(kind) ? limit(kind) : node.end * 4
       let page = KeyPage(copying: node, kind: kind, capacity: room)
+      unsafe page.origin = stored
       withExtendedLifetime(source) {}
       let reference = context.dirty.insert(page)
       if level == 0 {

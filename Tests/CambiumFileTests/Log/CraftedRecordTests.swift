@@ -171,8 +171,10 @@ struct CraftedRecordTests {
 
   // MARK: Links
 
-  private static func node(height: Int, children: [PageReference]) -> DirtyPage {
-    let branch = DirtyBranch(level: height - 1, isPositional: false, room: max(2, children.count))
+  private static func node(
+    height: Int, children: [PageReference], room: Int = 2
+  ) -> DirtyPage {
+    let branch = DirtyBranch(level: height - 1, isPositional: false, room: room)
     branch.setChildren(
       children.enumerated().map { index, reference in
         Child(separator: Int64(index) * 10, reference: reference, rowCount: 3)
@@ -180,24 +182,33 @@ struct CraftedRecordTests {
     return branch
   }
 
+  /// The record of a catalog with one entry, whose leaf comes behind `pages`.
   private func record(
-    _ root: TreeRoot, _ pages: [DirtyPage], _ source: PageSource
-  ) -> [UInt8] {
-    ResidenceRecord(
-      root: root,
-      changes: pages.enumerated().map { DirtyPages.Change(index: $0, page: $1) }, freed: [],
-      source: source
+    naming entry: CatalogEntry, _ pages: [DirtyPage], _ source: PageSource
+  ) throws -> [UInt8] {
+    let leaf = KeyPage(kind: .keyLeaf, capacity: 512)
+    let (key, value) = (Catalog.key("a"), entry.bytes)
+    #expect(leaf.reserve(key.count + value.count + 16, limit: 512))
+    unsafe key.withUnsafeBytes { key in
+      unsafe value.withUnsafeBytes { value in
+        unsafe leaf.insert(at: 0, suffix: key, StoredValue(bytes: value, isOverflow: false))
+      }
+    }
+    try leaf.freeze()
+    let reference = PageReference(dirty: pages.count, kind: .keyLeaf)
+    return ResidenceRecord(
+      root: TreeRoot(reference: reference, height: 1, kind: .key, rowCount: 1),
+      changes: (pages + [leaf]).enumerated().map { DirtyPages.Change(index: $0, page: $1) },
+      freed: [], source: source
     ).bytes
   }
 
-  private func expectRefused(_ record: [UInt8], _ what: String) {
+  private func replayAlone(_ record: [UInt8]) throws {
     var replay = ResidenceReplay(onto: nil, root: .empty(.key)) { reference throws(StoreError) in
       throw .damaged(Damage(.reference, at: reference, "no page is stored"))
     }
-    #expect(throws: StoreError.self, "\(what)") {
-      try replay.apply(record)
-      _ = try replay.finish()
-    }
+    try replay.apply(record)
+    _ = try replay.finish()
   }
 
   @Test func `branches in memory that lead in circles, or to other levels, are refused`() throws {
@@ -205,40 +216,150 @@ struct CraftedRecordTests {
     let source = try sample.database.snapshot().source
     let branch = PageReference(dirty: 0, kind: .columnBranch)
     let other = PageReference(dirty: 1, kind: .columnBranch)
+    let third = PageReference(dirty: 2, kind: .columnBranch)
     let leaf = PageReference(dirty: 1, kind: .columnLeaf)
-    func made(_ root: TreeRoot, _ pages: [DirtyPage]) -> [UInt8] { record(root, pages, source) }
-    func root(_ height: UInt8) -> TreeRoot {
-      TreeRoot(reference: branch, height: height, kind: .column, rowCount: 6)
+    let stored = PageReference(
+      checksum: 1, extent: Extent(address: 9, unitCount: 4), kind: .columnLeaf, born: 1)
+    func made(_ height: UInt8, _ pages: [DirtyPage]) throws -> [UInt8] {
+      let root = TreeRoot(reference: branch, height: height, kind: .column, rowCount: 6)
+      let table = CatalogEntry.TableRoots(id: 9, nextKey: 9, nextColumn: 2, roots: [root])
+      return try record(naming: .table(table), pages, source)
     }
-    expectRefused(
-      made(root(3), [Self.node(height: 3, children: [branch, branch])]), "a page below itself")
-    expectRefused(
-      made(
-        root(3),
-        [
-          Self.node(height: 3, children: [other, other]),
-          Self.node(height: 3, children: [branch, branch]),
-        ]), "two pages below each other")
-    expectRefused(
-      made(
-        root(3),
-        [
-          Self.node(height: 3, children: [other, other]),
-          Self.node(height: 2, children: [leaf, leaf]),
-        ]), "a page with two parents")
-    expectRefused(
-      made(root(2), [Self.node(height: 2, children: [leaf, leaf])]), "a leaf that is not there")
-    expectRefused(
-      made(
-        root(2),
-        [
-          Self.node(height: 2, children: [leaf, PageReference(dirty: 2, kind: .columnLeaf)]),
-          Self.node(height: 2, children: [branch, branch]),
-        ]), "a branch in the place of a leaf")
-    expectRefused(
-      made(root(4), [Self.node(height: 3, children: [other, other])]),
-      "a root of another height")
+    func expectRefused(_ height: UInt8, _ pages: [DirtyPage], _ what: String) throws {
+      let record = try made(height, pages)
+      #expect(throws: StoreError.self, "\(what)") { try replayAlone(record) }
+    }
+    let below = [
+      Self.node(height: 2, children: [stored, stored]),
+      Self.node(height: 2, children: [stored, stored]),
+    ]
+    try replayAlone(made(3, [Self.node(height: 3, children: [other, third])] + below))
+    try expectRefused(3, [Self.node(height: 3, children: [branch, branch])], "a page below itself")
+    try expectRefused(
+      3,
+      [
+        Self.node(height: 3, children: [other, other]),
+        Self.node(height: 3, children: [branch, branch]),
+      ], "two pages below each other")
+    try expectRefused(
+      3, [Self.node(height: 3, children: [other, other]), below[0]], "a page with two parents")
+    try expectRefused(
+      2, [Self.node(height: 2, children: [leaf, leaf])], "a leaf that is not there")
+    try expectRefused(
+      2,
+      [
+        Self.node(height: 2, children: [leaf, PageReference(dirty: 2, kind: .columnLeaf)]),
+        Self.node(height: 2, children: [branch, branch]),
+      ], "a branch in the place of a leaf")
+    try expectRefused(
+      4, [Self.node(height: 3, children: [other, third])] + below, "a root of another height")
     try sample.database.close()
+  }
+
+  @Test func `a key tree in memory that is a table's is refused, and so is a catalog`() throws {
+    let sample = try sample()
+    let source = try sample.database.snapshot().source
+    let stored = PageReference(
+      checksum: 1, extent: Extent(address: 9, unitCount: 4), kind: .columnLeaf, born: 1)
+    let root = TreeRoot(
+      reference: PageReference(dirty: 0, kind: .columnBranch), height: 2, kind: .column, rowCount: 6
+    )
+    let branch = Self.node(height: 2, children: [stored, stored])
+    let named = try record(naming: .keyTree(root), [branch], source)
+    #expect(throws: StoreError.self) { try replayAlone(named) }
+    let catalog = ResidenceRecord(
+      root: root, changes: [DirtyPages.Change(index: 0, page: branch)], freed: [], source: source
+    ).bytes
+    #expect(throws: StoreError.self) { try replayAlone(catalog) }
+    try sample.database.close()
+  }
+
+  // MARK: Storing
+
+  /// The records of a killed process's log, with what its small commits were given.
+  private static func records(
+    _ memory: SharedMemory, after stored: Version
+  ) throws -> [(metadata: [UInt8], record: [UInt8])] {
+    let log = SharedLog(memory: memory)
+    var (records, end): ([(metadata: [UInt8], record: [UInt8])], Int) = ([], 0)
+    while let found = log.record(
+      of: stored + Version(records.count) + 1, after: stored, at: end)
+    {
+      records.append(try #require(SharedLog.parts(found.record)))
+      end = found.end
+    }
+    return records
+  }
+
+  /// Opens what a killed process has left with `records` in its log, reads and stores it, and goes on writing: what
+  /// was read, which is what the file has where the log is refused. What is wrong later is thrown.
+  private func store(
+    _ records: [(metadata: [UInt8], record: [UInt8])], after stored: Version, _ image: [UInt8],
+    _ memory: SharedMemory, _ fixture: LogFixture, _ random: inout SeededGenerator
+  ) throws -> DatabaseContent {
+    let memory = LogFixture.copy(of: memory)
+    let log = SharedLog(memory: memory)
+    var (end, version) = (0, stored)
+    for (metadata, record) in records {
+      version += 1
+      let bytes = SharedLog.record(of: version, after: stored, metadata: metadata) { $0 += record }
+      end = try #require(log.put(bytes, at: end))
+    }
+    let database = try Database(
+      store: FileStore(
+        path: "simulated", options: fixture.simulated(SimulatedDevice(image), memory)))
+    defer { try? database.close() }
+    var content = try DatabaseContent(of: database.snapshot())
+    let read = content
+    _ = try fixture.change(database, &content, &random)
+    try database.sync()
+    _ = try fixture.change(database, &content, &random, .full)
+    #expect(try DatabaseContent(of: database.snapshot()) == content)
+    return read
+  }
+
+  @Test(arguments: Exhaustive.seeds(20, few: 3))
+  func `a record in which anything was changed is refused or stored`(seed: UInt64) throws {
+    let fixture = try LogFixture()
+    let left = try fixture.killed()
+    let stored = try FileStore(
+      path: "simulated", options: fixture.simulated(SimulatedDevice(left.image), SharedMemory())
+    ).newestHead().version
+    let records = try Self.records(left.memory, after: stored)
+    #expect(records.count >= 5)
+    var random = SeededGenerator(seed: seed)
+    let honest = try store(records, after: stored, left.image, left.memory, fixture, &random)
+    #expect(honest == left.content)
+    var (refusedCount, storedCount) = (0, 0)
+    for _ in 0..<200 {
+      var records = records
+      let index = Int.random(in: records.indices, using: &random)
+      mutate(&records[index].record, &random)
+      do {
+        let found = try store(records, after: stored, left.image, left.memory, fixture, &random)
+        if found == left.stored { refusedCount += 1 } else { storedCount += 1 }
+      } catch let error as StoreError {
+        guard case .damaged = error else { throw error }
+        refusedCount += 1
+      }
+    }
+    #expect(refusedCount > 20 && storedCount > 0, "\(refusedCount), \(storedCount)")
+  }
+
+  @Test func `metadata that is longer than any is refused`() throws {
+    let fixture = try LogFixture()
+    let left = try fixture.killed()
+    let stored = try FileStore(
+      path: "simulated", options: fixture.simulated(SimulatedDevice(left.image), SharedMemory())
+    ).newestHead().version
+    var random = SeededGenerator(seed: 1)
+    for count in [StoreLimits.metadataByteCount + 1, SharedLayout.logByteCount - 100] {
+      let crafted = [
+        (metadata: [UInt8](repeating: 7, count: count), record: [UInt8](repeating: 0, count: 48))
+      ]
+      let found = try store(crafted, after: stored, left.image, left.memory, fixture, &random)
+      #expect(found == left.stored)
+    }
   }
 
   @Test func `a record that would make more pages than fit into memory is refused`() throws {
@@ -249,7 +370,7 @@ struct CraftedRecordTests {
     try tree.walk(
       { if $1 == .columnLeaf, !$0.isDirty { leaf = $0 } }, tree: { _ in }, damage: { _ in })
     try #require(!leaf.isNone)
-    var made = record(.empty(.key), [], source)
+    var made = ResidenceRecord(root: .empty(.key), changes: [], freed: [], source: source).bytes
     func put(_ number: Int) { withUnsafeBytes(of: UInt32(number).littleEndian) { made += $0 } }
     let count = 9 << 20 / leaf.byteCount
     made.replaceSubrange(
@@ -316,5 +437,13 @@ struct CraftedRecordTests {
       #expect(try database.snapshot().head.residence == nil)
     }
     try? database.close()
+  }
+}
+
+extension ResidenceRecord {
+  fileprivate var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    write(to: &bytes)
+    return bytes
   }
 }

@@ -81,6 +81,60 @@ struct LogEndTests {
     }
   }
 
+  @Test
+  mutating func
+    `a store that is closed while a write is about to begin has stored what lies in memory`()
+    throws
+  {
+    let now = Atomic<Int64>(0)
+    let clock = MonotonicClock { now.load(ordering: .relaxed) }
+    try withExtendedLifetime(now) {
+      var content = try fixture.load()
+      var timed = FileStoreOptions()
+      timed.lane = BackgroundLane(byHand: clock)
+      let (store, database) = try fixture.open(timed)
+      _ = try fixture.changeInMemory(database, &content, &random)
+      let failure = Mutex<StoreError?>(nil)
+      // It has the lock among processes, or soon will, and goes on when the lane runs.
+      store.beginWrite { if case .failure(let error) = $0 { failure.withLock { $0 = error } } }
+      while try store.lockWriterIfFree() { store.releaseWriterLock() }
+      try database.close()
+      while failure.withLock({ $0 }) == nil {
+        timed.lane?.runDue()
+        usleep(1000)
+      }
+      #expect(failure.withLock { $0 } == .closed(path: fixture.path))
+      #expect(try stored() == content)
+    }
+  }
+
+  @Test
+  mutating func
+    `a store that is closed while one writes and others wait has stored what lies in memory`()
+    throws
+  {
+    for _ in 0..<5 {
+      var content = try fixture.load()
+      let (store, database) = try fixture.open()
+      _ = try fixture.changeInMemory(database, &content, &random)
+      let transaction = try database.beginWrite()
+      let ended = DispatchSemaphore(value: 0)
+      for _ in 0..<6 {
+        let thread = Thread {
+          #expect(throws: StoreError.self) { _ = try store.beginWrite() }
+          ended.signal()
+        }
+        thread.start()
+      }
+      while store.writers.waiterCount < 6 { usleep(1000) }
+      try database.close()
+      transaction.rollback()
+      for _ in 0..<6 { ended.wait() }
+      #expect(try stored() == content)
+      try FileManager.default.removeItem(atPath: fixture.path)
+    }
+  }
+
   @Test mutating func `what a store was closed over is stored while its snapshots are held`() throws
   {
     var content = try fixture.load()
@@ -137,6 +191,56 @@ struct LogEndTests {
       #expect(try DatabaseContent(of: database.snapshot()) == left.content)
       try database.close()
     }
+  }
+
+  @Test
+  mutating func `who has seen what another user left in memory stores it when that one does not`()
+    throws
+  {
+    let now = Atomic<Int64>(0)
+    let clock = MonotonicClock { now.load(ordering: .relaxed) }
+    try withExtendedLifetime(now) {
+      var content = try fixture.load()
+      let (_, database) = try fixture.open()
+      var timed = FileStoreOptions()
+      timed.lane = BackgroundLane(byHand: clock)
+      let (_, other) = try fixture.open(timed)
+      let version = try fixture.changeInMemory(database, &content, &random).version
+      #expect(try other.snapshot().version == version)
+      // It leaves some time to who has made them.
+      now.add(500_000_000, ordering: .relaxed)
+      timed.lane?.runDue()
+      #expect(try stored() != content)
+      for _ in 0..<2 {
+        now.add(500_000_000, ordering: .relaxed)
+        timed.lane?.runDue()
+      }
+      #expect(try stored() == content)
+      try other.close()
+      try database.close()
+    }
+  }
+
+  @Test mutating func `a process that waits to write and is stopped keeps nobody from storing`()
+    throws
+  {
+    var content = try fixture.load()
+    let (store, database) = try fixture.open()
+    let (waiting, other) = try fixture.open()
+    _ = try fixture.changeInMemory(database, &content, &random)
+    let place = SharedLayout.Process.offset(waiting.slot) + SharedLayout.Process.waiting
+    unsafe store.memory.word(place).pointee.store(7, ordering: .sequentiallyConsistent)
+    unsafe store.memory.word(SharedLayout.waits).pointee.wrappingAdd(
+      1, ordering: .sequentiallyConsistent)
+    try store.storePagesIfFree()
+    #expect(try stored() != content)
+    usleep(20_000)
+    try store.storePagesIfFree()
+    try store.sync()
+    #expect(try stored() == content)
+    unsafe store.memory.word(place).pointee.store(0, ordering: .sequentiallyConsistent)
+    try other.close()
+    try database.close()
   }
 
   @Test mutating func `a store without a database stores what others have left`() throws {

@@ -44,23 +44,38 @@ struct SharedLog: Sendable {
     }
   }
 
-  /// Puts the record of `version` at `offset`, where the one before it ends; where this one does, or nil when it
-  /// does not fit.
-  func put(
-    _ record: [UInt8], of version: Version, after stored: Version, at offset: Int
-  ) -> Int? {
-    let end = offset + Self.byteCount(ofRecord: record.count)
-    guard end <= SharedLayout.logByteCount else { return nil }
-    let bytes = StoredBytes(byteCount: end - offset) { fields in
-      fields.store(UInt64(record.count), at: 0)
-      fields.store(version, at: 8)
-      fields.store(stored, at: 16)
-      fields.store(record, at: Self.headerByteCount)
-      let checksumOffset = end - offset - Self.checksumByteCount
-      fields.store(fields.checksum(before: checksumOffset), at: checksumOffset)
+  /// The record of `version`, which follows `stored` in the file: what its commit was given, and what `write` appends,
+  /// the engine's record.
+  static func record(
+    of version: Version, after stored: Version, metadata: [UInt8],
+    _ write: (inout [UInt8]) -> Void
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(metadata.count + 1024)
+    put(0 as UInt64, &bytes)
+    put(version, &bytes)
+    put(stored, &bytes)
+    put(UInt32(metadata.count), &bytes)
+    bytes += metadata
+    write(&bytes)
+    let count = bytes.count - headerByteCount
+    bytes += repeatElement(0, count: -count & 7)
+    unsafe bytes.withUnsafeMutableBytes {
+      unsafe $0.storeBytes(of: UInt64(count).littleEndian, as: UInt64.self)
     }
-    memory.put(bytes.bytes, at: SharedLayout.log + offset)
-    return end
+    put(unsafe bytes.withUnsafeBytes { unsafe Checksum.hash($0) }, &bytes)
+    return bytes
+  }
+
+  private static func put<Value: FixedWidthInteger>(_ value: Value, _ bytes: inout [UInt8]) {
+    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes += $0 }
+  }
+
+  /// Puts a record at `offset`, where the one before it ends; where this one does, or nil when it does not fit.
+  func put(_ record: [UInt8], at offset: Int) -> Int? {
+    guard record.count <= SharedLayout.logByteCount - offset else { return nil }
+    memory.put(record, at: SharedLayout.log + offset)
+    return offset + record.count
   }
 
   /// The record of `version` at `offset`, and where it ends; nil when there is none that follows `stored`.
@@ -72,14 +87,15 @@ struct SharedLog: Sendable {
     }
     let header = StoredBytes(memory.bytes(SharedLayout.log + offset, Self.headerByteCount))
     let count = header.load(0, as: UInt64.self)
-    guard count < UInt64(SharedLayout.logByteCount), header.load(8, as: UInt64.self) == version,
-      header.load(16, as: UInt64.self) == stored
-    else { return nil }
+    guard count < UInt64(SharedLayout.logByteCount) else { return nil }
     let end = offset + Self.byteCount(ofRecord: Int(count))
     guard end <= SharedLayout.logByteCount else { return nil }
+    // Once more with its header: another record may have taken its place meanwhile.
     let bytes = StoredBytes(memory.bytes(SharedLayout.log + offset, end - offset))
     let checksumOffset = end - offset - Self.checksumByteCount
-    guard bytes.load(checksumOffset, as: UInt64.self) == bytes.checksum(before: checksumOffset)
+    guard bytes.load(0, as: UInt64.self) == count, bytes.load(8, as: UInt64.self) == version,
+      bytes.load(16, as: UInt64.self) == stored,
+      bytes.load(checksumOffset, as: UInt64.self) == bytes.checksum(before: checksumOffset)
     else { return nil }
     let start = Self.headerByteCount
     return (Array(bytes.bytes[start..<start + Int(count)]), end)
@@ -90,22 +106,12 @@ struct SharedLog: Sendable {
   /// What a record has besides the engine's record and 64 KiB of metadata, at most, and some names.
   static let partsByteCount = StoreLimits.metadataByteCount + (4 << 10)
 
-  /// The metadata of a commit and the engine's record in one.
-  static func bytes(metadata: [UInt8], record: [UInt8]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(4 + metadata.count + record.count)
-    unsafe withUnsafeBytes(of: UInt32(metadata.count).littleEndian) { unsafe bytes += $0 }
-    bytes += metadata
-    bytes += record
-    return bytes
-  }
-
-  /// Both again; nil when they are not there.
+  /// The metadata of a commit and the engine's record, which lie in one; nil when they are not there.
   static func parts(_ bytes: [UInt8]) -> (metadata: [UInt8], record: [UInt8])? {
     var reader = ByteReader(bytes)
-    guard let count = reader.get(UInt32.self), let metadata = reader.get(count: Int(count)) else {
-      return nil
-    }
+    guard let count = reader.get(UInt32.self), count <= UInt32(StoreLimits.metadataByteCount),
+      let metadata = reader.get(count: Int(count))
+    else { return nil }
     return (metadata, reader.rest())
   }
 

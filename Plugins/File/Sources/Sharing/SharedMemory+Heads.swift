@@ -110,6 +110,14 @@ extension SharedMemory {
     return nil
   }
 
+  /// Whether the newest version still follows the head of `live` in the log, which was not begun anew then.
+  func isFollowed(_ live: Live, _ identity: IdentitySector) -> Bool {
+    // What was read of the log was read before this word is.
+    atomicMemoryFence(ordering: .acquiring)
+    return liveWord == live.word
+      || self.live(identity)?.head.head.version == live.head.head.version
+  }
+
   /// The newest head of the file, if there is a whole one.
   func liveHead(_ identity: IdentitySector) -> HeadSector? { live(identity)?.head }
 
@@ -129,13 +137,20 @@ extension SharedMemory {
     let next = LiveWord(version ?? head.head.version, after: liveWord, changesHead: true)
     let stored = head.stored(in: identity, at: HeadSector.place(ofLiveHead: next.index))
     put(stored, at: SharedLayout.liveHeads + Int(next.index) * FileLayout.sectorByteCount)
-    unsafe longWord(SharedLayout.live).pointee.store(next.word, ordering: .sequentiallyConsistent)
+    say(live: next)
   }
 
   /// Makes `version`, whose record is in the log, the newest one; for the holder of the writer lock.
   func publish(logged version: Version) {
     let next = LiveWord(version, after: liveWord, changesHead: false)
-    unsafe longWord(SharedLayout.live).pointee.store(next.word, ordering: .sequentiallyConsistent)
+    say(live: next)
+  }
+
+  /// Says which version is the newest one.
+  private func say(live word: LiveWord) {
+    unsafe longWord(SharedLayout.live).pointee.store(word.word, ordering: .sequentiallyConsistent)
+    // What is written later, over what the former word led to, is not seen before this word.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
   }
 
   /// Rises when the durable mark changes.
@@ -213,6 +228,7 @@ extension SharedMemory {
       bytes.bytes,
       at: SharedLayout.durableMarks + Int(word & 1) * SharedLayout.durableMarkByteCount)
     unsafe longWord(SharedLayout.durable).pointee.store(word, ordering: .sequentiallyConsistent)
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
     headWriter = nil
   }
 }

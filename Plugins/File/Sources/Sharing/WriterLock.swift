@@ -16,6 +16,12 @@ final class WriterLock: @unchecked Sendable {
   private let path: String
   /// The waits that were let go first in vain, by slot.
   private var passedOver = [UInt32](repeating: 0, count: SharedLayout.Process.count)
+  /// What ``SharedLayout/waits`` said when nobody waited who is to go first.
+  private var waitsWithoutOthers: UInt32?
+  /// Whether somebody else has held the lock since ``noteFollowed()``.
+  private(set) var hasChangedHands = true
+  /// For whom ``tryAcquire()`` has given up last, and since when.
+  private var refused: (slot: Int, wait: UInt32, time: Int64)?
   private typealias Layout = SharedLayout.Process
 
   /// How long a waiting process may take to wake up.
@@ -50,11 +56,23 @@ final class WriterLock: @unchecked Sendable {
     if wasLast, nextWaiting() != nil {
       // Who waited may have died.
       _ = ProcessTable(memory: memory).clearDead(besides: slot)
-      if nextWaiting() != nil { return false }
+      if let other = nextWaiting(), goesFirst(other) { return false }
     }
     let code = file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
     if code == PosixFiles.wouldBlock { return false }
     try finish(code)
+    return true
+  }
+
+  /// Whether who waits is let go first when nobody waits for it; one that was so long enough is passed over.
+  private func goesFirst(_ other: (slot: Int, wait: UInt32)) -> Bool {
+    let now = MonotonicClock.system.now
+    if let refused, refused.slot == other.slot, refused.wait == other.wait {
+      if now - refused.time < Self.courtesyNanoseconds { return true }
+      passedOver[other.slot] = other.wait
+      return nextWaiting().map { goesFirst($0) } ?? false
+    }
+    refused = (other.slot, other.wait, now)
     return true
   }
 
@@ -138,6 +156,8 @@ final class WriterLock: @unchecked Sendable {
     let wait = unsafe memory.word(SharedLayout.waits).pointee.wrappingAdd(1, ordering: .relaxed)
       .newValue
     unsafe word.pointee.store(max(1, wait), ordering: .sequentiallyConsistent)
+    // Who has looked in between looks again.
+    unsafe memory.word(SharedLayout.waits).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
   }
 
   /// Notes that the writer lock is held, unless `code` says what has gone wrong.
@@ -147,8 +167,14 @@ final class WriterLock: @unchecked Sendable {
     }
     let previous = unsafe memory.word(SharedLayout.lastWriter).pointee.exchange(
       UInt32(slot + 1), ordering: .sequentiallyConsistent)
-    if previous != UInt32(slot + 1) { memory.raise(SharedLayout.acquisitions) }
+    if previous != UInt32(slot + 1) {
+      memory.raise(SharedLayout.acquisitions)
+      hasChangedHands = true
+    }
   }
+
+  /// Notes that everything is known that others have done while they held the lock.
+  func noteFollowed() { hasChangedHands = false }
 
   /// Releases the lock.
   func release() { _ = file.lock(byte: SharedLayout.DataByte.writer, .unlocked) }
@@ -165,11 +191,15 @@ final class WriterLock: @unchecked Sendable {
 
   /// Somebody who waits and was not passed over during this wait of its.
   private func nextWaiting() -> (slot: Int, wait: UInt32)? {
+    let waits = unsafe memory.word(SharedLayout.waits).pointee.load(
+      ordering: .sequentiallyConsistent)
+    if waits == waitsWithoutOthers { return nil }
     for other in 0..<Layout.count where other != slot {
       let wait = unsafe memory.word(Layout.offset(other) + Layout.waiting).pointee.load(
         ordering: .sequentiallyConsistent)
       if wait != 0, wait != passedOver[other] { return (other, wait) }
     }
+    waitsWithoutOthers = waits
     return nil
   }
 }

@@ -140,17 +140,26 @@ extension ColumnTreeEditor {
   }
 
   private func makeDirty() throws(StoreError) -> DirtyLeaf {
-    rowsMoved()
     guard let cleanLeaf = unsafe cleanLeaf else {
       preconditionFailure("The finger points at a leaf.")
     }
+    return try makeDirty(as: DirtyLeaf(copying: cleanLeaf, scratch: scratch))
+  }
+
+  /// Makes `copy`, in which the leaf under the finger may have been changed already, a private page, and every
+  /// branch above it.
+  @discardableResult
+  func makeDirty(as copy: DirtyLeaf) throws(StoreError) -> DirtyLeaf {
+    rowsMoved()
     if unsafe steps.last?.reference.isDirty ?? true {
       let known = unsafe childReference(steps.count)
       if known.isDirty {
         // A leaf of a published version: nothing above it changes.
-        let copy = unsafe unsafeDowncast(context.dirty[known.dirtyIndex], to: DirtyLeaf.self)
-        unsafe copy.scratch = scratch
-        unsafe self.cleanLeaf = nil
+        let former = context.dirty.look(at: known.dirtyIndex)
+        unsafe copy.hasOnlyGrown =
+          unsafe unsafeDowncast(former, to: DirtyLeaf.self).hasOnlyGrown
+        context.dirty.replace(known.dirtyIndex, by: copy)
+        unsafe cleanLeaf = nil
         unsafe leaf = copy
         return copy
       }
@@ -165,11 +174,10 @@ extension ColumnTreeEditor {
       context.free(old)
     }
     let old = unsafe childReference(steps.count)
-    let copy = DirtyLeaf(copying: cleanLeaf, scratch: scratch)
     unsafe copy.origin = old
     unsafe copy.hasOnlyGrown = true
     unsafe replaceChild(steps.count, by: context.dirty.insert(copy))
-    unsafe self.cleanLeaf = nil
+    unsafe cleanLeaf = nil
     unsafe leaf = copy
     context.free(old)
     return copy

@@ -39,11 +39,15 @@ extension ColumnTreeEditor {
   private func write(
     _ reference: PageReference, level: Int
   ) throws(StoreError) -> PageReference {
-    let page = context.dirty[reference.dirtyIndex]
+    let page: DirtyPage
     if level == 0 {
-      unsafe packNow(unsafeDowncast(page, to: DirtyLeaf.self))
+      let leaf = dirtyLeaf(reference)
+      packNow(leaf)
+      page = leaf
     } else {
-      let branch = unsafe unsafeDowncast(page, to: DirtyBranch.self)
+      let branch = unsafe unsafeDowncast(
+        context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
+      page = branch
       var index = branch.nextDirty(from: 0)
       while index < branch.count {
         branch.setReference(try write(branch[index].reference, level: level - 1), at: index)
@@ -123,7 +127,7 @@ extension ColumnTreeEditor {
       next = branch.nextDirty(from: index + 1)
       let child = branch[index]
       let nodes = try rebalance(branch: child.reference, separator: child.separator)
-      if children == nil, nodes != nil || dirtyBranch(child).count < options.branchRoom / 3 {
+      if children == nil, nodes != nil || isSmall(child) {
         children = (0..<index).map { branch[$0] }
       }
       if let nodes { children?.append(contentsOf: nodes) } else { children?.append(child) }
@@ -131,11 +135,24 @@ extension ColumnTreeEditor {
     return children
   }
 
-  private func dirtyBranch(_ child: Child) -> DirtyBranch {
+  /// The dirty branch of a child, to change it.
+  private func ownBranch(_ child: Child) -> DirtyBranch {
     unsafe unsafeDowncast(context.dirty[child.reference.dirtyIndex], to: DirtyBranch.self)
   }
 
-  func dirtyLeaf(_ child: Child) -> DirtyLeaf {
+  /// Whether a dirty branch is to be joined with a neighbour.
+  private func isSmall(_ child: Child) -> Bool {
+    let page = context.dirty.look(at: child.reference.dirtyIndex)
+    return unsafe unsafeDowncast(page, to: DirtyBranch.self).count < options.branchRoom / 3
+  }
+
+  /// A dirty leaf, to look at it and to pack it: it may belong to a published version.
+  func dirtyLeaf(_ reference: PageReference) -> DirtyLeaf {
+    unsafe unsafeDowncast(context.dirty.look(at: reference.dirtyIndex), to: DirtyLeaf.self)
+  }
+
+  /// A dirty leaf, to change it.
+  func ownLeaf(_ child: Child) -> DirtyLeaf {
     unsafe unsafeDowncast(context.dirty[child.reference.dirtyIndex], to: DirtyLeaf.self)
   }
 
@@ -151,11 +168,12 @@ extension ColumnTreeEditor {
       var node = Child(
         separator: children[range.lowerBound].separator, reference: .none, rowCount: 0)
       let branch: DirtyBranch
-      if index == 0, let old {
+      if index == 0, let old { node.separator = old.child.separator }
+      if index == 0, let old, old.branch.room >= range.count {
         branch = old.branch
         node.reference = old.child.reference
-        node.separator = old.child.separator
       } else {
+        if index == 0, let old { context.free(old.child.reference) }
         branch = DirtyBranch(level: level, isPositional: isPositional, room: options.branchRoom)
         node.reference = context.dirty.insert(branch)
       }
@@ -170,9 +188,7 @@ extension ColumnTreeEditor {
   private func mergeBranches(_ children: inout [Child]) throws(StoreError) {
     var index = 0
     while index < children.count, children.count > 1 {
-      guard children[index].reference.isDirty,
-        dirtyBranch(children[index]).count < options.branchRoom / 3
-      else {
+      guard children[index].reference.isDirty, isSmall(children[index]) else {
         index += 1
         continue
       }
@@ -183,7 +199,7 @@ extension ColumnTreeEditor {
       }
       try own(branch: &children[left])
       try own(branch: &children[left + 1])
-      let (first, second) = (dirtyBranch(children[left]), dirtyBranch(children[left + 1]))
+      let (first, second) = (ownBranch(children[left]), ownBranch(children[left + 1]))
       var all = first.children
       var moved = second.children
       // The first child's own separator says nothing; its branch's does.

@@ -24,7 +24,7 @@ extension ColumnTreeEditor {
     var isUneven = false
     var index = branch.nextDirty(from: 0)
     while index < branch.count {
-      let leaf = dirtyLeaf(branch[index])
+      let leaf = dirtyLeaf(branch[index].reference)
       packNow(leaf)
       if isOver(leaf) || branch.count > 1 && isUnder(leaf)
         || previous.map({ unsafe fitTogether($0, leaf.byteCount, leaf.rowCount) }) ?? false
@@ -46,7 +46,7 @@ extension ColumnTreeEditor {
         pieces.append(child)
         continue
       }
-      packNow(dirtyLeaf(child))
+      packNow(dirtyLeaf(child.reference))
       try appendPieces(of: child, to: &pieces)
     }
     children = pieces
@@ -57,7 +57,7 @@ extension ColumnTreeEditor {
         continue
       }
       if index + 1 < children.count, try merge(index, &children) { continue }
-      if isUnder(dirtyLeaf(children[index])), children.count > 1 {
+      if isUnder(dirtyLeaf(children[index].reference)), children.count > 1 {
         let place = index + 1 < children.count ? index : index - 1
         if try mayJoin(children[place], children[place + 1]) { try join(place, &children) }
       }
@@ -74,11 +74,11 @@ extension ColumnTreeEditor {
 
   /// Appends `child` or, when it is too large, the leaves it is cut into.
   private func appendPieces(of child: Child, to pieces: inout [Child]) throws(StoreError) {
-    let leaf = dirtyLeaf(child)
-    guard isOver(leaf) else {
-      releaseBuilder(of: leaf)
+    guard isOver(dirtyLeaf(child.reference)) else {
+      releaseBuilder(of: dirtyLeaf(child.reference))
       return pieces.append(child)
     }
+    let leaf = ownLeaf(child)
     let builder = try builder(of: leaf)
     let rows = unsafe builder.rowCount
     if rows < options.minimumRowCount * 2, rows <= options.maximumRowCount, try shed(builder) {
@@ -139,7 +139,7 @@ extension ColumnTreeEditor {
 
   /// The packed size of a leaf, dirty or not.
   private func byteCount(_ child: Child) throws(StoreError) -> Int {
-    if child.reference.isDirty { return unsafe dirtyLeaf(child).byteCount }
+    if child.reference.isDirty { return unsafe dirtyLeaf(child.reference).byteCount }
     let page = try context.source.page(child.reference, .columnLeaf)
     return unsafe Int(page.bytes.single(LeafHeader.usedByteCount))
   }
@@ -161,7 +161,7 @@ extension ColumnTreeEditor {
   /// Merges a dirty leaf with the next one if both fit into one and the next one is dirty too, or
   /// either is too small to stay alone.
   private func merge(_ index: Int, _ children: inout [Child]) throws(StoreError) -> Bool {
-    let leaf = dirtyLeaf(children[index])
+    let leaf = dirtyLeaf(children[index].reference)
     let next = children[index + 1]
     if !next.reference.isDirty {
       guard isUnder(leaf), try mayJoin(children[index], next) else { return false }
@@ -177,7 +177,7 @@ extension ColumnTreeEditor {
   private func join(_ index: Int, _ children: inout [Child]) throws(StoreError) -> Bool {
     try own(leaf: &children[index])
     try own(leaf: &children[index + 1])
-    let (leaf, next) = (dirtyLeaf(children[index]), dirtyLeaf(children[index + 1]))
+    let (leaf, next) = (ownLeaf(children[index]), ownLeaf(children[index + 1]))
     let (left, right) = (try builder(of: leaf), try builder(of: next))
     let leftCount = unsafe left.rowCount
     var isOne = unsafe fitTogether(leaf, next.byteCount, right.rowCount)

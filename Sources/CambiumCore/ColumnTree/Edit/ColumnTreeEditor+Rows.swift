@@ -38,18 +38,19 @@ extension ColumnTreeEditor {
   func insert(
     _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int
   ) throws(StoreError) {
-    let leaf = try ownLeaf()
-    if unsafe leaf.builder == nil, row == leaf.rowCount, row < options.maximumRowCount,
-      unsafe finger.changeCount < Self.spliceCount, unsafe !needsOverflow(values),
-      unsafe LeafSplice.append(
-        key: key, values: values, to: leaf, layout: layout, limit: options.leafByteCount)
-    {
+    if let spliced = unsafe spliced(values, key: key, row: row) {
+      if let leaf = unsafe leaf {
+        leaf.adopt(spliced)
+      } else {
+        try makeDirty(as: DirtyLeaf(spliced, scratch: scratch))
+      }
       noteShape()
       unsafe finger.pendingRows &+= 1
       unsafe finger.changeCount &+= 1
       unsafe root.rowCount &+= 1
       return
     }
+    let leaf = try ownLeaf()
     let builder = try builder(of: leaf)
     if unsafe builder.isFull,
       pipelineForAppending(row, to: builder) != nil || isReallyFull(leaf, builder, at: row)
@@ -57,6 +58,18 @@ extension ColumnTreeEditor {
       return try unsafe insertSplitting(values, key: key, row: row, leaf: leaf, builder)
     }
     try unsafe insert(values, key: key, row: row, into: builder)
+  }
+
+  /// The packed leaf under the finger with one row more, if that comes last and the encodings allow it.
+  private func spliced(
+    _ values: UnsafeBufferPointer<ColumnValue>, key: Int64, row: Int
+  ) -> LeafSplice.Bytes? {
+    guard unsafe leaf?.builder == nil, let packed = unsafe leaf?.packed ?? cleanLeaf,
+      row == packed.rowCount, row < options.maximumRowCount,
+      unsafe finger.changeCount < Self.spliceCount, unsafe !needsOverflow(values)
+    else { return nil }
+    return unsafe LeafSplice.append(
+      key: key, values: values, to: packed, layout: layout, limit: options.leafByteCount)
   }
 
   /// Puts the first row into an empty tree.

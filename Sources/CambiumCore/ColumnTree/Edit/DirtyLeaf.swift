@@ -34,6 +34,22 @@ final class DirtyLeaf: DirtyPage {
     unsafe byteCount = count
   }
 
+  /// A leaf of its own with one row more than the one before.
+  init(_ spliced: LeafSplice.Bytes, scratch: PackScratch?) {
+    unsafe self.scratch = scratch
+    unsafe super.init(
+      kind: .columnLeaf, memory: spliced.memory, memoryByteCount: spliced.memoryByteCount,
+      capacity: spliced.capacity)
+    unsafe byteCount = spliced.byteCount
+  }
+
+  /// Takes the bytes of a row more.
+  func adopt(_ spliced: LeafSplice.Bytes) {
+    unsafe adopt(
+      spliced.memory, memoryByteCount: spliced.memoryByteCount, capacity: spliced.capacity)
+    unsafe byteCount = spliced.byteCount
+  }
+
   /// The leaf in `page`, byte by byte; it was checked.
   init(restoring page: Page) {
     super.init(kind: .columnLeaf, unfilledCapacity: page.byteCount)

@@ -4,14 +4,14 @@
 /// them again costs ten times as much as copying its segments with one more cell each.
 ///
 /// Pointers: the target is its own until `DirtyLeaf` adopts it or it is given back, and each segment is
-/// held against the limit before it is written. The old leaf stays as it is until then; what is copied was
-/// found through a `LeafColumn` of it. The values, one for each column of the layout, are the caller's for
+/// held against the limit before it is written. The old leaf stays as it is; what is copied was found through a
+/// `LeafColumn` of it. The values, one for each column of the layout, are the caller's for
 /// the time of the call.
 @safe struct LeafSplice {
   private let leaf: ColumnLeaf
   private let values: UnsafeBufferPointer<ColumnValue>
   private let layout: ColumnLayout
-  /// Where the new page is put together: zeros, and 64 bytes behind its limit.
+  /// Where the new page is put together, with 64 bytes behind its limit.
   private let target: UnsafeMutableRawPointer
   /// How many bytes it may have.
   private let limit: Int
@@ -21,27 +21,35 @@
   private var source: UnsafeRawPointer { unsafe leaf.page.bytes }
   private var rows: Int { leaf.rowCount }
 
-  /// Appends a row to `page`, whose bytes are up to date; false, and nothing changed, when a value
-  /// does not fit its column's encoding or the page would take more than `limit` bytes.
+  /// The bytes of a leaf with one row more, which ``PageMemory`` gave for `memoryByteCount`.
+  @safe struct Bytes {
+    let memory: UnsafeMutableRawPointer
+    let memoryByteCount: Int
+    /// How many of them the page has.
+    let byteCount: Int
+
+    /// How much room it has: whole units, for a few bytes more.
+    var capacity: Int { min(memoryByteCount - 64, (byteCount + 1023) / 1024 * 1024) }
+  }
+
+  /// `leaf` with one row more; nil when a value does not fit its column's encoding or the page would take more than
+  /// `limit` bytes.
   ///
   /// No value lives outside of the leaf; `key` is above all others, and means nothing in a tree by
   /// position.
   static func append(
-    key: Int64, values: UnsafeBufferPointer<ColumnValue>, to page: DirtyLeaf,
+    key: Int64, values: UnsafeBufferPointer<ColumnValue>, to leaf: ColumnLeaf,
     layout: ColumnLayout, limit: Int
-  ) -> Bool {
-    let leaf = page.packed
-    guard leaf.page.byteCount <= limit else { return false }
+  ) -> Bytes? {
+    guard leaf.page.byteCount <= limit else { return nil }
     let target = unsafe PageMemory.take(byteCount: limit + 64)
-    unsafe target.initializeMemory(as: UInt8.self, repeating: 0, count: limit + 64)
     var splice = unsafe LeafSplice(
       leaf: leaf, values: values, layout: layout, target: target, limit: limit)
     guard splice.putKeys(key), splice.putColumns() else {
       unsafe PageMemory.giveBack(target, byteCount: limit + 64)
-      return false
+      return nil
     }
-    splice.finish(page)
-    return true
+    return splice.finish()
   }
 
   private init(
@@ -55,21 +63,28 @@
     self.limit = limit
   }
 
-  /// Completes the header and replaces the page.
-  private func finish(_ page: DirtyLeaf) {
+  /// Completes the header.
+  private func finish() -> Bytes {
     unsafe target.put(single: UInt32(rows + 1), LeafHeader.rowCount)
     unsafe target.put(single: UInt32(cursor), LeafHeader.usedByteCount)
-    let total = cursor + LeafHeader.slackByteCount
-    unsafe page.adopt(
-      target, memoryByteCount: limit + 64, capacity: min(limit, (total + 1023) / 1024 * 1024))
-    unsafe page.byteCount = total
+    let bytes = unsafe Bytes(
+      memory: target, memoryByteCount: limit + 64,
+      byteCount: cursor + LeafHeader.slackByteCount)
+    // Who packs a leaf into the page finds zeros behind what it has.
+    unsafe (target + cursor).initializeMemory(
+      as: UInt8.self, repeating: 0, count: bytes.capacity + 64 - cursor)
+    return bytes
   }
 
-  /// Moves on over a segment of `byteCount` bytes; nil when there is no room for it.
+  /// Moves on over a segment of `byteCount` bytes, of which the last are zero; nil when there is no room for it.
   private mutating func takeSegment(_ byteCount: Int) -> UnsafeMutableRawPointer? {
     let start = cursor
     guard start + aligned8(byteCount) <= limit - LeafHeader.slackByteCount else { return nil }
     cursor += aligned8(byteCount)
+    // Behind what is copied there is one value more, or the rest of a word.
+    let zeroed = max(start, cursor - 24)
+    unsafe (target + zeroed).initializeMemory(
+      as: UInt8.self, repeating: 0, count: cursor - zeroed)
     return unsafe target + start
   }
 
@@ -278,7 +293,9 @@
     let old = affixes + parts.heapByteCount
     guard let segment = unsafe takeSegment(old + count) else { return nil }
     unsafe segment.copyMemory(from: parts.heap - affixes, byteCount: old)
-    if let bytes = body.baseAddress {
+    if isNull {
+      unsafe (segment + old).initializeMemory(as: UInt8.self, repeating: 0, count: count)
+    } else if let bytes = body.baseAddress {
       unsafe (segment + old).copyMemory(from: bytes, byteCount: body.count)
     }
     unsafe entry.put(single: UInt32(rows + 1), LeafEntry.entryCount)
