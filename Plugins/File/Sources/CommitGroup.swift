@@ -10,16 +10,11 @@ import Synchronization
 /// cost as much as large ones, and take the processor from those who write. Somebody who commits alone
 /// waits for nobody.
 ///
-/// Where the leader's version lies in memory it has its pages stored first, and waits for the writer lock. Whose
-/// version is stored may hold that lock, and does not wait for such a leader: it syncs by itself.
-///
 /// Thread-safe.
 final class CommitGroup: Sendable {
   private struct State {
     /// Whether somebody leads, or was told to.
     var isLed = false
-    /// Whether the leader has pages stored first.
-    var isStoring = false
     /// In the order in which they came; who leads is not among them.
     var waiters: [Waiter] = []
   }
@@ -33,44 +28,31 @@ final class CommitGroup: Sendable {
   /// A leader waits for others so long, or as long as a sync takes if that is longer.
   private static let gatherTimeoutNanoseconds: Int64 = 2_000_000
 
-  /// Whether somebody syncs, or was told to.
-  var isBusy: Bool { state.withLock { $0.isLed && !$0.isStoring } }
+  /// Whether somebody leads, or was told to.
+  var isBusy: Bool { state.withLock { $0.isLed } }
 
   private var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-  /// What somebody is to do who waits for a version.
-  enum Part {
-    /// To lead, and to call ``finish(durable:failure:)``.
-    case lead
-    /// To sync by itself.
-    case alone
-    case wait(Waiter)
-  }
-
-  /// What to do for `version`; `isInLog` says that its pages lie in memory.
+  /// What to wait on for `version`; nil for who is to lead, and has to call ``finish(durable:failure:)``.
   ///
   /// `writerCount` is how many wait for the writer lock.
-  func join(_ version: Version, isInLog: Bool, writerCount: Int) -> Part {
-    let part = state.withLock { state -> Part in
+  func join(_ version: Version, writerCount: Int) -> Waiter? {
+    let waiter = state.withLock { state -> Waiter? in
       guard state.isLed else {
-        (state.isLed, state.isStoring) = (true, isInLog)
-        return .lead
+        state.isLed = true
+        return nil
       }
-      if state.isStoring, !isInLog { return .alone }
-      let waiter = Waiter(version, isInLog: isInLog)
+      let waiter = Waiter(version)
       state.waiters.append(waiter)
-      return .wait(waiter)
+      return waiter
     }
-    if case .wait = part, isGathering.load(ordering: .sequentiallyConsistent),
+    if waiter != nil, isGathering.load(ordering: .sequentiallyConsistent),
       waitingCount >= writerCount
     {
       gathered.raise()
     }
-    return part
+    return waiter
   }
-
-  /// Notes that the leader's version is stored.
-  func noteStored() { state.withLock { $0.isStoring = false } }
 
   /// Lets others come before the leader syncs.
   func gather(writerCount: () -> Int) {
@@ -89,11 +71,8 @@ final class CommitGroup: Sendable {
     let (ended, next) = state.withLock { state -> ([Waiter], Waiter?) in
       let ended = state.waiters.filter { failure != nil || $0.version <= durable }
       state.waiters.removeAll { failure != nil || $0.version <= durable }
-      // Whose version is stored goes first.
-      let next = state.waiters.firstIndex { !$0.isInLog } ?? state.waiters.indices.first
-      let leader = next.map { state.waiters.remove(at: $0) }
-      (state.isLed, state.isStoring) = (leader != nil, leader?.isInLog ?? false)
-      return (ended, leader)
+      state.isLed = !state.waiters.isEmpty
+      return (ended, state.isLed ? state.waiters.removeFirst() : nil)
     }
     // First who leads next, so that the medium does not wait for the others.
     next?.wake(.lead)
@@ -113,15 +92,10 @@ extension CommitGroup {
     }
 
     let version: Version
-    /// Whether its pages lay in memory when it came.
-    fileprivate let isInLog: Bool
     private let call = Mutex<Call?>(nil)
     private let signal = CommitSignal()
 
-    fileprivate init(_ version: Version, isInLog: Bool) {
-      self.version = version
-      self.isInLog = isInLog
-    }
+    fileprivate init(_ version: Version) { self.version = version }
 
     fileprivate func wake(_ call: Call) {
       self.call.withLock { $0 = call }

@@ -18,6 +18,7 @@ extension FileStore {
     while !isDurable(version) {
       if options.isReadOnly { throw .readOnly(path: path) }
       do throws(StoreError) {
+        if try isInLog(version) { try storeLogged(waits: true) }
         try waitOrLead(version)
       } catch {
         // Closing sees to it.
@@ -57,16 +58,10 @@ extension FileStore {
 
   private func waitOrLead(_ version: Version) throws(StoreError) {
     try ensureWritable()
-    let isInLog = try isInLog(version)
-    switch group.join(version, isInLog: isInLog, writerCount: writers.waiterCount) {
-    case .lead: try lead(version)
-    case .alone: try withSlots { () throws(StoreError) in try syncGroup() }
-    case .wait(let waiter):
-      switch waiter.wait() {
-      case .lead: try lead(version)
-      case .end(nil): return
-      case .end(let failure?): throw failure
-      }
+    switch group.join(version, writerCount: writers.waiterCount)?.wait() ?? .lead {
+    case .lead: try lead()
+    case .end(nil): return
+    case .end(let failure?): throw failure
     }
   }
 
@@ -83,17 +78,16 @@ extension FileStore {
     return mark.version >= version
   }
 
-  /// Makes the newest version durable for all who wait, `version` at least.
-  private func lead(_ version: Version) throws(StoreError) {
+  /// Makes the newest version durable for all who wait.
+  private func lead() throws(StoreError) {
     group.gather { writers.waiterCount }
-    var start = background.now
+    let start = background.now
     do throws(StoreError) {
-      if try isInLog(version) {
-        try storeLogged(waits: true)
-        start = background.now
+      try withSlots { () throws(StoreError) in
+        // Nothing is written once the file may be somebody else's.
+        try ensureWritable()
+        try syncGroup()
       }
-      group.noteStored()
-      try withSlots { () throws(StoreError) in try syncGroup() }
     } catch {
       group.finish(durable: 0, failure: error)
       throw error
@@ -107,8 +101,6 @@ extension FileStore {
   ///
   /// Recovery verifies the records of all versions since then before it accepts the head.
   private func syncGroup() throws(StoreError) {
-    // Nothing is written once the file may be somebody else's.
-    try ensureWritable()
     let mark = state.withLock { $0.mark }
     guard memory.condition == .clean,
       memory.unsyncedByteCount <= options.largestSingleSyncByteCount

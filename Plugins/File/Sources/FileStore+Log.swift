@@ -264,20 +264,9 @@ extension FileWriter: ResidentWriter {
   /// Pages are moved, and the end of the file is cut off, by commits that store theirs: there are some meanwhile.
   func mayKeep(_ change: ResidentChange) -> Bool {
     if relocation != nil, version % Self.storedPerRelocation == 0 { return false }
-    return change.durability == .relaxed && mayWait(change.waiter)
+    return change.durability == .relaxed && !change.isAwaited
       && change.residentByteCount + change.byteCount <= loggedByteLimit
       && SharedLog.byteCount(ofRecord: change.recordByteCount) + SharedLog.partsByteCount <= logRoom
-  }
-
-  /// Whether `waiter` may wait for the writer lock until the pages are stored: where others write next, they are
-  /// stored once for all of them.
-  private func mayWait(_ waiter: CommitWaiter) -> Bool {
-    switch waiter {
-    case .nobody: true
-    case .thread: store.writers.waiterCount > 0
-    // It may be the one who has the lock.
-    case .call: false
-    }
   }
 
   private static let storedPerRelocation: Version = 16

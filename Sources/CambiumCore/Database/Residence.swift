@@ -74,17 +74,8 @@ package struct ResidentChange {
   package var recordByteCount: Int
   /// How durable its commit is to be.
   package var durability: Durability
-  /// Who waits until it is durable.
-  package var waiter: CommitWaiter
-}
-
-/// Who waits until a relaxed commit is durable.
-package enum CommitWaiter: Sendable {
-  case nobody
-  /// The thread that has committed, which writes nothing meanwhile.
-  case thread
-  /// Somebody who is called, and may be writing by then.
-  case call
+  /// Whether somebody will wait until it is durable.
+  package var isAwaited: Bool
 }
 
 /// A write to a store that keeps versions whose newest pages lie in memory.

@@ -18,7 +18,7 @@ extension Transaction {
   @discardableResult
   public func commitTogether(metadata: [UInt8] = []) throws(StoreError) -> Version {
     // Not pinned: many wait at a time, and each pin would hold what the next version replaces.
-    let version = try publish(.relaxed, awaitedBy: .thread, metadata).head.version
+    let version = try publish(.relaxed, isAwaited: true, metadata).head.version
     try database.makeDurable(version)
     return version
   }
@@ -57,7 +57,7 @@ extension Transaction {
     let (version, calls, store) = (version, database.durableCalls, database.store)
     calls.expect(version, whenDurable)
     let pin: Pin
-    do throws(StoreError) { pin = try publish(.relaxed, awaitedBy: .call, metadata) } catch {
+    do throws(StoreError) { pin = try publish(.relaxed, isAwaited: true, metadata) } catch {
       calls.forget(version)
       throw error
     }

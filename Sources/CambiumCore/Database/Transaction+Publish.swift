@@ -36,19 +36,19 @@ extension Transaction {
   /// Publishes a small change without storing pages, where the store allows that; nil where it does not, or the
   /// change is not small enough.
   ///
-  /// `waiter` will wait until it is durable.
+  /// `isAwaited` says that somebody will wait until it is durable.
   func publishInMemory(
-    _ durability: Durability, _ waiter: CommitWaiter, _ metadata: [UInt8],
+    _ durability: Durability, isAwaited: Bool, _ metadata: [UInt8],
     _ deadRoots: inout DeadRoots.Progress
   ) throws(StoreError) -> Pin? {
-    guard context.mayStayInMemory(durability, waiter), !storesPages,
+    guard context.mayStayInMemory(durability, isAwaited: isAwaited), !storesPages,
       unsafe droppedTables.isEmpty,
       try DeadRoots(catalog: names, context: context).isEmpty(&deadRoots, in: writer.base)
     else { return nil }
     for (_, editor) in unsafe tables.entries { _ = try editor.settle() }
     for (_, editor) in unsafe keyTrees.entries { _ = editor.settle() }
     // Rows that waited in a log may have been written.
-    guard context.mayStayInMemory(durability, waiter) else { return nil }
+    guard context.mayStayInMemory(durability, isAwaited: isAwaited) else { return nil }
     for (name, editor) in unsafe tables.entries {
       try note(editor, name, roots: editor.keepRoots())
     }
@@ -56,7 +56,7 @@ extension Transaction {
       try unsafe note(editor.root, keyTree: name)
     }
     // A description that does not fit beside its name was written.
-    guard context.mayStayInMemory(durability, waiter) else { return nil }
+    guard context.mayStayInMemory(durability, isAwaited: isAwaited) else { return nil }
     return try context.publishInMemory(
       root: names.settle(), metadata: metadata
     ) { [self] head in

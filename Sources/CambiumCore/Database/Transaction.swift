@@ -211,9 +211,10 @@ public final class Transaction: WriteTransaction {
     database.adopt(try publish(durability, metadata))
   }
 
-  /// Publishes what was changed and ends the transaction; `waiter` will wait until it is durable.
+  /// Publishes what was changed and ends the transaction; `isAwaited` says that somebody will wait until it is
+  /// durable.
   func publish(
-    _ durability: Durability, awaitedBy waiter: CommitWaiter = .nobody, _ metadata: [UInt8]
+    _ durability: Durability, isAwaited: Bool = false, _ metadata: [UInt8]
   ) throws(StoreError) -> Pin {
     precondition(isActive, "The transaction has ended; begin another one.")
     let start = DatabaseEvents.now
@@ -222,7 +223,9 @@ public final class Transaction: WriteTransaction {
       context.dropMark()
       var deadRoots = database.deadRoots.withLock { $0 }
       let pin =
-        if let pin = try publishInMemory(durability, waiter, metadata, &deadRoots) { pin } else {
+        if let pin = try publishInMemory(
+          durability, isAwaited: isAwaited, metadata, &deadRoots)
+        { pin } else {
           try publishStored(durability, metadata, &deadRoots)
         }
       deadRoots.advance(from: writer.base, to: pin.head)

@@ -101,7 +101,7 @@ public final class WriteContext {
   static let replacedLimit = 1 << 10
 
   /// Whether nothing was written yet, and what was changed is little enough to stay in memory.
-  func mayStayInMemory(_ durability: Durability, _ waiter: CommitWaiter) -> Bool {
+  func mayStayInMemory(_ durability: Durability, isAwaited: Bool) -> Bool {
     guard let residentWriter, residentWriter.keepsPagesInMemory else { return false }
     return unsafe writtenByteCount == 0 && abandonedRoots.isEmpty
       && dirty.byteCount <= Self.residentByteLimit / 8
@@ -111,7 +111,7 @@ public final class WriteContext {
         ResidentChange(
           byteCount: dirty.byteCount, residentByteCount: dirty.residentByteCount,
           recordByteCount: dirty.recordByteCount + replaced.count * PageReference.byteCount,
-          durability: durability, waiter: waiter))
+          durability: durability, isAwaited: isAwaited))
   }
 
   /// Makes what was changed a version whose pages lie in memory.
