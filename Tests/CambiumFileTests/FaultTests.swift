@@ -144,6 +144,52 @@ struct FaultTests {
     try model.check("when there is room again")
     #expect(model.findings == [])
   }
+
+  @Test(arguments: [false, true])
+  func `of a file that one large transaction has filled a full medium lets rows go`(
+    isReopened: Bool
+  ) throws {
+    let device = SimulatedDevice()
+    var options = FileStoreOptions()
+    options.device = { _ in device }
+    options.lane = BackgroundLane(byHand: MonotonicClock { 0 })
+    var database = try Database(store: FileStore(path: Self.path, options: options))
+    var random = SeededGenerator(seed: 1)
+    let filling = try database.beginWrite()
+    let columns = [
+      ColumnDescriptor(type: .bytes, isNullable: false, name: "text"),
+      ColumnDescriptor(type: .int, isNullable: false, name: "number"),
+    ]
+    for name in ["a", "b", "c"] {
+      let editor = try filling.createTable(name, columns: columns)
+      for key in 0..<20_000 as Range<Int64> {
+        let text = (0..<100).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        _ = try text.withUnsafeBytes {
+          try editor.insert(key: key, values: [(1, .bytes($0)), (2, .int(key))])
+        }
+      }
+    }
+    _ = try filling.commit()
+    if isReopened {
+      try database.close()
+      database = try Database(store: FileStore(path: Self.path, options: options))
+    }
+    device.setFull(true)
+    for step in 0..<200 as Range<Int64> {
+      let transaction = try database.beginWrite()
+      let editor = try #require(try transaction.editTable(["a", "b", "c"][Int(step % 3)]))
+      #expect(try editor.remove(key: step * 97))
+      _ = try transaction.commit(durability: step % 5 == 0 ? .relaxed : .full)
+    }
+    let thinning = try database.beginWrite()
+    let editor = try #require(try thinning.editTable("b"))
+    for key in 0..<19_000 as Range<Int64> { try editor.remove(key: key) }
+    _ = try thinning.commit()
+    #expect(try database.verify().findings == [])
+    #expect(try database.snapshot().table("b")?.groups[0].count == 1000 - 2)
+    device.setFull(false)
+    try database.close()
+  }
 }
 
 extension Result {

@@ -146,7 +146,7 @@ extension FileStore: ResidentStore {
   /// where plenty is free before that.
   private var loggedRoom: Int {
     let (used, free) = books.withLock { ($0.space.totalByteCount, $0.space.freeByteCount) }
-    let room = state.withLock { $0.fileByteCount } - used - options.spareByteCount
+    let room = state.withLock { $0.fileByteCount } - used - spareByteCount(in: used)
     return free < Self.ampleByteCount ? room : max(room, loggedByteCount(in: used))
   }
 

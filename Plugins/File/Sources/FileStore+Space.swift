@@ -30,18 +30,22 @@ extension FileStore {
     if isBulk, expectsSync { device.startWriting(byteCount: bytes.count, at: offset) }
   }
 
-  /// Makes the file at least `byteCount` bytes long, ahead of a small commit.
-  func growAhead(to byteCount: Int, left: Int) throws(StoreError) {
+  /// Makes the file at least `byteCount` bytes long, and longer by what is always kept behind that.
+  func growAhead(to byteCount: Int, left: Int, isSynced: Bool) throws(StoreError) {
     try writing.withLock { _ throws(StoreError) in
-      try grow(for: byteCount, left: left, isSynced: true)
+      try grow(for: byteCount, left: left, isSynced: isSynced)
     }
   }
+
+  /// How many bytes are kept behind the `used` bytes of the file for writes that free as much as they take: large
+  /// transactions make large leaves, of which a deletion writes one anew with all that leads to it.
+  func spareByteCount(in used: Int) -> Int { min(options.spareByteCount, max(64 << 10, used / 8)) }
 
   /// Makes room for a small commit that ends at `end`, and behind it what is kept for those that free as much as they
   /// take and for what lies in memory: only such go on where the medium refuses that, as long as so much is `left`.
   private func grow(for end: Int, left: Int, isSynced: Bool) throws(StoreError) {
     let fileByteCount = try withOpenState { $0.fileByteCount }
-    let wanted = end + options.spareByteCount + loggedByteCount(in: end)
+    let wanted = end + spareByteCount(in: end) + loggedByteCount(in: end)
     if wanted <= fileByteCount { return }
     do throws(StoreError) {
       try grow(from: fileByteCount, to: wanted, isSynced: isSynced)

@@ -331,7 +331,8 @@ extension FileStore {
     guard let used else { return }
     guard total - used > options.largestSlackByteCount else { return }
     let block = FileLayout.blockByteCount
-    let target = used + options.largestSlackByteCount / 4 / block * block
+    let left = max(options.largestSlackByteCount / 4, spareByteCount(in: used))
+    let target = used + left / block * block
     try device.perform(path: path) { device throws(DeviceError) in
       try device.truncate(to: target)
     }

@@ -59,7 +59,7 @@ public struct FileStoreOptions: Sendable {
   /// Live pages are not moved for the sake of fewer bytes.
   package var leastRelocatedByteCount = 1 << 20
   /// So many bytes behind what is used are kept for writes that free as much as they take, on a full medium.
-  package var spareByteCount = 64 << 10
+  package var spareByteCount = 256 << 10
   /// How many records pile up before the free map is brought up to date; half of them stay.
   package var checkpointAfterRecordCount = 2 * CommitMetadata.keptCount
   /// After so many changed leaves of the free map, 8 GiB of a bulk load, it is brought up to date however few the

@@ -80,7 +80,7 @@ extension FileWriter {
     let (stored, link) = head.storedWithLink(in: store.sector, at: HeadSector.place(atByte: offset))
     // Before the head is written, so that a full medium is found out in time.
     try store.growAhead(
-      to: head.byteCount + FileLayout.blockByteCount, left: leftByteCount)
+      to: head.byteCount + FileLayout.blockByteCount, left: leftByteCount, isSynced: true)
     let isGathered = unsafe stored.withUnsafeBytes { unsafe store.buffer.replace($0, at: offset) }
     precondition(isGathered, "The block of a head was written before its head was known.")
     var mark = place.mark

@@ -113,9 +113,14 @@ extension FileWriter {
 
   /// Makes the file a block longer than its head says: the last room given out may be unwritten, and
   /// readers look at a few bytes behind a page at once.
+  ///
+  /// A small commit has kept room for deletions behind its pages when it wrote them; a large one does so here.
   private func coverHighWaterMark(_ head: HeadSector) throws(StoreError) {
-    let fileByteCount = store.state.withLock { $0.fileByteCount }
     let needed = head.byteCount + FileLayout.blockByteCount
+    if isBulk {
+      return try store.growAhead(to: needed, left: leftByteCount, isSynced: false)
+    }
+    let fileByteCount = store.state.withLock { $0.fileByteCount }
     guard fileByteCount < needed else { return }
     try store.writeZeros(from: fileByteCount, to: needed)
     store.state.withLock { $0.fileByteCount = needed }

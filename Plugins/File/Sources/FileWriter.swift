@@ -100,7 +100,9 @@ final class FileWriter: PageWriter {
   ///
   /// What lies in memory has its room; all others need as much as is always kept.
   var leftByteCount: Int {
-    isShrinking() ? 0 : base.residence == nil ? .max : store.options.spareByteCount
+    if isShrinking() { return 0 }
+    if base.residence == nil { return .max }
+    return store.spareByteCount(in: store.state.withLock { $0.newest.byteCount })
   }
 
   /// Looks whether the file may grow; it does when pages are written, not when room is given out.
@@ -179,7 +181,7 @@ final class FileWriter: PageWriter {
   }
 
   /// Whether the commit is too large to wait for the file to grow ahead of it.
-  private var isBulk: Bool {
+  var isBulk: Bool {
     // The first buffer of bulk work is full before more is allocated.
     unsafe ledger.allocations.unitCount
       > UInt64(store.options.gatheredByteCount / 2 / Extent.unitByteCount)

@@ -96,7 +96,7 @@ struct CommitsDuringSyncTests {
       // A write of zeros, and the sync that fails.
       device.fail(device.operationCount + 1, .refused)
       #expect(throws: StoreError.self) {
-        try store.growAhead(to: device.bytes.count + 1, left: .max)
+        try store.growAhead(to: device.bytes.count + 1, left: .max, isSynced: true)
       }
     }
     #expect(throws: StoreError.self) { try store.makeDurable(version) }
