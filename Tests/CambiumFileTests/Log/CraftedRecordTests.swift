@@ -291,8 +291,9 @@ struct CraftedRecordTests {
     return records
   }
 
-  /// Opens what a killed process has left with `records` in its log, reads and stores it, and goes on writing: what
-  /// was read, which is what the file has where the log is refused. What is wrong later is thrown.
+  /// Opens what a killed process has left with `records` in its log, reads and stores it, and goes on writing.
+  ///
+  /// Returns what was read, which is what the file has where the log is refused. What is wrong later is thrown.
   private func store(
     _ records: [(metadata: [UInt8], record: [UInt8])], after stored: Version, _ image: [UInt8],
     _ memory: SharedMemory, _ fixture: LogFixture, _ random: inout SeededGenerator
