@@ -12,18 +12,14 @@ struct CachedSnapshotTests {
   /// Two databases on one store or file, as two programs have them, and the time they believe in.
   private final class Bench: Sendable {
     let folder: TemporaryFolder
-    let lane: BackgroundLane
+    private let time = TimeByHand()
+    var lane: BackgroundLane { time.lane }
     let stores: [any PageStore]
     let databases: [Database]
-    private let clock = Clock()
-
-    private final class Clock: Sendable { let now = Mutex<Int64>(0) }
 
     init(inMemory: Bool = false) throws {
       folder = try TemporaryFolder()
-      let (clock, path) = (clock, folder.file("a.cambium"))
-      let lane = BackgroundLane(byHand: MonotonicClock { clock.now.withLock { $0 } })
-      self.lane = lane
+      let (lane, path) = (time.lane, folder.file("a.cambium"))
       let name = "cached \(UInt64.random(in: 0 ... .max))"
       stores = try (0..<2).map { _ in
         if inMemory { return MemoryStore(name: name) }
@@ -33,10 +29,7 @@ struct CachedSnapshotTests {
     }
 
     /// Lets time pass.
-    func pass(milliseconds: Int64) {
-      clock.now.withLock { $0 += milliseconds * 1_000_000 }
-      lane.runDue()
-    }
+    func pass(milliseconds: Int64) { time.pass(milliseconds: milliseconds) }
 
     @discardableResult
     func commit(by index: Int = 0) throws -> Snapshot {

@@ -10,19 +10,14 @@ struct SettlingTests {
   /// A store on a simulated device, and the time it believes in.
   private final class Bench: Sendable {
     let device = SimulatedDevice()
-    let lane: BackgroundLane
+    private let time = TimeByHand()
+    var lane: BackgroundLane { time.lane }
     let store: FileStore
     private let seed = Mutex<UInt64>(0)
 
     init() throws {
-      let clock = Clock()
-      lane = BackgroundLane(byHand: MonotonicClock { clock.now.withLock { $0 } })
-      self.clock = clock
-      store = try FileStore(path: "simulated", options: Self.options(device, lane))
+      store = try FileStore(path: "simulated", options: Self.options(device, time.lane))
     }
-
-    private final class Clock: Sendable { let now = Mutex<Int64>(0) }
-    private let clock: Clock
 
     static func options(_ device: SimulatedDevice, _ lane: BackgroundLane) -> FileStoreOptions {
       var options = CrashSettings.options(device)
@@ -33,10 +28,7 @@ struct SettlingTests {
     }
 
     /// Lets time pass.
-    func pass(milliseconds: Int64) {
-      clock.now.withLock { $0 += milliseconds * 1_000_000 }
-      lane.runDue()
-    }
+    func pass(milliseconds: Int64) { time.pass(milliseconds: milliseconds) }
 
     func commit(_ durability: Durability = .full) throws {
       let seed = seed.withLock { seed in

@@ -176,7 +176,7 @@ extension FileStore {
     try noteWriter()
     guard let writerLock else { return true }
     do throws(StoreError) {
-      if try writerLock.tryAcquire() { return true }
+      if try writerLock.tryAcquire(now: background.now) { return true }
     } catch {
       releaseWriterLock()
       throw error

@@ -44,7 +44,7 @@ final class KeyPage: DirtyPage {
   /// How much room a copy of a published node has for changes.
   private static let copyRoom = 256
 
-  override func letGoOfOtherForm() { unsafe byteCount = tighten() }
+  override func takeStoredForm() { unsafe byteCount = tighten() }
 
   override func copy() -> DirtyPage {
     if unsafe isFrozen {

@@ -134,7 +134,7 @@ struct CraftedRecordTests {
       var records = sample.records
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         let index = Int.random(in: records.indices, using: &random)
-        mutate(&records[index], &random)
+        RecordMutation.apply(to: &records[index], &random)
       }
       do throws(StoreError) {
         let head = try replay(records, sample)
@@ -147,26 +147,6 @@ struct CraftedRecordTests {
     }
     #expect(refusedCount > 40, "\(refusedCount), \(readCount)")
     try sample.database.close()
-  }
-
-  private func mutate(_ record: inout [UInt8], _ random: inout SeededGenerator) {
-    // Mostly where the structure is: at the beginning, and in the headers of changes.
-    let limit = Bool.random(using: &random) ? min(160, record.count) : record.count
-    let position = Int.random(in: 0..<limit, using: &random)
-    switch Int.random(in: 0..<6, using: &random) {
-    case 0: record[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-    case 1: record[position] = [0, 1, 255].randomElement(using: &random) ?? 0
-    case 2: record.removeSubrange(position...)
-    case 3: record.insert(contentsOf: [UInt8](repeating: 0, count: 4), at: position)
-    case 4:
-      let count = min(8, record.count - position)
-      for offset in 0..<count { record[position + offset] = 0xff }
-    default:
-      let from = Int.random(in: record.indices, using: &random)
-      let count = min(24, record.count - position, record.count - from)
-      let moved = Array(record[from..<from + count])
-      record.replaceSubrange(position..<position + count, with: moved)
-    }
   }
 
   // MARK: Links
@@ -272,95 +252,6 @@ struct CraftedRecordTests {
     ).bytes
     #expect(throws: StoreError.self) { try replayAlone(catalog) }
     try sample.database.close()
-  }
-
-  // MARK: Storing
-
-  /// The records of a killed process's log, with what its small commits were given.
-  private static func records(
-    _ memory: SharedMemory, after stored: Version
-  ) throws -> [(metadata: [UInt8], record: [UInt8])] {
-    let log = SharedLog(memory: memory)
-    var (records, end): ([(metadata: [UInt8], record: [UInt8])], Int) = ([], 0)
-    while let found = log.record(
-      of: stored + Version(records.count) + 1, after: stored, at: end)
-    {
-      records.append(try #require(SharedLog.parts(found.record)))
-      end = found.end
-    }
-    return records
-  }
-
-  /// Opens what a killed process has left with `records` in its log, reads and stores it, and goes on writing.
-  ///
-  /// Returns what was read, which is what the file has where the log is refused, and whether the changes came out as
-  /// they should, which a lie of a record may prevent. What is found damaged is thrown.
-  private func store(
-    _ records: [(metadata: [UInt8], record: [UInt8])], after stored: Version, _ image: [UInt8],
-    _ memory: SharedMemory, _ fixture: LogFixture, _ random: inout SeededGenerator
-  ) throws -> (read: DatabaseContent, isRight: Bool) {
-    let memory = LogFixture.copy(of: memory)
-    let log = SharedLog(memory: memory)
-    var (end, version) = (0, stored)
-    for (metadata, record) in records {
-      version += 1
-      let bytes = SharedLog.record(of: version, after: stored, metadata: metadata) { $0 += record }
-      end = try #require(log.put(bytes, at: end))
-    }
-    let database = try Database(
-      store: FileStore(
-        path: "simulated", options: fixture.simulated(SimulatedDevice(image), memory)))
-    defer { try? database.close() }
-    var content = try DatabaseContent(of: database.snapshot())
-    let read = content
-    _ = try fixture.change(database, &content, &random)
-    try database.sync()
-    _ = try fixture.change(database, &content, &random, .full)
-    return (read, try DatabaseContent(of: database.snapshot()) == content)
-  }
-
-  @Test(arguments: Exhaustive.seeds(20, few: 3))
-  func `a record in which anything was changed is refused or stored`(seed: UInt64) throws {
-    let fixture = try LogFixture()
-    let left = try fixture.killed()
-    let stored = try FileStore(
-      path: "simulated", options: fixture.simulated(SimulatedDevice(left.image), SharedMemory())
-    ).newestHead().version
-    let records = try Self.records(left.memory, after: stored)
-    #expect(records.count >= 5)
-    var random = SeededGenerator(seed: seed)
-    let honest = try store(records, after: stored, left.image, left.memory, fixture, &random)
-    #expect(honest.read == left.content && honest.isRight)
-    var (refusedCount, storedCount) = (0, 0)
-    for _ in 0..<200 {
-      var records = records
-      let index = Int.random(in: records.indices, using: &random)
-      mutate(&records[index].record, &random)
-      do {
-        let found = try store(records, after: stored, left.image, left.memory, fixture, &random)
-        if found.read == left.stored { refusedCount += 1 } else { storedCount += 1 }
-      } catch let error as StoreError {
-        guard case .damaged = error else { throw error }
-        refusedCount += 1
-      }
-    }
-    #expect(refusedCount > 20 && storedCount > 0, "\(refusedCount), \(storedCount)")
-  }
-
-  @Test func `metadata that is longer than any is refused`() throws {
-    let fixture = try LogFixture()
-    let left = try fixture.killed()
-    let stored = try FileStore(
-      path: "simulated", options: fixture.simulated(SimulatedDevice(left.image), SharedMemory())
-    ).newestHead().version
-    var random = SeededGenerator(seed: 1)
-    for count in [StoreLimits.metadataByteCount + 1, SharedLayout.logByteCount - 100] {
-      let crafted = [
-        (metadata: [UInt8](repeating: 7, count: count), record: [UInt8](repeating: 0, count: 48))
-      ]
-      let found = try store(crafted, after: stored, left.image, left.memory, fixture, &random)
-      #expect(found.read == left.stored && found.isRight)
-    }
   }
 
   @Test func `a record that would make more pages than fit into memory is refused`() throws {

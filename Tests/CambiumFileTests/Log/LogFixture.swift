@@ -1,4 +1,5 @@
 import CambiumCore
+import Foundation
 import TestSupport
 import Testing
 
@@ -21,6 +22,23 @@ struct LogFixture {
   func open(_ options: FileStoreOptions? = nil) throws -> (FileStore, Database) {
     let store = try FileStore(path: path, options: options ?? self.options())
     return (store, try Database(store: store))
+  }
+
+  /// The same with a background that runs by hand; what lies in memory is stored 100 ms later.
+  func open(_ time: TimeByHand) throws -> (FileStore, Database) {
+    var options = FileStoreOptions()
+    options.lane = time.lane
+    return try open(options)
+  }
+
+  /// What the file alone holds, which is what power loss leaves.
+  func stored() throws -> DatabaseContent {
+    let copy = path + ".copy"
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    defer { try? FileManager.default.removeItem(atPath: copy) }
+    let database = try Database(store: FileStore(path: copy, options: options()))
+    defer { try? database.close() }
+    return try DatabaseContent(of: database.snapshot())
   }
 
   func change(

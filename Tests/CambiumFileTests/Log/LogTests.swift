@@ -236,64 +236,20 @@ struct LogTests {
   }
 
   @Test func `the background stores what lies in memory, once nobody writes`() throws {
-    let now = Atomic<Int64>(0)
-    let clock = MonotonicClock { now.load(ordering: .relaxed) }
-    try withExtendedLifetime(now) {
-      var content = try fixture.load()
-      var timed = FileStoreOptions()
-      timed.lane = BackgroundLane(byHand: clock)
-      let (store, database) = try fixture.open(timed)
-      var random = SeededGenerator(seed: 8)
-      let snapshot = try fixture.changeInMemory(database, &content, &random)
-      func pass() {
-        now.add(200_000_000, ordering: .relaxed)
-        timed.lane?.runDue()
-      }
-      let transaction = try database.beginWrite(expecting: .relaxed)
-      pass()
-      #expect(store.memory.durableMark?.version ?? 0 < snapshot.version)
-      transaction.rollback()
-      pass()
-      #expect(store.memory.durableMark?.version == snapshot.version)
-      #expect(try database.snapshot().version == snapshot.version)
-      #expect(try database.snapshot().head.residence == nil)
-      try database.close()
-    }
-  }
-
-  @Test func `what a store was closed over is stored when its write has ended`() throws {
+    let time = TimeByHand()
     var content = try fixture.load()
-    let (_, database) = try fixture.open()
-    var random = SeededGenerator(seed: 9)
-    let version = try fixture.changeInMemory(database, &content, &random).version
-    // The store cannot wait for its own write.
+    let (store, database) = try fixture.open(time)
+    var random = SeededGenerator(seed: 8)
+    let snapshot = try fixture.changeInMemory(database, &content, &random)
     let transaction = try database.beginWrite(expecting: .relaxed)
-    try database.close()
+    time.pass(milliseconds: 200)
+    #expect(store.memory.durableMark?.version ?? 0 < snapshot.version)
     transaction.rollback()
-    // Another one has stored it as soon as that had ended.
-    try FileManager.default.removeItem(atPath: SharedMemory.path(for: path))
-    let (_, reopened) = try fixture.open()
-    #expect(try reopened.snapshot().version == version)
-    #expect(try DatabaseContent(of: reopened.snapshot()) == content)
-    try reopened.close()
-  }
-
-  @Test func `a database that is gone leaves its store able to store what lies in memory`() throws {
-    var content = try fixture.load()
-    let store = try FileStore(path: path, options: fixture.options())
-    var random = SeededGenerator(seed: 10)
-    var version: Version = 0
-    do {
-      let database = try Database(store: store)
-      version = try fixture.changeInMemory(database, &content, &random).version
-    }
-    try store.close()
-    let (reopenedStore, reopened) = try fixture.open()
-    #expect(reopenedStore.recoveryNotes == [])
-    #expect(try reopened.snapshot().version == version)
-    #expect(try reopened.snapshot().head.residence == nil)
-    #expect(try DatabaseContent(of: reopened.snapshot()) == content)
-    try reopened.close()
+    time.pass(milliseconds: 200)
+    #expect(store.memory.durableMark?.version == snapshot.version)
+    #expect(try database.snapshot().version == snapshot.version)
+    #expect(try database.snapshot().head.residence == nil)
+    try database.close()
   }
 
   @Test func `a killed process loses no version of the log`() async throws {

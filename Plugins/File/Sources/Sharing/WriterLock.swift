@@ -20,7 +20,7 @@ final class WriterLock: @unchecked Sendable {
   private var waitsWithoutOthers: UInt32?
   /// Whether somebody else has held the lock since ``noteFollowed()``.
   private(set) var hasChangedHands = true
-  /// For whom ``tryAcquire()`` has given up last, and since when.
+  /// For whom ``tryAcquire(now:)`` has given up last, and since when.
   private var refused: (slot: Int, wait: UInt32, time: Int64)?
   private typealias Layout = SharedLayout.Process
 
@@ -52,11 +52,13 @@ final class WriterLock: @unchecked Sendable {
   }
 
   /// Acquires the writer lock if nobody has it and nobody waits for it; whether it did.
-  func tryAcquire() throws(StoreError) -> Bool {
+  ///
+  /// `now` is the time by which somebody who waits for long and does nothing is passed over.
+  func tryAcquire(now: Int64) throws(StoreError) -> Bool {
     if wasLast, nextWaiting() != nil {
       // Who waited may have died.
       _ = ProcessTable(memory: memory).clearDead(besides: slot)
-      if let other = nextWaiting(), goesFirst(other) { return false }
+      if let other = nextWaiting(), goesFirst(other, now) { return false }
     }
     let code = file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
     if code == PosixFiles.wouldBlock { return false }
@@ -65,12 +67,11 @@ final class WriterLock: @unchecked Sendable {
   }
 
   /// Whether who waits is let go first when nobody waits for it; one that was so long enough is passed over.
-  private func goesFirst(_ other: (slot: Int, wait: UInt32)) -> Bool {
-    let now = MonotonicClock.system.now
+  private func goesFirst(_ other: (slot: Int, wait: UInt32), _ now: Int64) -> Bool {
     if let refused, refused.slot == other.slot, refused.wait == other.wait {
       if now - refused.time < Self.courtesyNanoseconds { return true }
       passedOver[other.slot] = other.wait
-      return nextWaiting().map { goesFirst($0) } ?? false
+      return nextWaiting().map { goesFirst($0, now) } ?? false
     }
     refused = (other.slot, other.wait, now)
     return true

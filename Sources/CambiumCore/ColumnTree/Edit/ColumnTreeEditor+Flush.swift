@@ -165,15 +165,16 @@ extension ColumnTreeEditor {
     for index in 0..<nodeCount {
       let range =
         (children.count * index / nodeCount)..<(children.count * (index + 1) / nodeCount)
+      let former = index == 0 ? old : nil
       var node = Child(
-        separator: children[range.lowerBound].separator, reference: .none, rowCount: 0)
+        separator: former?.child.separator ?? children[range.lowerBound].separator,
+        reference: .none, rowCount: 0)
       let branch: DirtyBranch
-      if index == 0, let old { node.separator = old.child.separator }
-      if index == 0, let old, old.branch.room >= range.count {
-        branch = old.branch
-        node.reference = old.child.reference
+      if let former, former.branch.room >= range.count {
+        branch = former.branch
+        node.reference = former.child.reference
       } else {
-        if index == 0, let old { context.free(old.child.reference) }
+        if let former { context.free(former.child.reference) }
         branch = DirtyBranch(level: level, isPositional: isPositional, room: options.branchRoom)
         node.reference = context.dirty.insert(branch)
       }
@@ -209,7 +210,7 @@ extension ColumnTreeEditor {
         index += 1
         continue
       }
-      if all.count <= options.branchRoom {
+      if all.count <= min(options.branchRoom, first.room) {
         first.setChildren(all)
         context.free(children[left + 1].reference)
         children.remove(at: left + 1)

@@ -93,7 +93,7 @@ final class DirtyLeaf: DirtyPage {
     return copy
   }
 
-  override func letGoOfOtherForm() {
+  override func takeStoredForm() {
     unsafe builder = nil
     unsafe scratch = nil
   }
