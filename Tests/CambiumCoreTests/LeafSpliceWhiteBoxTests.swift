@@ -4,14 +4,14 @@ import Testing
 @testable import CambiumCore
 
 struct LeafSpliceWhiteBoxTests {
-  /// Leaves memory of all sizes that pages take full of ones.
-  private func soil() {
+  /// Leaves memory of all sizes that pages take full of `byte`.
+  private func soil(_ byte: UInt8) {
     let sizes = [64, 1024, 8192, 16_384].map { $0 + 64 }
     let taken = sizes.flatMap { size in
       unsafe (0..<8).map { _ in unsafe (PageMemory.take(byteCount: size), size) }
     }
     for (memory, size) in unsafe taken {
-      unsafe memory.initializeMemory(as: UInt8.self, repeating: 0xff, count: size)
+      unsafe memory.initializeMemory(as: UInt8.self, repeating: byte, count: size)
     }
     for (memory, size) in unsafe taken { unsafe PageMemory.giveBack(memory, byteCount: size) }
   }
@@ -55,7 +55,7 @@ struct LeafSpliceWhiteBoxTests {
       let packed = try ColumnLeafMaker.pack(Self.columns, keys: keys, rows: rows)
       let added = row(&random, textCount)
       let key = (keys.last ?? 0) + Int64.random(in: 1...5, using: &random)
-      soil()
+      soil(0xff)
       let spliced = try lendRow(added) { values in
         unsafe LeafSplice.append(
           key: key, values: values, to: packed.leaf, layout: ColumnLayout(Self.columns),
@@ -78,7 +78,8 @@ struct LeafSpliceWhiteBoxTests {
       for place in leaf.byteCount..<(leaf.capacity + 64) {
         #expect(unsafe leaf.bytes.load(fromByteOffset: place, as: UInt8.self) == 0)
       }
-      // The same in other memory.
+      // The same in memory that held something else.
+      soil(0)
       let again = try lendRow(added) { values in
         unsafe LeafSplice.append(
           key: key, values: values, to: packed.leaf, layout: ColumnLayout(Self.columns),

@@ -6,8 +6,10 @@ public final class TimeByHand: Sendable {
   private final class Source: Sendable { let now = Atomic<Int64>(0) }
 
   private let source: Source
+  /// Does nothing by itself: what is due runs in ``pass(milliseconds:)``, on the thread of the caller.
   public let lane: BackgroundLane
 
+  /// Creates a time that stands at zero.
   public init() {
     let source = Source()
     self.source = source

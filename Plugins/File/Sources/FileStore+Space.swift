@@ -37,8 +37,8 @@ extension FileStore {
     }
   }
 
-  /// How many bytes are kept behind the `used` bytes of the file for writes that free as much as they take: large
-  /// transactions make large leaves, of which a deletion writes one anew with all that leads to it.
+  /// How many bytes are kept behind the `used` bytes of the file for writes that free as much as they take: a deletion
+  /// writes a leaf anew, of 64 KiB at most, with all that leads to it.
   func spareByteCount(in used: Int) -> Int { min(options.spareByteCount, max(64 << 10, used / 8)) }
 
   /// Makes room for a small commit that ends at `end`, and behind it what is kept for those that free as much as they

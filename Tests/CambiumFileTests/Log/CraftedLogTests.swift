@@ -45,14 +45,16 @@ struct CraftedLogTests {
       let bytes = SharedLog.record(of: version, after: stored, metadata: metadata) { $0 += record }
       end = try #require(log.put(bytes, at: end))
     }
+    memory.publish(logged: version)
     let database = try Database(
       store: FileStore(
         path: "simulated", options: fixture.simulated(SimulatedDevice(image), memory)))
     defer { try? database.close() }
     var content = try DatabaseContent(of: database.snapshot())
     let read = content
-    _ = try fixture.change(database, &content, &random)
+    // As it is, and then with a change.
     try database.sync()
+    _ = try fixture.change(database, &content, &random)
     // Leaves are split and joined.
     let filling = try database.beginWrite()
     try content.fill(100..<160, filling)
@@ -95,10 +97,10 @@ struct CraftedLogTests {
     let left = try fixture.killed()
     let stored = try Self.storedVersion(left.image, fixture)
     var random = SeededGenerator(seed: 1)
+    // Apart from that it is right: nothing is left.
+    let record = TreeRoot.empty(.key).storedBytes + [UInt8](repeating: 0, count: 8)
     for count in [StoreLimits.metadataByteCount + 1, SharedLayout.logByteCount - 100] {
-      let crafted = [
-        (metadata: [UInt8](repeating: 7, count: count), record: [UInt8](repeating: 0, count: 48))
-      ]
+      let crafted = [(metadata: [UInt8](repeating: 7, count: count), record: record)]
       let found = try store(crafted, after: stored, left.image, left.memory, fixture, &random)
       #expect(found.read == left.stored && found.isRight)
     }

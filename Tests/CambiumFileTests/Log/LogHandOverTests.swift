@@ -72,17 +72,23 @@ struct LogHandOverTests {
     var content = try fixture.load()
     let (store, database) = try fixture.open(time)
     _ = try fixture.changeInMemory(database, &content, &random)
+    let (other, otherDatabase) = try fixture.open()
     let failure = Mutex<StoreError?>(nil)
-    // It has the lock among processes, or soon will, and goes on when the lane runs.
+    // It gets the lock among processes, and goes on when the lane runs.
     store.beginWrite { if case .failure(let error) = $0 { failure.withLock { $0 = error } } }
-    while try store.lockWriterIfFree() { store.releaseWriterLock() }
+    while try other.lockWriterIfFree() {
+      other.releaseWriterLock()
+      sched_yield()
+    }
     try database.close()
+    #expect(try fixture.stored() != content)
     while failure.withLock({ $0 }) == nil {
       time.pass(milliseconds: 0)
       sched_yield()
     }
     #expect(failure.withLock { $0 } == .closed(path: fixture.path))
     #expect(try fixture.stored() == content)
+    try otherDatabase.close()
   }
 
   @Test
@@ -168,11 +174,9 @@ struct LogHandOverTests {
     let version = try fixture.changeInMemory(database, &content, &random).version
     #expect(try other.snapshot().version == version)
     // It leaves some time to who has made them.
-    time.pass(milliseconds: 500)
+    for _ in 0..<3 { time.pass(milliseconds: 200) }
     #expect(try fixture.stored() != content)
-    for _ in 0..<2 {
-      time.pass(milliseconds: 500)
-    }
+    for _ in 0..<3 { time.pass(milliseconds: 200) }
     #expect(try fixture.stored() == content)
     try other.close()
     try database.close()
