@@ -48,6 +48,8 @@ final class KeyTreeBench {
     do {
       try body(editor)
       let root = try editor.flush()
+      var given = context.takeAbandonedRoots()
+      while let root = given.popLast() { given += try DeadRoots.free(root, in: context) }
       let published = try writer.publish(root: root, durability: .full, metadata: [])
       return KeyTree(root: root, source: source(published))
     } catch {

@@ -131,7 +131,7 @@ struct DeadRoots {
     }
   }
 
-  /// Frees the top page of a stored tree, with everything that hangs from a leaf; returns the subtrees
+  /// Frees the top page of a tree, with everything that hangs from a leaf; returns the subtrees
   /// that are left, and the trees that the rows of a leaf own.
   ///
   /// Nothing is freed when any of it is damaged.

@@ -218,6 +218,12 @@ public final class WriteContext {
     if !root.isEmpty { abandonedRoots.append(root) }
   }
 
+  /// Gives up a whole tree: this transaction's own pages at once, and what is stored by ``abandon(root:)``.
+  func discard(_ root: TreeRoot) throws(StoreError) {
+    guard root.reference.isDirty else { return abandon(root: root) }
+    for subtree in try DeadRoots.free(root, in: self) { try discard(subtree) }
+  }
+
   /// Makes a change of a tree, and notes that it failed: it may be half done then, and a transaction
   /// that has caught the error must not publish it.
   @inline(__always) func change<Result>(

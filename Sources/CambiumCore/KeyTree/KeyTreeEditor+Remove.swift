@@ -32,32 +32,14 @@ extension KeyTreeEditor {
     }
   }
 
-  /// Removes all keys and gives all pages back.
+  /// Removes all keys.
   ///
-  /// Every leaf is read, for the overflow pages it may name. A large stored tree is better given to
-  /// ``WriteContext/abandon(root:)``.
+  /// What is stored is abandoned whole, for the transaction to free later.
   public func removeAll() throws(StoreError) {
-    try context.change { () throws(StoreError) in
-      if unsafe !root.isEmpty { try unsafe free(root.reference, height: Int(root.height)) }
-    }
+    try context.change { () throws(StoreError) in try unsafe context.discard(root) }
     unsafe root = unsafe .empty(root.kind)
     unsafe path.removeAll()
     unsafe isWarm = false
-  }
-
-  private func free(_ reference: PageReference, height: Int) throws(StoreError) {
-    let isLeaf = height == 1
-    let page = try context.source.page(reference, isLeaf ? .keyLeaf : .keyBranch)
-    let node = KeyNode(page)
-    if !isLeaf {
-      for index in 0..<node.count { try free(node.child(index), height: height - 1) }
-    } else if node.field(KeyNode.Field.overflow) > 0 {
-      for index in 0..<node.count {
-        let value = node.storedValue(index)
-        if value.isOverflow { try value.overflow().free(in: context) }
-      }
-    }
-    withExtendedLifetime(page) { context.free(reference) }
   }
 
   /// Gives back the overflow pages of entry `index` of the path's leaf, if it has any.

@@ -47,7 +47,7 @@ import Testing
   /// A change that has to read a leaf.
   enum Change: CaseIterable {
     case insert, update, remove, removeMany, updateInts, addColumn, removeColumn
-    case setKey, removeKey, removeAllKeys
+    case setKey, removeKey
 
     func make(in transaction: Transaction) throws {
       func table(_ name: String = "table") throws -> TableEditor {
@@ -64,7 +64,6 @@ import Testing
       case .removeColumn: try table().removeColumn(2)
       case .setKey: _ = try transaction.editKeyTree("tree").set([3, 1], [1])
       case .removeKey: try transaction.editKeyTree("tree").remove([3, 1])
-      case .removeAllKeys: try transaction.editKeyTree("tree").removeAll()
       }
     }
   }
@@ -88,6 +87,19 @@ import Testing
     try again.setValue("note", [1])
     try change.make(in: again)
     #expect(try again.commit().value("note") == [1])
+    #expect(try refused.database.verify().findings == [])
+  }
+
+  @Test func `trees that cannot be read can be emptied`() throws {
+    let refused = try Refused()
+    let transaction = try refused.database.beginWrite()
+    try #require(try transaction.editTable("table")).removeAll()
+    try transaction.editKeyTree("tree").removeAll()
+    let snapshot = try transaction.commit()
+    #expect(try snapshot.table("table")?.count == 0)
+    #expect(try snapshot.keyTree("tree")?.count(in: KeyRange()) == 0)
+    refused.store.refuseNone()
+    _ = try refused.database.beginWrite().commit()
     #expect(try refused.database.verify().findings == [])
   }
 

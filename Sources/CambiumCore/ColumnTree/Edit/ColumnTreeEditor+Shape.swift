@@ -223,38 +223,9 @@ extension ColumnTreeEditor {
     try context.change { () throws(StoreError) in
       dropFinger()
       try finishPipeline()
-      try unsafe discard(root.reference, level: Int(root.height) - 1, rowCount: root.rowCount)
+      try unsafe context.discard(root)
       unsafe root = unsafe .empty(root.kind)
     }
-  }
-
-  private func discard(
-    _ reference: PageReference, level: Int, rowCount: UInt64
-  ) throws(StoreError) {
-    if reference.isNone { return }
-    guard reference.isDirty else {
-      unsafe context.abandon(
-        root: TreeRoot(
-          reference: reference, height: UInt8(level + 1), kind: root.kind, rowCount: rowCount))
-      return
-    }
-    if level > 0 {
-      let branch = unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyBranch.self)
-      for child in branch.children {
-        try discard(child.reference, level: level - 1, rowCount: child.rowCount)
-      }
-    } else {
-      let leaf = unsafe unsafeDowncast(context.dirty[reference.dirtyIndex], to: DirtyLeaf.self)
-      packNow(leaf)
-      let packed = leaf.packed
-      for id in packed.columnIDs {
-        for row in 0..<packed.rowCount {
-          guard let cell = Self.overflowCell(packed, row: row, column: id) else { continue }
-          try release(cell)
-        }
-      }
-    }
-    context.free(reference)
   }
 
   /// Packs every builder, which has the columns of an older layout.
