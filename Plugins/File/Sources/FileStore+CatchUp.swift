@@ -36,8 +36,9 @@ extension FileStore {
   /// For the holder of the writer lock; others go through ``withKnownBooks(_:)``. After an error nothing is
   /// known, and the next call begins anew.
   func catchUp(_ books: inout FileBooks) throws(StoreError) {
-    followHeld(&books)
+    // Before the pins: only of a version that was superseded by then is every pin seen that it will ever have.
     let newest = state.withLock { $0.newest }
+    followHeld(&books)
     guard books.version != newest.head.version else { return }
     let known = books.version
     books.version = nil

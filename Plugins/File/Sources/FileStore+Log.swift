@@ -54,24 +54,6 @@ extension FileStore: ResidentStore {
     }
   }
 
-  /// Looks after small commits of others, so that their pages are stored also where those have died: after a while
-  /// this store does it, if the file still has the version `stored`.
-  func watchLog(over stored: Version) {
-    guard !options.isReadOnly, options.storesUnasked,
-      !isWatchingLog.exchange(true, ordering: .relaxed)
-    else { return }
-    let due = background.now + 8 * options.relaxedDelayNanoseconds
-    let isScheduled = background.watching.schedule(at: due) { [weak self] _ in
-      guard let self else { return nil }
-      isWatchingLog.store(false, ordering: .relaxed)
-      if let live = memory.live(sector), live.isLogged, live.head.head.version == stored {
-        scheduleSync()
-      }
-      return nil
-    }
-    if !isScheduled { isWatchingLog.store(false, ordering: .relaxed) }
-  }
-
   // MARK: Storing
 
   /// Whether the newest version lies in memory.

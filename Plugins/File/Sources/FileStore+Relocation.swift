@@ -49,8 +49,10 @@ extension FileStore {
         return true
       }
     }
-    guard isDue, memory.condition == .clean else { return }
+    guard isDue else { return }
     _ = try? withSlotsIfFree { () throws(StoreError) in
+      // After a failed sync a head may be on the medium whose version was longer.
+      guard memory.condition == .clean else { return }
       try writing.withLock { _ throws(StoreError) in
         let target = try books.withLock { books throws(StoreError) in
           try state.withLock { state throws(StoreError) -> Int? in

@@ -228,9 +228,8 @@ extension FileStore {
     }
     let isDone = state.withLock { state in
       state.isClosed || state.isPoisoned || memory.condition == .poisoned
-        || memory.durableMark.map { $0.version == memory.liveVersion } ?? false
     }
-    return isDone ? nil : now + delay
+    return isDone || isNewestDurable ? nil : now + delay
   }
 
   // MARK: Closing
@@ -273,6 +272,10 @@ extension FileStore {
     }
     guard !options.isReadOnly, memory.condition != .poisoned, !state.withLock({ $0.isPoisoned })
     else { return }
+    // While others may still come: the medium may take long.
+    if state.withLock({ $0.hasWritten }) {
+      try withSlots { () throws(StoreError) in try syncNewest() }
+    }
     let isAlone = becomeAlone()
     let (hasWritten, isClean) = state.withLock { state in
       // What is known may be old: somebody else may have written and died.

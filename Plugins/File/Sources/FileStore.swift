@@ -71,7 +71,7 @@ public final class FileStore: PageStore {
   /// Whether what relaxed commits have written is going to be synced.
   let isSyncDue = Atomic(false)
   /// Whether it is going to be looked whether others have stored what they left in the log.
-  let isWatchingLog = Atomic(false)
+  let isWatchingUnsynced = Atomic(false)
   /// Whether small commits of this store may stay in memory.
   let usesLog = Atomic(false)
   /// Whether this opening has made a backup of the file's older form.
@@ -189,7 +189,7 @@ public final class FileStore: PageStore {
 
   private func adoptLiveHead(_ state: inout FileState) throws(StoreError) {
     try follow(&state)
-    if state.logged != nil { watchLog(over: state.newest.head.version) }
+    watchUnsynced()
     state.fileByteCount = try FileOpening.fileByteCount(device, path: path)
   }
 
@@ -311,7 +311,11 @@ public final class FileStore: PageStore {
   /// Where a user pins more than are listed one by one, only the oldest and the newest of them count.
   public func pinnedVersionCount() throws(StoreError) -> Int {
     try withOpenState { _ throws(StoreError) in
-      Self.versions(PinTable(memory: memory).held()).count
+      func count() -> Int { Self.versions(PinTable(memory: memory).held()).count }
+      let counted = count()
+      // What a process has held that died is held by nobody.
+      return counted > 1 && ProcessTable(memory: memory).clearDead(besides: slot)
+        ? count() : counted
     }
   }
 

@@ -182,6 +182,36 @@ struct LogHandOverTests {
     try database.close()
   }
 
+  /// What somebody leaves that is not durable, after others have begun to look after it.
+  enum Left: CaseIterable {
+    case inMemory, inTheFile
+  }
+
+  @Test(arguments: Left.allCases)
+  mutating func `who looks after what others leave does so also when they have gone on meanwhile`(
+    left: Left
+  ) throws {
+    let time = TimeByHand()
+    var content = try fixture.load()
+    let (_, database) = try fixture.open()
+    let (store, other) = try fixture.open(time)
+    _ = try fixture.changeInMemory(database, &content, &random)
+    _ = try other.snapshot()
+    time.pass(milliseconds: 500)
+    try database.sync()
+    switch left {
+    case .inMemory: _ = try fixture.changeInMemory(database, &content, &random)
+    case .inTheFile: _ = try fixture.change(database, &content, &random, count: 2000)
+    }
+    let version = try other.snapshot().version
+    #expect(store.memory.durableMark?.version ?? 0 < version)
+    for _ in 0..<12 { time.pass(milliseconds: 200) }
+    #expect(store.memory.durableMark?.version == version)
+    #expect(try fixture.stored() == content)
+    try other.close()
+    try database.close()
+  }
+
   @Test mutating func `a process that waits to write and is stopped keeps nobody from storing`()
     throws
   {

@@ -104,6 +104,29 @@ struct SharedProcessTests {
     #expect(try store.statistics().pinnedVersions.first != 1)
   }
 
+  @Test func `versions that a killed process held do not count against the limit of active ones`()
+    async throws
+  {
+    let ring = try Ring(Database(store: FileStore(path: path)))
+    try ring.make()
+    var options = DatabaseOptions()
+    options.maximumNumberOfActiveVersions = 3
+    let database = try Database(store: FileStore(path: path), options: options)
+    var generator = SeededGenerator(seed: 5)
+    try Ring(database).turn(&generator)
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let held = try Database(store: FileStore(path: path))
+      var snapshots: [Snapshot] = []
+      var generator = SeededGenerator(seed: 6)
+      for _ in 0..<6 {
+        snapshots.append(try held.snapshot())
+        try Ring(held).turn(&generator)
+      }
+      withExtendedLifetime(snapshots) { _ = kill(getpid(), SIGKILL) }
+    }
+    try database.beginWrite().rollback()
+  }
+
   @Test func `a stopped writer holds up writers and no reader`() async throws {
     try Ring(Database(store: FileStore(path: path))).make()
     let database = try Database(store: FileStore(path: path))
