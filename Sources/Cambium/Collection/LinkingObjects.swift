@@ -35,6 +35,15 @@ public protocol LinkingObjectsProtocol {
 
 extension LinkingObjects: LinkingObjectsProtocol {}
 
+/// Links that may be those to an object without a Realm: there are none.
+protocol UnmanagedLinks {
+  var isUnmanaged: Bool { get }
+}
+
+extension LinkingObjects: UnmanagedLinks {
+  var isUnmanaged: Bool { core == nil }
+}
+
 extension LinkingObjects: RealmCollection {
   /// The Realm; nil for an unmanaged owner.
   public var realm: Realm? { core.map { Realm($0.realm) } }

@@ -54,10 +54,16 @@ private struct MapCodingKey: CodingKey {
 
 extension Map: Decodable where Key: Decodable, Value: Decodable {
   /// Makes an unmanaged map from a dictionary.
+  ///
+  /// - Throws: `DecodingError.dataCorrupted` for a key that contains `.` or begins with `$`.
   public convenience init(from decoder: any Decoder) throws {
     self.init()
     let container = try decoder.container(keyedBy: MapCodingKey.self)
     for key in container.allKeys {
+      if let reason = Self.refusal(of: key.stringValue) {
+        throw DecodingError.dataCorruptedError(
+          forKey: key, in: container, debugDescription: reason)
+      }
       updateValue(
         try container.decode(Value.self, forKey: key), forKey: Key(_rlmText: key.stringValue))
     }

@@ -200,8 +200,14 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
 
   /// Stops at keys that paths could not name.
   private static func check(_ key: String) {
-    if key.utf8.contains(UInt8(ascii: ".")) || key.utf8.first == UInt8(ascii: "$") {
-      fatalError("Invalid key '\(key)' of a Map: keys must not contain '.' or begin with '$'.")
+    if let reason = refusal(of: key) { fatalError(reason) }
+  }
+
+  /// Why there can be no such key; nil where there can.
+  static func refusal(of key: String) -> String? {
+    guard key.utf8.contains(UInt8(ascii: ".")) || key.utf8.first == UInt8(ascii: "$") else {
+      return nil
     }
+    return "Invalid key '\(key)' of a Map: keys must not contain '.' or begin with '$'."
   }
 }

@@ -127,11 +127,12 @@ extension MutableSet: DescribedCollection {
 }
 
 extension RealmCollection {
-  /// The elements of a list or set without a Realm; nil for all others.
+  /// The elements of a list or set without a Realm, of links to an object without one none; nil for all others.
   var plainElements: [Element]? {
     if let list = self as? List<Element> { return list.state == nil ? list.allElements() : nil }
     if let set = self as? MutableSet<Element> { return set.state == nil ? set.allElements() : nil }
     if let collection = self as? AnyRealmCollection<Element> { return collection.box.plainElements }
+    if let links = self as? any UnmanagedLinks { return links.isUnmanaged ? [] : nil }
     return nil
   }
 }

@@ -134,6 +134,8 @@
   @usableFromInline mutating func firstValue(of object: ObjectBase) -> Value {
     if head.state == _PersistedHead.traced {
       object.recordTrace(head)
+      // Only links lead on, which are optional; a type of the program's may have no value but the declared one.
+      if let value, !(Value.self is any ExpressibleByNilLiteral.Type) { return value }
       return Value._rlmTracedValue(of: object, head)
     }
     if head.state == _PersistedHead.unfit, let stored = object.unfitValue(head) {

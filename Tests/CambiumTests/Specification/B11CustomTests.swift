@@ -103,6 +103,24 @@ final class SpecCustom: Object {
     #expect(made.id.text == "x" && made.given.cents == 5)
   }
 
+  @Test func `a type without a default of its own is named by key paths where the class gives one`()
+    throws
+  {
+    let realm = try realm()
+    try realm.write {
+      for text in ["b", "a"] {
+        let object = SpecCustom()
+        object.id = SpecTag(text)
+        object.text = SpecNonEmpty(text)
+        realm.add(object)
+      }
+    }
+    let objects = realm.objects(SpecCustom.self)
+    #expect(objects.where { $0.text == SpecNonEmpty("a") }.map(\.id.text) == ["a"])
+    #expect(objects.sorted(by: \.text).map(\.id.text) == ["a", "b"])
+    #expect(_name(for: \SpecCustom.text) == "text")
+  }
+
   @Test func `values are stored as what they say, alone and in collections`() throws {
     let folder = try TemporaryFolder()
     let configuration = specFile(folder, [SpecCustom.self])

@@ -67,6 +67,13 @@ import Testing
     #expect(dog.fans.isEmpty)
   }
 
+  @Test func `nothing links to an object without a Realm`() {
+    let owners = SpecDog().owners
+    #expect(owners.isEmpty && owners.first == nil && owners.realm == nil)
+    #expect(owners.max(ofProperty: "age") as Int? == nil && owners.sum(ofProperty: "age") == 0)
+    #expect(owners.index(matching: "age == 1") == nil)
+  }
+
   @Test func `linking objects follow replaced and cleared lists`() throws {
     let realm = try specRealm()
     let people = (0..<4).map { SpecPerson($0, "\($0)") }

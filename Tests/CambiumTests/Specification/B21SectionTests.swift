@@ -94,6 +94,8 @@ private func text<Key>(_ sections: SectionedResults<Key, SpecGuest>) -> String {
     let realm = try filled()
     let sections = realm.byCity
     let (bonn, celle) = (sections[2], sections[3])
+    let path = IndexPath(item: 1, section: 2)
+    #expect(sections[path] == bonn[1] && (path.section, path.item, path.row) == (2, 1, 1))
     try realm.write {
       realm.add(SpecGuest(7, "Fay", "Aalen"))
       realm.object(ofType: SpecGuest.self, forPrimaryKey: 5)?.city = "Bonn"

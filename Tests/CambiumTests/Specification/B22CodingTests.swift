@@ -73,6 +73,16 @@ import Testing
     #expect(try encoded(object.datas) == #"["1 bytes"]"#)
     #expect(try encoded(object.dates.sorted()) == #"["1970-01-02T00:00:00Z"]"#)
   }
+
+  @Test(arguments: ["v1.0", "$usd", "."])
+  func `a map with a key that there cannot be is not decoded`(key: String) throws {
+    let text = #"{"fine": 1, "\#(key)": 2}"#
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(Map<String, Double>.self, from: Data(text.utf8))
+    }
+    let map = try JSONDecoder().decode(Map<String, Double>.self, from: Data(#"{"v1-0$": 2}"#.utf8))
+    #expect(map["v1-0$"] == 2 && map.count == 1)
+  }
 }
 
 final class SpecCodedValues: Object, Codable {
