@@ -200,6 +200,5 @@ func smallShape(rows: Int = 5, room: Int = 3) -> ColumnTreeOptions {
   options.minimumRowCount = 1
   options.branchRoom = room
   options.writeAheadByteCount = 0
-  options.backgroundWriting = .always
   return options
 }

@@ -82,20 +82,8 @@ struct ParallelPartsWhiteBoxTests {
       #expect(Processors.limit == 4)
       Processors.limit = 1
       #expect(!Processors.areIdle && ParallelParts.idleCount == 1)
-      var options = smallShape(rows: 10, room: 20)
-      options.backgroundWriting = .whereIdle
-      let column = ColumnSpec(id: 1, type: .int, isNullable: false)
-      let bench = ColumnWorkbench([column], options: options)
       for limit in [1, 3] {
         Processors.limit = limit
-        try bench.write { editor, _ in
-          let first = bench.root.rowCount
-          for key in first..<first + 1_000 {
-            try lendRow([.int(1)]) { _ = try editor.insert(key: Int64(key), values: $0) }
-          }
-          if limit == 1 { #expect(editor.pipeline == nil) }
-          if limit == 3 { #expect(editor.pipeline != nil || !Processors.areIdle) }
-        }
         #expect(ParallelParts.idleCount == min(limit, Processors.count) || !Processors.areIdle)
       }
     }

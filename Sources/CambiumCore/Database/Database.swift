@@ -49,8 +49,6 @@ public final class Database: Sendable {
   /// Who is told of commits.
   let watchers: CommitWatchers
   private let latest: LatestSnapshot
-  /// Packs the leaves of large transactions.
-  let packing: BackgroundLane
 
   /// Opens the database in `store`, whose pages go through `codec`.
   ///
@@ -83,7 +81,6 @@ public final class Database: Sendable {
     watchers = (store as? any WatchableStore)?.watchers ?? CommitWatchers()
     cache = PageCache(byteCount: options.pageCacheByteCount)
     latest = LatestSnapshot(lane: lane ?? .shared)
-    packing = lane ?? BackgroundLane()
     (store as? any ResidentStore)?.storePages { [weak self] store, writer throws(StoreError) in
       if let self { try storePages(writer) } else { try Self.storePages(store, writer) }
     }
@@ -104,7 +101,6 @@ public final class Database: Sendable {
     watchers = CommitWatchers()
     cache = PageCache(byteCount: options.pageCacheByteCount)
     latest = LatestSnapshot(lane: .shared)
-    packing = BackgroundLane()
   }
 
   /// What the store is.

@@ -28,7 +28,7 @@ public final class Transaction: WriteTransaction {
     self.writer = writer
     context = WriteContext(
       source: source, writer: writer, codec: database.codec, store: database.identity,
-      lane: database.packing, residence: writer.base.residence)
+      residence: writer.base.residence)
     names = Self.names(root: writer.base.root, context)
   }
 
@@ -252,7 +252,6 @@ public final class Transaction: WriteTransaction {
   /// Its pages may be those of the newest version, so that none is dropped. Whoever waits for a commit is
   /// told of what the store shows now.
   private func endUnknown() {
-    context.settle()
     end()
     if let newest = try? database.store.newestHead(), newest.version > writer.base.version {
       database.watchers.tell(newest.version)
@@ -262,7 +261,6 @@ public final class Transaction: WriteTransaction {
   /// Drops all changes.
   public func rollback() {
     guard isActive else { return }
-    context.settle()
     context.restoreResidentPages()
     writer.abort()
     end()

@@ -22,10 +22,6 @@ public final class WriteContext {
   @exclusivity(unchecked) private final var keptByteCount = 0
   /// Stored pages that the new version does not reach, where pages are read through the cache.
   @exclusivity(unchecked) private final var freed: [PageReference] = []
-  /// Where leaves are packed and written in the background.
-  let lane: BackgroundLane
-  /// What writes leaves in the background at the moment.
-  var pipeline: LeafPipeline?
   /// How many bytes of pages were written.
   @exclusivity(unchecked) private(set) final var writtenByteCount = 0
   private static let trustedPageLimit = 1 << 16
@@ -40,9 +36,8 @@ public final class WriteContext {
   /// A context for `writer`, which goes on with what `residence` has in memory, if there is any.
   init(
     source: PageSource, writer: any PageWriter, codec: (any PageCodec)?, store: StoreIdentity,
-    lane: BackgroundLane = BackgroundLane(), residence: Residence? = nil
+    residence: Residence? = nil
   ) {
-    self.lane = lane
     self.source = source
     self.writer = writer
     self.codec = codec
@@ -69,7 +64,6 @@ public final class WriteContext {
   public func free(_ reference: PageReference) {
     if reference.isNone { return }
     if reference.isDirty { return dirty.remove(reference) }
-    settle()
     if unsafe mark == nil { giveBack(reference) } else { unsafe mark?.freed.append(reference) }
   }
 
@@ -189,8 +183,6 @@ public final class WriteContext {
 
   /// Forgets the savepoint: what was changed since stays.
   func dropMark() {
-    // What writes in the background belongs to the savepoint.
-    settle()
     guard let old = unsafe mark else { return }
     unsafe mark = nil
     dirty.unmark()
@@ -200,7 +192,6 @@ public final class WriteContext {
   /// Goes back to the savepoint, which stays; throws, and changes nothing, when a page could not be written where
   /// there was room for it.
   func rollBackToMark() throws(StoreError) {
-    settle()
     guard let old = unsafe mark else { preconditionFailure("There is no savepoint.") }
     // Nobody knows what the store has of such a page.
     if let failure = unsafe writeFailure { throw failure }
@@ -260,14 +251,6 @@ public final class WriteContext {
   public func write(
     _ bytes: UnsafeRawBufferPointer, kind: PageKind
   ) throws(StoreError) -> PageReference {
-    settle()
-    return try unsafe put(bytes, kind: kind)
-  }
-
-  /// What ``write(_:kind:)`` does, for the pipeline too.
-  private func put(
-    _ bytes: UnsafeRawBufferPointer, kind: PageKind
-  ) throws(StoreError) -> PageReference {
     let reference = try unsafe encode(bytes, kind: kind)
     unsafe keep(bytes, reference)
     return reference
@@ -313,28 +296,15 @@ public final class WriteContext {
   ///
   /// Like ``write(_:kind:)``, but pads the page where it lies.
   func write(_ page: DirtyPage) throws(StoreError) -> PageReference {
-    settle()
-    return try put(page)
-  }
-
-  /// What ``write(_:)-(DirtyPage)`` does, for the pipeline too.
-  func put(_ page: DirtyPage) throws(StoreError) -> PageReference {
     let padding = page.pad()
     let count = unsafe codec == nil ? page.byteCount + padding : page.byteCount
-    return try unsafe put(UnsafeRawBufferPointer(start: page.bytes, count: count), kind: page.kind)
+    return try unsafe write(
+      UnsafeRawBufferPointer(start: page.bytes, count: count), kind: page.kind)
   }
 
   /// Says that about `byteCount` bytes of pages will be written next.
   func reserve(byteCount: Int) throws(StoreError) {
-    settle()
     try writer.reserve(byteCount: byteCount)
-  }
-
-  /// Waits until nobody writes through this context in the background.
-  ///
-  /// What is to use the writer calls it first, and what ends the transaction.
-  func settle() {
-    if let pipeline { pipeline.finish() }
   }
 
   /// Writes `bytes`, padded to whole units.

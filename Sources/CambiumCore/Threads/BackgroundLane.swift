@@ -75,9 +75,6 @@ public final class BackgroundLane: Sendable {
     pool = .shared
   }
 
-  /// Whether there seems to be a processor for what the lane does.
-  package var isIdle: Bool { runsAtOnce.map { $0() } ?? Processors.areIdle }
-
   fileprivate func schedule(
     _ job: BackgroundJob, at due: Int64, _ body: @escaping Body
   ) -> Bool {

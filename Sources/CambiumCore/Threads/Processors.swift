@@ -9,7 +9,7 @@ import Synchronization
 public enum Processors {
   /// How many processors work for one call at most, the caller's own included: 4 unless set.
   ///
-  /// Holds for all databases of the process and from the next call on: what sorts, scans and inserts much
+  /// Holds for all databases of the process and from the next call on: what sorts and scans much
   /// starts no thread of its own at 1, for servers whose requests have a processor each already. Threads
   /// that write or wait for a medium are not counted. May be set on any thread; below 1 the program stops.
   public static var limit: Int {
@@ -34,7 +34,7 @@ public enum Processors {
   static let starvedCount = Atomic<Int>(0)
 
   /// Lets nobody begin another thread for `rest` nanoseconds.
-  static func noteStarved(rest: Int64 = 2_000_000_000) {
+  static func noteStarved(rest: Int64) {
     starvedCount.add(1, ordering: .relaxed)
     busyEnd.max(MonotonicClock.system.now + rest, ordering: .relaxed)
   }

@@ -26,7 +26,7 @@ extension ColumnTreeEditor {
     unsafe scatterCount = 0
     guard options.rowLogByteCount > 0, unsafe columnCount > 0 else { return false }
     dropFinger()
-    try finishPipeline()
+    try settleLog()
     let tree = unsafe ColumnTree(root: root, source: context.source)
     var bounds: (first: Int64, last: Int64) = (.max, .min)
     var cursor = tree.leafCursor(reading: [])
@@ -221,7 +221,7 @@ extension ColumnTreeEditor {
     let child = Child(separator: firstKey, reference: adopt(makeBuilder()), rowCount: 0)
     unsafe insertChild(
       child, at: slot + 1, depth: steps.count - 1, siblingSeparator: separator)
-    try descend(firstKey, isNew: true)
+    try descend(firstKey)
   }
 
   private func emptyLeaf() throws(StoreError) -> (DirtyLeaf, LeafBuilder) {

@@ -25,7 +25,7 @@ extension LeafWork {
 extension ColumnTreeEditor {
   /// Shows `work` all leaves that concern it.
   func rewriteLeaves(_ work: some LeafWork) throws(StoreError) {
-    try finishPipeline()
+    try settleLog()
     dropFinger()
     if unsafe root.isEmpty { return }
     let top = unsafe Child(separator: .min, reference: root.reference, rowCount: root.rowCount)

@@ -7,10 +7,10 @@ extension ColumnTreeEditor {
     try descend(key)
   }
 
-  /// Walks down to the leaf whose range holds `key`; `isNew` if that leaf was just put there.
-  func descend(_ key: Int64, isNew: Bool = false) throws(StoreError) {
+  /// Walks down to the leaf whose range holds `key`.
+  func descend(_ key: Int64) throws(StoreError) {
     liftFinger()
-    if !isNew { try finishPipeline() }
+    try settleLog()
     var reference = unsafe root.reference
     if reference.isNone { return }
     var low = Int64.min
@@ -33,14 +33,13 @@ extension ColumnTreeEditor {
   /// position past the end.
   ///
   /// The tree is not empty.
-  /// `isNew` says that the leaf was just put there.
-  func reach(position: Int, isNew: Bool = false) throws(StoreError) {
+  func reach(position: Int) throws(StoreError) {
     if unsafe finger.isSet, unsafe position >= finger.first {
       let end = unsafe finger.first + leafRowCount
       if position < end || position == end && end == count { return }
     }
     liftFinger()
-    if !isNew { try finishPipeline() }
+    try settleLog()
     var reference = unsafe root.reference
     var rest = UInt64(position)
     for level in unsafe stride(from: Int(root.height) - 1, to: 0, by: -1) {
@@ -265,9 +264,7 @@ extension ColumnTreeEditor {
 
   /// Keeps `builder` for another leaf.
   func recycle(_ builder: LeafBuilder) {
-    guard builder.layout == layout, unsafe spareBuilders.count < LeafPipeline.capacity else {
-      return
-    }
+    guard builder.layout == layout, unsafe spareBuilders.count < 4 else { return }
     builder.removeAll()
     unsafe spareBuilders.append(builder)
   }

@@ -29,11 +29,7 @@ extension ColumnTreeEditor {
 
   private func letGo() throws(StoreError) {
     dropFinger()
-    if unsafe log != nil { try mergeLog() }
-    unsafe pipeline?.finish()
-    unsafe pipeline?.stop()
-    unsafe pipeline = nil
-    try checkBackground()
+    try settleLog()
   }
 
   private func write(

@@ -52,9 +52,7 @@ extension ColumnTreeEditor {
     }
     let leaf = try ownLeaf()
     let builder = try builder(of: leaf)
-    if unsafe builder.isFull,
-      pipelineForAppending(row, to: builder) != nil || isReallyFull(leaf, builder, at: row)
-    {
+    if unsafe builder.isFull, isReallyFull(leaf, builder, at: row) {
       return try unsafe insertSplitting(values, key: key, row: row, leaf: leaf, builder)
     }
     try unsafe insert(values, key: key, row: row, into: builder)

@@ -74,10 +74,7 @@ extension ColumnTreeEditor {
     let separator =
       unsafe steps.last.map { branch($0)[slot].separator } ?? (isPositional ? 0 : .min)
     let rows = unsafe builder.rowCount
-    if let pipeline = pipelineForAppending(row, to: builder) {
-      return try unsafe handOver(leaf, builder, to: pipeline, values, key: key)
-    }
-    try finishPipeline()
+    try settleLog()
     if row > 0 && row < rows {
       let right = LeafBuilder(layout: layout, isPositional: isPositional, capacity: rows)
       let middle = rows / 2
@@ -95,8 +92,6 @@ extension ColumnTreeEditor {
       return try unsafe insert(values, key: key, row: row, into: try self.builder(of: leaf))
     }
     let overflow = try unsafe overflowCells(values)
-    // Whoever hoped for a pipeline has not packed it.
-    packNow(leaf)
     unsafe leaf.builder = nil
     // Nobody keeps the builder for this leaf any more, whether what follows succeeds or not.
     unsafe hot = nil
@@ -199,7 +194,6 @@ extension ColumnTreeEditor {
   /// Removes the leaf under the finger, which has lost its last row, and branches that it empties.
   func dropLeaf() {
     settleFinger()
-    unsafe pipeline?.finish()
     unsafe context.free(childReference(steps.count))
     unsafe finger.changeCount = 0
     unsafe leaf = nil
@@ -222,7 +216,7 @@ extension ColumnTreeEditor {
   public func removeAll() throws(StoreError) {
     try context.change { () throws(StoreError) in
       dropFinger()
-      try finishPipeline()
+      try settleLog()
       try unsafe context.discard(root)
       unsafe root = unsafe .empty(root.kind)
     }
@@ -231,7 +225,6 @@ extension ColumnTreeEditor {
   /// Packs every builder, which has the columns of an older layout.
   func layoutChanged() {
     dropFinger()
-    unsafe pipeline?.finish()
     unsafe spareBuilders = []
     unsafe packBuilders(root.reference, level: Int(root.height) - 1)
   }

@@ -14,9 +14,6 @@ public struct ColumnTreeOptions: Sendable {
   public var inlineByteCount = 1 << 10
   /// A transaction with more dirty bytes writes leaves as soon as appended rows have filled them.
   public var writeAheadByteCount = 1 << 20
-  /// When a second thread packs and writes these leaves, which saves a quarter of the time where a
-  /// processor is idle, and costs time where none is.
-  public var backgroundWriting = BackgroundWriting.whereIdle
   /// So much memory at most takes what was inserted out of order before it is sorted into the tree;
   /// 0 if each row is to go there at once.
   public var rowLogByteCount = 160 << 20
@@ -26,15 +23,10 @@ public struct ColumnTreeOptions: Sendable {
   /// The sizes that measurements favour.
   public init() {}
 
-  /// When a second thread packs and writes leaves.
-  public enum BackgroundWriting: Sendable {
-    /// The thread that changes the tree does all the work.
-    case never
-    /// Until it is found out that no processor is left for it, and again some time later; not where
-    /// ``Processors/limit`` is 1.
-    case whereIdle
-    /// However busy the machine is.
-    case always
+  /// Whether a packed leaf is to be split.
+  func isOver(byteCount: Int, rowCount: Int) -> Bool {
+    rowCount > maximumRowCount || byteCount > leafByteLimit && rowCount > 1
+      || byteCount > leafByteCount * 5 / 4 && rowCount >= minimumRowCount * 2
   }
 }
 
@@ -88,9 +80,7 @@ public struct ColumnTreeOptions: Sendable {
   @exclusivity(unchecked) final var steps: [Step] = []
   /// Builders to use again.
   @exclusivity(unchecked) final var spareBuilders: [LeafBuilder] = []
-  /// Packs and writes filled leaves while rows are appended to the next one.
-  @exclusivity(unchecked) final var pipeline: LeafPipeline?
-  /// Whether a leaf could not be written in the background, or the log not be merged, which nobody was told.
+  /// Whether the log could not be merged, which nobody was told.
   @exclusivity(unchecked) private final var hasFailed = false
 
   /// Notes such a failure, which the context keeps.
@@ -99,11 +89,14 @@ public struct ColumnTreeOptions: Sendable {
     context.fail(error)
   }
 
-  /// Throws such a failure; what has failed elsewhere does not concern who reads this tree.
-  func checkBackground() throws(StoreError) { if unsafe hasFailed { try context.checkChanges() } }
+  /// Brings the tree up to date before something other than inserting rows: merges the log.
+  ///
+  /// Throws also what has failed before; what has failed elsewhere does not concern who reads this tree.
+  func settleLog() throws(StoreError) {
+    if unsafe log != nil { try mergeLog() }
+    if unsafe hasFailed { try context.checkChanges() }
+  }
 
-  /// How often the pipeline was asked to finish with little to do.
-  @exclusivity(unchecked) final var earlyFinishCount = 0
   /// Rows that came out of order and are not in the tree yet, though counted in its root.
   ///
   /// While there are any, the finger is nowhere.
@@ -161,7 +154,6 @@ public struct ColumnTreeOptions: Sendable {
   }
 
   deinit {
-    unsafe pipeline?.stop()
     if unsafe log != nil { forgetLogMemory() }
     unsafe valueBuffer.deallocate()
   }
@@ -178,7 +170,6 @@ public struct ColumnTreeOptions: Sendable {
   public var tree: ColumnTree {
     mergeLogSilently()
     settleFinger()
-    unsafe pipeline?.finish()
     return unsafe ColumnTree(root: root, source: context.source)
   }
 

@@ -1,12 +1,10 @@
-import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import CambiumCore
 
-/// Leaves that are packed and written in the background.
-struct LeafPipelineWhiteBoxTests {
+/// Leaves that appended rows have filled are written ahead of the commit.
+struct WriteAheadWhiteBoxTests {
   private let columns = [
     ColumnSpec(id: 1, type: .int, isNullable: false),
     ColumnSpec(id: 2, type: .bytes, isNullable: true),
@@ -24,11 +22,9 @@ struct LeafPipelineWhiteBoxTests {
     let bench = ColumnWorkbench(columns, options: smallShape(rows: 10, room: 20))
     try bench.write { editor, context in
       try append(editor, 0..<5_000)
-      #expect(editor.pipeline != nil)
-      // All but the leaves under way, and the branches.
-      #expect(editor.pipeline.map { $0.count <= LeafPipeline.capacity } ?? false)
+      // All but the last one.
+      #expect(context.writtenByteCount > 490 * 64)
       #expect(try editor.tree.contents(bench.layout).map(\.key) == Array(0..<5_000))
-      #expect(context.pipeline?.count == 0)
       try append(editor, 5_000..<10_000)
     }
     let tree = try bench.snapshot().tree
@@ -40,7 +36,8 @@ struct LeafPipelineWhiteBoxTests {
   }
 
   @Test(arguments: 1...8 as ClosedRange<UInt64>)
-  func `rows under way are read, changed and removed like others`(seed: UInt64) throws {
+  func `rows that were written ahead are read, changed and removed like others`(seed: UInt64) throws
+  {
     let bench = ColumnWorkbench(columns, options: smallShape(rows: 6, room: 5))
     var generator = SeededGenerator(seed: seed)
     var model: [Int64: [ModelValue]] = [:]
@@ -94,7 +91,6 @@ struct LeafPipelineWhiteBoxTests {
     var options = ColumnTreeOptions()
     options.leafByteCount = 1024
     options.writeAheadByteCount = 0
-    options.backgroundWriting = .always
     options.branchRoom = 20
     let bench = ColumnWorkbench(columns, options: options)
     var generator = SeededGenerator(seed: 5)
@@ -120,128 +116,22 @@ struct LeafPipelineWhiteBoxTests {
   @Test func `a leaf that cannot be written fails the transaction`() throws {
     let store = HeapStore()
     let writer = WatchedWriter(try store.beginWrite(), failingAt: 100)
-    let (editor, context) = try open(store, writer)
+    let editor = try open(store, writer)
     #expect(throws: StoreError.self) {
       try append(editor, 0..<5_000)
       _ = try editor.flush()
     }
     #expect(throws: StoreError.self) { _ = try editor.flush() }
-    context.settle()
     writer.abort()
   }
 
-  @Test func `an editor that goes away leaves no work behind`() throws {
-    let bench = ColumnWorkbench(columns, options: smallShape(rows: 10, room: 20))
-    try bench.write { _, context in
-      let editor = ColumnTreeEditor(
-        root: .empty(.column), layout: bench.layout, context: context, options: bench.options)
-      try append(editor, 0..<777)
-      #expect(context.pipeline != nil)
-      _ = consume editor
-    }
-    #expect(try bench.snapshot().tree.count == 0)
-  }
-
-  @Test func `a thread without a processor is noticed, and then no other one is started`() throws {
-    let before = Processors.starvedCount.load(ordering: .relaxed)
-    let main = pthread_self()
-    let store = HeapStore()
-    let writer = WatchedWriter(try store.beginWrite()) { _ in
-      // As if the thread had lost its processor in the middle of a leaf.
-      if pthread_equal(pthread_self(), main) == 0 { usleep(3_000) }
-      return nil
-    }
-    let (editor, context) = try open(store, writer)
-    var key: Int64 = 0
-    while Processors.starvedCount.load(ordering: .relaxed) == before, key < 100_000 {
-      try append(editor, key..<key + 1_000)
-      key += 1_000
-    }
-    #expect(Processors.starvedCount.load(ordering: .relaxed) != before)
-    context.settle()
-    writer.abort()
-
-    Processors.noteStarved()
-    var options = smallShape(rows: 10, room: 20)
-    options.backgroundWriting = .whereIdle
-    let bench = ColumnWorkbench(columns, options: options)
-    try bench.write { editor, _ in
-      try append(editor, 0..<1_000)
-      // Asked last: a rest that has ended does not begin again.
-      #expect(editor.pipeline == nil || Processors.areIdle)
-    }
-    #expect(try bench.snapshot().tree.count == 1_000)
-  }
-
-  @Test func `a child that was forked is told so, and its parent goes on`() async throws {
-    await #expect(processExitsWith: .success) {
-      let tests = LeafPipelineWhiteBoxTests()
-      let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-      let main = pthread_self()
-      let store = HeapStore()
-      let writer = WatchedWriter(try store.beginWrite()) { count in
-        if count == 2, pthread_equal(pthread_self(), main) == 0 {
-          begun.signal()
-          _ = gate.wait(timeout: .now() + 60)
-        }
-        return nil
-      }
-      let (editor, context) = try tests.open(store, writer)
-      // Enough to be handed over, and not so much that it is waited for.
-      try tests.append(editor, 0..<200)
-      #expect(begun.wait(timeout: .now() + 60) == .success)
-      let status = ForkedChild.status {
-        do throws(StoreError) {
-          _ = try editor.flush()
-          return 1
-        } catch {
-          context.settle()
-          return error == .forked(path: store.identity.path) ? 0 : 2
-        }
-      }
-      #expect(status == 0)
-      gate.signal()
-      let root = try editor.flush()
-      #expect(root.rowCount == 200)
-      writer.abort()
-    }
-  }
-
-  @Test func `nothing is lost where processors are idle one moment and busy the next`() throws {
-    let store = HeapStore()
-    let writer = try store.beginWrite()
-    let asked = Atomic(0)
-    let lane = BackgroundLane(byHand: .system) {
-      (asked.add(1, ordering: .relaxed).newValue &* 0x9E37_79B9) >> 13 & 1 == 0
-    }
-    let (editor, context) = try open(store, writer, lane: lane, writes: .whereIdle)
-    for key in 0..<4_000 as Range<Int64> {
-      try append(editor, key..<key + 1)
-      if key % 500 == 499 {
-        #expect(try editor.tree.contents(ColumnLayout(columns)).map(\.key) == Array(0...key))
-      }
-    }
-    #expect(asked.load(ordering: .relaxed) > 20)
-    #expect(try editor.flush().rowCount == 4_000)
-    let rows = try editor.tree.contents(ColumnLayout(columns))
-    #expect(rows.map(\.key) == Array(0..<4_000) && rows.allSatisfy { $0.row == row($0.key) })
-    context.settle()
-    writer.abort()
-  }
-
-  private func open(
-    _ store: HeapStore, _ writer: any PageWriter, lane: BackgroundLane = BackgroundLane(),
-    writes: ColumnTreeOptions.BackgroundWriting? = nil
-  ) throws -> (ColumnTreeEditor, WriteContext) {
+  private func open(_ store: HeapStore, _ writer: any PageWriter) throws -> ColumnTreeEditor {
     let source = PageSource(
       pin: try store.pin(), store: store, codec: nil, trust: TrustTable(bitCount: 8),
       cache: PageCache())
-    let context = WriteContext(
-      source: source, writer: writer, codec: nil, store: store.identity, lane: lane)
-    var options = smallShape(rows: 10, room: 20)
-    if let writes { options.backgroundWriting = writes }
-    let editor = ColumnTreeEditor(
-      root: .empty(.column), layout: ColumnLayout(columns), context: context, options: options)
-    return (editor, context)
+    let context = WriteContext(source: source, writer: writer, codec: nil, store: store.identity)
+    return ColumnTreeEditor(
+      root: .empty(.column), layout: ColumnLayout(columns), context: context,
+      options: smallShape(rows: 10, room: 20))
   }
 }
