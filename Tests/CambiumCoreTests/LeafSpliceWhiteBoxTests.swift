@@ -42,6 +42,22 @@ struct LeafSpliceWhiteBoxTests {
     ]
   }
 
+  @Test func `a null is refused by a column that allows none, also where no row has stored it`()
+    async
+  {
+    for number in [0, 5] as [Int64] {
+      await #expect(processExitsWith: .failure) { [number = number as Int64] in
+        let bench = ColumnWorkbench([ColumnSpec(id: 1, type: .int, isNullable: false)])
+        try bench.write { editor, _ in
+          try lendRow([.int(number)]) { _ = try editor.insert(key: 0, values: $0) }
+        }
+        try bench.write { editor, _ in
+          try lendRow([.null]) { _ = try editor.insert(key: 1, values: $0) }
+        }
+      }
+    }
+  }
+
   @Test(arguments: Exhaustive.seeds(100, few: 20))
   func `a row that is appended to a packed leaf leaves nothing of what the memory had before`(
     seed: UInt64

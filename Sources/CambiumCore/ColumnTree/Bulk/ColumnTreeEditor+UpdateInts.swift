@@ -33,8 +33,7 @@ extension ColumnTreeEditor {
 
 /// Replaces the integers of one column.
 ///
-/// Pointers: both arrays are its own, freed in the deinit, and have room for the rows of the leaf at hand.
-/// The change gets a buffer of just these rows, to be used during its call.
+/// Pointers: scratch with room for the rows of the leaf at hand. The change gets a buffer of just these rows, to be used during its call.
 @safe private final class IntegerUpdate: LeafWork {
   typealias Change = (ColumnLeaf, UnsafeMutableBufferPointer<Int64>) throws(StoreError) -> Void
 
@@ -42,28 +41,20 @@ extension ColumnTreeEditor {
   private let spec: ColumnSpec
   private let change: Change
   /// The integers before and after.
-  private var old: UnsafeMutablePointer<Int64>
-  private var new: UnsafeMutablePointer<Int64>
-  private var capacity = 512
+  private var oldIntegers = RowScratch<Int64>()
+  private var newIntegers = RowScratch<Int64>()
 
   init(_ editor: ColumnTreeEditor, _ spec: ColumnSpec, _ change: @escaping Change) {
     self.editor = editor
     self.spec = spec
     unsafe self.change = unsafe change
-    unsafe old = .allocate(capacity: capacity)
-    unsafe new = .allocate(capacity: capacity)
-  }
-
-  deinit {
-    unsafe old.deallocate()
-    unsafe new.deallocate()
   }
 
   func rewrite(
     _ leaf: ColumnLeaf, into children: inout [Child]
   ) throws(StoreError) -> Bool {
     let rows = leaf.rowCount
-    reserve(rows)
+    let (old, new) = unsafe (oldIntegers.room(rows), newIntegers.room(rows))
     let column = leaf.column(spec.id)
     if let column, column.type == .int {
       unsafe column.copyInts(into: old)
@@ -91,14 +82,5 @@ extension ColumnTreeEditor {
     }
     children.append(Child(separator: first, reference: reference, rowCount: UInt64(rows)))
     return true
-  }
-
-  private func reserve(_ rows: Int) {
-    if rows <= capacity { return }
-    capacity = rows
-    unsafe old.deallocate()
-    unsafe new.deallocate()
-    unsafe old = .allocate(capacity: capacity)
-    unsafe new = .allocate(capacity: capacity)
   }
 }

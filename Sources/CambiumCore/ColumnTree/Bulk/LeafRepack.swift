@@ -156,13 +156,8 @@ final class LeafRepack {
     var place = 0
     for index in sources.indices {
       let source = sources[index]
-      let leaf = source.leaf
       // The source keeps the page, so that its columns need not.
-      if let entry = unsafe leaf.entry(of: id),
-        let column = unsafe LeafColumn(
-          entry: entry, bytes: leaf.page.bytes, byteCount: leaf.page.byteCount,
-          rowCount: leaf.rowCount, owner: nil)
-      {
+      if let column = source.leaf.borrowedColumn(id) {
         unsafe parts.append(
           RepackPart(
             column, rows(source), at: place, removed: removed.start + source.marks))

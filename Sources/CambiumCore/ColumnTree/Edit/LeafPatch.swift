@@ -68,16 +68,16 @@ extension LeafColumn {
 
   /// Whether a leaf without the column already says so.
   static func isDefault(_ value: ColumnValue, _ spec: ColumnSpec) -> Bool {
-    switch value {
-    case .null: return true
+    switch (value, spec.type) {
+    case (.null, _): return spec.isNullable
     case _ where spec.isNullable: return false
-    case .int(let value): return value == 0
-    case .bool(let value): return !value
-    case .float(let value): return value.bitPattern == 0
-    case .double(let value): return value.bitPattern == 0
-    case .wide(let low, let high): return low == 0 && high == 0
-    case .bytes(let value): return unsafe value.isEmpty
-    case .tree: return false
+    case (.int(let value), .int): return value == 0
+    case (.bool(let value), .bool): return !value
+    case (.float(let value), .float): return value.bitPattern == 0
+    case (.double(let value), .double): return value.bitPattern == 0
+    case (.wide(let low, let high), .wide): return low == 0 && high == 0
+    case (.bytes(let value), .bytes): return unsafe value.isEmpty
+    default: return false
     }
   }
 

@@ -71,11 +71,6 @@ import CPlatform
     return row < rowCount && self.key(at: row) == key ? row : nil
   }
 
-  /// Whether the keys are those from the first one on, one after another.
-  var isDense: Bool {
-    keyWidth == 0 && keyStride == 1 && keyBase <= Int64.max - Int64(LeafHeader.rowLimit)
-  }
-
   /// The first row whose key is not below `key`; ``rowCount`` if there is none.
   @inlinable public func lowerBound(_ key: Int64) -> Int {
     var low = 0
@@ -135,6 +130,14 @@ import CPlatform
   @inlinable @inline(__always) public func column(_ id: UInt16) -> LeafColumn? {
     guard let entry = unsafe entry(of: id) else { return nil }
     return unsafe LeafColumn(entry: entry, leaf: self)
+  }
+
+  /// The same without the page's owner, so that a look at a column of each leaf counts no references; who
+  /// uses it keeps the leaf.
+  @inline(__always) func borrowedColumn(_ id: UInt16) -> LeafColumn? {
+    guard let entry = unsafe entry(of: id) else { return nil }
+    return unsafe LeafColumn(
+      entry: entry, bytes: page.bytes, byteCount: page.byteCount, rowCount: rowCount, owner: nil)
   }
 
   /// The ids of the columns that the leaf stores.

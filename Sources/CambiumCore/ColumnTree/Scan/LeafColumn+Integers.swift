@@ -76,7 +76,7 @@ extension LeafColumn {
     }
   }
 
-  /// Marks the rows whose integer is one of `values`, which ascend; nulls are not.
+  /// Marks the rows whose integer is one of `values`, a few; nulls are not.
   ///
   /// Overwrites ``bitmapWordCount`` words, lowest row first.
   public func selectInts(
@@ -87,26 +87,11 @@ extension LeafColumn {
     unsafe bitmap.update(repeating: 0, count: bitmapWordCount)
     if candidates.isEmpty { return }
     if encoding != .packed { return unsafe copyPresence(into: bitmap) }
-    if candidates.count <= 8 {
-      for value in candidates {
-        guard let packed = packed(value...value) else { continue }
-        for word in 0..<bitmapWordCount { unsafe bitmap[word] |= offsetMask(word, packed) }
-      }
-      for word in 0..<bitmapWordCount { unsafe bitmap[word] &= presence(word) }
-      return
+    for value in candidates {
+      guard let packed = packed(value...value) else { continue }
+      for word in 0..<bitmapWordCount { unsafe bitmap[word] |= offsetMask(word, packed) }
     }
-    for row in 0..<rowCount where !isNull(row) {
-      let value = int(row)
-      var low = 0
-      var high = candidates.count
-      while low < high {
-        let middle = (low + high) / 2
-        if candidates[middle] < value { low = middle + 1 } else { high = middle }
-      }
-      if low < candidates.count, candidates[low] == value {
-        unsafe bitmap[row >> 6] |= 1 << UInt64(row & 63)
-      }
-    }
+    for word in 0..<bitmapWordCount { unsafe bitmap[word] &= presence(word) }
   }
 
   /// The rows of word `word` whose offset is in the range; bits past the last row are undefined.

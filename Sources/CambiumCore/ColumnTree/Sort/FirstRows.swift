@@ -20,7 +20,7 @@
   /// The last of the best rows, once there are enough of them.
   private var last: SortItem?
   /// What the first column must be to sort no later than that.
-  private var bound: FirstColumnBound?
+  private var bound: ClosedRange<Int64>?
   /// Rows of the last leaves that must be looked at.
   private var candidates = GrowingMemory<Candidate>(capacity: batchCount)
   /// The leaves of these rows, the places of their first rows, and their texts.
@@ -110,20 +110,14 @@
 
   /// Looks at the rows of a leaf that may be among the first.
   private mutating func look(at leaf: ColumnLeaf, _ place: Int) throws(StoreError) {
-    guard let bound, let part = firstPart else { return try lookAtAll(of: leaf, place) }
-    let words = (leaf.rowCount &+ 63) &>> 6
+    guard let bound, let part = firstPart,
+      let column = leaf.borrowedColumn(part.term.column.id), column.type == .int
+    else { return try lookAtAll(of: leaf, place) }
+    let words = column.bitmapWordCount
     let bitmap = unsafe bitmaps.room(words)
-    let plain = bound.range == nil ? nil : PlainIntegers(leaf, bound.column)
+    unsafe column.selectInts(in: bound, into: bitmap)
     var marked = 0
-    if let range = bound.range, let plain {
-      marked = unsafe plain.select(in: range, into: bitmap)
-    } else {
-      guard let column = leaf.column(bound.column), column.type == .int else {
-        return try lookAtAll(of: leaf, place)
-      }
-      unsafe bound.select(column, into: bitmap)
-      for word in 0..<words { unsafe marked &+= bitmap[word].nonzeroBitCount }
-    }
+    for word in 0..<words { unsafe marked &+= bitmap[word].nonzeroBitCount }
     if marked == 0 { return }
     if marked > leaf.rowCount / 4 { return try lookAtAll(of: leaf, place) }
     if candidates.count &+ marked > Self.batchCount { try lookAtCandidates() }
@@ -132,7 +126,6 @@
     pages.append(leaf.page)
     firsts.append(place)
     if let texts { self.texts.append(texts) }
-    let column = plain == nil ? leaf.column(bound.column) : nil
     for word in 0..<words {
       var bits = unsafe bitmap[word]
       while bits != 0 {
@@ -140,11 +133,7 @@
         // What tells where its text lies arrives while more rows are found.
         texts?.prefetchPlace(row)
         var item = SortItem(high: 0, low: UInt64(place &+ row))
-        if let plain {
-          part.put(part.word(plain[row]), &item)
-        } else if let column {
-          part.put(column.isNull(row) ? nil : part.word(column.int(row)), &item)
-        }
+        part.put(part.word(column.int(row)), &item)
         candidates.append(Candidate(leaf: index, row: row, item: item))
         bits &= bits &- 1
       }
@@ -232,52 +221,13 @@
   }
 }
 
-/// What the first column of a row must be for the row to have a chance.
-///
-/// Pointers: the bitmap is the caller's and has a bit for every row of the column's leaf.
-struct FirstColumnBound {
-  let column: UInt16
-  /// The integers that have.
-  let range: ClosedRange<Int64>?
-  /// Whether null has.
-  let includesNull: Bool
-
-  /// Marks the rows that have a chance.
-  func select(_ column: LeafColumn, into bitmap: UnsafeMutablePointer<UInt64>) {
-    let words = column.bitmapWordCount
-    if let range {
-      unsafe column.selectInts(in: range, into: bitmap)
-    } else {
-      unsafe bitmap.update(repeating: 0, count: words)
-    }
-    guard includesNull, column.hasNulls else { return }
-    for word in 0..<words {
-      let rest = column.rowCount &- word &* 64
-      let all: UInt64 = rest >= 64 ? .max : (1 &<< UInt64(truncatingIfNeeded: rest)) &- 1
-      unsafe bitmap[word] |= all & ~column.presence(word)
-    }
-  }
-}
-
 extension SortPlan.Part {
-  /// What the first column must be to sort no later than `item`; nil unless it is one of integers that
-  /// are wholly in the prefix.
-  func bound(_ item: SortItem) -> FirstColumnBound? {
-    guard term.column.type == .int, isExact, offset == 0, width <= 64 else { return nil }
-    let (id, isNullable) = (term.column.id, term.column.isNullable)
-    if width == 0 { return FirstColumnBound(column: id, range: .min ... .max, includesNull: true) }
-    var bits = item.high >> UInt64(64 - width)
-    let all = UInt64.max >> UInt64(64 - width)
-    if !term.isAscending { bits = ~bits & all }
-    let valueWidth = isNullable ? width - 1 : width
-    if isNullable, bits >> UInt64(valueWidth) == 0 {
-      // Null: ascending nothing is before it, descending nothing behind it.
-      return FirstColumnBound(
-        column: id, range: term.isAscending ? nil : .min ... .max, includesNull: true)
-    }
-    let value = base &+ Int64(bitPattern: bits & ~(UInt64.max << UInt64(valueWidth)))
-    return FirstColumnBound(
-      column: id, range: term.isAscending ? .min...value : value ... .max,
-      includesNull: term.isAscending)
+  /// Which integers the first column must have to sort no later than `item`; nil unless it is one of integers without
+  /// nulls.
+  func bound(_ item: SortItem) -> ClosedRange<Int64>? {
+    guard term.column.type == .int, offset == 0, width == 64 else { return nil }
+    let bits = term.isAscending ? item.high : ~item.high
+    let value = base &+ Int64(bitPattern: bits)
+    return term.isAscending ? .min...value : value ... .max
   }
 }
