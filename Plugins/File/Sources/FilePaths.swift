@@ -41,18 +41,49 @@ enum FilePaths {
     }
   }
 
-  /// Opens the file at `path` and locks it exclusively, for replacing it.
-  static func openExclusively(path: String) throws(StoreError) -> (PosixDevice, FileNumber) {
+  /// Opens the file at `path`, which `name` leads to, and locks `bytes` of it against all others; nil when there is
+  /// none.
+  static func openExclusively(
+    _ path: String, named name: String, for operation: String,
+    locking bytes: [Int64] = [SharedLayout.DataByte.life]
+  ) throws(StoreError) -> (PosixDevice, FileNumber)? {
     for _ in 0..<100 {
-      let (device, _) = try open(path: path, isReadOnly: false)
-      try lock(device, path: path)
-      guard let number = device.fileNumber(),
-        case .file(number, _) = PosixFiles.kind(of: path)
-      else { continue }
-      return (device, number)
+      switch PosixFiles.kind(of: path) {
+      case .missing: return nil
+      case .other(let found): throw .notAFile(path: name, found: found)
+      case .failed(let code):
+        throw StoreError(DeviceError(operation: operation, code: code), path: name)
+      case .file: break
+      }
+      let device: PosixDevice
+      switch PosixFiles.open(path, .readWrite) {
+      case .success(let descriptor): device = PosixDevice(descriptor: descriptor)
+      case .failure(let error) where error.code == PosixFiles.missing: return nil
+      case .failure(let error):
+        throw StoreError(DeviceError(operation: operation, code: error.code), path: name)
+      }
+      for byte in bytes { try lock(device, byte, path, named: name) }
+      // It may have been replaced, or deleted, before it was locked.
+      if let number = device.fileNumber(), case .file(number, _) = PosixFiles.kind(of: path) {
+        return (device, number)
+      }
     }
     // Somebody keeps replacing the file, or the file system does not know its own files.
-    throw StoreError(DeviceError(operation: "lock", code: PosixFiles.wouldBlock), path: path)
+    throw StoreError(DeviceError(operation: "lock", code: PosixFiles.wouldBlock), path: name)
+  }
+
+  private static func lock(
+    _ device: PosixDevice, _ byte: Int64, _ path: String, named name: String
+  ) throws(StoreError) {
+    let code = device.lock(byte: byte, .exclusive)
+    if code == 0 { return }
+    guard code == PosixFiles.wouldBlock else {
+      throw StoreError(DeviceError(operation: "lock", code: code), path: name)
+    }
+    throw .inUse(
+      path: name,
+      holder: byte == SharedLayout.DataByte.life
+        ? holder(path: path) : "somebody who compacts it")
   }
 
   /// Who only wants to read opens for writing all the same, where that is allowed: sharing takes it.
@@ -157,13 +188,6 @@ enum FilePaths {
     }
   }
 
-  private static func lock(_ device: PosixDevice, path: String) throws(StoreError) {
-    let code = device.lock(byte: SharedLayout.DataByte.life, .exclusive)
-    if code == 0 { return }
-    if code == PosixFiles.wouldBlock { throw .inUse(path: path, holder: holder(path: path)) }
-    throw StoreError(DeviceError(operation: "lock", code: code), path: path)
-  }
-
   /// Puts a new store in the place of the empty, locked file at `path`: whole, or not at all.
   private static func create(
     path: String, codec: (any PageCodec)?
@@ -180,7 +204,7 @@ enum FilePaths {
     do throws(StoreError) {
       var generator = SystemRandomNumberGenerator()
       try FileOpening.create(on: device, codec: codec, path: path, using: &generator)
-      try lock(device, path: path)
+      try lock(device, SharedLayout.DataByte.life, path, named: path)
       try device.perform(path: path) { _ throws(DeviceError) in
         try PosixFiles.rename(temporary, to: target)
         try PosixFiles.syncFolder(of: target)

@@ -163,7 +163,7 @@ extension FileStore {
     try ensureWritable()
     guard try lockWriterIfFree() else { return nil }
     // Who asks this does not wait for the medium.
-    if wantsRoom || hasMuchUnsynced {
+    if memory.condition != .clean || wantsRoom || hasMuchUnsynced {
       releaseWriterLock()
       return nil
     }

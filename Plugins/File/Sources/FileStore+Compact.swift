@@ -56,7 +56,9 @@ extension FileStore {
     let target = PosixFiles.resolved(path)
     guard let output else {
       // Nobody else touches the draft, and what a killed compaction left of one is nobody's.
-      let lock = try lockForCompaction(target, named: path)
+      let held = try FilePaths.openExclusively(
+        target, named: path, for: "compact", locking: [SharedLayout.DataByte.compaction])
+      guard let (lock, _) = held else { throw .notFound(path: path) }
       defer { withExtendedLifetime(lock) {} }
       let draft = target + ".compacting"
       return try compact(
@@ -112,29 +114,6 @@ extension FileStore {
     let after = try inspect(path: draft).fileByteCount
     try finish(head)
     return CompactionReport(byteCountBefore: before, byteCountAfter: after)
-  }
-
-  /// Keeps others from compacting the file at `path`, which `name` leads to, for as long as what is
-  /// returned lives.
-  private static func lockForCompaction(
-    _ path: String, named name: String
-  ) throws(StoreError) -> PosixDevice {
-    for _ in 0..<100 {
-      guard case .file = PosixFiles.kind(of: path) else { throw .notFound(path: name) }
-      let (device, _) = try FilePaths.open(path: path, isReadOnly: false)
-      let code = device.lock(byte: SharedLayout.DataByte.compaction, .exclusive)
-      if code == PosixFiles.wouldBlock {
-        throw .inUse(path: name, holder: "somebody who compacts it")
-      }
-      guard code == 0 else {
-        throw StoreError(DeviceError(operation: "lock", code: code), path: name)
-      }
-      // It may have been compacted meanwhile.
-      if let number = device.fileNumber(), case .file(number, _) = PosixFiles.kind(of: path) {
-        return device
-      }
-    }
-    throw StoreError(DeviceError(operation: "lock", code: PosixFiles.wouldBlock), path: name)
   }
 
   /// Copies the newest version of the store at `path` into the one that `makeDraft` makes; returns its head and

@@ -15,7 +15,10 @@ extension FileStore {
   public static func delete(path: String) throws(StoreError) -> Bool {
     let target = PosixFiles.resolved(path)
     let lockPath = SharedMemory.path(for: target)
-    guard let device = try holdForDeleting(target, named: path) else {
+    typealias Byte = SharedLayout.DataByte
+    let held = try FilePaths.openExclusively(
+      target, named: path, for: "delete", locking: [Byte.compaction, Byte.life])
+    guard let (device, _) = held else {
       removeLockFile(ofMissing: target)
       return false
     }
@@ -55,46 +58,5 @@ extension FileStore {
       }
       if !timeout.goOn() { return }
     }
-  }
-
-  /// The file at `path`, locked against all others until what is returned ends; nil when there is
-  /// none.
-  private static func holdForDeleting(
-    _ path: String, named name: String
-  ) throws(StoreError) -> PosixDevice? {
-    typealias Byte = SharedLayout.DataByte
-    for _ in 0..<100 {
-      switch PosixFiles.kind(of: path) {
-      case .missing: return nil
-      case .other(let found): throw .notAFile(path: name, found: found)
-      case .failed(let code):
-        throw StoreError(DeviceError(operation: "delete", code: code), path: name)
-      case .file: break
-      }
-      let device: PosixDevice
-      switch PosixFiles.open(path, .readWrite) {
-      case .success(let descriptor): device = PosixDevice(descriptor: descriptor)
-      case .failure(let error) where error.code == PosixFiles.missing: return nil
-      case .failure(let error):
-        throw StoreError(DeviceError(operation: "delete", code: error.code), path: name)
-      }
-      for byte in [Byte.compaction, Byte.life] {
-        let code = device.lock(byte: byte, .exclusive)
-        if code == PosixFiles.wouldBlock {
-          throw .inUse(
-            path: name,
-            holder: byte == Byte.life
-              ? FilePaths.holder(path: path) : "somebody who compacts it")
-        }
-        guard code == 0 else {
-          throw StoreError(DeviceError(operation: "lock", code: code), path: name)
-        }
-      }
-      // It may have been replaced, or deleted, before it was locked.
-      if let number = device.fileNumber(), case .file(number, _) = PosixFiles.kind(of: path) {
-        return device
-      }
-    }
-    throw StoreError(DeviceError(operation: "lock", code: PosixFiles.wouldBlock), path: name)
   }
 }

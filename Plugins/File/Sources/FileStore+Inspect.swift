@@ -123,8 +123,8 @@ extension FileStore {
   private static func lockedForReplacing(
     _ path: String
   ) throws(StoreError) -> (PosixDevice, FileNumber) {
-    guard case .file = PosixFiles.kind(of: path) else { throw .notFound(path: path) }
-    let (device, number) = try FilePaths.openExclusively(path: path)
+    let held = try FilePaths.openExclusively(path, named: path, for: "replace")
+    guard let (device, number) = held else { throw .notFound(path: path) }
     _ = try FileOpening.readIdentity(device, path: path)
     return (device, number)
   }

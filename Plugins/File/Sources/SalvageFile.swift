@@ -86,7 +86,7 @@ public final class SalvageFile: SalvageStore {
   private static func open(_ path: String) throws(StoreError) -> PosixDevice {
     let (device, _) = try FilePaths.open(path: path, isReadOnly: true)
     do throws(StoreError) {
-      return try FilePaths.openExclusively(path: path).0
+      return try FilePaths.openExclusively(path, named: path, for: "open")?.0 ?? device
     } catch .permissionDenied {
       // Who may not write may still read.
       return device

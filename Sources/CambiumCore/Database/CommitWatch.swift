@@ -94,7 +94,8 @@ public final class CommitWatch: Sendable {
     _ body: @escaping @Sendable (Version) -> Void
   ) {
     self.watchers = watchers
-    number = watchers.add(after: (try? store.newestHead())?.version ?? 0, body)
+    let known = (try? store.newestHead())?.version ?? 0
+    number = watchers.add(after: known, body)
     if let store = store as? any WatchableStore {
       polling = nil
       signal = store.sharedSignal.flatMap { signal in
@@ -112,6 +113,8 @@ public final class CommitWatch: Sendable {
         return now + Self.pollNanoseconds
       }
     }
+    // Of what was committed in between nobody was told.
+    if let newest = try? store.newestHead().version, newest > known { watchers.tell(newest) }
   }
 
   /// Ends it; a call that is under way goes on.

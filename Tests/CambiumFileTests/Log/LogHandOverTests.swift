@@ -76,10 +76,8 @@ struct LogHandOverTests {
     let failure = Mutex<StoreError?>(nil)
     // It gets the lock among processes, and goes on when the lane runs.
     store.beginWrite { if case .failure(let error) = $0 { failure.withLock { $0 = error } } }
-    while try other.lockWriterIfFree() {
-      other.releaseWriterLock()
-      sched_yield()
-    }
+    let file = try #require(other.device as? PosixDevice)
+    while file.lockOfOthers(byte: SharedLayout.DataByte.writer) == .unlocked { sched_yield() }
     try database.close()
     #expect(try fixture.stored() != content)
     while failure.withLock({ $0 }) == nil {
