@@ -44,6 +44,8 @@ final class ChangeTracker: Sendable {
     /// The properties that were assigned, in the order of their declaration, and the version before.
     case properties([Int], before: FrozenView)
     case deleted
+    /// Something that is not to be told: the observer counts as knowing the version that is seen.
+    case skipped
   }
 
   /// What happened since the observer was told last.

@@ -93,8 +93,9 @@ final class InstanceObservers: @unchecked Sendable {
   /// nothing.
   func didCommit(_ instance: RealmInstance, skipping: [Observation]) {
     for observation in skipping {
-      guard let tracker = observation.tracker, tracker.version != nil else { continue }
-      tracker.skip(to: instance)
+      guard case .subject(let tracker, let tell)? = observation.kind, tracker.version != nil
+      else { continue }
+      tracker.skip(to: instance, tell)
     }
     if isDelivering { return tellLater(instance) }
     sweep()
@@ -148,9 +149,10 @@ extension ChangeTracker {
   }
 
   /// Passes over what happened until the version that `instance` sees.
-  fileprivate func skip(to instance: RealmInstance) {
-    if let outcome = outcome(in: FrozenView(instance.freeze()), ComparisonCache()) {
-      _ = accept(outcome)
-    }
+  fileprivate func skip(to instance: RealmInstance, _ tell: (News) -> Void) {
+    guard let outcome = outcome(in: FrozenView(instance.freeze()), ComparisonCache()),
+      accept(outcome), outcome.news != nil
+    else { return }
+    tell(.skipped)
   }
 }

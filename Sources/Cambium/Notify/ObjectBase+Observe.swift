@@ -73,7 +73,7 @@ extension ObjectChange {
   /// What an observer of `object` is told; nil when nothing of it is to be told.
   init?(_ news: ChangeTracker.News, of object: ObjectBase) {
     switch news {
-    case .initial, .changes, .entries: return nil
+    case .initial, .changes, .entries, .skipped: return nil
     case .deleted: self = .deleted
     case .properties(let indices, let before):
       guard let observed = object as? T else {

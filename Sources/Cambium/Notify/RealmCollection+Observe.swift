@@ -77,7 +77,7 @@ extension RealmCollectionChange {
       self = .update(
         collection, deletions: changes.deletions, insertions: changes.insertions,
         modifications: changes.modifications)
-    case .entries, .properties, .deleted: return nil
+    case .entries, .properties, .deleted, .skipped: return nil
     }
   }
 }

@@ -85,7 +85,7 @@ extension RealmMapChange {
       self = .update(
         map, deletions: keys(changes.deletions), insertions: keys(changes.insertions),
         modifications: keys(changes.modifications))
-    case .changes, .properties, .deleted: return nil
+    case .changes, .properties, .deleted, .skipped: return nil
     }
   }
 }

@@ -71,7 +71,7 @@ extension ObjectChange where T: ProjectionObservable {
     _ news: ChangeTracker.News, of projection: T, _ projected: [ProjectionSchema.Property]
   ) {
     switch news {
-    case .initial, .changes, .entries: return nil
+    case .initial, .changes, .entries, .skipped: return nil
     case .deleted: self = .deleted
     case .properties(let indices, let before):
       let object = projection.rootObject

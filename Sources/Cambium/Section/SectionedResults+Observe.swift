@@ -40,9 +40,10 @@ extension SectionedResults {
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
     _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
   ) -> NotificationToken {
-    let follower = SectionFollower<Key, SectionElement>(core.key)
-    return core.results.observe(keyPaths: keyPaths, on: queue) { change in
-      follower.follow(change) { if let change = $0.change() { block(change) } }
+    core.observe(keyPaths, queue) { news in
+      if let change = SectionedResultsChange(news, of: SectionedResults(core: news.core)) {
+        block(change)
+      }
     }
   }
 }
@@ -75,9 +76,9 @@ extension ResultsSection {
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
     _ block: @escaping (SectionedResultsChange<ResultsSection>) -> Void
   ) -> NotificationToken {
-    let follower = SectionFollower<Key, T>(core.key)
-    return core.results.observe(keyPaths: keyPaths, on: queue) { [key] change in
-      follower.follow(change) { if let change = $0.change(ofSection: key) { block(change) } }
+    core.observe(keyPaths, queue) { [key] news in
+      let section = ResultsSection(news.core, key: key)
+      if let change = SectionedResultsChange(news.limited(to: key), of: section) { block(change) }
     }
   }
 }
@@ -101,60 +102,70 @@ extension ResultsSection where T: ObjectBase {
   }
 }
 
-/// Puts what an observer of results is told into sections.
-private final class SectionFollower<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
-  // Unchecked: everything happens in the context in which the observer is called.
-  @unchecked Sendable
-{
-  private let key: (Element) -> Key
-  private var told = SectionLayout<Key>()
-
-  init(_ key: @escaping (Element) -> Key) { self.key = key }
-
-  /// What happened to the sections of the results.
-  struct News {
-    let sections: SectionedResults<Key, Element>
-    let old: SectionLayout<Key>
-    let new: SectionLayout<Key>
-    /// Nil the first time.
-    let changes: SectionChanges?
-
-    func change() -> SectionedResultsChange<SectionedResults<Key, Element>>? {
-      guard let changes else { return .initial(sections) }
-      return SectionedResultsChange(sections, changes)
+extension SectionCore {
+  /// Calls `tell` with what happens to the sections, here or on a queue.
+  fileprivate func observe(
+    _ keyPaths: [String]?, _ queue: DispatchQueue?,
+    _ tell: @escaping (SectionNews<Key, Element>) -> Void
+  ) -> NotificationToken {
+    let realm = results.observedRealm()
+    if let queue {
+      return realm.defer(results, to: queue) { [key] in
+        SectionCore($0, key).observe(keyPaths, nil, tell)
+      }
     }
-
-    func change(ofSection key: Key) -> SectionedResultsChange<ResultsSection<Key, Element>>? {
-      let section = ResultsSection(sections.core, key: key)
-      guard let changes else { return .initial(section) }
-      return SectionedResultsChange(
-        section, changes.limited(toOld: old.sections[key], new: new.sections[key]))
+    let follower = SectionFollower(self)
+    return realm.observe(results.queryCore(), keyPaths: keyPaths) { news in
+      if let news = follower.follow(news) { tell(news) }
     }
   }
+}
 
-  func follow(_ change: RealmCollectionChange<Results<Element>>, _ tell: (News) -> Void) {
-    let (results, changes): (Results<Element>, ChangeSet?)
-    switch change {
-    case .initial(let all): (results, changes) = (all, nil)
-    case .update(let all, let deletions, let insertions, let modifications):
-      results = all
-      changes = ChangeSet(
-        deletions: deletions, insertions: insertions, modifications: modifications)
-    case .error: return
+/// What happened to sections.
+private struct SectionNews<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+  let core: SectionCore<Key, Element>
+  let old: SectionLayout<Key>
+  let new: SectionLayout<Key>
+  /// Nil the first time.
+  var changes: SectionChanges?
+
+  /// What of it is about one section.
+  func limited(to key: Key) -> SectionNews {
+    var news = self
+    news.changes = changes?.limited(toOld: old.sections[key], new: new.sections[key])
+    return news
+  }
+}
+
+/// Puts what an observer of results is told into sections.
+private final class SectionFollower<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+  private let core: SectionCore<Key, Element>
+  /// The sections as the observer knows them.
+  private var known = SectionLayout<Key>()
+
+  init(_ core: SectionCore<Key, Element>) { self.core = core }
+
+  /// What the observer is to be told; nil when it is nothing.
+  func follow(_ news: ChangeTracker.News) -> SectionNews<Key, Element>? {
+    let (old, new) = (known, core.layout)
+    known = new
+    switch news {
+    case .initial: return SectionNews(core: core, old: old, new: new)
+    case .changes(let changes):
+      return SectionNews(
+        core: core, old: old, new: new, changes: SectionChanges(from: old, to: new, changes))
+    case .entries, .properties, .deleted, .skipped: return nil
     }
-    let sections = SectionedResults(results, key)
-    let (old, new) = (told, sections.core.layout)
-    told = new
-    tell(
-      News(
-        sections: sections, old: old, new: new,
-        changes: changes.map { SectionChanges(from: old, to: new, $0) }))
   }
 }
 
 extension SectionedResultsChange {
-  /// Nil when nothing changed.
-  fileprivate init?(_ collection: Collection, _ changes: SectionChanges) {
+  /// What an observer of `collection` is told; nil when nothing changed.
+  fileprivate init?<Key, Element>(_ news: SectionNews<Key, Element>, of collection: Collection) {
+    guard let changes = news.changes else {
+      self = .initial(collection)
+      return
+    }
     if changes.isEmpty { return nil }
     func paths(_ places: [(section: Int, item: Int)]) -> [IndexPath] {
       places.map { IndexPath(indexes: [$0.section, $0.item]) }

@@ -33,7 +33,7 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     core = SectionCore(results, key)
   }
 
-  private init(core: SectionCore<Key, SectionElement>) { self.core = core }
+  init(core: SectionCore<Key, SectionElement>) { self.core = core }
 
   /// The Realm.
   public var realm: Realm? { core.results.realm }

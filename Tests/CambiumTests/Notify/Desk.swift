@@ -1,5 +1,6 @@
 import Cambium
 import Dispatch
+import Foundation
 import Synchronization
 
 /// A serial queue with a Realm, and what its observers were told.
@@ -31,6 +32,17 @@ final class Desk: @unchecked Sendable {
     }
   }
 
+  func note<Sections>(_ name: String, _ change: SectionedResultsChange<Sections>) {
+    func paths(_ paths: [IndexPath]) -> [[Int]] { paths.map { Array($0) } }
+    switch change {
+    case .initial: note("\(name) initial")
+    case .update(_, let deletions, let insertions, let modifications, let came, let gone):
+      note(
+        "\(name) -\(paths(deletions)) +\(paths(insertions)) ~\(paths(modifications)) "
+          + "S+\(Array(came)) S-\(Array(gone))")
+    }
+  }
+
   /// The next thing that was told.
   func next() async -> String {
     await withCheckedContinuation { continuation in
@@ -39,6 +51,21 @@ final class Desk: @unchecked Sendable {
         continuation.resume(returning: log.withLock { $0.removeFirst() })
       }
     }
+  }
+
+  /// What observers have been told until now, and of what the Realm sees.
+  func told() async -> [String] { await told { _ in } }
+
+  /// The same after `change`.
+  func told(_ change: (Realm) throws -> Void) async rethrows -> [String] {
+    try run { realm in
+      try change(realm)
+      realm.refresh()
+      note("end")
+    }
+    var told: [String] = []
+    while case let text = await next(), text != "end" { told.append(text) }
+    return told
   }
 
   func run<Value>(_ body: (Realm) throws -> Value) rethrows -> Value {
