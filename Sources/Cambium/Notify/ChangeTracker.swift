@@ -146,7 +146,7 @@ final class ChangeTracker: Sendable {
       for (column, keys) in rows.assignedKeys where keys.set.contains(key) {
         if let index = access.stored.columns.firstIndex(of: column) { properties.insert(index) }
       }
-    case .paths(let paths):
+    case .paths(let paths, _):
       for path in paths where modified.keys(of: path).contains(key) {
         properties.insert(path.index)
       }

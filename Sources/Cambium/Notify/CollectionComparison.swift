@@ -33,13 +33,22 @@ struct CollectionComparison {
     let modified = core.access.map {
       ModifiedObjects(comparison: comparison).keys(of: $0.stored, watched)
     }
-    if modified?.isEmpty ?? true, core.isUntouched(comparison) {
+    let mayRegroup = mayRegroup(core, comparison)
+    if modified?.isEmpty ?? true, !mayRegroup, core.isUntouched(comparison) {
       return ChangeTracker.Outcome(
         from: known, to: ChangeTracker.State(view: view, keys: known.keys), nil)
     }
     let (changes, state) = changes(core, modified ?? [], from: known, comparison)
     return ChangeTracker.Outcome(
-      from: known, to: state, changes.isEmpty ? nil : .changes(changes))
+      from: known, to: state, changes.isEmpty && !mayRegroup ? nil : .changes(changes))
+  }
+
+  /// Whether elements may have come to other sections: a key is computed from anything that elements lead
+  /// to, whatever paths are watched.
+  private func mayRegroup(_ core: ResultsCore, _ comparison: VersionComparison) -> Bool {
+    guard case .paths(_, inSections: true) = watched, let access = core.access else { return false }
+    return !ModifiedObjects(comparison: comparison)
+      .keys(of: access.stored, .everything(depth: WatchedPaths.defaultDepth)).isEmpty
   }
 
   /// The collection as it is in the version, for the next comparison.

@@ -11,7 +11,7 @@ struct ModifiedObjects {
   func keys(of storedClass: StoredClass, _ watched: WatchedPaths) -> Set<Int64> {
     switch watched {
     case .everything(let depth): return everything(of: storedClass, depth: depth)
-    case .paths(let properties):
+    case .paths(let properties, _):
       return properties.reduce(into: []) { $0.formUnion(keys(of: $1)) }
     }
   }

@@ -26,11 +26,11 @@ extension RealmInstance {
 
   /// Registers an observer of a collection, which is told the elements as they are first.
   func observe(
-    _ core: ResultsCore, keyPaths: [String]?, byKeys: Bool = false,
+    _ core: ResultsCore, keyPaths: [String]?, byKeys: Bool = false, inSections: Bool = false,
     _ tell: @escaping (ChangeTracker.News) -> Void
   ) -> ObservationToken {
     checkObservable()
-    let tracker = tracker(of: core, keyPaths: keyPaths, byKeys: byKeys)
+    let tracker = tracker(of: core, keyPaths: keyPaths, byKeys: byKeys, inSections: inSections)
     let token = register(Observation(.subject(tracker, tell)))
     coordinator.notifier.wake(self)
     return token
@@ -44,12 +44,16 @@ extension RealmInstance {
     return register(Observation(.subject(tracker(of: object, keyPaths: keyPaths), tell)))
   }
 
-  /// Tracks a collection, whose elements are news at first; `byKeys` the map of which they are the values.
-  func tracker(of core: ResultsCore, keyPaths: [String]?, byKeys: Bool = false) -> ChangeTracker {
+  /// Tracks a collection, whose elements are news at first; `byKeys` the map of which they are the values,
+  /// `inSections` also what may bring them to others.
+  func tracker(
+    of core: ResultsCore, keyPaths: [String]?, byKeys: Bool = false, inSections: Bool = false
+  ) -> ChangeTracker {
     checkUnchanged()
     core.verify()
     let watched = core.access.map {
-      WatchedPaths(keyPaths, from: $0.stored, stored, depth: WatchedPaths.defaultDepth)
+      WatchedPaths(
+        keyPaths, from: $0.stored, stored, depth: WatchedPaths.defaultDepth, inSections: inSections)
     }
     return ChangeTracker(
       byKeys ? .entries(core.identity) : .collection(core.identity),

@@ -4,14 +4,18 @@ import CambiumCore
 enum WatchedPaths: Sendable, Hashable {
   /// Every property, and those of objects that it links to, over so many links.
   case everything(depth: Int)
-  /// What these paths lead to, and nothing else.
-  case paths([WatchedProperty])
+  /// What these paths lead to, and nothing else; in sections also what may have changed an element's key,
+  /// without making it modified.
+  case paths([WatchedProperty], inSections: Bool = false)
 
   /// Over how many links the observer of a collection looks unless it names key paths.
   static let defaultDepth = 4
 
   /// Reads key paths, from objects of `start`; stops at names that are no properties.
-  init(_ keyPaths: [String]?, from start: StoredClass, _ schema: StoredSchema, depth: Int) {
+  init(
+    _ keyPaths: [String]?, from start: StoredClass, _ schema: StoredSchema, depth: Int,
+    inSections: Bool = false
+  ) {
     guard let keyPaths, !keyPaths.isEmpty else {
       self = .everything(depth: depth)
       return
@@ -21,7 +25,7 @@ enum WatchedPaths: Sendable, Hashable {
         WatchedProperty(
           path.split(separator: ".", omittingEmptySubsequences: false)[...], from: start, schema,
           path: path)
-      })
+      }, inSections: inSections)
   }
 }
 

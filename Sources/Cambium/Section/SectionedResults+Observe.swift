@@ -35,7 +35,8 @@ extension RealmSectionedResult {
 extension SectionedResults {
   /// Calls `block` with the sections once, and then whenever they have changed.
   ///
-  /// What counts, and where and when the block is called, is as with the observers of results.
+  /// What counts, and where and when the block is called, is as with the observers of results. That an
+  /// element has come to another section is told whatever `keyPaths` name.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
     _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
@@ -71,7 +72,8 @@ extension ResultsSection {
   /// Calls `block` with the section once, and then whenever it has changed, with the places that it has
   /// among all sections.
   ///
-  /// What counts, and where and when the block is called, is as with the observers of results.
+  /// What counts, and where and when the block is called, is as with the observers of results. That an
+  /// element has come or gone is told whatever `keyPaths` name.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
     _ block: @escaping (SectionedResultsChange<ResultsSection>) -> Void
@@ -115,7 +117,7 @@ extension SectionCore {
       }
     }
     let follower = SectionFollower(self)
-    return realm.observe(results.queryCore(), keyPaths: keyPaths) { news in
+    return realm.observe(results.queryCore(), keyPaths: keyPaths, inSections: true) { news in
       if let news = follower.follow(news) { tell(news) }
     }
   }

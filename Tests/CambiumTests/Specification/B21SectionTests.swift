@@ -205,6 +205,36 @@ private func text<Key>(_ sections: SectionedResults<Key, SpecGuest>) -> String {
     #expect(try await delete(8) == ["all -[] +[] ~[] S+[] S-[3]"])
   }
 
+  @Test func `an element comes to another section whatever the key paths name`() async throws {
+    let desk = try await observed(keyPaths: ["name"])
+    #expect(try await told(desk) { Self.guest($0, 3)?.age = 51 } == [])
+    // It keeps its place in the results.
+    #expect(
+      try await told(desk) { Self.guest($0, 5)?.city = "Cork" }
+        == ["all -[] +[[3, 0]] ~[] S+[3] S-[3]"])
+    #expect(
+      try await told(desk) { Self.guest($0, 3)?.name = "Cyd" }
+        == ["all -[] +[] ~[[2, 1]] S+[] S-[]", "bonn -[] +[] ~[[2, 1]] S+[] S-[]"])
+  }
+
+  @Test func `an element comes to another section by what it links to`() async throws {
+    let desk = try Desk(specConfiguration(guestTypes))
+    try desk.run { realm in
+      let all = guests()
+      all[3].host = all[0]
+      try realm.write { realm.add(all) }
+      desk.tokens = [
+        realm.objects(SpecGuest.self).sectioned(
+          by: { $0.host?.name ?? "-" }, sortDescriptors: [SortDescriptor(keyPath: "id")]
+        ).observe(keyPaths: ["age"]) { desk.note("all", $0) }
+      ]
+    }
+    #expect(await desk.next() == "all initial")
+    #expect(
+      try await told(desk) { Self.guest($0, 1)?.name = "Anna" }
+        == ["all -[] +[[1, 0]] ~[] S+[1] S-[1]"])
+  }
+
   @Test(arguments: 0..<20) func `changes lead from one layout to the next`(seed: UInt64)
     async throws
   {
