@@ -68,6 +68,21 @@ final class InstanceObservers: @unchecked Sendable {
       owesRealmObservers = false
       tellRealmObservers(instance, .didChange)
     }
+    tell(observations, instance, includesInitial: includesInitial, prepared: prepared)
+    isDelivering = false
+    sweep()
+  }
+
+  /// Tells those of `observations`, inside of a block, whose turn in the round is still to come: a write is
+  /// to pass over them, and over nothing else.
+  func deliverAhead(to observations: [Observation], _ instance: RealmInstance) {
+    if isDelivering { tell(observations, instance, includesInitial: false) }
+  }
+
+  private func tell(
+    _ observations: [Observation], _ instance: RealmInstance, includesInitial: Bool,
+    prepared: Prepared = [:]
+  ) {
     let comparisons = ComparisonCache()
     var view: FrozenView?
     for observation in observations where observation.isActive {
@@ -85,15 +100,15 @@ final class InstanceObservers: @unchecked Sendable {
       }
       tracker.deliver(current, prepared[ObjectIdentifier(tracker)], comparisons, tell)
     }
-    isDelivering = false
-    sweep()
   }
 
-  /// Tells the observers of the Realm as a whole after a commit of this instance; `skipping` are told
-  /// nothing.
-  func didCommit(_ instance: RealmInstance, skipping: [Observation]) {
+  /// Tells the observers of the Realm as a whole after a commit of this instance, which began at `base`.
+  ///
+  /// Those of `skipping` are told nothing, now and later. But who was not told yet what led to `base` is
+  /// told of both as one change: inside of a block, of a commit whose beginning did not say whom to skip.
+  func didCommit(_ instance: RealmInstance, from base: Version, skipping: [Observation]) {
     for observation in skipping {
-      guard case .subject(let tracker, let tell)? = observation.kind, tracker.version != nil
+      guard case .subject(let tracker, let tell)? = observation.kind, tracker.version == base
       else { continue }
       tracker.skip(to: instance, tell)
     }

@@ -5,7 +5,8 @@ extension Realm {
   ///
   /// Waits for writers elsewhere and moves to the newest version first. When `block` throws, the
   /// transaction is cancelled and the error thrown on. When it has committed or cancelled by itself,
-  /// nothing more is done. The observers of `tokens` are not told of this commit.
+  /// nothing more is done. The observers of `tokens` are not told of this commit. In an observer's block,
+  /// those of them that come later in the round are told first of the change before.
   ///
   /// - Throws: `.schemaMismatch`, without running `block`, when somebody else has changed the schema of
   ///   the file in a way that this Realm's classes do not fit; the Realm goes on seeing the version
@@ -14,7 +15,7 @@ extension Realm {
   public func write<Result>(
     withoutNotifying tokens: [NotificationToken] = [], _ block: (() throws -> Result)
   ) throws -> Result {
-    try begin()
+    try begin(skipping: tokens)
     let result: Result
     do {
       result = try block()
@@ -34,12 +35,15 @@ extension Realm {
     do { try begin() } catch { fatalError("\(error.message)") }
   }
 
-  private func begin() throws(RLMError) {
+  private func begin(skipping tokens: [NotificationToken] = []) throws(RLMError) {
     instance.verify()
     guard !instance.isFrozen else { fatalError("Can't perform transactions on a frozen Realm") }
     guard !instance.configuration.readOnly else {
       fatalError("Can't perform transactions on read-only Realms.")
     }
+    // Before the transaction, where their blocks may write.
+    let skipped = instance.observations(of: tokens)
+    instance.observers.deliverAhead(to: skipped, instance)
     guard unsafe instance.session == nil else {
       fatalError("The Realm is already in a write transaction")
     }
@@ -50,12 +54,16 @@ extension Realm {
           + "make all changes through it.")
     }
     try instance.beginWrite()
+    // Others may have committed meanwhile.
+    instance.observers.deliverAhead(to: skipped, instance)
   }
 
   /// Makes the transaction's changes the newest version, durable as far as the configuration says.
   ///
   /// Observers of the Realm are told before this returns, all others later. Those of `tokens`, which have
-  /// to be of this Realm, are not told of this commit.
+  /// to be of this Realm, are not told of this commit. Inside of an observer's block, who was not told yet
+  /// what led to the beginning of the transaction is told of both as one change; use
+  /// ``write(withoutNotifying:_:)`` there.
   ///
   /// - Throws: `Realm.Error` when the store fails; the changes are undone then.
   public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {

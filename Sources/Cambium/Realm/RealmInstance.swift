@@ -284,11 +284,12 @@ import Synchronization
     guard let session = unsafe session else { return }
     // Before the lock is released: the next writer notes itself.
     coordinator.noteWriter(nil)
+    let base = unsafe snapshot?.version ?? 0
     do throws(StoreError) {
       let newest = try session.commit(publish)
       unsafe self.session = nil
       advance(to: newest)
-      observers.didCommit(self, skipping: skipping)
+      observers.didCommit(self, from: base, skipping: skipping)
       coordinator.notifier.didCommit(self)
     } catch {
       returnToBase()
