@@ -4,8 +4,8 @@ extension ProjectionObservable {
   /// Calls `block` whenever a projected property was assigned, and once when the object was deleted.
   ///
   /// Properties are told by the projection's names, each that comes from a property of the object that has
-  /// changed; what is not projected is not told. `keyPaths` are paths from the object. Everything else is
-  /// as with the observers of an object.
+  /// changed; what is not projected is not told. `keyPaths` are paths from the object; an empty array
+  /// filters nothing. Everything else is as with the observers of an object.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
     _ block: @escaping (ObjectChange<Self>) -> Void
@@ -14,9 +14,12 @@ extension ProjectionObservable {
     if let queue {
       return realm.defer(self, to: queue) { $0.observe(keyPaths: keyPaths, block) }
     }
+    // Stops at names that are no properties.
+    _ = WatchedPaths(keyPaths, from: rootObject.classAccess.stored, realm.stored, depth: 0)
     let schema = ProjectionSchema(self, root: Root.self)
     let properties = schema.properties.filter { property in
-      keyPaths?.contains { Self.leads($0, to: property.path) } ?? true
+      guard let keyPaths, !keyPaths.isEmpty else { return true }
+      return keyPaths.contains { Self.leads($0, to: property.path) }
     }
     let paths = Set(properties.map(\.path)).sorted()
     return realm.observe(rootObject, keyPaths: paths) { [self] news in

@@ -120,6 +120,23 @@ final class GuestProjection: Projection<SpecGuest> {
     write { realm, ann in realm.delete(ann) }
     #expect(await Set([desk.next(), desk.next()]) == ["all: deleted", "host: deleted"])
   }
+
+  @Test func `an empty array of key paths filters nothing`() async throws {
+    let desk = try Desk(specConfiguration(guestTypes))
+    try desk.run { realm in
+      try realm.write { realm.add(guests()) }
+      guard let ann = realm.object(ofType: SpecGuest.self, forPrimaryKey: 1) else { return }
+      let projection = GuestProjection(projecting: ann)
+      desk.tokens = [
+        projection.observe(keyPaths: [String]()) { desk.note("names", $0) },
+        projection.observe(keyPaths: [PartialKeyPath<GuestProjection>]()) {
+          desk.note("paths", $0)
+        },
+      ]
+      try realm.write { ann.name = "Anna" }
+    }
+    #expect(await desk.told() == ["names: title Ann>Anna", "paths: title Ann>Anna"])
+  }
 }
 
 extension Desk {

@@ -4,6 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
+/// A person by another name.
+private final class CallerProjection: Projection<SpecPerson> {
+  @Projected(\SpecPerson.name) var title
+}
+
 // Misuse of observers and of asynchronous writes.
 extension SpecTrap {
   /// Runs `body` on a queue with its own Realm, in which there is one person.
@@ -95,6 +100,22 @@ extension SpecTrap {
     ) {
       try onQueue { realm, _ in
         _ = realm.objects(SpecPerson.self).observe(keyPaths: ["favorite.alter"]) { _ in }
+      }
+    },
+    SpecTrap(
+      "a key path of a projection that leads nowhere",
+      "Invalid property name: property 'title' not found in object of type 'SpecPerson'"
+    ) {
+      try onQueue { _, person in
+        _ = CallerProjection(projecting: person).observe(keyPaths: ["title"]) { _ in }
+      }
+    },
+    SpecTrap(
+      "a key path of a projection that leads nowhere behind a link",
+      "Property 'alter' in KeyPath 'favorite.alter' is not a valid property in SpecDog."
+    ) {
+      try onQueue { _, person in
+        _ = CallerProjection(projecting: person).observe(keyPaths: ["favorite.alter"]) { _ in }
       }
     },
     SpecTrap(
