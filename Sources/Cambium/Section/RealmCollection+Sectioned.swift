@@ -37,6 +37,28 @@ extension RealmCollection {
       sortDescriptors: [SortDescriptor(keyPath: _name(for: keyPath), ascending: ascending)]
     ) { $0[keyPath: keyPath] }
   }
+
+  /// The projections in the order of `sortDescriptors`, in sections of those that have the same value of a
+  /// property, which the first descriptor must name as the object's class does.
+  public func sectioned<Key: _Persistable>(
+    by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
+  ) -> SectionedResults<Key, Element> where Element: ProjectionObservable {
+    sectioned(sortDescriptors, first: _name(for: keyPath)) { $0[keyPath: keyPath] }
+  }
+
+  /// The elements in the order of `sortDescriptors`, in sections; stops unless the first descriptor is for
+  /// the property `first`.
+  private func sectioned<Key: _Persistable>(
+    _ sortDescriptors: [SortDescriptor], first: String, _ key: @escaping (Element) -> Key
+  ) -> SectionedResults<Key, Element> {
+    guard let primary = sortDescriptors.first else {
+      fatalError("Can not section Results with empty sortDescriptor parameter.")
+    }
+    guard primary.keyPath == first else {
+      fatalError("The section key path must match the primary sort descriptor.")
+    }
+    return sectioned(sortDescriptors: sortDescriptors, key)
+  }
 }
 
 extension RealmCollection where Element: ObjectBase {
@@ -54,12 +76,6 @@ extension RealmCollection where Element: ObjectBase {
   public func sectioned<Key: _Persistable>(
     by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
   ) -> SectionedResults<Key, Element> {
-    guard let first = sortDescriptors.first else {
-      fatalError("Can not section Results with empty sortDescriptor parameter.")
-    }
-    guard first.keyPath == _name(for: keyPath) else {
-      fatalError("The section key path must match the primary sort descriptor.")
-    }
-    return sectioned(sortDescriptors: sortDescriptors) { $0[keyPath: keyPath] }
+    sectioned(sortDescriptors, first: _name(for: keyPath)) { $0[keyPath: keyPath] }
   }
 }

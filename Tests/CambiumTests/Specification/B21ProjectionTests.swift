@@ -137,6 +137,14 @@ final class GuestProjection: Projection<SpecGuest> {
     }
     #expect(await desk.told() == ["names: title Ann>Anna", "paths: title Ann>Anna"])
   }
+
+  @Test func `sections of projections have the order that is asked for`() throws {
+    let (realm, _) = try filled()
+    let path: KeyPath<GuestProjection, String> = \.title
+    let sections = realm.objects(GuestProjection.self).sectioned(
+      by: path, sortDescriptors: [SortDescriptor(keyPath: "name", ascending: false)])
+    #expect(sections.allKeys == ["Eve", "Dan", "Cid", "Bob", "Ann", "Abe"])
+  }
 }
 
 extension Desk {

@@ -26,6 +26,19 @@ extension SpecTrap {
       _ = try specRealm().objects(SpecDog.self)
         .sectioned(by: \.name, sortDescriptors: [SortDescriptor(keyPath: "age")])
     },
+    SpecTrap(
+      "sections of projections in another order", "The section key path must match the primary"
+    ) {
+      _ = try specRealm(guestTypes).objects(GuestProjection.self)
+        .sectioned(by: \.title, sortDescriptors: [SortDescriptor(keyPath: "age")])
+    },
+    SpecTrap(
+      "sections of projections by a path without an order",
+      "Can not section Results with empty sortD"
+    ) {
+      _ = try specRealm(guestTypes).objects(GuestProjection.self)
+        .sectioned(by: \.title, sortDescriptors: [])
+    },
     SpecTrap("sections by links", "Links are not supported as section keys.") {
       _ = try specRealm().objects(SpecPerson.self)
         .sectioned(by: { $0.favorite }, sortDescriptors: [SortDescriptor(keyPath: "id")])
