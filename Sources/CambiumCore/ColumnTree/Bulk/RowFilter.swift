@@ -22,17 +22,9 @@
     _ leaf: ColumnLeaf, _ keys: UnsafeBufferPointer<Int64>, from next: Int
   ) -> Int {
     let count = leaf.rowCount
-    let rowKeys = unsafe keyScratch.room(count)
     unsafe removed = removedScratch.room(count)
     unsafe removed.update(repeating: 0, count: count)
-    unsafe leaf.copyKeys(into: rowKeys)
-    var (next, row) = (next, 0)
-    while next < keys.count, unsafe keys[next] <= rowKeys[count - 1] {
-      let key = unsafe keys[next]
-      while unsafe rowKeys[row] < key { row &+= 1 }
-      if unsafe rowKeys[row] == key { unsafe removed[row] = 1 }
-      next &+= 1
-    }
+    let next = unsafe leaf.isDense ? markDense(leaf, keys, next) : mark(leaf, keys, next)
     let rows = unsafe rowScratch.room(count)
     var keptCount = 0
     for row in 0..<count {
@@ -40,6 +32,37 @@
       unsafe keptCount &+= 1 &- Int(removed[row])
     }
     unsafe kept = UnsafeBufferPointer(start: rows, count: keptCount)
+    return next
+  }
+
+  /// Marks the rows with `keys` from place `next` on; the place of the first key above all rows'.
+  private mutating func mark(
+    _ leaf: ColumnLeaf, _ keys: UnsafeBufferPointer<Int64>, _ next: Int
+  ) -> Int {
+    let rowKeys = unsafe keyScratch.room(leaf.rowCount)
+    unsafe leaf.copyKeys(into: rowKeys)
+    let last = unsafe rowKeys[leaf.rowCount - 1]
+    var (next, row) = (next, 0)
+    while next < keys.count, unsafe keys[next] <= last {
+      let key = unsafe keys[next]
+      while unsafe rowKeys[row] < key { row &+= 1 }
+      if unsafe rowKeys[row] == key { unsafe removed[row] = 1 }
+      next &+= 1
+    }
+    return next
+  }
+
+  /// The same where the keys are those from the first one on, one after another.
+  private func markDense(
+    _ leaf: ColumnLeaf, _ keys: UnsafeBufferPointer<Int64>, _ next: Int
+  ) -> Int {
+    let first = leaf.key(at: 0)
+    let last = leaf.key(at: leaf.rowCount - 1)
+    var next = next
+    while next < keys.count, unsafe keys[next] <= last {
+      if unsafe keys[next] >= first { unsafe removed[Int(keys[next] &- first)] = 1 }
+      next &+= 1
+    }
     return next
   }
 }

@@ -102,6 +102,11 @@ import CPlatform
     unsafe page.bytes.byte(LeafHeader.flags) & LeafHeader.isPositional != 0
   }
 
+  /// Whether the keys are those from the first one on, one after another.
+  var isDense: Bool {
+    keyWidth == 0 && keyStride == 1 && keyBase <= Int64.max - Int64(LeafHeader.rowLimit)
+  }
+
   /// The directory entry of column `id`.
   @inlinable @inline(__always) func entry(of id: UInt16) -> UnsafeRawPointer? {
     var entry = unsafe page.bytes + 40

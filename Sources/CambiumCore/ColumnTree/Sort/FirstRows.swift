@@ -110,14 +110,19 @@
 
   /// Looks at the rows of a leaf that may be among the first.
   private mutating func look(at leaf: ColumnLeaf, _ place: Int) throws(StoreError) {
-    guard let bound, let part = firstPart,
-      let column = leaf.borrowedColumn(part.term.column.id), column.type == .int
-    else { return try lookAtAll(of: leaf, place) }
-    let words = column.bitmapWordCount
+    guard let bound, let part = firstPart else { return try lookAtAll(of: leaf, place) }
+    let words = (leaf.rowCount &+ 63) &>> 6
     let bitmap = unsafe bitmaps.room(words)
-    unsafe column.selectInts(in: bound, into: bitmap)
+    let plain = PlainIntegers(leaf, part.term.column.id)
+    let column = plain == nil ? leaf.borrowedColumn(part.term.column.id) : nil
     var marked = 0
-    for word in 0..<words { unsafe marked &+= bitmap[word].nonzeroBitCount }
+    if let plain {
+      marked = unsafe plain.select(in: bound, into: bitmap)
+    } else {
+      guard let column, column.type == .int else { return try lookAtAll(of: leaf, place) }
+      unsafe column.selectInts(in: bound, into: bitmap)
+      for word in 0..<words { unsafe marked &+= bitmap[word].nonzeroBitCount }
+    }
     if marked == 0 { return }
     if marked > leaf.rowCount / 4 { return try lookAtAll(of: leaf, place) }
     if candidates.count &+ marked > Self.batchCount { try lookAtCandidates() }
@@ -133,7 +138,7 @@
         // What tells where its text lies arrives while more rows are found.
         texts?.prefetchPlace(row)
         var item = SortItem(high: 0, low: UInt64(place &+ row))
-        part.put(part.word(column.int(row)), &item)
+        part.put(part.word(plain?[row] ?? column?.int(row) ?? 0), &item)
         candidates.append(Candidate(leaf: index, row: row, item: item))
         bits &= bits &- 1
       }

@@ -16,10 +16,9 @@ import CPlatform
 
   /// The texts of column `id` of `leaf` without their first `skip` bytes, which all share.
   @inline(__always) init(_ leaf: ColumnLeaf, _ id: UInt16, skipping skip: Int) {
-    if let column = leaf.borrowedColumn(id), column.type == .bytes, column.encoding == .variable,
-      unsafe column.nulls == nil, unsafe column.overflow == nil, column.lengthWidth == 8,
+    if let column = PlainColumn(leaf, id, .bytes, .variable), column.lengthWidth == 8,
       column.anchorWidth == 16 || column.anchorWidth == 32, column.extra == UInt64(skip),
-      UInt64(bitPattern: column.base) &>> 32 == UInt64(column.rowCount)
+      column.base &>> 32 == UInt64(column.rowCount)
     {
       let groups = (column.rowCount &+ LeafEntry.anchorSpan &- 1) / LeafEntry.anchorSpan
       let anchorOffset = (column.rowCount &+ 7) & ~7
