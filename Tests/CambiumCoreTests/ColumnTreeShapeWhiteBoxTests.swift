@@ -60,67 +60,6 @@ struct ColumnTreeShapeWhiteBoxTests {
     }
   }
 
-  /// Makes all branches at level 1 dirty ones without room for another child, as a crafted record may have them.
-  private func fillBranches(_ editor: ColumnTreeEditor, _ context: WriteContext) throws {
-    let old = editor.root.reference
-    let top = DirtyBranch(
-      copying: ColumnBranch(try context.source.page(old, .columnBranch)), isPositional: false,
-      room: 8)
-    for index in 0..<top.count {
-      let stored = top[index].reference
-      let children = DirtyBranch(
-        copying: ColumnBranch(try context.source.page(stored, .columnBranch)),
-        isPositional: false, room: 8
-      ).children
-      let full = DirtyBranch(level: 1, isPositional: false, room: children.count)
-      full.setChildren(children[...])
-      top.setReference(context.dirty.insert(full), at: index)
-      context.free(stored)
-    }
-    editor.root.reference = context.dirty.insert(top)
-    context.free(old)
-  }
-
-  /// A tree of height 3 whose branches are neither full nor small, and its keys.
-  private func benchForFullBranches(seed: UInt64) throws -> (ColumnWorkbench, [Int64]) {
-    let bench = ColumnWorkbench(columns, options: smallShape(rows: 6, room: 8))
-    let keys = Array(0..<120 as Range<Int64>)
-    var random = SeededGenerator(seed: seed)
-    for key in keys.shuffled(using: &random) {
-      try bench.write { editor, _ in
-        try lendRow(row(key)) { _ = try editor.insert(key: key, values: $0) }
-      }
-    }
-    try #require(bench.root.height == 3)
-    return (bench, keys)
-  }
-
-  @Test func `a branch that has no room for the pieces of a leaf is laid out anew`() throws {
-    let (bench, keys) = try benchForFullBranches(seed: 1)
-    // So leaves are too large, which shows when they are written.
-    bench.options.maximumRowCount = 2
-    try bench.write { editor, context in
-      try fillBranches(editor, context)
-      for key in keys { try editor.update(key: key, column: 1, value: .int(key * 7)) }
-    }
-    try check(bench, keys)
-  }
-
-  @Test(arguments: 1...5 as ClosedRange<UInt64>)
-  func `a branch is not joined into one that has no room for its children`(seed: UInt64) throws {
-    let (bench, keys) = try benchForFullBranches(seed: seed)
-    let tree = try bench.snapshot().tree
-    let top = ColumnBranch(try tree.source.page(tree.root.reference, .columnBranch))
-    let first = ColumnBranch(try tree.source.page(top.reference(0), .columnBranch))
-    // Of the first branch one leaf is left.
-    let removed = first.separator(1)..<top.separator(1)
-    try bench.write { editor, context in
-      try fillBranches(editor, context)
-      for key in removed { try editor.remove(key: key) }
-    }
-    try check(bench, keys.filter { !removed.contains($0) })
-  }
-
   @Test(arguments: ["ascending", "descending", "middle"])
   func `a tree is whole at every boundary where it splits`(order: String) throws {
     let bench = ColumnWorkbench(columns, options: smallShape(rows: 3, room: 3))

@@ -48,6 +48,21 @@ struct UnsyncedLimitTests {
     try store.close()
   }
 
+  @Test func `the first write after opening waits for the medium, and so does not begin at once`()
+    throws
+  {
+    try store.close()
+    let opened = try FileStore(path: "simulated", options: CrashSettings.options(device))
+    let before = device.operationCount
+    let none = try opened.beginWriteIfFree()
+    #expect(none == nil)
+    #expect(device.operationCount == before)
+    try opened.beginWrite().abort()
+    #expect(syncCount(since: before) > 0)
+    try #require(try opened.beginWriteIfFree()).abort()
+    try opened.close()
+  }
+
   @Test func `who does not wait for the medium is told that it would have to`() throws {
     try #require(try store.beginWriteIfFree()).abort()
     try commitUntilFull()

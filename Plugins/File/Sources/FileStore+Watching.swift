@@ -8,7 +8,7 @@ extension FileStore: WatchableStore {
 
 /// Looking after what others have committed, so that it becomes durable also where they have died.
 extension FileStore {
-  /// Makes the newest version durable once it has not been for a while, and nobody has committed meanwhile.
+  /// Makes the newest version durable when it has not become so after a while in which nobody has committed.
   ///
   /// For who has seen a version of another user.
   func watchUnsynced() {

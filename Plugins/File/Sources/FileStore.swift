@@ -70,7 +70,7 @@ public final class FileStore: PageStore {
   let isMediumFull = Atomic(false)
   /// Whether what relaxed commits have written is going to be synced.
   let isSyncDue = Atomic(false)
-  /// Whether it is going to be looked whether others have stored what they left in the log.
+  /// Whether it is going to be looked whether others have made durable what they have committed.
   let isWatchingUnsynced = Atomic(false)
   /// Whether small commits of this store may stay in memory.
   let usesLog = Atomic(false)
@@ -308,12 +308,12 @@ public final class FileStore: PageStore {
 
   /// How many versions are pinned, by all users of the file.
   ///
-  /// Where a user pins more than are listed one by one, only the oldest and the newest of them count.
+  /// Where a user pins more than are listed one by one, only the oldest and the newest of them count. What a process
+  /// has pinned that died is let go of.
   public func pinnedVersionCount() throws(StoreError) -> Int {
     try withOpenState { _ throws(StoreError) in
       func count() -> Int { Self.versions(PinTable(memory: memory).held()).count }
       let counted = count()
-      // What a process has held that died is held by nobody.
       return counted > 1 && ProcessTable(memory: memory).clearDead(besides: slot)
         ? count() : counted
     }

@@ -14,15 +14,20 @@ struct StoredAgainTests {
 
   init() throws { fixture = try LogFixture() }
 
-  @Test func `storing a version leaves the pages that its readers see in its other form`() throws {
-    let (_, database) = try fixture.open()
+  /// A table of integers that have nothing in common.
+  private func fill(_ database: Database, rowCount: Int64) throws {
     let filling = try database.beginWrite()
     let editor = try filling.createTable(
       "t", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "number")])
-    for key in 0..<40_000 as Range<Int64> {
+    for key in 0..<rowCount {
       _ = try editor.insert(key: key, values: [(1, .int(key &* 0x1e37_79b9_7f4a_7c15))])
     }
     _ = try filling.commit()
+  }
+
+  @Test func `storing a version leaves the pages that its readers see in its other form`() throws {
+    let (_, database) = try fixture.open()
+    try fill(database, rowCount: 40_000)
     try database.sync()
     var cursor = try #require(try database.snapshot().table("t")).groups[0].leafCursor()
     #expect(try cursor.first() && cursor.next())
@@ -69,13 +74,7 @@ struct StoredAgainTests {
 
   @Test func `a root that has come to have one stored branch is stored with it`() throws {
     let (_, database) = try fixture.open()
-    let filling = try database.beginWrite()
-    let editor = try filling.createTable(
-      "t", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "number")])
-    for key in 0..<200_000 as Range<Int64> {
-      _ = try editor.insert(key: key, values: [(1, .int(key &* 0x1e37_79b9_7f4a_7c15))])
-    }
-    _ = try filling.commit()
+    try fill(database, rowCount: 200_000)
     // Makes room for what lies in memory.
     let small = try database.beginWrite(expecting: .relaxed)
     try small.setValue("room", [1])

@@ -55,7 +55,8 @@ struct SizesBesideWritersTests {
         asked.signal()
       }.start()
       while !hasBegun.load(ordering: .acquiring) {}
-      usleep(UInt32(round % 8) * 50)
+      // Others get on at various moments of the look.
+      for _ in 0..<round * 50 { sched_yield() }
       let held = try writing.pin()
       let content = try FakeTree.read(held, writing).content
       try writing.commitChanges(40, seed: 2 * round + 1, .relaxed)

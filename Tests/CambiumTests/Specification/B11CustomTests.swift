@@ -234,6 +234,7 @@ final class SpecCustom: Object {
     try realm.write { realm.add(object) }
     let other = SpecCustom()
     other.id = SpecTag("other")
+    // The closure runs where it is made, before `withValue` returns.
     nonisolated(unsafe) let first = object
     try SpecNosy.$look.withValue({
       #expect(first.moneys[3].cents == 3 && first.money.cents == 0)

@@ -262,9 +262,14 @@ extension ColumnTreeEditor {
       ?? LeafBuilder(layout: layout, isPositional: isPositional, capacity: capacity)
   }
 
+  /// So many builders are at work on neighbouring leaves at most.
+  private static let spareBuilderLimit = 4
+
   /// Keeps `builder` for another leaf.
   func recycle(_ builder: LeafBuilder) {
-    guard builder.layout == layout, unsafe spareBuilders.count < 4 else { return }
+    guard builder.layout == layout, unsafe spareBuilders.count < Self.spareBuilderLimit else {
+      return
+    }
     builder.removeAll()
     unsafe spareBuilders.append(builder)
   }

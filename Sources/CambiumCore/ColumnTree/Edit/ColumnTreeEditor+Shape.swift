@@ -59,7 +59,7 @@ extension ColumnTreeEditor {
 
   // MARK: Splitting
 
-  /// Inserts a row into a full leaf by making two of it.
+  /// Inserts a row into a full leaf, which is packed, by making two of it.
   ///
   /// A row at either end opens a leaf of its own, so that rows that come in order fill their leaves;
   /// otherwise the leaf is cut in half.
