@@ -261,9 +261,10 @@ extension FileWriter: ResidentWriter {
     try StoreLimits.check(metadata: metadata)
     var head = Head(version: version, epoch: base.epoch, root: root)
     head.residence = residence
-    let bytes = SharedLog.record(of: version, after: fileVersion, metadata: metadata) {
-      record().write(to: &$0)
-    }
+    let record = record()
+    let bytes = SharedLog.record(
+      of: version, after: fileVersion, metadata: metadata, byteLimit: record.byteLimit
+    ) { record.write(to: &$0) }
     let pin = try store.installLogged(head, bytes, metadata)
     end(showing: pin.head, beforeNext)
     store.scheduleSync()

@@ -34,6 +34,26 @@ static inline bool cambium_equal(const void *left, const void *right, size_t cou
   return memcmp(left, right, count) == 0;
 }
 
+/// How many bytes from the start are equal: whole words of 8 bytes, or all `count`.
+static inline size_t cambium_equal_prefix(const void *left, const void *right, size_t count) {
+  const char *one = (const char *)left, *other = (const char *)right;
+  size_t place = 0, block = 64;
+  // Ever larger blocks up to one that differs, and then its halves.
+  while (count - place >= block && memcmp(one + place, other + place, block) == 0) {
+    place += block;
+    if (block < 2048) block *= 2;
+  }
+  while ((block /= 2) >= 64)
+    if (count - place >= block && memcmp(one + place, other + place, block) == 0) place += block;
+  for (; count - place >= 8; place += 8) {
+    uint64_t a, b;
+    memcpy(&a, one + place, 8), memcpy(&b, other + place, 8);
+    if (a != b) return place;
+  }
+  while (count > place && one[place] == other[place]) place++;
+  return place == count ? count : place & ~(size_t)7;
+}
+
 static inline int64_t cambium_value_at(const void *values, size_t index) {
   int64_t value;
   memcpy(&value, (const char *)values + index * 8, 8);

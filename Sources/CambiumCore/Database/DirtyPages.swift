@@ -47,7 +47,9 @@ public final class DirtyPages {
   /// Notes what the page with that number was before it is changed, added or removed.
   @inline(__always) private func note(_ index: Int, _ page: DirtyPage?) {
     if unsafe kept != nil { keep(index, page) }
-    if unsafe isResident, unsafe page?.isFrozen ?? true { unsafe changed.append((index, page)) }
+    if unsafe isResident, unsafe page?.isFrozen ?? true {
+      unsafe changed.append(Former(index: index, order: changed.count, page: page))
+    }
   }
 
   /// Room of it that is taken besides by pages.
@@ -96,9 +98,6 @@ public final class DirtyPages {
   /// The page with that number, to look at it; it must exist.
   func look(at index: Int) -> DirtyPage { existing(index) }
 
-  /// Whether there is a page with that number.
-  func contains(_ index: Int) -> Bool { unsafe index < pages.count && pages[index] != nil }
-
   /// The page with that number, to read it; nil when there is none of that kind.
   func page(at index: Int, _ kind: PageKind) throws(StoreError) -> Page? {
     guard unsafe index < pages.count, let page = unsafe pages[index], page.kind == kind else {
@@ -128,11 +127,18 @@ public final class DirtyPages {
 
   /// Whether they go on from one transaction to the next: then some belong to a published version.
   @exclusivity(unchecked) private(set) final var isResident = false
-  /// What pages that the transaction has changed, added or removed were when it began: frozen ones, or nil for
-  /// what was not there.
+  /// What pages that the transaction has changed, added or removed were when it began.
   ///
   /// A number may occur twice, and what it stood for first counts.
-  @exclusivity(unchecked) private final var changed: [(index: Int, page: DirtyPage?)] = []
+  @exclusivity(unchecked) private final var changed: [Former] = []
+
+  /// What a number stood for: a frozen page, or nil for none.
+  private struct Former {
+    let index: Int
+    let order: Int
+    let page: DirtyPage?
+  }
+
   /// Room taken by pages of the version that was published last, in bytes.
   @exclusivity(unchecked) private(set) final var residentByteCount = 0
   /// How much ``freezeChanges(over:)`` has added to that.
@@ -161,6 +167,8 @@ public final class DirtyPages {
   private func exchange(with other: DirtyPages) {
     unsafe swap(&pages, &other.pages)
     unsafe swap(&vacant, &other.vacant)
+    // Empty, but with room.
+    unsafe swap(&changed, &other.changed)
     unsafe swap(&residentByteCount, &other.residentByteCount)
   }
 
@@ -178,30 +186,20 @@ public final class DirtyPages {
   ///
   /// Until ``keepChanges()`` the transaction can still be undone.
   func freezeChanges() throws(StoreError) -> [Change] {
+    unsafe changed.sort { ($0.index, $0.order) < ($1.index, $1.order) }
     var changes: [Change] = []
+    unsafe changes.reserveCapacity(changed.count)
     unsafe frozenByteCount = 0
-    for (index, old) in changedOnce {
-      let page = unsafe pages[index]
+    for former in unsafe changed where former.index != changes.last?.index {
+      let page = unsafe pages[former.index]
       if let page, unsafe !page.isFrozen {
         disown(page)
         try page.freeze()
       }
-      unsafe frozenByteCount += (page?.capacity ?? 0) - (old?.capacity ?? 0)
-      changes.append(Change(index: index, page: page, former: old))
+      unsafe frozenByteCount += (page?.capacity ?? 0) - (former.page?.capacity ?? 0)
+      changes.append(Change(index: former.index, page: page, former: former.page))
     }
     return changes
-  }
-
-  /// What was changed, by number, each once and as it was at first.
-  private var changedOnce: [(index: Int, page: DirtyPage?)] {
-    let order = unsafe changed.indices.sorted { left, right in
-      unsafe (changed[left].index, left) < (changed[right].index, right)
-    }
-    var once: [(index: Int, page: DirtyPage?)] = []
-    for place in order where unsafe once.last?.index != changed[place].index {
-      unsafe once.append(changed[place])
-    }
-    return once
   }
 
   /// Ends the transaction, whose version was published, before another one begins.
@@ -214,9 +212,9 @@ public final class DirtyPages {
   /// Makes the pages what they were when the transaction began.
   func abort() {
     unsafe kept = nil
-    for (index, old) in unsafe changed.reversed() {
-      if let page = unsafe pages[index] { disown(page) }
-      unsafe pages[index] = old
+    for former in unsafe changed.reversed() {
+      if let page = unsafe pages[former.index] { disown(page) }
+      unsafe pages[former.index] = former.page
     }
     unsafe changed.removeAll(keepingCapacity: true)
     unsafe addHeld(-heldByteCount)

@@ -9,7 +9,6 @@ import CPlatform
 enum PageDelta {
   static let pieceByteCount = 12
   private static let wordByteCount = 8
-  private static let blockByteCount = 256
   /// A shorter run is not worth a piece.
   private static let leastRun = 16
   /// How far the bytes of a page may have moved where nothing else is known.
@@ -19,14 +18,14 @@ enum PageDelta {
   private static let lookLimit = 64
 
   /// Appends the pieces of which `page` is made; false, with some bytes appended, when they take more than half of its
-  /// length.
+  /// length, for which there must be room.
   ///
   /// `shift` is how far bytes behind a change may have moved.
   static func append(
     of page: UnsafeRawBufferPointer, from former: UnsafeRawBufferPointer, shift: Int,
-    to bytes: inout [UInt8]
+    to bytes: inout OutputRawSpan
   ) -> Bool {
-    let limit = bytes.count + page.count / 2
+    let limit = bytes.byteCount + page.count / 2
     var search = unsafe Search(page: page, former: former, hint: shift)
     // Where the new bytes begin, and how far the former page's are behind those of this one.
     var (start, position, offset) = (0, 0, 0)
@@ -41,25 +40,24 @@ enum PageDelta {
         }
         continue
       }
-      guard bytes.count + position - start + pieceByteCount <= limit else { return false }
+      guard bytes.byteCount + position - start + pieceByteCount <= limit else { return false }
       unsafe put(page[start..<position], run, position + offset, &bytes)
       position += run
       start = position
     }
     if start == position { return true }
-    guard bytes.count + position - start + pieceByteCount <= limit else { return false }
+    guard bytes.byteCount + position - start + pieceByteCount <= limit else { return false }
     unsafe put(page[start..<position], 0, 0, &bytes)
     return true
   }
 
   private static func put(
-    _ new: Slice<UnsafeRawBufferPointer>, _ run: Int, _ place: Int, _ bytes: inout [UInt8]
+    _ new: Slice<UnsafeRawBufferPointer>, _ run: Int, _ place: Int, _ bytes: inout OutputRawSpan
   ) {
-    let counts = unsafe (
-      UInt32(new.count).littleEndian, UInt32(run).littleEndian, UInt32(place).littleEndian
-    )
-    unsafe withUnsafeBytes(of: counts) { unsafe bytes += $0 }
-    unsafe bytes += UnsafeRawBufferPointer(rebasing: new)
+    unsafe bytes.append(new.count)
+    bytes.append(run)
+    bytes.append(place)
+    unsafe bytes.append(copying: UnsafeRawBufferPointer(rebasing: new))
   }
 
   /// The page of `byteCount` bytes that the pieces in `delta` make of `former`; nil when they do not.
@@ -89,25 +87,17 @@ enum PageDelta {
 
     /// How many bytes from `position` on are the same `offset` bytes further in the former page: whole words, or all
     /// to the end.
+    @inline(__always)
     func run(_ position: Int, _ offset: Int) -> Int {
       guard let page = unsafe page.baseAddress, let former = unsafe former.baseAddress,
         position + offset >= 0
       else { return 0 }
       let end = unsafe min(self.page.count, self.former.count - offset)
-      var place = position
-      while place + blockByteCount <= end,
-        unsafe cambium_equal(page + place, former + place + offset, blockByteCount)
-      { place += blockByteCount }
-      while place + wordByteCount <= end, unsafe isSame(page + place, former + place + offset) {
-        place += wordByteCount
-      }
-      // The last bytes are no whole word.
-      if unsafe end == self.page.count, end - place < wordByteCount, place < end,
-        unsafe cambium_equal(page + place, former + place + offset, end - place)
-      {
-        return end - position
-      }
-      return max(0, place - position)
+      guard position < end else { return 0 }
+      let run = unsafe cambium_equal_prefix(
+        page + position, former + position + offset, end - position)
+      // The former page's last bytes count where this one ends with them.
+      return unsafe end == self.page.count ? run : run & ~(wordByteCount - 1)
     }
 
     /// Where else in the former page the two words at `position` are, if they are near; zeros are anywhere.
@@ -139,11 +129,6 @@ enum PageDelta {
         near += wordByteCount
       }
       return nil
-    }
-
-    @inline(__always)
-    private func isSame(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer) -> Bool {
-      unsafe left.loadUnaligned(as: UInt64.self) == right.loadUnaligned(as: UInt64.self)
     }
   }
 }

@@ -29,42 +29,45 @@ package struct ResidenceRecord {
   /// How many bytes a change takes at most besides its page.
   static let changeByteCount = 16
 
+  /// How many bytes the stored form takes at most.
+  package var byteLimit: Int {
+    let changed = changes.reduce(0) { sum, change in
+      unsafe sum + Self.changeByteCount + PageReference.byteCount + (change.page?.byteCount ?? 0)
+    }
+    return Self.headerByteCount + changed + freed.count * PageReference.byteCount
+  }
+
   /// Appends the stored form.
-  package func write(to bytes: inout [UInt8]) {
-    bytes += root.storedBytes
-    Self.put(changes.count, &bytes)
-    Self.put(freed.count, &bytes)
+  package func write(to bytes: inout OutputRawSpan) {
+    bytes.append(copying: root.storedBytes)
+    bytes.append(changes.count)
+    bytes.append(freed.count)
     for change in changes { put(change, &bytes) }
     for reference in freed { Self.put(reference, &bytes) }
   }
 
-  private static func put(_ number: Int, _ bytes: inout [UInt8]) {
-    unsafe withUnsafeBytes(of: UInt32(number).littleEndian) { unsafe bytes += $0 }
-  }
-
-  private func put(_ change: DirtyPages.Change, _ bytes: inout [UInt8]) {
-    Self.put(change.index, &bytes)
-    let start = bytes.count
-    bytes += [change.page?.kind.rawValue ?? 0, Form.removed.rawValue, 0, 0]
-    Self.put(0, &bytes)
-    Self.put(0, &bytes)
+  private func put(_ change: DirtyPages.Change, _ bytes: inout OutputRawSpan) {
+    bytes.append(change.index)
+    let start = bytes.byteCount
+    unsafe bytes.append(repeating: 0, count: Self.changeByteCount - 4, as: UInt8.self)
     guard let page = change.page else { return }
-    let data = bytes.count
+    let data = bytes.byteCount
     let pageByteCount = unsafe page.byteCount
-    if let form = putPatch(page, change.former, &bytes) {
-      bytes[start + 1] = form.rawValue
-    } else {
-      bytes.removeSubrange(data...)
-      unsafe bytes += UnsafeRawBufferPointer(start: page.bytes, count: pageByteCount)
-      bytes[start + 1] = Form.whole.rawValue
+    var form = putPatch(page, change.former, &bytes)
+    if form == nil {
+      bytes.removeLast(bytes.byteCount - data)
+      unsafe bytes.append(copying: UnsafeRawBufferPointer(start: page.bytes, count: pageByteCount))
+      form = .whole
     }
-    Self.store(pageByteCount, at: start + 4, &bytes)
-    Self.store(bytes.count - data, at: start + 8, &bytes)
+    bytes.store(page.kind.rawValue, at: start)
+    bytes.store((form ?? .whole).rawValue, at: start + 1)
+    bytes.store(UInt32(pageByteCount), at: start + 4)
+    bytes.store(UInt32(bytes.byteCount - data), at: start + 8)
   }
 
   /// Appends how a page differs from what it was; nil where that is not known, or it is another one.
   private func putPatch(
-    _ page: DirtyPage, _ former: DirtyPage?, _ bytes: inout [UInt8]
+    _ page: DirtyPage, _ former: DirtyPage?, _ bytes: inout OutputRawSpan
   ) -> Form? {
     let new = unsafe UnsafeRawBufferPointer(start: page.bytes, count: page.byteCount)
     if let former {
@@ -88,18 +91,12 @@ package struct ResidenceRecord {
     return unsafe KeyNode(start, byteCount: former.count).end - node.end
   }
 
-  private static func put(_ reference: PageReference, _ bytes: inout [UInt8]) {
+  private static func put(_ reference: PageReference, _ bytes: inout OutputRawSpan) {
     unsafe withUnsafeTemporaryAllocation(
       byteCount: PageReference.byteCount, alignment: 8
     ) { form in
       if let start = form.baseAddress { unsafe reference.store(to: start) }
-      unsafe bytes += UnsafeRawBufferPointer(form)
-    }
-  }
-
-  private static func store(_ number: Int, at offset: Int, _ bytes: inout [UInt8]) {
-    unsafe bytes.withUnsafeMutableBytes {
-      unsafe $0.storeBytes(of: UInt32(number).littleEndian, toByteOffset: offset, as: UInt32.self)
+      unsafe bytes.append(copying: UnsafeRawBufferPointer(form))
     }
   }
 }

@@ -6,10 +6,13 @@ import Testing
 struct PageDeltaTests {
   /// The delta of `page`; nil where it is not worth it.
   private func delta(of page: [UInt8], from former: [UInt8], shift: Int = 0) -> [UInt8]? {
-    var bytes: [UInt8] = [1, 2, 3]
-    let isWorth = unsafe page.withUnsafeBytes { page in
+    var isWorth = false
+    let bytes = unsafe page.withUnsafeBytes { page in
       unsafe former.withUnsafeBytes { former in
-        unsafe PageDelta.append(of: page, from: former, shift: shift, to: &bytes)
+        [UInt8](limit: 3 + page.count / 2) { bytes in
+          bytes.append(copying: [1, 2, 3])
+          isWorth = unsafe PageDelta.append(of: page, from: former, shift: shift, to: &bytes)
+        }
       }
     }
     #expect(Array(bytes[..<3]) == [1, 2, 3])

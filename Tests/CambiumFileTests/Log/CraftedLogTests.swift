@@ -42,7 +42,9 @@ struct CraftedLogTests {
     var (end, version) = (0, stored)
     for (metadata, record) in records {
       version += 1
-      let bytes = SharedLog.record(of: version, after: stored, metadata: metadata) { $0 += record }
+      let bytes = SharedLog.record(
+        of: version, after: stored, metadata: metadata, byteLimit: record.count
+      ) { $0.append(copying: record) }
       end = try #require(log.put(bytes, at: end))
     }
     memory.publish(logged: version)

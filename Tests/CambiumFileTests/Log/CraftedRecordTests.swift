@@ -334,8 +334,6 @@ struct CraftedRecordTests {
 
 extension ResidenceRecord {
   fileprivate var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    write(to: &bytes)
-    return bytes
+    [UInt8](limit: byteLimit) { write(to: &$0) }
   }
 }

@@ -45,30 +45,24 @@ struct SharedLog: Sendable {
   }
 
   /// The record of `version`, which follows `stored` in the file: what its commit was given, and what `write` appends,
-  /// the engine's record.
+  /// the engine's record of `byteLimit` bytes at most.
   static func record(
-    of version: Version, after stored: Version, metadata: [UInt8],
-    _ write: (inout [UInt8]) -> Void
+    of version: Version, after stored: Version, metadata: [UInt8], byteLimit: Int,
+    _ write: (inout OutputRawSpan) -> Void
   ) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(metadata.count + 1024)
-    put(0 as UInt64, &bytes)
-    put(version, &bytes)
-    put(stored, &bytes)
-    put(UInt32(metadata.count), &bytes)
-    bytes += metadata
-    write(&bytes)
-    let count = bytes.count - headerByteCount
-    bytes += repeatElement(0, count: -count & 7)
-    unsafe bytes.withUnsafeMutableBytes {
-      unsafe $0.storeBytes(of: UInt64(count).littleEndian, as: UInt64.self)
+    [UInt8](limit: byteCount(ofRecord: 4 + metadata.count + byteLimit)) { bytes in
+      unsafe bytes.append(0, as: UInt64.self)
+      unsafe bytes.append(version.littleEndian, as: UInt64.self)
+      unsafe bytes.append(stored.littleEndian, as: UInt64.self)
+      bytes.append(metadata.count)
+      bytes.append(copying: metadata)
+      write(&bytes)
+      let count = bytes.byteCount - headerByteCount
+      unsafe bytes.append(repeating: 0, count: -count & 7, as: UInt8.self)
+      bytes.store(UInt64(count), at: 0)
+      let checksum = unsafe bytes.bytes.withUnsafeBytes { unsafe Checksum.hash($0) }
+      unsafe bytes.append(checksum.littleEndian, as: UInt64.self)
     }
-    put(unsafe bytes.withUnsafeBytes { unsafe Checksum.hash($0) }, &bytes)
-    return bytes
-  }
-
-  private static func put<Value: FixedWidthInteger>(_ value: Value, _ bytes: inout [UInt8]) {
-    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes += $0 }
   }
 
   /// Puts a record at `offset`, where the one before it ends; where this one does, or nil when it does not fit.
