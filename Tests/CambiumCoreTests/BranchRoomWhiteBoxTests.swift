@@ -59,6 +59,26 @@ struct BranchRoomWhiteBoxTests {
   }
 
   @Test(arguments: 1...5 as ClosedRange<UInt64>)
+  func `a branch that is laid out anew as one takes the place of the former one`(
+    seed: UInt64
+  ) throws {
+    let (bench, keys) = try benchForFullBranches(seed: seed)
+    bench.options.maximumRowCount = 4
+    let tree = try bench.snapshot().tree
+    var cursor = tree.leafCursor()
+    try #require(try cursor.seek(toIndex: 0))
+    let first = cursor.leaf
+    try bench.write { editor, context in
+      try fillBranches(editor, context)
+      for row in 0..<first.rowCount {
+        let key = first.key(at: row)
+        try editor.update(key: key, column: 1, value: .int(key * 7))
+      }
+    }
+    try bench.expectRows(keys, row)
+  }
+
+  @Test(arguments: 1...5 as ClosedRange<UInt64>)
   func `a branch is not joined into one that has no room for its children`(seed: UInt64) throws {
     let (bench, keys) = try benchForFullBranches(seed: seed)
     let tree = try bench.snapshot().tree

@@ -174,6 +174,50 @@ import Testing
     #expect(try !database.verify().findings.isEmpty)
   }
 
+  @Test func `more rows can be removed than a branch claims`() throws {
+    let database = try Database(store: try twoLeaves(claiming: 5, 1))
+    do {
+      let transaction = try database.beginWrite()
+      let table = try #require(try transaction.editTable("crafted"))
+      try table.remove(key: 0)
+      for key in 100..<103 as Range<Int64> { try table.remove(key: key) }
+      _ = try transaction.commit()
+    } catch let error as StoreError {
+      guard case .damaged = error else { throw error }
+    }
+  }
+
+  @Test func `a row that only a branch knows of is not found by its position`() throws {
+    let database = try Database(store: try twoLeaves(claiming: 1_000, 10))
+    let tree = try #require(try database.snapshot().table("crafted")).groups[0]
+    var cursor = tree.leafCursor()
+    #expect(try cursor.seek(toIndex: 4))
+    #expect(throws: StoreError.self) { try cursor.seek(toIndex: 5) }
+    #expect(try cursor.seek(toIndex: 1_009))
+  }
+
+  @Test func `a position behind the last row of a leaf is refused`() throws {
+    var root = TreeRoot.empty(.position)
+    let store = try store { context in
+      root = try rows(0..<10, of: .null, kind: .position, context)
+      root.rowCount = 100
+      return ["crafted": try rows(0..<1, of: .tree(root), context)]
+    }
+    let database = try Database(store: store)
+    let changes: [(ColumnTreeEditor) throws -> Void] = [
+      { try $0.remove(at: 10) }, { try $0.update(at: 99, column: 1, value: .null) },
+      { _ = try $0.value(at: 10, column: 1) },
+    ]
+    for change in changes {
+      let transaction = try database.beginWrite()
+      let layout = ColumnLayout([ColumnSpec(id: 1, type: .bytes, isNullable: true)])
+      let list = ColumnTreeEditor(root: root, layout: layout, context: transaction.context)
+      try list.update(at: 9, column: 1, value: .null)
+      #expect(throws: StoreError.self) { try change(list) }
+      transaction.rollback()
+    }
+  }
+
   @Test(arguments: [nil, 1, 1 << 20] as [Int?])
   func `sorting rows that are only claimed throws`(limit: Int?) throws {
     let database = try Database(store: try twoLeaves(claiming: 1 << 29, 1 << 29))

@@ -91,7 +91,7 @@ final class AlbumRow: Projection<MediaAlbum> {
       rows.first?.artist == "Joni"
         && rows.first.map { Array($0.tracks) } == ["All I Want", "Carey"])
     let jazz = realm.objects(MediaTrack.self).where { $0.genres.contains("jazz") }
-    #expect(jazz.sum(of: \.seconds) == 1101 && jazz.average(of: \.seconds) == 367.0)
+    #expect(jazz.sum(of: \.seconds) == 1101 && jazz.average(of: \.seconds) == 367)
     #expect(jazz.where { $0.rating == nil }.first?.title == "Blue in Green")
     #expect(jazz.where { $0.albums.artist.name == "Joni" }.map(\.title) == ["Help Me"])
     let playlist = MediaPlaylist(value: ["name": "Evening"])

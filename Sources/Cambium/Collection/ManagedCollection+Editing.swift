@@ -58,7 +58,7 @@ extension ManagedCollection {
         continue
       }
       let isEqual = element._rlmWithElementCell(in: Realm(realm)) {
-        $0.isEqual(to: old.cells[position])
+        StoredAny.isSame($0, old.cells[position], place.shape.type)
       }
       if !isEqual { replace(position..<position + 1, with: [element]) }
     }

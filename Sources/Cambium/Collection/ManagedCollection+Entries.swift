@@ -140,8 +140,12 @@ extension ManagedCollection {
     {
       return false
     }
-    guard isFound, let old = cells(at: [position]).cells.first else { return false }
-    return value._rlmWithElementCell(in: Realm(realm)) { $0.isEqual(to: old) }
+    guard isFound else { return false }
+    let old = cells(at: [position])
+    defer { withExtendedLifetime(old) {} }
+    return value._rlmWithElementCell(in: Realm(realm)) {
+      StoredAny.isSame($0, old.cells[0], place.shape.type)
+    }
   }
 
   // MARK: Parts

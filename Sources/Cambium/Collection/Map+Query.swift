@@ -90,7 +90,17 @@ extension Map {
     required(aggregated(.sum, _name(for: keyPath)))
   }
 
-  /// The mean of a property over the objects that have a value; nil when there is none.
+  /// The mean of a property over the objects that have a value, as the property's type: an integer loses the
+  /// fraction; nil when there is none.
+  public func average<T: _HasPersistedType>(of keyPath: KeyPath<Value.Wrapped, T>) -> T?
+  where T.PersistedType: AddableType, Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+    aggregated(.average, _name(for: keyPath))
+  }
+
+  /// The mean of a property over the objects that have a value, as any type of number; nil when there is none.
+  ///
+  /// For code that asks for another type than the property has.
+  @_disfavoredOverload
   public func average<T: _HasPersistedType, S: _HasPersistedType>(
     of keyPath: KeyPath<Value.Wrapped, T>
   ) -> S?

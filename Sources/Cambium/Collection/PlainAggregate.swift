@@ -50,7 +50,7 @@ enum PlainAggregate {
     }
   }
 
-  /// A computed number as the type that was asked for.
+  /// A computed number as the type that was asked for; an integer type takes the whole part of a mean.
   static func converted<T>(_ value: Any?) -> T? {
     guard let value else { return nil }
     if let value = value as? T { return value }
@@ -59,7 +59,12 @@ enum PlainAggregate {
   }
 
   private static func convert<P: _Persistable>(_ value: Any, _ type: P.Type) -> Any? {
-    P._rlmConvertedValue(value, _ValueConversion(realm: nil, isCopying: false))
+    let conversion = _ValueConversion(realm: nil, isCopying: false)
+    if let converted = P._rlmConvertedValue(value, conversion) { return converted }
+    guard let mean = value as? Double, let whole = Int(exactly: mean.rounded(.towardZero)) else {
+      return nil
+    }
+    return P._rlmConvertedValue(whole, conversion)
   }
 
   /// A cell as the Swift value that its property type has.

@@ -107,8 +107,8 @@ package enum Backlinks {
     init(_ value: UnsafeRawBufferPointer) throws(StoreError) {
       var rest = unsafe value[...]
       guard let number = unsafe SourceRuns.number(&rest), number > 0,
-        let count = Int(exactly: number)
-      else { throw damage("a head has no count") }
+        number <= SourceRuns.linkCountLimit, let count = Int(exactly: number)
+      else { throw damage("a head has no count that can be") }
       linkCount = count
       unsafe sources = unsafe UnsafeRawBufferPointer(rebasing: rest)
     }

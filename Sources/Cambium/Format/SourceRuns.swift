@@ -64,6 +64,8 @@ package struct SourceRuns: Hashable {
 
   // MARK: Stored form
 
+  /// More links cannot be: each of them has a cell, and no tree has more rows.
+  static let linkCountLimit: UInt64 = 1 << 48
   /// The most bytes of sources that a head or a block has.
   package static let byteLimit = 240
 
@@ -131,9 +133,9 @@ package struct SourceRuns: Hashable {
       guard let difference = unsafe number(&rest) else { return nil }
       if difference == 0 {
         guard run.count == 1, let further = unsafe number(&rest), further > 0,
-          let count = Int(exactly: further), count < Int.max
+          further < linkCountLimit
         else { return nil }
-        run.count += count
+        run.count += Int(further)
         continue
       }
       if try !body(run) { return false }

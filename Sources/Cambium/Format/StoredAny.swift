@@ -64,6 +64,28 @@ package indirect enum StoredAny: Hashable, Sendable {
   /// No value is nested deeper.
   static let depthLimit = 100
 
+  // MARK: Telling apart
+
+  /// Whether two cells of a property of `type` hold the same value: lists and dictionaries of any type do whatever
+  /// their identifiers are.
+  static func isSame(_ left: ColumnValue, _ right: ColumnValue, _ type: PropertyType) -> Bool {
+    if left.isEqual(to: right) { return true }
+    guard type == .any, let left = StoredAny(left), let right = StoredAny(right) else {
+      return false
+    }
+    return left.content == right.content
+  }
+
+  /// The value without identifiers.
+  private var content: StoredAny {
+    switch self {
+    case .list(_, let values): .list(identifier: 0, values.map(\.content))
+    case .dictionary(_, let entries):
+      .dictionary(identifier: 0, entries.map { Entry(key: $0.key, value: $0.value.content) })
+    default: self
+    }
+  }
+
   // MARK: Reading
 
   /// The value of a cell; nil when it breaks the format.

@@ -81,6 +81,9 @@ struct DynamicCreation {
         "Attempting to create an object of type '\(access.stored.name)' with an existing primary key "
           + "value '\(values[primaryKey].map { "\($0)" } ?? "(null)")'.")
     }
+    let outer = unsafe session.skipsEqualValues
+    unsafe session.skipsEqualValues = policy == .modified
+    defer { unsafe session.skipsEqualValues = outer }
     for index in values.indices where index != primaryKey && isGiven[index] {
       if access.description.properties[index].property.isComputed { continue }
       object.setValue(values[index], at: index)

@@ -96,8 +96,7 @@ final class Notifier: Sendable {
 
   /// Called when `instance` has committed: it sees the version, only its observers wait for it.
   func didCommit(_ instance: RealmInstance) {
-    let own = instance.context?.identity
-    wakeContexts { $0.context.identity != own || !$0.trackers.isEmpty }
+    wakeContexts { !$0.entry.isOf(instance) || !$0.trackers.isEmpty }
   }
 
   /// Called when somebody has made `version`.

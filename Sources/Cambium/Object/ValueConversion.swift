@@ -19,7 +19,7 @@ public final class _ValueConversion {
   private var depth = 0
   /// How many lists and dictionaries of values of any type are being converted further up the stack.
   private var nesting = 0
-  /// Which properties were given for objects made from dictionaries; nil when nobody asks.
+  /// Which properties were given for objects made from dictionaries and arrays; nil when nobody asks.
   private(set) var partials: [ObjectIdentifier: Set<Int>]?
 
   init(
@@ -123,7 +123,7 @@ public final class _ValueConversion {
     let description = ClassRegistry.description(of: type(of: object))
     let initial = InitialValue(value, for: description)
     var given: Set<Int> = []
-    let isNoted = if partials != nil, case .dictionary = initial { true } else { false }
+    let isNoted = if case .object = initial { false } else { partials != nil }
     initial.forEachProperty(of: description) { index, value in
       if isNoted { given.insert(index) }
       if !description.properties[index].setDynamicValue(value, of: object, self) {

@@ -137,6 +137,7 @@ extension Realm {
 
   /// Deletes all objects of a list, and so empties it.
   public func delete<Element: ObjectBase>(_ objects: List<Element>) {
+    if objects.realm == nil { return delete(objects.allElements()) }
     delete(keys: objects.objectKeys())
   }
 
@@ -148,6 +149,7 @@ extension Realm {
   /// Deletes all objects of a map, whose values are null then.
   public func delete<Key: _MapKey, Value: RealmCollectionValue>(_ map: Map<Key, Value>)
   where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+    if map.realm == nil { return delete(map.entries().compactMap { storedObject(of: $0.value) }) }
     delete(keys: map.objectKeys())
   }
 

@@ -28,7 +28,8 @@ extension RealmInstance {
   func cellEquals(
     _ access: ClassAccess, _ key: Int64, _ index: Int, _ cell: ColumnValue
   ) -> Bool {
-    withCell(access, key, index) { $0.isEqual(to: cell) }
+    let type = access.description.properties[index].property.type
+    return withCell(access, key, index) { StoredAny.isSame($0, cell, type) }
   }
 
   /// The keys of all objects of a class.

@@ -306,9 +306,12 @@ import Synchronization
 
   /// Leaves a transaction that was undone: the version it began at is seen again, whatever others have
   /// committed since.
+  ///
+  /// What observers were to be told meanwhile, they are told now.
   private func returnToBase() {
     unsafe session = nil
     moved()
+    if !observers.isEmpty { coordinator.notifier.wake(self) }
   }
 
   /// Ends the use of a transaction that a migration commits or rolls back, and of everything that was

@@ -28,6 +28,72 @@ import Testing
     desk.run { _ in desk.tokens.removeAll() }
   }
 
+  @Test func `what an observer is told first comes after a transaction that is cancelled`()
+    async throws
+  {
+    let desk = try Desk(specConfiguration())
+    try desk.run { realm in
+      try realm.addDogs("Ben")
+      desk.tokens = [realm.objects(SpecDog.self).observe { desk.note($0) }]
+      realm.beginWrite()
+    }
+    // Its turn to be told is over.
+    for _ in 0..<50 {
+      try await Task.sleep(for: .milliseconds(1))
+      desk.run { _ in }
+    }
+    desk.run { (realm: Realm) -> Void in realm.cancelWrite() }
+    #expect(await desk.next() == "initial 1")
+    desk.run { _ in desk.tokens.removeAll() }
+  }
+
+  @Test func `what a class without a declaration has already is not written again`() async throws {
+    let declared = specConfiguration()
+    let filled = try Desk(declared)
+    let value: [String: Any] = ["id": 1, "name": "Ann", "age": 3, "nicknames": ["a", "b"]]
+    try filled.run { realm in
+      try realm.write { _ = realm.create(SpecPerson.self, value: value) }
+    }
+    var configuration = declared
+    configuration.objectTypes = nil
+    configuration.usesStoredClasses = true
+    let desk = try Desk(configuration)
+    desk.run { realm in
+      desk.tokens = [realm.dynamicObjects("SpecPerson").observe { desk.note($0) }]
+    }
+    #expect(await desk.next() == "initial 1")
+    for (policy, expected) in [(.modified, []), (.all, ["-[] +[] ~[0]"])]
+      as [(Realm.UpdatePolicy, [String])]
+    {
+      let told = try await desk.told { realm in
+        try realm.write { _ = realm.dynamicCreate("SpecPerson", value: value, update: policy) }
+      }
+      #expect(told == expected)
+    }
+    desk.run { _ in desk.tokens.removeAll() }
+    withExtendedLifetime(filled) {}
+  }
+
+  @Test func `a Realm of the same queue sees what another one there has committed`() async throws {
+    let desk = try Desk(specConfiguration())
+    var configuration = desk.configuration
+    configuration.objectTypes = [SpecDog.self, SpecPerson.self]
+    let second = try desk.run { _ in
+      let second = try Realm(configuration: configuration, queue: desk.queue)
+      #expect(second.objects(SpecDog.self).isEmpty)
+      desk.tokens = [
+        second.observe { _, realm in desk.note("changed \(realm.objects(SpecDog.self).count)") }
+      ]
+      return Smuggled(value: second)
+    }
+    _ = try desk.run { try $0.addDogs("Ben") }
+    #expect(await desk.next() == "changed 1")
+    desk.run { _ in
+      desk.tokens.removeAll()
+      withExtendedLifetime(second.value) {}
+    }
+  }
+
   @Test func `an object tells what was assigned, and that it is gone`() async throws {
     let desk = try Desk(specConfiguration())
     let other = try Desk(desk.configuration)

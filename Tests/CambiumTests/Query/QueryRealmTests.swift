@@ -38,6 +38,62 @@ struct QueryRealmTests {
     return realm
   }
 
+  @Test func `texts and data that begin alike for long are sorted`() throws {
+    let realm = try testRealm([QueryPet.self, QueryOwner.self])
+    let beginning = String(repeating: "x", count: 300_000)
+    try realm.write {
+      for end in ["b", "", "c", "a", "b"] {
+        let pet = QueryPet()
+        pet.name = beginning + end
+        pet.age = 1
+        realm.add(pet)
+      }
+    }
+    for (isAscending, expected) in [
+      (true, ["", "a", "b", "b", "c"]), (false, ["c", "b", "b", "a", ""]),
+    ] {
+      let sorted = realm.objects(QueryPet.self).where { $0.age == 1 }
+        .sorted(byKeyPath: "name", ascending: isAscending)
+      #expect(sorted.map { String($0.name.dropFirst(beginning.count)) } == expected)
+    }
+  }
+
+  @Test(arguments: ["Straße", "ﬁsch", "İzmir", "ŉ"])
+  func `in LIKE a question mark stands for one character, of whatever case`(name: String) throws {
+    let realm = try testRealm([QueryPet.self, QueryOwner.self])
+    try realm.write {
+      let pet = QueryPet()
+      pet.name = name
+      realm.add(pet)
+    }
+    let pets = realm.objects(QueryPet.self)
+    for place in name.unicodeScalars.indices {
+      var scalars = name.unicodeScalars
+      scalars.replaceSubrange(place...place, with: "?".unicodeScalars)
+      let pattern = String(scalars)
+      #expect(pets.where { $0.name.like(pattern) }.count == 1, "\(pattern)")
+      #expect(pets.where { $0.name.like(pattern, caseInsensitive: true) }.count == 1, "\(pattern)")
+    }
+  }
+
+  @Test func `LIKE ignores the case of what stands beside a question mark`() throws {
+    let realm = try testRealm([QueryPet.self, QueryOwner.self])
+    try realm.write {
+      for name in ["Straße", "Strasse", "ÉLAN", "élan"] {
+        let pet = QueryPet()
+        pet.name = name
+        realm.add(pet)
+      }
+    }
+    func found(_ pattern: String) -> [String] {
+      realm.objects(QueryPet.self).filter("name LIKE[c] %@", pattern).map(\.name)
+    }
+    #expect(found("STRA?E") == ["Straße"])
+    #expect(found("stra??e") == ["Strasse"])
+    #expect(found("éla?") == ["ÉLAN", "élan"])
+    #expect(found("*?LAN") == ["ÉLAN", "élan"])
+  }
+
   @Test func `both front ends find what Swift finds`() throws {
     let realm = try filledRealm()
     let owners = realm.objects(QueryOwner.self)

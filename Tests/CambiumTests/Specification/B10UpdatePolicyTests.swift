@@ -24,6 +24,16 @@ import Testing
   }
 
   @Test(arguments: [Realm.UpdatePolicy.modified, .all])
+  func `an array leaves what is behind its end alone`(policy: Realm.UpdatePolicy) throws {
+    let (realm, ann) = try realmWithAnn()
+    try realm.write { realm.create(SpecPerson.self, value: [1, "Anna"], update: policy) }
+    #expect(ann.name == "Anna" && ann.age == 30)
+    #expect(ann.dogs.count == 1 && ann.nicknames.count == 3)
+    try realm.write { realm.create(SpecPerson.self, value: [2, "Bob"], update: policy) }
+    #expect(realm.object(ofType: SpecPerson.self, forPrimaryKey: 2)?.nicknames.isEmpty == true)
+  }
+
+  @Test(arguments: [Realm.UpdatePolicy.modified, .all])
   func `a dictionary leaves what it does not name alone`(policy: Realm.UpdatePolicy) throws {
     let (realm, ann) = try realmWithAnn()
     let updated = try realm.write {

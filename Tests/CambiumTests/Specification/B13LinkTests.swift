@@ -92,6 +92,18 @@ import Testing
     #expect(dogs.map { $0.owners.map(\.id).sorted() } == [[3], [2, 2, 3], [2, 3], [1, 1, 2, 3]])
   }
 
+  @Test func `deleting what a list without a Realm holds deletes the Realm's objects`() throws {
+    let realm = try specRealm()
+    let list = List<SpecDog>()
+    try realm.write {
+      for name in ["a", "b", "c"] { realm.create(SpecDog.self, value: ["name": name]) }
+      list.append(objectsIn: realm.objects(SpecDog.self).where { $0.name != "c" })
+      realm.delete(list)
+      realm.delete(List<SpecDog>())
+    }
+    #expect(realm.objects(SpecDog.self).map(\.name) == ["c"])
+  }
+
   @Test func `deleting results, lists, sequences and everything`() throws {
     let realm = try specRealm()
     let ann = SpecPerson(1, "Ann")

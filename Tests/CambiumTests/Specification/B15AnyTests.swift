@@ -72,6 +72,26 @@ extension SpecFile {
 
   // MARK: Values
 
+  @Test func `equal lists and dictionaries are not written where only what differs is`() throws {
+    let value: [String: Any] = [
+      "id": 2, "value": ["a", ["b": [1, 2]]], "list": [["c"], ["d": 1]], "map": ["e": ["f"]],
+    ]
+    try file.withAny { realm, _ in
+      let object = realm.create(SpecAny.self, value: value, update: .modified)
+      let inner = try #require(object.value.listValue)
+      let deep = try #require(inner[1].dictionaryValue?["b"]?.listValue)
+      let element = try #require(object.list[0].listValue)
+      let entry = try #require(object.map["e"]?.listValue)
+      realm.create(SpecAny.self, value: value, update: .modified)
+      for list in [inner, deep, element, entry] { #expect(!list.isInvalidated) }
+      var other = value
+      other["value"] = ["a", ["b": [1, 3]]]
+      realm.create(SpecAny.self, value: other, update: .modified)
+      #expect(inner.isInvalidated && !element.isInvalidated && !entry.isInvalidated)
+      #expect(object.value.listValue?[1].dictionaryValue?["b"]?.listValue?[1] == .int(3))
+    }
+  }
+
   @Test func `every type is stored and read back`() throws {
     try file.withAny { realm, object in
       for (index, value) in Self.scalars.enumerated() {

@@ -123,6 +123,25 @@ import Testing
     #expect(labels(all.distinct(by: [\.int])) == "ac")
   }
 
+  @Test func `a mean has the type that is asked for, or else that of its property`() throws {
+    let realm = try realm([["int": 1, "double": 1.5], ["int": 2, "double": 3]])
+    let all = realm.objects(SpecValues.self)
+    let mean = all.average(of: \.double)
+    #expect(mean == 2.25)
+    let ofIntegers = all.average(of: \.int)
+    #expect(ofIntegers == Optional(1))
+    #expect((all.average(of: \.int) as Double?) == 1.5)
+    #expect((all.average(of: \.int) ?? 0) == 1)
+    let whole: Int? = all.average(ofProperty: "int")
+    #expect(whole == 1)
+    #expect(all.average(ofProperty: "int") as Int8? == 1)
+    #expect(all.filter("int > 2").average(ofProperty: "int") as Int? == nil)
+    let plain = List<SpecValues>()
+    plain.append(objectsIn: all)
+    let ofPlain = plain.average(of: \.double)
+    #expect(ofPlain == 2.25 && plain.average(ofProperty: "int") as Int? == 1)
+  }
+
   @Test func `aggregates ignore nulls and give the documented values for nothing`() throws {
     let realm = try realm([
       ["int": 1, "intO": 4, "double": 1.5, "decimal": "0.1", "float": 2],
@@ -132,7 +151,7 @@ import Testing
     let all = realm.objects(SpecValues.self)
     let none = all.filter("int > 100")
     #expect(all.min(of: \.int) == 1 && all.max(of: \.int) == 5 && all.sum(of: \.int) == 9)
-    #expect(all.average(of: \.int) == 3.0)
+    #expect((all.average(of: \.int) as Double?) == 3.0)
     #expect(all.min(of: \.intO) == 2 && all.max(of: \.intO) == 4 && all.sum(of: \.intO) == 6)
     #expect(all.average(ofProperty: "intO") == 3.0)
     #expect(all.sum(of: \.double) == 4.0 && all.sum(of: \.decimal) == "0.3")
@@ -199,7 +218,7 @@ import Testing
     #expect(plain.sum() == .max)
     let mean: Double? = plain.average()
     #expect(mean == managed.average())
-    #expect(mean == objects.average(of: \.int))
+    #expect(mean == (objects.average(of: \.int) as Double?))
   }
 
   @Test func `decimals in lists are equal by value`() throws {

@@ -1,6 +1,16 @@
 import Cambium
 import Testing
 
+final class SpecBudget: Object {
+  @Persisted(primaryKey: true) var id: Int
+  @Persisted var limit: Decimal128
+  @Persisted var whole: Int
+  @Persisted var costs: List<Double>
+  @Persisted var values: List<AnyRealmValue>
+
+  override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 /// Section B18: conditions over links and lists, through both front ends.
 @Suite struct B18PathQueryTests {
   private func people() throws -> Realm {
@@ -200,6 +210,29 @@ import Testing
         all.filter(
           "SUBQUERY(dogs, $x, SUBQUERY($x.owners, $x, $x.id == id).@count > 0).@count > 0"))
         == [1, 2, 3])
+  }
+
+  @Test func `an aggregate is compared with numbers of every type by value`() throws {
+    let realm = try specRealm([SpecBudget.self])
+    try realm.write {
+      for id in 0..<4 {
+        let costs = (0..<id).map { Double($0) + 0.5 }
+        realm.create(
+          SpecBudget.self,
+          value: ["id": id, "limit": "1.75", "whole": 2, "costs": costs, "values": costs]
+            as [String: Any])
+      }
+    }
+    let all = realm.objects(SpecBudget.self)
+    func ids(_ text: String) -> [Int] { all.filter(text).map(\.id).sorted() }
+    // The sums are 0, 0.5, 2 and 4.5.
+    #expect(ids("costs.@sum > limit") == [2, 3])
+    #expect(ids("limit >= costs.@sum") == [0, 1])
+    #expect(ids("costs.@count <= limit") == [0, 1])
+    #expect(ids("costs.@sum == whole") == [2])
+    #expect(ids("costs.@max > whole") == [3])
+    #expect(ids("values.@sum > limit") == [2, 3])
+    #expect(ids("values.@sum == whole") == [2])
   }
 
   @Test func `unmanaged lists are searched by subqueries that name objects around them`() {

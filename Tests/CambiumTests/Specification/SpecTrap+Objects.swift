@@ -11,6 +11,13 @@ extension SpecTrap {
       try realm.write { realm.delete(person) }
       _ = person.name
     },
+    SpecTrap("deleting the objects of a list without a Realm", "Can only delete an object from the")
+    {
+      let person = SpecPerson(1, "Ann")
+      person.dogs.append(SpecDog())
+      let realm = try specRealm()
+      try realm.write { realm.delete(person.dogs) }
+    },
     SpecTrap("reading another accessor of a deleted object", "has been deleted or invalidated.") {
       let (realm, person) = try ann()
       let twin = realm.objects(SpecPerson.self).first

@@ -330,11 +330,13 @@ package struct QueryBinder {
       throw QueryError("Only one side of a comparison can be an aggregate.")
     }
     let (first, second) = (left.valueType, right.valueType)
-    if case .number = left.end, Self.isNumeric(second) {
-      return first == .decimal128 ? first : .double
-    }
-    if case .number = right.end, Self.isNumeric(first) {
-      return second == .decimal128 ? second : .double
+    let isComputed =
+      switch (left.end, right.end) {
+      case (.number, _), (_, .number): true
+      default: false
+      }
+    if isComputed, Self.isNumeric(first), Self.isNumeric(second) {
+      return first == .decimal128 || second == .decimal128 ? .decimal128 : .double
     }
     guard first == second, left.targetName == right.targetName else {
       throw QueryError(

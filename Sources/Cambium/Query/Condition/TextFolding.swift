@@ -4,13 +4,20 @@ import Foundation
 /// Makes strings comparable that differ in case or in diacritical marks only.
 ///
 /// Case is folded as Unicode's full case folding does (ß and SS are the same), independent of any
-/// language. Diacritical marks are taken off after canonical decomposition.
+/// language. Diacritical marks are taken off after canonical decomposition. Patterns, in which a sign stands for one
+/// character, leave those alone of which folding makes several.
 ///
 /// Pointers: the caller lends the text. It is copied, and ASCII is folded in place, within the copy's count.
 package struct TextFolding: Hashable, Sendable {
   package let options: StringOptions
 
-  package init(_ options: StringOptions) { self.options = options }
+  /// Whether a character never becomes several.
+  private let keepsCount: Bool
+
+  package init(_ options: StringOptions, keepsCount: Bool = false) {
+    self.options = options
+    self.keepsCount = keepsCount
+  }
 
   /// Replaces the contents of `output` with the folded form of UTF-8 text.
   package func fold(_ text: UnsafeRawBufferPointer, into output: inout [UInt8]) {
@@ -45,20 +52,20 @@ package struct TextFolding: Hashable, Sendable {
         continue
       }
       if options.contains(.caseInsensitive) {
-        output.append(contentsOf: Self.folded(scalar).utf8)
+        output.append(contentsOf: folded(scalar).utf8)
       } else {
         output.append(contentsOf: UTF8.encode(scalar) ?? Unicode.UTF8.encodedReplacementCharacter)
       }
     }
   }
 
-  private static func folded(_ scalar: Unicode.Scalar) -> String {
+  private func folded(_ scalar: Unicode.Scalar) -> String {
     // The dotless i is a letter of its own: through its capital it would become an i.
     if scalar == "\u{131}" { return "\u{131}" }
     var result = ""
     for upper in scalar.properties.uppercaseMapping.unicodeScalars {
       result += upper.properties.lowercaseMapping
     }
-    return result
+    return keepsCount && result.unicodeScalars.count != 1 ? String(scalar) : result
   }
 }

@@ -46,7 +46,7 @@ package struct ValueComparison: Sendable, Hashable {
 
   private func holds(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard options.isEmpty || property != .string else {
-      let folding = TextFolding(options)
+      let folding = TextFolding(options, keepsCount: operation == .like)
       var (first, second): ([UInt8], [UInt8]) = ([], [])
       unsafe folding.fold(left, into: &first)
       unsafe folding.fold(right, into: &second)

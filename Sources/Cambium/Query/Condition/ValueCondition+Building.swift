@@ -211,7 +211,9 @@ extension ValueCondition {
     _ operation: QueryOperator, _ constant: [UInt8], _ options: StringOptions,
     _ type: PropertyType
   ) -> Kind {
-    let folding = type == .string && !options.isEmpty ? TextFolding(options) : nil
+    let folding =
+      type == .string && !options.isEmpty
+      ? TextFolding(options, keepsCount: operation == .like) : nil
     let bytes = folding?.fold(String(decoding: constant, as: UTF8.self)) ?? constant
     let kind: BytesCondition.Kind
     switch operation {

@@ -47,7 +47,7 @@ final class QueryRun {
     if let count = try WholeTableScan.count(plan.predicate, reader, context.interruption) {
       return count
     }
-    return try node.select(reader.everything, nil).count
+    return try node.select(reader.everything(), nil).count
   }
 
   /// Following an index costs as much per object as testing this many rows in passing.
@@ -165,7 +165,7 @@ final class QueryRun {
       {
         return sum
       }
-      let rows = plan.hasNoCondition ? nil : try node.select(reader.everything, nil)
+      let rows = plan.hasNoCondition ? nil : try node.select(reader.everything(), nil)
       return try ColumnAggregate(aggregate, column).run(tree, rows, context.interruption)
     }
     return try self.aggregate(aggregate, of: column, try select(limit: nil))

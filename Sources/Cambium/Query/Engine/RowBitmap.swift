@@ -3,8 +3,7 @@
 /// Bits past the last row are always zero.
 ///
 /// Pointers: owns and frees the words: one for every 64 positions of the window, and one more.
-/// Positions are held against the window here, but in `copy(_:into:)`, where the caller gives a part
-/// of it; bitmaps that are joined have the same window.
+/// Positions are held against the window here; bitmaps that are joined have the same window.
 @safe final class RowBitmap {
   /// The positions that the bits stand for.
   let window: Range<Int>
@@ -104,16 +103,16 @@
     }
   }
 
-  /// Writes the bits of a range within the window to `bits`, lowest first; the last word is filled up
-  /// with zeros.
+  /// Writes the bits of a range that begins within the window to `bits`, lowest first; positions behind the window and
+  /// the rest of the last word have zeros.
   func copy(_ positions: Range<Int>, into bits: UnsafeMutablePointer<UInt64>) {
     let offset = positions.lowerBound - window.lowerBound
     let shift = UInt64(offset & 63)
     let count = (positions.count + 63) >> 6
     for index in 0..<count {
       let word = (offset >> 6) + index
-      var value = unsafe words[word] >> shift
-      if shift != 0, word + 1 <= wordCount { unsafe value |= words[word + 1] << (64 - shift) }
+      var value = unsafe word < wordCount ? words[word] >> shift : 0
+      if shift != 0, word + 1 < wordCount { unsafe value |= words[word + 1] << (64 - shift) }
       unsafe bits[index] = value
     }
     let rest = positions.count & 63

@@ -117,7 +117,9 @@ extension SortColumn {
         isValid = try cursor.seek(toKey: keys[next])
       }
     }
-    precondition(self.count == keys.count, "the objects that are sorted exist")
+    guard self.count == keys.count else {
+      throw .damaged(Damage(.order, "an object that was found is not found again by its key"))
+    }
   }
 
   /// Appends the value that one object has, of a map that of the key.

@@ -104,6 +104,8 @@ struct SortColumns {
     return left < right
   }
 
+  private static let depthLimit = 16
+
   /// Sorts entries, which are in the order of their indices, by the columns from `index` on; they are
   /// equal in those before, and in that one up to `depth`.
   private func sort(
@@ -113,6 +115,11 @@ struct SortColumns {
   ) throws(StoreError) {
     guard entries.count > 1, index < columns.count else { return }
     if entries.count > 4096 { try interruption?.check() }
+    // Each depth takes stack: long beginnings that many texts share are compared as a whole.
+    if depth == Self.depthLimit {
+      var entries = unsafe entries
+      return unsafe entries.sort { isBefore(Int($0.index), Int($1.index)) }
+    }
     let column = columns[index]
     unsafe EntrySort.sort(entries, spare, by: column, depth: depth)
     var start = 0

@@ -31,7 +31,14 @@ final class TableReader {
   var count: Int { table?.count ?? 0 }
 
   /// All positions.
-  var everything: Range<Int> { 0..<count }
+  ///
+  /// Throws when there are many and the last row is not there: what a bit is kept for must not only be claimed.
+  func everything() throws(StoreError) -> Range<Int> {
+    if count > Self.unquestionedCount { _ = try table?.groups[0].select(count - 1) }
+    return 0..<count
+  }
+
+  private static let unquestionedCount = 1 << 24
 
   /// The tree with a column; nil when the table or the column does not exist.
   func tree(of column: UInt16) -> ColumnTree? { table?.tree(of: column) }

@@ -89,7 +89,7 @@ extension ColumnTreeEditor {
 
   /// Rebalances what is below a dirty branch.
   ///
-  /// Returns the nodes that take its place when there is more than one, otherwise nil.
+  /// Returns the nodes that take its place, or nil when it stays.
   private func rebalance(
     branch reference: PageReference, separator: Int64
   ) throws(StoreError) -> [Child]? {
@@ -107,7 +107,7 @@ extension ColumnTreeEditor {
     let nodes = branches(
       of: children, level: branch.level,
       reusing: (branch, Child(separator: separator, reference: reference, rowCount: 0)))
-    return nodes.count > 1 ? nodes : nil
+    return nodes.count > 1 || nodes.first?.reference != reference ? nodes : nil
   }
 
   /// Rebalances the dirty branches below another one; what its children are then, or nil when all of

@@ -166,7 +166,8 @@ extension ColumnTreeEditor {
     if !next.reference.isDirty {
       guard isUnder(leaf), try mayJoin(children[index], next) else { return false }
     }
-    guard fitTogether(leaf, try byteCount(next), Int(next.rowCount)) else { return false }
+    guard fitTogether(leaf, try byteCount(next), Int(min(next.rowCount, TreeRoot.maximumRowCount)))
+    else { return false }
     return try join(index, &children)
   }
 

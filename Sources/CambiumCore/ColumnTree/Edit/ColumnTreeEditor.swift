@@ -360,6 +360,9 @@ public struct ColumnTreeOptions: Sendable {
     precondition(isPositional, "This tree has keys, not positions; use them.")
     precondition(position >= 0 && position < count, "A position is below the count.")
     try reach(position: position)
+    guard unsafe position - finger.first < leafRowCount else {
+      throw unsafe ColumnTree.wrongCount(root.reference)
+    }
   }
 }
 

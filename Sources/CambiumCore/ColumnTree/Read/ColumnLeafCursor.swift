@@ -66,7 +66,14 @@ import CPlatform
       leave()
       return false
     }
-    return try descend { branch, before in branch.child(at: UInt64(index) &- before).index }
+    guard try descend({ branch, before in branch.child(at: UInt64(index) &- before).index }) else {
+      return false
+    }
+    // Branches only say how many rows a leaf has.
+    guard UInt(bitPattern: index &- firstIndex) < UInt(current.rowCount) else {
+      throw ColumnTree.wrongCount(tree.root.reference)
+    }
+    return true
   }
 
   /// Stands nowhere.

@@ -115,7 +115,7 @@ final class AnyBacklinkNode: QueryNode {
   /// What the objects that satisfy the condition link to.
   private func targets() throws(StoreError) -> [Int64] {
     let origins = inner.reader
-    let rows = try inner.select(origins.everything, nil)
+    let rows = try inner.select(origins.everything(), nil)
     var targets: [Int64] = []
     try inner.forEachRow(rows.window, rows) { _, key throws(StoreError) in
       if isList {

@@ -77,7 +77,7 @@ class QueryNode {
 
   /// The keys of all objects that satisfy the condition, ascending.
   final func selectKeys() throws(StoreError) -> [Int64] {
-    try keys(of: try select(reader.everything, nil))
+    try keys(of: try select(reader.everything(), nil))
   }
 
   /// The keys at the positions of a bitmap.
