@@ -56,8 +56,8 @@ extension ManagedCollection {
     change(session, .whole) { collection throws(StoreError) in
       for (range, cells) in insertion.replacements { try collection.replace(range, with: cells) }
       try session.addLinks(insertion.new, of: place)
-      withExtendedLifetime(insertion.kept) {}
     }
+    withExtendedLifetime((insertion.kept, cells)) {}
   }
 
   /// Takes out the elements at `positions`, which ascend.

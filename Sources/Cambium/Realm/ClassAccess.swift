@@ -170,6 +170,7 @@ import Synchronization
   func newestCreation(of key: Int64) -> Int64? {
     unsafe realm.reading { () throws(StoreError) in
       let snapshot = try unsafe realm.coordinator.database.snapshot()
+      defer { withExtendedLifetime(snapshot) {} }
       guard let position = try snapshot.table(stored.tableName)?.seek(key) else { return nil }
       return creation(at: position)
     }

@@ -1,8 +1,12 @@
 import CambiumCore
 
 /// Embedded objects of classes that the program need not know, by what the catalog says.
+///
+/// Pointers: a session names its Realm, which outlives it.
 struct EmbeddedRows {
   let transaction: Transaction
+  /// Edits the objects of classes that its Realm knows, of which accessors must learn.
+  var session: WriteSession?
 
   /// Whether the class is in the file, and its objects live inside of others.
   func areObjects(of className: String) throws(StoreError) -> Bool {
@@ -54,6 +58,9 @@ struct EmbeddedRows {
 
   /// Forgets a link to an object of a class, and removes one that lives in that place.
   func removeLink(_ link: Backlink, to className: String) throws(StoreError) {
+    if let session, let index = unsafe session.realm.classSet.index(named: className) {
+      return try session.removeLink(link, to: index)
+    }
     // What only takes links away gathers nothing, so it need not be kept.
     try BacklinkEditor(transaction, toClass: className).remove(link)
     if try areObjects(of: className) { try remove(link.target, of: className) }

@@ -86,11 +86,7 @@ extension WriteSession {
     guard !targets.isEmpty, let name = column.property.objectClassName else { return }
     for target in targets {
       let link = Backlink(target: target, table: table, column: column.id, source: key)
-      if let index = unsafe realm.classSet.index(named: name) {
-        try removeLink(link, to: index)
-      } else {
-        try EmbeddedRows(transaction: transaction).removeLink(link, to: name)
-      }
+      try EmbeddedRows(transaction: transaction, session: self).removeLink(link, to: name)
     }
   }
 }

@@ -187,6 +187,7 @@ enum CatalogEntry {
       previous = id
       guard Int(group) + 1 >= groups.count else { return nil }
       while groups.count <= Int(group) { groups.append([]) }
+      guard groups[Int(group)].count < TableRecord.maximumGroupWidth else { return nil }
       groups[Int(group)].append(
         ColumnDescriptor(
           id: id, type: type, isNullable: flags == 1, name: String(decoding: name, as: UTF8.self),

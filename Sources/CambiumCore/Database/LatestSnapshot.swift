@@ -29,10 +29,11 @@ final class LatestSnapshot: Sendable {
     var wasRead = false
     var isClosed = false
 
-    /// Remembers `snapshot` for as long as somebody holds it.
-    mutating func know(_ snapshot: Snapshot) {
-      if let latest, latest.version > snapshot.version { return }
-      latest = snapshot
+    /// Remembers `snapshot` for as long as somebody holds it; what was remembered, to be let go of without the lock.
+    mutating func know(_ snapshot: Snapshot) -> Snapshot? {
+      let known = latest
+      if known?.version ?? 0 <= snapshot.version { latest = snapshot }
+      return known
     }
   }
 
@@ -97,12 +98,13 @@ final class LatestSnapshot: Sendable {
   private func note(
     _ snapshot: Snapshot, isUsed: Bool, cachedIf condition: (inout State) -> Bool
   ) {
+    var known: Snapshot?
     let superseded: Snapshot?
     let mustSchedule: Bool
     (superseded, mustSchedule) = state.withLock { state in
       let mayBeCached = snapshot.version >= state.oldest && !state.isClosed
       let isCached = condition(&state) && mayBeCached
-      if !isCached { state.know(snapshot) }
+      if !isCached { known = state.know(snapshot) }
       // What is older is cached no longer, either.
       guard mayBeCached, isCached || state.cached != nil else { return (nil, false) }
       let superseded = state.cached
@@ -112,7 +114,7 @@ final class LatestSnapshot: Sendable {
       if mustSchedule { state.isWatched = true }
       return (superseded, mustSchedule)
     }
-    withExtendedLifetime(superseded) {}
+    withExtendedLifetime((known, superseded)) {}
     if mustSchedule { watch() }
   }
 
@@ -138,14 +140,15 @@ final class LatestSnapshot: Sendable {
   @discardableResult
   private func end(where condition: (inout State) -> Bool) -> Bool {
     if isForked { return false }
-    // Its pin ends when the lock is free again.
+    // Pins end when the lock is free again.
+    var known: Snapshot?
     let (isOver, ended): (Bool, Snapshot?) = state.withLock { state in
       guard condition(&state) else { return (false, nil) }
       guard let ended = state.cached.take() else { return (true, nil) }
-      if ended.version >= state.oldest { state.know(ended) }
+      if ended.version >= state.oldest { known = state.know(ended) }
       return (true, ended)
     }
-    withExtendedLifetime(ended) {}
+    withExtendedLifetime((known, ended)) {}
     return isOver
   }
 

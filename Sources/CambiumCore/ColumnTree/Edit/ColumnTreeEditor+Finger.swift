@@ -230,9 +230,16 @@ extension ColumnTreeEditor {
     return try loadBuilder(of: leaf)
   }
 
+  private static let loadedCellLimit = 1 << 24
+
   private func loadBuilder(of leaf: DirtyLeaf) throws(StoreError) -> LeafBuilder {
     rowsMoved()
     let packed = leaf.packed
+    // Columns that a leaf lacks are filled with defaults, which its bytes do not pay for.
+    guard unsafe packed.rowCount * columnCount <= Self.loadedCellLimit else {
+      throw unsafe .damaged(
+        Damage(.count, "\(packed.rowCount) rows of \(columnCount) columns in one leaf"))
+    }
     let builder = makeBuilder(capacity: packed.rowCount + 32)
     unsafe builder.load(packed)
     try releaseDroppedColumns(packed)

@@ -127,12 +127,14 @@ extension ColumnTreeEditor {
     )
   }
 
-  /// Reads a cell of the leaf under the finger.
+  /// Reads a cell of the leaf under the finger; bytes last until the next value is read.
   func value(row: Int, column id: UInt16) throws(StoreError) -> ColumnValue {
     if let builder = unsafe leaf?.builder {
       guard let index = builder.layout.index(of: id) else { return .null }
       if let cell = builder.overflowCell(row: row, column: index) { return try value(of: cell) }
-      return builder.value(row: row, column: index)
+      let value = builder.value(row: row, column: index)
+      if case .bytes(let bytes) = value { return unsafe borrowed(bytes) }
+      return value
     }
     let spec = layout.index(of: id).map { layout.columns[$0] }
     guard let packed = unsafe leaf?.packed ?? cleanLeaf else { return .null }
@@ -142,8 +144,8 @@ extension ColumnTreeEditor {
     if let value = column.fixedValue(row) { return value }
     if column.isNull(row) { return .null }
     let cell = column.bytes(row)
-    if cell.form == .inline, let bytes = unsafe cell.contiguous { return unsafe .bytes(bytes) }
-    if cell.form == .inline { return borrowed(cell.array) }
+    if cell.form == .inline, let bytes = unsafe cell.contiguous { return unsafe borrowed(bytes) }
+    if cell.form == .inline { return unsafe cell.array.withUnsafeBytes { unsafe borrowed($0) } }
     guard let overflow = unsafe OverflowCell(cell.body) else { return .null }
     return try value(of: overflow)
   }
@@ -166,7 +168,7 @@ extension ColumnTreeEditor {
     guard let value = cell.overflow else {
       throw .damaged(Damage(.encoding, "a value outside of its leaf cannot be found"))
     }
-    return borrowed(try value.read(from: context.source))
+    return unsafe try value.read(from: context.source).withUnsafeBytes { unsafe borrowed($0) }
   }
 
   /// Removes a row of the leaf under the finger, and with it the leaf if it was the last one.

@@ -108,7 +108,7 @@ public struct ColumnTreeOptions: Sendable {
   @exclusivity(unchecked) final var scatterLimit = 32
   /// A leaf that was written ahead; its memory serves the next one.
   @exclusivity(unchecked) final var spareLeaf: DirtyLeaf?
-  /// Where the bytes of the value read last lie, unless they lie in a page or builder.
+  /// Where the bytes of the value read last lie: those of a leaf go, or move, when the editor is called next.
   private var valueBuffer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
   /// Counted up whenever a row that was located may lie elsewhere or be gone; see ``locate(_:)``.
@@ -158,12 +158,14 @@ public struct ColumnTreeOptions: Sendable {
     unsafe valueBuffer.deallocate()
   }
 
-  /// Lends `bytes` until the editor's next call.
-  func borrowed(_ bytes: [UInt8]) -> ColumnValue {
-    unsafe valueBuffer.deallocate()
-    unsafe valueBuffer = .allocate(byteCount: bytes.count, alignment: 16)
-    unsafe valueBuffer.copyBytes(from: bytes)
-    return unsafe .bytes(UnsafeRawBufferPointer(valueBuffer))
+  /// Lends a copy of `bytes` until the editor is asked for a value again.
+  func borrowed(_ bytes: UnsafeRawBufferPointer) -> ColumnValue {
+    if unsafe bytes.count > valueBuffer.count {
+      unsafe valueBuffer.deallocate()
+      unsafe valueBuffer = .allocate(byteCount: max(bytes.count, 64), alignment: 16)
+    }
+    unsafe valueBuffer.copyMemory(from: bytes)
+    return unsafe .bytes(UnsafeRawBufferPointer(rebasing: valueBuffer[..<bytes.count]))
   }
 
   /// The tree as edited so far; valid until the next change.
@@ -250,7 +252,7 @@ public struct ColumnTreeOptions: Sendable {
   ///
   /// A missing column reads as null.
   ///
-  /// Bytes in it are borrowed until the editor's next call.
+  /// Bytes in it are the editor's until it is asked for a value again; other calls may be given them.
   public func value(key: Int64, column: UInt16) throws(StoreError) -> ColumnValue? {
     precondition(!isPositional, "This tree has positions, not keys; read at one.")
     try reach(key)
@@ -335,7 +337,7 @@ public struct ColumnTreeOptions: Sendable {
     }
   }
 
-  /// The cell of the row at `position`; bytes in it are borrowed until the editor's next call.
+  /// The cell of the row at `position`; bytes in it are the editor's until it is asked for a value again.
   public func value(at position: Int, column: UInt16) throws(StoreError) -> ColumnValue {
     try reachRow(position)
     return try unsafe value(row: position - finger.first, column: column)
