@@ -314,6 +314,20 @@ import Testing
     #expect(try run("import", "e", "f").errors.hasPrefix("cambium: No document at 'e'"))
   }
 
+  #if Crypto
+    @Test func `what is restored with a new key is encrypted`() throws {
+      let (path, content) = try smallBackup()
+      let (key, restored) = (folder.file("key"), folder.file("restored"))
+      try Self.key.write(to: URL(fileURLWithPath: key))
+      let outcome = try ToolRunner.run(
+        "restore", path, restored, "--new-key-file", key, "--json")
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.json["codec"] as? String == "aes-256-gcm")
+      #expect(try ToolRunner.run("export", restored).status == 1)
+      #expect(try ToolRunner.run("export", restored, "--key-file", key).output == content)
+    }
+  #endif
+
   @Test func `the tool backs up, restores, and tells of a medium that is full`() throws {
     let (path, _) = try smallBackup()
     let store = folder.file("small")

@@ -97,6 +97,23 @@ import Testing
   #endif
 
   #if Crypto
+    @Test(arguments: ["", "none", "zstd:3"])
+    func `a new key encrypts, whatever the codec is said to be`(codec: String) throws {
+      #if !Zstd
+        if codec == "zstd:3" { return }
+      #endif
+      try makeStore(rows: 100)
+      let options = codec.isEmpty ? [] : ["--codec", codec]
+      let key = try makeKey("key")
+      let outcome = try ToolRunner.run(
+        arguments: ["copy", path, folder.file("sealed"), "--new-key-file", key, "--json"] + options)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(
+        outcome.json["codec"] as? String == (codec == "zstd:3" ? "zstd+" : "") + "aes-256-gcm")
+      #expect(try ToolRunner.run("digest", folder.file("sealed")).status == 1)
+      #expect(try digest(folder.file("sealed"), ["--key-file", key]) == digest(path))
+    }
+
     @Test func `a wrong key, none, and a key that others may read`() throws {
       try makeStore(rows: 100)
       let key = try makeKey("key")

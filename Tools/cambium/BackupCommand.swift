@@ -86,8 +86,8 @@ struct RestoreCommand: ParsableCommand {
   var codec: String?
 
   @Option(
-    help: "The file with the store's key; otherwise it has that of the backup.", completion: .file()
-  )
+    help: "The file with the key that encrypts the store; otherwise it has that of the backup.",
+    completion: .file())
   var newKeyFile: String?
 
   func run() throws {

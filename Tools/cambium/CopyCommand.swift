@@ -30,7 +30,8 @@ struct CopyCommand: ParsableCommand {
   var codec: String?
 
   @Option(
-    help: "The file with the copy's key; otherwise it has that of the source.", completion: .file())
+    help: "The file with the key that encrypts the copy; otherwise it has that of the source.",
+    completion: .file())
   var newKeyFile: String?
 
   func run() throws {
@@ -74,8 +75,11 @@ struct Copying: Encodable {
       let place = try NewPlace(for: destination)
       do {
         let made = StoreLocation(choice: destination.choice, path: place.path)
+        let named = chain ?? database.identity.codec
+        // Who names a new key wants encryption, whatever else pages go through.
         var copying = try Self.copy(
-          database, to: made, chain: chain, key: newKey ?? key, progress: progress)
+          database, to: made, chain: newKey == nil ? named : Codecs.encrypted(named),
+          key: newKey ?? key, progress: progress)
         try place.finish()
         copying.destination = destination.path
         return copying
@@ -88,11 +92,10 @@ struct Copying: Encodable {
   }
 
   private static func copy(
-    _ source: Database, to destination: StoreLocation, chain: String?, key: CodecKey?,
+    _ source: Database, to destination: StoreLocation, chain: String, key: CodecKey?,
     progress: ProgressLine
   ) throws -> Copying {
-    let recoding = Recoding(
-      chain: chain ?? source.identity.codec, key: key, trainsDictionary: false)
+    let recoding = Recoding(chain: chain, key: key, trainsDictionary: false)
     let view = try source.snapshot()
     let request = StoreRequest(path: destination.path, codec: try recoding.codec(for: source))
     let copy = try Database(store: try destination.choice.open(request))
