@@ -109,6 +109,7 @@ import Testing
       ("age", "0", "old", "integer"), ("age", "0", nil, "null"), ("id", "0", "5", "primary key"),
       ("friend", nil, "77", "77"), ("friends", "[]", "x", "JSON"), ("none", nil, "1", "none"),
       ("admirers", nil, "1", "admirers"), ("home", nil, "{\"town\":\"x\"}", "town"),
+      ("note", nil, "{\"example.com\":1}", "example.com"),
     ] as [(String, String?, String?, String)])
   func `a value that does not fit is refused with its edit, and nothing is changed`(
     property: String, old: String?, new: String?, reason: String

@@ -204,7 +204,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
   }
 
   /// Why there can be no such key; nil where there can.
-  static func refusal(of key: String) -> String? {
+  package static func refusal(of key: String) -> String? {
     guard key.utf8.contains(UInt8(ascii: ".")) || key.utf8.first == UInt8(ascii: "$") else {
       return nil
     }

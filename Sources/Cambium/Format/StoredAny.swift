@@ -62,7 +62,7 @@ package indirect enum StoredAny: Hashable, Sendable {
   }
 
   /// No value is nested deeper.
-  static let depthLimit = 100
+  package static let depthLimit = 100
 
   // MARK: Telling apart
 

@@ -166,6 +166,17 @@ import Testing
     }
   }
 
+  @Test func `values of any type may nest as deeply as the format allows`() throws {
+    let document = "[{\"id\": 1, \"any\": \(Self.nested(levels: 99))}]"
+    let realm = try Self.realm(document) { $0.className = "T" }
+    #expect(try Self.text(realm, .lines).contains(Self.nested(levels: 99)))
+  }
+
+  /// A number in so many dictionaries in one another.
+  private static func nested(levels: Int) -> String {
+    String(repeating: #"{"a":"#, count: levels) + "1" + String(repeating: "}", count: levels)
+  }
+
   // MARK: Mistakes
 
   @Test(arguments: [
@@ -193,6 +204,30 @@ import Testing
       "Line 1: 'T.map': a map takes no key that has a point or begins with '$': 'a.b'."
     ),
     (
+      #"[{"id": 1, "any": {"headers": {"example.com": 1}}}]"#,
+      "Line 1: 'T.any': a map takes no key that has a point or begins with '$': 'example.com'."
+    ),
+    (
+      #"[{"id": 1, "any": {"$dictionary": {"$x": 1}}}]"#,
+      "Line 1: 'T.any': a map takes no key that has a point or begins with '$': '$x'."
+    ),
+    (
+      "[{\"id\": 1, \"map\": {\"a.\u{301}b\": 1}}]",
+      "Line 1: 'T.map': a map takes no key that has a point or begins with '$': 'a.\u{301}b'."
+    ),
+    (
+      #"[{"id": 1, "set": [1, [1]]}]"#,
+      "Line 1: 'T.set': a set cannot contain a list or a dictionary."
+    ),
+    (
+      #"[{"id": 1, "set": [{"$dictionary": {"a": 1}}]}]"#,
+      "Line 1: 'T.set': a set cannot contain a list or a dictionary."
+    ),
+    (
+      "[{\"id\": 1, \"any\": \(nested(levels: 100))}]",
+      "Line 1: 'T.any': a value is nested deeper than 100 levels."
+    ),
+    (
       #"[{"id": 1, "any": {"$double": 1e400}}]"#,
       "Line 1: 'T.any': expected a number instead of 1e400."
     ),
@@ -214,7 +249,8 @@ import Testing
         {"name": "id", "type": "int", "primaryKey": true}, {"name": "name", "type": "string", "optional": true},
         {"name": "next", "type": "object", "class": "T"}, {"name": "when", "type": "date", "optional": true},
         {"name": "any", "type": "any"}, {"name": "map", "type": "int", "collection": "map"},
-        {"name": "list", "type": "int", "collection": "list"}]}],
+        {"name": "list", "type": "int", "collection": "list"},
+        {"name": "set", "type": "any", "collection": "set"}]}],
        "objects": {"T": [{"id": 9, "next": 9}]}}
       """#
     let realm = try Self.realm(classes)

@@ -36,7 +36,17 @@ package struct ObjectDecoder {
     }
     guard let elements = json.elements else { throw Self.mismatch(json, "an array") }
     var values: [Any?] = []
-    for element in elements { values.append(try single(element, of: property)) }
+    for element in elements {
+      let value = try single(element, of: property)
+      if property.isSet, let value = value as? AnyRealmValue {
+        switch value {
+        case .list, .dictionary:
+          throw TransferError("a set cannot contain a list or a dictionary")
+        default: break
+        }
+      }
+      values.append(value)
+    }
     return values
   }
 
@@ -46,7 +56,7 @@ package struct ObjectDecoder {
   }
 
   private func checkKey(_ key: String) throws(TransferError) {
-    if key.hasPrefix("$") || key.contains(".") {
+    if Map<String, AnyRealmValue>.refusal(of: key) != nil {
       throw TransferError("a map takes no key that has a point or begins with '$': '\(key)'")
     }
   }
@@ -159,7 +169,13 @@ package struct ObjectDecoder {
     }
   }
 
-  private func anyValue(_ json: JSONValue) throws(TransferError) -> AnyRealmValue {
+  /// A value that is `depth` levels deep in another one.
+  private func anyValue(
+    _ json: JSONValue, depth: Int = 0
+  ) throws(TransferError) -> AnyRealmValue {
+    guard depth < StoredAny.depthLimit else {
+      throw TransferError("a value is nested deeper than \(StoredAny.depthLimit) levels")
+    }
     switch json {
     case .null: return .none
     case .bool(let value): return .bool(value)
@@ -172,25 +188,30 @@ package struct ObjectDecoder {
     case .string(let text): return .string(text)
     case .array(let values):
       var elements: [AnyRealmValue] = []
-      for value in values { elements.append(try anyValue(value)) }
+      for value in values { elements.append(try anyValue(value, depth: depth + 1)) }
       return .fromArray(elements)
     case .object(let members):
       if members.count == 1, members[0].name.hasPrefix("$") {
-        return try tagged(members[0].name, members[0].value)
+        return try tagged(members[0].name, members[0].value, depth)
       }
-      return .fromDictionary(try entries(members))
+      return .fromDictionary(try entries(members, depth))
     }
   }
 
   private func entries(
-    _ members: [JSONValue.Member]
+    _ members: [JSONValue.Member], _ depth: Int
   ) throws(TransferError) -> [String: AnyRealmValue] {
     var entries: [String: AnyRealmValue] = [:]
-    for member in members { entries[member.name] = try anyValue(member.value) }
+    for member in members {
+      try checkKey(member.name)
+      entries[member.name] = try anyValue(member.value, depth: depth + 1)
+    }
     return entries
   }
 
-  private func tagged(_ tag: String, _ json: JSONValue) throws(TransferError) -> AnyRealmValue {
+  private func tagged(
+    _ tag: String, _ json: JSONValue, _ depth: Int
+  ) throws(TransferError) -> AnyRealmValue {
     let types: [String: PropertyType] = [
       "$double": .double, "$float": .float, "$data": .data, "$date": .date,
       "$decimal": .decimal128, "$objectId": .objectId, "$uuid": .UUID,
@@ -198,7 +219,7 @@ package struct ObjectDecoder {
     switch tag {
     case "$dictionary":
       guard let members = json.members else { throw Self.mismatch(json, "a dictionary") }
-      return .fromDictionary(try entries(members))
+      return .fromDictionary(try entries(members, depth))
     case "$link":
       guard let name = json["class"]?.text, let key = json["key"] else {
         throw Self.mismatch(json, "a link, {\"class\": …, \"key\": …}")
