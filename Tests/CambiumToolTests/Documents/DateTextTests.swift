@@ -42,12 +42,23 @@ import Testing
     #expect(DateText.date("2024-02-29") == noon.addingTimeInterval(-43_200))
   }
 
+  @Test func `the first and the last second that a date may have are read`() {
+    #expect(
+      DateText.date("+292277026596-12-04T15:30:07Z")
+        == StoredDate(seconds: .max, nanoseconds: 0).date)
+    #expect(
+      DateText.date("-292277022657-01-27T08:29:52Z")
+        == StoredDate(seconds: .min, nanoseconds: 0).date)
+  }
+
   @Test(arguments: [
     "", "2024", "2024-13-01", "2023-02-29", "2024-00-10", "2024-01-32", "2024-1-1", "2024-01-01T",
     "24-01-01",
     "2024-01-01T25:00", "2024-01-01T12:60", "2024-01-01T12:00:60", "2024-01-01T12:00:00.Z",
     "2024-01-01T12:00:00.1234567890Z", "2024-01-01T12:00:00+25:00", "2024-01-01Z x", "a2024-01-01",
-    "2024-01-01T12:00:00ZZ", "٢٠٢٤-01-01",
+    "2024-01-01T12:00:00ZZ", "٢٠٢٤-01-01", "+999999999999-01-01", "-999999999999-01-01T12:00:00Z",
+    "+292277026596-12-04T15:30:08Z", "+292277026596-12-04T15:30:07-00:01",
+    "-292277022657-01-27T08:29:51Z", "-292277022657-01-27T08:29:52+00:01",
   ])
   func `what is no date is none`(text: String) { #expect(DateText.date(text) == nil) }
 }

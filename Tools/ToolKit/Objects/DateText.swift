@@ -28,16 +28,16 @@ package enum DateText {
       let day = number(&rest, 2), (1...12).contains(month),
       (1...length(of: month, year)).contains(day)
     else { return nil }
-    var seconds = days(year, month, day) * 86_400
+    var time: Int64 = 0
     var nanoseconds: Int64 = 0
     if !rest.isEmpty {
       guard rest.take("T") || rest.take(" "), let hour = number(&rest, 2), rest.take(":"),
         let minute = number(&rest, 2), hour < 24, minute < 60
       else { return nil }
-      seconds += hour * 3600 + minute * 60
+      time = hour * 3600 + minute * 60
       if rest.take(":") {
         guard let second = number(&rest, 2), second < 60 else { return nil }
-        seconds += second
+        time += second
         if rest.take(".") {
           let digits = rest.prefix { $0.isASCII && $0.isNumber }
           guard !digits.isEmpty, digits.count <= 9, let value = Int64(digits) else { return nil }
@@ -46,8 +46,11 @@ package enum DateText {
         }
       }
       guard let offset = offset(&rest), rest.isEmpty else { return nil }
-      seconds -= offset
+      time -= offset
     }
+    // A year of twelve digits may lie beyond all that a date can have.
+    guard let seconds = Int64(exactly: Int128(days(year, month, day)) * 86_400 + Int128(time))
+    else { return nil }
     return StoredDate(seconds: seconds, nanoseconds: UInt32(nanoseconds)).date
   }
 
