@@ -112,8 +112,46 @@ import Testing
     }
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy {
-        !$0.hasSuffix(".copying") && !$0.hasSuffix(".writing")
+        !$0.hasSuffix(".copying") && !$0.contains(".writing")
       })
+  }
+
+  @Test func `an export replaces a document, and never a store`() throws {
+    try makePeople()
+    let (backup, other) = (folder.file("people.backup"), folder.file("other.cambium"))
+    #expect(try ToolRunner.run("backup", store, backup).status == 0)
+    #expect(try ToolRunner.run("copy", store, other).status == 0)
+    let second = folder.file("second name")
+    try FileManager.default.linkItem(atPath: store, toPath: second)
+    let damaged = folder.file("damaged")
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: store))
+    bytes[100] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: damaged))
+    var places = [store, backup, other, second, damaged]
+    #if RocksDB
+      places.append(folder.file("other.rocks"))
+      #expect(try ToolRunner.run("copy", store, "rocksdb:" + places[5]).status == 0)
+    #endif
+    for place in places {
+      let outcome = try ToolRunner.run("export", store, "--output", place)
+      #expect(outcome.status == 1 && outcome.output == "")
+      #expect(
+        outcome.errors
+          == "cambium: '\(place)' is a store, which no export replaces; name another file.\n")
+    }
+    #expect(try ToolRunner.run("verify", store).status == 0)
+    let document = folder.file("people.json")
+    #expect(try ToolRunner.run("export", store, "--output", document).status == 0)
+    let content = try ToolRunner.run("export", store).output
+    #expect(try String(contentsOfFile: document, encoding: .utf8) == content)
+  }
+
+  @Test func `an export leaves alone what another one writes to the same file`() throws {
+    try makePeople()
+    let document = folder.file("out.json")
+    try "another's".write(toFile: document + ".writing", atomically: true, encoding: .utf8)
+    #expect(try ToolRunner.run("export", store, "--output", document).status == 0)
+    #expect(try String(contentsOfFile: document + ".writing", encoding: .utf8) == "another's")
   }
 
   @Test func `an import that fails leaves the store as it was, and no new one`() throws {

@@ -87,13 +87,7 @@ struct CopyPlace {
     let result = unsafe isFolder ? rename(path, destination) : link(path, destination)
     if result != 0 { throw .system(operation: "create", path: destination, code: errno) }
     clear()
-    // Not by `NSString`, which stops for a name of one character.
-    let parent = URL(fileURLWithPath: destination).deletingLastPathComponent().path
-    let descriptor = unsafe open(parent, O_RDONLY | O_CLOEXEC)
-    if descriptor >= 0 {
-      fsync(descriptor)
-      close(descriptor)
-    }
+    ReplacedFile.syncFolder(of: destination)
   }
 
   /// Leaves nothing of the copy.

@@ -20,8 +20,9 @@ struct ExportCommand: ParsableCommand {
       Embedded objects stand in their place. Data is in base64, dates are in ISO 8601. In a CSV file nothing \
       between two commas is null, and "" an empty text; collections are JSON.
 
-      The store may be in use; one version of it is written. --output replaces a file when all is written. A \
-      '.realm' file that Realm wrote is read as well; its content lies in a folder for temporary files meanwhile.
+      The store may be in use; one version of it is written. --output replaces a file when all is written, but no \
+      store. A '.realm' file that Realm wrote is read as well; its content lies in a folder for temporary files \
+      meanwhile.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -38,6 +39,9 @@ struct ExportCommand: ParsableCommand {
 
   func run() throws {
     try options.reportingErrors {
+      if let output, try Stores.holdsStore(output, key: try options.key()) {
+        throw TransferError("'\(output)' is a store, which no export replaces; name another file.")
+      }
       try options.withRealm { realm in
         let realm = realm.freeze()
         guard let output else { return try write(realm) { Output.bytes($0) } }

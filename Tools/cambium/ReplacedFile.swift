@@ -14,9 +14,10 @@ final class ReplacedFile {
 
   init(_ path: String) throws(StoreError) {
     self.path = path
-    draft = path + ".writing"
+    // Nobody else's, so that of two at the same time each writes its own.
+    draft = path + ".writing-\(UUID().uuidString)"
     cleanup = Cleanup { [draft] in unsafe unlink(draft) }
-    let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else {
       switch errno {
       case ENOENT, ENOTDIR: throw .parentNotFound(path: path)
@@ -56,5 +57,16 @@ final class ReplacedFile {
     }
     isFinished = true
     cleanup.forget()
+    Self.syncFolder(of: path)
+  }
+
+  /// Makes what was done to the name `path` survive power loss, where the medium can.
+  static func syncFolder(of path: String) {
+    // Not by `NSString`, which stops for a name of one character.
+    let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let descriptor = unsafe open(parent, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
   }
 }
