@@ -11,7 +11,7 @@ import Testing
       return Array(rest.prefix(3))
     }
     var records: [[String?]] = []
-    while let record = try reader.record() {
+    while let record = try reader.record(fieldCount: records.first?.count) {
       records.append(record.map { $0.text.isEmpty && !$0.isQuoted ? nil : $0.text })
     }
     return records
@@ -23,10 +23,14 @@ import Testing
     let texts: [String?] = [
       nil, "", "a", " a ", "a,b", "\"", "a\"b\"", "x\r\ny", "\n", "ä€", "1.5",
     ]
-    let columns = Int.random(in: 2...4, using: &random)
-    let records = (0..<8).map { _ in
-      (0..<columns).map { _ in texts.randomElement(using: &random) ?? nil }
-    }
+    let columns = Int.random(in: 1...4, using: &random)
+    // As in a document, the first one has a name for each column.
+    let heading: [[String?]] = [(0..<columns).map { "column \($0)" }]
+    let records =
+      heading
+      + (0..<7).map { _ in
+        (0..<columns).map { _ in texts.randomElement(using: &random) ?? nil }
+      }
     let text = records.map { CSVWriter.record($0) + "\r\n" }.joined()
     #expect(try Self.records(text) == records, "seed \(seed): \(text)")
     #expect(try Self.records("\u{FEFF}" + text.replacing("\r\n", with: "\n")).count == 8)

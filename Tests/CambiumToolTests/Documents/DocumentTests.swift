@@ -147,6 +147,16 @@ import Testing
     #expect(try Self.text(realm, .csv) == document)
   }
 
+  @Test func `objects whose only property is null are records of a CSV file`() throws {
+    let realm = try Self.realm(#"[{"s": "a"}, {"s": null}, {"s": ""}, {"s": null}]"#) {
+      $0.className = "T"
+    }
+    let document = try Self.text(realm, .csv)
+    #expect(document == "s\r\na\r\n\r\n\"\"\r\n\r\n")
+    let copy = try Self.realm(document) { $0.className = "T" }
+    #expect(copy.dynamicObjects("T").map { $0["s"] as? String } == ["a", nil, "", nil])
+  }
+
   @Test func `a table of values decides a type`() throws {
     let cases: [([String], String)] = [
       (["1", "2"], "Int"), (["1", "2.5"], "Double"), (["1", "null"], "Int?"), (["true"], "Bool"),

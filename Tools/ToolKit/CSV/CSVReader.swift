@@ -45,9 +45,11 @@ package struct CSVReader: ~Copyable {
 
   /// The next record; nil at the end.
   ///
-  /// Empty lines are passed over.
-  package mutating func record() throws -> [Field]? {
-    while let byte = try peek(), byte == 0x0A || byte == 0x0D { _ = try take() }
+  /// Empty lines are passed over, but not of records with one field, of which they are those without a value.
+  package mutating func record(fieldCount: Int? = nil) throws -> [Field]? {
+    if fieldCount != 1 {
+      while let byte = try peek(), byte == 0x0A || byte == 0x0D { _ = try take() }
+    }
     guard try peek() != nil else { return nil }
     var fields: [Field] = []
     while true {

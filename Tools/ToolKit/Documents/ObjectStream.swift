@@ -208,7 +208,7 @@ package final class ObjectStream {
 
   private func record(_ names: [String]) throws -> Item? {
     let line = csv.line
-    guard let fields = try csv.record() else { return end() }
+    guard let fields = try csv.record(fieldCount: names.count) else { return end() }
     guard fields.count == names.count else {
       throw TransferError(
         "Line \(line): \(fields.count) fields where the heading has \(names.count).")
