@@ -154,6 +154,18 @@ import Testing
     #expect(try String(contentsOfFile: document + ".writing", encoding: .utf8) == "another's")
   }
 
+  @Test func `standard input that finds no room is not taken for a shorter document`() throws {
+    let document = folder.file("rows.csv")
+    // Its end lies in a block of its own.
+    try ("name\n" + String(repeating: "abcdefgh\n", count: 460))
+      .write(toFile: document, atomically: true, encoding: .utf8)
+    let outcome = try ToolRunner.runLimited(
+      fileBlocks: 8, redirecting: "< '\(document)'", "import", "-", store, "--class", "Row",
+      "--dry-run")
+    #expect(outcome.status == 1 && outcome.output == "", "\(outcome.output)")
+    #expect(outcome.errors.contains("No space left"), "\(outcome.errors)")
+  }
+
   @Test func `an import that fails leaves the store as it was, and no new one`() throws {
     try makePeople()
     let before = try ToolRunner.run("export", store).output

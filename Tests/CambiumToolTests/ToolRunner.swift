@@ -37,9 +37,11 @@ struct ToolRunner {
   }
 
   /// Runs the tool where no file may be longer than so many blocks of 512 bytes.
-  static func runLimited(fileBlocks: Int, _ arguments: String...) throws -> Outcome {
+  static func runLimited(
+    fileBlocks: Int, redirecting redirection: String = "", _ arguments: String...
+  ) throws -> Outcome {
     // The signal is ignored, so that a write past the limit fails as on a full medium.
-    let script = "trap '' XFSZ; ulimit -f \(fileBlocks); exec \"$0\" \"$@\""
+    let script = "trap '' XFSZ; ulimit -f \(fileBlocks); exec \"$0\" \"$@\" \(redirection)"
     return try outcome(
       of: URL(fileURLWithPath: "/bin/sh"), ["-c", script, executable.path] + arguments)
   }

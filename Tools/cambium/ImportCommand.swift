@@ -239,7 +239,9 @@ private final class InputDocument {
             == portion.count
         else { throw StoreError.mediumFull(path: NSTemporaryDirectory()) }
       }
-      unsafe fflush(spool)
+      guard unsafe fflush(spool) == 0 else {
+        throw StoreError.mediumFull(path: NSTemporaryDirectory())
+      }
     } else {
       descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
@@ -253,10 +255,13 @@ private final class InputDocument {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw TransferError("'\(path)' is no file; name a file, or '-' for standard input.")
     }
-    source = DocumentSource(name: path, byteCount: Int(status.st_size)) {
+    // Each reading ends where the document ended first, whatever is appended meanwhile.
+    let byteCount = Int(status.st_size)
+    source = DocumentSource(name: path, byteCount: byteCount) {
       let place = Place()
       return {
-        var bytes = [UInt8](repeating: 0, count: Self.portionByteCount)
+        let wanted = min(Self.portionByteCount, byteCount - place.offset)
+        var bytes = [UInt8](repeating: 0, count: wanted)
         let count = unsafe bytes.withUnsafeMutableBytes {
           unsafe pread(descriptor, $0.baseAddress, $0.count, place.offset)
         }

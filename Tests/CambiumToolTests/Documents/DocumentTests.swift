@@ -302,6 +302,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 3])
+  func `a document that has another number of objects when it is read again is refused`(
+    count: Int
+  ) throws {
+    func lines(_ count: Int) -> String {
+      (0..<count).map { #"{"id": \#($0), "more": {"a": \#($0)}}"# + "\n" }.joined()
+    }
+    let realm = try Self.realm(lines(2)) { $0.className = "T" }
+    let before = try Self.text(realm, .json)
+    var readings = 0
+    let source = DocumentSource(name: "the document", byteCount: nil) {
+      readings += 1
+      // It is looked at for its form, read for the objects, and read for what leads to others.
+      var rest = Array(lines(readings < 3 ? 2 : count).utf8)
+      return {
+        defer { rest = [] }
+        return rest
+      }
+    }
+    var work = try Import(source)
+    work.className = "T"
+    #expect { try realm.write { _ = try work.run(in: realm) } } throws: {
+      "\($0)" == "The document was changed while it was read; import it again."
+    }
+    #expect(readings == 3)
+    #expect(try Self.text(realm, .json) == before)
+  }
+
   @Test func `objects that are there are updated or left alone, as is asked`() throws {
     let first = #"[{"id": 1, "name": "a", "age": 1}, {"id": 2, "name": "b", "age": 2}]"#
     let second = #"[{"id": 2, "name": "c"}, {"id": 3, "name": "d", "age": 3}]"#

@@ -44,10 +44,11 @@ package struct Import {
     try ObjectStream(source, format, className: className, separator: separator)
   }
 
-  /// Calls `body` with each object of the document and its place in it.
+  /// Calls `body` with each object of the document and its place in it; how many there are.
+  @discardableResult
   private func forEach(
     _ what: String, _ body: (ObjectStream.Item, Int) throws -> Void
-  ) throws {
+  ) throws -> Int {
     let stream = try stream()
     var place = 0
     while let item = try stream.next() {
@@ -60,6 +61,7 @@ package struct Import {
       if place & 0xFF == 0 { try progress(what, stream.byteCount) }
     }
     try progress(what, stream.byteCount)
+    return place
   }
 
   // MARK: Classes
@@ -181,8 +183,8 @@ package struct Import {
       return realm.dynamicObject(
         ofType: name, primaryKey: try ObjectDecoder([]).value(reference, of: key))
     }
-    try forEach("linking") { item, place in
-      guard rows[place] >= 0, let type = decoder.classes[item.className],
+    let count = try forEach("linking") { item, place in
+      guard place < rows.count, rows[place] >= 0, let type = decoder.classes[item.className],
         let object = realm.dynamicObject(ofType: item.className, rowKey: rows[place])
       else { return }
       let links = try cells(item, type).filter { isLinking($0, type) }
@@ -192,6 +194,9 @@ package struct Import {
         type.properties.enumerated().compactMap { index, property in
           values[property.name].map { (index, $0) }
         }, to: object)
+    }
+    guard count == rows.count else {
+      throw TransferError("The document was changed while it was read; import it again.")
     }
     return counts
   }
