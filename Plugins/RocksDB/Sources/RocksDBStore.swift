@@ -280,7 +280,8 @@
       }
     }
 
-    private func ensureWritable() throws(StoreError) {
+    /// Throws when the store is closed, or poisoned by a failed write or sync.
+    func ensureWritable() throws(StoreError) {
       try withOpenState { state, _ throws(StoreError) in
         if state.isPoisoned { throw .poisoned(path: path) }
       }

@@ -134,6 +134,8 @@
     private func commit(
       _ root: TreeRoot, _ durability: Durability, _ metadata: [UInt8]
     ) throws(StoreError) -> HeadRecord {
+      // Who has closed the store meanwhile has let go of its newest version.
+      try store.ensureWritable()
       var next = record
       next.head = Head(version: version, epoch: base.epoch, root: root)
       next.nextAddress = store.state.withLock { $0.nextAddress }

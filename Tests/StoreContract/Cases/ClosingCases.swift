@@ -60,6 +60,30 @@ extension StoreContract {
       }
     },
 
+    ContractCase("what is published when the store is closed is refused, or there for good") {
+      run in
+      for durability in Durability.allCases {
+        let name = "\(durability)"
+        let store = try run.open(name)
+        let model = try StoreModel(store, seed: 4)
+        try model.commit()
+        var content = model.content
+        var generator = SeededGenerator(seed: 5)
+        let writer = try store.beginWrite()
+        let (root, changed) = try FakeTree.change(
+          writer, store, changeCount: 3, generator: &generator)
+        try store.close()
+        do throws(StoreError) {
+          _ = try writer.publish(root: root, durability: durability, metadata: [])
+          content = changed
+        } catch {
+          run.expect(
+            error == .closed(path: store.identity.path), "\(name): publishing threw \(error)")
+        }
+        if run.subject.isPersistent { try run.expectContent(run.open(name), content, name) }
+      }
+    },
+
     ContractCase("many threads may close at once") { run in
       let store = try run.open()
       let model = try StoreModel(store, seed: 3, durabilities: [.relaxed])
