@@ -24,6 +24,13 @@ class ServedNote: Object {
   @Persisted var text: String
 }
 
+/// Classes of the same names that others have changed.
+enum ChangedModels {
+  class ServedNote: Object {
+    @Persisted var title: String
+  }
+}
+
 /// A file with people, and the page that shows it.
 final class ServedStore: Sendable {
   let folder: TemporaryFolder

@@ -90,4 +90,28 @@ import Testing
     #expect(rows.status == 200, "\(rows.text)")
     #expect(await served.send("/api/store").status == 200)
   }
+
+  @Test func `a store that cannot be opened anew just then is opened by the next request`()
+    async throws
+  {
+    let served = try await ServedStore(people: 2)
+    await #expect(processExitsWith: .success) { [path = served.path as String] in
+      let other = Realm.Configuration(
+        fileURL: URL(fileURLWithPath: path), schemaVersion: 1,
+        objectTypes: [ChangedModels.ServedNote.self])
+      _ = try Realm(configuration: other)
+    }
+    let away = served.path + ".away"
+    try FileManager.default.moveItem(atPath: served.path, toPath: away)
+    try "no store".write(toFile: served.path, atomically: true, encoding: .utf8)
+    let refused = await served.rows()
+    #expect(refused.status == 500, "\(refused.text)")
+    #expect(refused.error.contains("people.cambium"), "\(refused.error)")
+    try FileManager.default.removeItem(atPath: served.path)
+    try FileManager.default.moveItem(atPath: away, toPath: served.path)
+    for target in ["/api/store", "/api/rows?class=ServedPerson"] {
+      let answer = await served.send(target)
+      #expect(answer.status == 200, "\(answer.text)")
+    }
+  }
 }

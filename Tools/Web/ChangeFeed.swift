@@ -55,7 +55,7 @@ final class ChangeFeed: Sendable {
   private func follow() async {
     while !Task.isCancelled {
       do {
-        for try await change in try database.changes() { tell(change) }
+        for try await change in try await database.changes() { tell(change) }
       } catch {}
       // The database was opened anew, or cannot be followed now.
       tell(.init(isUnknown: true))

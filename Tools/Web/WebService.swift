@@ -107,17 +107,17 @@ public final class WebService: Sendable {
         throw WebRefusal(403, "The store is only shown; 'cambium serve --write' lets edits in.")
       }
       return try await save(try await body())
-    case "/api/store": return try await read(request) { try self.store($0, request) }
+    case "/api/store": return try await read(request) { try self.store($0, $1) }
     case "/api/rows":
       try Self.require("GET", request)
       return try await rows(request)
     case "/api/object":
-      return try await read(request) { realm in
+      return try await read(request) { realm, _ in
         try ObjectAnswer(realm, request.parameters).json
       }
     case "/api/space":
-      return try await read(request) { _ in
-        try self.database.withDatabase { database in
+      return try await read(request) { _, database in
+        try database.withDatabase { database in
           try self.maps.json(database, isFile: self.location.isFile)
         }
       }
@@ -136,13 +136,13 @@ public final class WebService: Sendable {
   private var timeLimit: Duration { .seconds(settings.timeLimit) }
 
   private func read(
-    _ request: WebRequest, _ body: @escaping @Sendable (Realm) throws -> JSONValue
+    _ request: WebRequest, _ body: @escaping @Sendable (Realm, RealmDatabase) throws -> JSONValue
   ) async throws -> WebResponse {
     try Self.require("GET", request)
     return WebResponse(try await database.read(timeout: timeLimit, body))
   }
 
-  private func store(_ realm: Realm, _ request: WebRequest) throws -> JSONValue {
+  private func store(_ realm: Realm, _ database: RealmDatabase) throws -> JSONValue {
     try database.withDatabase { database in
       try StoreDescription(realm, database, location, isWritable: settings.isWritable).json
     }
@@ -167,7 +167,7 @@ public final class WebService: Sendable {
   private func save(_ body: [UInt8]) async throws -> WebResponse {
     let edits = try SavedEdits(body)
     let rows = try await database.write { realm in try edits.apply(to: realm) }
-    let version = try await database.read(timeout: nil) { $0.version }
+    let version = try await database.read(timeout: nil) { realm, _ in realm.version }
     return WebResponse(
       .object([
         .init("version", .integer(Int64(version))),
