@@ -298,6 +298,33 @@ import Testing
     #expect((plain.json["classes"] as? [Any])?.count == 1)
   }
 
+  @Test func `names of a store are no code of the models that are made of it`() throws {
+    let document = folder.file("names.json")
+    try #"""
+    {"cambium": 1, "classes": [{"name": "a`{}; b\u009b", "properties": [
+      {"name": "x`: Int = {abort();return 0}(); var `y", "type": "int"},
+      {"name": "back\\slash", "type": "int"}, {"name": "a b", "type": "int"},
+      {"name": "next", "type": "object", "class": "a`{}; b\u009b"}]}], "objects": {}}
+    """#.write(toFile: document, atomically: true, encoding: .utf8)
+    #expect(try ToolRunner.run("import", document, store).status == 0)
+    let models = try ToolRunner.run("schema", store)
+    #expect(
+      models.output == #"""
+        import Cambium
+        import Foundation
+
+        class `a_{}; b_`: Object {  // 'a`{}; b\u{009B}' in the store
+          @Persisted var `x_: Int = {abort();return 0}(); var _y`: Int  // 'x`: Int = {abort();return 0}(); var `y' in the store
+          @Persisted var `back_slash`: Int  // 'back\\slash' in the store
+          @Persisted var `a b`: Int
+          @Persisted var next: `a_{}; b_`?
+        }
+
+        """#, "\(models.errors)")
+    let diagram = try ToolRunner.run("schema", store, "--format", "mermaid").output
+    #expect(!diagram.contains("x`") && !diagram.contains("\u{9B}"))
+  }
+
   @Test func `a signal in the middle of an import leaves nothing behind`() throws {
     // What the tests were started with ignored ('nohup', a shell's background) stays so in the child.
     for number in [SIGHUP, SIGINT, SIGTERM] where !isIgnored(number) {

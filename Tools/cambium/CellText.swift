@@ -35,6 +35,15 @@ enum CellText {
     return cleaned
   }
 
+  /// Each line of `text` as ``cleaned(_:)`` leaves it.
+  static func cleanedLines(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: { $0 != "\n" && isHidden($0) }) else { return text }
+    return text.reduce(into: "") { lines, character in
+      let isEnd = character == "\n" || character == "\r\n"
+      lines += isEnd ? String(character) : cleaned(String(character))
+    }
+  }
+
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate: true

@@ -21,11 +21,13 @@ enum Output {
   /// Where nobody reads any more, the process ends here, by the signal that tells so. Other errors are
   /// told by ``end(_:)``.
   static func line(_ text: String, _ style: Style = .plain) {
-    self.text("\(style.applied(to: text))\n")
+    bytes(Array("\(style.applied(to: Terminal.shown(text, on: STDOUT_FILENO)))\n".utf8))
   }
 
   /// Prints `text` on standard output; see ``line(_:)``.
-  static func text(_ text: String) { bytes(Array(text.utf8)) }
+  static func text(_ text: String) {
+    bytes(Array(Terminal.shown(text, on: STDOUT_FILENO).utf8))
+  }
 
   /// Writes `bytes` on standard output; see ``line(_:)``.
   static func bytes(_ bytes: [UInt8]) {
@@ -68,6 +70,7 @@ enum Output {
 
   /// Prints one line on standard error.
   static func error(_ message: String) {
+    let message = Terminal.shown(message, on: STDERR_FILENO)
     write("\(Style.bad.applied(to: "cambium:", isError: true)) \(message)\n")
   }
 

@@ -16,7 +16,7 @@ final class ProgressLine {
     isShown = true
     // Never as wide as the terminal: a line that goes on in the next one cannot be drawn over.
     let width = (Terminal.width(of: STDERR_FILENO) ?? 1) - 1
-    Output.write("\r\u{1B}[K" + CellText.cut("\(what): \(amount)", to: width))
+    Output.write("\r\u{1B}[K" + CellText.cut(CellText.cleaned("\(what): \(amount)"), to: width))
   }
 
   /// Shows how many of `total` are done, if that is known, how many a second, and how long the rest takes.

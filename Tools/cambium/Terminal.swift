@@ -32,6 +32,11 @@ enum Terminal {
     draws(descriptor) && ProcessInfo.processInfo.environment["NO_COLOR"] ?? "" == ""
   }
 
+  /// `text` for `descriptor`: names and values in it are no commands to a terminal.
+  static func shown(_ text: String, on descriptor: Int32) -> String {
+    isatty(descriptor) == 1 ? CellText.cleanedLines(text) : text
+  }
+
   /// Lets help be wider than a terminal, or the environment's `COLUMNS`, that is too narrow for it.
   static func makeRoomForHelp() {
     let wanted = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }

@@ -94,6 +94,33 @@ import Testing
     }
   }
 
+  @Test func `names and values are no commands to a terminal, and stay in a pipe as they are`()
+    throws
+  {
+    let name = "Row\u{9B}2J"
+    let document =
+      #"{"cambium": 1, "classes": [{"name": "\#(name)", "properties": ["#
+      + #"{"name": "x\#u{202E}y", "type": "string"}]}], "#
+      + #""objects": {"\#(name)": [{"x\#u{202E}y": "a\u001bc"}]}}"#
+    try document.write(
+      toFile: fixture.folder.file("names.json"), atomically: true, encoding: .utf8)
+    #expect(try fixture.run(["import", "names.json", "names"]).status == 0)
+    for arguments in [
+      ["import", "names.json", "other", "--dry-run"], ["import", "names.json", "more"],
+      ["inspect", "names"], ["verify", "names"], ["diff", "names", "people"], ["schema", "names"],
+      ["query", "names", name, "--format", "csv"], ["query", "names", name + "x"],
+    ] {
+      let (_, process) = try fixture.finished(arguments, environment: ["NO_COLOR": "1"])
+      for scalar in ["\u{9B}", "\u{202E}", "\u{1B}c"] as [String] {
+        #expect(!process.text.contains(scalar), "\(arguments): \(process.text)")
+      }
+    }
+    let piped = try fixture.run(["query", "names", name, "--format", "csv"])
+    #expect(piped.output == "x\u{202E}y\r\na\u{1B}c\r\n")
+    let shown = try fixture.finished(["query", "names", name, "--format", "csv"])
+    #expect(shown.process.screen(columns: 80).text == "x\\u{202e}y\na\\u{1b}c\n")
+  }
+
   @Test func `differences have the colours of what became of them`() throws {
     let other = "id,name\n0,name 0\n1,another\n"
     try other.write(toFile: fixture.folder.file("o.csv"), atomically: true, encoding: .utf8)

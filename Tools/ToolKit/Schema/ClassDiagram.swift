@@ -13,7 +13,7 @@ package enum ClassDiagram {
         let typeName = SwiftModels.typeName(of: property)
           .replacing("<", with: "~").replacing(">", with: "~").replacing(", ", with: "·")
         let mark = property.isPrimaryKey ? " (key)" : property.isIndexed ? " (indexed)" : ""
-        text += "    \(typeName) \(property.name)\(mark)\n"
+        text += "    \(typeName) \(SwiftModels.quotable(property.name))\(mark)\n"
       }
       text += "  }\n"
     }
@@ -23,7 +23,8 @@ package enum ClassDiagram {
         let isOwned = schema[target]?.isEmbedded == true
         let count = property.isCollection ? " \"*\" " : " \"0..1\" "
         text +=
-          "  \(name(type.className)) \(isOwned ? "*--" : "-->")\(count)\(name(target)) : \(property.name)\n"
+          "  \(name(type.className)) \(isOwned ? "*--" : "-->")\(count)\(name(target)) : "
+          + "\(SwiftModels.quotable(property.name))\n"
       }
     }
     return text
@@ -31,6 +32,6 @@ package enum ClassDiagram {
 
   private static func name(_ className: String) -> String {
     className.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-      ? className : "`\(className)`"
+      ? className : "`\(SwiftModels.quotable(className))`"
   }
 }

@@ -12,7 +12,8 @@ package enum SwiftModels {
   /// One class.
   package static func text(of type: ObjectSchema) -> String {
     var text =
-      "class \(identifier(type.className)): \(type.isEmbedded ? "EmbeddedObject" : "Object") {\n"
+      "class \(identifier(type.className)): \(type.isEmbedded ? "EmbeddedObject" : "Object") {"
+      + "\(remark(on: type.className))\n"
     for property in type.properties where !property.isComputed {
       text += "  \(declaration(of: property))\n"
     }
@@ -26,6 +27,7 @@ package enum SwiftModels {
       ? "@Persisted(primaryKey: true)"
       : property.isIndexed ? "@Persisted(indexed: true)" : "@Persisted"
     return "\(wrapper) var \(identifier(property.name)): \(typeName(of: property))"
+      + remark(on: property.name)
   }
 
   /// The Swift type of a property.
@@ -75,6 +77,27 @@ package enum SwiftModels {
     let isPlain =
       name.unicodeScalars.first.map { $0.properties.isXIDStart || $0 == "_" } ?? false
       && name.unicodeScalars.allSatisfy { $0.properties.isXIDContinue }
-    return isPlain && !reserved.contains(name) ? name : "`\(name)`"
+    return isPlain && !reserved.contains(name) ? name : "`\(quotable(name))`"
+  }
+
+  /// What a name really is, where its identifier does not say it.
+  private static func remark(on name: String) -> String {
+    if quotable(name) == name { return "" }
+    return "  // '\(name.unicodeScalars.map { $0.escaped(asASCII: true) }.joined())' in the store"
+  }
+
+  /// A name as backticks hold it: what would end them, or does not show, becomes '_'.
+  ///
+  /// A store may come from anybody, and its names shall not be code.
+  static func quotable(_ name: String) -> String {
+    var quotable = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
+        quotable.append("_")
+      default: quotable.append(scalar == "`" || scalar == "\\" ? "_" : scalar)
+      }
+    }
+    return String(quotable)
   }
 }
