@@ -5,6 +5,27 @@ import Testing
 
 /// Values that are valid, and that no sample has.
 @Suite struct HandMadeValueTests {
+  @Test func `texts that many objects share are read in parts, as others are`() throws {
+    var builder = FileBuilder()
+    let text = String(repeating: "a", count: 63)
+    let column = FileBuilder.Column(type: 2, enumeration: builder.texts([text, "b"]))
+    let leaf = builder.integers([0, 0, 1, 0])
+    let tree = builder.leaf(count: 4, [leaf])
+    try Samples.withFile(builder.finish([column], tree: tree)) { path in
+      try RealmFile(path: path).forEachLeaf(of: 0) { leaf in
+        let all = try leaf.values(of: 0)
+        #expect(all == [.string(text), .string(text), .string("b"), .string(text)])
+        var (values, partCount) = ([RealmFileValue](), 0)
+        while values.count < all.count {
+          values += try leaf.values(of: 0, from: values.count, byteLimit: 100)
+          partCount += 1
+        }
+        #expect(values == all)
+        #expect(partCount == 2)
+      }
+    }
+  }
+
   private typealias Column = FileBuilder.Column
 
   /// A dictionary as formats 21 and 22 have it, with the third column that colliding hashes need.

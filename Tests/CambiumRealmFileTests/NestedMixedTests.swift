@@ -31,6 +31,43 @@ import Testing
     }
   }
 
+  /// A leaf of so many mixed values, all of which are the only text or data of its pool.
+  private static func sharing(
+    _ type: Int64, count: Int, _ strings: (inout FileBuilder) -> Int64
+  ) -> [UInt8] {
+    let column = FileBuilder.Column(type: 6, attributes: FileBuilder.nullable)
+    return HandMade.file(column, count: Int64(count)) { builder in
+      let pool = strings(&builder)
+      return builder.mixed(
+        Array(repeating: FileBuilder.descriptor(type: type, place: 3, 0), count: count),
+        strings: pool)
+    }
+  }
+
+  @Test(arguments: [2, 4] as [Int64])
+  func `values that share a text or data are damage, as a file could stand for many times its size`(
+    type: Int64
+  ) throws {
+    let text = [UInt8](repeating: 0x61, count: 500) + [0]
+    func medium(_ builder: inout FileBuilder) -> Int64 {
+      builder.refs([
+        builder.integers([Int64(text.count)]), builder.blob(text), builder.integers([0]),
+      ])
+    }
+    func short(_ builder: inout FileBuilder) -> Int64 {
+      builder.texts([String(repeating: "a", count: 63)])
+    }
+    func big(_ builder: inout FileBuilder) -> Int64 {
+      builder.refs([builder.blob(text)], context: true)
+    }
+    for strings in [medium, short, big] {
+      #expect(try HandMade.values(Self.sharing(type, count: 1, strings)).count == 1)
+    }
+    try HandMade.expectDamage(Self.sharing(type, count: 2, medium), "share their texts")
+    try HandMade.expectDamage(Self.sharing(type, count: 2, short), "share their texts")
+    try HandMade.expectDamage(Self.sharing(type, count: 200, big), "shared")
+  }
+
   private static func depth(of value: RealmFileValue) -> Int {
     var (value, depth) = (value, 0)
     while true {

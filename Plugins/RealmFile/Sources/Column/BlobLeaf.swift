@@ -60,6 +60,15 @@ struct BlobLeaf {
     }
   }
 
+  /// How many bytes all values have together at most; nil where each has a node of its own.
+  var byteCount: Int? {
+    switch shape {
+    case .short: node.payload.count
+    case .medium(_, let blob, _): blob.count
+    case .big: nil
+    }
+  }
+
   /// Value `index`, which is below ``count``; nil for null.
   func value(_ index: Int, _ walk: Walk) throws(ReadFault) -> ArraySlice<UInt8>? {
     switch shape {

@@ -27,6 +27,9 @@ struct MixedLeaf {
   private let ints: [Int64]
   private let pairs: [Int64]
   private let strings: BlobLeaf?
+  /// What the values have not taken yet of the bytes of `strings`: each has an entry of its own in a sound file, and
+  /// a few bytes of descriptors cannot stand for many of texts.
+  private var untakenByteCount = Int.max
   private let collections: [Int64]
 
   init(_ node: Node, expected: Int?, _ walk: Walk) throws(ReadFault) {
@@ -37,7 +40,9 @@ struct MixedLeaf {
     ints = try Self.pool(node, 1, "the integers of mixed values", walk)
     pairs = try Self.pool(node, 2, "the pairs of mixed values", walk)
     if let position = try node.optionalRef(3, "the strings of mixed values") {
-      strings = try BlobLeaf(walk.node(at: position), .text, walk)
+      let leaf = try BlobLeaf(walk.node(at: position), .text, walk)
+      strings = leaf
+      if let byteCount = leaf.byteCount { untakenByteCount = byteCount }
     } else {
       strings = nil
     }
@@ -84,15 +89,18 @@ struct MixedLeaf {
   }
 
   /// The bytes of an entry; nil for null.
-  func string(_ x: Int64, _ walk: Walk) throws(ReadFault) -> ArraySlice<UInt8>? {
+  mutating func string(_ x: Int64, _ walk: Walk) throws(ReadFault) -> ArraySlice<UInt8>? {
     guard let strings, x >= 0, x < Int64(strings.count) else {
       throw outside(x, "strings", strings?.count ?? 0)
     }
-    return try strings.value(Int(x), walk)
+    let bytes = try strings.value(Int(x), walk)
+    untakenByteCount -= bytes?.count ?? 0
+    guard untakenByteCount >= 0 else { throw node.damage("mixed values share their texts") }
+    return bytes
   }
 
   /// The first `count` bytes of an entry.
-  func bytes(_ x: Int64, count: Int, _ walk: Walk) throws(ReadFault) -> [UInt8] {
+  mutating func bytes(_ x: Int64, count: Int, _ walk: Walk) throws(ReadFault) -> [UInt8] {
     guard let bytes = try string(x, walk), bytes.count >= count else {
       throw node.damage("a mixed value has fewer than \(count) bytes")
     }

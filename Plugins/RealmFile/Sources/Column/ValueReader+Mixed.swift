@@ -36,7 +36,7 @@ extension ValueReader {
     _ node: Node, _ place: Place, to values: inout [RealmFileValue],
     nested: inout [MixedLeaf.Nested], _ walk: Walk
   ) throws(ReadFault) {
-    let leaf = try MixedLeaf(node, expected: place.expected, walk)
+    var leaf = try MixedLeaf(node, expected: place.expected, walk)
     try place.forEach(of: leaf.descriptors.count) { index throws(ReadFault) in
       let bits = leaf.descriptors[index]
       guard bits != 0 else {
@@ -51,13 +51,13 @@ extension ValueReader {
             isDictionary: descriptor.type == 21))
         values.append(.null)
       } else {
-        values.append(try scalar(descriptor, leaf, walk))
+        values.append(try scalar(descriptor, &leaf, walk))
       }
     }
   }
 
   private func scalar(
-    _ descriptor: MixedLeaf.Descriptor, _ leaf: MixedLeaf, _ walk: Walk
+    _ descriptor: MixedLeaf.Descriptor, _ leaf: inout MixedLeaf, _ walk: Walk
   ) throws(ReadFault) -> RealmFileValue {
     let x = descriptor.x
     switch descriptor.type {

@@ -5,8 +5,8 @@ extension ValueReader {
     _ node: Node, _ column: Column, _ place: Place, _ values: inout [RealmFileValue], _ walk: Walk
   ) throws(ReadFault) {
     let null: RealmFileValue = column.isNullable ? .null : .string("")
-    if case .column(let count, _) = place, node.scheme == .bits, !node.hasRefs {
-      return try appendEnumerated(node, column, count, null, &values)
+    if case .column = place, node.scheme == .bits, !node.hasRefs {
+      return try appendEnumerated(node, column, place, null, &values, walk)
     }
     let leaf = try BlobLeaf(node, .text, walk)
     try check(leaf, place, node)
@@ -17,18 +17,21 @@ extension ValueReader {
 
   /// Indexes into the distinct texts of the column.
   private func appendEnumerated(
-    _ node: Node, _ column: Column, _ count: Int, _ null: RealmFileValue,
-    _ values: inout [RealmFileValue]
+    _ node: Node, _ column: Column, _ place: Place, _ null: RealmFileValue,
+    _ values: inout [RealmFileValue], _ walk: Walk
   ) throws(ReadFault) {
     guard let position = column.enumeration else {
       throw node.damage("a leaf refers to distinct texts, and the column has none")
     }
     let texts = try enumeration(at: position)
-    for index in try node.integers("enumerated texts", expected: count) {
+    let indexes = try node.integers("enumerated texts", expected: place.expected)
+    try place.forEach(of: indexes.count) { position throws(ReadFault) in
+      let index = indexes[position]
       guard index >= 0, index < Int64(texts.count) else {
         throw node.damage("an enumerated text has the index \(index) of \(texts.count)")
       }
       let text = texts[Int(index)]
+      if case .string(let text) = text { walk.noteShared(byteCount: text.utf8.count) }
       values.append(text == .null ? null : text)
     }
   }

@@ -4,7 +4,8 @@
 /// nothing is made beside it. Realm's lock file is not used: no other program may write the file
 /// meanwhile, which ``checkUnchanged()`` finds out at the end.
 ///
-/// A damaged file gives errors, or values that fit its schema; work and memory are bounded by its size.
+/// A damaged file gives errors, or values that fit its schema; memory is bounded by its size, and
+/// work too, but for texts that many objects share.
 ///
 /// Belongs to one thread at a time.
 public final class RealmFile {

@@ -16,25 +16,30 @@ final class Walk {
   private var remainingByteCount: Int
   /// How many elements without space the nodes had.
   private var emptyElementCount = 0
+  /// How many bytes of texts were given out that several values may share.
+  private var sharedByteCount = 0
 
   /// What a walk has read.
   struct Spending {
     var byteCount = 0
     var emptyElementCount = 0
+    var sharedByteCount = 0
 
-    /// About how much memory the values take that were read for it.
-    var size: Int { byteCount + emptyElementCount }
+    /// About how much memory the values take that were read for it, once each has its own.
+    var size: Int { byteCount + emptyElementCount + sharedByteCount }
 
     static func - (left: Spending, right: Spending) -> Spending {
       Spending(
         byteCount: left.byteCount - right.byteCount,
-        emptyElementCount: left.emptyElementCount - right.emptyElementCount)
+        emptyElementCount: left.emptyElementCount - right.emptyElementCount,
+        sharedByteCount: left.sharedByteCount - right.sharedByteCount)
     }
 
     static func + (left: Spending, right: Spending) -> Spending {
       Spending(
         byteCount: left.byteCount + right.byteCount,
-        emptyElementCount: left.emptyElementCount + right.emptyElementCount)
+        emptyElementCount: left.emptyElementCount + right.emptyElementCount,
+        sharedByteCount: left.sharedByteCount + right.sharedByteCount)
     }
   }
 
@@ -47,14 +52,19 @@ final class Walk {
   /// What was read so far.
   var spent: Spending {
     Spending(
-      byteCount: logicalByteCount - remainingByteCount, emptyElementCount: emptyElementCount)
+      byteCount: logicalByteCount - remainingByteCount, emptyElementCount: emptyElementCount,
+      sharedByteCount: sharedByteCount)
   }
 
   /// Gives back what was spent on nodes that are read once more by the wish of the caller.
   func refund(_ spending: Spending) {
     remainingByteCount += spending.byteCount
     emptyElementCount -= spending.emptyElementCount
+    sharedByteCount -= spending.sharedByteCount
   }
+
+  /// Notes that a value has so many bytes of a text that others may have as well.
+  func noteShared(byteCount: Int) { sharedByteCount += byteCount }
 
   /// Begins with another leaf, whose elements without space are counted anew.
   func beginLeaf() { emptyElementCount = 0 }
