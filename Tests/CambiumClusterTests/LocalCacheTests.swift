@@ -115,7 +115,23 @@ import Testing
     #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
   }
 
-  @Test(arguments: [3, 8, 5000])
+  /// As images of disks and of compact discs are, and files whose room was taken ahead of need.
+  @Test(arguments: [4096, 32 << 10, 6 << 20])
+  func `a file of something else that begins with zeros is refused, and left alone`(
+    zeroCount: Int
+  ) throws {
+    let content = Data(count: zeroCount) + Data("CD001".utf8)
+    try content.write(to: URL(fileURLWithPath: path))
+    #expect {
+      _ = try cache()
+    } throws: { error in
+      guard case .notAStore(path, _)? = error as? StoreError else { return false }
+      return true
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+  }
+
+  @Test(arguments: [3, 8, 4096])
   func `a file that lost its power before it had a header is begun anew`(count: Int) throws {
     try Data(count: count).write(to: URL(fileURLWithPath: path))
     let cache = try #require(try cache())

@@ -71,7 +71,8 @@ final class LocalCache: Sendable {
   ///
   /// What it holds of another store, or what is damaged, is dropped. Throws
   /// `StoreError.system(operation:path:code:)` when there is none and none can be made, and
-  /// `StoreError.notAStore(path:reason:)` for a file of something else, which stays as it is.
+  /// `StoreError.notAStore(path:reason:)` for a file of something else, which stays as it is. So does one that
+  /// cannot be read, which keeps nothing.
   init?(
     path: String, byteCount: Int, uuid: (UInt64, UInt64), lane: BackgroundLane
   ) throws(StoreError) {
@@ -83,17 +84,18 @@ final class LocalCache: Sendable {
     var state = State(
       contents: [[UInt64]](repeating: [], count: count), filling: Segment(0, sequence: 1))
     let end = file.byteCount
-    guard end == 0 || LocalCacheFormat.isHeader(Self.bytes(of: file, 0..<min(8, end)) ?? []) else {
+    let found = Self.bytes(of: file, 0..<min(header.count, end))
+    if let found, !Format.isOurs(found, ofFileWith: end) {
       throw .notAStore(
         path: path,
         reason: "it is no file of cached pages; delete it, or name another path for the cache")
     }
-    if end >= header.count, Self.bytes(of: file, 0..<header.count) == header {
+    if found == header {
       Self.load(file, &state)
       _ = file.cut(to: Format.offset(ofSegment: count))
     } else {
       let isMade = unsafe header.withUnsafeBytes { header in
-        unsafe file.cut(to: 0) && file.write(header, at: 0)
+        unsafe found != nil && file.cut(to: 0) && file.write(header, at: 0) && file.sync()
       }
       if !isMade { state.isOver = true }
     }

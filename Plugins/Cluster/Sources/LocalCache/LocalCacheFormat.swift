@@ -27,9 +27,12 @@ enum LocalCacheFormat {
 
   static func offset(ofSegment number: Int) -> Int { headerByteCount + number * segmentByteCount }
 
-  /// Whether a file begins like one of these, or like one that lost its power before its header was there.
-  static func isHeader(_ bytes: [UInt8]) -> Bool {
-    if bytes.allSatisfy({ $0 == 0 }) { return true }
+  /// Whether a file of so many bytes that begins like this is one of these.
+  ///
+  /// One that lost its power before its header was there has nothing but zeros, and no more than a header: that is on
+  /// the medium before anything follows.
+  static func isOurs(_ bytes: [UInt8], ofFileWith byteCount: Int) -> Bool {
+    if byteCount <= headerByteCount, bytes.allSatisfy({ $0 == 0 }) { return true }
     var reader = ByteReader(bytes)
     return reader.get(UInt64.self) == headerMagic
   }

@@ -61,6 +61,9 @@ final class LocalFile: Sendable {
     return true
   }
 
+  /// Puts what was written on the medium; false when that fails.
+  func sync() -> Bool { fsync(descriptor) == 0 }
+
   /// How long it is.
   var byteCount: Int { max(0, Int(lseek(descriptor, 0, SEEK_END))) }
 
