@@ -146,6 +146,40 @@ void cambium_start_writing(int descriptor, int64_t offset, int64_t length) {
 #endif
 }
 
+// Whether an operation is one that the medium or the system does not have.
+static bool is_missing(int code) {
+  return code == EPERM || code == EMLINK || code == EINVAL || code == ENOSYS || code == ENOTSUP ||
+         code == EOPNOTSUPP;
+}
+
+int cambium_move_to_new_name(const char *path, const char *name) {
+  if (link(path, name) == 0) {
+    unlink(path);
+    return 0;
+  }
+  return is_missing(errno) ? cambium_rename_to_new_name(path, name) : errno;
+}
+
+int cambium_rename_to_new_name(const char *path, const char *name) {
+#if defined(__linux__)
+  // Not every C library has the function, and its name for the flag.
+  const unsigned no_replace = 1;
+  long result = syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, name, no_replace);
+#else
+  int result = renamex_np(path, name, RENAME_EXCL);
+#endif
+  if (result == 0) return 0;
+  if (!is_missing(errno)) return errno;
+  // Where it cannot be done in one step, the name is taken first.
+  int taken = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (taken < 0) return errno;
+  close(taken);
+  if (rename(path, name) == 0) return 0;
+  int code = errno;
+  unlink(name);
+  return code;
+}
+
 int cambium_file_lock(int descriptor, int64_t offset, int64_t length, int kind, bool wait) {
   struct flock lock = {0};
   lock.l_type = kind == 0 ? F_UNLCK : kind == 1 ? F_RDLCK : F_WRLCK;

@@ -83,9 +83,13 @@ struct CopyPlace {
   func finish() throws(StoreError) {
     var status = stat()
     let isFolder = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    // Moving a file would take the place of another; naming it a second time does not.
-    let result = unsafe isFolder ? rename(path, destination) : link(path, destination)
-    if result != 0 { throw .system(operation: "create", path: destination, code: errno) }
+    let code: Int32
+    if isFolder {
+      code = unsafe rename(path, destination) == 0 ? 0 : errno
+    } else {
+      code = unsafe cambium_move_to_new_name(path, destination)
+    }
+    if code != 0 { throw .system(operation: "create", path: destination, code: code) }
     clear()
     ReplacedFile.syncFolder(of: destination)
   }

@@ -11,7 +11,7 @@ extension FileStore {
     return try device.perform(path: path) { device throws(DeviceError) in
       try device.sync()
       do throws(DeviceError) {
-        try PosixFiles.link(draft, to: path)
+        try PosixFiles.move(draft, toNew: path)
       } catch {
         if error.code == PosixFiles.exists { return false }
         throw error

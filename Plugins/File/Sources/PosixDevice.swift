@@ -272,16 +272,10 @@ enum PosixFiles {
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// Gives the file at `path` the name `target` as well, which must not be taken.
-  static func link(_ path: String, to target: String) throws(DeviceError) {
-    #if canImport(Glibc)
-      let result = unsafe Glibc.link(path, target)
-    #elseif canImport(Musl)
-      let result = Musl.link(path, target)
-    #else
-      let result = Darwin.link(path, target)
-    #endif
-    guard result == 0 else { throw DeviceError(operation: "create", code: errno) }
+  /// Gives the file at `path` the name `target` in the same folder, which must not be taken.
+  static func move(_ path: String, toNew target: String) throws(DeviceError) {
+    let code = unsafe cambium_move_to_new_name(path, target)
+    guard code == 0 else { throw DeviceError(operation: "create", code: code) }
   }
 
   private static func folder(of path: String) -> String {

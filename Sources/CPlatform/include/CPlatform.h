@@ -101,6 +101,13 @@ void cambium_describe_error(int code, char *text, size_t byte_count);
 /// Starts to write the dirty pages of a range to the medium, without waiting.
 void cambium_start_writing(int descriptor, int64_t offset, int64_t length);
 
+/// Gives a file another name in the same folder, and never takes the place of something: 0 or an `errno` (`EEXIST`:
+/// the name is taken).
+int cambium_move_to_new_name(const char *path, const char *name);
+
+/// The same where files cannot have two names, as on FAT.
+int cambium_rename_to_new_name(const char *path, const char *name);
+
 /// An open-file-description lock on one byte range; `kind` is 0 unlock, 1 shared, 2 exclusive.
 /// Never waits unless `wait`. 0 or an `errno` (`EAGAIN`: somebody else holds it).
 int cambium_file_lock(int descriptor, int64_t offset, int64_t length, int kind, bool wait);

@@ -1,3 +1,4 @@
+import CPlatform
 import CambiumCore
 import CambiumMemory
 import Foundation
@@ -178,12 +179,14 @@ private final class DraftFile {
 
   deinit { close(descriptor) }
 
-  private static func failure(_ operation: String, _ path: String) -> StoreError {
-    switch errno {
+  private static func failure(
+    _ operation: String, _ path: String, _ code: Int32 = errno
+  ) -> StoreError {
+    switch code {
     case ENOENT, ENOTDIR: .parentNotFound(path: path)
     case ENOSPC, EDQUOT, EFBIG: .mediumFull(path: path)
     case EACCES, EROFS: .permissionDenied(path: path, operation: operation)
-    case let code: .system(operation: operation, path: path, code: code)
+    default: .system(operation: operation, path: path, code: code)
     }
   }
 
@@ -227,8 +230,8 @@ private final class DraftFile {
 
   /// Gives the file its name, unless there is one of that name.
   func finish() throws(StoreError) {
-    guard unsafe link(draft, path) == 0 else { throw Self.failure("create", path) }
-    unsafe unlink(draft)
+    let code = unsafe cambium_move_to_new_name(draft, path)
+    guard code == 0 else { throw Self.failure("create", path, code) }
     let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
     let folder = unsafe open(parent, O_RDONLY | O_CLOEXEC)
     if folder >= 0 {
