@@ -18,7 +18,8 @@ struct CopyCommand: ParsableCommand {
       The source may be in use, a RocksDB store only by others that read; the copy holds one version of \
       it. It is made in the folder 'DESTINATION.copying' and moved when the digests of both are the \
       same. When anything fails, nothing is left; a copy that was killed leaves that folder, which the \
-      next one clears.
+      next one clears. In a cluster it is made where it belongs, and deleted when anything fails; one \
+      that a signal ended stays there.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -74,11 +75,10 @@ struct Copying: Encodable {
     self = try OfflineStore.withDatabase(source, key: key) { database in
       let place = try NewPlace(for: destination)
       do {
-        let made = StoreLocation(choice: destination.choice, path: place.path)
         let named = chain ?? database.identity.codec
         // Who names a new key wants encryption, whatever else pages go through.
         var copying = try Self.copy(
-          database, to: made, chain: newKey == nil ? named : Codecs.encrypted(named),
+          database, to: place.location, chain: newKey == nil ? named : Codecs.encrypted(named),
           key: newKey ?? key, progress: progress)
         try place.finish()
         copying.destination = destination.path

@@ -118,11 +118,13 @@ struct ImportCommand: ParsableCommand {
   private func bring(
     _ work: Import, _ location: StoreLocation, _ isThere: Bool
   ) throws -> ImportReport {
-    guard !isThere else { return try fill(location, work, location.path) }
+    guard !isThere else { return try fill(location, work, location.path, isThere: true) }
     let place = try NewPlace(for: location)
+    // What is made on this machine goes with a signal; elsewhere it can be deleted when it is closed.
+    let stop = location.choice.isRemote ? StopRequest() : nil
+    defer { stop?.end() }
     do {
-      let made = StoreLocation(choice: location.choice, path: place.path)
-      let report = try fill(made, work, location.path)
+      let report = try fill(place.location, work, location.path, isThere: false, stop)
       try place.finish()
       return report
     } catch {
@@ -144,9 +146,8 @@ struct ImportCommand: ParsableCommand {
     }
     let place = try NewPlace(for: location)
     do {
-      let made = StoreLocation(choice: location.choice, path: place.path)
       let report = try Realm.bringRealmFile(
-        document, key: sourceKey, into: try newStore(made, try options.key()),
+        document, key: sourceKey, into: try newStore(place.location, try options.key()),
         progress: options.progress)
       try place.finish()
       options.json
@@ -179,12 +180,13 @@ struct ImportCommand: ParsableCommand {
 
   /// Imports into the store at `location`, which is made if it is not there, and closes it.
   private func fill(
-    _ location: StoreLocation, _ work: Import, _ name: String
+    _ location: StoreLocation, _ work: Import, _ name: String, isThere: Bool,
+    _ stop: StopRequest? = nil
   ) throws -> ImportReport {
     let key = try options.key()
     let configuration: Realm.Configuration
     var known: [ObjectSchema] = []
-    if try location.isThere() {
+    if isThere {
       known = try OpenedRealm.open(location, key: key).schema.objectSchema
       var existing = OpenedRealm.configuration(location, key: key, isReadOnly: false)
       existing.disableFormatUpgrade = false
@@ -194,8 +196,9 @@ struct ImportCommand: ParsableCommand {
     }
     let new = try work.newClasses(known)
     // A store that is made goes as a whole. In one that was there the classes come before the objects.
-    let stop = location.path == name && !new.isEmpty ? StopRequest() : nil
-    defer { stop?.end() }
+    let ownStop = isThere && !new.isEmpty ? StopRequest() : nil
+    defer { ownStop?.end() }
+    let stop = stop ?? ownStop
     var work = work
     work.progress = { [show = work.progress] in
       try stop?.check()

@@ -59,6 +59,7 @@
       ) { request throws(StoreError) in
         var options = options
         options.isReadOnly = request.isReadOnly
+        options.mustBeNew = request.mustBeNew
         options.codec = request.codec
         options.maximumByteCount = request.maximumByteCount
         if let seconds = request.readTimeoutSeconds { options.readTimeoutSeconds = seconds }

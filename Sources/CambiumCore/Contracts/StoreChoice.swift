@@ -36,6 +36,11 @@ public struct StoreRequest: Sendable {
   public var path: String
   /// Whether writes will be refused; then the store must exist.
   public var isReadOnly: Bool
+  /// Whether there must be none yet: one is made, by one step, or opening throws
+  /// ``StoreError/system(operation:path:code:)`` with `EEXIST`.
+  ///
+  /// For kinds on other machines, where a store is made under its final name. Others may leave it out of account.
+  public var mustBeNew = false
   /// The codec that pages go through; nil for none.
   public var codec: (any PageCodec)?
   /// The most bytes that the store may take; nil for no limit but the medium's.

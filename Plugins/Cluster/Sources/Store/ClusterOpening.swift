@@ -1,6 +1,14 @@
 import CPlatform
 import CambiumCore
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// From a storage to a root that was read, and a lease on its version.
 struct ClusterOpening {
   let storage: any ObjectStorage
@@ -84,7 +92,11 @@ struct ClusterOpening {
 
   /// What the store is; made if there is none.
   private func identity(_ client: ObjectClient) throws(StoreError) -> RootIdentity {
-    if let found = try readIdentity(client) { return found }
+    let taken = StoreError.system(operation: "create", path: storage.path, code: EEXIST)
+    if let found = try readIdentity(client) {
+      if options.mustBeNew { throw taken }
+      return found
+    }
     if options.isReadOnly { throw .notFound(path: storage.path) }
     try StoreLimits.check(blockByteCount: options.blockByteCount)
     let identity = try RootIdentity(for: options.codec, blockByteCount: options.blockByteCount)
@@ -103,6 +115,7 @@ struct ClusterOpening {
     guard let found = try readIdentity(client) else {
       throw .unreachable(path: storage.path, operation: "make", reason: "no answer came")
     }
+    if options.mustBeNew, found.number != identity.number { throw taken }
     return found
   }
 

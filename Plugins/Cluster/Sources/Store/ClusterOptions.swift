@@ -4,6 +4,9 @@ import CambiumCore
 public struct ClusterOptions: Sendable {
   /// Whether writes are refused; then the store must exist.
   public var isReadOnly = false
+  /// Whether there must be no store yet: otherwise opening throws `StoreError.system(operation:path:code:)` with
+  /// `EEXIST`, also when another machine makes one at the same time.
+  public var mustBeNew = false
   /// The codec that pages go through; nil for none.
   public var codec: (any PageCodec)?
   /// The most bytes that the pages of the newest version may take; nil for no limit but the cluster's.
