@@ -28,6 +28,8 @@ class ServedNote: Object {
 enum ChangedModels {
   class ServedNote: Object {
     @Persisted var title: String
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
   }
 }
 
