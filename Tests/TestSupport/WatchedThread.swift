@@ -35,6 +35,11 @@ public final class WatchedThread: Sendable {
     return true
   }
 
+  /// Returns when the thread has ended.
+  public func waitForEnd() {
+    while !isEnded.load(ordering: .acquiring) { sched_yield() }
+  }
+
   #if arch(x86_64)
     private static let futexNumber = 202
   #else
