@@ -141,7 +141,7 @@ public final class DirtyPages {
 
   /// Room taken by pages of the version that was published last, in bytes.
   @exclusivity(unchecked) private(set) final var residentByteCount = 0
-  /// How much ``freezeChanges(over:)`` has added to that.
+  /// How much ``freezeChanges()`` has added to that.
   @exclusivity(unchecked) private final var frozenByteCount = 0
 
   /// What goes on from pages that another process has made.
@@ -152,7 +152,7 @@ public final class DirtyPages {
     findVacant()
   }
 
-  /// Begins a transaction that may end with ``freezeChanges(over:)``, with the pages of the one before.
+  /// Begins a transaction that may end with ``freezeChanges()``, with the pages of the one before.
   func take(from former: DirtyPages) {
     unsafe isResident = true
     exchange(with: former)

@@ -53,14 +53,13 @@ package struct ResidenceRecord {
     guard let page = change.page else { return }
     let data = bytes.byteCount
     let pageByteCount = unsafe page.byteCount
-    var form = putPatch(page, change.former, &bytes)
-    if form == nil {
+    let patch = putPatch(page, change.former, &bytes)
+    if patch == nil {
       bytes.removeLast(bytes.byteCount - data)
       unsafe bytes.append(copying: UnsafeRawBufferPointer(start: page.bytes, count: pageByteCount))
-      form = .whole
     }
     bytes.store(page.kind.rawValue, at: start)
-    bytes.store((form ?? .whole).rawValue, at: start + 1)
+    bytes.store((patch ?? .whole).rawValue, at: start + 1)
     bytes.store(UInt32(pageByteCount), at: start + 4)
     bytes.store(UInt32(bytes.byteCount - data), at: start + 8)
   }

@@ -230,12 +230,12 @@ extension ColumnTreeEditor {
     return try loadBuilder(of: leaf)
   }
 
+  /// No leaf has more cells once the columns that it lacks are filled with defaults, for which its bytes do not pay.
   private static let loadedCellLimit = 1 << 24
 
   private func loadBuilder(of leaf: DirtyLeaf) throws(StoreError) -> LeafBuilder {
     rowsMoved()
     let packed = leaf.packed
-    // Columns that a leaf lacks are filled with defaults, which its bytes do not pay for.
     guard unsafe packed.rowCount * columnCount <= Self.loadedCellLimit else {
       throw unsafe .damaged(
         Damage(.count, "\(packed.rowCount) rows of \(columnCount) columns in one leaf"))
