@@ -63,11 +63,18 @@ struct BranchRoomWhiteBoxTests {
     seed: UInt64
   ) throws {
     let (bench, keys) = try benchForFullBranches(seed: seed)
-    bench.options.maximumRowCount = 4
+    // So each leaf of three rows or more becomes two or three.
+    bench.options.maximumRowCount = 2
     let tree = try bench.snapshot().tree
-    var cursor = tree.leafCursor()
-    try #require(try cursor.seek(toIndex: 0))
-    let first = cursor.leaf
+    let top = ColumnBranch(try tree.source.page(tree.root.reference, .columnBranch))
+    let leaves = try (0..<top.count).compactMap { index -> ColumnLeaf? in
+      let branch = ColumnBranch(try tree.source.page(top.reference(index), .columnBranch))
+      let leaf = ColumnLeaf(try tree.source.page(branch.reference(0), .columnLeaf))
+      // With the pieces it still is one branch.
+      let pieceCount = (leaf.rowCount + 1) / 2
+      return pieceCount > 1 && branch.count + pieceCount - 1 <= 8 ? leaf : nil
+    }
+    let first = try #require(leaves.first)
     try bench.write { editor, context in
       try fillBranches(editor, context)
       for row in 0..<first.rowCount {
