@@ -104,6 +104,7 @@ struct SortColumns {
     return left < right
   }
 
+  /// How many words of seven bytes are sorted by one after the other.
   private static let depthLimit = 16
 
   /// Sorts entries, which are in the order of their indices, by the columns from `index` on; they are
