@@ -57,7 +57,7 @@ extension FileStore {
     do throws(StoreError) {
       try withOpenState { $0.hasWriter = true }
     } catch {
-      writers.release()
+      releaseWriters()
       throw error
     }
   }
@@ -120,8 +120,14 @@ extension FileStore {
       return state.isFinished
     }
     writerLock?.release()
-    writers.release()
+    releaseWriters()
     if isFinished { handOver() }
+  }
+
+  /// Releases the writer lock of this process.
+  private func releaseWriters() {
+    writers.release()
+    writerLock?.giveBackIfAsked()
   }
 
   /// Another writer may have made the file longer and died.

@@ -306,6 +306,7 @@ extension FileStore {
 
   /// Has stored what was left in memory while the store was being closed, and lets go of the file unless it is read.
   func handOver() {
+    writerLock?.giveBack()
     storeThroughAnother()
     let isLast = state.withLock { state in
       state.isHandingOver = false

@@ -113,8 +113,10 @@ public final class FileStore: PageStore {
     device = opening.device
     memory = opening.memory
     slot = opening.slot
-    writerLock = (opening.device as? PosixDevice).map { device in
-      WriterLock(memory: opening.memory, file: device, slot: opening.slot, path: opening.path)
+    writerLock = (opening.device as? PosixDevice).map { [writers] device in
+      WriterLock(
+        memory: opening.memory, file: device, slot: opening.slot, path: opening.path,
+        queue: writers)
     }
     commits = unsafe CommitSignal(
       words: opening.memory.word(SharedLayout.commits), of: opening.memory)

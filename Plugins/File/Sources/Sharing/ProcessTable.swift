@@ -35,6 +35,7 @@ struct ProcessTable: Sendable {
         memory.put(fields.bytes, at: offset)
         unsafe memory.word(offset + Layout.state).pointee.store(
           1, ordering: .sequentiallyConsistent)
+        noteChange()
         return slot
       }
       return nil
@@ -63,8 +64,7 @@ struct ProcessTable: Sendable {
   /// same, joins or leaves, and then is false.
   @discardableResult
   func clearDead(besides own: Int) -> Bool {
-    guard memory.file != nil, (0..<Layout.count).contains(where: { $0 != own && isUsed($0) })
-    else { return true }
+    guard memory.file != nil, !isAlone(own) else { return true }
     // Whoever holds the lock may be stopped.
     let isDone: Void? = try? withLock(waits: false) { () throws(StoreError) in
       for slot in 0..<Layout.count where slot != own && isUsed(slot) { _ = clearIfDead(slot) }
@@ -83,6 +83,9 @@ struct ProcessTable: Sendable {
         since: bytes.load(Layout.since, as: UInt64.self))
     }
   }
+
+  /// Whether no slot but `own` is in use; that of who died is until it is cleared.
+  func isAlone(_ own: Int) -> Bool { !(0..<Layout.count).contains { $0 != own && isUsed($0) } }
 
   func isUsed(_ slot: Int) -> Bool {
     unsafe memory.word(Layout.offset(slot) + Layout.state).pointee.load(ordering: .acquiring) != 0
@@ -132,6 +135,12 @@ struct ProcessTable: Sendable {
     unsafe memory.longWord(offset + Layout.spaceVersion).pointee.store(.max, ordering: .relaxed)
     unsafe memory.word(offset + Layout.waiting).pointee.store(0, ordering: .relaxed)
     unsafe memory.word(offset + Layout.state).pointee.store(0, ordering: .sequentiallyConsistent)
+    noteChange()
+  }
+
+  private func noteChange() {
+    unsafe memory.word(SharedLayout.userChanges).pointee.wrappingAdd(
+      1, ordering: .sequentiallyConsistent)
   }
 
   /// The longest beginning of `text` that fits, in whole characters.

@@ -11,7 +11,7 @@
 /// commit has needed it.
 enum SharedLayout {
   static let magicBytes: [UInt8] = [0x43, 0x6d, 0x62, 0x4c, 0x6f, 0x63, 0x6b, 0x0a]
-  static let version: UInt32 = 10
+  static let version: UInt32 = 11
 
   static let magic = 0
   static let layout = magic + 8
@@ -42,6 +42,8 @@ enum SharedLayout {
   /// Who writes a head of which the durable mark does not tell yet: twice the process slot plus one, plus
   /// one if that user holds the writer lock; zero for nobody.
   static let headWriter = 168
+  /// Rises when a user comes or goes.
+  static let userChanges = headWriter + 4
 
   /// The newest version with a count and which of the two live heads it has or follows; all ones for none.
   ///

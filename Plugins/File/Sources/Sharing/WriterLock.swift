@@ -1,4 +1,5 @@
 import CambiumCore
+import CambiumStoreKit
 import Synchronization
 
 /// The writer lock between processes.
@@ -8,12 +9,29 @@ import Synchronization
 /// a writer that was the last one lets those who wait go first; one that does not acquire the lock in time is
 /// passed over.
 ///
-/// Unchecked: used by the one thread that holds the writer lock of this process.
+/// Where nobody else uses the file, the lock is kept from one write to the next, which saves both its system
+/// calls. It is given back a few milliseconds later in the background, and with the next release once somebody
+/// has come. After that some writes do without keeping it, so that who can be seen by nobody, because it may
+/// not write the lock file, finds a gap.
+///
+/// Unchecked: used by the one thread that holds the writer lock of this process, but for ``giveBack()``.
 final class WriterLock: @unchecked Sendable {
   private let memory: SharedMemory
   private let file: PosixDevice
   private let slot: Int
   private let path: String
+  /// The writer lock of this process.
+  private let queue: WriterQueue
+  /// Whether this process holds the lock, for a write or between two of them.
+  private var isHeld = false
+  /// Whether the lock is kept between writes, a ``Keeping``.
+  private let keeping = Atomic(Keeping.none)
+  /// Gives the lock back when it was kept long enough.
+  private let returning = BackgroundJob(.shared)
+  /// How many writes are to come that do not keep the lock.
+  private var unkeptLeft = 0
+  /// What ``SharedLayout/userChanges`` said when it was looked who uses the file, and whether nobody else does.
+  private var users: (changes: UInt32, isAlone: Bool)?
   /// The waits that were let go first in vain, by slot.
   private var passedOver = [UInt32](repeating: 0, count: SharedLayout.Process.count)
   /// What ``SharedLayout/waits`` said when nobody waited who is to go first.
@@ -26,12 +44,28 @@ final class WriterLock: @unchecked Sendable {
 
   /// How long a waiting process may take to wake up.
   private static let courtesyNanoseconds: Int64 = 5_000_000
+  /// For how long the lock is kept.
+  private static let keptNanoseconds: Int64 = 5_000_000
+  /// How many writes do not keep the lock after it was given back.
+  private static let unkeptCount = 64
 
-  init(memory: SharedMemory, file: PosixDevice, slot: Int, path: String) {
+  /// Whether the lock is kept between writes.
+  private enum Keeping: UInt8, AtomicRepresentable {
+    /// It is not.
+    case none
+    /// It may be, until the background asks for it.
+    case some
+    /// It is to be given back.
+    case ending
+  }
+
+  /// `queue` is the writer lock of this process, held by who uses this.
+  init(memory: SharedMemory, file: PosixDevice, slot: Int, path: String, queue: WriterQueue) {
     self.memory = memory
     self.file = file
     self.slot = slot
     self.path = path
+    self.queue = queue
   }
 
   /// Waits for the writer lock.
@@ -40,6 +74,7 @@ final class WriterLock: @unchecked Sendable {
   /// cannot share memory, for then nobody may write. Who waits for another writer already when such a
   /// reader comes waits for that one, too.
   func acquire() throws(StoreError) {
+    if isHeld { return }
     if wasLast { letOthersGoFirst() }
     var code = file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
     if code == PosixFiles.wouldBlock {
@@ -55,6 +90,7 @@ final class WriterLock: @unchecked Sendable {
   ///
   /// `now` is the time by which somebody who waits for long and does nothing is passed over.
   func tryAcquire(now: Int64) throws(StoreError) -> Bool {
+    if isHeld { return true }
     if wasLast, nextWaiting() != nil {
       // Who waited may have died.
       _ = ProcessTable(memory: memory).clearDead(besides: slot)
@@ -95,6 +131,7 @@ final class WriterLock: @unchecked Sendable {
 
     /// Whether the writer lock is held; throws as ``WriterLock/acquire()`` does.
     func succeeds(_ now: Int64) throws(StoreError) -> Bool {
+      if lock.isHeld { return true }
       if mustWait(now) { return false }
       let code = lock.file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
       if code == PosixFiles.wouldBlock {
@@ -166,6 +203,7 @@ final class WriterLock: @unchecked Sendable {
     guard code == 0 else {
       throw StoreError(DeviceError(operation: "lock", code: code), path: path)
     }
+    isHeld = true
     let previous = unsafe memory.word(SharedLayout.lastWriter).pointee.exchange(
       UInt32(slot + 1), ordering: .sequentiallyConsistent)
     if previous != UInt32(slot + 1) {
@@ -177,8 +215,80 @@ final class WriterLock: @unchecked Sendable {
   /// Notes that everything is known that others have done while they held the lock.
   func noteFollowed() { hasChangedHands = false }
 
-  /// Releases the lock.
-  func release() { _ = file.lock(byte: SharedLayout.DataByte.writer, .unlocked) }
+  /// Ends a write: releases the lock, unless it is kept for the next one.
+  func release() {
+    if !endKeepingIfAsked(), !keeps { unlock() }
+  }
+
+  private func unlock() {
+    isHeld = false
+    _ = file.lock(byte: SharedLayout.DataByte.writer, .unlocked)
+  }
+
+  // MARK: Between two writes
+
+  /// Gives the lock back if it is kept; where somebody writes, that write does when it ends.
+  ///
+  /// Called on any thread.
+  func giveBack() {
+    keeping.store(.ending, ordering: .sequentiallyConsistent)
+    giveBackIfAsked()
+  }
+
+  /// Gives the lock back if that was asked for; called by who has just released the writer lock of this process.
+  ///
+  /// Either whoever asks acquires that one, or who releases it sees afterwards that somebody has asked.
+  func giveBackIfAsked() {
+    while keeping.load(ordering: .sequentiallyConsistent) == .ending, queue.tryAcquire() {
+      endKeepingIfAsked()
+      queue.release()
+    }
+  }
+
+  @discardableResult
+  private func endKeepingIfAsked() -> Bool {
+    guard keeping.load(ordering: .sequentiallyConsistent) == .ending else { return false }
+    keeping.store(.none, ordering: .sequentiallyConsistent)
+    unkeptLeft = Self.unkeptCount
+    unlock()
+    return true
+  }
+
+  /// Whether the write that ends keeps the lock for the next one.
+  private var keeps: Bool {
+    if unkeptLeft > 0 {
+      unkeptLeft -= 1
+      return false
+    }
+    guard isAlone else { return false }
+    if keeping.load(ordering: .relaxed) == .some { return true }
+    guard
+      keeping.compareExchange(
+        expected: .none, desired: .some, ordering: .sequentiallyConsistent
+      ).exchanged
+    else { return false }
+    let end = returning.now + Self.keptNanoseconds
+    let isScheduled = returning.schedule(at: end) { [weak self] _ in
+      self?.giveBack()
+      return nil
+    }
+    if isScheduled { return true }
+    // Nobody would give it back.
+    keeping.store(.none, ordering: .sequentiallyConsistent)
+    return false
+  }
+
+  /// Whether nobody else uses the file whom the shared memory knows of.
+  private var isAlone: Bool {
+    let changes = unsafe memory.word(SharedLayout.userChanges).pointee.load(
+      ordering: .sequentiallyConsistent)
+    if let users, users.changes == changes { return users.isAlone }
+    let isAlone = ProcessTable(memory: memory).isAlone(slot)
+    users = (changes, isAlone)
+    return isAlone
+  }
+
+  // MARK: Letting others go first
 
   private func letOthersGoFirst() {
     let seen = acquisitions
