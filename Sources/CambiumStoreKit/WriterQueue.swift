@@ -2,6 +2,14 @@ import CPlatform
 import CambiumCore
 import Synchronization
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The writer lock of a store within one process.
 ///
 /// If no writer holds the lock, a caller acquires it at once. Otherwise it looks for the lock for about a tenth
@@ -27,9 +35,11 @@ public final class WriterQueue: Sendable {
   private let clock: MonotonicClock
   /// Beside a write that was longer, waking somebody takes no time.
   private static let longNanoseconds: Int64 = 1_000_000
-  /// How often a caller looks for the lock before it sleeps: about 0.1 ms, or not at all where that
-  /// would keep the writer from its only processor.
-  private static let lookCount = cambium_processor_count() > 1 ? 2000 : 0
+  /// How often a caller lets other threads run while it looks for the lock, before it sleeps: about 0.1 ms where
+  /// there are none, or not at all where that would keep the writer from its only processor.
+  private static let yieldCount = cambium_processor_count() > 1 ? 200 : 0
+  /// How often it looks before each time.
+  private static let looksPerYield = 4
 
   private final class Sleeper: Sendable {
     /// Set by who calls it, unset when it goes to sleep again.
@@ -99,9 +109,13 @@ public final class WriterQueue: Sendable {
 
   /// Acquires the writer lock if the state comes to be `free` soon.
   private func look(for free: UInt32) -> Bool {
-    for _ in 0..<Self.lookCount {
-      if state.load(ordering: .relaxed) == free, take(from: free) { return true }
-      cambium_relax()
+    for _ in 0..<Self.yieldCount {
+      for _ in 0..<Self.looksPerYield {
+        if state.load(ordering: .relaxed) == free, take(from: free) { return true }
+        cambium_relax()
+      }
+      // The holder of the lock may be waiting for this processor, and so may who has just synced for others.
+      sched_yield()
     }
     return false
   }
