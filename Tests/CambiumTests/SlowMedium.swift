@@ -15,6 +15,13 @@ final class SlowMedium: RelayingStore {
     var held: [@Sendable (StoreError?) -> Void] = []
     var fullCommitCount = 0
     var isFast = false
+    var hasCompany = false
+  }
+
+  /// Whether each write is told that others write at the same time.
+  var hasCompany: Bool {
+    get { state.withLock { $0.hasCompany } }
+    set { state.withLock { $0.hasCompany = newValue } }
   }
 
   var configuration: Realm.Configuration {
@@ -33,14 +40,14 @@ final class SlowMedium: RelayingStore {
     if durability == .full { state.withLock { $0.fullCommitCount += 1 } }
   }
 
-  /// The medium has done its work, and is fast from now on.
-  func letGo() {
+  /// The medium has done its work, unless it has failed, and is fast from now on.
+  func letGo(_ failure: StoreError? = nil) {
     let held = state.withLock { state in
       state.isFast = true
       defer { state.held = [] }
       return state.held
     }
-    for call in held { call(nil) }
+    for call in held { call(failure) }
   }
 
   func beginWrite() throws(StoreError) -> any PageWriter {
@@ -49,8 +56,13 @@ final class SlowMedium: RelayingStore {
 
   func makeDurable(_ version: Version) throws(StoreError) {
     let isDone = DispatchSemaphore(value: 0)
-    makeDurable(version) { _ in isDone.signal() }
+    let failure = Mutex<StoreError?>(nil)
+    makeDurable(version) { error in
+      failure.withLock { $0 = error }
+      isDone.signal()
+    }
     isDone.wait()
+    if let failure = failure.withLock({ $0 }) { throw failure }
   }
 
   func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
@@ -70,6 +82,8 @@ private final class SlowWriter: RelayingWriter {
     self.inner = inner
     self.store = store
   }
+
+  var hasCompany: Bool { store.hasCompany }
 
   func publish(
     root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void

@@ -62,6 +62,8 @@ final class FileWriter: PageWriter {
     if !expectsSync, !rebuildsFreeMap { lookForLogRoom() }
   }
 
+  var hasCompany: Bool { store.writers.waiterCount > 0 || store.group.isBusy }
+
   /// Looks whether the commit may stay in memory.
   private func lookForLogRoom() {
     guard store.boundCodec == nil, store.options.maximumByteCount == nil else { return }

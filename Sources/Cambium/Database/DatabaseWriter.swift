@@ -101,7 +101,7 @@ final class DatabaseWriter: @unchecked Sendable {
     var version: Version = 0
     do throws(StoreError) {
       try instance.commitWrite { transaction, metadata throws(StoreError) in
-        let snapshot = try transaction.commit(durability: .relaxed, metadata: metadata)
+        let snapshot = try transaction.commitAwaited(metadata: metadata)
         version = snapshot.version
         return snapshot
       }

@@ -106,6 +106,9 @@ extension Realm {
     /// What pages go through on their way to the store; nothing unless chosen.
     public var codec: Realm.Codec?
     /// How long commits last once they have returned.
+    ///
+    /// Those of `.full` survive power loss. Of several that are under way at the same time others may see one before it
+    /// does.
     public var durability: Durability = .full
     /// After how many seconds a read of pages on other machines gives up.
     ///

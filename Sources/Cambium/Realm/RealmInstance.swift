@@ -269,11 +269,22 @@ import Synchronization
     return nil
   }
 
-  /// Commits; the observers of `skipping` are not told.
+  /// Commits, and waits until that is as durable as the configuration says; the observers of `skipping` are not
+  /// told.
+  ///
+  /// Alone nobody sees the version before. Where others write at the same time it is published first, and shares a
+  /// sync with theirs: when that fails, the version stands for readers, as that of an asynchronous write does.
   func commitWrite(skipping: [Observation] = []) throws(StoreError) {
+    var awaited: Version?
     try commitWrite(skipping: skipping) { transaction, metadata throws(StoreError) in
-      try transaction.commit(durability: configuration.durability, metadata: metadata)
+      guard configuration.durability == .full, transaction.hasCompany else {
+        return try transaction.commit(durability: configuration.durability, metadata: metadata)
+      }
+      let snapshot = try transaction.commitAwaited(metadata: metadata)
+      awaited = snapshot.version
+      return snapshot
     }
+    if let awaited { try coordinator.database.makeDurable(awaited) }
   }
 
   /// Commits by `publish`; the observers of `skipping` are not told.

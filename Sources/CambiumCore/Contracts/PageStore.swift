@@ -211,6 +211,10 @@ public protocol PageWriter: AnyObject {
   /// for a version that does not wait for it; ``Durability/full`` unless said otherwise.
   func expect(_ durability: Durability)
 
+  /// Whether others wait to write, or for the medium: with them this one may share a sync, if it is published as
+  /// ``Durability/relaxed`` and then made durable; false unless said otherwise.
+  var hasCompany: Bool { get }
+
   /// Says that about `byteCount` bytes will be allocated next, so that they can lie together.
   func reserve(byteCount: Int) throws(StoreError)
 
@@ -254,6 +258,9 @@ extension PageWriter {
 
   /// Makes no difference.
   public func expect(_ durability: Durability) {}
+
+  /// Nobody is known of.
+  public var hasCompany: Bool { false }
 
   /// Fills an allocated extent for a caller who does not know the bytes' checksum.
   public func write(_ bytes: Span<UInt8>, to extent: Extent) throws(StoreError) {

@@ -64,6 +64,8 @@ extension RelayingWriter {
   public var version: Version { inner.version }
   /// Tells the other write.
   public func expect(_ durability: Durability) { inner.expect(durability) }
+  /// Whether the other write may share a sync.
+  public var hasCompany: Bool { inner.hasCompany }
   /// Reserves room in the other write.
   public func reserve(byteCount: Int) throws(StoreError) {
     try inner.reserve(byteCount: byteCount)

@@ -23,6 +23,17 @@ extension Transaction {
     return version
   }
 
+  /// Whether others wait to write, or for the medium.
+  package var hasCompany: Bool { writer.hasCompany }
+
+  /// Commits and lets the next writer in; the caller then waits until the version is durable
+  /// (``Database/makeDurable(_:)``).
+  ///
+  /// Returns the version that the changes have become, pinned before another writer could begin.
+  package func commitAwaited(metadata: [UInt8] = []) throws(StoreError) -> Snapshot {
+    database.adopt(try publish(.relaxed, isAwaited: true, metadata))
+  }
+
   /// Commits, lets the next writer in, and returns without waiting for the medium.
   ///
   /// `whenDurable` is called once, with the error if the sync failed: in the order of versions, one at

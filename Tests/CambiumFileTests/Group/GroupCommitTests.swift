@@ -48,6 +48,40 @@ struct GroupCommitTests {
     }
   }
 
+  @Test func `a write has company while others wait to write, or for the medium`() throws {
+    let device = CountingDevice()
+    let (store, database) = try device.makeDatabase()
+    let writer = try store.beginWrite()
+    #expect(!writer.hasCompany)
+    let waiting = WatchedThread { (try? store.beginWrite())?.abort() }
+    #expect(waiting.waitsForSomebody())
+    #expect(writer.hasCompany)
+    writer.abort()
+    waiting.waitForEnd()
+    let published = Mutex<Version>(0)
+    let isPublished = DispatchSemaphore(value: 0)
+    try device.holdingSyncs {
+      let syncing = WatchedThread {
+        let transaction = try? database.beginWrite()
+        try? transaction?.setValue("a", [1])
+        let version = try? transaction?.commitAwaited().version
+        published.withLock { $0 = version ?? 0 }
+        isPublished.signal()
+        try? database.makeDurable(version ?? 0)
+      }
+      isPublished.wait()
+      #expect(syncing.waitsForSomebody())
+      let writer = try store.beginWrite()
+      #expect(writer.hasCompany)
+      writer.abort()
+    }
+    try store.makeDurable(published.withLock { $0 })
+    let last = try store.beginWrite()
+    while last.hasCompany { sched_yield() }
+    last.abort()
+    try store.close()
+  }
+
   @Test func `every commit is durable when it returns, in the order of versions`() throws {
     let store = try FileStore(path: path)
     let database = try Database(store: store)

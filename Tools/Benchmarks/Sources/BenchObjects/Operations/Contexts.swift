@@ -120,6 +120,12 @@ extension Operation {
     Operation(name: "write an object, 64 threads", stores: [.memory, .file]) { world, _ in
       try SharedWriter(world).writeByThreads(64, 100)
     },
+    Operation(name: "write an object, Realms of 8 threads", stores: [.memory, .file]) { world, _ in
+      try SharedWriter(world).writeByThreads(8, 500, openRealms: true)
+    },
+    Operation(name: "write an object, Realms of 64 threads", stores: [.memory, .file]) { world, _ in
+      try SharedWriter(world).writeByThreads(64, 100, openRealms: true)
+    },
   ]
 }
 

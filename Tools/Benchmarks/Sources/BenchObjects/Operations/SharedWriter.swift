@@ -35,21 +35,29 @@ struct SharedWriter {
     return (taskCount * count, clock.now - start)
   }
 
-  /// The same by threads.
-  func writeByThreads(_ threadCount: Int, _ count: Int) throws -> (Int, Duration) {
+  /// The same by threads, through the database or each through a Realm of its own.
+  func writeByThreads(
+    _ threadCount: Int, _ count: Int, openRealms: Bool = false
+  ) throws -> (Int, Duration) {
     let database = database
     let isDone = DispatchSemaphore(value: 0)
     let clock = ContinuousClock()
     let start = clock.now
     for id in 0..<threadCount {
       Thread.detachNewThread {
-        for age in 0..<count {
-          do {
-            try database.write {
-              $0.object(ofType: Person.self, forPrimaryKey: id)?.age = age
+        do {
+          if openRealms {
+            let realm = try Realm(configuration: database.configuration)
+            let person = realm.object(ofType: Person.self, forPrimaryKey: id)
+            for age in 0..<count { try realm.write { person?.age = age } }
+          } else {
+            for age in 0..<count {
+              try database.write {
+                $0.object(ofType: Person.self, forPrimaryKey: id)?.age = age
+              }
             }
-          } catch { fatalError("\(error)") }
-        }
+          }
+        } catch { fatalError("\(error)") }
         isDone.signal()
       }
     }
