@@ -13,10 +13,11 @@ struct RowSortWhiteBoxTests {
 
   /// A tree whose leaves differ in their encodings, and whose first leaves lack columns.
   private func makeTree(
-    seed: UInt64, kind: TreeRoot.Kind = .column
+    seed: UInt64, kind: TreeRoot.Kind = .column, codec: (any PageCodec)? = nil
   ) throws -> (bench: ColumnWorkbench, rows: [Row]) {
     let shape = seed % 3 == 0 ? ColumnTreeOptions() : smallShape(rows: 40, room: 5)
-    let bench = ColumnWorkbench(Array(everyColumn.prefix(2)), kind: kind, options: shape)
+    let bench = ColumnWorkbench(
+      Array(everyColumn.prefix(2)), kind: kind, options: shape, codec: codec)
     var maker = CellMaker(generator: SeededGenerator(seed: seed))
     var rows: [Row] = []
     var key: Int64 = -300
@@ -82,9 +83,12 @@ struct RowSortWhiteBoxTests {
     return sorted.map { rows[$0].key }
   }
 
-  @Test(arguments: 1...8 as ClosedRange<UInt64>)
-  func `rows come in the order of any columns, all or the first of them`(seed: UInt64) throws {
-    let (bench, rows) = try makeTree(seed: seed, kind: seed % 4 == 0 ? .position : .column)
+  @Test(arguments: 1...8 as ClosedRange<UInt64>, [false, true])
+  func `rows come in the order of any columns, all or the first of them`(
+    seed: UInt64, areDecoded: Bool
+  ) throws {
+    let (bench, rows) = try makeTree(
+      seed: seed, kind: seed % 4 == 0 ? .position : .column, codec: areDecoded ? MaskCodec() : nil)
     var generator = SeededGenerator(seed: seed)
     let held = try bench.snapshot()
     for round in 0..<24 {
@@ -104,6 +108,47 @@ struct RowSortWhiteBoxTests {
         let found = try held.tree.keys(sortedBy: terms, limit: limit, partCount: partCount)
         #expect(found == Array(expected.prefix(limit)))
       }
+    }
+  }
+
+  @Test func `of decoded pages a sort keeps what it compares`() throws {
+    let columns = [
+      ColumnSpec(id: 1, type: .int, isNullable: false),
+      ColumnSpec(id: 2, type: .bytes, isNullable: true),
+      ColumnSpec(id: 3, type: .bytes, isNullable: false),
+    ]
+    // Pages of a larger cache would be held by it.
+    let bench = ColumnWorkbench(columns, cache: PageCache(byteCount: 1 << 16), codec: MaskCodec())
+    let count = 20_000
+    try bench.write { editor, _ in
+      for index in 0..<count {
+        let text = Array("a text of some length \(index * 7919 % count)".utf8)
+        try lendRow([.int(Int64(index % 10)), .bytes(text), .bytes(text + text + text + text)]) {
+          _ = try editor.insert(key: Int64(index * 3), values: $0)
+        }
+      }
+    }
+    let tree = try bench.snapshot()
+    for (terms, byteCountPerRow) in [
+      ([SortTerm(columns[0])], 14), ([SortTerm(columns[1], isAscending: false)], 64),
+      ([SortTerm(columns[0]), SortTerm(columns[1])], 64),
+    ] {
+      let plan = try SortPlan(terms, of: tree.tree, looksForBounds: true)
+      let list = LeafList(plan)
+      var cursor = tree.tree.leafCursor()
+      var isValid = try cursor.first()
+      while isValid {
+        list.append(cursor.leaf, at: cursor.firstIndex)
+        isValid = try cursor.next()
+      }
+      var owners: [ObjectIdentifier: Int] = [:]
+      for leaf in list.leaves {
+        guard let owner = leaf.page.owner as? PageBuffer else { continue }
+        owners[ObjectIdentifier(owner)] = owner.byteCount
+      }
+      #expect(!owners.isEmpty)
+      #expect(owners.values.reduce(0, +) < byteCountPerRow * count)
+      #expect(try tree.tree.keys(sortedBy: terms).count == count)
     }
   }
 

@@ -1,4 +1,5 @@
-/// The leaves of a tree that were read, in their order, and which row is in which of them.
+/// The leaves of a tree that were read, in their order, and which row is in which of them: with all that
+/// prefixes do not tell, see ``LeafCopies``.
 ///
 /// One user at a time may add leaves; as long as nobody does, any number may read.
 final class LeafList {
@@ -14,13 +15,18 @@ final class LeafList {
   @exclusivity(unchecked) private final var leavesPerRow = 0.0
   private let textColumn: UInt16?
   private let textSkip: Int
+  private let copies: LeafCopies
 
   /// An empty list that knows the texts that prefixes do not tell apart, if there are some.
-  init(_ plan: SortPlan) { (textColumn, textSkip) = (plan.textColumn, plan.textSkip) }
+  init(_ plan: SortPlan) {
+    (textColumn, textSkip) = (plan.textColumn, plan.textSkip)
+    copies = LeafCopies(columns: plan.openTerms.map(\.column.id))
+  }
 
   /// Adds a leaf whose first row is at `first` of about `count` in all; leaves come in their order.
   func append(_ leaf: ColumnLeaf, at first: Int, of count: Int = 0) {
     // Counts of a branch are claims until all leaves were read.
+    let leaf = copies.kept(leaf)
     if unsafe leaves.isEmpty { reserve(min(1 << 16, count / max(1, leaf.rowCount) * 5 / 4 + 16)) }
     unsafe leaves.append(leaf)
     unsafe firsts.append(first)

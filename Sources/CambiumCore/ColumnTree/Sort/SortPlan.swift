@@ -63,9 +63,12 @@ struct SortPlan {
   /// Whether prefixes tell all.
   var isExact: Bool { exactCount == terms.count }
 
+  /// The terms that need a look where prefixes agree.
+  var openTerms: ArraySlice<SortTerm> { terms.dropFirst(exactCount) }
+
   /// The column of the first term that prefixes do not tell all of, if it is one of bytes.
   var textColumn: UInt16? {
-    let open = terms.dropFirst(exactCount).first
+    let open = openTerms.first
     return open?.column.type == .bytes ? open?.column.id : nil
   }
 
