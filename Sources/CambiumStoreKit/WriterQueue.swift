@@ -12,12 +12,12 @@ import Synchronization
 
 /// The writer lock of a store within one process.
 ///
-/// If no writer holds the lock, a caller acquires it at once. Otherwise it looks for the lock for about a tenth
-/// of a millisecond and then sleeps. Sleepers are woken in the order in which they came. A thread needs longer
-/// to wake up than a small write takes, so nobody is made to wait for that: until the first sleeper is awake,
-/// threads that are awake may acquire the lock before it. Once it is awake, or when the write before took
-/// longer than a millisecond, the lock is its own. (In strict order the queue of sleepers would never end,
-/// because each write would begin by waking somebody: a lock convoy.)
+/// If no writer holds the lock, a caller acquires it at once. Otherwise it looks for the lock, for about a tenth
+/// of a millisecond or while other threads run in between, and then sleeps. Sleepers are woken in the order in
+/// which they came. A thread needs longer to wake up than a small write takes, so nobody is made to wait for that:
+/// until the first sleeper is awake, threads that are awake may acquire the lock before it. Once it is awake, or
+/// when the write before took longer than a millisecond, the lock is its own. (In strict order the queue of
+/// sleepers would never end, because each write would begin by waking somebody: a lock convoy.)
 ///
 /// The lock belongs to no thread: it may be acquired on one and released on another.
 public final class WriterQueue: Sendable {
@@ -40,6 +40,8 @@ public final class WriterQueue: Sendable {
   private static let yieldCount = cambium_processor_count() > 1 ? 200 : 0
   /// How often it looks before each time.
   private static let looksPerYield = 4
+  /// For how long it looks at most: threads of others may keep the processor for as long as the system lets them.
+  private static let lookNanoseconds: Int64 = 5_000_000
 
   private final class Sleeper: Sendable {
     /// Set by who calls it, unset when it goes to sleep again.
@@ -109,6 +111,7 @@ public final class WriterQueue: Sendable {
 
   /// Acquires the writer lock if the state comes to be `free` soon.
   private func look(for free: UInt32) -> Bool {
+    let begin = clock.now
     for _ in 0..<Self.yieldCount {
       for _ in 0..<Self.looksPerYield {
         if state.load(ordering: .relaxed) == free, take(from: free) { return true }
@@ -116,6 +119,7 @@ public final class WriterQueue: Sendable {
       }
       // The holder of the lock may be waiting for this processor, and so may who has just synced for others.
       sched_yield()
+      if clock.now - begin > Self.lookNanoseconds { return false }
     }
     return false
   }

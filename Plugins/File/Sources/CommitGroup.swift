@@ -25,8 +25,10 @@ final class CommitGroup: Sendable {
   private let isGathering = Atomic(false)
   /// How long the last sync took, in nanoseconds.
   private let lastSync = Atomic<Int64>(0)
-  /// A leader waits for others so long, or as long as a sync takes if that is longer.
+  /// A leader waits for others so long at most, or as long as a sync takes if that is longer.
   private static let gatherTimeoutNanoseconds: Int64 = 2_000_000
+  /// It waits no longer when nobody has come for so long, or for half of what a sync takes.
+  private static let quietNanoseconds: Int64 = 200_000
 
   /// Whether somebody leads, or was told to.
   var isBusy: Bool { state.withLock { $0.isLed } }
@@ -59,8 +61,14 @@ final class CommitGroup: Sendable {
     if writerCount() == 0 { return }
     isGathering.store(true, ordering: .sequentiallyConsistent)
     defer { isGathering.store(false, ordering: .sequentiallyConsistent) }
-    let timeout = max(Self.gatherTimeoutNanoseconds, lastSync.load(ordering: .relaxed))
-    gathered.wait(timeoutNanoseconds: timeout) { waitingCount >= writerCount() }
+    let syncTime = lastSync.load(ordering: .relaxed)
+    let quiet = max(Self.quietNanoseconds, syncTime / 2)
+    // Who waits for the writer lock may want something else than a sync, or take long.
+    for _ in 0..<max(1, max(Self.gatherTimeoutNanoseconds, syncTime) / quiet) {
+      let count = waitingCount
+      gathered.wait(timeoutNanoseconds: quiet) { waitingCount >= writerCount() }
+      if waitingCount == count || waitingCount >= writerCount() { return }
+    }
   }
 
   /// Notes how many nanoseconds a sync took.

@@ -119,7 +119,7 @@ extension FileStore {
       if state.isFinished { state.isHandingOver = true }
       return state.isFinished
     }
-    writerLock?.release()
+    writerLock?.release(mayKeep: !isFinished)
     releaseWriters()
     if isFinished { handOver() }
   }

@@ -62,7 +62,10 @@ final class FileWriter: PageWriter {
     if !expectsSync, !rebuildsFreeMap { lookForLogRoom() }
   }
 
-  var hasCompany: Bool { store.writers.waiterCount > 0 || store.group.isBusy }
+  var hasCompany: Bool {
+    // The lock of the group may be the parent's.
+    !store.isForked && (store.writers.waiterCount > 0 || store.group.isBusy)
+  }
 
   /// Looks whether the commit may stay in memory.
   private func lookForLogRoom() {

@@ -10,7 +10,7 @@ extension Realm {
   ///
   /// - Throws: `.schemaMismatch`, without running `block`, when somebody else has changed the schema of
   ///   the file in a way that this Realm's classes do not fit; the Realm goes on seeing the version
-  ///   that it saw. `Realm.Error` when the store fails.
+  ///   that it saw. `Realm.Error` when the store fails, as ``commitWrite(withoutNotifying:)`` does.
   @discardableResult
   public func write<Result>(
     withoutNotifying tokens: [NotificationToken] = [], _ block: (() throws -> Result)
@@ -65,7 +65,9 @@ extension Realm {
   /// what led to the beginning of the transaction is told of both as one change; use
   /// ``write(withoutNotifying:_:)`` there.
   ///
-  /// - Throws: `Realm.Error` when the store fails; the changes are undone then.
+  /// - Throws: `Realm.Error` when the store fails; the changes are undone then. Only where other writes were under
+  ///   way and shared a sync that has failed they stand for readers, and the Realm sees them: then the database takes
+  ///   no more writes until all have closed it.
   public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
     instance.verify()
     guard unsafe instance.session != nil else {

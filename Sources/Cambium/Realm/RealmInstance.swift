@@ -275,37 +275,42 @@ import Synchronization
   /// Alone nobody sees the version before. Where others write at the same time it is published first, and shares a
   /// sync with theirs: when that fails, the version stands for readers, as that of an asynchronous write does.
   func commitWrite(skipping: [Observation] = []) throws(StoreError) {
-    var awaited: Version?
-    try commitWrite(skipping: skipping) { transaction, metadata throws(StoreError) in
-      guard configuration.durability == .full, transaction.hasCompany else {
-        return try transaction.commit(durability: configuration.durability, metadata: metadata)
-      }
-      let snapshot = try transaction.commitAwaited(metadata: metadata)
-      awaited = snapshot.version
-      return snapshot
-    }
-    if let awaited { try coordinator.database.makeDurable(awaited) }
+    var isAwaited = false
+    try commitWrite(
+      skipping: skipping,
+      publish: { transaction, metadata throws(StoreError) in
+        isAwaited = configuration.durability == .full && transaction.hasCompany
+        return isAwaited
+          ? try transaction.commitAwaited(metadata: metadata)
+          : try transaction.commit(durability: configuration.durability, metadata: metadata)
+      },
+      wait: { version throws(StoreError) in
+        if isAwaited { try coordinator.database.makeDurable(version) }
+      })
   }
 
-  /// Commits by `publish`; the observers of `skipping` are not told.
+  /// Commits by `publish`, and calls `wait` before anybody is told of it; the observers of `skipping` are not told.
   func commitWrite(
     skipping: [Observation] = [],
-    _ publish: (Transaction, _ metadata: [UInt8]) throws(StoreError) -> Snapshot
+    publish: (Transaction, _ metadata: [UInt8]) throws(StoreError) -> Snapshot,
+    wait: (Version) throws(StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     guard let session = unsafe session else { return }
     // Before the lock is released: the next writer notes itself.
     coordinator.noteWriter(nil)
     let base = unsafe snapshot?.version ?? 0
-    do throws(StoreError) {
-      let newest = try session.commit(publish)
-      unsafe self.session = nil
-      advance(to: newest)
-      observers.didCommit(self, from: base, skipping: skipping)
-      coordinator.notifier.didCommit(self)
-    } catch {
+    let newest: Snapshot
+    do throws(StoreError) { newest = try session.commit(publish) } catch {
       returnToBase()
       throw error
     }
+    unsafe self.session = nil
+    advance(to: newest)
+    var failure: StoreError?
+    do throws(StoreError) { try wait(newest.version) } catch { failure = error }
+    observers.didCommit(self, from: base, skipping: skipping)
+    coordinator.notifier.didCommit(self)
+    if let failure { throw failure }
   }
 
   func cancelWrite() {

@@ -3,8 +3,8 @@
 /// Handed on is what every store has to answer, and the codec. The other members are what the contract makes of
 /// these: so whoever answers ``PageStore/beginWrite()`` or ``PageStore/sync()`` himself meets every write and
 /// every sync. A store that needs what the other one does better (``PageStore/metadata(from:through:)``,
-/// ``PageStore/beginWriteIfFree()``, ``PageStore/makeDurable(_:)``) hands that on by itself. Called from any thread,
-/// as every store.
+/// ``PageStore/beginWriteIfFree()``, ``PageStore/makeDurable(_:)`` and with it ``PageWriter/hasCompany``) hands that on
+/// by itself. Called from any thread, as every store.
 public protocol RelayingStore: PageStore {
   /// The other store.
   var inner: any PageStore { get }
@@ -64,8 +64,6 @@ extension RelayingWriter {
   public var version: Version { inner.version }
   /// Tells the other write.
   public func expect(_ durability: Durability) { inner.expect(durability) }
-  /// Whether the other write may share a sync.
-  public var hasCompany: Bool { inner.hasCompany }
   /// Reserves room in the other write.
   public func reserve(byteCount: Int) throws(StoreError) {
     try inner.reserve(byteCount: byteCount)

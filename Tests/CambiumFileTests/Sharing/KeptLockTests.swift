@@ -98,6 +98,58 @@ struct KeptLockTests {
     }
   }
 
+  @Test func `a reader that may not write the lock file keeps its lock as long as it reads`() throws
+  {
+    let store = try open()
+    try store.commitChanges(1, seed: 1, .full)
+    try store.close()
+    let reader = try open(isReadOnly: true, readersShare: false)
+    var pin: Pin? = try reader.pin()
+    try reader.close()
+    #expect(try lock() == .shared)
+    let writer = try open()
+    #expect(throws: StoreError.self) { try writer.beginWrite() }
+    withExtendedLifetime(pin) {}
+    pin = nil
+    try writer.commitChanges(1, seed: 2, .full)
+    try writer.close()
+  }
+
+  @Test func `the write with which a closed store ends gives the lock back, whoever is next in it`()
+    throws
+  {
+    for _ in 0..<10 {
+      let store = try open()
+      try commitUntilKept(store)
+      let writer = try store.beginWrite()
+      let isCalled = DispatchSemaphore(value: 0)
+      let path = path
+      store.writers.acquire {
+        // Before anybody in this process goes on.
+        #expect(throws: Never.self) {
+          let device = PosixDevice(descriptor: try PosixFiles.open(path, .read).get())
+          #expect(device.lockOfOthers(byte: SharedLayout.DataByte.writer) == .unlocked)
+        }
+        store.writers.release()
+        isCalled.signal()
+      }
+      try store.close()
+      writer.abort()
+      isCalled.wait()
+      #expect(try lock() == .unlocked)
+    }
+  }
+
+  @Test func `who was killed is no user any more`() async throws {
+    let store = try open()
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+      let other = try FileStore(path: path, options: FileStoreOptions())
+      withExtendedLifetime(other) { _ = kill(getpid(), SIGKILL) }
+    }
+    try commitUntilKept(store)
+    try store.close()
+  }
+
   @Test func `a lock that is kept ends with its process`() async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
       let store = try FileStore(path: path, options: FileStoreOptions())

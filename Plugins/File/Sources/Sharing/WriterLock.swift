@@ -14,7 +14,7 @@ import Synchronization
 /// has come. After that some writes do without keeping it, so that who can be seen by nobody, because it may
 /// not write the lock file, finds a gap.
 ///
-/// Unchecked: used by the one thread that holds the writer lock of this process, but for ``giveBack()``.
+/// Unchecked: used by the one thread that holds the writer lock of this process, but for ``giveBack()`` and what the background asks.
 final class WriterLock: @unchecked Sendable {
   private let memory: SharedMemory
   private let file: PosixDevice
@@ -30,8 +30,7 @@ final class WriterLock: @unchecked Sendable {
   private let returning = BackgroundJob(.shared)
   /// How many writes are to come that do not keep the lock.
   private var unkeptLeft = 0
-  /// What ``SharedLayout/userChanges`` said when it was looked who uses the file, and whether nobody else does.
-  private var users: (changes: UInt32, isAlone: Bool)?
+  private var users = Users()
   /// The waits that were let go first in vain, by slot.
   private var passedOver = [UInt32](repeating: 0, count: SharedLayout.Process.count)
   /// What ``SharedLayout/waits`` said when nobody waited who is to go first.
@@ -48,6 +47,18 @@ final class WriterLock: @unchecked Sendable {
   private static let keptNanoseconds: Int64 = 5_000_000
   /// How many writes do not keep the lock after it was given back.
   private static let unkeptCount = 64
+
+  /// Who uses the file.
+  private struct Users {
+    /// What ``SharedLayout/userChanges`` said when it was looked; nil before.
+    var changes: UInt32?
+    var isAlone = false
+    /// How often that was asked since.
+    var askedCount = 0
+  }
+
+  /// So often somebody else is believed to be there before it is looked whether they live.
+  private static let askedLimit = 1024
 
   /// Whether the lock is kept between writes.
   private enum Keeping: UInt8, AtomicRepresentable {
@@ -215,23 +226,34 @@ final class WriterLock: @unchecked Sendable {
   /// Notes that everything is known that others have done while they held the lock.
   func noteFollowed() { hasChangedHands = false }
 
-  /// Ends a write: releases the lock, unless it is kept for the next one.
-  func release() {
-    if !endKeepingIfAsked(), !keeps { unlock() }
+  /// Ends a write: releases the lock, unless it `mayKeep` it for the next one and does.
+  func release(mayKeep: Bool) {
+    guard isHeld else { return }
+    if !mayKeep || endsKeeping() || !keeps { unlock() }
   }
 
+  /// A reader that cannot share memory holds the same byte until it leaves: only what was acquired here is released.
   private func unlock() {
+    guard isHeld else { return }
     isHeld = false
     _ = file.lock(byte: SharedLayout.DataByte.writer, .unlocked)
   }
 
   // MARK: Between two writes
 
-  /// Gives the lock back if it is kept; where somebody writes, that write does when it ends.
-  ///
-  /// Called on any thread.
+  /// Waits until nobody writes in this process, and gives back what is kept: for who closes the store, so that no
+  /// write begins any more.
   func giveBack() {
-    keeping.store(.ending, ordering: .sequentiallyConsistent)
+    queue.acquire()
+    _ = endsKeeping()
+    unlock()
+    queue.release()
+  }
+
+  /// Asks for what is kept: it is given back at once, or by the running write when it ends.
+  private func askBack() {
+    _ = keeping.compareExchange(
+      expected: .some, desired: .ending, ordering: .sequentiallyConsistent)
     giveBackIfAsked()
   }
 
@@ -240,17 +262,16 @@ final class WriterLock: @unchecked Sendable {
   /// Either whoever asks acquires that one, or who releases it sees afterwards that somebody has asked.
   func giveBackIfAsked() {
     while keeping.load(ordering: .sequentiallyConsistent) == .ending, queue.tryAcquire() {
-      endKeepingIfAsked()
+      if endsKeeping() { unlock() }
       queue.release()
     }
   }
 
-  @discardableResult
-  private func endKeepingIfAsked() -> Bool {
+  /// Notes that the lock is given back, if that was asked for; whether it was.
+  private func endsKeeping() -> Bool {
     guard keeping.load(ordering: .sequentiallyConsistent) == .ending else { return false }
     keeping.store(.none, ordering: .sequentiallyConsistent)
     unkeptLeft = Self.unkeptCount
-    unlock()
     return true
   }
 
@@ -268,9 +289,12 @@ final class WriterLock: @unchecked Sendable {
       ).exchanged
     else { return false }
     let end = returning.now + Self.keptNanoseconds
-    let isScheduled = returning.schedule(at: end) { [weak self] _ in
-      self?.giveBack()
-      return nil
+    let isScheduled = returning.schedule(at: end) { [weak self] now in
+      guard let self else { return nil }
+      askBack()
+      // Somebody who looked at the queue just then may not have seen it.
+      return keeping.load(ordering: .sequentiallyConsistent) == .ending
+        ? now + Self.keptNanoseconds : nil
     }
     if isScheduled { return true }
     // Nobody would give it back.
@@ -282,10 +306,14 @@ final class WriterLock: @unchecked Sendable {
   private var isAlone: Bool {
     let changes = unsafe memory.word(SharedLayout.userChanges).pointee.load(
       ordering: .sequentiallyConsistent)
-    if let users, users.changes == changes { return users.isAlone }
-    let isAlone = ProcessTable(memory: memory).isAlone(slot)
-    users = (changes, isAlone)
-    return isAlone
+    let isOld = !users.isAlone && users.askedCount >= Self.askedLimit
+    if users.changes != changes || isOld {
+      let table = ProcessTable(memory: memory)
+      if !table.isAlone(slot) { table.clearDead(besides: slot) }
+      users = Users(changes: changes, isAlone: table.isAlone(slot))
+    }
+    users.askedCount += 1
+    return users.isAlone
   }
 
   // MARK: Letting others go first
