@@ -50,6 +50,27 @@ import Testing
     #expect(store.heldCount == 0)
   }
 
+  @Test func `observers are told of a write when it is durable`() throws {
+    let queue = DispatchQueue(label: "dogs")
+    let realm = try queue.sync { try Realm(configuration: store.configuration, queue: queue) }
+    let isTold = Flag()
+    let token = queue.sync {
+      realm.observe { _, _ in isTold.value.store(true, ordering: .releasing) }
+    }
+    store.hasCompany = true
+    let isDone = DispatchSemaphore(value: 0)
+    queue.async {
+      #expect(throws: Never.self) { try realm.addDogs("Ada") }
+      #expect(isTold.value.load(ordering: .acquiring))
+      isDone.signal()
+    }
+    while store.heldCount < 1 { sched_yield() }
+    #expect(!isTold.value.load(ordering: .acquiring))
+    store.letGo()
+    isDone.wait()
+    queue.sync { token.invalidate() }
+  }
+
   @Test func `a shared sync that fails is thrown, and the version stands for readers`() throws {
     let configuration = store.configuration
     let realm = try Realm(configuration: configuration)
@@ -87,3 +108,5 @@ import Testing
     #expect(Set(names).count == threadCount * count)
   }
 }
+
+private final class Flag: Sendable { let value = Atomic(false) }
