@@ -14,7 +14,8 @@ import Synchronization
 /// has come. After that some writes do without keeping it, so that who can be seen by nobody, because it may
 /// not write the lock file, finds a gap.
 ///
-/// Unchecked: used by the one thread that holds the writer lock of this process, but for ``giveBack()`` and what the background asks.
+/// Unchecked: used by the one thread that holds the writer lock of this process, but for ``giveBack()`` and what the
+/// background asks, which acquire that lock first.
 final class WriterLock: @unchecked Sendable {
   private let memory: SharedMemory
   private let file: PosixDevice
@@ -24,7 +25,7 @@ final class WriterLock: @unchecked Sendable {
   private let queue: WriterQueue
   /// Whether this process holds the lock, for a write or between two of them.
   private var isHeld = false
-  /// Whether the lock is kept between writes, a ``Keeping``.
+  /// Whether the lock is kept between writes.
   private let keeping = Atomic(Keeping.none)
   /// Gives the lock back when it was kept long enough.
   private let returning = BackgroundJob(.shared)

@@ -52,7 +52,7 @@ final class LeafCopies {
         (LeafEntry.dataOffset, dataByteCount),
       ] {
         let offset = unsafe Int(entry.single(name))
-        if offset == 0 || byteCount == 0 { continue }
+        if offset == 0 { continue }
         segments.append(Segment(offset: offset, byteCount: byteCount, place: place + name))
       }
       entries.append(unsafe entry - source)
