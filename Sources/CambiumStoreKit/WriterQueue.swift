@@ -12,8 +12,8 @@ import Synchronization
 
 /// The writer lock of a store within one process.
 ///
-/// If no writer holds the lock, a caller acquires it at once. Otherwise it looks for the lock, for about a tenth
-/// of a millisecond or while other threads run in between, and then sleeps. Sleepers are woken in the order in
+/// If no writer holds the lock, a caller acquires it at once. Otherwise it looks for the lock for about a tenth
+/// of a millisecond, in which other threads may run as well, and then sleeps. Sleepers are woken in the order in
 /// which they came. A thread needs longer to wake up than a small write takes, so nobody is made to wait for that:
 /// until the first sleeper is awake, threads that are awake may acquire the lock before it. Once it is awake, or
 /// when the write before took longer than a millisecond, the lock is its own. (In strict order the queue of
@@ -35,13 +35,11 @@ public final class WriterQueue: Sendable {
   private let clock: MonotonicClock
   /// Beside a write that was longer, waking somebody takes no time.
   private static let longNanoseconds: Int64 = 1_000_000
-  /// How often a caller lets other threads run while it looks for the lock, before it sleeps: about 0.1 ms where
-  /// there are none, or not at all where that would keep the writer from its only processor.
-  private static let yieldCount = cambium_processor_count() > 1 ? 200 : 0
-  /// How often it looks before each time.
-  private static let looksPerYield = 4
-  /// For how long it looks at most: threads of others may keep the processor for as long as the system lets them.
-  private static let lookNanoseconds: Int64 = 5_000_000
+  /// How often a caller looks for the lock before it sleeps: about 0.1 ms, or not at all where that
+  /// would keep the writer from its only processor.
+  private static let lookCount = cambium_processor_count() > 1 ? 2000 : 0
+  /// After so many looks it lets another thread run, if there is one.
+  private static let looksPerYield = 256
 
   private final class Sleeper: Sendable {
     /// Set by who calls it, unset when it goes to sleep again.
@@ -111,15 +109,10 @@ public final class WriterQueue: Sendable {
 
   /// Acquires the writer lock if the state comes to be `free` soon.
   private func look(for free: UInt32) -> Bool {
-    let begin = clock.now
-    for _ in 0..<Self.yieldCount {
-      for _ in 0..<Self.looksPerYield {
-        if state.load(ordering: .relaxed) == free, take(from: free) { return true }
-        cambium_relax()
-      }
+    for look in 1..<(Self.lookCount + 1) {
+      if state.load(ordering: .relaxed) == free, take(from: free) { return true }
       // The holder of the lock may be waiting for this processor, and so may who has just synced for others.
-      sched_yield()
-      if clock.now - begin > Self.lookNanoseconds { return false }
+      if look % Self.looksPerYield == 0 { sched_yield() } else { cambium_relax() }
     }
     return false
   }
