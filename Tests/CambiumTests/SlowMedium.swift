@@ -15,13 +15,13 @@ final class SlowMedium: RelayingStore {
     var held: [@Sendable (StoreError?) -> Void] = []
     var fullCommitCount = 0
     var isFast = false
-    var hasCompany = false
+    var isContended = false
   }
 
   /// Whether each write is told that others write at the same time.
-  var hasCompany: Bool {
-    get { state.withLock { $0.hasCompany } }
-    set { state.withLock { $0.hasCompany = newValue } }
+  var isContended: Bool {
+    get { state.withLock { $0.isContended } }
+    set { state.withLock { $0.isContended = newValue } }
   }
 
   var configuration: Realm.Configuration {
@@ -83,7 +83,7 @@ private final class SlowWriter: RelayingWriter {
     self.store = store
   }
 
-  var hasCompany: Bool { store.hasCompany }
+  var isContended: Bool { store.isContended }
 
   func publish(
     root: TreeRoot, durability: Durability, metadata: [UInt8], beforeNext: (Head) -> Void

@@ -62,7 +62,7 @@ final class FileWriter: PageWriter {
     if !expectsSync, !rebuildsFreeMap { lookForLogRoom() }
   }
 
-  var hasCompany: Bool {
+  var isContended: Bool {
     // The lock of the group may be the parent's.
     !store.isForked && (store.writers.waiterCount > 0 || store.group.isBusy)
   }

@@ -279,7 +279,7 @@ import Synchronization
     try commitWrite(
       skipping: skipping,
       publish: { transaction, metadata throws(StoreError) in
-        isAwaited = configuration.durability == .full && transaction.hasCompany
+        isAwaited = configuration.durability == .full && transaction.isContended
         return isAwaited
           ? try transaction.commitAwaited(metadata: metadata)
           : try transaction.commit(durability: configuration.durability, metadata: metadata)

@@ -213,7 +213,7 @@ public protocol PageWriter: AnyObject {
 
   /// Whether others wait to write, or for the medium: with them this one may share a sync, if it is published as
   /// ``Durability/relaxed`` and then made durable; false unless said otherwise.
-  var hasCompany: Bool { get }
+  var isContended: Bool { get }
 
   /// Says that about `byteCount` bytes will be allocated next, so that they can lie together.
   func reserve(byteCount: Int) throws(StoreError)
@@ -260,7 +260,7 @@ extension PageWriter {
   public func expect(_ durability: Durability) {}
 
   /// Nobody is known of.
-  public var hasCompany: Bool { false }
+  public var isContended: Bool { false }
 
   /// Fills an allocated extent for a caller who does not know the bytes' checksum.
   public func write(_ bytes: Span<UInt8>, to extent: Extent) throws(StoreError) {

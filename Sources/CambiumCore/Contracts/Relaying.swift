@@ -3,7 +3,7 @@
 /// Handed on is what every store has to answer, and the codec. The other members are what the contract makes of
 /// these: so whoever answers ``PageStore/beginWrite()`` or ``PageStore/sync()`` himself meets every write and
 /// every sync. A store that needs what the other one does better (``PageStore/metadata(from:through:)``,
-/// ``PageStore/beginWriteIfFree()``, ``PageStore/makeDurable(_:)`` and with it ``PageWriter/hasCompany``) hands that on
+/// ``PageStore/beginWriteIfFree()``, ``PageStore/makeDurable(_:)`` and with it ``PageWriter/isContended``) hands that on
 /// by itself. Called from any thread, as every store.
 public protocol RelayingStore: PageStore {
   /// The other store.

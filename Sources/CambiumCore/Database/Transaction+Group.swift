@@ -24,7 +24,7 @@ extension Transaction {
   }
 
   /// Whether others wait to write, or for the medium.
-  package var hasCompany: Bool { writer.hasCompany }
+  package var isContended: Bool { writer.isContended }
 
   /// Commits and lets the next writer in; the caller then waits until the version is durable
   /// (``Database/makeDurable(_:)``).

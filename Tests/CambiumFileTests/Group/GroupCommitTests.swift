@@ -48,14 +48,14 @@ struct GroupCommitTests {
     }
   }
 
-  @Test func `a write has company while others wait to write, or for the medium`() throws {
+  @Test func `a write is contended while others wait to write, or for the medium`() throws {
     let device = CountingDevice()
     let (store, database) = try device.makeDatabase()
     let writer = try store.beginWrite()
-    #expect(!writer.hasCompany)
+    #expect(!writer.isContended)
     let waiting = WatchedThread { (try? store.beginWrite())?.abort() }
     #expect(waiting.waitsForSomebody())
-    #expect(writer.hasCompany)
+    #expect(writer.isContended)
     writer.abort()
     waiting.waitForEnd()
     let published = Mutex<Version>(0)
@@ -72,12 +72,12 @@ struct GroupCommitTests {
       isPublished.wait()
       #expect(syncing.waitsForSomebody())
       let writer = try store.beginWrite()
-      #expect(writer.hasCompany)
+      #expect(writer.isContended)
       writer.abort()
     }
     try store.makeDurable(published.withLock { $0 })
     let last = try store.beginWrite()
-    while last.hasCompany { sched_yield() }
+    while last.isContended { sched_yield() }
     last.abort()
     try store.close()
   }

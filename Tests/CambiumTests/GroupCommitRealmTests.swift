@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Synchronous writes of several threads at the same time share a sync; alone each is durable before it is seen.
-@Suite struct WritingAmongOthersTests {
+@Suite struct GroupCommitRealmTests {
   private let store = SlowMedium()
 
   private func names(_ configuration: Realm.Configuration) throws -> [String] {
@@ -22,7 +22,7 @@ import Testing
 
   @Test func `where others write, a write lets them begin and returns when it is durable`() throws {
     let configuration = store.configuration
-    store.hasCompany = true
+    store.isContended = true
     let before = store.fullCommitCount
     let threads = [write("Ada", configuration), write("Bob", configuration)]
     while store.heldCount < 2 { sched_yield() }
@@ -45,7 +45,7 @@ import Testing
     var configuration = store.configuration
     configuration.durability = .relaxed
     let realm = try Realm(configuration: configuration)
-    store.hasCompany = true
+    store.isContended = true
     try realm.addDogs("Ada")
     #expect(store.heldCount == 0)
   }
@@ -58,7 +58,7 @@ import Testing
       do {
         let realm = try Realm(configuration: store.configuration, queue: queue)
         let token = realm.observe { _, _ in isTold.raise() }
-        store.hasCompany = true
+        store.isContended = true
         try realm.addDogs("Ada")
         #expect(isTold.isRaised)
         token.invalidate()
@@ -74,7 +74,7 @@ import Testing
   @Test func `a shared sync that fails is thrown, and the version stands for readers`() throws {
     let configuration = store.configuration
     let realm = try Realm(configuration: configuration)
-    store.hasCompany = true
+    store.isContended = true
     let thread = WatchedThread {
       do {
         let realm = try Realm(configuration: configuration)
