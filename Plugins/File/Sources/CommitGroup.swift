@@ -27,8 +27,8 @@ final class CommitGroup: Sendable {
   private let lastSync = Atomic<Int64>(0)
   /// A leader waits for others so long at most, or as long as a sync takes if that is longer.
   private static let gatherTimeoutNanoseconds: Int64 = 2_000_000
-  /// It waits no longer when nobody has come for so long, or for half of what a sync takes.
-  private static let quietNanoseconds: Int64 = 200_000
+  /// It waits no longer when nobody has come for so long, or for a quarter of what a sync takes.
+  private static let quietNanoseconds: Int64 = 100_000
 
   /// Whether somebody leads, or was told to.
   var isBusy: Bool { state.withLock { $0.isLed } }
@@ -62,7 +62,7 @@ final class CommitGroup: Sendable {
     isGathering.store(true, ordering: .sequentiallyConsistent)
     defer { isGathering.store(false, ordering: .sequentiallyConsistent) }
     let syncTime = lastSync.load(ordering: .relaxed)
-    let quiet = max(Self.quietNanoseconds, syncTime / 2)
+    let quiet = max(Self.quietNanoseconds, syncTime / 4)
     // Who waits for the writer lock may want something else than a sync, or take long.
     for _ in 0..<max(1, max(Self.gatherTimeoutNanoseconds, syncTime) / quiet) {
       let count = waitingCount

@@ -120,6 +120,9 @@ extension Operation {
     Operation(name: "write an object, 64 threads", stores: [.memory, .file]) { world, _ in
       try SharedWriter(world).writeByThreads(64, 100)
     },
+    Operation(name: "write an object, beside 4 threads of relaxed writes", stores: [.file]) {
+      world, _ in try SharedWriter(world).writeBesideRelaxed(4, 500)
+    },
     Operation(name: "write an object, Realms of 8 threads", stores: [.memory, .file]) { world, _ in
       try SharedWriter(world).writeByThreads(8, 500, openRealms: true)
     },

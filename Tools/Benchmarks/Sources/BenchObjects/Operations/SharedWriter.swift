@@ -64,4 +64,31 @@ struct SharedWriter {
     for _ in 0..<threadCount { isDone.wait() }
     return (threadCount * count, clock.now - start)
   }
+
+  /// The same through one Realm, while so many threads write to the file without waiting for the medium.
+  func writeBesideRelaxed(_ threadCount: Int, _ count: Int) throws -> (Int, Duration) {
+    let configuration = database.configuration
+    let isDone = DispatchSemaphore(value: 0)
+    let isOver = DispatchSemaphore(value: 0)
+    for id in 0..<threadCount {
+      Thread.detachNewThread {
+        do {
+          var relaxed = configuration
+          relaxed.durability = .relaxed
+          let realm = try Realm(configuration: relaxed)
+          let person = realm.object(ofType: Person.self, forPrimaryKey: id)
+          while isOver.wait(timeout: .now()) == .timedOut { try realm.write { person?.age += 1 } }
+        } catch { fatalError("\(error)") }
+        isDone.signal()
+      }
+    }
+    let realm = try Realm(configuration: configuration)
+    let person = realm.object(ofType: Person.self, forPrimaryKey: threadCount)
+    let duration = try ContinuousClock().measure {
+      for age in 0..<count { try realm.write { person?.age = age } }
+    }
+    for _ in 0..<threadCount { isOver.signal() }
+    for _ in 0..<threadCount { isDone.wait() }
+    return (count, duration)
+  }
 }
