@@ -74,12 +74,13 @@ struct FileOpening {
     using generator: inout some RandomNumberGenerator
   ) throws(StoreError) {
     let (identity, parameters) = try IdentitySector.made(for: codec, using: &generator)
-    var image = StoredBytes(byteCount: identity.firstBlock * FileLayout.blockByteCount)
-    image.store(identity.stored, at: FileLayout.identityOffset)
-    image.store(parameters, at: FileLayout.initialByteCount)
-    for (slot, offset) in FileLayout.headOffsets.enumerated() {
-      let head = HeadSector(sequence: UInt64(slot) + 1, identity: identity)
-      image.store(head.stored(in: identity, at: HeadSector.place(atByte: offset)), at: offset)
+    let image = StoredBytes(byteCount: identity.firstBlock * FileLayout.blockByteCount) { fields in
+      fields.store(identity.stored, at: FileLayout.identityOffset)
+      fields.store(parameters, at: FileLayout.initialByteCount)
+      for (slot, offset) in FileLayout.headOffsets.enumerated() {
+        let head = HeadSector(sequence: UInt64(slot) + 1, identity: identity)
+        fields.store(head.stored(in: identity, at: HeadSector.place(atByte: offset)), at: offset)
+      }
     }
     try device.perform(path: path) { device throws(DeviceError) in
       try device.write(image.bytes, at: 0)

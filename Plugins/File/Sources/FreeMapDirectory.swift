@@ -23,22 +23,22 @@ struct FreeMapDirectory: Sendable {
     typealias Field = FileLayout.Directory
     let used = Field.byteCount + waiting.count * Field.waitingByteCount
     let unitCount = Int(Extent.unitCount(forByteCount: used))
-    var bytes = StoredBytes(byteCount: unitCount * Extent.unitByteCount)
-    bytes.store(FileLayout.Kind.directory, at: Field.kind)
-    bytes.store(UInt32(waiting.count), at: Field.waitingCount)
-    bytes.store(UInt64(map.level), at: Field.level)
-    bytes.store(map.version, at: Field.version)
-    bytes.store(retired, at: Field.retired)
-    bytes.store(UInt64(map.blockCount), at: Field.blockCount)
-    bytes.store(UInt64(map.freeBlockCount), at: Field.freeBlockCount)
-    bytes.store(FreeMapPages.packed(map.parts), at: Field.parts)
-    for (index, page) in waiting.enumerated() {
-      let offset = Field.byteCount + index * Field.waitingByteCount
-      bytes.store(page.reference, at: offset)
-      bytes.store(page.versions.lowerBound, at: offset + PageReference.byteCount)
-      bytes.store(page.versions.upperBound, at: offset + PageReference.byteCount + 8)
-    }
-    return bytes.bytes
+    return StoredBytes(byteCount: unitCount * Extent.unitByteCount) { fields in
+      fields.store(FileLayout.Kind.directory, at: Field.kind)
+      fields.store(UInt32(waiting.count), at: Field.waitingCount)
+      fields.store(UInt64(map.level), at: Field.level)
+      fields.store(map.version, at: Field.version)
+      fields.store(retired, at: Field.retired)
+      fields.store(UInt64(map.blockCount), at: Field.blockCount)
+      fields.store(UInt64(map.freeBlockCount), at: Field.freeBlockCount)
+      fields.store(FreeMapPages.packed(map.parts), at: Field.parts)
+      for (index, page) in waiting.enumerated() {
+        let offset = Field.byteCount + index * Field.waitingByteCount
+        fields.store(page.reference, at: offset)
+        fields.store(page.versions.lowerBound, at: offset + PageReference.byteCount)
+        fields.store(page.versions.upperBound, at: offset + PageReference.byteCount + 8)
+      }
+    }.bytes
   }
 
   init() {}

@@ -40,23 +40,23 @@ struct IdentitySector: Hashable, Sendable {
 
   var stored: [UInt8] {
     typealias Field = FileLayout.Identity
-    var bytes = StoredBytes(byteCount: FileLayout.sectorByteCount)
-    bytes.store(Field.magicBytes, at: Field.magic)
-    bytes.store(UInt32(formatVersion), at: Field.formatVersion)
-    bytes.store(UInt32(Extent.unitByteCount), at: Field.unitByteCount)
-    bytes.store(UInt32(FileLayout.blockByteCount), at: Field.blockByteCount)
-    bytes.store(UInt32(leafBlockCount), at: Field.leafBlockCount)
-    bytes.store(readFeatures, at: Field.readFeatures)
-    bytes.store(writeFeatures, at: Field.writeFeatures)
-    bytes.store(uuidHigh, at: Field.uuid)
-    bytes.store(uuidLow, at: Field.uuid + 8)
-    bytes.store(UInt64(Checksum.algorithm), at: Field.checksumAlgorithm)
-    bytes.store(Array(kind.utf8.prefix(Field.kindByteCount)), at: Field.kind)
-    bytes.store(Array(codec.utf8.prefix(Field.codecByteCount)), at: Field.codec)
-    bytes.store(UInt64(parameterByteCount), at: Field.parameterByteCount)
-    bytes.store(parameterChecksum, at: Field.parameterChecksum)
-    bytes.store(bytes.checksum(before: Field.checksum), at: Field.checksum)
-    return bytes.bytes
+    return StoredBytes(byteCount: FileLayout.sectorByteCount) { fields in
+      fields.store(Field.magicBytes, at: Field.magic)
+      fields.store(UInt32(formatVersion), at: Field.formatVersion)
+      fields.store(UInt32(Extent.unitByteCount), at: Field.unitByteCount)
+      fields.store(UInt32(FileLayout.blockByteCount), at: Field.blockByteCount)
+      fields.store(UInt32(leafBlockCount), at: Field.leafBlockCount)
+      fields.store(readFeatures, at: Field.readFeatures)
+      fields.store(writeFeatures, at: Field.writeFeatures)
+      fields.store(uuidHigh, at: Field.uuid)
+      fields.store(uuidLow, at: Field.uuid + 8)
+      fields.store(UInt64(Checksum.algorithm), at: Field.checksumAlgorithm)
+      fields.store(Array(kind.utf8.prefix(Field.kindByteCount)), at: Field.kind)
+      fields.store(Array(codec.utf8.prefix(Field.codecByteCount)), at: Field.codec)
+      fields.store(UInt64(parameterByteCount), at: Field.parameterByteCount)
+      fields.store(parameterChecksum, at: Field.parameterChecksum)
+      fields.store(fields.checksum(before: Field.checksum), at: Field.checksum)
+    }.bytes
   }
 
   /// How many blocks a leaf of the free map counts; version 1 had larger ones.

@@ -63,10 +63,11 @@ struct RecordSeal: Sendable {
     let fields = Array(plain[Self.sealed.dropLast(codec.recordOverhead)])
     let sealed = codec.sealRecord(
       fields, context: RecordContext(role: FileLayout.Kind.head, place: place, version: version))
-    var bytes = StoredBytes(plain)
-    bytes.store(sealed, at: Self.sealed.lowerBound)
-    bytes.store(bytes.checksum(before: Field.checksum), at: Field.checksum)
-    return bytes.bytes
+    return StoredBytes(byteCount: plain.count) { bytes in
+      bytes.store(plain, at: 0)
+      bytes.store(sealed, at: Self.sealed.lowerBound)
+      bytes.store(bytes.checksum(before: Field.checksum), at: Field.checksum)
+    }.bytes
   }
 
   /// Reverses ``sealedHead(_:place:version:)`` but for the checksum; nil for anything else.
@@ -75,10 +76,10 @@ struct RecordSeal: Sendable {
     guard let fields = try? codec.openRecord(Array(stored[Self.sealed]), context: context),
       fields.count <= Self.sealed.count
     else { return nil }
-    var bytes = StoredBytes(byteCount: stored.count)
-    bytes.store(Array(stored[..<Self.sealed.lowerBound]), at: 0)
-    bytes.store(fields, at: Self.sealed.lowerBound)
-    return bytes.bytes
+    return StoredBytes(byteCount: stored.count) { bytes in
+      bytes.store(Array(stored[..<Self.sealed.lowerBound]), at: 0)
+      bytes.store(fields, at: Self.sealed.lowerBound)
+    }.bytes
   }
 }
 

@@ -9,9 +9,6 @@ import CambiumCore
 struct StoredBytes {
   var bytes: [UInt8]
 
-  /// `byteCount` zero bytes.
-  init(byteCount: Int) { bytes = [UInt8](repeating: 0, count: byteCount) }
-
   /// `byteCount` bytes that `fill` fills, which are zero before.
   init(byteCount: Int, _ fill: (UnsafeFields) -> Void) {
     bytes = [UInt8](repeating: 0, count: byteCount)
@@ -31,39 +28,10 @@ struct StoredBytes {
     }
   }
 
-  mutating func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
-    precondition(offset >= 0 && offset + MemoryLayout<Value>.size <= bytes.count)
-    unsafe bytes.withUnsafeMutableBytes {
-      unsafe $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
-    }
-  }
-
   func reference(_ offset: Int) -> PageReference {
     PageReference(
       checksum: load(offset, as: UInt64.self), location: load(offset + 8, as: UInt64.self),
       origin: load(offset + 16, as: UInt64.self))
-  }
-
-  mutating func store(_ reference: PageReference, at offset: Int) {
-    store(reference.checksum, at: offset)
-    store(reference.location, at: offset + 8)
-    store(reference.origin, at: offset + 16)
-  }
-
-  mutating func store(_ root: TreeRoot, at offset: Int) {
-    precondition(offset >= 0 && offset + TreeRoot.byteCount <= bytes.count)
-    unsafe bytes.withUnsafeMutableBytes { target in
-      if let base = target.baseAddress { unsafe root.store(to: base + offset) }
-    }
-  }
-
-  mutating func store(_ raw: [UInt8], at offset: Int) {
-    precondition(offset >= 0 && offset + raw.count <= bytes.count)
-    unsafe bytes.withUnsafeMutableBytes { target in
-      unsafe raw.withUnsafeBytes {
-        unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: $0)
-      }
-    }
   }
 
   /// Text in a field of `byteCount` bytes, padded with zeros.

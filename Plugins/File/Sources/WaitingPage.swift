@@ -32,17 +32,17 @@ struct WaitingPage: Hashable, Sendable {
     typealias Field = FileLayout.Waiting
     let unitCount = Extent.unitCount(
       forByteCount: Field.byteCount + entries.count * Field.entryByteCount)
-    var bytes = StoredBytes(byteCount: Int(unitCount) * Extent.unitByteCount)
-    bytes.store(FileLayout.Kind.waiting, at: Field.kind)
-    bytes.store(UInt64(entries.count), at: Field.count)
-    var offset = Field.byteCount
-    for entry in entries {
-      bytes.store(entry.dead.extent.location, at: offset)
-      bytes.store(entry.dead.born, at: offset + 8)
-      bytes.store(entry.freed, at: offset + 16)
-      offset += Field.entryByteCount
-    }
-    return bytes.bytes
+    return StoredBytes(byteCount: Int(unitCount) * Extent.unitByteCount) { fields in
+      fields.store(FileLayout.Kind.waiting, at: Field.kind)
+      fields.store(UInt64(entries.count), at: Field.count)
+      var offset = Field.byteCount
+      for entry in entries {
+        fields.store(entry.dead.extent.location, at: offset)
+        fields.store(entry.dead.born, at: offset + 8)
+        fields.store(entry.freed, at: offset + 16)
+        offset += Field.entryByteCount
+      }
+    }.bytes
   }
 
   /// Reads what it lists.

@@ -104,10 +104,13 @@ struct SharedMemoryTests {
     let place =
       SharedLayout.durableMarks
       + Int(first.durableWord & 1) * SharedLayout.durableMarkByteCount
-    var bytes = StoredBytes(first.bytes(place, SharedLayout.durableMarkByteCount))
-    bytes.store(UInt64(1 | 2), at: 24)
-    bytes.store(bytes.checksum(before: 56), at: 56)
-    first.put(bytes.bytes, at: place)
+    let stored = first.bytes(place, SharedLayout.durableMarkByteCount)
+    let changed = StoredBytes(byteCount: stored.count) { fields in
+      fields.store(stored, at: 0)
+      fields.store(UInt64(1 | 2), at: 24)
+      fields.store(fields.checksum(before: 56), at: 56)
+    }
+    first.put(changed.bytes, at: place)
     #expect(second.durableMark == nil)
   }
 

@@ -26,13 +26,14 @@ struct ProcessTable: Sendable {
       for slot in 0..<Layout.count where !isUsed(slot) || clearIfDead(slot) {
         guard lockLife(slot) else { continue }
         let offset = Layout.offset(slot)
-        var fields = StoredBytes(byteCount: Layout.byteCount)
-        fields.store(PosixFiles.processNumber, at: Layout.number)
-        fields.store(PosixFiles.nanosecondsSince1970, at: Layout.since)
-        fields.store(UInt64.max, at: Layout.spaceVersion)
-        let text = Self.cut(label, toByteCount: Layout.labelByteCount - 1)
-        fields.store(Array(text.utf8), at: Layout.label)
-        memory.put(fields.bytes, at: offset)
+        let entry = StoredBytes(byteCount: Layout.byteCount) { fields in
+          fields.store(PosixFiles.processNumber, at: Layout.number)
+          fields.store(PosixFiles.nanosecondsSince1970, at: Layout.since)
+          fields.store(UInt64.max, at: Layout.spaceVersion)
+          let text = Self.cut(label, toByteCount: Layout.labelByteCount - 1)
+          fields.store(Array(text.utf8), at: Layout.label)
+        }
+        memory.put(entry.bytes, at: offset)
         unsafe memory.word(offset + Layout.state).pointee.store(
           1, ordering: .sequentiallyConsistent)
         noteChange()

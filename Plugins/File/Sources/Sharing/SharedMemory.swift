@@ -163,16 +163,16 @@ import Synchronization
   }()
 
   private func signature(_ identity: IdentitySector, _ number: FileNumber) -> [UInt8] {
-    var bytes = StoredBytes(byteCount: SharedLayout.signatureByteCount)
-    bytes.store(SharedLayout.magicBytes, at: SharedLayout.magic)
-    bytes.store(SharedLayout.version, at: SharedLayout.layout)
-    bytes.store(identity.uuidHigh, at: SharedLayout.uuid)
-    bytes.store(identity.uuidLow, at: SharedLayout.uuid + 8)
-    bytes.store(number.device, at: SharedLayout.device)
-    bytes.store(number.inode, at: SharedLayout.inode)
-    bytes.store(Self.bootIdentity, at: SharedLayout.boot)
-    bytes.store(file?.fileNumber()?.inode ?? 0, at: SharedLayout.ownInode)
-    return bytes.bytes
+    StoredBytes(byteCount: SharedLayout.signatureByteCount) { fields in
+      fields.store(SharedLayout.magicBytes, at: SharedLayout.magic)
+      fields.store(SharedLayout.version, at: SharedLayout.layout)
+      fields.store(identity.uuidHigh, at: SharedLayout.uuid)
+      fields.store(identity.uuidLow, at: SharedLayout.uuid + 8)
+      fields.store(number.device, at: SharedLayout.device)
+      fields.store(number.inode, at: SharedLayout.inode)
+      fields.store(Self.bootIdentity, at: SharedLayout.boot)
+      fields.store(file?.fileNumber()?.inode ?? 0, at: SharedLayout.ownInode)
+    }.bytes
   }
 
   /// Whether this memory speaks of that file, in this boot and this layout.
