@@ -35,7 +35,7 @@ struct PinBoard: Sendable {
       held[index].count += 1
       return true
     }
-    let entry = take(head)
+    let entry = take(head.version)
     guard table.memory.liveWord == word else {
       letGo(entry)
       return false
@@ -54,16 +54,16 @@ struct PinBoard: Sendable {
     letGo(held.remove(at: index).entry)
   }
 
-  private mutating func take(_ head: Head) -> Int {
+  private mutating func take(_ version: Version) -> Int {
     if let entry = spare.popLast() ?? table.claim(ownerSlot: slot) {
-      table.set(entry, head)
+      table.set(entry, version)
       return entry
     }
     // There is one: the first entries belong to one user each.
     guard let widened = held.last?.entry else {
       preconditionFailure("A process slot without an entry for its pins.")
     }
-    table.widen(widened, to: head.version)
+    table.widen(widened, to: version)
     return widened
   }
 

@@ -20,8 +20,6 @@ struct PinTable: Sendable {
     var versions: ClosedRange<Version>
     /// When it began, in nanoseconds since 1970.
     var since: UInt64
-    /// The root of the lowest version.
-    var root: TreeRoot?
   }
 
   /// Changes with each pin that begins or ends: while it stays the same, so does ``held()``.
@@ -50,14 +48,9 @@ struct PinTable: Sendable {
     forEachUsed { offset in
       let owner = unsafe memory.word(offset + Layout.owner).pointee.load(ordering: .acquiring)
       guard owner > 0, let versions = range(offset) else { return }
-      let bytes = memory.bytes(offset, Layout.byteCount)
-      let root = unsafe bytes.withUnsafeBytes { bytes in
-        unsafe TreeRoot(loadingFrom: UnsafeRawBufferPointer(rebasing: bytes[Layout.root...]))
-      }
+      let since = unsafe memory.longWord(offset + Layout.since).pointee.load(ordering: .relaxed)
       entries.append(
-        Entry(
-          ownerSlot: Int(owner) - 1, versions: versions,
-          since: StoredBytes(bytes).load(Layout.since, as: UInt64.self), root: root))
+        Entry(ownerSlot: Int(owner) - 1, versions: versions, since: UInt64(littleEndian: since)))
     }
     return entries
   }
@@ -107,18 +100,14 @@ struct PinTable: Sendable {
     return true
   }
 
-  /// Lets a claimed entry hold `head`.
-  func set(_ entry: Int, _ head: Head) {
+  /// Lets a claimed entry hold `version`.
+  func set(_ entry: Int, _ version: Version) {
     let offset = Layout.offset(entry)
-    unsafe withUnsafeTemporaryAllocation(byteCount: TreeRoot.byteCount, alignment: 8) { root in
-      if let start = root.baseAddress { unsafe head.root.store(to: start) }
-      unsafe memory.put(UnsafeRawBufferPointer(root), at: offset + Layout.root)
-    }
     unsafe memory.longWord(offset + Layout.since).pointee.store(
       PosixFiles.nanosecondsSince1970.littleEndian, ordering: .relaxed)
-    unsafe memory.longWord(offset + Layout.high).pointee.store(head.version, ordering: .relaxed)
+    unsafe memory.longWord(offset + Layout.high).pointee.store(version, ordering: .relaxed)
     unsafe memory.longWord(offset + Layout.low).pointee.store(
-      head.version, ordering: .sequentiallyConsistent)
+      version, ordering: .sequentiallyConsistent)
     noteChange()
   }
 

@@ -90,8 +90,6 @@ enum SharedLayout {
     static let high = 16
     /// When it began, in nanoseconds since 1970.
     static let since = 24
-    /// The root of version `low`.
-    static let root = 32
 
     static func offset(_ entry: Int) -> Int { first + entry * byteCount }
   }

@@ -129,16 +129,13 @@ import Synchronization
 
   /// Stores `bytes` from `offset` on, whole words.
   func put(_ bytes: [UInt8], at offset: Int) {
-    unsafe bytes.withUnsafeBytes { unsafe put($0, at: offset) }
-  }
-
-  /// Stores `bytes` from `offset` on, whole words.
-  func put(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
     precondition(
       offset % 8 == 0 && bytes.count % 8 == 0, "Shared memory is written by whole words.")
-    for position in stride(from: 0, to: bytes.count, by: 8) {
-      let word = unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-      unsafe longWord(offset + position).pointee.store(word, ordering: .relaxed)
+    unsafe bytes.withUnsafeBytes { bytes in
+      for position in stride(from: 0, to: bytes.count, by: 8) {
+        let word = unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+        unsafe longWord(offset + position).pointee.store(word, ordering: .relaxed)
+      }
     }
   }
 
