@@ -195,16 +195,15 @@ extension FileStore {
     _ lock: WriterLock,
     _ then: @escaping @Sendable (sending Result<any PageWriter, StoreError>) -> Void
   ) {
-    let attempt = WriterLock.Attempt(lock)
     let job = BackgroundJob(.shared)
     let isScheduled = job.schedule { [self] now in
       do throws(StoreError) {
         // Closing ends the wait.
         try ensureWritable()
-        if try !attempt.succeeds(now) { return now + WriterLock.Attempt.pauseNanoseconds }
+        if try !lock.tryAcquire(now: now, waits: true) { return now + WriterLock.pauseNanoseconds }
         begin(then)
       } catch {
-        attempt.giveUp()
+        lock.giveUp()
         releaseWriterLock()
         background.beginnings.add { then(.failure(error)) }
       }

@@ -38,12 +38,16 @@ final class WriterLock: @unchecked Sendable {
   private var waitsWithoutOthers: UInt32?
   /// Whether somebody else has held the lock since ``noteFollowed()``.
   private(set) var hasChangedHands = true
-  /// For whom ``tryAcquire(now:)`` has given up last, and since when.
+  /// For whom ``tryAcquire(now:waits:)`` has given up last, and since when.
   private var refused: (slot: Int, wait: UInt32, time: Int64)?
+  /// Whether others see this process wait.
+  private var isWaiting = false
   private typealias Layout = SharedLayout.Process
 
   /// How long a waiting process may take to wake up.
   private static let courtesyNanoseconds: Int64 = 5_000_000
+  /// How long who waits without a thread rests between two tries.
+  static let pauseNanoseconds: Int64 = 500_000
   /// For how long the lock is kept.
   private static let keptNanoseconds: Int64 = 5_000_000
   /// How many writes do not keep the lock after it was given back.
@@ -100,8 +104,10 @@ final class WriterLock: @unchecked Sendable {
 
   /// Acquires the writer lock if nobody has it and nobody waits for it; whether it did.
   ///
-  /// `now` is the time by which somebody who waits for long and does nothing is passed over.
-  func tryAcquire(now: Int64) throws(StoreError) -> Bool {
+  /// `now` is the time by which somebody who waits for long and does nothing is passed over. Who `waits` without a
+  /// thread tries again after ``pauseNanoseconds``: others see that it waits until it holds the lock or calls
+  /// ``giveUp()``, and where it cannot wait this throws as ``acquire()`` does.
+  func tryAcquire(now: Int64, waits: Bool = false) throws(StoreError) -> Bool {
     if isHeld { return true }
     if wasLast, nextWaiting() != nil {
       // Who waited may have died.
@@ -109,7 +115,14 @@ final class WriterLock: @unchecked Sendable {
       if let other = nextWaiting(), goesFirst(other, now) { return false }
     }
     let code = file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
-    if code == PosixFiles.wouldBlock { return false }
+    if code == PosixFiles.wouldBlock {
+      if waits, !isWaiting {
+        try checkForReader()
+        noteWaiting(true)
+      }
+      return false
+    }
+    giveUp()
     try finish(code)
     return true
   }
@@ -125,61 +138,8 @@ final class WriterLock: @unchecked Sendable {
     return true
   }
 
-  /// A wait for the writer lock that keeps no thread: it is asked now and then.
-  ///
-  /// Unchecked: used by one thread at a time.
-  final class Attempt: @unchecked Sendable {
-    private let lock: WriterLock
-    /// Until when others may go first; nil before they were looked for.
-    private var courtesyEnd: Int64?
-    private var seen: UInt32 = 0
-    private var other: (slot: Int, wait: UInt32)?
-    private var isWaiting = false
-
-    /// How long to wait before the next try.
-    static let pauseNanoseconds: Int64 = 500_000
-
-    init(_ lock: WriterLock) { self.lock = lock }
-
-    /// Whether the writer lock is held; throws as ``WriterLock/acquire()`` does.
-    func succeeds(_ now: Int64) throws(StoreError) -> Bool {
-      if lock.isHeld { return true }
-      if mustWait(now) { return false }
-      let code = lock.file.lock(byte: SharedLayout.DataByte.writer, .exclusive)
-      if code == PosixFiles.wouldBlock {
-        if !isWaiting {
-          try lock.checkForReader()
-          lock.noteWaiting(true)
-          isWaiting = true
-        }
-        return false
-      }
-      giveUp()
-      try lock.finish(code)
-      return true
-    }
-
-    /// Whether somebody else is to go first.
-    private func mustWait(_ now: Int64) -> Bool {
-      if let courtesyEnd {
-        guard let other, lock.acquisitions == seen else { return false }
-        if now < courtesyEnd { return true }
-        lock.passedOver[other.slot] = other.wait
-        self.other = nil
-        return false
-      }
-      courtesyEnd = now + WriterLock.courtesyNanoseconds
-      seen = lock.acquisitions
-      if lock.wasLast { other = lock.nextWaiting() }
-      return other != nil
-    }
-
-    /// Waits no longer.
-    func giveUp() {
-      if isWaiting { lock.noteWaiting(false) }
-      isWaiting = false
-    }
-  }
+  /// Does not wait any more, after a try that was to be followed by others.
+  func giveUp() { if isWaiting { noteWaiting(false) } }
 
   // MARK: Parts
 
@@ -201,6 +161,7 @@ final class WriterLock: @unchecked Sendable {
 
   /// Lets others see whether this process waits.
   private func noteWaiting(_ isWaiting: Bool) {
+    self.isWaiting = isWaiting
     let word = unsafe memory.word(Layout.offset(slot) + Layout.waiting)
     guard isWaiting else { return unsafe word.pointee.store(0, ordering: .sequentiallyConsistent) }
     let wait = unsafe memory.word(SharedLayout.waits).pointee.wrappingAdd(1, ordering: .relaxed)
