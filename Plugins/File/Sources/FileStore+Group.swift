@@ -29,25 +29,19 @@ extension FileStore {
     }
   }
 
-  /// The same without waiting: `then` is called in the background, in the order of versions.
+  /// The same without waiting: `then` is called in the background, one call after the other.
+  ///
+  /// The sync that the first of several callers waits for covers what was published when it began.
   public func makeDurable(_ version: Version, then: @escaping @Sendable (StoreError?) -> Void) {
     // The thread, and perhaps a lock, are the parent's.
     if isForked { return then(.forked(path: path)) }
-    background.add(StoreBackground.Call(version: version, call: then, store: self))
-  }
-
-  /// Waits until everybody's version is durable, and calls them.
-  static func makeCalls(_ entries: [StoreBackground.Call]) {
-    guard let last = entries.last else { return }
-    var failure: StoreError?
-    do throws(StoreError) {
-      try last.store.makeDurable(last.version)
-    } catch {
-      failure = error
-    }
-    for entry in entries {
-      // Of those whose sync has failed some may have been durable before.
-      entry.call(entry.store.isDurable(entry.version) ? nil : failure)
+    background.durable.add { [self] in
+      do throws(StoreError) {
+        try makeDurable(version)
+        then(nil)
+      } catch {
+        then(error)
+      }
     }
   }
 
