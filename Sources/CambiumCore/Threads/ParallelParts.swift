@@ -18,8 +18,10 @@ import Synchronization
   /// What each part threw.
   private let errors: UnsafeMutablePointer<StoreError?>
   private let next = Atomic<Int>(0)
-  /// How many parts are done; a futex word.
-  private let done: UnsafeMutablePointer<Atomic<UInt32>>
+  /// How many parts are done.
+  private let done = Atomic<Int>(0)
+  /// Raised when all parts are done.
+  private let end = CommitSignal()
   /// How often the caller looks before it sleeps: to be woken takes longer than most waits.
   private static let lookCount = 4_000
 
@@ -28,15 +30,11 @@ import Synchronization
     self.body = body
     unsafe errors = .allocate(capacity: count)
     unsafe errors.initialize(repeating: nil, count: count)
-    unsafe done = .allocate(capacity: 1)
-    unsafe done.initialize(to: Atomic(0))
   }
 
   deinit {
     unsafe errors.deinitialize(count: count)
     unsafe errors.deallocate()
-    unsafe done.deinitialize(count: 1)
-    unsafe done.deallocate()
   }
 
   /// Into how many parts work is best cut that takes long enough for a thread of its own: one for each
@@ -76,7 +74,7 @@ import Synchronization
       let part = next.add(1, ordering: .relaxed).oldValue
       if part >= count { return }
       perform(part)
-      if unsafe done.pointee.add(1, ordering: .releasing).newValue == count { wakeCaller() }
+      if done.add(1, ordering: .releasing).newValue == count { end.raise() }
     }
   }
 
@@ -88,19 +86,9 @@ import Synchronization
   /// Waits until all parts are done, each of which was begun.
   private func wait() {
     for _ in 0..<Self.lookCount {
-      if unsafe done.pointee.load(ordering: .acquiring) == count { return }
+      if done.load(ordering: .acquiring) == count { return }
       cambium_relax()
     }
-    while true {
-      let done = unsafe done.pointee.load(ordering: .acquiring)
-      if done == count { return }
-      _ = unsafe cambium_futex_wait(futexWord, done, -1, false)
-    }
-  }
-
-  private func wakeCaller() { unsafe cambium_futex_wake(futexWord, false) }
-
-  private var futexWord: UnsafePointer<UInt32> {
-    unsafe UnsafeRawPointer(done).assumingMemoryBound(to: UInt32.self)
+    end.wait(timeoutNanoseconds: .max) { done.load(ordering: .acquiring) == count }
   }
 }
