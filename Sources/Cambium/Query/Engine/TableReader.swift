@@ -74,26 +74,9 @@ final class TableReader {
     guard let table, let group = table.record.group(of: column.id),
       let (leaf, row) = try find(key, group: group)
     else { return try body(.null) }
-    return try Self.withCell(leaf.column(column.id), row, column, table.groups[group], body)
-  }
-
-  /// Calls `body` with the value of a cell; with the column's default when the leaf lacks it.
-  static func withCell<Result>(
-    _ cells: LeafColumn?, _ row: Int, _ column: BoundColumn, _ tree: ColumnTree,
-    _ body: (ColumnValue) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    guard let cells else { return try body(column.defaultValue) }
-    if cells.isNull(row) { return try body(.null) }
-    switch cells.type {
-    case .int: return try body(.int(cells.int(row)))
-    case .bool: return try body(.bool(cells.bool(row)))
-    case .float: return try body(.float(cells.float(row)))
-    case .double: return try body(.double(cells.double(row)))
-    case .wide:
-      let words = cells.wide(row)
-      return try body(.wide(low: words.low, high: words.high))
-    case .bytes: return try withBytes(cells.bytes(row), tree, body)
-    }
+    guard let cells = leaf.column(column.id) else { return try body(column.defaultValue) }
+    if let value = cells.fixedValue(row) { return try body(value) }
+    return try Self.withBytes(cells.bytes(row), table.groups[group], body)
   }
 
   /// Calls `body` with the bytes of a cell in one piece, or with the tree that it is.

@@ -226,7 +226,7 @@
 
 extension LeafColumn {
   /// The cell of a row; nil when the column is one of bytes.
-  @inline(__always) func fixedValue(_ row: Int) -> ColumnValue? {
+  @inlinable @inline(__always) package func fixedValue(_ row: Int) -> ColumnValue? {
     if type == .bytes { return nil }
     if isNull(row) { return .null }
     switch type {
