@@ -41,7 +41,7 @@ enum ModelValue: Hashable {
   }
 
   /// What a column holds that was never set.
-  init(defaultOf spec: ColumnSpec) { self.init(ColumnTreeEditor.defaultValue(spec)) }
+  init(defaultOf spec: ColumnSpec) { self.init(spec.defaultValue) }
 }
 
 /// Calls `body` with a row as an editor takes it.

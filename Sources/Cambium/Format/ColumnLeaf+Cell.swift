@@ -23,7 +23,9 @@ extension LeafRow {
     _ id: UInt16, hint: UInt16, _ type: ColumnType, _ tree: ColumnTree, isNullable: Bool,
     _ body: (ColumnValue) -> Result
   ) throws(StoreError) -> Result {
-    guard let cell = cell(id, hint: hint) else { return body(isNullable ? .null : .zero(type)) }
+    guard let cell = cell(id, hint: hint) else {
+      return body(ColumnSpec(id: id, type: type, isNullable: isNullable).defaultValue)
+    }
     if cell.isNull { return body(.null) }
     switch type {
     case .int: return body(.int(cell.int))
@@ -48,18 +50,6 @@ extension LeafRow {
 }
 
 extension ColumnValue {
-  /// What a column of `type` that cannot be null holds by default.
-  @inlinable static func zero(_ type: ColumnType) -> ColumnValue {
-    switch type {
-    case .int: .int(0)
-    case .bool: .bool(false)
-    case .float: .float(0)
-    case .double: .double(0)
-    case .wide: .wide(low: 0, high: 0)
-    case .bytes: unsafe .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
-    }
-  }
-
   /// Whether both are the same value; NaN differs from everything, as updates that skip equal
   /// values want it.
   ///

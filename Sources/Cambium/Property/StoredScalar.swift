@@ -34,7 +34,9 @@ extension _StoredScalar {
   public static func _rlmPersistedValue(of object: ObjectBase, _ head: _PersistedHead) -> Self {
     if head.flags == 0, object.isRowCurrent {
       let value = withExtendedLifetime(object) {
-        object.cell(head).map { Self(_rlmCell: $0) } ?? Self(_rlmCell: .zero(_rlmScalarColumnType))
+        object.cell(head).map { Self(_rlmCell: $0) }
+          ?? Self(
+            _rlmCell: ColumnSpec(id: 0, type: _rlmScalarColumnType, isNullable: false).defaultValue)
       }
       if let value { return value }
     }

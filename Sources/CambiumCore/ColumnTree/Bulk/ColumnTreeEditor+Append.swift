@@ -51,7 +51,7 @@ extension ColumnTreeEditor {
       row.reset()
       for (place, spec) in layout.columns.enumerated() {
         guard let column = columns[place] else {
-          row.set(place, Self.defaultValue(spec))
+          row.set(place, spec.defaultValue)
           continue
         }
         if let parts = parts[place] {

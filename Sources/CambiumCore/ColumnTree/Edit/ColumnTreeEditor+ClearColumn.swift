@@ -17,8 +17,3 @@ extension ColumnTreeEditor {
     for key in keys { try update(key: key, column: id, value: empty) }
   }
 }
-
-extension ColumnSpec {
-  /// What a column holds where a leaf lacks it.
-  public var defaultValue: ColumnValue { ColumnTreeEditor.defaultValue(self) }
-}

@@ -139,7 +139,7 @@ extension ColumnTreeEditor {
     let spec = layout.index(of: id).map { layout.columns[$0] }
     guard let packed = unsafe leaf?.packed ?? cleanLeaf else { return .null }
     guard let column = packed.column(id), spec == nil || column.type == spec?.type else {
-      return spec.map(Self.defaultValue) ?? .null
+      return spec?.defaultValue ?? .null
     }
     if let value = column.fixedValue(row) { return value }
     if column.isNull(row) { return .null }
@@ -148,19 +148,6 @@ extension ColumnTreeEditor {
     if cell.form == .inline { return unsafe cell.array.withUnsafeBytes { unsafe borrowed($0) } }
     guard let overflow = unsafe OverflowCell(cell.body) else { return .null }
     return try value(of: overflow)
-  }
-
-  /// What a column holds where a leaf lacks it.
-  static func defaultValue(_ spec: ColumnSpec) -> ColumnValue {
-    if spec.isNullable { return .null }
-    switch spec.type {
-    case .int: return .int(0)
-    case .bool: return .bool(false)
-    case .float: return .float(0)
-    case .double: return .double(0)
-    case .wide: return .wide(low: 0, high: 0)
-    case .bytes: return unsafe .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
-    }
   }
 
   private func value(of cell: OverflowCell) throws(StoreError) -> ColumnValue {

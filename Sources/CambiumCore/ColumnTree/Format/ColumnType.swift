@@ -32,6 +32,8 @@
 }
 
 /// A tree's view of a column.
+///
+/// Pointers: the bytes of a default are none.
 @frozen public struct ColumnSpec: Hashable, Sendable {
   /// The column's number; never used again within a tree.
   public var id: UInt16
@@ -43,10 +45,23 @@
   public var isNullable: Bool
 
   /// A column of that number, whose cells are of `type`.
-  public init(id: UInt16, type: ColumnType, isNullable: Bool) {
+  @inlinable public init(id: UInt16, type: ColumnType, isNullable: Bool) {
     self.id = id
     self.type = type
     self.isNullable = isNullable
+  }
+
+  /// What a column holds where a leaf lacks it.
+  @inlinable public var defaultValue: ColumnValue {
+    if isNullable { return .null }
+    switch type {
+    case .int: return .int(0)
+    case .bool: return .bool(false)
+    case .float: return .float(0)
+    case .double: return .double(0)
+    case .wide: return .wide(low: 0, high: 0)
+    case .bytes: return unsafe .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
   }
 }
 
