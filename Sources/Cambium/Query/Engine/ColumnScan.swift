@@ -11,11 +11,11 @@ final class ColumnScan {
   private let tree: ColumnTree
   private let interruption: Interruption?
   /// The answers of one leaf's rows, and which of them are not null.
-  private var bits = Scratch<UInt64>()
-  private var presence = Scratch<UInt64>()
-  private var integers = Scratch<Int64>()
+  private var bits = RowScratch<UInt64>()
+  private var presence = RowScratch<UInt64>()
+  private var integers = RowScratch<Int64>()
   /// The texts of one leaf, folded, and one text.
-  private var texts = Scratch<UInt8>()
+  private var texts = RowScratch<UInt8>()
   private var folded: [UInt8] = []
 
   /// `defaultMatches` says how rows answer whose leaf does not store the column.
@@ -187,27 +187,6 @@ final class ColumnScan {
     case .range, .set, .like:
       try unsafe column.selectBytes(into: bits, source: source) { unsafe condition.matches($0) }
     }
-  }
-}
-
-/// Memory that a scan uses again for each leaf.
-///
-/// Pointers: owns and frees the memory. A pointer lasts until room is asked for again, and who asked
-/// stays within the count.
-@safe struct Scratch<Element: BitwiseCopyable>: ~Copyable {
-  private var memory: UnsafeMutableBufferPointer<Element>
-
-  init() { unsafe memory = unsafe UnsafeMutableBufferPointer(start: nil, count: 0) }
-
-  deinit { unsafe memory.deallocate() }
-
-  /// Room for `count` elements, undefined until they are written.
-  mutating func room(_ count: Int) -> UnsafeMutablePointer<Element> {
-    if unsafe memory.count < count || memory.baseAddress == nil {
-      unsafe memory.deallocate()
-      unsafe memory = .allocate(capacity: max(count * 2, 64))
-    }
-    return unsafe memory.baseAddress.unsafelyUnwrapped
   }
 }
 

@@ -94,7 +94,7 @@ extension SortColumn {
       for key in keys { try append(column, of: key, context, reader) }
       return
     }
-    var rows = Scratch<Int32>()
+    var rows = RowScratch<Int32>()
     var cursor = tree.leafCursor()
     var next = 0
     var isValid = try cursor.seek(toKey: keys[0])

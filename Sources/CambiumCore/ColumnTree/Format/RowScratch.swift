@@ -1,20 +1,20 @@
-/// Memory for one element a row of a leaf.
+/// Memory for the rows of a leaf, which serves for one leaf after another.
 ///
 /// Pointers: the memory belongs to this value and goes with it. What `room(_:)` gives is valid until
 /// the next call, for as many elements as were asked for.
-@safe struct RowScratch<Element: BitwiseCopyable>: ~Copyable {
-  private var memory = UnsafeMutablePointer<Element>.allocate(capacity: 512)
-  private var capacity = 512
+@safe package struct RowScratch<Element: BitwiseCopyable>: ~Copyable {
+  private var memory = unsafe UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
+
+  package init() {}
 
   deinit { unsafe memory.deallocate() }
 
-  /// Room for `count` of them; what was there is forgotten when there was less.
-  mutating func room(_ count: Int) -> UnsafeMutablePointer<Element> {
-    if count > capacity {
+  /// Room for `count` of them, undefined until they are written.
+  package mutating func room(_ count: Int) -> UnsafeMutablePointer<Element> {
+    if unsafe memory.count < count || memory.baseAddress == nil {
       unsafe memory.deallocate()
-      capacity = count
-      unsafe memory = .allocate(capacity: count)
+      unsafe memory = .allocate(capacity: max(count * 2, 64))
     }
-    return unsafe memory
+    return unsafe memory.baseAddress.unsafelyUnwrapped
   }
 }
