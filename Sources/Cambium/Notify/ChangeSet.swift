@@ -9,9 +9,6 @@ struct ChangeSet: Sendable, Equatable {
 
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
-  /// Whether elements came, went or moved.
-  var isSameOrder: Bool { deletions.isEmpty && insertions.isEmpty }
-
   /// All of `old` elements gone, and `new` others there.
   static func rewritten(old: Int, new: Int) -> ChangeSet {
     ChangeSet(deletions: Array(0..<old), insertions: Array(0..<new))

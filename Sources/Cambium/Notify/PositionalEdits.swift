@@ -97,9 +97,6 @@ struct PositionalEdits: Sendable, Equatable {
   /// Whether the element at an old position was assigned, if it is still there.
   func isAssigned(_ old: Int) -> Bool { assigned.contains(old) }
 
-  /// Whether any element was assigned.
-  var hasAssigned: Bool { !assigned.isEmpty }
-
   // MARK: Parts
 
   /// Sees to it that a run begins at `position`; its place among the runs.

@@ -207,9 +207,7 @@ import CambiumCore
       var iterator = unsafe rows.makeIterator()
       while let row = unsafe iterator.next() {
         let cell = column.cell(Int(row))
-        if property == .any {
-          try TableReader.withBytes(cell, tree) { value in append(value) }
-        } else if cell.form == .inline {
+        if property != .any, cell.form == .inline {
           append(inline: cell)
         } else {
           try TableReader.withBytes(cell, tree) { value in append(value) }
@@ -217,14 +215,7 @@ import CambiumCore
       }
     case .bool, .float:
       var iterator = unsafe rows.makeIterator()
-      while let row = unsafe iterator.next() {
-        let row = Int(row)
-        if cells.isNull(row) {
-          append(special: Rank.null)
-        } else {
-          append(cells.type == .bool ? .bool(cells.bool(row)) : .float(cells.float(row)))
-        }
-      }
+      while let row = unsafe iterator.next() { append(cells.fixedValue(Int(row)) ?? .null) }
     }
   }
 

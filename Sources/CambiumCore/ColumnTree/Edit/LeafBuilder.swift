@@ -296,15 +296,8 @@ extension BuilderColumn {
     }
     guard type == .bytes else { return }
     for (offset, row) in range.enumerated() {
-      let bytes = unsafe other.bytes(row)
-      let isOverflow = other.isOverflow(row)
-      reserveHeap(bytes.count)
-      if let start = bytes.baseAddress {
-        unsafe (heap.unsafelyUnwrapped + heapByteCount).copyMemory(
-          from: start, byteCount: bytes.count)
-      }
       let flag = unsafe nulls?[rowCount + offset]
-      putSlot(rowCount + offset, bytes.count, isOverflow: isOverflow)
+      unsafe putBytes(rowCount + offset, other.bytes(row), isOverflow: other.isOverflow(row))
       if let flag { unsafe nulls?[rowCount + offset] = flag }
     }
   }
