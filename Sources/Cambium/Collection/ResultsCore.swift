@@ -121,6 +121,12 @@ import Foundation
     dependencies.reduce(0) { unsafe $0 &+ $1.access.touched.count($1.columns) }
   }
 
+  /// Calls `body` with what tells whether the elements are those that were found last; of a frozen Realm one call at a
+  /// time.
+  @inline(__always) private func stamped<Value>(_ body: (UInt64) -> Value) -> Value {
+    realm.isFrozen ? lock.withLock { body(0) } : body(stamp)
+  }
+
   /// The classes whose objects decide which elements there are, and the columns that do.
   private(set) lazy var dependencies: [(access: ClassAccess, columns: [UInt16])] = {
     var all = QueryDependencies()
@@ -150,8 +156,7 @@ import Foundation
       return realm.reading { () throws(StoreError) in try linking.count() }
     }
     guard case .all = source, let plan else { return currentKeys().count }
-    return realm.isFrozen
-      ? lock.withLock { count(plan, stamp: 0) } : count(plan, stamp: stamp)
+    return stamped { count(plan, stamp: $0) }
   }
 
   /// How many objects there are; their keys are not looked for.
@@ -184,18 +189,10 @@ import Foundation
   /// The keys of the objects, in order.
   func currentKeys() -> [Int64] {
     verify()
-    guard realm.isFrozen else {
-      let stamp = stamp
+    return stamped { stamp in
       if evaluated != stamp {
         keys = evaluateKeys()
         evaluated = stamp
-      }
-      return keys
-    }
-    return lock.withLock {
-      if evaluated == nil {
-        keys = evaluateKeys()
-        evaluated = 0
       }
       return keys
     }
@@ -206,9 +203,7 @@ import Foundation
   /// Only these are looked for, unless all are known, or there are more than `largest`.
   func firstKeys(_ limit: Int, largest: Int = .max) -> [Int64] {
     verify()
-    return realm.isFrozen
-      ? lock.withLock { firstKeys(limit, largest, stamp: 0) }
-      : firstKeys(limit, largest, stamp: stamp)
+    return stamped { firstKeys(limit, largest, stamp: $0) }
   }
 
   private func firstKeys(_ limit: Int, _ largest: Int, stamp: UInt64) -> [Int64] {
@@ -272,18 +267,10 @@ import Foundation
   /// The values, in order.
   func currentValues() -> CellList {
     verify()
-    guard realm.isFrozen else {
-      let stamp = stamp
+    return stamped { stamp in
       if evaluated != stamp {
         values = evaluateValues()
         evaluated = stamp
-      }
-      return values
-    }
-    return lock.withLock {
-      if evaluated == nil {
-        values = evaluateValues()
-        evaluated = 0
       }
       return values
     }
