@@ -108,7 +108,7 @@ final class ChangeTracker: Sendable {
         CollectionComparison(identity, watched, view, comparisons).outcome(from: known)
       }
     case .entries(let identity):
-      return EntryComparison(identity, watched, view, comparisons).outcome(from: known)
+      return CollectionComparison(identity, watched, view, comparisons).entryOutcome(from: known)
     case .object(let identity):
       guard let known else { return nil }
       return objectOutcome(identity, from: known, view, comparisons)

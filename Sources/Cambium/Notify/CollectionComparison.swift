@@ -1,11 +1,11 @@
 import CambiumCore
 
-/// Finds how a collection changed from one version to a later one.
+/// Finds how a collection, or the entries of a map, changed from one version to a later one.
 struct CollectionComparison {
-  private let identity: ResultsCore.Identity
-  private let watched: WatchedPaths
-  private let view: FrozenView
-  private let comparisons: ComparisonCache
+  let identity: ResultsCore.Identity
+  let watched: WatchedPaths
+  let view: FrozenView
+  let comparisons: ComparisonCache
 
   init(
     _ identity: ResultsCore.Identity, _ watched: WatchedPaths, _ view: FrozenView,

@@ -12,25 +12,10 @@ struct EntryChanges: Sendable, Equatable {
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
 
-/// Finds how the entries of a map changed from one version to a later one.
-struct EntryComparison {
-  private let identity: ResultsCore.Identity
-  private let watched: WatchedPaths
-  private let view: FrozenView
-  private let comparisons: ComparisonCache
-
-  init(
-    _ identity: ResultsCore.Identity, _ watched: WatchedPaths, _ view: FrozenView,
-    _ comparisons: ComparisonCache
-  ) {
-    self.identity = identity
-    self.watched = watched
-    self.view = view
-    self.comparisons = comparisons
-  }
-
+/// The entries of a map.
+extension CollectionComparison {
   /// What happened to who knows the map as in `known`.
-  func outcome(from known: ChangeTracker.State?) -> ChangeTracker.Outcome {
+  func entryOutcome(from known: ChangeTracker.State?) -> ChangeTracker.Outcome {
     let core = ResultsCore.results(of: identity, in: view.realm)
     func outcome(_ news: ChangeTracker.News?) -> ChangeTracker.Outcome {
       ChangeTracker.Outcome(
@@ -47,11 +32,11 @@ struct EntryComparison {
       ModifiedObjects(comparison: comparison).keys(of: $0.stored, watched)
     }
     if modified?.isEmpty ?? true, core.isUntouched(comparison) { return outcome(nil) }
-    let changes = changes(from: old, to: map, modified ?? [], comparison)
+    let changes = entryChanges(from: old, to: map, modified ?? [], comparison)
     return outcome(changes.isEmpty ? nil : .entries(changes))
   }
 
-  private func changes(
+  private func entryChanges(
     from old: ManagedCollection?, to new: ManagedCollection, _ modified: Set<Int64>,
     _ comparison: VersionComparison
   ) -> EntryChanges {
