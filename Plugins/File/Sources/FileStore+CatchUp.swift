@@ -196,7 +196,7 @@ extension FileStore {
       blocks = BlockMap(firstBlock: sector.firstBlock, from: mapPages)
     }
     for record in records where record.version > directory.version {
-      try apply(record, to: &blocks)
+      try apply(record, to: &blocks, isLoading: true)
     }
     // The file may have become shorter since the map was stored.
     blocks.trimTail()
@@ -279,20 +279,7 @@ extension FileStore {
     var previous = known
     for record in records {
       guard try record.previousVersion() == previous else { throw .versionGone(known) }
-      for dead in record.freed {
-        guard books.space.blocks.contains(dead.extent) else {
-          throw contradiction(record, dead.extent)
-        }
-        try books.space.blocks.load(dead.extent)
-        guard books.space.blocks.removeReachable(dead.extent, record.version) else {
-          throw contradiction(record, dead.extent)
-        }
-      }
-      for extent in record.allocated.map(\.extent) + record.parts.map(\.extent) {
-        guard try hold(extent, &books.space.blocks),
-          books.space.blocks.addReachable(extent, record.version)
-        else { throw contradiction(record, extent) }
-      }
+      try apply(record, to: &books.space.blocks, isLoading: false)
       books.publish(version: record.version, after: previous, freed: record.freed)
       previous = record.version
       books.records.append(FileBooks.LiveRecord(record))
@@ -355,8 +342,11 @@ extension FileStore {
   }
 
   /// Brings the counts, which are those of the version before, up to date with `record`.
+  ///
+  /// While the map `isLoading` nobody is known yet who holds what was freed, and the file may have been longer at that
+  /// version than it is now.
   private func apply(
-    _ record: CommitRecord, to blocks: inout BlockMap
+    _ record: CommitRecord, to blocks: inout BlockMap, isLoading: Bool
   ) throws(StoreError) {
     for dead in record.freed {
       guard blocks.contains(dead.extent) else { throw contradiction(record, dead.extent) }
@@ -364,13 +354,14 @@ extension FileStore {
       guard blocks.removeReachable(dead.extent, record.version) else {
         throw contradiction(record, dead.extent)
       }
-      blocks.letGo(dead.extent)
+      if isLoading { blocks.letGo(dead.extent) }
     }
     for extent in record.allocated.map(\.extent) + record.parts.map(\.extent) {
-      let end = extent.end / UInt64(BlockMap.unitsPerBlock) + 1
-      guard end < UInt64(HeadSector.blockLimit) else { throw contradiction(record, extent) }
-      // The file may have been longer then than it is now.
-      blocks.extend(toBlockCount: Int(end))
+      if isLoading {
+        let end = extent.end / UInt64(BlockMap.unitsPerBlock) + 1
+        guard end < UInt64(HeadSector.blockLimit) else { throw contradiction(record, extent) }
+        blocks.extend(toBlockCount: Int(end))
+      }
       guard try hold(extent, &blocks), blocks.addReachable(extent, record.version) else {
         throw contradiction(record, extent)
       }
