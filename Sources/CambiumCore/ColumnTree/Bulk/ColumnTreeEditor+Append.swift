@@ -41,9 +41,7 @@ extension ColumnTreeEditor {
   ) throws(StoreError) {
     var row = RowBuffer(columnCount: layout.columns.count)
     let columns = layout.columns.map { spec -> LeafColumn? in
-      leaf.column(spec.id).flatMap {
-        $0.type == spec.type && (spec.isNullable || !$0.hasNulls) ? $0 : nil
-      }
+      leaf.column(spec).flatMap { spec.isNullable || !$0.hasNulls ? $0 : nil }
     }
     let parts = columns.map { $0?.bytesColumn }
     for index in 0..<leaf.rowCount {

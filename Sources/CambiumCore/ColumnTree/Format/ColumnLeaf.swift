@@ -145,6 +145,12 @@ import CPlatform
       entry: entry, bytes: page.bytes, byteCount: page.byteCount, rowCount: rowCount, owner: nil)
   }
 
+  /// The column of `spec`; nil when every row holds the default.
+  @inline(__always) func column(_ spec: ColumnSpec) -> LeafColumn? {
+    guard let column = column(spec.id), column.type == spec.type else { return nil }
+    return column
+  }
+
   /// The ids of the columns that the leaf stores.
   public var columnIDs: [UInt16] {
     (0..<columnCount).map {

@@ -177,7 +177,7 @@
       } else {
         let leaf = ColumnLeaf(pages[candidate.leaf])
         for part in plan.parts.dropFirst() {
-          let cells = SortCells(part.column(of: leaf), part, tree.source)
+          let cells = SortCells(leaf.column(part.term.column), part, tree.source)
           part.put(try cells.word(candidate.row), &item)
         }
       }

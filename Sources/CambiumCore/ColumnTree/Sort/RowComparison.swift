@@ -158,7 +158,7 @@ final class RowComparison {
   /// one, or two more than fit; zeros for null.
   private func item(_ place: Int, _ term: SortTerm, depth: Int) throws(StoreError) -> SortItem {
     let (leaf, row) = leaves.find(place)
-    let column = Self.column(leaves[leaf], term)
+    let column = leaves[leaf].column(term.column)
     var word: SortWord
     switch term.column.type {
     case .bytes:
@@ -215,19 +215,12 @@ final class RowComparison {
     while index < terms.count {
       let term = terms[index]
       let order = try order(
-        Self.column(leaves[leftLeaf], term), leftRow, Self.column(leaves[rightLeaf], term),
+        leaves[leftLeaf].column(term.column), leftRow, leaves[rightLeaf].column(term.column),
         rightRow, term.column)
       if order != 0 { return term.isAscending ? order < 0 : order > 0 }
       index &+= 1
     }
     return left.place < right.place
-  }
-
-  private static func column(_ leaf: ColumnLeaf, _ term: SortTerm) -> LeafColumn? {
-    guard let column = leaf.column(term.column.id), column.type == term.column.type else {
-      return nil
-    }
-    return column
   }
 
   private func order(

@@ -12,7 +12,7 @@ extension SortPlan {
       unsafe (items + row).initialize(to: SortItem(high: 0, low: UInt64(place &+ row)))
     }
     for part in parts {
-      let column = part.column(of: leaf)
+      let column = leaf.column(part.term.column)
       if unsafe part.fillIntegers(items, rows, column, scratch) { continue }
       if unsafe part.fillTexts(items, column) || part.fillSharedTexts(items, column) { continue }
       let values = SortCells(column, part, source)
@@ -24,14 +24,6 @@ extension SortPlan {
 // Pointers: as of ``SortPlan``. Texts lie in the leaf's page, which has 16 readable bytes behind all of them;
 // what is skipped of a prefix is checked to be there.
 extension SortPlan.Part {
-  /// The column in a leaf; nil where every cell holds the default.
-  @inline(__always) func column(of leaf: ColumnLeaf) -> LeafColumn? {
-    guard let column = leaf.column(term.column.id), column.type == term.column.type else {
-      return nil
-    }
-    return column
-  }
-
   /// The bits of a value in the direction of the term; nil for null.
   @inline(__always) private func turned(_ word: SortWord?) -> SortWord {
     var result = word ?? SortWord(0, 0)
