@@ -191,15 +191,3 @@ struct DatabaseContent: Equatable {
     }
   }
 }
-
-extension [UInt8] {
-  /// `withUnsafeBytes` that knows what is thrown.
-  fileprivate func withBytes<Value>(
-    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Value
-  ) throws(StoreError) -> Value {
-    let result = withUnsafeBytes { bytes in
-      Result<Value, StoreError> { () throws(StoreError) in try body(bytes) }
-    }
-    return try result.get()
-  }
-}

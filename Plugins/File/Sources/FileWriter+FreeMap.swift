@@ -16,15 +16,12 @@ extension FileWriter {
     }
     let bytes =
       seal?.sealedPage(page, rawKind: rawKind, extent: extent, version: version) ?? page
-    let result = unsafe bytes.withUnsafeBytes { bytes in
-      Result<UInt64, StoreError> { () throws(StoreError) in
-        let checksum = unsafe Checksum.hash(bytes)
-        try unsafe write(bytes, to: extent, checksum: checksum)
-        return checksum
-      }
+    let checksum = try unsafe bytes.withBytes { bytes throws(StoreError) -> UInt64 in
+      let checksum = unsafe Checksum.hash(bytes)
+      try unsafe write(bytes, to: extent, checksum: checksum)
+      return checksum
     }
-    return PageReference(
-      checksum: try result.get(), extent: extent, rawKind: rawKind, born: version)
+    return PageReference(checksum: checksum, extent: extent, rawKind: rawKind, born: version)
   }
 
   /// A free map that was written anew, before it is the store's.

@@ -41,9 +41,8 @@ extension Device {
 
   /// Writes `bytes` at `offset`.
   func write(_ bytes: [UInt8], at offset: Int) throws(DeviceError) {
-    let result = unsafe bytes.withUnsafeBytes { buffer in
-      Result<Void, DeviceError> { () throws(DeviceError) in try unsafe write(buffer, at: offset) }
+    try unsafe bytes.withBytes { buffer throws(DeviceError) in
+      try unsafe write(buffer, at: offset)
     }
-    try result.get()
   }
 }

@@ -191,18 +191,15 @@ final class WriteBuffer: Sendable {
       let frontByteCount = state.frontByteCount
       let (start, count, front) = (state.start, state.count, endsCommit ? state.front : nil)
       let isJoined = state.isJoined
-      let result = unsafe state.bytes.withUnsafeBytes { bytes in
-        Result<Void, StoreError> { () throws(StoreError) in
-          if let front, isJoined { return try unsafe write(bytes, front) }
-          if count > 0 {
-            try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[frontByteCount...]), start)
-          }
-          if let front {
-            try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[..<frontByteCount]), front)
-          }
+      try unsafe state.bytes.withBytes { bytes throws(StoreError) -> Void in
+        if let front, isJoined { return try unsafe write(bytes, front) }
+        if count > 0 {
+          try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[frontByteCount...]), start)
+        }
+        if let front {
+          try unsafe write(UnsafeRawBufferPointer(rebasing: bytes[..<frontByteCount]), front)
         }
       }
-      try result.get()
     }
   }
 

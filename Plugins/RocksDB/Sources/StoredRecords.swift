@@ -172,12 +172,9 @@
       if let codec, codec.recordOverhead > 0 {
         bytes = try codec.openRecord(bytes, context: Self.place(0))
       }
-      let fields = bytes
-      self = try unsafe fields.withUnsafeBytes { bytes in
-        Result<HeadRecord, StoreError> { () throws(StoreError) in
-          try unsafe HeadRecord(fields: bytes)
-        }
-      }.get()
+      self = try unsafe bytes.withBytes { fields throws(StoreError) in
+        try unsafe HeadRecord(fields: fields)
+      }
     }
 
     private init(fields bytes: UnsafeRawBufferPointer) throws(StoreError) {

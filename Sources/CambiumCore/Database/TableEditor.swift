@@ -164,14 +164,9 @@
       }
       row[index] = value
     }
-    let result = unsafe row.withUnsafeBufferPointer { buffer -> Result<Bool, StoreError> in
-      do throws(StoreError) {
-        return unsafe .success(try insert(key: key, values: buffer))
-      } catch {
-        return .failure(error)
-      }
+    return try unsafe row.withUnsafeBufferPointer { buffer throws(StoreError) in
+      try unsafe insert(key: key, values: buffer)
     }
-    return try result.get()
   }
 
   /// Changes one value; false when there is no row with that key.
@@ -235,10 +230,9 @@
   /// occur twice and need not exist.
   @discardableResult
   public func remove(keys: [Int64]) throws(StoreError) -> Int {
-    let result = unsafe keys.withUnsafeBufferPointer { keys in
-      Result<Int, StoreError> { () throws(StoreError) in try unsafe remove(keys: keys) }
+    try unsafe keys.withUnsafeBufferPointer { keys throws(StoreError) in
+      try unsafe remove(keys: keys)
     }
-    return try result.get()
   }
 
   /// Gives the rows with `keys`, which ascend, one value in a column; see
@@ -313,15 +307,7 @@
     var isValid = try cursor.first()
     while isValid {
       for row in 0..<cursor.leaf.rowCount {
-        let key = cursor.leaf.key(at: row)
-        let result = unsafe defaults.withUnsafeBufferPointer { values -> Result<Bool, StoreError> in
-          do throws(StoreError) {
-            return unsafe .success(try editor.insert(key: key, values: values))
-          } catch {
-            return .failure(error)
-          }
-        }
-        _ = try result.get()
+        try editor.insert(key: cursor.leaf.key(at: row), values: defaults)
       }
       isValid = try cursor.next()
     }

@@ -268,12 +268,9 @@ public final class WriteContext {
         born: version)
       return try filling { () throws(StoreError) in
         try codec.seal(&body, context: context)
-        let sealed = unsafe body.withUnsafeBytes { bytes in
-          Result<PageReference, StoreError> { () throws(StoreError) in
-            try unsafe store(bytes, to: extent, kind: kind)
-          }
+        return try unsafe body.withBytes { bytes throws(StoreError) in
+          try unsafe store(bytes, to: extent, kind: kind)
         }
-        return try sealed.get()
       }
     }
     let extent = try writer.allocate(byteCount: bytes.count)

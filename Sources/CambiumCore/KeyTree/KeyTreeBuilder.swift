@@ -67,12 +67,9 @@ public final class KeyTreeBuilder {
     unsafe form.withUnsafeMutableBytes { buffer in
       if let start = buffer.baseAddress { unsafe overflow.store(to: start) }
     }
-    let result = unsafe form.withUnsafeBytes { form in
-      Result<Void, StoreError> { () throws(StoreError) in
-        try unsafe append(key, StoredValue(bytes: form, isOverflow: true))
-      }
+    try unsafe form.withBytes { form throws(StoreError) in
+      try unsafe append(key, StoredValue(bytes: form, isOverflow: true))
     }
-    try result.get()
   }
 
   /// Whether `key` is above all keys so far.

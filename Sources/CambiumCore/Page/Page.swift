@@ -137,9 +137,19 @@ import CPlatform
   public var page: Page { unsafe Page(bytes: bytes, byteCount: byteCount, owner: self) }
 }
 
+/// Pointers: bytes are lent by a span or the array itself, for one call.
 extension Array where Element == UInt8 {
   /// A copy of `bytes`.
   public init(copying bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  /// Lends the bytes to a body that throws errors of one type.
+  @inlinable package func withBytes<Value, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    try unsafe withUnsafeBufferPointer { bytes throws(Failure) in
+      try unsafe body(UnsafeRawBufferPointer(bytes))
+    }
   }
 }

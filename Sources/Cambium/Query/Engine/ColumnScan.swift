@@ -189,21 +189,3 @@ final class ColumnScan {
     }
   }
 }
-
-extension [UInt8] {
-  /// Lends the bytes to a body that throws store errors.
-  ///
-  /// Pointers: the array lasts for the length of the call.
-  func withBytes<Result>(
-    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    let result = unsafe withUnsafeBytes { bytes -> Swift.Result<Result, StoreError> in
-      do throws(StoreError) {
-        return unsafe .success(try body(bytes))
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
-  }
-}

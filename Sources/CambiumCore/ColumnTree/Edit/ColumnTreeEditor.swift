@@ -224,7 +224,7 @@ public struct ColumnTreeOptions: Sendable {
   /// Inserts a row given as an array; see `insert(key:values:)`.
   @discardableResult
   public func insert(key: Int64, values: [ColumnValue]) throws(StoreError) -> Bool {
-    try unsafe values.withTypedBuffer { buffer throws(StoreError) in
+    try unsafe values.withUnsafeBufferPointer { buffer throws(StoreError) in
       try unsafe insert(key: key, values: buffer)
     }
   }
@@ -324,7 +324,7 @@ public struct ColumnTreeOptions: Sendable {
 
   /// Inserts a row given as an array; see ``insert(at:values:)-(Int,_)``.
   public func insert(at position: Int, values: [ColumnValue]) throws(StoreError) {
-    try unsafe values.withTypedBuffer { buffer throws(StoreError) in
+    try unsafe values.withUnsafeBufferPointer { buffer throws(StoreError) in
       try unsafe insert(at: position, values: buffer)
     }
   }
@@ -365,25 +365,5 @@ public struct ColumnTreeOptions: Sendable {
     guard unsafe position - finger.first < leafRowCount else {
       throw unsafe ColumnTree.wrongCount(root.reference)
     }
-  }
-}
-
-extension Array where Element == ColumnValue {
-  /// `withUnsafeBufferPointer` that keeps the type of the error.
-  ///
-  /// Pointers: the array lends its elements to `body` for the time of the call.
-  func withTypedBuffer<Result>(
-    _ body: (UnsafeBufferPointer<ColumnValue>) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    var error: StoreError?
-    let result = unsafe withUnsafeBufferPointer { buffer -> Result? in
-      do throws(StoreError) { return unsafe try body(buffer) } catch let failure {
-        error = failure
-        return nil
-      }
-    }
-    if let error { throw error }
-    guard let result else { preconditionFailure("A call gives a result or an error.") }
-    return result
   }
 }

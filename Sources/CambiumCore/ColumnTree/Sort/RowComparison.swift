@@ -287,18 +287,10 @@ final class RowComparison {
     case .null, .tree: return try body(nil)
     case .inline:
       if let contiguous = unsafe cell.contiguous { return try unsafe body(contiguous) }
-      return try unsafe Self.withBytes(of: cell.array, body)
+      return try unsafe cell.array.withBytes { text throws(StoreError) in try unsafe body(text) }
     case .overflow:
-      return try unsafe Self.withBytes(of: try cell.overflow?.read(from: source) ?? [], body)
+      let bytes = try cell.overflow?.read(from: source) ?? []
+      return try unsafe bytes.withBytes { text throws(StoreError) in try unsafe body(text) }
     }
-  }
-
-  private static func withBytes<Value>(
-    of array: [UInt8], _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Value
-  ) throws(StoreError) -> Value {
-    let result = unsafe array.withUnsafeBytes { bytes in
-      Result<Value, StoreError> { () throws(StoreError) in try unsafe body(bytes) }
-    }
-    return try result.get()
   }
 }
