@@ -61,9 +61,7 @@ extension ColumnTreeEditor {
       let page = context.dirty.look(at: reference.dirtyIndex)
       return unsafe unsafeDowncast(page, to: DirtyBranch.self).branch
     }
-    let branch = ColumnBranch(try context.source.page(reference, .columnBranch))
-    guard branch.level == level, branch.count > 0 else { throw ColumnTree.wrongHeight(reference) }
-    return branch
+    return try context.source.columnBranch(reference, level)
   }
 
   private func stand(on reference: PageReference) throws(StoreError) {

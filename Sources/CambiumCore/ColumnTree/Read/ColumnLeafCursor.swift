@@ -93,7 +93,7 @@ import CPlatform
     if reference.isNone { return false }
     var before: UInt64 = 0
     for level in stride(from: Int(tree.root.height) - 1, to: 0, by: -1) {
-      let branch = try branch(reference, level)
+      let branch = try tree.source.columnBranch(reference, level)
       let child = choose(branch, before)
       before &+= branch.rowsBefore(child)
       steps.append(Step(branch: branch, child: child))
@@ -115,14 +115,6 @@ import CPlatform
       prefetchLeaf(child &+ ahead)
       prefetchLeaf(child &- ahead)
     }
-  }
-
-  private func branch(
-    _ reference: PageReference, _ level: Int
-  ) throws(StoreError) -> ColumnBranch {
-    let branch = ColumnBranch(try tree.source.page(reference, .columnBranch))
-    guard branch.level == level, branch.count > 0 else { throw ColumnTree.wrongHeight(reference) }
-    return branch
   }
 
   @inline(__always) private mutating func stand(on reference: PageReference) throws(StoreError) {
@@ -167,7 +159,7 @@ import CPlatform
         steps[depth].child = child
         var reference = steps[depth].branch.reference(child)
         for lower in (depth + 1)..<steps.count {
-          let branch = try branch(reference, steps.count - lower)
+          let branch = try tree.source.columnBranch(reference, steps.count - lower)
           let child = direction > 0 ? 0 : branch.count - 1
           steps[lower] = Step(branch: branch, child: child)
           reference = branch.reference(child)

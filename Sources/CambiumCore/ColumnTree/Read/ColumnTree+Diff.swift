@@ -82,10 +82,7 @@ private struct RowDiffCursor: DiffCursor {
       bound = opened.key(at: 0)
       return
     }
-    let branch = ColumnBranch(try source.page(reference, .columnBranch))
-    guard branch.level == height - 1, branch.count > 0 else {
-      throw ColumnTree.wrongHeight(reference)
-    }
+    let branch = try source.columnBranch(reference, height - 1)
     frames.append(Frame(branch: branch, child: 0, bound: bound))
     standBeforeChild()
   }

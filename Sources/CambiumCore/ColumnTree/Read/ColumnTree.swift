@@ -33,8 +33,7 @@ public struct ColumnTree: VersionedTree {
     if reference.isNone { return nil }
     var level = Int(root.height) &- 1
     while level > 0 {
-      let branch = ColumnBranch(try source.page(reference, .columnBranch))
-      if branch.level != level || branch.count == 0 { throw ColumnTree.wrongHeight(reference) }
+      let branch = try source.columnBranch(reference, level)
       reference = branch.reference(branch.child(for: key))
       level &-= 1
     }
@@ -48,8 +47,7 @@ public struct ColumnTree: VersionedTree {
     var position = UInt64(index)
     var level = Int(root.height) &- 1
     while level > 0 {
-      let branch = ColumnBranch(try source.page(reference, .columnBranch))
-      if branch.level != level || branch.count == 0 { throw ColumnTree.wrongHeight(reference) }
+      let branch = try source.columnBranch(reference, level)
       let (child, before) = branch.child(at: position)
       position &-= before
       reference = branch.reference(child)
@@ -68,8 +66,7 @@ public struct ColumnTree: VersionedTree {
     var rank: UInt64 = 0
     var level = Int(root.height) - 1
     while level > 0 {
-      let branch = ColumnBranch(try source.page(reference, .columnBranch))
-      if branch.level != level || branch.count == 0 { throw ColumnTree.wrongHeight(reference) }
+      let branch = try source.columnBranch(reference, level)
       let child = branch.child(for: key)
       rank &+= branch.rowsBefore(child)
       reference = branch.reference(child)
@@ -108,6 +105,16 @@ public struct ColumnTree: VersionedTree {
   @usableFromInline @inline(never) static func wrongCount(_ reference: PageReference) -> StoreError
   {
     .damaged(Damage(.count, at: reference, "a page has fewer rows than its parent says"))
+  }
+}
+
+extension PageSource {
+  /// The branch at `reference`, which is expected at `level`.
+  @inlinable @inline(__always)
+  func columnBranch(_ reference: PageReference, _ level: Int) throws(StoreError) -> ColumnBranch {
+    let branch = ColumnBranch(try page(reference, .columnBranch))
+    if branch.level != level || branch.count == 0 { throw ColumnTree.wrongHeight(reference) }
+    return branch
   }
 }
 

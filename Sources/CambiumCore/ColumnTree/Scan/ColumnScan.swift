@@ -24,7 +24,7 @@ struct ScannedSubtrees {
       var children: [ScannedSubtree] = []
       level -= 1
       for subtree in subtrees {
-        let branch = try tree.source.scannedBranch(subtree)
+        let branch = try tree.source.columnBranch(subtree.reference, subtree.level)
         for child in 0..<branch.count {
           children.append(ScannedSubtree(reference: branch.reference(child), level: level))
         }
@@ -60,17 +60,6 @@ struct ScannedSubtrees {
     }
     if let failure { throw failure }
     return values
-  }
-}
-
-extension PageSource {
-  /// The branch where a scan goes down, at the level where it is expected.
-  fileprivate func scannedBranch(_ node: ScannedSubtree) throws(StoreError) -> ColumnBranch {
-    let branch = ColumnBranch(try page(node.reference, .columnBranch))
-    guard branch.level == node.level, branch.count > 0 else {
-      throw ColumnTree.wrongHeight(node.reference)
-    }
-    return branch
   }
 }
 
@@ -118,7 +107,7 @@ struct ColumnScan {
     var node = subtree
     while true {
       if node.level > 0 {
-        let branch = try source.scannedBranch(node)
+        let branch = try source.columnBranch(node.reference, node.level)
         if node.level > 1 {
           path.append((branch, 0))
         } else {
