@@ -59,28 +59,28 @@ extension ColumnTree {
     let isDefaultCounted = unsafe !spec.isNullable && needle.isEmpty
     let subtrees = try ScannedSubtrees(self)
     let counts = try unsafe subtrees.map(0, partCount) { subtrees, counts throws(StoreError) in
-      var count = unsafe EqualCount(needle)
+      var bitmaps = RowScratch<UInt64>()
       var total = 0
       var failure: StoreError?
-      // Lengths, and where the values of the right length lie, come first.
-      var scan = ColumnScan(
-        source, interruption, column: spec.id, of: subtrees, hintByteCount: 512)
+      var scan = ColumnScan(source, interruption, column: spec.id, of: subtrees)
       for subtree in subtrees {
         try scan.run(subtree) { leaf in
           guard let column = leaf.column, column.type == .bytes else {
             if isDefaultCounted { total &+= leaf.rowCount }
             return
           }
-          if count.add(column) { return }
+          let words = column.bitmapWordCount
+          let bitmap = unsafe bitmaps.room(words)
           do throws(StoreError) {
-            unsafe total &+= try column.countBytes(equalTo: needle, source: source)
+            try unsafe column.selectBytes(equalTo: needle, into: bitmap, source: source)
           } catch {
             failure = error
           }
+          for word in 0..<words { unsafe total &+= bitmap[word].nonzeroBitCount }
         }
       }
       if let failure { throw failure }
-      unsafe counts[0] = total &+ count.finish()
+      unsafe counts[0] = total
     }
     return counts.reduce(0, &+)
   }
