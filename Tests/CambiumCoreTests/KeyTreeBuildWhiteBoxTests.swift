@@ -71,7 +71,7 @@ struct KeyTreeBuildTests {
 }
 
 extension [UInt8] {
-  fileprivate func withTypedBytes<Result>(
+  func withTypedBytes<Result>(
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     try withUnsafeBufferPointer { bytes throws(StoreError) in

@@ -99,9 +99,11 @@ struct FileLayoutWhiteBoxTests {
     var head = HeadSector(sequence: 3, identity: identity)
     head.isSettled = false
     var stored = StoredBytes(head.stored)
-    stored.store(FileLayout.Head.unsynced, at: FileLayout.Head.flags)
-    stored.store(
-      stored.checksum(before: FileLayout.Head.checksum), at: FileLayout.Head.checksum)
+    stored.put { fields in
+      fields.store(FileLayout.Head.unsynced, at: FileLayout.Head.flags)
+      fields.store(
+        fields.checksum(before: FileLayout.Head.checksum), at: FileLayout.Head.checksum)
+    }
     bytes.replaceSubrange(4096..<4608, with: stored.bytes)
     let device = SimulatedDevice(bytes)
     options.device = { _ in device }
@@ -138,7 +140,7 @@ struct FileLayoutWhiteBoxTests {
     var next = PageReference.none
     var address: UInt64 = 256
     for var part in record.packedParts(uuidHigh: identity.uuidHigh, uuidLow: identity.uuidLow) {
-      part.store(next, at: FileLayout.Record.next)
+      part.put { $0.store(next, at: FileLayout.Record.next) }
       let extent = Extent(address: address, unitCount: UInt64(part.bytes.count / 64))
       try device.write(part.bytes, at: extent.byteOffset)
       next = PageReference(

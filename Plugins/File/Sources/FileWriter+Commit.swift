@@ -140,7 +140,7 @@ extension FileWriter {
     let sector = store.sector
     var next = PageReference.none
     for var part in record.packedParts(uuidHigh: sector.uuidHigh, uuidLow: sector.uuidLow) {
-      part.store(next, at: FileLayout.Record.next)
+      part.put { $0.store(next, at: FileLayout.Record.next) }
       next = try writePage(part.bytes, rawKind: FileLayout.Kind.record)
       record.parts.insert(next, at: 0)
     }

@@ -12,6 +12,11 @@ struct StoredBytes {
   /// `byteCount` bytes that `fill` fills, which are zero before.
   init(byteCount: Int, _ fill: (UnsafeFields) -> Void) {
     bytes = [UInt8](repeating: 0, count: byteCount)
+    put(fill)
+  }
+
+  /// Has `fill` put fields into what is there.
+  mutating func put(_ fill: (UnsafeFields) -> Void) {
     unsafe bytes.withUnsafeMutableBytes { unsafe fill(UnsafeFields(bytes: $0)) }
   }
 
