@@ -30,7 +30,7 @@ public struct Catalog {
     guard tree.source.mayHaveUnstoredRoots, try tree.isUnstored(key),
       let entry = CatalogEntry(bytes, mayHaveUnstoredRoots: true)
     else { throw Self.damaged(key) }
-    return entry
+    return try entry.upToDate(tree.source)
   }
 
   /// Throws when a stored leaf names a tree in memory, before it lies there itself.
@@ -64,6 +64,8 @@ public struct Catalog {
     guard case .tableDescription(let description)? = try entry(Self.descriptionKey(name)),
       description.groups.count == roots.roots.count
     else { throw Self.damaged(Self.descriptionKey(name)) }
+    let last = description.groups.joined().map(\.id).max() ?? 0
+    guard roots.nextColumn > last else { throw Self.damaged(Self.key(name)) }
     let record = TableRecord(
       id: roots.id, nextKey: roots.nextKey, nextColumn: roots.nextColumn,
       groups: description.groups, attributes: description.attributes)

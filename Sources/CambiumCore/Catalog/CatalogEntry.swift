@@ -74,6 +74,27 @@ enum CatalogEntry {
     }
   }
 
+  /// The entry with what has become of a tree in memory since it was written.
+  ///
+  /// A small commit that adds rows to such a tree leaves the catalog alone: how many rows there are its top page
+  /// says, and its last row moves on the key that the next one gets.
+  func upToDate(_ source: PageSource) throws(StoreError) -> CatalogEntry {
+    switch self {
+    case .keyTree(let root): return .keyTree(try source.counted(root))
+    case .table(var table):
+      for index in table.roots.indices {
+        table.roots[index] = try source.counted(table.roots[index])
+      }
+      if table.roots[0].reference.isDirty,
+        let last = try ColumnTree(root: table.roots[0], source: source).lastKey()
+      {
+        table.nextKey = max(table.nextKey, last + 1)
+      }
+      return .table(table)
+    default: return self
+    }
+  }
+
   /// Where in the stored form of a table or key tree its roots stand; empty for anything else, and for
   /// what breaks the format.
   static func rootOffsets(_ stored: UnsafeRawBufferPointer) -> [Int] {
@@ -207,5 +228,37 @@ extension ByteReader {
     return unsafe bytes.withUnsafeBytes {
       unsafe TreeRoot(loadingFrom: $0, mayBeUnstored: mayBeUnstored)
     }
+  }
+}
+
+extension PageSource {
+  /// A root whose page may lie in memory, with as many rows as that page says.
+  fileprivate func counted(_ root: TreeRoot) throws(StoreError) -> TreeRoot {
+    guard root.reference.isDirty else { return root }
+    var counted = root
+    let page = try page(root.reference, PageRole(root).kind)
+    defer { withExtendedLifetime(page) {} }
+    if root.kind == .key {
+      let node = KeyNode(page)
+      counted.rowCount = UInt64(root.height == 1 ? node.count : node.rowCount(before: node.count))
+    } else if root.height == 1 {
+      counted.rowCount = UInt64(ColumnLeaf(page).rowCount)
+    } else {
+      let branch = ColumnBranch(page)
+      counted.rowCount = (0..<branch.count).reduce(0) { $0 &+ branch.rowCount($1) }
+    }
+    return counted
+  }
+}
+
+extension ColumnTree {
+  /// The highest key of a row but the highest of all keys, behind which there is none; nil when no row has one.
+  fileprivate func lastKey() throws(StoreError) -> Int64? {
+    var cursor = leafCursor()
+    for index in [count - 1, count - 2] where try cursor.seek(toIndex: index) {
+      let key = cursor.leaf.key(at: index - cursor.firstIndex)
+      if key < .max { return key }
+    }
+    return nil
   }
 }

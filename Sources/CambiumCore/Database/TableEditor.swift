@@ -16,8 +16,10 @@
   /// The roots that ``flush()`` gave last; others may edit the trees behind this editor's back.
   private var writtenRoots: [TreeRoot]
   private(set) var isDescriptionChanged: Bool
-  /// The next key that the catalog knows of.
+  /// The next key when the catalog or the transaction before wrote it last.
   private var writtenNextKey: Int64
+  /// How rows have come since then.
+  @exclusivity(unchecked) private final var additions = Additions()
   /// What follows from the columns; nil when they were changed.
   private var layouts: [ColumnLayout]?
 
@@ -27,8 +29,14 @@
       State(
         record: entry.record, roots: entry.roots, layouts: entry.layouts,
         writtenRoots: entry.roots, isRecordChanged: false, isDescriptionChanged: false,
-        writtenNextKey: entry.record.nextKey),
+        writtenNextKey: entry.record.nextKey, additions: Additions()),
       context: context)
+  }
+
+  /// What tells whether rows were only added, the last one under the key before the next.
+  struct Additions {
+    var count: UInt64 = 0
+    var isNextKeyBehindRow = false
   }
 
   /// Where an editor stands; its roots may be dirty.
@@ -40,6 +48,7 @@
     fileprivate let isRecordChanged: Bool
     fileprivate let isDescriptionChanged: Bool
     fileprivate let writtenNextKey: Int64
+    fileprivate let additions: Additions
   }
 
   /// Lets go of all pages; returns where the editor stands, with every change in its trees.
@@ -49,7 +58,7 @@
     return unsafe State(
       record: record, roots: roots, layouts: layouts, writtenRoots: writtenRoots,
       isRecordChanged: isRecordChanged, isDescriptionChanged: isDescriptionChanged,
-      writtenNextKey: writtenNextKey)
+      writtenNextKey: writtenNextKey, additions: additions)
   }
 
   /// Goes on where another editor stood.
@@ -65,6 +74,7 @@
     unsafe isRecordChanged = state.isRecordChanged
     isDescriptionChanged = state.isDescriptionChanged
     writtenNextKey = state.writtenNextKey
+    unsafe additions = state.additions
     noteOnlyEditor()
   }
 
@@ -113,6 +123,7 @@
       throw .exhausted(what: "keys of a table", limit: Int(Int64.max))
     }
     unsafe isRecordChanged = true
+    unsafe additions.isNextKeyBehindRow = false
     defer { unsafe record.nextKey += 1 }
     return unsafe record.nextKey
   }
@@ -145,7 +156,11 @@
         start += width
       }
     }
-    if unsafe key >= record.nextKey, key < .max { unsafe record.nextKey = key + 1 }
+    unsafe additions.count &+= 1
+    if key < .max, unsafe key + 1 >= record.nextKey {
+      unsafe record.nextKey = key + 1
+      unsafe additions.isNextKeyBehindRow = true
+    }
     return true
   }
 
@@ -373,10 +388,20 @@
   /// The roots as they are, one for each group, if the catalog has to hear of anything; pages stay unwritten.
   func keepRoots() -> [TreeRoot]? {
     let roots = unsafe editors.map(unsafe \.root)
-    guard unsafe isDescriptionChanged || roots != writtenRoots || record.nextKey != writtenNextKey
-    else { return nil }
+    let isKnown = isKnown(roots)
     writtenRoots = roots
-    return roots
+    return isKnown ? nil : roots
+  }
+
+  /// Whether the catalog says what has become of the table, or pages in memory do (``CatalogEntry/upToDate(_:)``):
+  /// the last row moves on the next key, but only as long as it is there.
+  private func isKnown(_ roots: [TreeRoot]) -> Bool {
+    guard !isDescriptionChanged, roots.elementsEqual(writtenRoots, by: { $0.isNamed(by: $1) })
+    else { return false }
+    if unsafe record.nextKey != writtenNextKey {
+      guard unsafe additions.isNextKeyBehindRow, roots[0].reference.isDirty else { return false }
+    }
+    return unsafe roots[0].rowCount &- writtenRoots[0].rowCount == additions.count
   }
 
   /// Writes all dirty pages; returns one root per group.
@@ -392,5 +417,6 @@
     unsafe isRecordChanged = false
     isDescriptionChanged = false
     unsafe writtenNextKey = record.nextKey
+    unsafe additions = Additions()
   }
 }

@@ -284,7 +284,7 @@ public final class Transaction: WriteTransaction {
 
   /// Tells the catalog what has become of a key tree.
   func note(_ root: TreeRoot, keyTree name: String) throws(StoreError) {
-    if unsafe root == writtenRoots[ExactName(name)] { return }
+    if let written = unsafe writtenRoots[ExactName(name)], root.isNamed(by: written) { return }
     try put(.keyTree(root), Catalog.key(name))
     unsafe writtenRoots[ExactName(name)] = root
   }
@@ -317,7 +317,7 @@ public final class Transaction: WriteTransaction {
 
   private func raiseLayoutGeneration() throws(StoreError) {
     if unsafe hasNewLayout { return }
-    try put(.value(try layoutGeneration() + 1), Catalog.layoutGenerationKey)
+    try put(.value(try layoutGeneration() &+ 1), Catalog.layoutGenerationKey)
     unsafe hasNewLayout = true
   }
 
@@ -333,9 +333,18 @@ public final class Transaction: WriteTransaction {
       "A name has at least one character, none of them zero.")
   }
 
+  /// Throws when a name is too long for the key behind its own, that of a description.
+  private func checkLength(_ name: String) throws(StoreError) {
+    let limit = KeyNode.maximumKeyByteCount - 1
+    guard name.utf8.count <= limit else {
+      throw .tooLarge(what: "A name", byteCount: name.utf8.count, limit: limit)
+    }
+  }
+
   private func checkNew(_ name: String) throws(StoreError) {
     precondition(isActive, "The transaction has ended; begin another one.")
     checkName(name)
+    try checkLength(name)
     let entry = try catalog.entry(Catalog.key(name))
     precondition(entry == nil, "The name '\(name)' is in use; drop what it names first.")
   }

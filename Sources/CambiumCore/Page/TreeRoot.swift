@@ -53,6 +53,14 @@
   /// Whether the tree holds nothing.
   @inlinable public var isEmpty: Bool { reference.isNone }
 
+  /// Whether the catalog, where it names `other`, names this tree as well: one whose top page lies in memory keeps
+  /// that page when rows come or go, and the page says how many there are.
+  func isNamed(by other: TreeRoot) -> Bool {
+    self == other
+      || reference.isDirty && reference == other.reference && height == other.height
+        && kind == other.kind
+  }
+
   /// How many rows it claims to hold; at most ``maximumRowCount``.
   @inlinable public var count: Int { Int(truncatingIfNeeded: min(rowCount, Self.maximumRowCount)) }
 
