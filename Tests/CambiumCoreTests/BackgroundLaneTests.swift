@@ -48,6 +48,30 @@ struct BackgroundLaneTests {
     #expect(bench.noted.count == 4)
   }
 
+  @Test
+  func `a job that is cancelled during a call is not called again, unless it is asked for anew`() {
+    let bench = Bench()
+    let job = BackgroundJob(bench.lane)
+    job.schedule { now in
+      bench.note("call")
+      job.cancel()
+      return now + 1
+    }
+    bench.pass(to: 10)
+    bench.pass(to: 20)
+    #expect(bench.noted == ["call"])
+    job.schedule(at: 30) { _ in
+      job.cancel()
+      job.schedule(at: 50) { _ in
+        bench.note("anew")
+        return nil
+      }
+      return 40
+    }
+    for time in [30, 40, 50, 60] as [Int64] { bench.pass(to: time) }
+    #expect(bench.noted == ["call", "anew"])
+  }
+
   @Test func `a job waits once, for the earlier time`() {
     let bench = Bench()
     let job = BackgroundJob(bench.lane)

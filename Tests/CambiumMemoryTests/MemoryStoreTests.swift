@@ -2,6 +2,7 @@ import CambiumCore
 import CambiumMemory
 import CambiumStoreKit
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -17,6 +18,39 @@ struct MemoryStoreTests {
     #expect(model.findings == [])
     #expect(try store.statistics().pendingByteCount == 0)
     #expect(try store.statistics().pinnedVersions == [])
+  }
+
+  @Test(
+    .disabled(
+      if: ProcessInfo.processInfo.environment["CAMBIUM_SANITIZER"] == "thread",
+      "The thread sanitizer ends a child that starts threads."))
+  func `a forked child that lets a write go runs nothing that its parent has asked for`() async {
+    await #expect(processExitsWith: .success) {
+      let store = MemoryStore()
+      // Used by the child's only thread and by the parent's, one after the other.
+      nonisolated(unsafe) let writer = try store.beginWrite()
+      let begun = Atomic(0)
+      let isDone = DispatchSemaphore(value: 0)
+      store.beginWrite { _ in
+        begun.add(1, ordering: .sequentiallyConsistent)
+        isDone.signal()
+      }
+      let status = Mutex<Int32>(-1)
+      let hasEnded = DispatchSemaphore(value: 0)
+      Thread {
+        let result = ForkedChild.status {
+          writer.abort()
+          usleep(20_000)
+          return begun.load(ordering: .sequentiallyConsistent) == 0 ? 0 : 1
+        }
+        status.withLock { $0 = result }
+        hasEnded.signal()
+      }.start()
+      hasEnded.wait()
+      #expect(status.withLock { $0 } == 0)
+      writer.abort()
+      isDone.wait()
+    }
   }
 
   @Test func `room of dropped pages is used again`() throws {

@@ -1,3 +1,4 @@
+import CPlatform
 import CambiumCore
 import CambiumStoreKit
 import Synchronization
@@ -66,6 +67,10 @@ final class MemoryContent: Sendable {
   /// Who is called back.
   let calls = OrderedCalls(BackgroundLane())
   private let commits = CommitSignal()
+  private let forkCount = cambium_fork_count()
+
+  /// Whether this process is a child of the one that made it, and so has none of its threads.
+  var isForked: Bool { forkCount != cambium_fork_count() }
 
   init() {
     (codec, parameters) = ("", [])
@@ -139,6 +144,8 @@ final class MemoryContent: Sendable {
     return unsafe Pin(
       head: pinned.head, base: memory.base, readableByteCount: pinned.byteCount
     ) {
+      // The lock may be held for ever, by a thread that is not there.
+      if self.isForked { return }
       self.state.withLock { $0.unpin(version) }
     }
   }

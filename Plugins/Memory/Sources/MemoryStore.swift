@@ -1,4 +1,3 @@
-import CPlatform
 import CambiumCore
 import Synchronization
 
@@ -20,7 +19,6 @@ public final class MemoryStore: PageStore {
   /// How much memory writes through this store may make it take.
   private let maximumByteCount: Int?
   private let isClosed = Atomic(false)
-  private let forkCount = cambium_fork_count()
 
   /// Opens the store called `name`, or makes it; without a name, makes a private one.
   ///
@@ -68,7 +66,7 @@ public final class MemoryStore: PageStore {
 
   /// Whether this process is the child of the one that opened the store: its locks may be held for ever,
   /// by threads that are not there.
-  private var isForked: Bool { forkCount != cambium_fork_count() }
+  private var isForked: Bool { content.isForked }
 
   private func ensureOpen() throws(StoreError) {
     if isForked { throw .forked(path: identity.path) }

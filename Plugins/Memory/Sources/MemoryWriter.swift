@@ -137,6 +137,7 @@ final class MemoryWriter: ResidentWriter {
   func abort() {
     if hasEnded { return }
     hasEnded = true
+    if content.isForked { return }
     // Rolling back cannot make the space grow.
     try? content.withSpace(path: path) { space, _ in space.rollBack(ledger.allocations) }
     content.leave()

@@ -9,12 +9,17 @@ import Synchronization
 package final class CommitWatchers: Sendable {
   private struct State {
     var lastID: UInt64 = 0
-    var bodies: [(id: UInt64, body: @Sendable (Version) -> Void)] = []
-    /// The newest version that was told.
-    var told: Version = 0
+    var watchers: [Watcher] = []
     /// The newest version that is to be told.
     var newest: Version = 0
     var isTelling = false
+  }
+
+  private struct Watcher {
+    let id: UInt64
+    let body: @Sendable (Version) -> Void
+    /// The newest version that it was told of, or knew when it came.
+    var told: Version
   }
 
   private let state = Mutex(State())
@@ -29,22 +34,21 @@ package final class CommitWatchers: Sendable {
   func add(after version: Version, _ body: @escaping @Sendable (Version) -> Void) -> UInt64 {
     count.add(1, ordering: .sequentiallyConsistent)
     return state.withLock { state in
-      state.told = max(state.told, version)
       state.lastID += 1
-      state.bodies.append((state.lastID, body))
+      state.watchers.append(Watcher(id: state.lastID, body: body, told: version))
       return state.lastID
     }
   }
 
   func remove(_ id: UInt64) {
-    let gone = state.withLock { state -> (@Sendable (Version) -> Void)? in
-      guard let place = state.bodies.firstIndex(where: { $0.id == id }) else { return nil }
-      return state.bodies.remove(at: place).body
+    let gone = state.withLock { state -> Watcher? in
+      guard let place = state.watchers.firstIndex(where: { $0.id == id }) else { return nil }
+      return state.watchers.remove(at: place)
     }
     if gone != nil { count.subtract(1, ordering: .sequentiallyConsistent) }
   }
 
-  /// Tells all of `version`, unless it was told.
+  /// Tells of `version` all who do not know of it.
   package func tell(_ version: Version) {
     let isMine = state.withLock { state in
       state.newest = max(state.newest, version)
@@ -61,12 +65,16 @@ package final class CommitWatchers: Sendable {
   /// What is to be told next; nil when all was.
   private func next() -> (Version, [@Sendable (Version) -> Void])? {
     state.withLock { state in
-      guard state.newest > state.told else {
+      var bodies: [@Sendable (Version) -> Void] = []
+      for index in state.watchers.indices where state.watchers[index].told < state.newest {
+        state.watchers[index].told = state.newest
+        bodies.append(state.watchers[index].body)
+      }
+      if bodies.isEmpty {
         state.isTelling = false
         return nil
       }
-      state.told = state.newest
-      return (state.told, state.bodies.map(\.body))
+      return (state.newest, bodies)
     }
   }
 }
@@ -96,15 +104,15 @@ public final class CommitWatch: Sendable {
     self.watchers = watchers
     let known = (try? store.newestHead())?.version ?? 0
     number = watchers.add(after: known, body)
-    if let store = store as? any WatchableStore {
-      polling = nil
-      signal = store.sharedSignal.flatMap { signal in
-        SignalWatch.shared.add(signal) { [weak store, weak watchers] in
-          if let version = try? store?.newestHead().version { watchers?.tell(version) }
-        }
+    let watchable = store as? any WatchableStore
+    let shared = watchable?.sharedSignal
+    signal = shared.flatMap { signal in
+      SignalWatch.shared.add(signal) { [weak store, weak watchers] in
+        if let version = try? store?.newestHead().version { watchers?.tell(version) }
       }
-    } else {
-      signal = nil
+    }
+    // Where the system has no thread for that, the store is asked now and then, as one is that has no signal.
+    if signal == nil, watchable == nil || shared != nil {
       let job = BackgroundJob(.shared)
       polling = job
       job.schedule(at: job.now + Self.pollNanoseconds) { [weak store, weak watchers] now in
@@ -112,6 +120,8 @@ public final class CommitWatch: Sendable {
         watchers?.tell(version)
         return now + Self.pollNanoseconds
       }
+    } else {
+      polling = nil
     }
     // Of what was committed in between nobody was told.
     if let newest = try? store.newestHead().version, newest > known { watchers.tell(newest) }

@@ -26,6 +26,8 @@ public final class BackgroundLane: Sendable {
     var entries: [Entry] = []
     /// Whether ``BackgroundLane/runDue()`` is at work.
     var isRunning = false
+    /// The job whose call is under way, unless it was cancelled meanwhile.
+    var running: BackgroundJob?
 
     var nextDue: Int64? { entries.map(\.due).min() }
 
@@ -100,6 +102,7 @@ public final class BackgroundLane: Sendable {
     let entries = state.withLock { state in
       let entries = state.entries.filter { $0.job === job }
       state.entries.removeAll { $0.job === job }
+      if state.running === job { state.running = nil }
       return entries
     }
     if !entries.isEmpty, runsAtOnce == nil { pool.look(again: self) }
@@ -123,9 +126,15 @@ public final class BackgroundLane: Sendable {
     }
     if due.isEmpty { return }
     for var entry in due {
-      guard let next = entry.body(now) else { continue }
-      entry.due = next
-      state.withLock { $0.add(entry) }
+      state.withLock { $0.running = entry.job }
+      let next = entry.body(now)
+      state.withLock { state in
+        if let next, state.running === entry.job {
+          entry.due = next
+          state.add(entry)
+        }
+        state.running = nil
+      }
     }
     state.withLock { $0.isRunning = false }
   }
@@ -156,6 +165,6 @@ public final class BackgroundJob: Sendable {
     lane.schedule(self, at: due, body)
   }
 
-  /// Forgets what waits; a call that is under way goes on.
+  /// Forgets what waits; a call that is under way goes on, and is the last one whatever it returns.
   public func cancel() { lane.cancel(self) }
 }

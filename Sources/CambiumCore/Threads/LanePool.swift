@@ -14,32 +14,11 @@ import Synchronization
 ///
 /// Thread-safe. A child of a fork has none of the threads, and a lock may be held by one of them for ever: there is
 /// another pool in the child.
-///
-/// Pointers: the pool whose address is kept has a reference count that is never given back, so that the
-/// address is good for ever. A pool that another thread was quicker than gives its own back.
 final class LanePool: Sendable {
-  /// The address of that of this process, which is kept for ever; 0 before there is one.
-  private static let latest = Atomic<UInt>(0)
+  private static let pools = PerProcess { LanePool() }
 
   /// The pool of this process.
-  static var shared: LanePool {
-    while true {
-      let known = latest.load(ordering: .acquiring)
-      if let pointer = unsafe UnsafeRawPointer(bitPattern: known) {
-        let pool = unsafe Unmanaged<LanePool>.fromOpaque(pointer).takeUnretainedValue()
-        if !pool.isForked { return pool }
-      }
-      let pool = LanePool()
-      let pointer = unsafe Unmanaged.passRetained(pool)
-      if unsafe latest.compareExchange(
-        expected: known, desired: UInt(bitPattern: pointer.toOpaque()),
-        ordering: .acquiringAndReleasing
-      ).exchanged {
-        return pool
-      }
-      unsafe pointer.release()
-    }
-  }
+  static var shared: LanePool { pools.object }
 
   private let forkCount = cambium_fork_count()
   /// Whether this process is a child of the one that has the threads.
@@ -114,6 +93,11 @@ final class LanePool: Sendable {
       let worker = findWorker(&state)
       // All may be busy for long.
       let mustWatch = worker == nil && keepTime(&state)
+      if state.workerCount == 0, !mustWatch {
+        // Nobody comes for it: it is announced anew with the next job.
+        state.ready.removeLast()
+        status.isTaken = false
+      }
       return (
         state.workerCount > 0, worker, mustWatch && now + Self.stallNanoseconds < state.nextLook
       )

@@ -6,8 +6,10 @@ import Synchronization
 ///
 /// Thread-safe.
 final class SignalWatch: Sendable {
+  private static let watches = PerProcess { SignalWatch() }
+
   /// For all databases of the process.
-  static let shared = SignalWatch()
+  static var shared: SignalWatch { watches.object }
 
   private struct Entry: Sendable {
     let id: UInt64
@@ -16,7 +18,8 @@ final class SignalWatch: Sendable {
   }
 
   private struct State {
-    var lastID: UInt64 = 0
+    /// No other process gives the same numbers: a child may end what its parent began.
+    var lastID = UInt64(cambium_fork_count()) << 32
     var entries: [Entry] = []
     var hasThread = false
   }
@@ -24,7 +27,6 @@ final class SignalWatch: Sendable {
   private let state = Mutex(State())
   /// Raised when the entries have changed.
   private let change = CommitSignal()
-  private let forkCount = cambium_fork_count()
   /// How long it rests after a look, so that who raises a signal often seldom has to wake the thread.
   private static let restNanoseconds: Int64 = 1_000_000
   /// How often it looks where the system cannot wait for several signals, or for so many.
@@ -32,9 +34,8 @@ final class SignalWatch: Sendable {
 
   /// Calls `body` on the thread whenever `signal` was raised; calls coalesce.
   ///
-  /// Returns what to end that by; nil where there is no thread for it, as in a forked child.
+  /// Returns what to end that by; nil where the system has no thread for it.
   func add(_ signal: CommitSignal, _ body: @escaping @Sendable () -> Void) -> UInt64? {
-    if forkCount != cambium_fork_count() { return nil }
     let id = state.withLock { state -> UInt64? in
       if !state.hasThread {
         state.hasThread = DetachedThread.start { [self] in run() }
@@ -50,7 +51,6 @@ final class SignalWatch: Sendable {
 
   /// Ends what ``add(_:_:)`` began; a call that is under way goes on.
   func remove(_ id: UInt64) {
-    if forkCount != cambium_fork_count() { return }
     let gone = state.withLock { state in
       let gone = state.entries.filter { $0.id == id }
       state.entries.removeAll { $0.id == id }
