@@ -1,5 +1,7 @@
 import CambiumCore
 import CambiumFile
+import Dispatch
+import Synchronization
 import TestSupport
 import Testing
 
@@ -41,6 +43,33 @@ struct ClosingTests {
     #expect(throws: StoreError.self) { try FileStore(path: path) }
     writer.abort()
     #expect(try FileStore(path: path).newestHead().version == 1)
+  }
+
+  @Test
+  func
+    `however many wait for a write that was asked for, closing tells each of them once, in order`()
+    throws
+  {
+    let store = try FileStore(path: path)
+    let writer = try store.beginWrite()
+    let told = Mutex<[Int]>([])
+    let all = DispatchSemaphore(value: 0)
+    let count = 20_000
+    for number in 0..<count {
+      store.beginWrite { result in
+        #expect(throws: StoreError.self) { _ = try result.get() }
+        let isLast = told.withLock { told in
+          told.append(number)
+          return told.count == count
+        }
+        if isLast { all.signal() }
+      }
+    }
+    try store.close()
+    writer.abort()
+    all.wait()
+    #expect(told.withLock { $0 } == Array(0..<count))
+    try FileStore(path: path).close()
   }
 
   @Test func `closing wakes those who wait for a commit`() async throws {

@@ -19,6 +19,22 @@
 
     // MARK: What is at a path
 
+    @Test func `a folder that was moved while it is open is not opened a second time`() throws {
+      let folder = try TemporaryFolder()
+      let store = try RocksDBStore(path: folder.file("a"))
+      try FileManager.default.moveItem(atPath: folder.file("a"), toPath: folder.file("b"))
+      #expect(throws: StoreError.inUse(path: folder.file("b"), holder: "this process")) {
+        _ = try RocksDBStore(path: folder.file("b"))
+      }
+      // Under its own name nothing is there.
+      #expect(throws: StoreError.self) {
+        var options = RocksDBOptions()
+        options.isReadOnly = true
+        _ = try RocksDBStore(path: folder.file("a"), options: options)
+      }
+      try store.close()
+    }
+
     @Test func `a store is not made where its parent folder is missing`() throws {
       let path = folder.file("missing/store")
       #expect(throws: StoreError.parentNotFound(path: path)) { try RocksDBStore(path: path) }

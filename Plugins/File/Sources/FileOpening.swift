@@ -54,18 +54,34 @@ struct FileOpening {
         let opening = try FileOpening(
           path: path, options: options, joining: device, number, memory)
         if let opening { return opening }
+        // Nobody may share memory who came before: then neither does who only reads.
+        let hasReader = device.lockOfOthers(byte: SharedLayout.DataByte.writer) == .shared
+        if hasReader, options.isReadOnly,
+          device.lock(byte: SharedLayout.DataByte.writer, .shared) == 0
+        {
+          return try FileOpening(path: path, options: options, onlyReading: device, number)
+        }
         _ = device.lock(byte: SharedLayout.DataByte.life, .unlocked)
         if !timeout.goOn() {
           throw .inUse(
             path: path,
-            holder: "a process that opened it by another name, or whose lock file was deleted")
+            holder: hasReader
+              ? WriterLock.reader
+              : "a process that opened it by another name, or whose lock file was deleted")
         }
       case .onlyReading:
-        return try FileOpening(
-          path: path, options: options, device: device, memory: SharedMemory(),
-          lockFile: SharedMemory.forReading(path: path), number)
+        return try FileOpening(path: path, options: options, onlyReading: device, number)
       }
     }
+  }
+
+  /// Opens a file that nobody writes while this user reads it.
+  private init(
+    path: String, options: FileStoreOptions, onlyReading device: PosixDevice, _ number: FileNumber
+  ) throws(StoreError) {
+    try self.init(
+      path: path, options: options, device: device, memory: SharedMemory(),
+      lockFile: SharedMemory.forReading(path: path), number)
   }
 
   /// Writes an empty store.
@@ -167,8 +183,13 @@ struct FileOpening {
     self.options = options
     self.device = device
     self.memory = memory
-    let found = try Found(
-      device, options, knownTo: lockFile, number, path: path)
+    var words = lockFile?.words
+    var found = try Found(device, options, knownTo: lockFile, number, path: path)
+    // Others may settle or publish a version while the slots and the lock file are read, one after the other.
+    for _ in 0..<100 where words != lockFile?.words {
+      words = lockFile?.words
+      found = try Found(device, options, knownTo: lockFile, number, path: path)
+    }
     let recovery = found.recovery
     (sector, codec) = (found.sector, found.codec)
     memory.reset(sector, number)

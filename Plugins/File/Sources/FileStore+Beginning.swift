@@ -154,8 +154,14 @@ extension FileStore {
       return background.beginnings.add { then(.failure(error)) }
     }
     writers.acquire { [self] in
-      do throws(StoreError) { try noteWriter() } catch {
-        return background.beginnings.add { then(.failure(error)) }
+      do throws(StoreError) {
+        try withOpenState { $0.hasWriter = true }
+      } catch {
+        // Not here: who is next would be called by who is called.
+        return background.beginnings.add { [self] in
+          releaseWriters()
+          then(.failure(error))
+        }
       }
       guard let writerLock else { return begin(then) }
       lockAmongProcesses(writerLock, then)

@@ -9,13 +9,31 @@ import Synchronization
 extension FileStore {
   /// Runs `body` with what is known of the free space in the newest version, without the writer lock.
   ///
-  /// It runs again when another process has written meanwhile and something could not be read: that commit may
-  /// have used the place of a page again.
+  /// It runs again when another process has written meanwhile: that commit may have used the place of a page
+  /// again. One that goes on writing is kept from it at last, for as long as `body` takes.
   func withKnownBooks<Value>(
     _ body: (inout FileBooks) throws(StoreError) -> Value
   ) throws(StoreError) -> Value {
+    while true {
+      if let value = try withNewestBooks(body) { return value }
+      // While this store writes, maybe by the caller, no other process does. A reader that may not write takes its
+      // chances, as anybody does in a store that was closed or is poisoned.
+      guard !options.isReadOnly, !state.withLock({ $0.hasWriter }),
+        (try? waitForWriterLock()) != nil
+      else { continue }
+      defer { releaseWriterLock() }
+      if let value = try withNewestBooks(body) { return value }
+    }
+  }
+
+  /// The same; nil when another process has written meanwhile, again and again.
+  ///
+  /// This store begins no write until it returns.
+  private func withNewestBooks<Value>(
+    _ body: (inout FileBooks) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value? {
     try books.withLock { books throws(StoreError) in
-      while true {
+      for _ in 0..<8 {
         let word = try withOpenState { state throws(StoreError) in
           try followLiveHead(&state)
           return state.seenLive
@@ -28,6 +46,7 @@ extension FileStore {
           if memory.liveWord == word { throw error }
         }
       }
+      return nil
     }
   }
 

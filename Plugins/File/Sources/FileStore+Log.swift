@@ -21,7 +21,12 @@ extension FileStore: ResidentStore {
 
   /// Has the pages of the newest version stored, unless somebody writes.
   package func storePagesIfFree() throws(StoreError) {
-    try storing.withLock { _ throws(StoreError) in _ = try storeLogged(waits: false) }
+    _ = try storeIfFree()
+  }
+
+  /// The same; false where somebody writes.
+  func storeIfFree() throws(StoreError) -> Bool {
+    try storing.withLock { _ throws(StoreError) in try storeLogged(waits: false) }
   }
 
   // MARK: Following

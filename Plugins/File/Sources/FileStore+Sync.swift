@@ -238,12 +238,15 @@ extension FileStore {
   ///
   /// Pages of pins that are still alive stay readable, and the file stays locked until the last of
   /// them and the running write have ended. When syncing fails that is thrown, and the store is
-  /// closed all the same. Closing twice is allowed.
+  /// closed all the same; so is `StoreError.inUse(path:holder:)` when somebody reads the file who may not write
+  /// the lock file, and keeps small relaxed commits from getting into it. Closing twice is allowed.
   public func close() throws(StoreError) {
     if isForked { return }
     var failure: StoreError?
     // Who writes just now, or wants to, sees to it after that.
-    do throws(StoreError) { try storePagesIfFree() } catch { failure = error }
+    do throws(StoreError) {
+      if try !storeIfFree() { try writerLock?.checkForReader() }
+    } catch { failure = error }
     try letGo(after: failure)
   }
 

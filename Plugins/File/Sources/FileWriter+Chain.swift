@@ -31,7 +31,7 @@ extension FileWriter {
     guard let place else { return false }
     unsafe headPlace = place
     unsafe ledger.take(place.extent)
-    metadataUnitCount += place.extent.unitCount
+    sparedUnitCount += place.extent.unitCount
     store.buffer.begin(withBlockAt: place.extent.byteOffset)
     return true
   }
@@ -52,7 +52,7 @@ extension FileWriter {
     guard let place = unsafe headPlace else { return }
     unsafe headPlace = nil
     if unsafe ledger.giveUp(place.extent) {
-      metadataUnitCount -= place.extent.unitCount
+      sparedUnitCount -= place.extent.unitCount
       store.books.withLock { books in
         books.space.takeBack(place.extent)
         books.space.leaveFront()

@@ -10,7 +10,7 @@ extension FileWriter {
     let extent: Extent
     if let front = allocateInFront(byteCount: byteCount) {
       extent = front
-      metadataUnitCount += extent.unitCount
+      sparedUnitCount += extent.unitCount
     } else {
       extent = try allocate(byteCount: byteCount, isMetadata: true)
     }

@@ -22,8 +22,8 @@ final class FileWriter: PageWriter {
   private var hasEnded = false
   /// How large the file may become; nil for any size.
   private let sizeLimit: SizeLimit?
-  /// How much it has taken for pages of the store's own.
-  var metadataUnitCount: UInt64 = 0
+  /// How much it takes that is no addition: for pages of the store's own, and for those that lie in memory.
+  var sparedUnitCount: UInt64 = 0
   /// Set when nothing more can come of this write.
   private var failure: StoreError?
   /// Whether small commits like this one may stay in memory.
@@ -44,8 +44,14 @@ final class FileWriter: PageWriter {
     self.base = base
     fileVersion = store.state.withLock { $0.newest.head.version }
     version = stores ? base.version : base.version + 1
-    sizeLimit = store.options.maximumByteCount.map { limit in
+    // What others left in memory is published: the limit does not keep it from being stored, and it is no addition
+    // of who stores it beside changes of its own.
+    let limit = stores ? nil : store.options.maximumByteCount
+    sizeLimit = limit.map { limit in
       SizeLimit(limit, present: store.state.withLock { $0.newest.byteCount })
+    }
+    if sizeLimit != nil, let residence = base.residence {
+      sparedUnitCount = UInt64(residence.byteCount / Extent.unitByteCount)
     }
   }
 
@@ -98,7 +104,7 @@ final class FileWriter: PageWriter {
   /// Whether this write frees as much as it takes when it takes `unitCount` more: it may use what is kept
   /// for such, of a limited file and of a full medium.
   func isShrinking(adding unitCount: UInt64 = 0) -> Bool {
-    unsafe ledger.isShrinking(adding: unitCount, spared: metadataUnitCount)
+    unsafe ledger.isShrinking(adding: unitCount, spared: sparedUnitCount)
   }
 
   /// How many bytes have to be left behind what it writes on a full medium: none where it frees as much as it takes.
@@ -148,7 +154,7 @@ final class FileWriter: PageWriter {
       }
     }
     unsafe ledger.take(extent)
-    if isMetadata { metadataUnitCount += extent.unitCount }
+    if isMetadata { sparedUnitCount += extent.unitCount }
     return extent
   }
 

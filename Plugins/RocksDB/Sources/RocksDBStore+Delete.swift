@@ -30,7 +30,9 @@
         if isEmpty { return false }
         throw exists(file(Self.currentName)).isThere ? foreignDatabase : foreignFolder
       }
-      let claim = FolderClaim(folder: resolved, isReadOnly: false, isNew: false)
+      guard let claim = FolderClaim(folder: resolved, isReadOnly: false, isNew: false) else {
+        return false
+      }
       guard claim.begin() else { throw .inUse(path: path, holder: "this process") }
       defer { claim.end() }
       let lock = try lockForDeleting()

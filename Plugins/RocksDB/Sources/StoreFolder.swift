@@ -61,8 +61,9 @@
         if found.isThere, !isEmpty { throw foreignFolder }
         try make(isThere: found.isThere)
       }
-      guard let resolved else { throw .notFound(path: path) }
-      let claim = FolderClaim(folder: resolved, isReadOnly: isReadOnly, isNew: !hasDatabase)
+      guard let resolved,
+        let claim = FolderClaim(folder: resolved, isReadOnly: isReadOnly, isNew: !hasDatabase)
+      else { throw .notFound(path: path) }
       guard claim.begin() else { throw .inUse(path: path, holder: "this process") }
       do throws(StoreError) {
         if isReadOnly { claim.lock = try lockForReading() }
@@ -186,6 +187,21 @@
     }
   }
 
+  /// What tells a folder from all others, whatever names lead to it and have led to it.
+  ///
+  /// Pointers: the path and the result are lent to the system for one call.
+  struct FolderNumber: Hashable {
+    let device: UInt64
+    let inode: UInt64
+
+    /// That of the folder at `path`; nil when there is nothing.
+    init?(of path: String) {
+      var status = stat()
+      guard unsafe stat(path, &status) == 0 else { return nil }
+      (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+  }
+
   /// A folder that this process has open.
   ///
   /// One user at a time.
@@ -193,6 +209,7 @@
     /// Whether there is no database in it yet.
     let isNew: Bool
     let folder: String
+    private let number: FolderNumber
     private let isReadOnly: Bool
     /// The lock file, when it is locked for reading.
     fileprivate(set) var lock: Int32?
@@ -200,10 +217,13 @@
     private let forkCount = cambium_fork_count()
 
     /// How many read a folder, or -1 for one that is written.
-    private static let users = Mutex<[String: Int]>([:])
+    private static let users = Mutex<[FolderNumber: Int]>([:])
 
-    init(folder: String, isReadOnly: Bool, isNew: Bool) {
+    /// Nil when there is no such folder.
+    init?(folder: String, isReadOnly: Bool, isNew: Bool) {
+      guard let number = FolderNumber(of: folder) else { return nil }
       self.folder = folder
+      self.number = number
       self.isReadOnly = isReadOnly
       self.isNew = isNew
     }
@@ -213,9 +233,9 @@
     /// False when others in this process stand against it.
     func begin() -> Bool {
       let isFree = Self.users.withLock { users in
-        let count = users[folder] ?? 0
+        let count = users[number] ?? 0
         guard isReadOnly ? count >= 0 : count == 0 else { return false }
-        users[folder] = isReadOnly ? count + 1 : -1
+        users[number] = isReadOnly ? count + 1 : -1
         return true
       }
       if isFree { hasEnded = false }
@@ -228,8 +248,8 @@
       hasEnded = true
       if let lock { StoreFolder.release(lock, forkCount: forkCount) }
       Self.users.withLock { users in
-        let count = users[folder] ?? 0
-        users[folder] = count > 1 ? count - 1 : nil
+        let count = users[number] ?? 0
+        users[number] = count > 1 ? count - 1 : nil
       }
     }
   }

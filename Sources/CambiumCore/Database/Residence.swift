@@ -52,6 +52,15 @@ package final class Residence: @unchecked Sendable {
     return live
   }
 
+  /// How many bytes its pages take once they are stored, each in whole blocks, at most.
+  package var byteCount: Int {
+    let block = 4 << 10
+    return pages.all.reduce(0) { sum, page in
+      guard let page else { return sum }
+      return unsafe sum + (page.byteCount + block - 1) / block * block
+    }
+  }
+
   /// The stored pages that wait for the next stored version to be given back.
   package var freedReferences: [PageReference] {
     var references: [PageReference] = []

@@ -14,6 +14,53 @@ struct LogHandOverTests {
 
   init() throws { fixture = try LogFixture() }
 
+  @Test func `who may not let the file grow stores what others have left in memory, and deletes`()
+    throws
+  {
+    let fixture = try LogFixture()
+    let (store, database) = try fixture.open()
+    let filling = try database.beginWrite()
+    let table = try filling.createTable(
+      "T",
+      columns: [
+        ColumnDescriptor(type: .int, isNullable: false, name: "a"),
+        ColumnDescriptor(type: .bytes, isNullable: false, name: "b"),
+      ])
+    var random = SeededGenerator(seed: 1)
+    for key in 0..<4_000 as Range<Int64> {
+      let text = (0..<900).map { _ in UInt8.random(in: 0...255, using: &random) }
+      try text.withUnsafeBytes { _ = try table.insert(key: key, values: [(2, .bytes($0))]) }
+    }
+    _ = try filling.commit()
+    // As much as somebody may use who may not use what is kept for deletions.
+    let used = try store.statistics().totalByteCount
+    var options = fixture.options()
+    options.maximumByteCount = used + (512 << 10)
+    var last: Snapshot?
+    for key in stride(from: 0 as Int64, to: 4_000, by: 200) {
+      let transaction = try database.beginWrite(expecting: .relaxed)
+      _ = try transaction.editTable("T")?.update(key: key, column: 1, value: .int(key))
+      last = try transaction.commit(durability: .relaxed)
+    }
+    let lying = try #require(last?.head.residence)
+    #expect(lying.byteCount > 100 << 10)
+    let (_, limited) = try fixture.open(options)
+    for key in stride(from: 0 as Int64, to: 40, by: 2) {
+      let transaction = try limited.beginWrite(expecting: key == 0 ? .relaxed : .full)
+      #expect(try transaction.editTable("T")?.remove(key: key) == true)
+      _ = try transaction.commit(durability: key == 0 ? .relaxed : .full)
+    }
+    let again = try database.beginWrite(expecting: .relaxed)
+    _ = try again.editTable("T")?.update(key: 101, column: 1, value: .int(1))
+    _ = try again.commit(durability: .relaxed)
+    try limited.sync()
+    #expect(try limited.snapshot().head.residence == nil)
+    #expect(try limited.snapshot().table("T")?.count == 3_980)
+    last = nil
+    try limited.close()
+    try database.close()
+  }
+
   @Test mutating func `a store that goes without being closed stores them`() throws {
     var content = try fixture.load()
     do {

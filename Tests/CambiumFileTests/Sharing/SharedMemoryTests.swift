@@ -1,9 +1,9 @@
-import CambiumCore
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import CambiumCore
 @testable import CambiumFile
 
 /// The shared memory as two users of one file see it; each has a lock file descriptor of its own, as
@@ -64,6 +64,17 @@ struct SharedMemoryTests {
       table.widen(entry, to: version)
       #expect(PinTable(memory: second).held() == [expected])
     }
+  }
+
+  @Test func `who counts itself out of those who wait leaves the count of later ones alone`() {
+    let early = unsafe CommitSignal(words: first.word(SharedLayout.commits), of: first)
+    early.countWaiters(1)
+    // Somebody opens the file, who is alone.
+    second.reset(identity, number)
+    let late = unsafe CommitSignal(words: second.word(SharedLayout.commits), of: second)
+    late.countWaiters(1)
+    early.countWaiters(-1)
+    #expect(unsafe second.word(SharedLayout.commits + 4).pointee.load(ordering: .relaxed) == 1)
   }
 
   // MARK: Heads

@@ -206,6 +206,64 @@ struct SharingTests {
     try commit(writer, seed: 2)
   }
 
+  @Test func `closing says what a reader that cannot share memory keeps from the medium`() throws {
+    let database = try Database(store: try open { $0.relaxedDelayNanoseconds = 3_600_000_000_000 })
+    let filling = try database.beginWrite()
+    let table = try filling.createTable(
+      "T", columns: [ColumnDescriptor(type: .int, isNullable: false, name: "a")])
+    _ = try table.insert(key: 1, values: [(1, .int(1))])
+    _ = try filling.commit()
+    let transaction = try database.beginWrite(expecting: .relaxed)
+    _ = try transaction.editTable("T")?.update(key: 1, column: 1, value: .int(2))
+    #expect(try transaction.commit(durability: .relaxed).head.residence != nil)
+    let reader = try waitToRead()
+    #expect(
+      throws: StoreError.inUse(
+        path: path, holder: "a reader that may not write the lock file")
+    ) { try database.close() }
+    try reader.close()
+    let reopened = try Database(store: try open())
+    let snapshot = try reopened.snapshot()
+    let row = try #require(try snapshot.table("T")?.seek(1))
+    #expect(row.column(1)?.int(row.row) == 2)
+    withExtendedLifetime(snapshot) {}
+    try reopened.close()
+  }
+
+  /// Opens the file for somebody who may not write the lock file, in a gap between writes.
+  private func waitToRead() throws -> FileStore {
+    while true {
+      do {
+        return try open {
+          $0.isReadOnly = true
+          $0.readersShare = false
+        }
+      } catch StoreError.inUse {}
+    }
+  }
+
+  @Test func `readers who may and may not write the lock file read the same file`() throws {
+    let writer = try open()
+    try commit(writer, seed: 1)
+    let expected = try content(writer)
+    try writer.close()
+    try FileManager.default.removeItem(atPath: path + ".lock")
+    let alone = try waitToRead()
+    let sharing = try open { $0.isReadOnly = true }
+    #expect(try content(alone) == expected)
+    #expect(try content(sharing) == expected)
+    // Nobody can write beside them, and an error says why.
+    let begun = ContinuousClock.now
+    #expect(
+      throws: StoreError.inUse(
+        path: path, holder: "a reader that may not write the lock file")
+    ) { _ = try open().beginWrite() }
+    #expect(begun < .now)
+    try alone.close()
+    try sharing.close()
+    try commit(try open(), seed: 2)
+  }
+
   // MARK: Opening and closing
 
   @Test func `who is left last closes the file cleanly`() throws {

@@ -16,6 +16,8 @@ extension ClusterStore {
   /// Waits for as long as another machine renews its lock.
   func own() throws(StoreError) {
     while true {
+      // What was published and is lost: nothing can be owned any more.
+      try ensureNotPoisoned()
       if try isOwner() { return }
       let number = state.withLock { state in
         state.ownershipCount += 1
@@ -31,6 +33,12 @@ extension ClusterStore {
         throw error
       }
       unlock(number)
+    }
+  }
+
+  private func ensureNotPoisoned() throws(StoreError) {
+    try withOpenState { state throws(StoreError) in
+      if state.isPoisoned { throw .poisoned(path: path) }
     }
   }
 
@@ -119,9 +127,7 @@ extension ClusterStore {
         default: throw client.error(error, "lock")
         }
       }
-      try withOpenState { state throws(StoreError) in
-        if state.isPoisoned { throw .poisoned(path: path) }
-      }
+      try ensureNotPoisoned()
       storage.sleep(nanoseconds: pause)
       pause = min(2 * pause, Self.longestPauseNanoseconds)
     }

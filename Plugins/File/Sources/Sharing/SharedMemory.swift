@@ -205,7 +205,9 @@ import Synchronization
 
   /// Lists no users any more, and nothing of what they hold.
   func clearUsers() {
-    for offset in [SharedLayout.lastWriter, SharedLayout.pinLimit, SharedLayout.commits + 4] {
+    // How many wait for commits stays: a thread that waited for an earlier store may count itself out only now. A
+    // count that is too high costs a call, and one that is too low the news.
+    for offset in [SharedLayout.lastWriter, SharedLayout.pinLimit] {
       unsafe word(offset).pointee.store(0, ordering: .relaxed)
     }
     clear(from: SharedLayout.Process.first)

@@ -153,9 +153,13 @@ final class WriterLock: @unchecked Sendable {
     unsafe memory.word(SharedLayout.acquisitions).pointee.load(ordering: .sequentiallyConsistent)
   }
 
-  private func checkForReader() throws(StoreError) {
+  /// What errors call a user that keeps others from writing.
+  static let reader = "a reader that may not write the lock file"
+
+  /// Throws when such a user is there.
+  func checkForReader() throws(StoreError) {
     if file.lockOfOthers(byte: SharedLayout.DataByte.writer) == .shared {
-      throw .inUse(path: path, holder: "a reader that may not write the lock file")
+      throw .inUse(path: path, holder: Self.reader)
     }
   }
 
