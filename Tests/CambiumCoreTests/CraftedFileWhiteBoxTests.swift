@@ -6,7 +6,11 @@ import Testing
 /// Files whose pages are whole one by one and lie together: what somebody makes who knows the format.
 @Suite struct CraftedFileTests {
   /// A store of one version, whose trees `craft` writes page by page; it returns them by name.
+  ///
+  /// Tables say that `nextColumn` is the number of their next column, and the catalog that its layout has
+  /// `layoutGeneration`.
   private func store(
+    nextColumn: UInt16? = nil, layoutGeneration: UInt64? = nil,
     _ craft: (WriteContext) throws -> [String: TreeRoot]
   ) throws -> HeapStore {
     let store = HeapStore()
@@ -17,6 +21,10 @@ import Testing
         cache: PageCache(byteCount: 0)),
       writer: writer, codec: nil, store: store.identity)
     let catalog = KeyTreeEditor(root: .empty(.key), context: context)
+    if let layoutGeneration {
+      _ = try catalog.set(
+        Catalog.layoutGenerationKey, CatalogEntry.value(layoutGeneration).bytes)
+    }
     for (name, root) in try craft(context) {
       if root.kind == .key {
         _ = try catalog.set(Catalog.key(name), CatalogEntry.keyTree(root).bytes)
@@ -26,7 +34,8 @@ import Testing
           id: 1, nextKey: 1 << 40, nextColumn: 1, groups: [[]], attributes: [])
         try record.append(column)
         let roots = CatalogEntry.TableRoots(
-          id: 1, nextKey: record.nextKey, nextColumn: record.nextColumn, roots: [root])
+          id: 1, nextKey: record.nextKey, nextColumn: nextColumn ?? record.nextColumn,
+          roots: [root])
         let description = CatalogEntry.TableDescription(groups: record.groups, attributes: [])
         _ = try catalog.set(Catalog.key(name), CatalogEntry.table(roots).bytes)
         _ = try catalog.set(
@@ -35,6 +44,33 @@ import Testing
     }
     _ = try writer.publish(root: try catalog.flush(), durability: .full, metadata: [])
     return store
+  }
+
+  @Test(arguments: [0, 1] as [UInt16])
+  func `a table whose next column has the number of one that it has is damaged`(
+    nextColumn: UInt16
+  ) throws {
+    let store = try store(nextColumn: nextColumn) { context in
+      ["table": try rows(0..<3, of: .null, context)]
+    }
+    let database = try Database(store: store)
+    #expect(throws: StoreError.self) { _ = try database.snapshot().table("table") }
+    let transaction = try database.beginWrite()
+    #expect(throws: StoreError.self) { _ = try transaction.editTable("table") }
+    transaction.rollback()
+    #expect(try database.verify().findings != [])
+  }
+
+  @Test func `the last number that a layout can have is followed by the first`() throws {
+    let store = try store(layoutGeneration: .max) { context in
+      ["table": try rows(0..<3, of: .null, context)]
+    }
+    let database = try Database(store: store)
+    let transaction = try database.beginWrite()
+    _ = try transaction.editTable("table")?.addColumn(name: "b", type: .int, isNullable: true)
+    let snapshot = try transaction.commit()
+    #expect(try snapshot.catalog.layoutGeneration() == 0)
+    #expect(try snapshot.table("table")?.record.columns.count == 2)
   }
 
   private func write(_ page: KeyPage, _ context: WriteContext) throws -> PageReference {

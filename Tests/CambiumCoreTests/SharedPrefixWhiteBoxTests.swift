@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -41,5 +42,19 @@ struct SharedPrefixWhiteBoxTests {
     }
     let tree = try bench.snapshot().tree
     #expect(try SharedPrefix.count(of: name, in: tree) == "shared ".utf8.count)
+    // Whoever looks through the leaves for that can be told to give up, as while sorting.
+    let asked = Atomic(0)
+    let interruption = Interruption(when: {
+      asked.add(1, ordering: .relaxed)
+      return asked.load(ordering: .relaxed) > 5
+    })
+    #expect(throws: StoreError.interrupted) {
+      _ = try SharedPrefix.count(of: name, in: tree, interruption)
+    }
+    #expect(asked.load(ordering: .relaxed) == 6)
+    #expect(throws: StoreError.interrupted) {
+      _ = try tree.keys(
+        sortedBy: [SortTerm(name)], interruption: Interruption(when: { true }))
+    }
   }
 }

@@ -128,6 +128,50 @@ import Testing
     #expect(try realm.backup(to: folder.url("5.backup"), after: last).pageCount < 12)
   }
 
+  @Test
+  func
+    `a version of a file whose newest pages lie in memory is backed up, and nothing else is left`()
+    throws
+  {
+    var configuration = try configuration("file", "people")
+    configuration.durability = .relaxed
+    let realm = try Realm(configuration: configuration)
+    try realm.write {
+      for number in 0..<3_000 { realm.add(DocPlain(value: ["number": number])) }
+    }
+    try realm.write { realm.objects(DocPlain.self).first?.number = -1 }
+    let version = realm.freeze()
+    let text = try Self.text(version)
+    try realm.write { realm.objects(DocPlain.self).first?.number = -2 }
+    try version.backup(to: folder.url("x.backup"))
+    let restored = try self.configuration("file", "restored")
+    try Realm.restore(from: folder.url("x.backup"), to: restored)
+    #expect(try Self.text(try Realm(configuration: restored)) == text)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy {
+        !$0.contains("writing")
+      })
+  }
+
+  @Test func `a backup that is made while much that was deleted waits is sound`() throws {
+    let configuration = try configuration("file", "people")
+    let realm = try Realm(configuration: configuration)
+    try realm.write {
+      // Values in more pages than one commit frees.
+      for number in 0..<2_000 {
+        realm.add(
+          DocEverything(value: ["id": "\(number)", "data": Data(repeating: 1, count: 9_000)]))
+      }
+    }
+    try realm.write { realm.delete(realm.objects(DocEverything.self)) }
+    let store = try ToolRunner.run("verify", "--json", folder.file("people"))
+    #expect(store.output.contains("dead"), "Nothing waits: \(store.output)")
+    let url = folder.url("x.backup")
+    try realm.backup(to: url)
+    let outcome = try ToolRunner.run("verify", url.path)
+    #expect(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
+  }
+
   @Test func `an incremental backup has the pages that have changed`() throws {
     let realm = try Realm(configuration: try configuration("file", "people"))
     try realm.write {

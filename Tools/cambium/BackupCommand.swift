@@ -38,11 +38,11 @@ struct BackupCommand: ParsableCommand {
       let realm = try OpenedRealm.open(options.location(), key: options.key()).freeze()
       let progress = options.progress
       defer { progress.finish() }
-      var cleanup: Cleanup?
-      defer { cleanup?.forget() }
+      var cleanups: [Cleanup] = []
+      defer { for cleanup in cleanups { cleanup.forget() } }
       let report = try realm.backup(
         to: URL(fileURLWithPath: destination), after: incremental.map { URL(fileURLWithPath: $0) },
-        willWrite: { draft in cleanup = Cleanup { unsafe unlink(draft) } },
+        willWrite: { draft in cleanups.append(Cleanup { unsafe unlink(draft) }) },
         progress: { stage, byteCount, all in
           progress.show("\(stage)", byteCount, of: all, "bytes")
         })

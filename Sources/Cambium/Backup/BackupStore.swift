@@ -189,7 +189,9 @@ final class BackupStore: PageStore {
 
   func audit() throws(StoreError) -> StoreAudit {
     // It keeps no books besides the pages.
-    StoreAudit(of: try pin()) { _ in [] }
+    var audit = StoreAudit(of: try pin()) { _ in [] }
+    audit.hasDeadRoots = false
+    return audit
   }
 
   // MARK: Not writing

@@ -1,6 +1,6 @@
 import CPlatform
 import CambiumCore
-import CambiumMemory
+import CambiumFile
 import Foundation
 
 /// What is being done with the pages of a backup.
@@ -15,7 +15,7 @@ struct BackupWriter {
   private let database: Database
   private let path: String
   private let base: BackupStore?
-  /// Told where the file is until it is finished.
+  /// Told of each file that is there until it is finished.
   private let willWrite: (_ draft: String) -> Void
   private let progress: (_ stage: BackupStage, _ byteCount: Int, _ all: Int?) -> Void
 
@@ -59,7 +59,7 @@ struct BackupWriter {
     willWrite(draft)
     let file = try DraftFile(path, draft)
     do throws(StoreError) {
-      let report = try write(database.storedAgain(snapshot), number, file)
+      let report = try writeStored(database.storedAgain(snapshot), number, file)
       try file.finish()
       return report
     } catch {
@@ -72,26 +72,35 @@ struct BackupWriter {
     URL(fileURLWithPath: path).deletingLastPathComponent().resolvingSymlinksInPath().path
   }
 
-  /// Where all pages of what `snapshot` sees are stored, and the version's head there.
+  /// Writes the pages of `snapshot`, or those of a copy: some may lie in memory, where they cannot be stored now.
   ///
-  /// Some may lie in memory beside the store: where these cannot be stored now, it is a copy.
-  private static func stored(
-    _ snapshot: Snapshot, _ database: Database
-  ) throws(StoreError) -> (Database, Head) {
-    if snapshot.areAllPagesStored { return (database, snapshot.head) }
-    let copy = try Database(store: MemoryStore())
-    try copy.fill(with: snapshot)
-    return (
-      copy,
-      Head(version: snapshot.version, epoch: snapshot.epoch, root: try copy.snapshot().head.root)
-    )
-  }
-
-  private func write(
+  /// The copy is a file beside the draft, as large as the database.
+  private func writeStored(
     _ snapshot: Snapshot, _ number: StoreNumber, _ file: DraftFile
   ) throws(StoreError) -> BackupReport {
+    if snapshot.areAllPagesStored {
+      return try write(database, snapshot, as: snapshot.head, number, file)
+    }
+    let path = file.draft + ".copy"
+    willWrite(path)
+    willWrite(path + ".lock")
+    let copy = try Database(store: FileStore(path: path))
+    defer {
+      try? copy.close()
+      _ = try? FileStore.delete(path: path)
+    }
+    try copy.fill(with: snapshot)
+    let copied = try copy.snapshot()
+    let head = Head(version: snapshot.version, epoch: snapshot.epoch, root: copied.head.root)
+    return try write(copy, copied, as: head, number, file)
+  }
+
+  /// Writes the pages of what `snapshot` of `source` sees, as those of the version `stored`.
+  private func write(
+    _ source: Database, _ snapshot: Snapshot, as stored: Head, _ number: StoreNumber,
+    _ file: DraftFile
+  ) throws(StoreError) -> BackupReport {
     let parameters = database.codecParameters
-    let (source, stored) = try Self.stored(snapshot, database)
     var head = BackupHead(
       number: number, head: stored, codec: database.identity.codec,
       parameterByteCount: parameters.count,
@@ -107,7 +116,7 @@ struct BackupWriter {
     progress(.writing, 0, all)
     var index = BackupIndex()
     try unsafe source.forEachStoredPage(
-      of: source === database ? snapshot : source.snapshot(),
+      of: snapshot,
       unless: { base?.holds($0) == true || index.offsets[$0] != nil }
     ) { reference, bytes throws(StoreError) in
       index.add(reference, at: offset)
@@ -128,7 +137,7 @@ struct BackupWriter {
     try file.sync()
     try check(file)
     return BackupReport(
-      version: snapshot.version,
+      version: stored.version,
       byteCount: offset + index.offsets.count * BackupIndex.entryByteCount + 8,
       pageCount: index.offsets.count)
   }
@@ -165,7 +174,7 @@ public struct BackupReport: Hashable, Sendable {
 /// that is left.
 private final class DraftFile {
   private let path: String
-  private let draft: String
+  let draft: String
   private let descriptor: Int32
 
   init(_ path: String, _ draft: String) throws(StoreError) {

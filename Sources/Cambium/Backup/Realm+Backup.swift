@@ -28,7 +28,7 @@ extension Realm {
     try backup(to: fileURL, after: base, willWrite: { _ in }, progress: { _, _, _ in })
   }
 
-  /// The same; tells where the file is until it is finished, and now and then how many bytes were written, and
+  /// The same; tells of each file that is there until it is finished, and now and then how many bytes were written, and
   /// then checked, of how many, where that is known.
   package func backup(
     to fileURL: URL, after base: URL?, willWrite: @escaping (_ draft: String) -> Void,

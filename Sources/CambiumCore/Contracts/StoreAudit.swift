@@ -5,6 +5,8 @@
 public struct StoreAudit: Sendable {
   /// Keeps the version readable.
   public let pin: Pin
+  /// Whether it has the pages of dropped trees that are still listed.
+  package var hasDeadRoots = true
   private let compare: @Sendable ([Extent]) throws(StoreError) -> [String]
 
   /// The audit of what `pin` holds; `compare` is called with the extents of all its pages, sorted by

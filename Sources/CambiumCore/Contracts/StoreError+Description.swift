@@ -39,11 +39,12 @@ extension StoreError: CustomStringConvertible {
     case .inUse(let path, let holder):
       "'\(path)' is in use by \(holder). Close it there first."
     case .mediumFull(let path):
-      "No space left for '\(path)'. The transaction was rolled back; free some space and try again."
+      "No space left for '\(path)'. Nothing was changed; free some space and try again."
     case .sizeLimitReached(let path, let limit):
       "'\(path)' may not become larger than \(limit) bytes. The transaction was rolled back; delete what is not needed, or allow more."
     case .system(let operation, let path, let code):
       "Cannot \(operation) '\(path)': \(Self.text(ofSystemError: code)) (error \(code))."
+        + Self.advice(forSystemError: code)
     case .poisoned(let path):
       "An earlier write to '\(path)' failed, so further writes are refused. Close it everywhere and open it again."
     case .readOnly(let path):
@@ -83,6 +84,17 @@ extension StoreError {
   private static func advice(forCodec chain: String) -> String {
     let advice = CodecRegistry.advice(forChain: chain)
     return advice.isEmpty ? "" : " \(advice)"
+  }
+
+  /// What to do about limits of the process; `EFBIG` and `EMFILE` have the same numbers on all systems.
+  private static func advice(forSystemError code: Int32) -> String {
+    switch code {
+    case 27:
+      " That is the limit of this process or of the file system; raise it ('ulimit -f'), or delete and compact."
+    case 24:
+      " Close what is no longer used, or raise the limit ('ulimit -n')."
+    default: ""
+    }
   }
 
   /// What the system calls an error.

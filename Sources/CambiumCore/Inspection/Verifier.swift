@@ -11,7 +11,8 @@ extension Database {
     progress: ((Int) -> Void)? = nil
   ) throws(StoreError) -> VerificationReport {
     let audit = try store.audit()
-    var verifier = Verifier(snapshot: unseenSnapshot(audit.pin), progress: progress)
+    var verifier = Verifier(
+      snapshot: unseenSnapshot(audit.pin), walksDeadRoots: audit.hasDeadRoots, progress: progress)
     verifier.run()
     let extents = verifier.sortedExtents()
     if verifier.report.findings.isEmpty {
@@ -53,6 +54,7 @@ extension Database {
 /// One walk over a version; collects findings and extents.
 struct Verifier {
   private let snapshot: Snapshot
+  private let walksDeadRoots: Bool
   private let progress: ((Int) -> Void)?
   private(set) var extents: [Extent] = []
   /// Every page that was reached, where they are wanted.
@@ -71,8 +73,12 @@ struct Verifier {
   private static let findingLimit = 1_000
   private(set) var report: VerificationReport
 
-  init(snapshot: Snapshot, keepsReferences: Bool = false, progress: ((Int) -> Void)?) {
+  init(
+    snapshot: Snapshot, keepsReferences: Bool = false, walksDeadRoots: Bool = true,
+    progress: ((Int) -> Void)?
+  ) {
     self.snapshot = snapshot
+    self.walksDeadRoots = walksDeadRoots
     references = keepsReferences ? [] : nil
     self.progress = progress
     let readable = snapshot.source.readableByteCount
@@ -90,7 +96,7 @@ struct Verifier {
         switch entry {
         case .keyTree(let root): walk(name, .keyTree, [root])
         case .deadRoot(let root):
-          walk("dead root \(report.trees.count)", .deadRoot, [root])
+          if walksDeadRoots { walk("dead root \(report.trees.count)", .deadRoot, [root]) }
         case .table: try walkTable(name)
         case .value, .tableDescription: break
         }

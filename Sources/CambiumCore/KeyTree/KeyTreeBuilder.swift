@@ -194,10 +194,13 @@ extension KeyTreeEditor {
     _ body: (KeyTreeBuilder) throws(StoreError) -> Void
   ) throws(StoreError) {
     unsafe precondition(root.isEmpty, "Only an empty tree is built; add to others by set(_:_:).")
-    let builder = unsafe KeyTreeBuilder(context, limits, kind: root.kind)
-    try body(builder)
+    // What was written before an error hangs from nothing.
+    unsafe root = try context.change { () throws(StoreError) in
+      let builder = unsafe KeyTreeBuilder(context, limits, kind: root.kind)
+      try body(builder)
+      return try builder.finish()
+    }
     unsafe path.removeAll(keepingCapacity: true)
     unsafe isWarm = false
-    unsafe root = try builder.finish()
   }
 }

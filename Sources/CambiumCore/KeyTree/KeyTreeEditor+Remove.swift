@@ -85,9 +85,26 @@ extension KeyTreeEditor {
         [index + 1, index - 1].filter { 0 <= $0 && $0 < parent.count }.map { parent.node.child($0) }
       )
     }
-    if index + 1 < parent.count, try merge(level, leftIndex: index) { return }
-    if index > 0, try merge(level, leftIndex: index - 1) { return }
-    if isLone { try redistribute(level, leftIndex: index > 0 ? index - 1 : index) }
+    let isLast = index + 1 == parent.count
+    if !isLast, try isSound(parent.node.child(index + 1), page.kind),
+      try merge(level, leftIndex: index)
+    {
+      return
+    }
+    let followsSound = index > 0 ? try isSound(parent.node.child(index - 1), page.kind) : false
+    if followsSound, try merge(level, leftIndex: index - 1) { return }
+    if isLone { try redistribute(level, leftIndex: followsSound || isLast ? index - 1 : index) }
+  }
+
+  /// Whether a page can be read: a small node beside a damaged one is no reason to refuse what was changed.
+  private func isSound(_ reference: PageReference, _ kind: PageKind) throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      _ = try context.source.page(reference, kind)
+      return true
+    } catch {
+      guard case .damaged = error else { throw error }
+      return false
+    }
   }
 
   /// Collects the entries of two neighbours, of which the path's node on `level` is one.

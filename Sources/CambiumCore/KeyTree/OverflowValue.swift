@@ -124,6 +124,26 @@ extension OverflowValue {
     }
   }
 
+  /// Calls `body` with the first piece of the value, which is the whole value where that fits into one page.
+  func withFirstChunk<Result>(
+    in source: PageSource, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    guard isWellFormed else {
+      throw .damaged(Damage(.encoding, at: reference, "the form of an overflow value"))
+    }
+    var reference = reference
+    for _ in 0..<Self.height(Int(byteCount)) {
+      let list = try Self.page(reference, atLeast: PageReference.byteCount, in: source)
+      defer { withExtendedLifetime(list) {} }
+      reference = unsafe PageReference(loadingFrom: list.bytes)
+      try Self.checkKind(reference)
+    }
+    let count = min(Int(byteCount), Self.chunkByteCount)
+    let page = try Self.page(reference, atLeast: count, in: source)
+    defer { withExtendedLifetime(page) {} }
+    return try unsafe body(UnsafeRawBufferPointer(start: page.bytes, count: count))
+  }
+
   /// Gives all pages of the value back to the store.
   ///
   /// Lists are read, chunks are not. If it throws, nothing was given back.

@@ -90,6 +90,64 @@ import Testing
     #expect(try refused.database.verify().findings == [])
   }
 
+  @Test func `a tree whose building has failed is not committed, and leaves no pages behind`()
+    throws
+  {
+    let database = try Database(store: ObservedStore())
+    let transaction = try database.beginWrite()
+    let tree = try transaction.editKeyTree("tree")
+    #expect(throws: StoreError.self) {
+      try tree.build { builder throws(StoreError) in
+        for number in 0..<20_000 as Range<UInt32> {
+          try number.bigEndianBytes.withTypedBytes { key throws(StoreError) in
+            try builder.append(key)
+          }
+        }
+        try [UInt8](repeating: 0xff, count: 600).withTypedBytes { key throws(StoreError) in
+          try builder.append(key)
+        }
+      }
+    }
+    #expect(throws: StoreError.self) { _ = try transaction.commit() }
+    #expect(try database.verify().findings == [])
+    #expect(try database.statistics().occupiedByteCount < 64 << 10)
+  }
+
+  @Test func `a key is removed although the leaf beside its own is damaged`() throws {
+    let store = ObservedStore()
+    let database = try Database(store: store)
+    let filling = try database.beginWrite()
+    let tree = try filling.editKeyTree("tree")
+    for number in 0..<2_000 as Range<UInt32> {
+      _ = try tree.set(number.bigEndianBytes, [UInt8](repeating: 1, count: 30))
+    }
+    let snapshot = try filling.commit()
+    var leaves: [PageReference] = []
+    try #require(try snapshot.keyTree("tree")).walk(
+      { page, kind in if kind == .keyLeaf { leaves.append(page) } }, damage: { _ in })
+    #expect(leaves.count > 4)
+    // Nobody has read it yet.
+    let broken = leaves[2]
+    store.falsify { reference, page in
+      if reference == broken { page.bytes.storeBytes(of: 0xff, as: UInt8.self) }
+    }
+    let fresh = try Database(store: store)
+    let transaction = try fresh.beginWrite()
+    let edited = try transaction.editKeyTree("tree")
+    // Where the broken leaf begins.
+    var first: UInt32 = 0
+    while (try? edited.tree.value(for: first.bigEndianBytes)) != nil { first += 1 }
+    for number in first - 20..<first { #expect(try edited.remove(number.bigEndianBytes)) }
+    for number in (0..<first - 20).reversed() {
+      #expect(try edited.remove(number.bigEndianBytes), "\(number)")
+    }
+    let emptied = try transaction.commit()
+    store.falsify(nil)
+    let left = try #require(try emptied.keyTree("tree"))
+    #expect(left.count == 2_000 - Int(first))
+    #expect(try Database(store: store).verify().findings == [])
+  }
+
   @Test func `trees that cannot be read can be emptied`() throws {
     let refused = try Refused()
     let transaction = try refused.database.beginWrite()
@@ -163,4 +221,8 @@ import Testing
     }
     #expect(try transaction.commit().keyTree("tree")?.count == 1)
   }
+}
+
+extension UInt32 {
+  fileprivate var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 }

@@ -108,6 +108,25 @@ import Testing
     #expect(!report.trees.contains { $0.role == .deadRoot })
   }
 
+  @Test
+  func
+    `a table whose name leaves no room for its description is refused, and the transaction goes on`()
+    throws
+  {
+    let database = try Database(store: ObservedStore())
+    let transaction = try database.beginWrite()
+    for count in [512, 513, 5_000] {
+      let name = String(repeating: "n", count: count)
+      #expect(throws: StoreError.tooLarge(what: "A name", byteCount: count, limit: 511)) {
+        _ = try transaction.createTable(name, columns: [])
+      }
+      #expect(try transaction.table(name) == nil)
+    }
+    let longest = String(repeating: "n", count: 511)
+    _ = try transaction.createTable(longest, columns: [])
+    #expect(try transaction.commit().table(longest) != nil)
+  }
+
   @Test func `damage is found by a database that has seen the page whole`() throws {
     let store = ObservedStore()
     let database = try Database(store: store)

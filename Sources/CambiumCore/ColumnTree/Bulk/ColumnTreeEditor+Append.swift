@@ -1,7 +1,7 @@
-/// Written pages are spilled when so many bytes of them have piled up during a copy.
-private let spillByteCount = 32 << 20
-
 extension ColumnTreeEditor {
+  /// Changed pages are written when so many bytes of them have piled up while all rows are touched.
+  static let spillByteCount = 32 << 20
+
   /// Appends all rows of `other`, streaming, so that leaves come out full: what compaction does.
   ///
   /// In trees with keys the keys of `other` must be above all present ones. Columns are taken by
@@ -68,7 +68,7 @@ extension ColumnTreeEditor {
         if try unsafe !insert(key: key, values: values) { try duplicate(key) }
       }
     }
-    if unsafe context.dirty.byteCount > spillByteCount { _ = try flush() }
+    if unsafe context.dirty.byteCount > Self.spillByteCount { _ = try flush() }
   }
 }
 

@@ -14,6 +14,9 @@ extension ColumnTreeEditor {
       isValid = try cursor.next()
     }
     let empty = layout.columns[index].defaultValue
-    for key in keys { try update(key: key, column: id, value: empty) }
+    for key in keys {
+      try update(key: key, column: id, value: empty)
+      if unsafe context.dirty.byteCount > Self.spillByteCount { _ = try flush() }
+    }
   }
 }

@@ -28,12 +28,12 @@ extension ColumnTree {
     if limit < count / 8 {
       let count = partCount ?? idlePartCount(worthwhileFor: 400_000)
       let parts = try TreeParts(of: self, count, interruption)
-      let plan = try SortPlan(terms, of: self, looksForBounds: false)
+      let plan = try SortPlan(terms, of: self, looksForBounds: false, interruption)
       return try FirstRows.keys(parts, plan, limit: limit)
     }
     let parts = try TreeParts(
       of: self, partCount ?? idlePartCount(worthwhileFor: 50_000), interruption)
-    let plan = try SortPlan(terms, of: self, looksForBounds: true)
+    let plan = try SortPlan(terms, of: self, looksForBounds: true, interruption)
     return try RowSorter(parts, plan).keys(limit: limit)
   }
 }

@@ -17,6 +17,7 @@ final class RowComparison {
   /// How many bytes of these all share.
   private let textSkip: Int
   private let sorter = ItemSorter()
+  private let interruption: Interruption?
 
   private struct Group: BitwiseCopyable {
     var start: Int32
@@ -40,6 +41,7 @@ final class RowComparison {
     self.source = source
     comparesTexts = plan.textColumn != nil
     textSkip = plan.textSkip
+    interruption = plan.interruption
   }
 
   // MARK: Ties
@@ -61,6 +63,7 @@ final class RowComparison {
       start = end
     }
     for index in unsafe 0..<groups.count {
+      if index % 64 == 0 { try interruption?.check() }
       unsafe prefetch(items, index &+ Self.distance)
       let (first, count) = unsafe (items + Int(groups[index].start), Int(groups[index].count))
       let prefix = unsafe first[0]
@@ -134,6 +137,7 @@ final class RowComparison {
   ) throws(StoreError) {
     let isText = terms[term].column.type == .bytes || terms[term].column.type == .wide
     for index in 0..<count {
+      if index % 64 == 0 { try interruption?.check() }
       unsafe items[index] = try unsafe item(items[index].place, terms[term], depth: depth)
     }
     unsafe sorter.sort(items, count)
@@ -162,7 +166,9 @@ final class RowComparison {
     var word: SortWord
     switch term.column.type {
     case .bytes:
-      word = try unsafe withText(column, row, term.column) { text throws(StoreError) in
+      // No more is asked for than the first chunk of a value has.
+      word = try unsafe withText(column, row, term.column, isWhole: false) {
+        text throws(StoreError) in
         guard let text = unsafe text else { return SortWord(0, 0) }
         let rest = unsafe UnsafeRawBufferPointer(rebasing: text.dropFirst(depth))
         return unsafe Self.marked(SortWord(rest), rest.count)
@@ -274,9 +280,10 @@ final class RowComparison {
     }
   }
 
-  /// Calls `body` with the bytes of a cell; nil for null and trees.
+  /// Calls `body` with the bytes of a cell, or with the first chunk of a value in pages of its own; nil for null and
+  /// trees.
   @inline(__always) private func withText<Result>(
-    _ column: LeafColumn?, _ row: Int, _ spec: ColumnSpec,
+    _ column: LeafColumn?, _ row: Int, _ spec: ColumnSpec, isWhole: Bool = true,
     _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     guard let column, let parts = column.bytesColumn else {
@@ -289,6 +296,9 @@ final class RowComparison {
       if let contiguous = unsafe cell.contiguous { return try unsafe body(contiguous) }
       return try unsafe cell.array.withBytes { text throws(StoreError) in try unsafe body(text) }
     case .overflow:
+      if let value = cell.overflow, !isWhole || value.byteCount <= OverflowValue.chunkByteCount {
+        return try unsafe value.withFirstChunk(in: source, body)
+      }
       let bytes = try cell.overflow?.read(from: source) ?? []
       return try unsafe bytes.withBytes { text throws(StoreError) in try unsafe body(text) }
     }

@@ -11,11 +11,14 @@
   /// How many bytes all values of `column` in `tree` have in common at their beginning; nulls aside.
   ///
   /// Leaves keep what their own values share at one place. The first of two that share nothing ends it.
-  static func count(of column: ColumnSpec, in tree: ColumnTree) throws(StoreError) -> Int {
+  static func count(
+    of column: ColumnSpec, in tree: ColumnTree, _ interruption: Interruption? = nil
+  ) throws(StoreError) -> Int {
     var cursor = tree.leafCursor()
     guard try cursor.first() else { return 0 }
     var shared = SharedPrefix()
     repeat {
+      try interruption?.check()
       guard shared.narrow(to: cursor.leaf, column) else { return 0 }
     } while try cursor.next()
     return shared.count

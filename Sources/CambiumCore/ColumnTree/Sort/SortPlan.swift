@@ -28,12 +28,18 @@ struct SortPlan {
   let terms: [SortTerm]
   /// How many of the first terms need no look when prefixes agree.
   let exactCount: Int
+  /// Asks whoever sorts to give up.
+  let interruption: Interruption?
   static let prefixWidth = 96
 
   /// Plans prefixes for the rows of `tree`; without bounds, which take a look at all leaves, integers
   /// take more bits than they need.
-  init(_ terms: [SortTerm], of tree: ColumnTree, looksForBounds: Bool) throws(StoreError) {
+  init(
+    _ terms: [SortTerm], of tree: ColumnTree, looksForBounds: Bool,
+    _ interruption: Interruption? = nil
+  ) throws(StoreError) {
     self.terms = terms
+    self.interruption = interruption
     var parts: [Part] = []
     var offset = 0
     var isExact = true
@@ -42,13 +48,15 @@ struct SortPlan {
       let nullBit = term.column.isNullable ? 1 : 0
       switch term.column.type {
       case .int:
-        let bounds = looksForBounds ? try Self.bounds(of: term.column, in: tree) : .min ... .max
+        let bounds =
+          looksForBounds
+          ? try Self.bounds(of: term.column, in: tree, interruption) : .min ... .max
         part.base = bounds.lowerBound
         let span = UInt64(bitPattern: bounds.upperBound &- bounds.lowerBound)
         part.width = 64 - span.leadingZeroBitCount + nullBit
       case .bool: part.width = 1 + nullBit
       case .float, .double: part.width = 64 + nullBit
-      case .bytes: part.skip = try SharedPrefix.count(of: term.column, in: tree)
+      case .bytes: part.skip = try SharedPrefix.count(of: term.column, in: tree, interruption)
       case .wide: break
       }
       part.isExact = part.width < 128 && offset + part.width <= Self.prefixWidth
@@ -77,12 +85,13 @@ struct SortPlan {
 
   /// Bounds of all integers of a column, as narrow as the directories of leaves tell.
   private static func bounds(
-    of column: ColumnSpec, in tree: ColumnTree
+    of column: ColumnSpec, in tree: ColumnTree, _ interruption: Interruption?
   ) throws(StoreError) -> ClosedRange<Int64> {
     var (low, high): (Int64, Int64) = (.max, .min)
     var cursor = tree.leafCursor()
     var isValid = try cursor.first()
     while isValid {
+      try interruption?.check()
       let bounds = cursor.leaf.column(column.id).map { $0.type == .int ? $0.integerBounds : 0...0 }
       low = min(low, bounds?.lowerBound ?? 0)
       high = max(high, bounds?.upperBound ?? 0)
