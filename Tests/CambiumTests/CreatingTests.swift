@@ -168,8 +168,10 @@ import Testing
     #expect(person.description.hasPrefix("Person {\n\tid = 1;\n\tname = Ann;\n\tage = (null);"))
     #expect(person.dogs.description.contains("[0] Dog {"))
     #expect(realm.objects(Dog.self).description.hasPrefix("Results<Dog> ("))
-    #expect(
-      realm.schema["Dog"]?.properties.map(\.name) == ["name", "weight", "owners", "admirers"])
+    // What is computed is no property that a copy of an object could be given.
+    #expect(realm.schema["Dog"]?.properties.map(\.name) == ["name", "weight"])
+    #expect(realm.schema["Dog"]?["owners"]?.type == .linkingObjects)
+    #expect(realm.schema["Dog"]?.description.contains("admirers") == true)
   }
 
   @Test func `equality follows primary keys`() throws {

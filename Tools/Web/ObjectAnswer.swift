@@ -19,7 +19,7 @@ struct ObjectAnswer {
       throw WebRefusal(404, "'\(type.className)' has no property '\(wanted)'.")
     }
     var properties: [JSONValue] = []
-    for (index, property) in type.properties.enumerated() where !property.isComputed {
+    for (index, property) in type.allProperties.enumerated() where !property.isComputed {
       guard property.name == wanted ?? property.name else { continue }
       properties.append(Self.property(object, index, property, wanted == nil ? 0 : from, encoder))
     }
@@ -78,7 +78,7 @@ struct ObjectAnswer {
     let target = object.objectSchema.className
     var found: [JSONValue] = []
     for origin in realm.schema.objectSchema {
-      for property in origin.properties
+      for property in origin.allProperties
       where property.type == .any
         || (property.type == .object && property.objectClassName == target)
       {

@@ -81,7 +81,7 @@ final class PagingSession: @unchecked Sendable {
     if let path = query.sort { text = text.sorted(by: path, isAscending: !query.isDescending) }
     results = try text.results(in: realm, ofType: query.className)
     limit = text.limit
-    columns = (realm.schema[query.className]?.properties ?? []).enumerated()
+    columns = (realm.schema[query.className]?.allProperties ?? []).enumerated()
       .map { ($0.offset, $0.element) }.filter { !$0.property.isComputed }
     cells = CellEncoder(realm, textLimit: CellEncoder.rowTextLimit)
   }

@@ -10,8 +10,7 @@ extension ManagedCollection {
     change(
       session,
       .positions { edits in
-        edits.remove(from..<from + 1)
-        edits.insert(1, at: to)
+        edits.move(from, to: to)
       }
     ) { list throws(StoreError) in
       try list.replace(from..<from + 1, with: [])
@@ -19,16 +18,17 @@ extension ManagedCollection {
     }
   }
 
-  /// Exchanges two elements.
+  /// Exchanges two elements, each of which moves.
   func swap(_ first: Int, _ second: Int) {
     if first == second { return }
+    let (low, high) = (min(first, second), max(first, second))
     let session = writing()
     let elements = cells(at: [second, first])
     change(
       session,
       .positions { edits in
-        edits.assign(first)
-        edits.assign(second)
+        edits.move(high, to: low)
+        if low + 1 < high { edits.move(low + 1, to: high) }
       }
     ) { list throws(StoreError) in
       try list.replace(first..<first + 1, with: [elements.cells[0]])

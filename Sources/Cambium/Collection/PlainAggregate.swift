@@ -51,11 +51,15 @@ enum PlainAggregate {
   }
 
   /// A computed number as the type that was asked for; an integer type takes the whole part of a mean.
+  ///
+  /// Stops when it is no value of that type.
   static func converted<T>(_ value: Any?) -> T? {
     guard let value else { return nil }
     if let value = value as? T { return value }
-    guard let type = T.self as? any _Persistable.Type else { return nil }
-    return convert(value, type) as? T
+    if let type = T.self as? any _Persistable.Type, let value = convert(value, type) as? T {
+      return value
+    }
+    fatalError("Could not convert value '\(value)' to type '\(T.self)'.")
   }
 
   private static func convert<P: _Persistable>(_ value: Any, _ type: P.Type) -> Any? {

@@ -79,7 +79,7 @@ extension RealmCollection {
   }
 
   private func required<T>(_ value: T?) -> T {
-    guard let value else { fatalError("A sum of '\(Element.self)' has no value.") }
+    guard let value else { fatalError("A sum cannot be a '\(T.self)'.") }
     return value
   }
 

@@ -10,6 +10,14 @@ struct MainContext: RealmContext {
   static let shared = MainContext()
   private let queue = QueueContext(.main)
 
+  /// The context of `queue`; stops at queues that are not serial.
+  ///
+  /// Each call may wrap the main queue in another object.
+  static func context(of queue: DispatchQueue) -> any RealmContext {
+    let context = QueueContext(queue)
+    return context.identity == shared.queue.identity ? shared : context
+  }
+
   var identity: ContextIdentity { ContextIdentity(kind: "main", number: 0) }
 
   var isCurrent: Bool { cambium_is_main_thread() || queue.isCurrent }

@@ -93,7 +93,7 @@ extension ClassAccess {
   /// The keys by which programs know those of the objects that are there.
   func objectKeys(of keys: Set<Int64>) -> Set<ObjectKey> {
     let index = stored.primaryKeyIndex
-    let name = index.map { stored.objectSchema.properties[$0].name }
+    let name = index.map { stored.objectSchema.allProperties[$0].name }
     var found: Set<ObjectKey> = []
     for key in keys {
       guard let object = object(forKey: key, as: layout.dynamicLayout) else { continue }

@@ -28,12 +28,14 @@ package final class StoredClass: Sendable {
     self.tableID = tableID
     self.columns = columns
     self.createdColumn = createdColumn
-    primaryKeyIndex = objectSchema.properties.firstIndex(where: \.isPrimaryKey)
+    primaryKeyIndex = objectSchema.allProperties.firstIndex(where: \.isPrimaryKey)
     var names: [String: Int] = [:]
-    for (index, property) in objectSchema.properties.enumerated() {
+    for (index, property) in objectSchema.allProperties.enumerated() {
       names[property.columnName] = index
     }
-    for (index, property) in objectSchema.properties.enumerated() { names[property.name] = index }
+    for (index, property) in objectSchema.allProperties.enumerated() {
+      names[property.name] = index
+    }
     indexByName = names
   }
 
@@ -52,7 +54,7 @@ package final class StoredClass: Sendable {
   /// Whether an object's key is its primary key: so it is for non-optional integers.
   package var isKeyPrimaryKey: Bool {
     guard let primaryKeyIndex else { return false }
-    let property = objectSchema.properties[primaryKeyIndex]
+    let property = objectSchema.allProperties[primaryKeyIndex]
     return property.type == .int && !property.isOptional
   }
 
@@ -70,7 +72,7 @@ extension StoredClass {
   convenience init(_ objectSchema: ObjectSchema, storedIn record: TableRecord?) {
     self.init(
       objectSchema: objectSchema, tableID: record?.id ?? 0,
-      columns: objectSchema.properties.map { property in
+      columns: objectSchema.allProperties.map { property in
         record?.column(named: property.columnName)?.id ?? Self.noColumn
       }, createdColumn: record?.column(named: StoredProperty.createdName)?.id ?? Self.noColumn)
   }

@@ -52,7 +52,7 @@ package struct StoredFeatures: OptionSet, Sendable {
     self = []
     for description in classes.descriptions {
       if description.objectSchema.isEmbedded { insert(.embeddedObjects) }
-      for property in description.objectSchema.properties {
+      for property in description.objectSchema.allProperties {
         if property.isMap { insert(.maps) }
         if property.type == .any { insert(.anyValues) }
       }

@@ -127,8 +127,8 @@ struct ModifiedObjects {
 extension StoredClass {
   /// The properties, links or collections of links, that lead to a class.
   fileprivate func linkIndices(to name: String) -> [Int] {
-    objectSchema.properties.indices.filter { index in
-      let property = objectSchema.properties[index]
+    objectSchema.allProperties.indices.filter { index in
+      let property = objectSchema.allProperties[index]
       return (property.objectClassName == name || property.type == .any) && !property.isComputed
     }
   }

@@ -48,6 +48,12 @@ struct PositionalEdits: Sendable, Equatable {
     limit()
   }
 
+  /// Notes that an element was taken out and put in where it has that position then.
+  mutating func move(_ position: Int, to target: Int) {
+    remove(position..<position + 1)
+    insert(1, at: target)
+  }
+
   /// Notes that an element was assigned, to an equal value or another.
   mutating func assign(_ position: Int) {
     if isRewritten { return }

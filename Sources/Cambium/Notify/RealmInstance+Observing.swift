@@ -118,7 +118,11 @@ extension RealmInstance {
   /// Tells the observers what happened until the version that is seen, of which `prepared` was found
   /// before, and, where the Realm does not follow, that `newest` is there.
   func tell(_ newest: Version, _ prepared: InstanceObservers.Prepared, hasMoved: Bool) {
-    guard unsafe session == nil, let snapshot = unsafe snapshot else { return }
+    guard unsafe session == nil else { return }
+    guard let snapshot = unsafe snapshot else {
+      // Whoever reads anything now sees the newest version.
+      return observers.deliver(self, hasMoved: true, includesInitial: false)
+    }
     if !autorefresh.load(ordering: .relaxed), snapshot.version < newest {
       observers.requireRefresh(self, for: newest)
     }

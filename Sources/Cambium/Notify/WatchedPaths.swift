@@ -45,7 +45,7 @@ struct WatchedProperty: Sendable, Hashable {
   /// The next property of the path; nil at its end.
   var next: WatchedProperty? { behind.first }
 
-  var property: Property { owner.objectSchema.properties[index] }
+  var property: Property { owner.objectSchema.allProperties[index] }
 
   init(
     _ names: ArraySlice<Substring>, from owner: StoredClass, _ schema: StoredSchema, path: String
@@ -56,7 +56,7 @@ struct WatchedProperty: Sendable, Hashable {
     }
     self.owner = owner
     self.index = index
-    let property = owner.objectSchema.properties[index]
+    let property = owner.objectSchema.allProperties[index]
     let target = property.objectClassName.flatMap { schema[$0] }
     self.target = target
     if property.isComputed, let target,

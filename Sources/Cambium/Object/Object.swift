@@ -53,9 +53,6 @@ extension ObjectBase {
       ?? ClassRegistry.description(of: type(of: self)).objectSchema
   }
 
-  /// The property with that name, nil for null, as `object[key]` has it.
-  public final func value(forKey key: String) -> Any? { NSNumber.boxing(dynamicValue(key)) }
-
   /// The property at the end of a dotted path; nil when a link on it is.
   public final func value(forKeyPath keyPath: String) -> Any? {
     guard let dot = keyPath.firstIndex(of: ".") else { return value(forKey: keyPath) }
@@ -67,10 +64,17 @@ extension ObjectBase {
     }
   }
 
-  /// Assigns the property with that name.
+  /// The properties with those names, `NSNull` for null.
+  public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+    Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
+  }
+
+  /// Assigns the properties that are named, of which `NSNull` makes null.
   ///
-  /// Stops when there is none or the value is of a wrong type.
-  public final func setValue(_ value: Any?, forKey key: String) { setDynamicValue(value, key) }
+  /// Stops when there is none of a name or a value is of a wrong type.
+  public final func setValuesForKeys(_ values: [String: Any]) {
+    for (key, value) in values { setValue(value is NSNull ? nil : value, forKey: key) }
+  }
 
   /// Assigns the property at the end of a dotted path; does nothing when a link on it is null.
   ///
@@ -83,11 +87,6 @@ extension ObjectBase {
     guard first == nil else {
       fatalError("The property at '\(keyPath[..<dot])' leads to no object.")
     }
-  }
-
-  /// Whether both are objects and equal, as `==` has it.
-  public final func isEqual(_ object: Any?) -> Bool {
-    (object as? ObjectBase).map { self == $0 } ?? false
   }
 
   /// The list of links with that name, by names of properties, whatever the classes are.
@@ -155,16 +154,18 @@ extension Object {
 extension ObjectBase: CustomStringConvertible {}
 
 extension ObjectBase: Hashable {
-  /// Objects with a primary key, and frozen ones, are equal when they are the same row (of the same
-  /// version); all others when they are the same instance.
-  public static func == (lhs: ObjectBase, rhs: ObjectBase) -> Bool { lhs.isEqual(rhs) }
+  /// Whether both are the same instance, or equal as ``isEqual(_:)`` has it.
+  public static func == (lhs: ObjectBase, rhs: ObjectBase) -> Bool {
+    lhs === rhs || lhs.isEqual(rhs)
+  }
 
-  /// Feeds the primary key, a frozen object's row, or the instance.
-  public func hash(into hasher: inout Hasher) { hashIdentity(into: &hasher) }
+  /// Feeds ``hash``.
+  public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 extension ObjectBase {
-  private final func isEqual(_ other: ObjectBase) -> Bool {
+  /// Whether both have a primary key, or are frozen, and are the same row, of the same version where it is frozen.
+  final func isSameRow(_ other: ObjectBase) -> Bool {
     if self === other { return true }
     guard let instance = unsafe instance, let otherInstance = unsafe other.instance,
       let access = unsafe access,
@@ -182,7 +183,8 @@ extension ObjectBase {
     return ours.stored.primaryKeyIndex != nil && !isGone && !other.isGone
   }
 
-  private final func hashIdentity(into hasher: inout Hasher) {
+  /// Feeds the primary key, a frozen object's row, or the instance.
+  final func hashIdentity(into hasher: inout Hasher) {
     if let index = classDescription.primaryKeyIndex, !isGone {
       hasher.combine(0x5EED)
       if let key = value(at: index) as? AnyHashable {

@@ -54,6 +54,29 @@ import Synchronization
     unsafe header = unsafe AccessHeader.unmanaged
   }
 
+  /// Whether `object` is an object that equals this one: objects with a primary key, and frozen ones, do when they
+  /// are the same row (of the same version), all others when they are the same instance.
+  ///
+  /// Models may override it, together with ``hash``; `==` and collections ask it.
+  open func isEqual(_ object: Any?) -> Bool {
+    object.flatMap(modelObject).map(isSameRow) ?? false
+  }
+
+  /// Equal for objects that are equal.
+  open var hash: Int {
+    var hasher = Hasher()
+    hashIdentity(into: &hasher)
+    return hasher.finalize()
+  }
+
+  /// The property with that name, nil for null, as `object[key]` has it.
+  open func value(forKey key: String) -> Any? { NSNumber.boxing(dynamicValue(key)) }
+
+  /// Assigns the property with that name.
+  ///
+  /// Stops when there is none or the value is of a wrong type.
+  open func setValue(_ value: Any?, forKey key: String) { setDynamicValue(value, key) }
+
   /// The type's name without its module, which names the class in the database.
   public class func className() -> String { String(describing: self) }
 
@@ -65,6 +88,9 @@ import Synchronization
 
   /// Column names of properties that differ from their Swift names; none unless overridden.
   open class func propertiesMapping() -> [String: String] { [:] }
+
+  /// The older name of ``propertiesMapping()``, asked where that has none.
+  open class func _realmColumnNames() -> [String: String] { [:] }
 
   /// What older models override to name what is not kept, which is whatever is not `@Persisted`.
   ///

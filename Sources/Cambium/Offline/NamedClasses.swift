@@ -17,7 +17,7 @@ extension Realm {
     defer { coordinator.release() }
     let (resolved, stored) = try coordinator.resolve(configuration, nil)
     let added = classes.filter { stored.index(named: $0.className) == nil }.map {
-      ClassDescription(dynamic: $0.className, $0.properties, isEmbedded: $0.isEmbedded)
+      ClassDescription(dynamic: $0.className, $0.allProperties, isEmbedded: $0.isEmbedded)
     }
     let all = added.isEmpty ? stored : ClassSet(dynamic: stored.descriptions + added)
     do { try SchemaValidation.validateNamed(all.schema) } catch {

@@ -89,6 +89,7 @@ enum StoredNumber {
     case let value as Double: value
     case let value as Float: Double(value)
     case let value as any BinaryInteger: Double(value)
+    case let value as Decimal: NSDecimalNumber(decimal: value).doubleValue
     case let value as any RawRepresentable: double(ofRaw: value)
     default: nil
     }

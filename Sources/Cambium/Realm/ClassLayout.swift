@@ -75,7 +75,7 @@ import Synchronization
     let schema = typed.description.objectSchema
     index = typed.index
     description = ClassDescription(
-      dynamic: schema.className, schema.properties, isEmbedded: schema.isEmbedded)
+      dynamic: schema.className, schema.allProperties, isEmbedded: schema.isEmbedded)
     stored = typed.stored
     type = description.type
     targets = typed.targets

@@ -65,6 +65,7 @@ final class Coordinator: Sendable {
 
   /// The coordinator of the configuration's database, opened if need be, with one user more.
   static func shared(_ configuration: Realm.Configuration) throws(RLMError) -> Coordinator {
+    Launch.check(configuration)
     let slot = slot(configuration.identity)
     // Opening and closing take the slot's lock, so that a database is never open twice.
     let result = slot.coordinator.withLock { current -> Result<Coordinator, RLMError> in

@@ -8,14 +8,36 @@ import Foundation
 /// Pointers: to a local variable, for the length of a call.
 struct Launch {
   let configuration: Realm.Configuration
+  /// The databases of which `shouldCompactOnLaunch` is being asked here.
+  @TaskLocal private static var asked: [String] = []
+
+  /// Stops when the configuration's database is opened by its own `shouldCompactOnLaunch`.
+  static func check(_ configuration: Realm.Configuration) {
+    if asked.contains(configuration.identity) {
+      fatalError(
+        "The Realm at path '\(configuration.path)' is opened inside of its shouldCompactOnLaunch block, "
+          + "which decides from the sizes that it is given.")
+    }
+  }
 
   /// Opens the configuration's database.
   func open() throws(RLMError) -> Database {
     let path = configuration.path
     let old = RealmFileMigration(configuration)
-    if configuration.isInFile, !FileManager.default.fileExists(atPath: path) { try old.finish() }
+    let isThere = !configuration.isInFile || FileManager.default.fileExists(atPath: path)
+    if !isThere { try old.finish() }
     do throws(StoreError) { return try openStore() } catch {
-      guard try old.run(after: error) else { throw RLMError(error, path: path) }
+      do throws(RLMError) {
+        guard try old.run(after: error) else { throw RLMError(error, path: path) }
+      } catch {
+        guard !isThere, let seed = configuration.seedFilePath, error.code != .fileNotFound else {
+          throw error
+        }
+        // The next one may be better.
+        for file in [path, path + ".lock"] { try? FileManager.default.removeItem(atPath: file) }
+        throw RLMError(
+          error.code, "\(error.message) That is what the seed at '\(seed.path)' holds.", path: path)
+      }
     }
     do throws(StoreError) { return try openStore() } catch { throw RLMError(error, path: path) }
   }
@@ -34,7 +56,10 @@ struct Launch {
       let statistics = try database.statistics()
       let total = statistics.totalByteCount
       wantsCompaction =
-        statistics.freeByteCount > 0 && decide(total, total - statistics.freeByteCount)
+        statistics.freeByteCount > 0
+        && Self.$asked.withValue(Self.asked + [configuration.identity]) {
+          decide(total, total - statistics.freeByteCount)
+        }
     } catch {
       try? database.close()
       throw error

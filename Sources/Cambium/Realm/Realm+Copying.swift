@@ -68,7 +68,9 @@ extension Realm {
     guard unsafe FileManager.default.fileExists(atPath: parent, isDirectory: &isFolder),
       isFolder.boolValue
     else { throw RLMError(StoreError.parentNotFound(path: path), path: path) }
-    let draft = path + ".copying-\(UUID().uuidString)"
+    let prefix = path + ".copying-"
+    removeLeftDrafts(prefix)
+    let draft = prefix + UUID().uuidString
     defer {
       for file in [draft, draft + ".lock"] { try? FileManager.default.removeItem(atPath: file) }
     }
@@ -80,6 +82,17 @@ extension Realm {
       throw RLMError(error, path: path)
     }
     guard isNamed else { throw exists }
+  }
+
+  /// Removes what processes have left that were killed while they copied.
+  private static func removeLeftDrafts(_ prefix: String) {
+    let folder = URL(fileURLWithPath: prefix).deletingLastPathComponent()
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    for name in names where !name.hasSuffix(".lock") {
+      let file = folder.appendingPathComponent(name).path
+      // One that is being written is in use.
+      if file.hasPrefix(prefix) { _ = try? FileStore.delete(path: file) }
+    }
   }
 
   /// Gives a finished copy its name; false when there is something of that name.

@@ -146,11 +146,12 @@ extension Realm {
     delete(keys: objects.objectKeys())
   }
 
-  /// Deletes all objects of a map, whose values are null then.
+  /// Deletes all objects of a map, and so empties it.
   public func delete<Key: _MapKey, Value: RealmCollectionValue>(_ map: Map<Key, Value>)
   where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     if map.realm == nil { return delete(map.entries().compactMap { storedObject(of: $0.value) }) }
     delete(keys: map.objectKeys())
+    map.removeAll()
   }
 
   private func delete(keys: (owner: RealmInstance?, access: ClassAccess?, keys: [Int64])) {

@@ -50,8 +50,7 @@ import Foundation
 
   private static func context(of queue: DispatchQueue?) -> any RealmContext {
     guard let queue else { return CallingContext.current }
-    let context: any RealmContext =
-      queue === DispatchQueue.main ? MainContext.shared : QueueContext(queue)
+    let context = MainContext.context(of: queue)
     guard context.isCurrent else { fatalError("Realm opened from incorrect dispatch queue.") }
     return context
   }

@@ -22,6 +22,14 @@ extension RLMError {
         .filePermissionDenied,
         opening + "Permission denied. Please use a path where your app has read-write permissions.",
         path: path, underlying: error)
+    case .codecMismatch(_, let found, let expected)
+    where Self.isEncrypted(found) != Self.isEncrypted(expected):
+      let advice =
+        Self.isEncrypted(found)
+        ? "It is encrypted (\(found)): set the configuration's encryptionKey to its key."
+        : "It is not encrypted: leave the configuration's encryptionKey nil, or make an encrypted copy "
+          + "with writeCopy(toFile:encryptionKey:)."
+      self.init(Self.code(of: error), opening + advice, path: path, underlying: error)
     default:
       let text = error.description
       self.init(
@@ -29,6 +37,9 @@ extension RLMError {
         path: path, underlying: error)
     }
   }
+
+  /// Whether pages that go through the codecs of that name are encrypted.
+  private static func isEncrypted(_ codec: String) -> Bool { codec.contains("aes") }
 
   private static func code(of error: StoreError) -> Code {
     switch error {

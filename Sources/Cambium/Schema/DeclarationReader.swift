@@ -19,7 +19,8 @@ struct DeclarationReader {
     let (fields, hasTransientProperties) = Self.fields(of: type)
     self.hasTransientProperties = hasTransientProperties
     guard !fields.isEmpty else { fatalError("No properties are defined for '\(className)'.") }
-    let columnNames = type.propertiesMapping()
+    let mapping = type.propertiesMapping()
+    let columnNames = mapping.isEmpty ? type._realmColumnNames() : mapping
     let sample = Sampling.instance(of: type)
     var properties: [ClassDescription.PropertyDescription] = []
     for field in fields {

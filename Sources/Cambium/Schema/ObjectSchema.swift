@@ -1,7 +1,9 @@
 /// One class of a schema: its name and its properties in order of declaration.
 @frozen public struct ObjectSchema: Equatable {
-  /// The properties, those of superclasses first.
-  public var properties: [Property]
+  /// The properties that are kept, those of superclasses first; not those that are computed from others' links.
+  public var properties: [Property] { allProperties.filter { !$0.isComputed } }
+  /// The same with those that are computed.
+  package var allProperties: [Property]
   /// The class's name without its module.
   public var className: String
   /// The Swift class.
@@ -17,22 +19,22 @@
   ) {
     self.className = className
     self.objectClass = objectClass
-    self.properties = properties
+    allProperties = properties
     self.isEmbedded = isEmbedded
   }
 
   /// The primary key, if the class has one.
-  public var primaryKeyProperty: Property? { properties.first { $0.isPrimaryKey } }
+  public var primaryKeyProperty: Property? { allProperties.first { $0.isPrimaryKey } }
 
   /// The property with that name, or nil.
   public subscript(propertyName: String) -> Property? {
-    properties.first { $0.name == propertyName }
+    allProperties.first { $0.name == propertyName }
   }
 
   /// Whether both describe the same class with the same properties.
   public static func == (lhs: ObjectSchema, rhs: ObjectSchema) -> Bool {
     lhs.className == rhs.className && lhs.objectClass == rhs.objectClass
-      && lhs.isEmbedded == rhs.isEmbedded && lhs.properties == rhs.properties
+      && lhs.isEmbedded == rhs.isEmbedded && lhs.allProperties == rhs.allProperties
   }
 }
 
@@ -42,7 +44,7 @@ extension ObjectSchema: @unchecked Sendable {}
 extension ObjectSchema: CustomStringConvertible {
   /// The class's name and its properties, indented.
   public var description: String {
-    let body = properties.map { property in
+    let body = allProperties.map { property in
       property.description.split(separator: "\n").map { "\t\($0)\n" }.joined()
     }
     return "\(className)\(isEmbedded ? " (embedded)" : "") {\n\(body.joined())}"

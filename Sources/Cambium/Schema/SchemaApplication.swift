@@ -40,6 +40,12 @@ struct SchemaApplication {
     if isSettled(comparison), features.isSuperset(of: .current) {
       return .success(try Self.storedSchema(classes, snapshot))
     }
+    guard !coordinator.isWriterHere else {
+      fatalError(
+        "The Realm at path '\(configuration.path)' is being written or migrated here, and opening it with "
+          + "these classes has to write to it, too. Inside of a migration block use the Migration, not a Realm."
+      )
+    }
     if !features.isSuperset(of: .current) { return try run(try transactionForUpgrade()) }
     return try run(try database.beginWrite())
   }
@@ -100,6 +106,8 @@ struct SchemaApplication {
       }
       Logger.log(.info, "Migrating '\(configuration.path)' from \(versions).")
       defer { Logger.log(.info, "The migration of '\(configuration.path)' has ended.") }
+      coordinator.noteWriter(context)
+      defer { coordinator.noteWriter(nil) }
       let migration = MigrationRun(
         classes: classes, coordinator: coordinator, configuration: configuration,
         context: context, transaction: transaction,

@@ -73,7 +73,7 @@ struct SchemaDrift {
           "- Class '\(old.name)' has been \(old.isStored ? "removed and added again" : "added").")
         continue
       }
-      for (index, property) in old.objectSchema.properties.enumerated()
+      for (index, property) in old.objectSchema.allProperties.enumerated()
       where old.columns[index] != new.columns[index] {
         lines.append(
           "- Property '\(old.name).\(property.name)' has been removed and added again.")

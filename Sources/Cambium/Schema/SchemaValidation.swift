@@ -63,7 +63,7 @@ enum SchemaValidation {
 
   private static func validate(_ schema: Schema) throws(Problem) {
     for objectSchema in schema.objectSchema {
-      for property in objectSchema.properties where property.objectClassName != nil {
+      for property in objectSchema.allProperties where property.objectClassName != nil {
         try validate(property, of: objectSchema, in: schema)
       }
     }
@@ -91,7 +91,7 @@ enum SchemaValidation {
     mutating func visit(_ objectSchema: ObjectSchema) throws(Problem) {
       if sound.contains(objectSchema.className) { return }
       classes.append(objectSchema.className)
-      for property in objectSchema.properties where property.type == .object {
+      for property in objectSchema.allProperties where property.type == .object {
         guard let target = property.objectClassName.flatMap({ embedded[$0] }) else { continue }
         names.append(property.name)
         if classes.contains(target.className) {

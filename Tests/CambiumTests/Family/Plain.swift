@@ -96,7 +96,7 @@ indirect enum Plain: Hashable {
   /// The properties of an object, what links there left out.
   static func fields(of object: ObjectBase) -> [String: Plain] {
     var fields: [String: Plain] = [:]
-    for property in object.classAccess.description.objectSchema.properties
+    for property in object.classAccess.description.objectSchema.allProperties
     where !property.isComputed {
       fields[property.name] = Plain(object.dynamicValue(property.name), property)
     }

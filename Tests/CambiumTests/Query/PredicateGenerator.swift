@@ -49,7 +49,7 @@ struct PredicateGenerator {
     var place = className
     var hasCollection = false
     for depth in 0... {
-      var choices = world.storedClass(place).objectSchema.properties
+      var choices = world.storedClass(place).objectSchema.allProperties
       if !allowsCollections { choices.removeAll { $0.isArray } }
       let property = pick(choices)
       steps.append(.property(property.name))

@@ -119,7 +119,7 @@ final class QueryWorld {
     _ generator: inout SeededGenerator
   ) -> [String: ModelValue] {
     var values: [String: ModelValue] = [:]
-    for property in storedClass(name).objectSchema.properties where !property.isComputed {
+    for property in storedClass(name).objectSchema.allProperties where !property.isComputed {
       func link(_ generator: inout SeededGenerator) -> ModelValue {
         let keys = property.objectClassName == "Dog" ? dogs : persons
         return .link(keys.randomElement(using: &generator) ?? 0)
@@ -187,7 +187,7 @@ final class QueryWorld {
   }
 
   private func store(_ storedClass: StoredClass, in transaction: Transaction) throws {
-    let properties = storedClass.objectSchema.properties
+    let properties = storedClass.objectSchema.allProperties
     var descriptors: [ColumnDescriptor] = []
     for (property, id) in zip(properties, storedClass.columns) where !property.isComputed {
       descriptors.append(
@@ -217,7 +217,7 @@ final class QueryWorld {
     _ storedClass: StoredClass, _ index: Int, _ cell: ColumnValue, _ key: Int64,
     in transaction: Transaction
   ) throws {
-    let property = storedClass.objectSchema.properties[index]
+    let property = storedClass.objectSchema.allProperties[index]
     guard StoredProperty(property).hasIndex else { return }
     let isSigned = property.type == .date
     guard let form = IndexKey.form(of: cell, isSigned: isSigned) else { return }
@@ -229,7 +229,7 @@ final class QueryWorld {
     _ storedClass: StoredClass, _ index: Int, _ value: ModelValue, _ key: Int64,
     in transaction: Transaction
   ) throws {
-    guard let target = storedClass.objectSchema.properties[index].objectClassName else { return }
+    guard let target = storedClass.objectSchema.allProperties[index].objectClassName else { return }
     var links: [ModelValue] = [value]
     if case .list(let elements) = value { links = elements }
     let editor = try BacklinkEditor(transaction, toClass: target)

@@ -209,7 +209,7 @@ final class SpecMapMember: Object {
       #expect(bob.owners.isEmpty && !bob.isInvalidated)
       maps.members["b"] = bob
       realm.delete(maps.members)
-      #expect(maps.members.count == 4 && realm.objects(SpecMapMember.self).isEmpty)
+      #expect(maps.members.count == 0 && realm.objects(SpecMapMember.self).isEmpty)
     }
   }
 

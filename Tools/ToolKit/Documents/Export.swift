@@ -44,7 +44,7 @@ package struct Export {
     var names = Set(types.map(\.className))
     var open = Array(names)
     while let name = open.popLast() {
-      for property in realm.schema[name]?.properties ?? [] where !property.isComputed {
+      for property in realm.schema[name]?.properties ?? [] {
         if let target = property.objectClassName, names.insert(target).inserted {
           open.append(target)
         }

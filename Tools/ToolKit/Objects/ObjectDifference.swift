@@ -46,7 +46,7 @@ package struct ObjectDifference {
         schemas.removedClasses.append(type.className)
         continue
       }
-      let names = (type.properties + other.properties).filter { !$0.isComputed }.map(\.name)
+      let names = (type.properties + other.properties).map(\.name)
       var seen: Set<String> = []
       for name in names where seen.insert(name).inserted {
         let (before, after) = (type[name].map(Self.text), other[name].map(Self.text))
@@ -80,10 +80,10 @@ package struct ObjectDifference {
     of className: String, _ visit: (_ key: JSONValue, Change) throws -> Void
   ) throws {
     guard let before = old.schema[className], let after = new.schema[className] else { return }
-    let properties = before.properties.enumerated().compactMap {
+    let properties = before.allProperties.enumerated().compactMap {
       index, property -> (old: Int, new: Int, Property)? in
       guard !property.isComputed,
-        let other = after.properties.firstIndex(where: { $0.name == property.name })
+        let other = after.allProperties.firstIndex(where: { $0.name == property.name })
       else { return nil }
       return (index, other, property)
     }
@@ -124,7 +124,7 @@ package struct ObjectDifference {
   ) -> [Change.Property] {
     properties.compactMap { oldIndex, newIndex, property in
       let was = encoders.old.value(of: old, oldIndex, property)
-      let value = encoders.new.value(of: new, newIndex, after.properties[newIndex])
+      let value = encoders.new.value(of: new, newIndex, after.allProperties[newIndex])
       return was == value ? nil : Change.Property(name: property.name, old: was, new: value)
     }
   }

@@ -29,10 +29,10 @@ package struct ColumnPath {
           }
           place = target
         }
-        guard let index = place.properties.firstIndex(where: { $0.name == name }) else {
+        guard let index = place.allProperties.firstIndex(where: { $0.name == name }) else {
           throw Self.refusal(text, "'\(place.className)' has no property '\(name)'")
         }
-        last = place.properties[index]
+        last = place.allProperties[index]
         hops.append(index)
       case .key(let name):
         guard let map = last, map.isMap else { throw Self.refusal(text, "only maps have keys") }
@@ -49,7 +49,7 @@ package struct ColumnPath {
     -> [ColumnPath]
   {
     var columns: [ColumnPath] = []
-    for property in type.properties where !property.isComputed {
+    for property in type.properties {
       columns.append(try ColumnPath(property.name, of: type, in: schema))
     }
     return columns

@@ -8,7 +8,7 @@ package enum ClassDiagram {
     for type in schema.objectSchema {
       text += "  class \(name(type.className)) {\n"
       if type.isEmbedded { text += "    <<embedded>>\n" }
-      for property in type.properties where !property.isComputed && property.type != .object {
+      for property in type.properties where property.type != .object {
         // Braces and brackets have a meaning in diagrams.
         let typeName = SwiftModels.typeName(of: property)
           .replacing("<", with: "~").replacing(">", with: "~").replacing(", ", with: "·")

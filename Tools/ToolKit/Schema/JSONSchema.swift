@@ -19,7 +19,7 @@ package enum JSONSchema {
   }
 
   private static func definition(_ type: ObjectSchema, _ schema: Schema) -> JSONValue {
-    let stored = type.properties.filter { !$0.isComputed }
+    let stored = type.properties
     var properties = stored.map { JSONValue.Member($0.name, value($0, schema)) }
     if !type.isEmbedded, type.primaryKeyProperty == nil {
       properties.insert(JSONValue.Member("$key", typed("integer")), at: 0)

@@ -14,7 +14,7 @@ package enum SwiftModels {
     var text =
       "class \(identifier(type.className)): \(type.isEmbedded ? "EmbeddedObject" : "Object") {"
       + "\(remark(on: type.className))\n"
-    for property in type.properties where !property.isComputed {
+    for property in type.properties {
       text += "  \(declaration(of: property))\n"
     }
     return text + "}\n"

@@ -9,7 +9,7 @@ extension QueryBinder {
     }
     var path = path
     if origin.isValue, path.steps.isEmpty {
-      path.steps = [.property(origin.start.objectSchema.properties[0].name)]
+      path.steps = [.property(origin.start.objectSchema.allProperties[0].name)]
     }
     var walk = PathWalk(binder: self, path: path, at: origin.start)
     var bound = try walk.run()
@@ -31,7 +31,7 @@ extension QueryBinder {
 extension StoredClass {
   /// The column of the property at `index` as queries see it.
   func boundColumn(_ index: Int) -> BoundColumn {
-    let property = objectSchema.properties[index]
+    let property = objectSchema.allProperties[index]
     let target = property.type == .object ? property.objectClassName : nil
     return BoundColumn(
       id: columns[index], type: property.elementColumnType, property: property.type,
@@ -91,7 +91,7 @@ private struct PathWalk {
   private mutating func take(_ name: String) throws(QueryError) -> BoundPath.End? {
     let owner = place
     let index = try propertyIndex(name, of: owner)
-    let property = owner.objectSchema.properties[index]
+    let property = owner.objectSchema.allProperties[index]
     if property.isComputed {
       let collection = try backlinks(property)
       hops.append(.collection(collection))
@@ -191,7 +191,7 @@ private struct PathWalk {
     let index = try propertyIndex(name, of: origin)
     return .backlinks(
       origin: origin, column: origin.boundColumn(index),
-      isList: origin.objectSchema.properties[index].isCollection, target: place)
+      isList: origin.objectSchema.allProperties[index].isCollection, target: place)
   }
 
   // MARK: Aggregates
@@ -222,7 +222,7 @@ private struct PathWalk {
     next += 1
     let owner = collection.elementClass
     let index = try propertyIndex(name, of: owner)
-    let property = owner.objectSchema.properties[index]
+    let property = owner.objectSchema.allProperties[index]
     guard !property.isCollection, !property.isComputed, !property.isLink else {
       throw unsupported(aggregate, property.type)
     }

@@ -15,7 +15,7 @@ extension QueryBinder {
         "A GEOWITHIN query can only operate on a link to an embedded class but '\(target.name)' is at "
           + "the top level")
     }
-    let properties = target.objectSchema.properties
+    let properties = target.objectSchema.allProperties
     guard let type = properties.firstIndex(where: { $0.name == "type" }),
       properties[type].type == .string, !properties[type].isCollection,
       let coordinates = properties.firstIndex(where: { $0.name == "coordinates" }),

@@ -79,8 +79,27 @@ struct ColumnAggregate {
       if isInteger {
         unsafe fold.add(sum: cells.sumInts(selection: selection), of: count)
       } else {
-        unsafe fold.add(sum: cells.sumDoubles(selection: selection), of: count)
+        let sum = unsafe cells.sumDoubles(selection: selection)
+        if sum.isNaN {
+          unsafe addEach(cells, selection, to: &fold)
+        } else {
+          fold.add(sum: sum, of: count)
+        }
       }
+    }
+  }
+
+  /// Adds the floating-point numbers of a leaf one by one: some are none.
+  private func addEach(
+    _ cells: LeafColumn, _ selection: UnsafePointer<UInt64>?, to fold: inout NumberFold
+  ) {
+    for row in 0..<cells.rowCount {
+      if let selection = unsafe selection,
+        unsafe selection[row / 64] >> UInt64(row % 64) & 1 == 0
+      {
+        continue
+      }
+      if let value = cells.fixedValue(row) { fold.add(value) }
     }
   }
 

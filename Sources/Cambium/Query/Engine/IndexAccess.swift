@@ -37,14 +37,14 @@ struct IndexAccess {
       case .keys: names.append("primary key")
       case .ranges(_, _, let tree):
         for place in schema.classes {
-          for (index, property) in place.objectSchema.properties.enumerated()
+          for (index, property) in place.objectSchema.allProperties.enumerated()
           where place.indexName(index) == tree { names.append("\(place.name).\(property.name)") }
         }
       case .backlinks(_, let groups):
         guard let group = groups.first else { continue }
         for place in schema.classes where place.tableID == group.table {
           guard let index = place.columns.firstIndex(of: group.column) else { continue }
-          names.append("links from \(place.name).\(place.objectSchema.properties[index].name)")
+          names.append("links from \(place.name).\(place.objectSchema.allProperties[index].name)")
         }
       }
     }

@@ -3,8 +3,8 @@ import CambiumCore
 /// Counts, adds up or compares values one after another: those of a column, of a list or of objects
 /// without a Realm.
 ///
-/// Null counts for nothing but `count`. NaN is neither smallest nor greatest, and a sum that holds
-/// one is NaN.
+/// Null counts for nothing but `count`, and neither does NaN: it is neither smallest nor greatest, and sums and means
+/// are those of the numbers beside it.
 struct NumberFold {
   let aggregate: QueryPath.Aggregate
   let property: PropertyType
@@ -34,15 +34,17 @@ struct NumberFold {
     if case .null = value { return }
     if property == .any, aggregate != .minimum, aggregate != .maximum {
       // Only numbers count, as decimal ones.
-      guard let number = StoredAny(value)?.number else { return }
+      guard let number = StoredAny(value)?.number, !number.isNaN else { return }
       count += 1
       decimal = decimal + number
       return
     }
-    count += 1
-    switch aggregate {
-    case .minimum, .maximum: addExtreme(value)
-    default: addToSum(value)
+    if aggregate == .minimum || aggregate == .maximum {
+      count += 1
+      addExtreme(value)
+    } else if !CellOrder(property).isNaN(value) {
+      count += 1
+      addToSum(value)
     }
   }
 

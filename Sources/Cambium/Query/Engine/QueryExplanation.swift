@@ -74,7 +74,7 @@ extension SortKey {
 extension StoredClass {
   fileprivate func name(of column: BoundColumn) -> String {
     let index = column.isKey ? primaryKeyIndex : columns.firstIndex(of: column.id)
-    return index.map { objectSchema.properties[$0].name } ?? "column \(column.id)"
+    return index.map { objectSchema.allProperties[$0].name } ?? "column \(column.id)"
   }
 }
 

@@ -49,7 +49,7 @@ extension QueryBinder {
       guard let index = place.propertyIndex(name) else {
         throw failure("property '\(place.name).\(name)' does not exist.")
       }
-      let property = place.objectSchema.properties[index]
+      let property = place.objectSchema.allProperties[index]
       let label = "property '\(place.name).\(property.name)'"
       if let key, property.isMap, property.type != .object {
         guard isLast else {

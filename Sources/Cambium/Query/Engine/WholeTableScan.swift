@@ -33,8 +33,11 @@ enum WholeTableScan {
     guard aggregate == .sum, !column.isEntry, column.type == .double || column.type == .float
     else { return nil }
     let spec = ColumnSpec(id: column.id, type: column.type, isNullable: column.isNullable)
+    let sum = try tree.sumDoubles(of: spec, interruption: interruption)
+    // Some may be no numbers, and count for nothing.
+    if sum.isNaN { return nil }
     var fold = NumberFold(aggregate, column.property)
-    fold.add(sum: try tree.sumDoubles(of: spec, interruption: interruption), of: tree.count)
+    fold.add(sum: sum, of: tree.count)
     return fold.result
   }
 }

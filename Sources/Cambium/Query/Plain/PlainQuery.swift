@@ -256,7 +256,7 @@ extension BoundCollection {
     switch self {
     case .list(let column, _, _): PlainSchema.propertyIndex(column)
     case .backlinks(let origin, let column, _, let target):
-      target.objectSchema.properties.firstIndex { property in
+      target.objectSchema.allProperties.firstIndex { property in
         property.isComputed && property.objectClassName == origin.name
           && property.originPropertyName.flatMap(origin.propertyIndex)
             == PlainSchema.propertyIndex(column)

@@ -26,7 +26,7 @@ enum PlainSchema {
   private static func stored(_ objectSchema: ObjectSchema) -> StoredClass {
     StoredClass(
       objectSchema: objectSchema, tableID: 0,
-      columns: objectSchema.properties.indices.map { UInt16($0 + 1) },
+      columns: objectSchema.allProperties.indices.map { UInt16($0 + 1) },
       createdColumn: StoredClass.noColumn)
   }
 
