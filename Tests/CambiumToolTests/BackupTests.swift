@@ -153,25 +153,6 @@ import Testing
       })
   }
 
-  @Test func `a backup that is made while much that was deleted waits is sound`() throws {
-    let configuration = try configuration("file", "people")
-    let realm = try Realm(configuration: configuration)
-    try realm.write {
-      // Values in more pages than one commit frees.
-      for number in 0..<2_000 {
-        realm.add(
-          DocEverything(value: ["id": "\(number)", "data": Data(repeating: 1, count: 9_000)]))
-      }
-    }
-    try realm.write { realm.delete(realm.objects(DocEverything.self)) }
-    let store = try ToolRunner.run("verify", "--json", folder.file("people"))
-    #expect(store.output.contains("dead"), "Nothing waits: \(store.output)")
-    let url = folder.url("x.backup")
-    try realm.backup(to: url)
-    let outcome = try ToolRunner.run("verify", url.path)
-    #expect(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
-  }
-
   @Test func `an incremental backup has the pages that have changed`() throws {
     let realm = try Realm(configuration: try configuration("file", "people"))
     try realm.write {

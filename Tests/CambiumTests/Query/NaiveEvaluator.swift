@@ -180,10 +180,10 @@ struct NaiveEvaluator {
     _ aggregate: QueryPath.Aggregate, _ values: [ModelValue]
   ) -> ModelValue {
     if aggregate == .count { return .int(Int64(values.count)) }
-    let numbers = values.filter { $0 != .null }
+    let numbers = values.filter { $0 != .null && number($0)?.isNaN != true }
     switch aggregate {
     case .minimum, .maximum:
-      let sorted = numbers.filter { number($0)?.isNaN != true }.sorted { sortsBefore($0, $1) }
+      let sorted = numbers.sorted { sortsBefore($0, $1) }
       return (aggregate == .minimum ? sorted.first : sorted.last) ?? .null
     case .sum:
       let integers = numbers.compactMap { if case .int(let value) = $0 { value } else { nil } }
