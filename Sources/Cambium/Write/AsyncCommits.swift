@@ -10,8 +10,6 @@ final class AsyncCommits: @unchecked Sendable {
     var onComplete: ((Error?) -> Void)?
     /// Whether the blocks behind it wait for it.
     let isBarrier: Bool
-    /// Whether it ends as the one before did.
-    var follows = false
     /// The version it made; nil while it is not made.
     var version: Version?
     var outcome: Result<Void, StoreError>?
@@ -19,10 +17,6 @@ final class AsyncCommits: @unchecked Sendable {
 
   private var commits = Waiting<Commit>()
   private var barrierCount = 0
-  /// How many there were so far.
-  private(set) var addedCount = 0
-  /// How the last one has ended that is known to all.
-  private var lastOutcome = Result<Void, StoreError>.success(())
   /// Commits whose fate is known and has not been told yet.
   private let ended = Mutex<[(id: AsyncTransactionId, failure: StoreError?)]>([])
 
@@ -35,16 +29,13 @@ final class AsyncCommits: @unchecked Sendable {
     _ id: AsyncTransactionId, isBarrier: Bool, _ onComplete: ((Error?) -> Void)?
   ) {
     if isBarrier { barrierCount += 1 }
-    addedCount += 1
     commits.append(Commit(id: id, onComplete: onComplete, isBarrier: isBarrier))
   }
 
-  /// Has `onComplete` called behind those that are there already, with the outcome of the last one if it `follows`
-  /// that.
-  func addEnd(_ id: AsyncTransactionId, follows: Bool, _ onComplete: ((Error?) -> Void)?) {
+  /// Has `onComplete` called behind those that are there already, without an error.
+  func addEnd(_ id: AsyncTransactionId, _ onComplete: ((Error?) -> Void)?) {
     var end = Commit(id: id, onComplete: onComplete, isBarrier: false)
-    end.follows = follows
-    if !follows { end.outcome = .success(()) }
+    end.outcome = .success(())
     commits.append(end)
   }
 
@@ -84,11 +75,8 @@ final class AsyncCommits: @unchecked Sendable {
 
   /// Calls whom there is to call for those whose fate is known, in their order.
   func complete(path: String) {
-    while let first = commits.first,
-      let outcome = first.outcome ?? (first.follows ? lastOutcome : nil)
-    {
+    while let outcome = commits.first?.outcome {
       let commit = commits.removeFirst()
-      lastOutcome = outcome
       if commit.isBarrier { barrierCount -= 1 }
       switch outcome {
       case .success: commit.onComplete?(nil)

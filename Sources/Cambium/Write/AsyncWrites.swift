@@ -249,12 +249,10 @@ final class AsyncWrites: @unchecked Sendable {
       onComplete?(RLMError(error, path: instance.configuration.path))
       return
     }
-    let commitCount = self.commits.addedCount
     block()
     guard unsafe instance.session != nil else {
       // The block has committed or cancelled by itself.
-      self.commits.addEnd(
-        newID(), follows: self.commits.addedCount > commitCount, onComplete)
+      self.commits.addEnd(newID(), onComplete)
       self.commits.complete(path: instance.configuration.path)
       return
     }
