@@ -63,6 +63,15 @@
       #expect(code(configuration("a.realm", key: nil)) == .invalidDatabase)
       try write(configuration("plain.realm", key: nil))
       #expect(code(configuration("plain.realm", key: 1)) == .invalidDatabase)
+      for (name, key) in [("a.realm", nil), ("plain.realm", 1)] as [(String, UInt8?)] {
+        let error = #expect(throws: Realm.Error.self) {
+          _ = try Realm(configuration: configuration(name, key: key))
+        }
+        // What follows the advice opens it.
+        let text = error?.localizedDescription ?? ""
+        #expect(
+          text.contains("encryptionKey") && !text.contains("configuration's codec"), "\(text)")
+      }
       try expectLetters(configuration("a.realm", key: 1))
     }
 

@@ -1,7 +1,8 @@
 import CambiumCore
-import CambiumFile
 import TestSupport
 import Testing
+
+@testable import CambiumFile
 
 /// A file is verified while somebody writes it: each commit falls right into the walk.
 struct VerifyingBesideWritersTests {
@@ -26,6 +27,29 @@ struct VerifyingBesideWritersTests {
     let transaction = try database.beginWrite()
     try transaction.setValue("small", [value])
     _ = try transaction.commit()
+  }
+
+  @Test func `a look at the books ends although another user commits whenever it can`() throws {
+    let folder = try TemporaryFolder()
+    let store = try FileStore(path: folder.file("a"))
+    let other = try FileStore(path: folder.file("a"))
+    try other.commitChanges(3, seed: 1, .relaxed)
+    var commitCount: UInt64 = 0
+    let used = try store.withKnownBooks { books throws(StoreError) -> Int in
+      if let writer = try other.beginWriteIfFree() {
+        commitCount += 1
+        _ = try writer.publish(
+          root: writer.base.root, durability: .relaxed, metadata: [])
+      }
+      return books.usedByteCount
+    }
+    #expect(used > 0 && commitCount >= 8)
+    #expect(try other.newestHead().version == 1 + commitCount)
+    // Nobody is kept from writing afterwards.
+    try other.commitChanges(3, seed: 2, .full)
+    try store.commitChanges(3, seed: 3, .full)
+    try other.close()
+    try store.close()
   }
 
   @Test func `who may only read verifies a file that another store writes`() throws {

@@ -40,7 +40,6 @@ struct MemoryStoreTests {
       Thread {
         let result = ForkedChild.status {
           writer.abort()
-          usleep(20_000)
           return begun.load(ordering: .sequentiallyConsistent) == 0 ? 0 : 1
         }
         status.withLock { $0 = result }

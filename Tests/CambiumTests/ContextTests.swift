@@ -8,6 +8,37 @@ import Testing
 @Suite struct ContextTests {
   init() { TemporaryFolder.prepareForChildren() }
 
+  @Test @MainActor func `the main queue is the main thread, whoever names it`() async throws {
+    let configuration = specConfiguration()
+    let here = try opened(configuration)
+    try here.addDogs("Ben")
+    let queue = try onMainQueue(configuration)
+    #expect(here == queue)
+    let asynchronous = try await withCheckedThrowingContinuation { continuation in
+      Realm.asyncOpen(configuration: configuration) {
+        continuation.resume(with: $0.map { Smuggled(value: $0) })
+      }
+    }
+    #expect(here == asynchronous.value)
+    let told = AsyncStream.makeStream(of: Bool.self)
+    let token = here.objects(SpecDog.self).observe(on: .main) { change in
+      if case .initial(let dogs) = change { told.continuation.yield(dogs.realm == here) }
+    }
+    for await isHere in told.stream {
+      #expect(isHere)
+      break
+    }
+    token.invalidate()
+    try here.write {
+      #expect(queue.isInWriteTransaction)
+      queue.delete(queue.objects(SpecDog.self))
+    }
+  }
+
+  @MainActor private func onMainQueue(_ configuration: Realm.Configuration) throws -> Realm {
+    try Realm(configuration: configuration, queue: .main)
+  }
+
   @Test func `an actor has a Realm of its own, whatever thread runs it`() async throws {
     let configuration = specConfiguration()
     let kennel = try await Kennel(configuration)

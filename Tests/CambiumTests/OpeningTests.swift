@@ -83,6 +83,35 @@ final class KeyedStage: Stage {
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a Realm that is opened by what decides how to open it stops with a reason`(
+    compacts: Bool
+  ) async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [compacts = compacts as Bool] in
+      let folder = try TemporaryFolder()
+      var configuration = Realm.Configuration(
+        fileURL: folder.url("a.realm"), objectTypes: [FirstStage.self])
+      try autoreleasepool {
+        let realm = try Realm(configuration: configuration)
+        try realm.write { for _ in 0..<2_000 { realm.add(FirstStage()) } }
+        try realm.write { realm.deleteAll() }
+      }
+      if !compacts { configuration.schemaVersion = 1 }
+      let again = configuration
+      configuration.migrationBlock = { _, _ in _ = try? Realm(configuration: again) }
+      if compacts {
+        configuration.shouldCompactOnLaunch = { _, _ in (try? Realm(configuration: again)) != nil }
+      }
+      _ = try Realm(configuration: configuration)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      text.contains(compacts ? "shouldCompactOnLaunch" : "is being written or migrated here"),
+      "\(text.prefix(600))")
+  }
+
   @Test func `a file keeps what was committed`() throws {
     try TemporaryFolder.with { folder in
       try fill(folder)

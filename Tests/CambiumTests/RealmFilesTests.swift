@@ -35,6 +35,33 @@ import Testing
     }
   }
 
+  @Test func `a copy takes away what killed ones have left of it, and nothing else`() throws {
+    let original = configuration("original")
+    let realm = try Realm(configuration: original)
+    try fill(realm, 0..<2)
+    let copy = folder.url("copy")
+    let left = "copy.copying-\(UUID().uuidString)"
+    for name in [left, "copy.copying-mine"] {
+      try realm.writeCopy(toFile: folder.url(name))
+    }
+    try realm.writeCopy(toFile: copy)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names.contains("copy") && names.contains("copy.copying-mine"))
+    #expect(!names.contains { $0.hasPrefix(left) }, "\(names)")
+  }
+
+  @Test func `a seed that is no database is named, and no copy of it is made`() throws {
+    try Data("no database".utf8).write(to: folder.url("seed"))
+    var configuration = configuration("seeded")
+    configuration.seedFilePath = folder.url("seed")
+    let error = #expect(throws: Realm.Error.self) { try names(configuration) }
+    #expect(error?.code == .invalidDatabase)
+    #expect(error?.localizedDescription.contains("'\(folder.file("seed"))'") == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["seed"])
+    configuration.seedFilePath = nil
+    #expect(try names(configuration) == [])
+  }
+
   @Test func `a copy holds the version that its Realm sees`() throws {
     let realm = try Realm(configuration: configuration("original"))
     try fill(realm, 0..<50)

@@ -96,10 +96,17 @@ final class MemoryContent: Sendable {
     return space
   }
 
+  /// The content of that name that this process has; what a forked child shares with its parent is none of it.
+  private static func known(
+    _ name: String, in registry: [String: WeakContent]
+  ) -> MemoryContent? {
+    registry[name]?.content.flatMap { $0.isForked ? nil : $0 }
+  }
+
   /// The content of that name, made when nobody has it.
   static func named(_ name: String) -> MemoryContent {
     registry.withLock { registry in
-      if let content = registry[name]?.content { return content }
+      if let content = known(name, in: registry) { return content }
       return keep(MemoryContent(), as: name, in: &registry)
     }
   }
@@ -109,7 +116,7 @@ final class MemoryContent: Sendable {
     _ name: String, for codec: any PageCodec
   ) throws(StoreError) -> MemoryContent {
     try registry.withLock { registry throws(StoreError) in
-      if let content = registry[name]?.content { return content }
+      if let content = known(name, in: registry) { return content }
       return keep(try MemoryContent(for: codec), as: name, in: &registry)
     }
   }

@@ -24,20 +24,9 @@ struct Launch {
   func open() throws(RLMError) -> Database {
     let path = configuration.path
     let old = RealmFileMigration(configuration)
-    let isThere = !configuration.isInFile || FileManager.default.fileExists(atPath: path)
-    if !isThere { try old.finish() }
+    if configuration.isInFile, !FileManager.default.fileExists(atPath: path) { try old.finish() }
     do throws(StoreError) { return try openStore() } catch {
-      do throws(RLMError) {
-        guard try old.run(after: error) else { throw RLMError(error, path: path) }
-      } catch {
-        guard !isThere, let seed = configuration.seedFilePath, error.code != .fileNotFound else {
-          throw error
-        }
-        // The next one may be better.
-        for file in [path, path + ".lock"] { try? FileManager.default.removeItem(atPath: file) }
-        throw RLMError(
-          error.code, "\(error.message) That is what the seed at '\(seed.path)' holds.", path: path)
-      }
+      guard try old.run(after: error) else { throw RLMError(error, path: path) }
     }
     do throws(StoreError) { return try openStore() } catch { throw RLMError(error, path: path) }
   }
@@ -134,8 +123,20 @@ struct Launch {
       if (error as? CocoaError)?.code == .fileWriteOutOfSpace { throw .mediumFull(path: path) }
       throw .permissionDenied(path: path, operation: "create")
     }
+    try check(draft, copiedFrom: seed)
     Logger.log(.info, "Made '\(path)' from the seed '\(seed.path)'.")
     // Where another process has put the file there meanwhile, that one stays.
     _ = try FileStore.name(draft: draft, as: path)
+  }
+
+  /// Throws when what was copied from the seed is no database, before it gets its name.
+  private func check(_ draft: String, copiedFrom seed: URL) throws(StoreError) {
+    do throws(StoreError) { _ = try FileStore.inspect(path: draft) } catch {
+      // Files of Realm, which may be imported, and all that needs a key are looked at when it is opened.
+      guard case .notAStore(_, let reason) = error, configuration.encryptionKey == nil,
+        !RealmFileMigration.isOldFile(draft)
+      else { return }
+      throw .notAStore(path: seed.path, reason: reason)
+    }
   }
 }

@@ -76,7 +76,12 @@ extension Realm {
     }
     var configuration = configuration
     configuration.fileURL = URL(fileURLWithPath: draft)
-    try fill(configuration)
+    do { try fill(configuration) } catch let error as RLMError {
+      // Nobody knows the draft.
+      throw RLMError(
+        error.code, error.message.replacingOccurrences(of: draft, with: path), path: path,
+        underlying: error.underlying)
+    }
     let isNamed: Bool
     do throws(StoreError) { isNamed = try Self.name(draft, as: path) } catch {
       throw RLMError(error, path: path)
@@ -88,10 +93,11 @@ extension Realm {
   private static func removeLeftDrafts(_ prefix: String) {
     let folder = URL(fileURLWithPath: prefix).deletingLastPathComponent()
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    for name in names where !name.hasSuffix(".lock") {
-      let file = folder.appendingPathComponent(name).path
+    let start = (prefix as NSString).lastPathComponent
+    for name in names where name.hasPrefix(start) {
+      guard UUID(uuidString: String(name.dropFirst(start.count))) != nil else { continue }
       // One that is being written is in use.
-      if file.hasPrefix(prefix) { _ = try? FileStore.delete(path: file) }
+      _ = try? FileStore.delete(path: folder.appendingPathComponent(name).path)
     }
   }
 

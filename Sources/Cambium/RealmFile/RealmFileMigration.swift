@@ -85,6 +85,14 @@ package struct RealmFileMigration {
 
   // MARK: Old files
 
+  /// Whether a file begins as those of Realm do that are not encrypted.
+  static func isOldFile(_ path: String) -> Bool {
+    guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    defer { try? file.close() }
+    let start = (try? file.read(upToCount: 20)) ?? nil
+    return start?.suffix(4) == Data("T-DB".utf8)
+  }
+
   /// What to do when opening failed with `error`: true when the path holds a database now, so that opening
   /// it again succeeds; throws what the user has to know of an old file.
   func run(after error: StoreError) throws(RLMError) -> Bool {

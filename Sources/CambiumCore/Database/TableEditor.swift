@@ -13,13 +13,9 @@
   @exclusivity(unchecked) private final var onlyEditor: Unmanaged<ColumnTreeEditor>?
   private let context: WriteContext
   @exclusivity(unchecked) private final var isRecordChanged: Bool
-  /// The roots that ``flush()`` gave last; others may edit the trees behind this editor's back.
-  private var writtenRoots: [TreeRoot]
   private(set) var isDescriptionChanged: Bool
-  /// The next key when the catalog or the transaction before wrote it last.
-  private var writtenNextKey: Int64
-  /// How rows have come since then.
-  @exclusivity(unchecked) private final var additions = Additions()
+  /// What the catalog knows.
+  @exclusivity(unchecked) private final var catalog: WrittenTable
   /// What follows from the columns; nil when they were changed.
   private var layouts: [ColumnLayout]?
 
@@ -28,15 +24,9 @@
     self.init(
       State(
         record: entry.record, roots: entry.roots, layouts: entry.layouts,
-        writtenRoots: entry.roots, isRecordChanged: false, isDescriptionChanged: false,
-        writtenNextKey: entry.record.nextKey, additions: Additions()),
+        isRecordChanged: false, isDescriptionChanged: false,
+        catalog: WrittenTable(roots: entry.roots, nextKey: entry.record.nextKey)),
       context: context)
-  }
-
-  /// What tells whether rows were only added, the last one under the key before the next.
-  struct Additions {
-    var count: UInt64 = 0
-    var isNextKeyBehindRow = false
   }
 
   /// Where an editor stands; its roots may be dirty.
@@ -44,11 +34,9 @@
     fileprivate let record: TableRecord
     fileprivate let roots: [TreeRoot]
     fileprivate let layouts: [ColumnLayout]?
-    fileprivate let writtenRoots: [TreeRoot]
     fileprivate let isRecordChanged: Bool
     fileprivate let isDescriptionChanged: Bool
-    fileprivate let writtenNextKey: Int64
-    fileprivate let additions: Additions
+    fileprivate let catalog: WrittenTable
   }
 
   /// Lets go of all pages; returns where the editor stands, with every change in its trees.
@@ -56,9 +44,8 @@
     var roots: [TreeRoot] = []
     for editor in unsafe editors { roots.append(try editor.settle()) }
     return unsafe State(
-      record: record, roots: roots, layouts: layouts, writtenRoots: writtenRoots,
-      isRecordChanged: isRecordChanged, isDescriptionChanged: isDescriptionChanged,
-      writtenNextKey: writtenNextKey, additions: additions)
+      record: record, roots: roots, layouts: layouts, isRecordChanged: isRecordChanged,
+      isDescriptionChanged: isDescriptionChanged, catalog: catalog)
   }
 
   /// Goes on where another editor stood.
@@ -70,11 +57,9 @@
       ColumnTreeEditor(root: root, layout: layout, context: context)
     }
     self.layouts = state.layouts
-    writtenRoots = state.writtenRoots
     unsafe isRecordChanged = state.isRecordChanged
     isDescriptionChanged = state.isDescriptionChanged
-    writtenNextKey = state.writtenNextKey
-    unsafe additions = state.additions
+    unsafe catalog = state.catalog
     noteOnlyEditor()
   }
 
@@ -92,7 +77,7 @@
   /// The table as it was written last.
   var written: TableCache.Entry {
     unsafe TableCache.Entry(
-      record: record, layouts: layouts ?? editors.map(\.layout), roots: writtenRoots)
+      record: record, layouts: layouts ?? editors.map(\.layout), roots: catalog.roots)
   }
 
   private func noteOnlyEditor() {
@@ -123,7 +108,7 @@
       throw .exhausted(what: "keys of a table", limit: Int(Int64.max))
     }
     unsafe isRecordChanged = true
-    unsafe additions.isNextKeyBehindRow = false
+    unsafe catalog.noteKeyTaken()
     defer { unsafe record.nextKey += 1 }
     return unsafe record.nextKey
   }
@@ -156,11 +141,9 @@
         start += width
       }
     }
-    unsafe additions.count &+= 1
-    if key < .max, unsafe key + 1 >= record.nextKey {
-      unsafe record.nextKey = key + 1
-      unsafe additions.isNextKeyBehindRow = true
-    }
+    let movesNextKey = unsafe key < .max && key + 1 >= record.nextKey
+    if movesNextKey { unsafe record.nextKey = key + 1 }
+    unsafe catalog.noteAdded(movesNextKey: movesNextKey)
     return true
   }
 
@@ -381,34 +364,23 @@
 
   /// Whether the catalog has to hear of anything once all pages are written.
   var isChanged: Bool {
-    unsafe isRecordChanged || !editors.lazy.map(unsafe \.root).elementsEqual(writtenRoots)
-      || writtenRoots.contains { $0.reference.isDirty }
+    unsafe isRecordChanged || !editors.lazy.map(unsafe \.root).elementsEqual(catalog.roots)
+      || catalog.roots.contains { $0.reference.isDirty }
   }
 
   /// The roots as they are, one for each group, if the catalog has to hear of anything; pages stay unwritten.
   func keepRoots() -> [TreeRoot]? {
     let roots = unsafe editors.map(unsafe \.root)
-    let isKnown = isKnown(roots)
-    writtenRoots = roots
+    let isKnown = unsafe !isDescriptionChanged && catalog.says(roots, nextKey: record.nextKey)
+    unsafe catalog.roots = roots
     return isKnown ? nil : roots
-  }
-
-  /// Whether the catalog says what has become of the table, or pages in memory do (``CatalogEntry/upToDate(_:)``):
-  /// the last row moves on the next key, but only as long as it is there.
-  private func isKnown(_ roots: [TreeRoot]) -> Bool {
-    guard !isDescriptionChanged, roots.elementsEqual(writtenRoots, by: { $0.isNamed(by: $1) })
-    else { return false }
-    if unsafe record.nextKey != writtenNextKey {
-      guard unsafe additions.isNextKeyBehindRow, roots[0].reference.isDirty else { return false }
-    }
-    return unsafe roots[0].rowCount &- writtenRoots[0].rowCount == additions.count
   }
 
   /// Writes all dirty pages; returns one root per group.
   func flush() throws(StoreError) -> [TreeRoot] {
     var roots: [TreeRoot] = []
     for editor in unsafe editors { roots.append(try editor.flush()) }
-    writtenRoots = roots
+    unsafe catalog.roots = roots
     return roots
   }
 
@@ -416,7 +388,6 @@
   func markWritten() {
     unsafe isRecordChanged = false
     isDescriptionChanged = false
-    unsafe writtenNextKey = record.nextKey
-    unsafe additions = Additions()
+    unsafe catalog.noteWritten(nextKey: record.nextKey)
   }
 }

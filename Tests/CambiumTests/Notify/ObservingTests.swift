@@ -6,6 +6,40 @@ import TestSupport
 import Testing
 
 @Suite struct ObservingTests {
+  @Test func `elements that change places have moved, and are not changed`() async throws {
+    let desk = try Desk(specConfiguration())
+    let person = try desk.run { realm in
+      let dogs = (0..<5).map { SpecDog(value: ["name": "\($0)"]) }
+      let person = SpecPerson(value: ["dogs": dogs])
+      try realm.write { realm.add(person) }
+      desk.tokens = [person.dogs.observe(keyPaths: ["name"]) { desk.note($0) }]
+      return Smuggled(value: person)
+    }
+    #expect(await desk.next() == "initial 5")
+    for (first, second, news) in [
+      (0, 3, "-[0, 3] +[0, 3] ~[]"), (2, 1, "-[2] +[1] ~[]"), (4, 2, "-[2, 4] +[2, 4] ~[]"),
+    ] {
+      try desk.run { realm in try realm.write { person.value.dogs.swapAt(first, second) } }
+      #expect(await desk.next() == news)
+    }
+    let names = desk.run { _ in Array(person.value.dogs.map(\.name)) }
+    #expect(names == ["3", "2", "4", "0", "1"])
+    desk.run { _ in desk.tokens.removeAll() }
+  }
+
+  @Test func `observers of a Realm that was invalidated hear of commits`() async throws {
+    let desk = try Desk(specConfiguration())
+    let other = try Desk(desk.configuration)
+    desk.run { realm in
+      desk.tokens = [realm.observe { notification, _ in desk.note("\(notification)") }]
+      realm.invalidate()
+    }
+    _ = try other.run { try $0.addDogs("Rex") }
+    #expect(await desk.next().contains("didChange"))
+    #expect(desk.run { $0.objects(SpecDog.self).count } == 1)
+    desk.run { _ in desk.tokens.removeAll() }
+  }
+
   @Test func `results are told first as they are, and then how they changed`() async throws {
     let desk = try Desk(specConfiguration())
     let other = try Desk(desk.configuration)

@@ -45,6 +45,32 @@ import Testing
     func names() -> [String] { run { $0.objects(SpecDog.self).map(\.name) } }
   }
 
+  @Test(arguments: ["commitAsyncWrite", "commitWrite", "cancelWrite"])
+  func `completions come in the order of their writes, also of a block that ends by itself`(
+    end: String
+  ) async throws {
+    let desk = try Desk()
+    desk.run { realm in
+      realm.beginAsyncWrite {
+        realm.create(SpecDog.self, value: ["name": "first"])
+        realm.commitAsyncWrite(allowGrouping: true) { _ in desk.note("first") }
+      }
+      realm.writeAsync {
+        realm.create(SpecDog.self, value: ["name": "second"])
+        switch end {
+        case "commitAsyncWrite": realm.commitAsyncWrite { _ in desk.note("commit") }
+        case "commitWrite": try? realm.commitWrite()
+        default: realm.cancelWrite()
+        }
+      } onComplete: { _ in
+        desk.note("second")
+      }
+    }
+    let expected =
+      end == "commitAsyncWrite" ? ["first", "commit", "second"] : ["first", "second"]
+    #expect(await desk.notes(expected.count) == expected)
+  }
+
   @Test func `a block may wait for what another Realm commits behind it`() async throws {
     let configuration = specConfiguration()
     let (waiting, other) = (try Desk(configuration), try Desk(configuration))
