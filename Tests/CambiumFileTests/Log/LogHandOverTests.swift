@@ -14,9 +14,10 @@ struct LogHandOverTests {
 
   init() throws { fixture = try LogFixture() }
 
-  @Test func `who may not let the file grow stores what others have left in memory, and deletes`()
-    throws
-  {
+  @Test(arguments: [false, true])
+  func `who may not let the file grow stores what others have left in memory, and deletes`(
+    syncsFirst: Bool
+  ) throws {
     let fixture = try LogFixture()
     let (store, database) = try fixture.open()
     let filling = try database.beginWrite()
@@ -37,7 +38,8 @@ struct LogHandOverTests {
     var options = fixture.options()
     options.maximumByteCount = used + (512 << 10)
     var last: Snapshot?
-    for key in stride(from: 0 as Int64, to: 4_000, by: 200) {
+    // More than what is kept has room for, or less.
+    for key in stride(from: 0 as Int64, to: 4_000, by: syncsFirst ? 100 : 200) {
       let transaction = try database.beginWrite(expecting: .relaxed)
       _ = try transaction.editTable("T")?.update(key: key, column: 1, value: .int(key))
       last = try transaction.commit(durability: .relaxed)
@@ -45,6 +47,7 @@ struct LogHandOverTests {
     let lying = try #require(last?.head.residence)
     #expect(lying.byteCount > 100 << 10)
     let (_, limited) = try fixture.open(options)
+    if syncsFirst { try limited.sync() }
     for key in stride(from: 0 as Int64, to: 40, by: 2) {
       let transaction = try limited.beginWrite(expecting: key == 0 ? .relaxed : .full)
       #expect(try transaction.editTable("T")?.remove(key: key) == true)
