@@ -13,6 +13,33 @@ struct AsyncCommitsWhiteBoxTests {
 
   init() throws { folder = try TemporaryFolder() }
 
+  @Test(arguments: [false, true])
+  func `what follows a commit is told behind it how that has ended, whoever asks meanwhile`(
+    fails: Bool
+  ) {
+    let commits = AsyncCommits()
+    var told: [String] = []
+    func note(_ name: String) -> (Error?) -> Void {
+      { error in
+        told.append(error == nil ? name : name + " failed")
+        // A completion may end others.
+        commits.complete(path: "path")
+      }
+    }
+    commits.add(1, isBarrier: false, note("first"))
+    commits.add(2, isBarrier: false, note("second"))
+    commits.addEnd(3, follows: true, note("follower"))
+    commits.addEnd(4, follows: false, note("end"))
+    commits.noteEnd(of: 2, fails ? .poisoned(path: "path") : nil)
+    commits.complete(path: "path")
+    #expect(told == [])
+    commits.noteEnd(of: 1, nil)
+    commits.complete(path: "path")
+    let outcome = fails ? " failed" : ""
+    #expect(told == ["first", "second" + outcome, "follower" + outcome, "end"])
+    #expect(commits.isEmpty)
+  }
+
   @Test func `commits are settled while somebody writes, whatever lies in memory`() throws {
     let path = folder.file("a.cambium")
     var options = FileStoreOptions()

@@ -10,6 +10,8 @@ final class AsyncCommits: @unchecked Sendable {
     var onComplete: ((Error?) -> Void)?
     /// Whether the blocks behind it wait for it.
     let isBarrier: Bool
+    /// Whether it is no commit, but ends as the one before it does.
+    var follows = false
     /// The version it made; nil while it is not made.
     var version: Version?
     var outcome: Result<Void, StoreError>?
@@ -32,10 +34,15 @@ final class AsyncCommits: @unchecked Sendable {
     commits.append(Commit(id: id, onComplete: onComplete, isBarrier: isBarrier))
   }
 
-  /// Has `onComplete` called behind those that are there already, without an error.
-  func addEnd(_ id: AsyncTransactionId, _ onComplete: ((Error?) -> Void)?) {
+  /// The commit that was added last, while its fate is not told.
+  var last: AsyncTransactionId? { commits.indices.last.map { commits[$0].id } }
+
+  /// Has `onComplete` called behind those that are there already: without an error, or with that of the last one if it
+  /// `follows` that.
+  func addEnd(_ id: AsyncTransactionId, follows: Bool, _ onComplete: ((Error?) -> Void)?) {
     var end = Commit(id: id, onComplete: onComplete, isBarrier: false)
-    end.outcome = .success(())
+    end.follows = follows
+    if !follows { end.outcome = .success(()) }
     commits.append(end)
   }
 
@@ -75,8 +82,10 @@ final class AsyncCommits: @unchecked Sendable {
 
   /// Calls whom there is to call for those whose fate is known, in their order.
   func complete(path: String) {
-    while let outcome = commits.first?.outcome {
+    var last: Result<Void, StoreError>?
+    while let first = commits.first, let outcome = first.follows ? last : first.outcome {
       let commit = commits.removeFirst()
+      last = outcome
       if commit.isBarrier { barrierCount -= 1 }
       switch outcome {
       case .success: commit.onComplete?(nil)

@@ -249,10 +249,12 @@ final class AsyncWrites: @unchecked Sendable {
       onComplete?(RLMError(error, path: instance.configuration.path))
       return
     }
+    let last = self.commits.last
     block()
     guard unsafe instance.session != nil else {
-      // The block has committed or cancelled by itself.
-      self.commits.addEnd(newID(), onComplete)
+      // The block has committed or cancelled by itself; who did not ask for the commit is told of it otherwise.
+      let follows = commits && self.commits.last != nil && self.commits.last != last
+      self.commits.addEnd(newID(), follows: follows, onComplete)
       self.commits.complete(path: instance.configuration.path)
       return
     }
