@@ -303,4 +303,30 @@ static inline void cambium_select_equal(const struct cambium_values *values,
   }
 }
 
+/// Puts where the values of a length lie to `places`, which has room for all values, and asks for their
+/// first bytes; returns how many there are.
+static inline size_t cambium_places_of_length(const struct cambium_values *values, size_t length,
+                                              const char **places) {
+  size_t count = 0;
+  if (length > 255) return 0;
+  for (size_t first = 0; first < values->count; first += 16) {
+    unsigned mask = cambium_values_of_length(values, first, (uint8_t)length);
+    for (; mask != 0; mask &= mask - 1) {
+      size_t place = cambium_value_place(values, first, (unsigned)__builtin_ctz(mask));
+      if (place + length > values->limit) continue;
+      places[count] = values->bytes + place;
+      __builtin_prefetch(places[count++]);
+    }
+  }
+  return count;
+}
+
+/// How many of `count` values, which have the needle's length, equal it.
+static inline size_t cambium_count_equal(const char *const *places, size_t count,
+                                         const struct cambium_needle *needle) {
+  size_t total = 0;
+  for (size_t i = 0; i < count; i++) total += cambium_is_needle(places[i], needle);
+  return total;
+}
+
 #endif

@@ -73,23 +73,24 @@ struct ColumnScan {
   let column: UInt16
   /// Where the column's directory entry was in the last leaf: likely the same in the next.
   var entryOffset = LeafHeader.byteCount
+  /// How many bytes of the column are hinted at.
+  let hintByteCount: Int
   private var ahead: ReadAhead
 
   /// How many leaves ahead the first bytes of a leaf are hinted at.
   private static let leavesAhead = 24
   /// How many leaves ahead the column is, when those first bytes have arrived.
   private static let columnsAhead = 10
-  /// How many bytes of the column are hinted at.
-  private static let hintByteCount = 2048
 
   /// A scan of `subtrees`, which are to be visited one after the other.
   init(
     _ source: PageSource, _ interruption: Interruption?, column: UInt16,
-    of subtrees: ArraySlice<ScannedSubtree>
+    of subtrees: ArraySlice<ScannedSubtree>, hintByteCount: Int = 2048
   ) {
     self.source = source
     self.interruption = interruption
     self.column = column
+    self.hintByteCount = hintByteCount
     ahead = ReadAhead(source, toEnd: true)
     if ahead.isWanted, let level = subtrees.first?.level {
       let top = LeafFrontier.Level(subtrees.map(\.reference), at: 0)
@@ -180,7 +181,7 @@ struct ColumnScan {
     let entry = unsafe bytes + entryOffset
     guard unsafe entry.half(LeafEntry.id) == column else { return }
     let offset = unsafe Int(entry.single(LeafEntry.dataOffset))
-    let count = unsafe min(Int(entry.single(LeafEntry.dataByteCount)), Self.hintByteCount)
+    let count = unsafe min(Int(entry.single(LeafEntry.dataByteCount)), hintByteCount)
     let end = min(offset &+ count, reference.byteCount)
     var line = offset & ~63
     while line < end {

@@ -59,28 +59,28 @@ extension ColumnTree {
     let isDefaultCounted = unsafe !spec.isNullable && needle.isEmpty
     let subtrees = try ScannedSubtrees(self)
     let counts = try unsafe subtrees.map(0, partCount) { subtrees, counts throws(StoreError) in
-      var bitmaps = RowScratch<UInt64>()
+      var count = unsafe EqualCount(needle)
       var total = 0
       var failure: StoreError?
-      var scan = ColumnScan(source, interruption, column: spec.id, of: subtrees)
+      // Lengths, and where the values of the right length lie, come first.
+      var scan = ColumnScan(
+        source, interruption, column: spec.id, of: subtrees, hintByteCount: 512)
       for subtree in subtrees {
         try scan.run(subtree) { leaf in
           guard let column = leaf.column, column.type == .bytes else {
             if isDefaultCounted { total &+= leaf.rowCount }
             return
           }
-          let words = column.bitmapWordCount
-          let bitmap = unsafe bitmaps.room(words)
+          if count.add(column) { return }
           do throws(StoreError) {
-            try unsafe column.selectBytes(equalTo: needle, into: bitmap, source: source)
+            unsafe total &+= try column.countBytes(equalTo: needle, source: source)
           } catch {
             failure = error
           }
-          for word in 0..<words { unsafe total &+= bitmap[word].nonzeroBitCount }
         }
       }
       if let failure { throw failure }
-      unsafe counts[0] = total
+      unsafe counts[0] = total &+ count.finish()
     }
     return counts.reduce(0, &+)
   }

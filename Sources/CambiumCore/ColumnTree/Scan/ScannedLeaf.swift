@@ -81,3 +81,16 @@ struct ScannedLeaf {
     return unsafe cambium_sum_double(data.assumingMemoryBound(to: Double.self), rowCount)
   }
 }
+
+extension LeafColumn {
+  /// How many values equal `needle`, whatever their form.
+  func countBytes(
+    equalTo needle: UnsafeRawBufferPointer, source: PageSource
+  ) throws(StoreError) -> Int {
+    let words = bitmapWordCount
+    let bitmap = UnsafeMutablePointer<UInt64>.allocate(capacity: words)
+    defer { unsafe bitmap.deallocate() }
+    try unsafe selectBytes(equalTo: needle, into: bitmap, source: source)
+    return (0..<words).reduce(0) { unsafe $0 + bitmap[$1].nonzeroBitCount }
+  }
+}

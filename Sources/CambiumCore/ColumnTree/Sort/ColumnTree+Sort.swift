@@ -6,10 +6,10 @@ extension ColumnTree {
   /// others.
   ///
   /// Many rows are sorted by up to four threads at the same time where processors are idle, the
-  /// caller's one of them; not those of a running transaction. Takes 32 bytes a row meanwhile. Throws
-  /// ``StoreError/exhausted(what:limit:)`` for more than 2,147,483,647 rows,
-  /// ``StoreError/system(operation:path:code:)`` when the system refuses the memory, and
-  /// ``StoreError/interrupted`` when `interruption` asks for it.
+  /// caller's one of them; not those of a running transaction. Takes 32 bytes a row meanwhile, or 48 if
+  /// the first term has few values. Throws ``StoreError/exhausted(what:limit:)`` for more than
+  /// 2,147,483,647 rows, ``StoreError/system(operation:path:code:)`` when the system refuses the
+  /// memory, and ``StoreError/interrupted`` when `interruption` asks for it.
   public func keys(
     sortedBy terms: [SortTerm], limit: Int? = nil, interruption: Interruption? = nil
   ) throws(StoreError) -> [Int64] {

@@ -9,7 +9,8 @@
 /// Sorts all rows of a tree, parts of them at the same time.
 ///
 /// Parts of the tree are read and their rows spread over sections, by the first bits that tell them
-/// apart; then sections are sorted by themselves.
+/// apart; then sections are sorted by themselves. Where the first term has few values, those are the
+/// sections, and rows are spread while they are read.
 ///
 /// Pointers: items, spare and keys have room for all rows that the tree claims to have, and are kept
 /// until the threads are through. `TreeParts` throws before a part gives more rows than are its own, so
@@ -21,7 +22,9 @@ final class RowSorter {
   /// All rows, in the end those of each section together.
   private let items: LargeMemory<SortItem>
   private let leaves: LeafList
-  /// How many bits tell sections apart.
+  /// More bits of the first term do not tell sections apart while rows are read.
+  private static let digitLimit = 11
+  /// How many bits tell them apart otherwise.
   private static let sectionWidth = 12
 
   init(_ parts: TreeParts, _ plan: SortPlan) throws(StoreError) {
@@ -34,6 +37,10 @@ final class RowSorter {
 
   /// The keys of all rows in order, or of the first `limit`.
   func keys(limit: Int) throws(StoreError) -> [Int64] {
+    if let first = plan.parts.first, first.width > 0, first.width <= Self.digitLimit {
+      let ends = try readSections(width: first.width)
+      return try unsafe sortedKeys(ends, spare: nil, limit)
+    }
     let spare = try Self.memory(for: parts.tree)
     defer { withExtendedLifetime(spare) {} }
     let ends = try unsafe spread(from: spare.start)
@@ -51,6 +58,26 @@ final class RowSorter {
   }
 
   // MARK: Reading
+
+  /// Reads all rows, those of each value of the first term together; where each value's end.
+  private func readSections(width: Int) throws(StoreError) -> [Int] {
+    let sections = SectionCounts(width: width, partCount: parts.count)
+    let digit = SectionDigit(highest: width)
+    let target = unsafe items.start
+    try ParallelParts.run(parts.count) { [self] part throws(StoreError) in
+      try unsafe read(plan.parts[..<1], of: part, noting: nil) { _, items, count in
+        unsafe sections.count(items, count, of: part, digit)
+      }
+    }
+    let ends = sections.settle()
+    // Only storage that rots under a mapping counts differently a second time.
+    guard ends.last == parts.tree.count else { throw wrongCount }
+    try unsafe readAll { part, _, items, count in
+      unsafe sections.distribute(items, count, of: part, digit, to: target)
+    }
+    guard sections.isDistributed else { throw wrongCount }
+    return ends
+  }
 
   /// Reads all rows to `spare`, and spreads them then; where each section ends.
   private func spread(from spare: UnsafeMutablePointer<SortItem>) throws(StoreError) -> [Int] {
@@ -87,28 +114,39 @@ final class RowSorter {
     _ body: @escaping (Int, Int, UnsafeMutablePointer<SortItem>, Int) -> Void
   ) throws(StoreError) {
     let lists = (0..<parts.count).map { _ in LeafList(plan) }
-    let columns = plan.parts.map(\.term.column.id)
     try ParallelParts.run(parts.count) { [self] part throws(StoreError) in
-      var integers = RowScratch<Int64>()
-      var items = RowScratch<SortItem>()
-      let rowCount = parts.rows(of: part).count
-      try parts.forEachLeaf(of: part, reading: columns) { leaf, place throws(StoreError) in
-        lists[part].append(leaf, at: place, of: rowCount)
-        let items = unsafe items.room(leaf.rowCount)
-        try unsafe plan.read(
-          plan.parts, leaf, at: place, into: items, integers.room(leaf.rowCount), source)
-        unsafe body(part, place, items, leaf.rowCount)
-      }
+      try unsafe read(plan.parts, of: part, noting: lists[part]) { unsafe body(part, $0, $1, $2) }
     }
     for list in lists { leaves.append(list) }
   }
 
+  /// Calls `body` with the items of each leaf of a part, the place of the first of them, and how many there
+  /// are; the items have the shares of `shares`.
+  @inline(__always) private func read(
+    _ shares: ArraySlice<SortPlan.Part>, of part: Int, noting list: LeafList?,
+    _ body: (Int, UnsafeMutablePointer<SortItem>, Int) -> Void
+  ) throws(StoreError) {
+    var integers = RowScratch<Int64>()
+    var items = RowScratch<SortItem>()
+    let rowCount = parts.rows(of: part).count
+    try parts.forEachLeaf(of: part, reading: shares.map(\.term.column.id)) {
+      leaf, place throws(StoreError) in
+      list?.append(leaf, at: place, of: rowCount)
+      let items = unsafe items.room(leaf.rowCount)
+      try unsafe plan.read(
+        shares, leaf, at: place, into: items, integers.room(leaf.rowCount), source)
+      unsafe body(place, items, leaf.rowCount)
+    }
+  }
+
+  private var wrongCount: StoreError { ColumnTree.wrongCount(parts.tree.root.reference) }
+
   // MARK: Sorting
 
   /// Sorts the sections, which end at `ends`, and returns the keys of the first `limit` rows; `spare` has
-  /// room for as many items, which nobody needs.
+  /// room for as many items, which nobody needs, if there is one.
   private func sortedKeys(
-    _ ends: [Int], spare: UnsafeMutablePointer<SortItem>, _ limit: Int
+    _ ends: [Int], spare: UnsafeMutablePointer<SortItem>?, _ limit: Int
   ) throws(StoreError) -> [Int64] {
     let base = leaves.denseBase
     let stored = base == nil ? leaves.copyKeys() : LargeMemory(capacity: 0)
@@ -156,7 +194,7 @@ final class RowSorter {
 
   /// Sorts the sections of a share; calls `body` with each, where it begins and how many items it has.
   @inline(__always) private func sort(
-    _ share: (start: Int, ends: ArraySlice<Int>), _ spare: UnsafeMutablePointer<SortItem>,
+    _ share: (start: Int, ends: ArraySlice<Int>), _ spare: UnsafeMutablePointer<SortItem>?,
     _ body: (Int, UnsafeMutablePointer<SortItem>, Int) -> Void
   ) throws(StoreError) {
     let comparison = RowComparison(plan, leaves, source)
@@ -165,7 +203,11 @@ final class RowSorter {
     for end in share.ends where end > start {
       try parts.interruption?.check()
       let (section, count) = unsafe (items.start + start, end - start)
-      unsafe sorter.sort(section, count, spare: spare + start)
+      if let spare = unsafe spare {
+        unsafe sorter.sort(section, count, spare: spare + start)
+      } else {
+        unsafe sorter.sort(section, count, squeezes: true)
+      }
       try unsafe comparison.sortTies(section, count)
       unsafe body(start, section, count)
       start = end

@@ -56,6 +56,11 @@ struct SectionDigit: BitwiseCopyable {
   private let shift: UInt64
   private let mask: UInt64
 
+  /// The `width` highest bits.
+  init(highest width: Int) {
+    (isHigh, shift, mask) = (true, UInt64(64 - width), 1 << UInt64(width) - 1)
+  }
+
   /// The first `width` bits of prefixes in which items differ, once they are squeezed.
   ///
   /// Items with the same prefix share a section.
@@ -78,13 +83,16 @@ struct SectionDigit: BitwiseCopyable {
 /// Parts are counted and distributed at the same time, each of them by one thread.
 ///
 /// Pointers: counts and places belong to this object; a digit has no more bits than there are sections
-/// for, and the caller vouches for parts. Items that are distributed are those that were counted, for all of
-/// which the target has room.
+/// for, and the caller vouches for parts. Items go to places below the number of those that were
+/// counted, for which the target has room.
 final class SectionCounts {
   private let sectionCount: Int
   private let partCount: Int
   /// For each part how many items each section gets; once settled, where the next one goes.
   private let places: LargeMemory<Int>
+  /// Where the items of each part and section end.
+  private let ends: LargeMemory<Int>
+  private var total = 0
 
   /// Counts nothing yet, for sections that `width` bits tell apart.
   init(width: Int, partCount: Int) {
@@ -92,6 +100,8 @@ final class SectionCounts {
     self.partCount = partCount
     places = LargeMemory(capacity: sectionCount * partCount)
     unsafe places.start.initialize(repeating: 0, count: places.capacity)
+    ends = LargeMemory(capacity: places.capacity)
+    unsafe ends.start.initialize(repeating: 0, count: ends.capacity)
   }
 
   /// Counts items of a part.
@@ -105,12 +115,12 @@ final class SectionCounts {
   /// Makes places of the counts, parts one behind the other in each section; where each section ends.
   func settle() -> [Int] {
     var sections: [Int] = []
-    var total = 0
     sections.reserveCapacity(sectionCount)
     for section in 0..<sectionCount {
       for part in 0..<partCount {
         let index = part &* sectionCount &+ section
         unsafe (places.start[index], total) = unsafe (total, total &+ places.start[index])
+        unsafe ends.start[index] = total
       }
       sections.append(total)
     }
@@ -123,10 +133,16 @@ final class SectionCounts {
     to target: UnsafeMutablePointer<SortItem>
   ) {
     let next = unsafe places.start + part &* sectionCount
+    let last = total &- 1
     for index in 0..<count {
       let section = unsafe digit[items[index]]
-      unsafe target[next[section]] = unsafe items[index]
+      unsafe target[min(next[section], last)] = unsafe items[index]
       unsafe next[section] &+= 1
     }
+  }
+
+  /// Whether exactly those items came that were counted.
+  var isDistributed: Bool {
+    (0..<places.capacity).allSatisfy { unsafe places.start[$0] == ends.start[$0] }
   }
 }
